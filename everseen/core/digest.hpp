@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace everseen {
+
+/// 128 bits of hash of a key: all that a filter ever looks at.
+///
+/// A key is hashed once and its digest travels through every layer. `low` chooses the partition and the
+/// (first) line, `high` the bits inside it; doc/hashing.md defines each use bit by bit.
+struct digest {
+  std::uint64_t low;
+  std::uint64_t high;
+  friend constexpr bool operator==(const digest&, const digest&) = default;
+};
+
+/// The hash functions of everseen's own filters. The values are stored in specs.
+enum class hash_kind : std::uint8_t {
+  xxh3 = 1,     ///< XXH3-128 with a secret 64-bit seed: the fastest, for keys that nobody chooses to hurt you
+  siphash = 2,  ///< SipHash-2-4-128 with a secret 128-bit key: for keys chosen by strangers
+};
+
+[[nodiscard]] std::string_view to_string(hash_kind kind) noexcept;
+[[nodiscard]] std::optional<hash_kind> parse_hash_kind(std::string_view name) noexcept;
+
+/// The secret that makes a filter's hash its own. XXH3 uses its first 8 bytes, SipHash all 16.
+///
+/// Who knows it can construct keys that collide, so it is stored with the filter and shown nowhere else.
+using hash_seed = std::array<std::uint8_t, 16>;
+
+/// A seed from the operating system's random source. Threads: any.
+[[nodiscard]] hash_seed random_hash_seed();
+
+/// Turns keys into digests by one filter's hash and seed.
+///
+/// Cost: 3-5 ns for a key of up to 16 bytes with xxh3, 10-20 ns with siphash. Threads: a const hasher may be
+/// used by any number. Source: doc/hashing.md, "Digest".
+class hasher {
+ public:
+  hasher(hash_kind kind, const hash_seed& seed) noexcept;
+
+  [[nodiscard]] digest operator()(std::string_view key) const noexcept;
+
+  /// Digests of many keys, in the same order.
+  /// @pre out.size() == keys.size()
+  void operator()(std::span<const std::string_view> keys, std::span<digest> out) const noexcept;
+
+  [[nodiscard]] hash_kind kind() const noexcept { return kind_; }
+
+ private:
+  static constexpr std::size_t secret_bytes = 192;  // what XXH3 derives from its seed for keys beyond 240 bytes
+
+  hash_kind kind_;
+  hash_seed seed_;
+  std::uint64_t seed64_;
+  alignas(64) std::array<std::uint8_t, secret_bytes> secret_;
+};
+
+}  // namespace everseen

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include <tl/expected.hpp>
+
+#include "everseen/core/verdict.hpp"
+
+namespace everseen {
+
+/// Base of everything that everseen throws: one line, what was wrong and what to do.
+///
+/// Thrown where work begins (open, create, configure) and by single-key calls. Batches return a
+/// `batch_failure` instead, since part of a batch may already have its answer.
+class error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A number or name that the caller gave makes no sense.
+class parameter_error : public error {
+ public:
+  using error::error;
+};
+
+/// Stored or received bytes are damaged, foreign, or of another version.
+class format_error : public error {
+ public:
+  using error::error;
+};
+
+/// The filter has reached its capacity and was created without growth.
+class full_error : public error {
+ public:
+  using error::error;
+};
+
+/// A file, directory or memory could not be had.
+class storage_error : public error {
+ public:
+  /// @param code  errno at the time, 0 if none applies    @param path  what it happened to
+  storage_error(const std::string& message, int code, std::string path)
+      : error(message), code_(code), path_(std::move(path)) {}
+  [[nodiscard]] int code() const noexcept { return code_; }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  int code_;
+  std::string path_;
+};
+
+/// Another process or server did not answer or refused. Retrying is safe.
+class backend_error : public error {
+ public:
+  using error::error;
+};
+
+/// Why a batch was not answered whole.
+///
+/// Every key that has a verdict keeps it. The keys whose verdict is `unknown` have no answer: call again with
+/// just these when the cause is gone.
+struct batch_failure {
+  enum class cause : std::uint8_t { full, storage, backend, format };
+
+  cause why = cause::storage;
+  std::string message;
+  tally done;  ///< includes the unknown ones
+
+  /// Throws the exception that fits: full_error, storage_error, backend_error or format_error.
+  [[noreturn]] void raise() const;
+};
+
+/// What a batch gives back beside its verdicts.
+using batch_result = tl::expected<tally, batch_failure>;
+
+}  // namespace everseen

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "everseen/core/partition.hpp"
+#include "everseen/core/segments.hpp"
+#include "everseen/core/spec.hpp"
+
+/// The byte formats of everything stored: doc/format.md, with a worked example.
+///
+/// All integers are little-endian; every header and manifest ends in an XXH3-64 checksum of what is before it.
+/// Decoding trusts nothing: a short, damaged, foreign or newer image is a format_error that says which field
+/// was wrong, before anything is allocated from its numbers. Pure: no files here.
+namespace everseen::image {
+
+/// Says to which filter a segment belongs; random, drawn at creation.
+using filter_id = std::array<std::uint8_t, 16>;
+
+[[nodiscard]] filter_id random_filter_id();
+
+inline constexpr std::size_t spec_bytes = 96;             ///< an encoded spec, checksum included
+inline constexpr std::size_t segment_header_bytes = 128;  ///< before the bits in files and streams
+
+[[nodiscard]] std::array<std::byte, spec_bytes> encode_spec(const spec& s);
+/// @throws format_error  damaged, foreign or of another version    @throws parameter_error  as validate(spec)
+[[nodiscard]] spec decode_spec(std::span<const std::byte> bytes);
+
+/// What stands before the bits of a stored segment.
+struct segment_header {
+  filter_id filter{};
+  segment_id id;
+  geometry shape;
+  std::uint64_t capacity = 0;
+  std::uint64_t keys = 0;  ///< see key_count: not covered by the header's checksum, since it changes in place
+  friend bool operator==(const segment_header&, const segment_header&) = default;
+};
+
+[[nodiscard]] std::array<std::byte, segment_header_bytes> encode_segment_header(const segment_header& header);
+/// @throws format_error  as decode_spec
+[[nodiscard]] segment_header decode_segment_header(std::span<const std::byte> bytes);
+
+/// The count of keys inside a mapped segment header: 48 bits of count and 16 of check in one aligned word, so a
+/// single store replaces it and a process killed at any moment leaves either the old or the new one.
+inline constexpr std::size_t key_count_offset = 112;
+[[nodiscard]] std::uint64_t encode_key_count(std::uint64_t keys) noexcept;
+/// @throws format_error  the check does not fit the count
+[[nodiscard]] std::uint64_t decode_key_count(std::uint64_t word);
+
+/// The list of a stored filter's segments: what makes a directory of files one filter.
+struct manifest {
+  filter_id filter{};
+  std::uint64_t revision = 0;  ///< grows by one with each change of the list
+  everseen::spec spec;
+  bool clean = false;  ///< closed in order, so that the key counts in the segments are final
+  struct entry {
+    segment_id id;
+    geometry shape;
+    std::uint64_t capacity = 0;
+    friend bool operator==(const entry&, const entry&) = default;
+  };
+  std::vector<entry> segments;  ///< ascending by id
+  friend bool operator==(const manifest&, const manifest&) = default;
+};
+
+[[nodiscard]] std::vector<std::byte> encode_manifest(const manifest& m);
+/// @throws format_error, parameter_error  as decode_spec
+[[nodiscard]] manifest decode_manifest(std::span<const std::byte> bytes);
+
+}  // namespace everseen::image

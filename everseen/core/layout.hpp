@@ -1,0 +1,155 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "everseen/core/digest.hpp"
+
+namespace everseen {
+
+/// How a digest becomes bits of a segment. The values are stored in specs and images.
+///
+/// `classic` spreads its probes over the whole segment: the fewest bits for a rate, one cache miss a probe.
+/// A *line* layout puts all bits of a key into one 64-byte cache line (or two): one miss and one vector
+/// operation, for a little more memory. sizing.hpp has the exact price of each.
+enum class layout_kind : std::uint8_t {
+  classic = 1,         ///< k bits anywhere
+  line_8x64 = 2,       ///< one line of 8 words of 64 bits, one bit in each
+  line_16x32 = 3,      ///< one line of 16 words of 32 bits, one bit in each
+  two_line_8x64 = 4,   ///< two independent lines of 8x64
+  two_line_16x32 = 5,  ///< two independent lines of 16x32
+};
+
+inline constexpr std::array all_layouts = {layout_kind::classic, layout_kind::line_8x64,
+                                           layout_kind::line_16x32, layout_kind::two_line_8x64,
+                                           layout_kind::two_line_16x32};
+
+[[nodiscard]] std::string_view to_string(layout_kind kind) noexcept;
+[[nodiscard]] std::optional<layout_kind> parse_layout_kind(std::string_view name) noexcept;
+
+inline constexpr std::size_t line_bytes = 64;
+inline constexpr std::uint64_t line_bits = 8 * line_bytes;
+inline constexpr unsigned max_probes = 64;
+
+/// Lines that a key touches (0: classic, which knows no lines).
+[[nodiscard]] constexpr unsigned lines_per_key(layout_kind kind) noexcept {
+  switch (kind) {
+    case layout_kind::classic: return 0;
+    case layout_kind::line_8x64:
+    case layout_kind::line_16x32: return 1;
+    case layout_kind::two_line_8x64:
+    case layout_kind::two_line_16x32: return 2;
+  }
+  return 0;
+}
+
+/// Words of a line, which is also the bits a key sets in it: 8 or 16 (0: classic).
+[[nodiscard]] constexpr unsigned words_per_line(layout_kind kind) noexcept {
+  switch (kind) {
+    case layout_kind::classic: return 0;
+    case layout_kind::line_8x64:
+    case layout_kind::two_line_8x64: return 8;
+    case layout_kind::line_16x32:
+    case layout_kind::two_line_16x32: return 16;
+  }
+  return 0;
+}
+
+/// Shape of one segment: what, beside the digest, decides which bits are a key's.
+struct geometry {
+  layout_kind layout = layout_kind::line_8x64;
+  std::uint8_t probes = 8;   ///< bits set for a key; fixed by the layout unless classic
+  std::uint64_t bytes = 64;  ///< length of the segment, a multiple of 64
+
+  [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return 8 * bytes; }
+  [[nodiscard]] constexpr std::uint64_t lines() const noexcept { return bytes / line_bytes; }
+  friend constexpr bool operator==(const geometry&, const geometry&) = default;
+};
+
+/// Bits a key sets under a layout; `classic_probes` is what a classic filter was created with.
+[[nodiscard]] constexpr unsigned probes_of(layout_kind kind, unsigned classic_probes) noexcept {
+  return kind == layout_kind::classic ? classic_probes : lines_per_key(kind) * words_per_line(kind);
+}
+
+/// The numbers that the layouts draw from a digest: doc/hashing.md, "From digest to bits".
+namespace draw {
+
+__extension__ using uint128 = unsigned __int128;
+
+inline constexpr std::uint64_t line_key = 0x9E3779B97F4A7C15;     // 2^64 / golden ratio, odd
+inline constexpr std::uint64_t pattern_key = 0xD6E8FEB86659FD93;  // odd, half of its bits set
+inline constexpr std::uint64_t upper_key = 0xA0761D6478BD642F;    // odd, half of its bits set
+inline constexpr std::uint64_t step_key = 0xD1342543DE82EF95;     // multiplier with a good spectrum mod 2^64
+
+/// x * range / 2^64, rounded down: x uniform in 64 bits becomes uniform in [0, range).
+[[nodiscard, gnu::always_inline]] constexpr std::uint64_t reduce(std::uint64_t x, std::uint64_t range) noexcept {
+  return static_cast<std::uint64_t>((uint128{x} * range) >> 64);
+}
+
+/// 64 new-looking bits from x: both halves of the 128-bit product, folded.
+[[nodiscard, gnu::always_inline]] constexpr std::uint64_t fold(std::uint64_t x, std::uint64_t key) noexcept {
+  const uint128 product = uint128{x} * key;
+  return static_cast<std::uint64_t>(product >> 64) ^ static_cast<std::uint64_t>(product);
+}
+
+/// What chooses the line, and the bits inside it.
+struct line_source {
+  std::uint64_t index;    ///< reduce(index, lines) is the line
+  std::uint64_t pattern;  ///< gives the bits inside
+};
+
+[[nodiscard, gnu::always_inline]] constexpr line_source first_line(const digest& d) noexcept { return {d.low, d.high}; }
+[[nodiscard, gnu::always_inline]] constexpr line_source second_line(const digest& d) noexcept {
+  return {fold(d.high, line_key), fold(d.low, pattern_key)};
+}
+
+/// Bit (0..63) that a pattern sets in word `w` of a line of 8x64.
+[[nodiscard, gnu::always_inline]] constexpr unsigned bit_8x64(std::uint64_t pattern, unsigned w) noexcept {
+  return static_cast<unsigned>(pattern >> (6 * w)) & 63;
+}
+
+/// Bit (0..31) that a pattern sets in word `w` of a line of 16x32. The 80 bits needed are more than a pattern
+/// has, so words 8 to 15 draw theirs from its fold.
+[[nodiscard, gnu::always_inline]] constexpr unsigned bit_16x32(std::uint64_t pattern, unsigned w) noexcept {
+  const std::uint64_t source = w < 8 ? pattern : fold(pattern, upper_key);
+  return static_cast<unsigned>(source >> (5 * (w / 2 % 4) + 32 * (w % 2))) & 31;
+}
+
+/// The sequence of positions of a classic key.
+///
+/// Plain double hashing (x, x+y, x+2y, …) with this reduction would look only at the top bits of x and y, and
+/// any two keys that agree in those would share all probes: a floor of about n/m² under the error rate, which
+/// small filters with low rates would feel. One multiplication a step lets every bit of both words count.
+class positions {
+ public:
+  [[gnu::always_inline]] positions(const digest& d, std::uint64_t bits) noexcept : x_(d.low), y_(d.high), bits_(bits) {}
+  [[nodiscard, gnu::always_inline]] std::uint64_t next() noexcept {
+    const std::uint64_t position = reduce(x_, bits_);
+    x_ = x_ * step_key + y_;
+    return position;
+  }
+
+ private:
+  std::uint64_t x_, y_, bits_;
+};
+
+}  // namespace draw
+
+/// Partition of a digest: 0 .. partitions-1. Uses the low half of `low`, which no layout's line index sees.
+[[nodiscard]] constexpr std::uint32_t partition_of(const digest& d, std::uint32_t partitions) noexcept {
+  return static_cast<std::uint32_t>((std::uint64_t{static_cast<std::uint32_t>(d.low)} * partitions) >> 32);
+}
+
+/// All bits of a key, as Redis numbers them (bit p is byte p / 8, mask 0x80 >> p % 8), in probe order.
+///
+/// The slow, readable definition: `explain` shows it, gears that address single bits use it, and every vector
+/// kernel is tested against it.
+/// @return how many of `out` were written: geometry.probes
+/// @pre    out.size() >= geometry.probes
+std::size_t bit_positions(const geometry& shape, const digest& d, std::span<std::uint64_t> out) noexcept;
+
+}  // namespace everseen

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "everseen/core/digest.hpp"
+#include "everseen/core/error.hpp"
+#include "everseen/core/segments.hpp"
+#include "everseen/core/spec.hpp"
+#include "everseen/core/verdict.hpp"
+#include "everseen/core/window.hpp"
+
+namespace everseen {
+
+/// One bit array of a growing slice and how full it is.
+struct layer_state {
+  geometry shape;
+  std::uint64_t capacity = 0;  ///< keys it may hold within its error rate
+  std::uint64_t keys = 0;      ///< keys added
+  friend bool operator==(const layer_state&, const layer_state&) = default;
+};
+
+/// One time slice: its layers, oldest first; only the last one is written to.
+struct slice_state {
+  window::slice_index index = window::timeless;
+  std::vector<layer_state> layers;
+  friend bool operator==(const slice_state&, const slice_state&) = default;
+};
+
+/// All that a partition remembers beside its bits. Slices ascend by index and each has at least one layer.
+struct partition_state {
+  std::vector<slice_state> slices;
+  friend bool operator==(const partition_state&, const partition_state&) = default;
+
+  [[nodiscard]] std::uint64_t keys() const noexcept;
+  [[nodiscard]] std::uint64_t bytes() const noexcept;
+};
+
+/// The keys of a batch that fall into one partition, and where their verdicts go.
+struct partition_batch {
+  std::uint32_t partition = 0;
+  std::span<const digest> digests;
+  /// One time a key, or a single one for all. Ignored (and may be empty) without a window.
+  std::span<const event_time> times;
+  std::span<verdict> out;  ///< as many as digests
+};
+
+/// The filter logic of one partition: layers, slices, growth and rotation over a place for bits.
+///
+/// The same code runs over memory, mapped files and inside the Redis module. Keys of a batch are judged in
+/// their order; of a key that occurs twice, the first occurrence is the fresh one.
+///
+///     digests ──> older layers and slices (look-up only) ──not found──> newest layer of the key's slice
+///                                                                        (test-and-add, grow when full)
+///
+/// Threads: add needs exclusive use, check may run beside other checks; the owner holds the lock.
+class partition {
+ public:
+  /// @param state  empty for a new partition; else what state() gave before, with all its segments in `place`
+  /// The spec and the place must outlive the partition.
+  partition(const spec& s, std::uint32_t number, segments& place, partition_state state = {});
+
+  /// Judges the keys and adds the fresh ones.
+  /// @return the tally, or why keys were left `unknown`; those were not added
+  batch_result add(const partition_batch& batch);
+
+  /// Judges the keys and changes nothing.
+  tally check(const partition_batch& batch) const noexcept;
+
+  [[nodiscard]] const partition_state& state() const noexcept { return state_; }
+
+ private:
+  class run;  // consecutive keys of one slice on their way through the segments
+
+  const spec& spec_;
+  std::uint32_t number_;
+  segments& place_;
+  partition_state state_;
+
+  [[nodiscard]] event_time time_of(const partition_batch& batch, std::size_t i) const noexcept;
+  [[nodiscard]] window::slice_index slice_of(const partition_batch& batch, std::size_t i) const noexcept;
+  [[nodiscard]] window::slice_index newest() const noexcept;
+  [[nodiscard]] segment_id id_of(const slice_state& slice, std::size_t layer) const noexcept;
+
+  template <typename Judge>
+  void for_each_run(const partition_batch& batch, Judge judge) const;
+
+  slice_state& open_slice(window::slice_index index);
+  layer_state& grow(slice_state& slice);
+  void add_run(window::slice_index index, run& keys);
+  void fill_newest_layer(slice_state& slice, run& keys);
+};
+
+}  // namespace everseen

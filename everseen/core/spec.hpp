@@ -1,0 +1,83 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "everseen/core/digest.hpp"
+#include "everseen/core/layout.hpp"
+
+namespace everseen {
+
+/// A moment of the stream: when the event happened, or the caller's clock. Milliseconds since 1970 UTC.
+using event_time = std::chrono::sys_time<std::chrono::milliseconds>;
+
+/// What a partition does when it has reached its capacity. The values are stored.
+enum class growth_kind : std::uint8_t {
+  grow = 1,      ///< begin a layer of twice the capacity and half the error rate; the promised rate holds
+  refuse = 2,    ///< refuse further keys with full_error
+  overfill = 3,  ///< go on; the error rate rises above the promise
+};
+
+[[nodiscard]] std::string_view to_string(growth_kind kind) noexcept;
+[[nodiscard]] std::optional<growth_kind> parse_growth_kind(std::string_view name) noexcept;
+
+/// A sliding window over event time. A key counts as seen for at least `width` and at most `width` plus one
+/// slice (width / slices); memory is returned a slice at a time.
+struct window_spec {
+  std::chrono::milliseconds width{0};
+  std::uint32_t slices = 0;
+
+  [[nodiscard]] std::chrono::milliseconds slice_width() const noexcept { return width / slices; }
+  friend constexpr bool operator==(const window_spec&, const window_spec&) = default;
+};
+
+/// What a filter was created with. Never changes afterwards.
+struct spec {
+  std::uint64_t capacity = 0;  ///< keys (in a window: keys within one width); with growth the first guess, else the limit
+  double error_rate = 0;       ///< probability that a key never added is called seen, over the whole filter
+  layout_kind layout = layout_kind::line_8x64;
+  std::uint8_t probes = 0;  ///< bits set for a key
+  hash_kind hash = hash_kind::xxh3;
+  hash_seed seed{};
+  growth_kind growth = growth_kind::grow;
+  std::optional<window_spec> window;
+  std::uint32_t partitions = 1;
+
+  friend bool operator==(const spec&, const spec&) = default;
+};
+
+/// What the caller asks for; whatever is left empty is chosen by the planner.
+///
+///     make_spec({.capacity = 10'000'000, .error_rate = 1e-6})
+struct spec_request {
+  std::uint64_t capacity = 1'000'000;
+  double error_rate = 1e-6;
+  std::optional<layout_kind> layout{};
+  std::optional<unsigned> probes{};  ///< classic only
+  hash_kind hash = hash_kind::xxh3;
+  std::optional<hash_seed> seed{};  ///< default: random
+  growth_kind growth = growth_kind::grow;
+  std::optional<window_spec> window{};
+  std::optional<std::uint32_t> partitions{};
+};
+
+inline constexpr std::uint64_t max_capacity = std::uint64_t{1} << 48;
+inline constexpr std::uint32_t max_partitions = 65'536;
+inline constexpr std::uint32_t max_slices = 1'000;
+
+/// Fills in what the request leaves open and checks all of it.
+/// @throws parameter_error  names the number that makes no sense and its bounds
+[[nodiscard]] spec make_spec(const spec_request& request);
+
+/// Checks a spec that came from outside (a file, a server).
+/// @throws parameter_error  as make_spec
+void validate(const spec& s);
+
+/// Lower-case letters, digits, upper-case letters, and . _ - in names; 1 to 100 bytes, not starting with a dot
+/// or a dash.
+/// @throws parameter_error  says which byte or length is not allowed
+void validate_filter_name(std::string_view name);
+
+}  // namespace everseen

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace everseen {
+
+/// What a filter answers for one key.
+///
+/// The values are part of the format: the first two are also the kernels' output bytes, and all four
+/// travel packed in replies.
+enum class verdict : std::uint8_t {
+  fresh = 0,    ///< certainly not added before, for as long as the filter promises to remember
+  seen = 1,     ///< probably added before; wrong at most at the filter's error rate
+  late = 2,     ///< older than the window: neither judged nor added
+  unknown = 3,  ///< a failure hid the answer; never turned into any of the others
+};
+
+[[nodiscard]] constexpr std::string_view to_string(verdict v) noexcept {
+  switch (v) {
+    case verdict::fresh: return "fresh";
+    case verdict::seen: return "seen";
+    case verdict::late: return "late";
+    case verdict::unknown: return "unknown";
+  }
+  return "unknown";
+}
+
+/// How many keys of a batch got which verdict.
+struct tally {
+  std::uint64_t fresh = 0;
+  std::uint64_t seen = 0;
+  std::uint64_t late = 0;
+  std::uint64_t unknown = 0;
+
+  constexpr tally& operator+=(const tally& other) noexcept {
+    fresh += other.fresh;
+    seen += other.seen;
+    late += other.late;
+    unknown += other.unknown;
+    return *this;
+  }
+  [[nodiscard]] constexpr std::uint64_t keys() const noexcept { return fresh + seen + late + unknown; }
+  friend constexpr bool operator==(const tally&, const tally&) = default;
+};
+
+}  // namespace everseen

@@ -1,0 +1,18 @@
+#include "everseen/core/window.hpp"
+
+namespace everseen::window {
+
+slice_index slice_at(const window_spec& w, event_time t) noexcept {
+  const std::int64_t ms = t.time_since_epoch().count();
+  const std::int64_t step = w.slice_width().count();
+  const std::int64_t quotient = ms / step;
+  return quotient - (ms % step < 0 ? 1 : 0);  // rounded down also before 1970
+}
+
+slice_index oldest_live(const window_spec& w, slice_index newest) noexcept {
+  return newest - static_cast<slice_index>(w.slices);
+}
+
+std::uint32_t live_slices(const window_spec& w) noexcept { return w.slices + 1; }
+
+}  // namespace everseen::window

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/core/error.hpp"
+#include "everseen/core/partition.hpp"
+#include "everseen/core/spec.hpp"
+
+namespace everseen {
+
+/// One named filter as a store keeps it: digests in, verdicts out, a batch at a time.
+///
+/// Below this port live memory, files and servers; above it nobody knows which. The partition is the unit of
+/// atomicity: the keys of one partition_batch are judged and added as one step that nothing interleaves.
+/// Threads: any number may call any function at once. Of many that add the same key, exactly one gets `fresh`.
+class stored_filter {
+ public:
+  virtual ~stored_filter() = default;
+
+  [[nodiscard]] virtual const spec& get_spec() const noexcept = 0;
+
+  /// Judges and adds. The batches go out together; each names a different partition.
+  /// @return the sum over all batches, or the first failure; see batch_failure for what it says of each key
+  virtual batch_result add(std::span<const partition_batch> batches) = 0;
+
+  /// Judges and changes nothing.
+  virtual batch_result check(std::span<const partition_batch> batches) const = 0;
+
+  /// A consistent copy of what one partition remembers.
+  [[nodiscard]] virtual partition_state state(std::uint32_t partition) const = 0;
+
+  /// A consistent copy of one partition, bits included: `visit` is called once for each segment while nothing
+  /// is added to the partition.
+  using segment_visitor = std::function<void(const segment_id&, const layer_state&, std::span<const std::byte>)>;
+  virtual void visit_segments(std::uint32_t partition, const segment_visitor& visit) const = 0;
+
+  /// Makes everything acknowledged so far survive a power loss.
+  /// @throws storage_error  the disk refused; what was acknowledged may be lost at a power loss
+  virtual void sync() = 0;
+};
+
+/// Whether a filter is opened to be changed. Files allow one writer at a time and any number of readers.
+enum class access : std::uint8_t { read, write };
+
+/// A place that keeps filters by name. Threads: any number may call any function at once.
+class store {
+ public:
+  virtual ~store() = default;
+
+  /// @throws parameter_error  a filter of this name exists    @throws storage_error
+  virtual std::unique_ptr<stored_filter> create(std::string_view name, const spec& s) = 0;
+
+  /// @throws parameter_error  there is no filter of this name
+  /// @throws format_error     it is damaged, or of another version
+  /// @throws storage_error    another process writes to it, or files cannot be read
+  virtual std::unique_ptr<stored_filter> open(std::string_view name, access how) = 0;
+
+  [[nodiscard]] virtual bool exists(std::string_view name) const = 0;
+
+  /// Names in ascending order.
+  [[nodiscard]] virtual std::vector<std::string> list() const = 0;
+
+  /// Removes a filter and all its bits.
+  /// @throws parameter_error  there is no filter of this name    @throws storage_error  it is being written
+  virtual void drop(std::string_view name) = 0;
+
+  /// A filter under construction from segments made elsewhere. Becomes visible, whole, at commit(); dropped
+  /// without a trace when destroyed before.
+  class restore {
+   public:
+    virtual ~restore() = default;
+    /// The place for the bits of the next segment, zeroed, to be filled by the caller.
+    virtual std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer) = 0;
+    virtual void commit() = 0;
+  };
+  /// @throws parameter_error  a filter of this name exists    @throws storage_error
+  virtual std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) = 0;
+};
+
+/// When a file store's writes reach the disk: doc/semantics.md, "Durability".
+enum class sync_policy : std::uint8_t {
+  always,    ///< before a batch is acknowledged; a power loss loses nothing
+  interval,  ///< once a second; a power loss loses at most the last second's keys
+  never,     ///< when the kernel likes, some 30 seconds; a crash of the process alone still loses nothing
+};
+
+/// A store by its URL.
+///
+/// `mem:` lives and dies with the returned object. `file:PATH` is a directory with one subdirectory a filter;
+/// `file:PATH?sync=always|interval|never` (default interval).
+/// @throws parameter_error  unknown scheme or option    @throws storage_error  the directory cannot be made
+[[nodiscard]] std::shared_ptr<store> open_store(std::string_view url);
+
+}  // namespace everseen
