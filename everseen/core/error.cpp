@@ -1,6 +1,24 @@
 #include "everseen/core/error.hpp"
 
+#include <new>
+
 namespace everseen {
+
+batch_failure batch_failure::from_current_exception() {
+  try {
+    throw;
+  } catch (const full_error& e) {
+    return {cause::full, e.what(), {}};
+  } catch (const storage_error& e) {
+    return {cause::storage, e.what(), {}};
+  } catch (const backend_error& e) {
+    return {cause::backend, e.what(), {}};
+  } catch (const format_error& e) {
+    return {cause::format, e.what(), {}};
+  } catch (const std::bad_alloc&) {
+    return {cause::storage, "out of memory", {}};
+  }
+}
 
 void batch_failure::raise() const {
   switch (why) {

@@ -68,6 +68,10 @@ struct batch_failure {
   std::string message;
   tally done;  ///< includes the unknown ones
 
+  /// The failure that the exception now being handled amounts to. Anything that is not an expected failure of
+  /// a batch is thrown on.
+  static batch_failure from_current_exception();
+
   /// Throws the exception that fits: full_error, storage_error, backend_error or format_error.
   [[noreturn]] void raise() const;
 };

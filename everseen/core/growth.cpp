@@ -23,8 +23,8 @@ std::uint64_t first_capacity(const spec& s) noexcept {
 
 layer_plan plan_layer(const spec& s, unsigned index) {
   if (index >= max_layers)
-    throw parameter_error("the filter has grown " + std::to_string(max_layers) +
-                          " times; create one with a larger capacity and move over");
+    throw full_error("the filter has grown " + std::to_string(max_layers - 1) +
+                     " times; create one with a larger capacity and move over");
   layer_plan plan;
   plan.capacity = first_capacity(s) << index;
   plan.error_rate = s.growth == growth_kind::grow ? std::ldexp(slice_budget(s), -static_cast<int>(index) - 1)

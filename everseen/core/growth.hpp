@@ -32,7 +32,7 @@ struct layer_plan {
 [[nodiscard]] std::uint64_t first_capacity(const spec& s) noexcept;
 
 /// @param index  0 for the first layer
-/// @throws parameter_error  when a layer of this index would be beyond max_layers or 2^62 bits
+/// @throws full_error  when a layer of this index would be beyond max_layers or 2^62 bits
 [[nodiscard]] layer_plan plan_layer(const spec& s, unsigned index);
 
 }  // namespace everseen::growth

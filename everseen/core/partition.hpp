@@ -78,13 +78,16 @@ class partition {
   segments& place_;
   partition_state state_;
 
-  [[nodiscard]] event_time time_of(const partition_batch& batch, std::size_t i) const noexcept;
   [[nodiscard]] window::slice_index slice_of(const partition_batch& batch, std::size_t i) const noexcept;
   [[nodiscard]] window::slice_index newest() const noexcept;
-  [[nodiscard]] segment_id id_of(const slice_state& slice, std::size_t layer) const noexcept;
+  [[nodiscard]] bool is_late(window::slice_index slice) const noexcept;
 
+  /// Calls judge(slice, from, count) for stretches of keys that share a slice and fit a run.
   template <typename Judge>
   void for_each_run(const partition_batch& batch, Judge judge) const;
+  /// Calls visit(id, layer) for each segment that a key of slice `now` is compared with, oldest first.
+  template <typename Visit>
+  void for_each_live_segment(window::slice_index now, Visit visit) const;
 
   slice_state& open_slice(window::slice_index index);
   layer_state& grow(slice_state& slice);

@@ -55,12 +55,12 @@ class store {
   virtual ~store() = default;
 
   /// @throws parameter_error  a filter of this name exists    @throws storage_error
-  virtual std::unique_ptr<stored_filter> create(std::string_view name, const spec& s) = 0;
+  virtual std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) = 0;
 
   /// @throws parameter_error  there is no filter of this name
   /// @throws format_error     it is damaged, or of another version
   /// @throws storage_error    another process writes to it, or files cannot be read
-  virtual std::unique_ptr<stored_filter> open(std::string_view name, access how) = 0;
+  virtual std::shared_ptr<stored_filter> open(std::string_view name, access how) = 0;
 
   [[nodiscard]] virtual bool exists(std::string_view name) const = 0;
 
@@ -83,6 +83,14 @@ class store {
   /// @throws parameter_error  a filter of this name exists    @throws storage_error
   virtual std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) = 0;
 };
+
+/// What every store says in the same words.
+[[nodiscard]] parameter_error no_such_filter(std::string_view name);
+[[nodiscard]] parameter_error filter_exists(std::string_view name);
+
+/// Puts a restored layer into its place in a partition's state, whatever the order of arrival.
+/// @throws format_error  a layer of this slice arrives twice, or before the ones below it
+void restore_layer(partition_state& state, const segment_id& id, const layer_state& layer);
 
 /// When a file store's writes reach the disk: doc/semantics.md, "Durability".
 enum class sync_policy : std::uint8_t {

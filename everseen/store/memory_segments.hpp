@@ -1,0 +1,28 @@
+#pragma once
+
+#include <vector>
+
+#include "everseen/core/segments.hpp"
+#include "everseen/store/huge_memory.hpp"
+
+namespace everseen {
+
+/// Segments in memory. Each partition has its own list, so that partitions may change beside each other.
+class memory_segments : public segments {
+ public:
+  explicit memory_segments(std::uint32_t partitions) : partitions_(partitions) {}
+
+  [[nodiscard]] std::byte* at(const segment_id& id) const noexcept override;
+  void create(const segment_id& id, const geometry& shape, std::uint64_t capacity) override;
+  void drop_before(std::uint32_t partition, window::slice_index oldest) override;
+  void note_keys(const segment_id&, std::uint64_t) noexcept override {}
+
+ private:
+  struct segment {
+    segment_id id;
+    huge_memory bits;
+  };
+  std::vector<std::vector<segment>> partitions_;
+};
+
+}  // namespace everseen

@@ -1,0 +1,92 @@
+#include "everseen/store/memory_store.hpp"
+
+#include "everseen/store/embedded_filter.hpp"
+#include "everseen/store/memory_segments.hpp"
+
+namespace everseen {
+
+namespace {
+
+/// An embedded filter that owns its memory. The bits are a base class, so that they exist before the logic
+/// that refers to them and outlive it.
+class memory_filter : private memory_segments, public embedded_filter {
+ public:
+  explicit memory_filter(const spec& s) : memory_filter(s, memory_segments(s.partitions), {}) {}
+  memory_filter(const spec& s, memory_segments bits, std::vector<partition_state> states)
+      : memory_segments(std::move(bits)),
+        embedded_filter(s, static_cast<memory_segments&>(*this), std::move(states)) {}
+
+  void sync() override {}  // memory promises nothing beyond the process
+};
+
+}  // namespace
+
+/// Segments gathered aside until they are all there.
+class memory_store::restoring : public store::restore {
+ public:
+  restoring(memory_store& into, std::string_view name, const spec& s)
+      : into_(into), name_(name), spec_(s), bits_(s.partitions), states_(s.partitions) {}
+
+  std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer) override {
+    restore_layer(states_.at(id.partition), id, layer);
+    bits_.create(id, layer.shape, layer.capacity);
+    return {bits_.at(id), layer.shape.bytes};
+  }
+
+  void commit() override {
+    into_.insert(name_, std::make_shared<memory_filter>(spec_, std::move(bits_), std::move(states_)));
+  }
+
+ private:
+  memory_store& into_;
+  std::string name_;
+  spec spec_;
+  memory_segments bits_;
+  std::vector<partition_state> states_;
+};
+
+std::shared_ptr<stored_filter> memory_store::create(std::string_view name, const spec& s) {
+  auto filter = std::make_shared<memory_filter>(s);
+  insert(name, filter);
+  return filter;
+}
+
+std::shared_ptr<stored_filter> memory_store::open(std::string_view name, access /*how*/) {
+  const std::scoped_lock alone(lock_);
+  const auto found = filters_.find(name);
+  if (found == filters_.end()) throw no_such_filter(name);
+  return found->second;
+}
+
+bool memory_store::exists(std::string_view name) const {
+  const std::scoped_lock alone(lock_);
+  return filters_.find(name) != filters_.end();
+}
+
+std::vector<std::string> memory_store::list() const {
+  const std::scoped_lock alone(lock_);
+  std::vector<std::string> names;
+  for (const auto& [name, filter] : filters_) names.push_back(name);
+  return names;
+}
+
+void memory_store::drop(std::string_view name) {
+  const std::scoped_lock alone(lock_);
+  const auto found = filters_.find(name);
+  if (found == filters_.end()) throw no_such_filter(name);
+  filters_.erase(found);
+}
+
+std::unique_ptr<store::restore> memory_store::begin_restore(std::string_view name, const spec& s) {
+  validate_filter_name(name);
+  if (exists(name)) throw filter_exists(name);
+  return std::make_unique<restoring>(*this, name, s);
+}
+
+void memory_store::insert(std::string_view name, std::shared_ptr<stored_filter> filter) {
+  validate_filter_name(name);
+  const std::scoped_lock alone(lock_);
+  if (!filters_.try_emplace(std::string(name), std::move(filter)).second) throw filter_exists(name);
+}
+
+}  // namespace everseen
