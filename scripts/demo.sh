@@ -35,11 +35,14 @@ measure() {
 
 # row TITLE NAME
 row() {
-  local seconds peak_kib
+  local seconds peak_kib base
   read -r seconds peak_kib <"$work/$2.time"
-  awk -v title="$1" -v seconds="$seconds" -v kib="$peak_kib" -v count="$count" -v base="$(cut -d' ' -f1 "$work/sort.time")" \
-    'BEGIN { if (seconds <= 0) seconds = 0.01
-             printf "  %-34s %8.2f s %8.1f M lines/s %8.0f MiB %7.1f x\n", title, seconds, count / seconds / 1e6, kib / 1024, base / seconds }'
+  read -r base _ <"$work/sort.time"
+  awk -v title="$1" -v seconds="$seconds" -v kib="$peak_kib" -v count="$count" -v base="$base" 'BEGIN {
+    if (seconds <= 0) seconds = 0.01  # the resolution of time
+    printf "  %-34s %8.2f s %8.1f M lines/s %8.0f MiB %7.1f x\n",
+      title, seconds, count / seconds / 1e6, kib / 1024, base / seconds
+  }'
 }
 
 if [[ ! -s $sample ]]; then
@@ -71,7 +74,7 @@ allowed=$(awk -v n="$distinct" -v p="$error_rate" 'BEGIN { mean = n * p; printf 
 
 printf '\n%s lines, %s MiB, %s of them distinct; error rate %s\n\n' \
   "$count" "$(($(stat --format %s "$sample") >> 20))" "$distinct" "$error_rate"
-printf '  %-34s %10s %16s %12s %9s\n' "" time speed memory "sort = 1"
+printf '  %-34s %10s %16s %12s %9s\n' "" time speed memory "speed-up"
 row "everseen dedup" everseen
 row "sort -u" sort
 ! $with_awk || row "mawk '!seen[\$0]++'" mawk
