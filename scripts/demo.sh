@@ -39,7 +39,9 @@ row() {
   read -r seconds peak_kib <"$work/$2.time"
   read -r base _ <"$work/sort.time"
   awk -v title="$1" -v seconds="$seconds" -v kib="$peak_kib" -v count="$count" -v base="$base" 'BEGIN {
-    if (seconds <= 0) seconds = 0.01  # the resolution of time
+    # 0.01 is the resolution of time.
+    if (seconds == 0) seconds = 0.01
+    if (base == 0) base = 0.01
     printf "  %-34s %8.2f s %8.1f M lines/s %8.0f MiB %7.1f x\n",
       title, seconds, count / seconds / 1e6, kib / 1024, base / seconds
   }'
