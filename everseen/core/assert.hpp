@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define EVERSEEN_ASSERT(condition)                                                                      \
-  ((condition) ? static_cast<void>(0)                                                                   \
+#define EVERSEEN_ASSERT(condition)                                                                        \
+  ((condition) ? static_cast<void>(0)                                                                     \
                : (std::fprintf(stderr, "%s:%d: bug: %s does not hold\n", __FILE__, __LINE__, #condition), \
                   std::abort()))
 #else

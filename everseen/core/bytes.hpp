@@ -21,6 +21,8 @@ inline void store_le(void* at, Integer value) noexcept {
   std::memcpy(at, &value, sizeof value);
 }
 
-[[nodiscard]] inline std::uint64_t load_le64(const void* at) noexcept { return load_le<std::uint64_t>(at); }
+[[nodiscard]] inline std::uint64_t load_le64(const void* at) noexcept {
+  return load_le<std::uint64_t>(at);
+}
 
 }  // namespace everseen

@@ -29,7 +29,8 @@ hash_seed random_hash_seed() {
 namespace {
 
 digest xxh3_128(std::string_view key, std::uint64_t seed, std::span<const std::uint8_t> secret) noexcept {
-  // Equal to XXH3_128bits_withSeed for every length, but the secret of long keys is derived once, not per key.
+  // Equal to XXH3_128bits_withSeed for every length, but the secret of long keys is derived once, not per
+  // key.
   const XXH128_hash_t h =
       XXH3_128bits_withSecretandSeed(key.data(), key.size(), secret.data(), secret.size(), seed);
   return {h.low64, h.high64};

@@ -53,7 +53,8 @@ class hasher {
   [[nodiscard]] hash_kind kind() const noexcept { return kind_; }
 
  private:
-  static constexpr std::size_t secret_bytes = 192;  // what XXH3 derives from its seed for keys beyond 240 bytes
+  static constexpr std::size_t secret_bytes =
+      192;  // what XXH3 derives from its seed for keys beyond 240 bytes
 
   hash_kind kind_;
   hash_seed seed_;

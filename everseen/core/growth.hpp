@@ -7,9 +7,9 @@
 
 /// How a slice of a partition grows: pure functions of the spec.
 ///
-/// Layer i holds first_capacity * 2^i keys at rate budget * (1 - r) * r^i with r = 1/2. The rates of all layers
-/// sum to less than the budget, so growth never breaks the promise: a key never added is called seen only if
-/// some layer errs. (Almeida et al., Scalable Bloom Filters, 2007.)
+/// Layer i holds first_capacity * 2^i keys at rate budget * (1 - r) * r^i with r = 1/2. The rates of all
+/// layers sum to less than the budget, so growth never breaks the promise: a key never added is called seen
+/// only if some layer errs. (Almeida et al., Scalable Bloom Filters, 2007.)
 namespace everseen::growth {
 
 /// Layers that a slice may have. The 40th holds 2^39 times the first capacity.

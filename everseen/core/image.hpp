@@ -13,9 +13,9 @@
 
 /// The byte formats of everything stored: doc/format.md, with a worked example.
 ///
-/// All integers are little-endian; every header and manifest ends in an XXH3-64 checksum of what is before it.
-/// Decoding trusts nothing: a short, damaged, foreign or newer image is a format_error that says which field
-/// was wrong, before anything is allocated from its numbers. Pure: no files here.
+/// All integers are little-endian; every header and manifest ends in an XXH3-64 checksum of what is before
+/// it. Decoding trusts nothing: a short, damaged, foreign or newer image is a format_error that says which
+/// field was wrong, before anything is allocated from its numbers. Pure: no files here.
 namespace everseen::image {
 
 /// Says to which filter a segment belongs; random, drawn at creation.
@@ -44,8 +44,8 @@ struct segment_header {
 /// @throws format_error  as decode_spec
 [[nodiscard]] segment_header decode_segment_header(std::span<const std::byte> bytes);
 
-/// The count of keys inside a mapped segment header: 48 bits of count and 16 of check in one aligned word, so a
-/// single store replaces it and a process killed at any moment leaves either the old or the new one.
+/// The count of keys inside a mapped segment header: 48 bits of count and 16 of check in one aligned word, so
+/// a single store replaces it and a process killed at any moment leaves either the old or the new one.
 inline constexpr std::size_t key_count_offset = 112;
 [[nodiscard]] std::uint64_t encode_key_count(std::uint64_t keys) noexcept;
 /// @throws format_error  the check does not fit the count

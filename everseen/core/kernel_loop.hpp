@@ -23,10 +23,11 @@ namespace everseen::kernel_loop {
 
 /// Up to here a segment lives in the private cache and prefetching costs more than it brings.
 inline constexpr std::uint64_t fits_cache_bytes = std::uint64_t{1} << 20;
-/// How many keys ahead lines are asked for. More than the ~17 line-fill buffers of a core: a prefetch waits in
-/// the queue, not in the pipeline.
+/// How many keys ahead lines are asked for. More than the ~17 line-fill buffers of a core: a prefetch waits
+/// in the queue, not in the pipeline.
 inline constexpr std::size_t distance = 32;
-/// Operands of __builtin_prefetch. Aiming at L2 beats L1 by 5-10 % in DRAM: doc/measurements.md, "Prefetch ring".
+/// Operands of __builtin_prefetch. Aiming at L2 beats L1 by 5-10 % in DRAM: doc/measurements.md, "Prefetch
+/// ring".
 inline constexpr int for_read = 0;
 inline constexpr int into_l2 = 2;
 
@@ -39,8 +40,10 @@ struct line_key {
     return draw::reduce(source.index, shape.lines()) * line_bytes;
   }
   [[gnu::always_inline]] static typename Isa::line pattern(draw::line_source source) noexcept {
-    if constexpr (words_per_line(Layout) == 8) return Isa::pattern_8x64(source.pattern);
-    else return Isa::pattern_16x32(source.pattern);
+    if constexpr (words_per_line(Layout) == 8)
+      return Isa::pattern_8x64(source.pattern);
+    else
+      return Isa::pattern_16x32(source.pattern);
   }
 
   [[gnu::always_inline]] static void prefetch(const std::byte* segment, const geometry& shape,
@@ -60,7 +63,8 @@ struct line_key {
     return all;
   }
 
-  [[gnu::always_inline]] static bool add(std::byte* segment, const geometry& shape, const digest& d) noexcept {
+  [[gnu::always_inline]] static bool add(std::byte* segment, const geometry& shape,
+                                         const digest& d) noexcept {
     const draw::line_source first = draw::first_line(d);
     bool all = add_line(segment + offset(first, shape), pattern(first));
     if constexpr (two) {
@@ -84,7 +88,8 @@ struct classic_key {
   [[gnu::always_inline]] static void prefetch(const std::byte* segment, const geometry& shape,
                                               const digest& d) noexcept {
     draw::positions positions(d, shape.bits());
-    for (unsigned i = 0; i < shape.probes; ++i) __builtin_prefetch(segment + positions.next() / 8, for_read, into_l2);
+    for (unsigned i = 0; i < shape.probes; ++i)
+      __builtin_prefetch(segment + positions.next() / 8, for_read, into_l2);
   }
   [[gnu::always_inline]] static bool check(const std::byte* segment, const geometry& shape,
                                            const digest& d) noexcept {
@@ -95,7 +100,8 @@ struct classic_key {
     }
     return true;
   }
-  [[gnu::always_inline]] static bool add(std::byte* segment, const geometry& shape, const digest& d) noexcept {
+  [[gnu::always_inline]] static bool add(std::byte* segment, const geometry& shape,
+                                         const digest& d) noexcept {
     draw::positions positions(d, shape.bits());
     std::byte missing{0};
     for (unsigned i = 0; i < shape.probes; ++i) {
@@ -149,7 +155,8 @@ template <typename Key>
 std::uint64_t add(std::byte* segment, const geometry& shape_in, std::span<const digest> digests,
                   verdict* out) noexcept {
   const geometry shape = shape_in;
-  return walk<Key>(segment, shape, digests, out, [&](const digest& d) { return Key::add(segment, shape, d); });
+  return walk<Key>(segment, shape, digests, out,
+                   [&](const digest& d) { return Key::add(segment, shape, d); });
 }
 
 template <typename Isa>
@@ -157,11 +164,16 @@ std::uint64_t check_any(const std::byte* segment, const geometry& shape, std::sp
                         verdict* out) noexcept {
   using enum layout_kind;
   switch (shape.layout) {
-    case classic: return check<classic_key<Isa>>(segment, shape, digests, out);
-    case line_8x64: return check<line_key<Isa, line_8x64>>(segment, shape, digests, out);
-    case line_16x32: return check<line_key<Isa, line_16x32>>(segment, shape, digests, out);
-    case two_line_8x64: return check<line_key<Isa, two_line_8x64>>(segment, shape, digests, out);
-    case two_line_16x32: return check<line_key<Isa, two_line_16x32>>(segment, shape, digests, out);
+    case classic:
+      return check<classic_key<Isa>>(segment, shape, digests, out);
+    case line_8x64:
+      return check<line_key<Isa, line_8x64>>(segment, shape, digests, out);
+    case line_16x32:
+      return check<line_key<Isa, line_16x32>>(segment, shape, digests, out);
+    case two_line_8x64:
+      return check<line_key<Isa, two_line_8x64>>(segment, shape, digests, out);
+    case two_line_16x32:
+      return check<line_key<Isa, two_line_16x32>>(segment, shape, digests, out);
   }
   __builtin_unreachable();
 }
@@ -171,11 +183,16 @@ std::uint64_t add_any(std::byte* segment, const geometry& shape, std::span<const
                       verdict* out) noexcept {
   using enum layout_kind;
   switch (shape.layout) {
-    case classic: return add<classic_key<Isa>>(segment, shape, digests, out);
-    case line_8x64: return add<line_key<Isa, line_8x64>>(segment, shape, digests, out);
-    case line_16x32: return add<line_key<Isa, line_16x32>>(segment, shape, digests, out);
-    case two_line_8x64: return add<line_key<Isa, two_line_8x64>>(segment, shape, digests, out);
-    case two_line_16x32: return add<line_key<Isa, two_line_16x32>>(segment, shape, digests, out);
+    case classic:
+      return add<classic_key<Isa>>(segment, shape, digests, out);
+    case line_8x64:
+      return add<line_key<Isa, line_8x64>>(segment, shape, digests, out);
+    case line_16x32:
+      return add<line_key<Isa, line_16x32>>(segment, shape, digests, out);
+    case two_line_8x64:
+      return add<line_key<Isa, two_line_8x64>>(segment, shape, digests, out);
+    case two_line_16x32:
+      return add<line_key<Isa, two_line_16x32>>(segment, shape, digests, out);
   }
   __builtin_unreachable();
 }

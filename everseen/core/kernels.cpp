@@ -43,7 +43,9 @@ const kernel& choose() noexcept {
 
 }  // namespace
 
-std::span<const kernel> available_kernels() noexcept { return {kernels().items.data(), kernels().size}; }
+std::span<const kernel> available_kernels() noexcept {
+  return {kernels().items.data(), kernels().size};
+}
 
 const kernel& best_kernel() noexcept {
   static const kernel& best = choose();

@@ -13,22 +13,22 @@ namespace everseen {
 
 /// The inner loops: batch look-up and fused test-and-add over one segment, for one kind of CPU.
 ///
-/// All kernels give the same verdicts and the same bits; they differ in speed alone. `best_kernel()` picks one
-/// when the program starts, so a binary built for any x86-64 uses AVX-512 where it is.
+/// All kernels give the same verdicts and the same bits; they differ in speed alone. `best_kernel()` picks
+/// one when the program starts, so a binary built for any x86-64 uses AVX-512 where it is.
 ///
 /// How they are fast: a filter larger than the caches costs one memory latency a line, so what counts is how
 /// many lines are on their way at once. A rolling ring asks for the line of key i+d while it works on key i;
 /// d and the cache level aimed at follow from the segment's size (none at all where it fits L2).
 ///
-/// Preconditions of both functions: `segment` holds shape.bytes bytes and is 64-byte aligned; `out` has as many
-/// elements as `digests`. Verdicts come in the order of the digests, and a key that occurs twice in a batch is
-/// `fresh` at most once when added.
-/// Threads: look-ups may overlap each other; an add needs the segment for itself.
+/// Preconditions of both functions: `segment` holds shape.bytes bytes and is 64-byte aligned; `out` has as
+/// many elements as `digests`. Verdicts come in the order of the digests, and a key that occurs twice in a
+/// batch is `fresh` at most once when added. Threads: look-ups may overlap each other; an add needs the
+/// segment for itself.
 struct kernel {
   using check_function = std::uint64_t(const std::byte* segment, const geometry& shape,
                                        std::span<const digest> digests, verdict* out) noexcept;
-  using add_function = std::uint64_t(std::byte* segment, const geometry& shape, std::span<const digest> digests,
-                                     verdict* out) noexcept;
+  using add_function = std::uint64_t(std::byte* segment, const geometry& shape,
+                                     std::span<const digest> digests, verdict* out) noexcept;
 
   std::string_view name;
   check_function* check;  ///< returns how many were fresh

@@ -38,11 +38,14 @@ inline constexpr unsigned max_probes = 64;
 /// Lines that a key touches (0: classic, which knows no lines).
 [[nodiscard]] constexpr unsigned lines_per_key(layout_kind kind) noexcept {
   switch (kind) {
-    case layout_kind::classic: return 0;
+    case layout_kind::classic:
+      return 0;
     case layout_kind::line_8x64:
-    case layout_kind::line_16x32: return 1;
+    case layout_kind::line_16x32:
+      return 1;
     case layout_kind::two_line_8x64:
-    case layout_kind::two_line_16x32: return 2;
+    case layout_kind::two_line_16x32:
+      return 2;
   }
   return 0;
 }
@@ -50,11 +53,14 @@ inline constexpr unsigned max_probes = 64;
 /// Words of a line, which is also the bits a key sets in it: 8 or 16 (0: classic).
 [[nodiscard]] constexpr unsigned words_per_line(layout_kind kind) noexcept {
   switch (kind) {
-    case layout_kind::classic: return 0;
+    case layout_kind::classic:
+      return 0;
     case layout_kind::line_8x64:
-    case layout_kind::two_line_8x64: return 8;
+    case layout_kind::two_line_8x64:
+      return 8;
     case layout_kind::line_16x32:
-    case layout_kind::two_line_16x32: return 16;
+    case layout_kind::two_line_16x32:
+      return 16;
   }
   return 0;
 }
@@ -86,7 +92,8 @@ inline constexpr std::uint64_t upper_key = 0xA0761D6478BD642F;    // odd, half o
 inline constexpr std::uint64_t step_key = 0xD1342543DE82EF95;     // multiplier with a good spectrum mod 2^64
 
 /// x * range / 2^64, rounded down: x uniform in 64 bits becomes uniform in [0, range).
-[[nodiscard, gnu::always_inline]] constexpr std::uint64_t reduce(std::uint64_t x, std::uint64_t range) noexcept {
+[[nodiscard, gnu::always_inline]] constexpr std::uint64_t reduce(std::uint64_t x,
+                                                                 std::uint64_t range) noexcept {
   return static_cast<std::uint64_t>((uint128{x} * range) >> 64);
 }
 
@@ -102,7 +109,9 @@ struct line_source {
   std::uint64_t pattern;  ///< gives the bits inside
 };
 
-[[nodiscard, gnu::always_inline]] constexpr line_source first_line(const digest& d) noexcept { return {d.low, d.high}; }
+[[nodiscard, gnu::always_inline]] constexpr line_source first_line(const digest& d) noexcept {
+  return {d.low, d.high};
+}
 [[nodiscard, gnu::always_inline]] constexpr line_source second_line(const digest& d) noexcept {
   return {fold(d.high, line_key), fold(d.low, pattern_key)};
 }
@@ -126,7 +135,8 @@ struct line_source {
 /// small filters with low rates would feel. One multiplication a step lets every bit of both words count.
 class positions {
  public:
-  [[gnu::always_inline]] positions(const digest& d, std::uint64_t bits) noexcept : x_(d.low), y_(d.high), bits_(bits) {}
+  [[gnu::always_inline]] positions(const digest& d, std::uint64_t bits) noexcept
+      : x_(d.low), y_(d.high), bits_(bits) {}
   [[nodiscard, gnu::always_inline]] std::uint64_t next() noexcept {
     const std::uint64_t position = reduce(x_, bits_);
     x_ = x_ * step_key + y_;

@@ -84,8 +84,8 @@ class partition::run {
     where_ = kept_where_.data();
   }
 
-  std::span<const digest> pending_;         // in the caller's batch at first, in kept_ once a key was settled
-  const std::uint16_t* where_ = nullptr;    // place in out_ of each pending key; null: its own number
+  std::span<const digest> pending_;       // in the caller's batch at first, in kept_ once a key was settled
+  const std::uint16_t* where_ = nullptr;  // place in out_ of each pending key; null: its own number
   verdict* out_;
   std::uint64_t fresh_ = 0;
   std::array<verdict, max_keys> judged_;  // the arrays stay uninitialised: writing them first would cost as
@@ -175,7 +175,9 @@ window::slice_index partition::slice_of(const partition_batch& batch, std::size_
   return window::slice_at(*spec_.window, batch.times[batch.times.size() == 1 ? 0 : i]);
 }
 
-window::slice_index partition::newest() const noexcept { return state_.slices.back().index; }
+window::slice_index partition::newest() const noexcept {
+  return state_.slices.back().index;
+}
 
 bool partition::is_late(window::slice_index slice) const noexcept {
   return spec_.window && !state_.slices.empty() && slice < window::oldest_live(*spec_.window, newest());

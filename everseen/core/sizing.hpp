@@ -49,17 +49,17 @@ inline constexpr double max_error_rate = 0.5;
 /// Keys in a segment, estimated from how many of its bits are 1. Infinite when all are.
 [[nodiscard]] double keys_from_set_bits(const geometry& shape, std::uint64_t set_bits);
 
-/// Fresh keys that are expected to be called `seen` by mistake while a segment fills from one count to another:
-/// the integral of error_rate over the keys.
+/// Fresh keys that are expected to be called `seen` by mistake while a segment fills from one count to
+/// another: the integral of error_rate over the keys.
 struct key_range {
   double from = 0;
   double to = 0;
 };
 [[nodiscard]] double expected_false_positives(const geometry& shape, key_range keys);
 
-/// The layout with the fewest cache misses that does not waste memory: rate >= 1e-3 one line 8x64, to 1e-5 one
-/// line 16x32, to 1e-8 two lines 8x64, below two lines 16x32. The lower the rate, the more bits a line needs
-/// to tell its keys apart.
+/// The layout with the fewest cache misses that does not waste memory: rate >= 1e-3 one line 8x64, to 1e-5
+/// one line 16x32, to 1e-8 two lines 8x64, below two lines 16x32. The lower the rate, the more bits a line
+/// needs to tell its keys apart.
 [[nodiscard]] layout_kind choose_layout(double error_rate) noexcept;
 
 }  // namespace everseen::sizing

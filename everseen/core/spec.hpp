@@ -35,8 +35,9 @@ struct window_spec {
 
 /// What a filter was created with. Never changes afterwards.
 struct spec {
-  std::uint64_t capacity = 0;  ///< keys (in a window: keys within one width); with growth the first guess, else the limit
-  double error_rate = 0;       ///< probability that a key never added is called seen, over the whole filter
+  std::uint64_t capacity =
+      0;  ///< keys (in a window: keys within one width); with growth the first guess, else the limit
+  double error_rate = 0;  ///< probability that a key never added is called seen, over the whole filter
   layout_kind layout = layout_kind::line_8x64;
   std::uint8_t probes = 0;  ///< bits set for a key
   hash_kind hash = hash_kind::xxh3;
@@ -75,8 +76,8 @@ inline constexpr std::uint32_t max_slices = 1'000;
 /// @throws parameter_error  as make_spec
 void validate(const spec& s);
 
-/// Lower-case letters, digits, upper-case letters, and . _ - in names; 1 to 100 bytes, not starting with a dot
-/// or a dash.
+/// Lower-case letters, digits, upper-case letters, and . _ - in names; 1 to 100 bytes, not starting with a
+/// dot or a dash.
 /// @throws parameter_error  says which byte or length is not allowed
 void validate_filter_name(std::string_view name);
 

@@ -19,10 +19,14 @@ enum class verdict : std::uint8_t {
 
 [[nodiscard]] constexpr std::string_view to_string(verdict v) noexcept {
   switch (v) {
-    case verdict::fresh: return "fresh";
-    case verdict::seen: return "seen";
-    case verdict::late: return "late";
-    case verdict::unknown: return "unknown";
+    case verdict::fresh:
+      return "fresh";
+    case verdict::seen:
+      return "seen";
+    case verdict::late:
+      return "late";
+    case verdict::unknown:
+      return "unknown";
   }
   return "unknown";
 }

@@ -13,6 +13,8 @@ slice_index oldest_live(const window_spec& w, slice_index newest) noexcept {
   return newest - static_cast<slice_index>(w.slices);
 }
 
-std::uint32_t live_slices(const window_spec& w) noexcept { return w.slices + 1; }
+std::uint32_t live_slices(const window_spec& w) noexcept {
+  return w.slices + 1;
+}
 
 }  // namespace everseen::window

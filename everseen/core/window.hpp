@@ -7,8 +7,8 @@
 /// How time maps to slices: pure functions, the time is always passed in.
 ///
 /// Slice i covers [i, i+1) * slice_width since 1970, so every process cuts time at the same places. With the
-/// newest slice N, slices N - slices .. N are live: a key first met anywhere in slice i is forgotten when slice
-/// i + slices + 1 begins, which is at least `width` and at most `width` + one slice later.
+/// newest slice N, slices N - slices .. N are live: a key first met anywhere in slice i is forgotten when
+/// slice i + slices + 1 begins, which is at least `width` and at most `width` + one slice later.
 namespace everseen::window {
 
 using slice_index = std::int64_t;

@@ -46,8 +46,10 @@ huge_memory::huge_memory(std::size_t bytes) : size_(bytes) {
 }
 
 huge_memory::~huge_memory() {
-  if (mapping_ != nullptr) munmap(mapping_, mapped_bytes_);
-  else std::free(data_);
+  if (mapping_ != nullptr)
+    munmap(mapping_, mapped_bytes_);
+  else
+    std::free(data_);
 }
 
 }  // namespace everseen

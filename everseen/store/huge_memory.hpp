@@ -7,8 +7,9 @@ namespace everseen {
 
 /// Zeroed, 64-byte aligned memory that asks for huge pages from 2 MB up.
 ///
-/// A filter in DRAM touches a random line a key. With 4 KiB pages each is also a TLB miss: huge pages are worth
-/// 1.5 to 1.8 times the speed there. Pages arrive when first touched, so a large segment costs nothing up front.
+/// A filter in DRAM touches a random line a key. With 4 KiB pages each is also a TLB miss: huge pages are
+/// worth 1.5 to 1.8 times the speed there. Pages arrive when first touched, so a large segment costs nothing
+/// up front.
 class huge_memory {
  public:
   huge_memory() = default;

@@ -12,7 +12,8 @@ parameter_error no_such_filter(std::string_view name) {
 }
 
 parameter_error filter_exists(std::string_view name) {
-  return parameter_error("a filter named '" + std::string(name) + "' exists already; open it, or drop it first");
+  return parameter_error("a filter named '" + std::string(name) +
+                         "' exists already; open it, or drop it first");
 }
 
 void restore_layer(partition_state& state, const segment_id& id, const layer_state& layer) {
@@ -42,7 +43,8 @@ std::shared_ptr<store> open_file_store(std::string_view rest) {
   if (question != std::string_view::npos) {
     const std::string_view option = rest.substr(question + 1);
     if (!option.starts_with("sync="))
-      throw parameter_error("'" + std::string(option) + "' is not an option of a file: store; there is sync=");
+      throw parameter_error("'" + std::string(option) +
+                            "' is not an option of a file: store; there is sync=");
     policy = parse_sync(option.substr(5));
   }
   if (path.empty()) throw parameter_error("file: needs a directory, as in file:/var/lib/everseen");

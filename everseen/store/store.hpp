@@ -19,7 +19,8 @@ namespace everseen {
 ///
 /// Below this port live memory, files and servers; above it nobody knows which. The partition is the unit of
 /// atomicity: the keys of one partition_batch are judged and added as one step that nothing interleaves.
-/// Threads: any number may call any function at once. Of many that add the same key, exactly one gets `fresh`.
+/// Threads: any number may call any function at once. Of many that add the same key, exactly one gets
+/// `fresh`.
 class stored_filter {
  public:
   virtual ~stored_filter() = default;
@@ -38,7 +39,8 @@ class stored_filter {
 
   /// A consistent copy of one partition, bits included: `visit` is called once for each segment while nothing
   /// is added to the partition.
-  using segment_visitor = std::function<void(const segment_id&, const layer_state&, std::span<const std::byte>)>;
+  using segment_visitor =
+      std::function<void(const segment_id&, const layer_state&, std::span<const std::byte>)>;
   virtual void visit_segments(std::uint32_t partition, const segment_visitor& visit) const = 0;
 
   /// Makes everything acknowledged so far survive a power loss.

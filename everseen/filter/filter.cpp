@@ -1,0 +1,172 @@
+#include "everseen/filter/filter.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "everseen/core/assert.hpp"
+#include "everseen/filter/rates.hpp"
+#include "everseen/filter/scatter.hpp"
+
+namespace everseen {
+
+namespace {
+
+/// Keys hashed and sorted at a time: their digests stay in L2 until they are judged.
+constexpr std::size_t chunk_keys = 16'384;
+
+struct scratch {
+  std::vector<digest> digests = std::vector<digest>(chunk_keys);
+  scatter sorted;
+};
+
+scratch& thread_scratch() {
+  thread_local scratch mine;
+  return mine;
+}
+
+void check_times(const spec& s, std::size_t keys, std::size_t times) {
+  if (times > 1 && times != keys)
+    throw parameter_error(std::to_string(times) + " times for " + std::to_string(keys) +
+                          " keys; pass one for all or one a key");
+  if (s.window && times == 0 && keys > 0)
+    throw parameter_error("the filter has a window; pass the time of the keys");
+}
+
+/// Adds the outcome of one chunk to that of the chunks before it. The first failure is the one reported.
+void join(batch_result& all, batch_result chunk) {
+  const tally more = chunk ? *chunk : chunk.error().done;
+  if (all && !chunk) {
+    chunk.error().done += *all;
+    all = std::move(chunk);
+  } else {
+    (all ? *all : all.error().done) += more;
+  }
+}
+
+/// Feeds a batch through `judge`, chunk by chunk. `digest_chunk(from, count)` gives a chunk's digests.
+template <typename Digests, typename Judge>
+batch_result for_each_chunk(const spec& s, std::span<const event_time> times, std::span<verdict> out,
+                            Digests digest_chunk, Judge judge) {
+  check_times(s, out.size(), times.size());
+  batch_result all = tally{};
+  scatter& sorted = thread_scratch().sorted;
+  for (std::size_t from = 0; from < out.size(); from += chunk_keys) {
+    const std::size_t count = std::min(chunk_keys, out.size() - from);
+    const auto chunk_times = times.size() > 1 ? times.subspan(from, count) : times;
+    const auto batches =
+        sorted.sort(digest_chunk(from, count), chunk_times, s.partitions, out.subspan(from, count));
+    join(all, judge(batches));
+    sorted.gather();
+  }
+  return all;
+}
+
+}  // namespace
+
+filter::filter(std::string name, std::shared_ptr<stored_filter> stored)
+    : name_(std::move(name)), stored_(std::move(stored)), hash_(get_spec().hash, get_spec().seed) {}
+
+batch_result filter::add_digests(std::span<const digest> digests, std::span<verdict> out,
+                                 std::span<const event_time> times) {
+  EVERSEEN_ASSERT(out.size() == digests.size());
+  return for_each_chunk(
+      get_spec(), times, out,
+      [&](std::size_t from, std::size_t count) { return digests.subspan(from, count); },
+      [&](auto batches) { return stored_->add(batches); });
+}
+
+batch_result filter::may_contain_digests(std::span<const digest> digests, std::span<verdict> out,
+                                         std::span<const event_time> times) const {
+  EVERSEEN_ASSERT(out.size() == digests.size());
+  return for_each_chunk(
+      get_spec(), times, out,
+      [&](std::size_t from, std::size_t count) { return digests.subspan(from, count); },
+      [&](auto batches) { return std::as_const(*stored_).check(batches); });
+}
+
+batch_result filter::add(std::span<const std::string_view> keys, std::span<verdict> out,
+                         std::span<const event_time> times) {
+  EVERSEEN_ASSERT(out.size() == keys.size());
+  return for_each_chunk(
+      get_spec(), times, out,
+      [&](std::size_t from, std::size_t count) { return digests_of(keys.subspan(from, count)); },
+      [&](auto batches) { return stored_->add(batches); });
+}
+
+batch_result filter::may_contain(std::span<const std::string_view> keys, std::span<verdict> out,
+                                 std::span<const event_time> times) const {
+  EVERSEEN_ASSERT(out.size() == keys.size());
+  return for_each_chunk(
+      get_spec(), times, out,
+      [&](std::size_t from, std::size_t count) { return digests_of(keys.subspan(from, count)); },
+      [&](auto batches) { return std::as_const(*stored_).check(batches); });
+}
+
+std::span<const digest> filter::digests_of(std::span<const std::string_view> keys) const noexcept {
+  const std::span<digest> out(thread_scratch().digests.data(), keys.size());
+  hash_(keys, out);
+  return out;
+}
+
+namespace {
+
+/// A batch of one, for which no memory is touched but its own.
+template <typename Call>
+verdict judge_one(const filter& f, std::string_view key, std::span<const event_time> times, Call call) {
+  check_times(f.get_spec(), 1, times.size());
+  const digest d = f.hash()(key);
+  verdict out = verdict::unknown;
+  const partition_batch batch = {partition_of(d, f.get_spec().partitions), {&d, 1}, times, {&out, 1}};
+  const batch_result result = call(std::span(&batch, 1));
+  if (!result) result.error().raise();
+  return out;
+}
+
+}  // namespace
+
+verdict filter::add(std::string_view key) {
+  return judge_one(*this, key, {}, [&](auto batches) { return stored_->add(batches); });
+}
+
+verdict filter::add(std::string_view key, event_time when) {
+  return judge_one(*this, key, {&when, 1}, [&](auto batches) { return stored_->add(batches); });
+}
+
+bool filter::may_contain(std::string_view key) const {
+  return judge_one(*this, key, {}, [&](auto batches) { return std::as_const(*stored_).check(batches); }) ==
+         verdict::seen;
+}
+
+bool filter::may_contain(std::string_view key, event_time when) const {
+  return judge_one(*this, key, {&when, 1},
+                   [&](auto batches) { return std::as_const(*stored_).check(batches); }) == verdict::seen;
+}
+
+filter_info filter::info() const {
+  filter_info info;
+  info.name = name_;
+  info.spec = get_spec();
+  for (std::uint32_t p = 0; p < info.spec.partitions; ++p) {
+    partition_state state = stored_->state(p);
+    info.keys += state.keys();
+    info.bytes += state.bytes();
+    info.error_rate_now += error_rate_now(info.spec, state) / info.spec.partitions;
+    info.expected_false_seen += expected_false_seen(state);
+    for (const slice_state& slice : state.slices) {
+      info.segments += slice.layers.size();
+      info.max_layers = std::max(info.max_layers, static_cast<std::uint32_t>(slice.layers.size()));
+    }
+    info.partitions.push_back(std::move(state));
+  }
+  return info;
+}
+
+filter create(std::string_view store_url, std::string_view name, const spec_request& request) {
+  return {std::string(name), open_store(store_url)->create(name, make_spec(request))};
+}
+
+filter open(std::string_view store_url, std::string_view name, access how) {
+  return {std::string(name), open_store(store_url)->open(name, how)};
+}
+
+}  // namespace everseen
