@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Fails when a document names a path that does not exist, or a ./dev word that ./dev does not know.
+
+Looks at relative links and at `backticked` words of every Markdown file. A backticked word is a path when it has a
+slash and either begins with a folder of this repository or ends like a source or text file.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+BACKTICKED = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+DEV_WORD = re.compile(r"\./dev ([a-z]+)")
+PATH_WORD = re.compile(r"\.?[A-Za-z0-9_][A-Za-z0-9_.+-]*(/[A-Za-z0-9_.+-]+)*/?")
+TEXT_SUFFIXES = {".cmake", ".cpp", ".hpp", ".in", ".json", ".md", ".py", ".sh", ".toml", ".ts", ".tsx", ".txt"}
+# Made by a build, so absent from a clean clone.
+GENERATED = {"build"}
+# A record of the past may name what is gone.
+UNCHECKED = {"CHANGELOG.md"}
+
+
+def documents():
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+                            cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    return [ROOT / name for name in listed if name not in UNCHECKED and (ROOT / name).exists()]
+
+
+def looks_like_path(word):
+    if "/" not in word or not PATH_WORD.fullmatch(word):
+        return False
+    first = word.split("/")[0]
+    if first in GENERATED:
+        return False
+    return (ROOT / first).exists() or pathlib.PurePath(word).suffix in TEXT_SUFFIXES
+
+
+def exists(word, document):
+    # A text about the layers may say core/digest.hpp.
+    bases = (ROOT, document.parent, ROOT / "everseen")
+    return any((base / word).exists() for base in bases)
+
+
+def faults(document, dev_words):
+    text = document.read_text(encoding="utf-8")
+    prose = FENCE.sub("", text)
+    paths = {word.removeprefix("./") for word in BACKTICKED.findall(prose)}
+    named = {path for path in paths if looks_like_path(path)}
+    for target in LINK.findall(prose):
+        path = target.split("#")[0]
+        if path and not re.match(r"[a-z]+:", path):
+            named.add(path)
+    for path in sorted(named):
+        if not exists(path, document):
+            yield f"{path} does not exist"
+    for word in sorted(set(DEV_WORD.findall(text)) - dev_words):
+        yield f"./dev has no word '{word}'"
+
+
+def main():
+    usage = subprocess.run([ROOT / "dev", "help"], check=True, capture_output=True, text=True).stdout
+    dev_words = set(re.findall(r"^  ([a-z]+)", usage, re.MULTILINE))
+    failed = False
+    for document in documents():
+        for fault in faults(document, dev_words):
+            print(f"{document.relative_to(ROOT)}: {fault}", file=sys.stderr)
+            failed = True
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Fails when a dependency points the wrong way between the folders of everseen/.
+
+Reads every #include, and the DEPENDS of every everseen_layer() in CMake. Also keeps the core pure (standard library,
+hashing and instruction sets only, no input or output) and the lower layers away from the clock.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# Layer -> the layers it may include. The public door, everseen/everseen.hpp, is the layer "everseen".
+ARROWS = {
+    "core": set(),
+    "compat": {"core"},
+    "store": {"core"},
+    "wire": {"core"},
+    "redis": {"core", "store", "wire"},
+    "filter": {"core", "compat", "store", "redis"},
+    "everseen": {"core", "compat", "store", "redis", "filter"},
+    "stream": {"core", "compat", "store", "redis", "filter", "everseen"},
+    "server": {"core", "compat", "store", "redis", "filter", "everseen", "wire"},
+    "cli": {"core", "compat", "store", "redis", "filter", "everseen", "wire", "stream", "server"},
+}
+
+# The core may include these headers of others, and standard headers except the impure ones.
+CORE_LIBRARIES = {"xxhash.h", "sodium.h", "tl/expected.hpp", "immintrin.h", "arm_neon.h", "cpuid.h"}
+IMPURE = {"iostream", "fstream", "ostream", "istream", "sstream", "filesystem", "thread", "future", "random"}
+# Time is passed in, never read, in these layers.
+CLOCKLESS = {"core", "compat", "store", "wire", "filter"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+CLOCK = re.compile(r"\b\w*clock(_type)?::now\b|\bclock_gettime\b|\bgettimeofday\b|\bstd::time\(")
+CMAKE_LAYER = re.compile(r"everseen_layer\(\s*(\w+)([^)]*)\)")
+
+
+def layer_of(path):
+    """The layer of a file below everseen/, given its path relative to everseen/."""
+    return path.parts[0] if len(path.parts) > 1 else "everseen"
+
+
+def include_fault(layer, bracket, header):
+    """Why `layer` may not include `header`, or None."""
+    if header.startswith("everseen/"):
+        target = layer_of(pathlib.PurePath(header).relative_to("everseen"))
+        if target not in ARROWS:
+            return f"{header}: no such layer"
+        if target != layer and target not in ARROWS[layer]:
+            return f"{layer} may not include {target} ({header})"
+    elif bracket == '"':
+        return f'write the whole path: "everseen/{layer}/..." instead of "{header}"'
+    elif layer == "core" and header not in CORE_LIBRARIES:
+        standard = "." not in header and "/" not in header
+        if not standard or header in IMPURE:
+            return f"core is pure and may not include <{header}>"
+    return None
+
+
+def source_faults(path, layer):
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        include = INCLUDE.match(line)
+        fault = include and include_fault(layer, *include.groups())
+        if not fault and layer in CLOCKLESS and CLOCK.search(line.split("//")[0]):
+            fault = f"{layer} may not read a clock; take the time as a parameter"
+        if fault:
+            yield f"{path.relative_to(ROOT)}:{number}: {fault}"
+
+
+def cmake_faults(path):
+    for layer, arguments in CMAKE_LAYER.findall(path.read_text(encoding="utf-8")):
+        words = iter(arguments.split())
+        for word in words:
+            if word == "DEPENDS":
+                break
+        for word in words:
+            if word.isupper():
+                break
+            if word not in ARROWS.get(layer, set()):
+                yield f"{path.relative_to(ROOT)}: {layer} may not depend on {word}"
+
+
+def faults():
+    house = ROOT / "everseen"
+    for path in sorted(house.rglob("*")):
+        layer = layer_of(path.relative_to(house))
+        if path.suffix in {".hpp", ".cpp"}:
+            if layer in ARROWS:
+                yield from source_faults(path, layer)
+            else:
+                yield f"{path.relative_to(ROOT)}: {layer} is not a layer that scripts/check_layers.py knows"
+        elif path.name == "CMakeLists.txt" and layer != "everseen":
+            yield from cmake_faults(path)
+
+
+def main():
+    found = list(faults())
+    for fault in found:
+        print(fault, file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
