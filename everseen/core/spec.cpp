@@ -89,19 +89,19 @@ void validate_numbers(const spec& s) {
   validate_probes(s.layout, s.probes);
   if (s.window) validate_window(*s.window);
   require("partitions", s.partitions, 1U, max_partitions,
-          "leave them out to get one for about each MiB, at most 64");
+          "leave them out to get one for each 4 to 8 MiB, at most 64");
 }
 
-/// Partitions of about 1 MiB, which is what fits into a core's own cache: a batch sorted by partition then
-/// works in cache instead of in memory, and threads that add at the same time rarely want the same lock.
-/// Above 64 the locks of any machine's threads are apart and each further partition only costs room and
-/// bookkeeping, so a large filter gets larger segments; whoever stores them in Redis asks for more.
+/// Partitions of 4 to 8 MiB: a batch sorted by partition then works in a corner of the memory that the caches and
+/// the TLB can hold, each segment still consists of huge pages, and threads that add at the same time rarely want
+/// the same lock. Above 64 the locks of any machine's threads are apart and each further partition only costs
+/// room and bookkeeping, so a large filter gets larger segments.
 std::uint32_t choose_partitions(spec s) {
   s.partitions = 1;
-  constexpr std::uint64_t cache_bytes = std::uint64_t{1} << 20;
+  constexpr std::uint64_t good_bytes = std::uint64_t{4} << 20;
   constexpr std::uint64_t most = 64;
   const std::uint64_t bytes = growth::plan_layer(s, 0).shape.bytes;
-  return static_cast<std::uint32_t>(std::bit_ceil(std::clamp<std::uint64_t>(bytes / cache_bytes, 1, most)));
+  return static_cast<std::uint32_t>(std::bit_floor(std::clamp<std::uint64_t>(bytes / good_bytes, 1, most)));
 }
 
 }  // namespace
