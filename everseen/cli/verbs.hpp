@@ -8,6 +8,7 @@
 namespace everseen::cli {
 
 verb completion_verb();
+verb dedup_verb();
 verb gen_verb();
 verb man_verb();
 verb plan_verb();
