@@ -37,7 +37,7 @@ std::string documented(const std::string& name) {
 /// Offset and 16 bytes a line, as in the document.
 std::string hexdump(std::span<const std::byte> bytes) {
   std::string text;
-  std::array<char, 8> buffer;
+  std::array<char, 24> buffer;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (i % 16 == 0) {
       std::snprintf(buffer.data(), buffer.size(), "%04zx ", i);
