@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t max_segment_bytes = std::uint64_t{1} << 59;  // 2^62 bits
 
-constexpr std::string_view advice = "; use an intact copy";
+constexpr std::string_view advice = "; restore it from an export or drop it";
 
 }  // namespace
 
