@@ -1,5 +1,6 @@
 #include "everseen/core/growth.hpp"
 
+#include <bit>
 #include <cmath>
 #include <string>
 
@@ -26,7 +27,12 @@ layer_plan plan_layer(const spec& s, unsigned index) {
     throw full_error("the filter has grown " + std::to_string(max_layers - 1) +
                      " times; create one with a larger capacity and move over");
   layer_plan plan;
-  plan.capacity = first_capacity(s) << index;
+  const std::uint64_t first = first_capacity(s);
+  if (static_cast<int>(index) >= std::countl_zero(first))
+    throw parameter_error("layer " + std::to_string(index) +
+                          " would hold more than 2^64 keys; create a filter with a "
+                          "larger capacity and fewer layers, and move over");
+  plan.capacity = first << index;
   plan.error_rate = s.growth == growth_kind::grow ? std::ldexp(slice_budget(s), -static_cast<int>(index) - 1)
                                                   : slice_budget(s);
   plan.shape = sizing::smallest(s.layout, s.probes, {plan.capacity, plan.error_rate});

@@ -133,10 +133,13 @@ struct line_source {
 /// Plain double hashing (x, x+y, x+2y, …) with this reduction would look only at the top bits of x and y, and
 /// any two keys that agree in those would share all probes: a floor of about n/m² under the error rate, which
 /// small filters with low rates would feel. One multiplication a step lets every bit of both words count.
+///
+/// It begins at `high`: the keys of one partition share bits of `low`, and a segment of more than 2^32 bits
+/// would see that in a position made of `low` alone.
 class positions {
  public:
   [[gnu::always_inline]] positions(const digest& d, std::uint64_t bits) noexcept
-      : x_(d.low), y_(d.high), bits_(bits) {}
+      : x_(d.high), y_(d.low), bits_(bits) {}
   [[nodiscard, gnu::always_inline]] std::uint64_t next() noexcept {
     const std::uint64_t position = reduce(x_, bits_);
     x_ = x_ * step_key + y_;
@@ -149,7 +152,8 @@ class positions {
 
 }  // namespace draw
 
-/// Partition of a digest: 0 .. partitions-1. Uses the low half of `low`, which no layout's line index sees.
+/// Partition of a digest: 0 .. partitions-1. Uses the low half of `low`, which no line index sees below 2^32
+/// lines.
 [[nodiscard]] constexpr std::uint32_t partition_of(const digest& d, std::uint32_t partitions) noexcept {
   return static_cast<std::uint32_t>((std::uint64_t{static_cast<std::uint32_t>(d.low)} * partitions) >> 32);
 }

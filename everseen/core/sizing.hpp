@@ -24,19 +24,22 @@ inline constexpr double max_error_rate = 0.5;
 
 /// Probability that a key never added finds all its bits set, in a segment that holds `keys` keys.
 ///
-/// classic: (1 - e^(-kn/m))^k. One line of s words of w bits: the keys of a line are Poisson distributed, so
-/// sum over i of Poisson(i; sw/c) (1 - (1 - 1/w)^i)^s. Two lines: the square of one line's rate, each line
-/// holding the keys of both draws.
+/// classic: (1 - e^(-kn/m))^k. One line of s words of w bits: the keys of a line are binomially distributed,
+/// so sum over i of Binomial(i; n, 1/lines) (1 - (1 - 1/w)^i)^s. Two lines: the square of one line's rate,
+/// each line holding the keys of both draws. What small segments add is counted in: the spread of set bits
+/// (classic), and keys both of whose lines are the same one.
 [[nodiscard]] double error_rate(const geometry& shape, double keys);
 
-/// The same by bits per key, for a segment large enough that only the ratio counts.
+/// The same by bits per key, for a segment so large that only the ratio counts. Binomial becomes
+/// Poisson(sw/c).
 [[nodiscard]] double error_rate(layout_kind layout, unsigned probes, double bits_per_key);
 
 /// Bits per key at which a layout reaches a rate: the inverse of the function above, to 1e-9 relative.
 /// @param probes  for classic; 0 takes the best number, see best_probes
 [[nodiscard]] double bits_per_key(layout_kind layout, unsigned probes, double error_rate);
 
-/// The number of classic probes that needs the fewest bits for a rate: -log2(rate), rounded, at least 1.
+/// The number of classic probes that needs the fewest bits for a rate: -log2(rate) rounded down or up,
+/// whichever is better; 1 to max_probes.
 [[nodiscard]] unsigned best_probes(double error_rate);
 
 /// The smallest segment (a multiple of 64 bytes) in which `goal.capacity` keys stay within the rate.

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+namespace everseen::sizing {
+
+/// How many patterns fell into one line of a segment: Binomial(patterns, 1 / lines), or its limit for a
+/// segment without end, Poisson(mean). What sizing.cpp sums over.
+///
+/// Both distributions have P(i + 1) / P(i) = (a - b i) / (i + 1), so one recurrence walks either.
+class line_load {
+ public:
+  struct fall {
+    double patterns;  ///< a whole number
+    double lines;
+  };
+
+  static line_load binomial(fall f) {
+    if (f.lines == 1) return {f.patterns, 1, 0, 0};
+    const double odds = 1 / (f.lines - 1);
+    return from_first(f.patterns / f.lines, f.patterns * std::log1p(-1 / f.lines), f.patterns * odds, odds);
+  }
+  static line_load poisson(double mean) { return from_first(mean, -mean, mean, 0); }
+
+  /// The lowest load that matters. Below lie at most e^-50 of all lines.
+  [[nodiscard]] double first() const noexcept { return first_; }
+
+  /// The mean of a rising function with values in [0, 1] and a concave logarithm.
+  /// @param f  next() gives its value at first(), first() + 1, …
+  ///
+  /// Probabilities and f both have concave logarithms, hence so do the terms: once each is less than half of
+  /// the one before, all the rest together are less than the last one.
+  template <typename Function>
+  [[nodiscard]] double expectation(Function f) const {
+    double sum = 0, before = 0, probability = first_probability_;
+    for (double i = first_;; ++i) {
+      const double term = probability * f.next();
+      sum += term;
+      if (term < before / 2 && term < negligible * sum) return sum;
+      before = term;
+      probability *= std::max(0.0, a_ - b_ * i) / (i + 1);
+    }
+  }
+
+ private:
+  static constexpr double negligible = 1e-17;
+  static constexpr double small =
+      500;  // up to this mean P(0) is far from underflow, and the walk begins at 0
+
+  line_load(double first, double first_probability, double a, double b)
+      : first_(first), first_probability_(first_probability), a_(a), b_(b) {}
+
+  static line_load from_first(double mean, double log_of_none, double a, double b) {
+    const double first = mean > small ? std::floor(mean - 10 * std::sqrt(mean)) : 0;
+    double log_probability = log_of_none;
+    for (double i = 0; i < first; ++i) log_probability += std::log((a - b * i) / (i + 1));
+    return {first, std::exp(log_probability), a, b};
+  }
+
+  double first_;
+  double first_probability_;
+  double a_, b_;
+};
+
+}  // namespace everseen::sizing

@@ -1,0 +1,168 @@
+#include "everseen/core/spec.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "everseen/core/error.hpp"
+#include "everseen/core/growth.hpp"
+#include "everseen/core/sizing.hpp"
+
+namespace everseen {
+
+namespace {
+
+constexpr std::array<std::pair<growth_kind, std::string_view>, 3> growth_names = {{
+    {growth_kind::grow, "grow"},
+    {growth_kind::refuse, "refuse"},
+    {growth_kind::overfill, "overfill"},
+}};
+
+/// The shortest text that reads back as the same number.
+template <typename Number>
+std::string text(Number value) {
+  std::array<char, 32> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  return {buffer.data(), end};
+}
+
+template <typename Number>
+[[noreturn]] void out_of_range(std::string_view name, Number value, Number low, Number high,
+                               std::string_view advice) {
+  throw parameter_error(std::string(name) + " " + text(value) + " is not within " + text(low) + " to " +
+                        text(high) + "; " + std::string(advice));
+}
+
+/// Written so that NaN is out of every range.
+template <typename Number>
+void require(std::string_view name, Number value, Number low, Number high, std::string_view advice) {
+  if (!(value >= low && value <= high)) out_of_range(name, value, low, high, advice);
+}
+
+void validate_names(const spec& s) {
+  if (to_string(s.layout) == "invalid")
+    throw parameter_error("layout number " + text(static_cast<unsigned>(s.layout)) +
+                          " is not one of 1 to 5; this filter may come from a newer version");
+  if (s.hash != hash_kind::xxh3 && s.hash != hash_kind::siphash)
+    throw parameter_error("hash number " + text(static_cast<unsigned>(s.hash)) +
+                          " is neither 1 nor 2; this filter may come from a newer version");
+  if (to_string(s.growth) == "invalid")
+    throw parameter_error("growth number " + text(static_cast<unsigned>(s.growth)) +
+                          " is not one of 1 to 3; this filter may come from a newer version");
+}
+
+void validate_probes(layout_kind layout, unsigned probes) {
+  if (layout == layout_kind::classic)
+    return require("probes", probes, 1U, max_probes,
+                   "leave them out to get the number that needs the fewest bits");
+  if (probes != probes_of(layout, 0))
+    throw parameter_error("probes " + text(probes) + " do not fit layout " + std::string(to_string(layout)) +
+                          ", which always sets " + text(probes_of(layout, 0)) +
+                          " bits a key; leave probes out, or ask for layout classic");
+}
+
+void validate_window(const window_spec& w) {
+  require("slices", w.slices, 1U, max_slices,
+          "10 is a good number: memory is returned a tenth of the window at a time");
+  const std::int64_t width = w.width.count();
+  const std::int64_t slices = w.slices;
+  if (width < slices)
+    throw parameter_error("a window of " + text(width) + " ms cannot have " + text(slices) +
+                          " slices; make it at least 1 ms a slice, or use fewer slices");
+  if (width % slices != 0)
+    throw parameter_error("a window of " + text(width) + " ms is not divisible into " + text(slices) +
+                          " slices of whole milliseconds; the nearest that is: " +
+                          text((width + slices / 2) / slices * slices) + " ms");
+}
+
+/// All but what a layer would need, which only a spec that passed this can be asked.
+void validate_numbers(const spec& s) {
+  require("capacity", s.capacity, std::uint64_t{1}, max_capacity,
+          "give the number of different keys you expect");
+  require("error_rate", s.error_rate, sizing::min_error_rate, sizing::max_error_rate,
+          "give the share of new keys that may be called seen, such as 0.000001");
+  validate_names(s);
+  validate_probes(s.layout, s.probes);
+  if (s.window) validate_window(*s.window);
+  require("partitions", s.partitions, 1U, max_partitions,
+          "leave them out to get one for each 4 to 8 MiB, at most 64");
+}
+
+/// Partitions of 4 to 8 MiB: a batch sorted by partition then works in a corner of the memory that the caches and
+/// the TLB can hold, each segment still consists of huge pages, and threads that add at the same time rarely want
+/// the same lock. Above 64 the locks of any machine's threads are apart and each further partition only costs
+/// room and bookkeeping, so a large filter gets larger segments.
+std::uint32_t choose_partitions(spec s) {
+  s.partitions = 1;
+  constexpr std::uint64_t good_bytes = std::uint64_t{4} << 20;
+  constexpr std::uint64_t most = 64;
+  const std::uint64_t bytes = growth::plan_layer(s, 0).shape.bytes;
+  return static_cast<std::uint32_t>(std::bit_floor(std::clamp<std::uint64_t>(bytes / good_bytes, 1, most)));
+}
+
+}  // namespace
+
+std::string_view to_string(growth_kind kind) noexcept {
+  for (const auto& [value, name] : growth_names)
+    if (value == kind) return name;
+  return "invalid";
+}
+
+std::optional<growth_kind> parse_growth_kind(std::string_view name) noexcept {
+  for (const auto& [value, known] : growth_names)
+    if (known == name) return value;
+  return std::nullopt;
+}
+
+spec make_spec(const spec_request& request) {
+  spec s;
+  s.capacity = request.capacity;
+  s.error_rate = request.error_rate;
+  s.layout = request.layout.value_or(sizing::choose_layout(request.error_rate));
+  s.hash = request.hash;
+  s.growth = request.growth;
+  s.window = request.window;
+  s.partitions = request.partitions.value_or(1);
+
+  const unsigned chosen_probes =
+      s.layout == layout_kind::classic ? sizing::best_probes(request.error_rate) : probes_of(s.layout, 0);
+  const unsigned probes = request.probes.value_or(chosen_probes);
+  validate_probes(s.layout, probes);  // before it is cut to the 8 bits of spec::probes
+  s.probes = static_cast<std::uint8_t>(probes);
+
+  validate_numbers(s);
+  if (!request.partitions) s.partitions = choose_partitions(s);
+  validate(s);
+  s.seed = request.seed ? *request.seed : random_hash_seed();
+  return s;
+}
+
+void validate(const spec& s) {
+  validate_numbers(s);
+  static_cast<void>(growth::plan_layer(s, 0));  // throws when the first layer would be beyond all bounds
+}
+
+void validate_filter_name(std::string_view name) {
+  constexpr std::size_t longest = 100;
+  constexpr std::string_view rule =
+      "names are 1 to 100 letters, digits, dots, dashes and underscores, and begin with a letter, digit or "
+      "underscore";
+  if (name.empty() || name.size() > longest)
+    throw parameter_error("a filter name of " + text(name.size()) + " bytes; " + std::string(rule));
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  };
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool first = i == 0 && (name[i] == '.' || name[i] == '-');
+    if (allowed(name[i]) && !first) continue;
+    throw parameter_error("a filter name has byte " + text(unsigned{static_cast<unsigned char>(name[i])}) +
+                          " at position " + text(i) + "; " + std::string(rule));
+  }
+}
+
+}  // namespace everseen

@@ -1,0 +1,153 @@
+#include "everseen/stream/block_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "everseen/core/error.hpp"
+
+namespace everseen {
+
+namespace {
+
+constexpr std::size_t max_read_bytes = std::size_t{1} << 30;  // Linux reads at most 2 GiB in one call
+
+[[noreturn]] void cannot(const char* what, const std::string& path, int code) {
+  throw storage_error(std::string("cannot ") + what + " " + path + ": " + std::strerror(code), code, path);
+}
+
+std::optional<std::uint64_t> regular_size(int descriptor) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+}  // namespace
+
+void block::reserve(std::size_t bytes) {
+  const std::size_t wanted = bytes + block_reader::padding;
+  if (wanted <= capacity_) return;
+  auto larger = std::make_unique_for_overwrite<char[]>(wanted);
+  if (size_ > 0) std::memcpy(larger.get(), bytes_.get(), size_);
+  bytes_ = std::move(larger);
+  capacity_ = wanted;
+}
+
+block_reader::block_reader(std::vector<std::string> paths, char separator, std::size_t block_bytes)
+    : separator_(separator), block_bytes_(block_bytes) {
+  if (paths.empty()) paths.emplace_back("-");
+  std::uint64_t total = 0;
+  bool known = true;
+  for (std::string& path : paths) {
+    const bool standard_input = path == "-";
+    const int descriptor = standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) cannot("open", path, errno);
+    posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
+    const auto size = regular_size(descriptor);
+    inputs_.push_back({standard_input ? "standard input" : std::move(path), descriptor, size.has_value()});
+    known = known && size.has_value();
+    total += size.value_or(0);
+  }
+  if (known) total_bytes_ = total;
+}
+
+block_reader::~block_reader() {
+  for (const input& in : inputs_)
+    if (in.descriptor != STDIN_FILENO) ::close(in.descriptor);
+}
+
+bool block_reader::next(block& into) {
+  begin(into);
+  std::size_t searched = 0;  // no separator before here
+  while (current_ < inputs_.size()) {
+    const std::size_t room = into.capacity_ - padding - 1 - into.size_;
+    const std::size_t got = read_some(into.data() + into.size_, std::min(room, max_read_bytes));
+    into.size_ += got;
+    if (got == 0) {
+      end_of_input(into);
+      continue;
+    }
+    // A live stream must not wait until a block is full.
+    if (into.size_ < block_bytes_ && readable_within(0)) continue;
+    const void* last = memrchr(into.data() + searched, separator_, into.size_ - searched);
+    if (last != nullptr) {
+      hand_out(into, static_cast<std::size_t>(static_cast<const char*>(last) - into.data()) + 1);
+      return true;
+    }
+    searched = into.size_;
+    if (into.size_ > max_record_bytes)
+      throw storage_error(
+          "a record of " + inputs_[current_].path + " is longer than 3 GiB; is the separator right?", EFBIG,
+          inputs_[current_].path);
+    if (got == room) into.reserve(2 * into.size_);
+  }
+  if (into.size_ == 0) return false;
+  into.number_ = next_number_++;
+  return true;
+}
+
+void block_reader::begin(block& into) {
+  into.size_ = 0;
+  into.reserve(carry_.size() + block_bytes_ + 1);  // one for a last separator that is missing
+  std::memcpy(into.data(), carry_.data(), carry_.size());
+  into.size_ = carry_.size();
+  carry_.clear();
+}
+
+bool block_reader::readable_within(int milliseconds) const noexcept {
+  if (inputs_[current_].regular) return true;
+  pollfd ready = {inputs_[current_].descriptor, POLLIN, 0};
+  return ::poll(&ready, 1, milliseconds) > 0;
+}
+
+void block_reader::end_of_input(block& into) {
+  if (into.size_ > 0 && into.data()[into.size_ - 1] != separator_) into.data()[into.size_++] = separator_;
+  ++current_;
+}
+
+std::size_t block_reader::read_some(char* to, std::size_t room) {
+  const input& in = inputs_[current_];
+  while (while_waiting_ && !readable_within(100)) while_waiting_();
+  for (;;) {
+    const ssize_t got = ::read(in.descriptor, to, room);
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) cannot("read", in.path, errno);
+  }
+}
+
+void block_reader::hand_out(block& into, std::size_t end) {
+  carry_.assign(into.data() + end, into.size_ - end);
+  into.size_ = end;
+  into.number_ = next_number_++;
+}
+
+std::optional<std::uint64_t> block_reader::estimate_records() const {
+  if (!total_bytes_) return std::nullopt;
+  constexpr std::size_t sample_bytes = 32 << 10;
+  std::vector<char> sample(sample_bytes);
+  double records = 0;
+  for (const input& in : inputs_) {
+    const std::uint64_t size = regular_size(in.descriptor).value_or(0);
+    const std::uint64_t last = size > sample_bytes ? size - sample_bytes : 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t found = 0;
+    for (const std::uint64_t offset : {std::uint64_t{0}, last / 2, last}) {
+      const ssize_t got = ::pread(in.descriptor, sample.data(), sample_bytes, static_cast<off_t>(offset));
+      if (got <= 0) continue;
+      bytes += static_cast<std::uint64_t>(got);
+      found += static_cast<std::uint64_t>(std::count(sample.data(), sample.data() + got, separator_));
+    }
+    if (bytes > 0)
+      records += static_cast<double>(size) * static_cast<double>(std::max<std::uint64_t>(found, 1)) /
+                 static_cast<double>(bytes);
+  }
+  return static_cast<std::uint64_t>(records) + 1;
+}
+
+}  // namespace everseen

@@ -1,0 +1,230 @@
+#include "everseen/stream/dedup.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "everseen/filter/scatter.hpp"
+#include "everseen/stream/record_ends.hpp"
+#include "everseen/stream/turnstile.hpp"
+
+namespace everseen {
+
+namespace {
+
+/// What all workers share.
+struct shared_state {
+  block_reader& input;
+  filter& seen;
+  output& out;
+  const dedup_options& options;
+
+  std::mutex reading;
+  std::vector<turnstile> partitions;
+  turnstile writing;
+
+  std::mutex ending;
+  dedup_result result;
+  std::exception_ptr error;       // the first; whoever sets it also sets `stop`
+  std::atomic<bool> stop{false};  // read no more; what was read is still judged and written
+
+  shared_state(block_reader& in, filter& f, output& o, const dedup_options& opts)
+      : input(in), seen(f), out(o), options(opts), partitions(f.get_spec().partitions) {}
+
+  bool read(block& into) {
+    const std::scoped_lock alone(reading);
+    return !stop && input.next(into);
+  }
+  void fail(std::exception_ptr cause) noexcept {
+    const std::scoped_lock alone(ending);
+    if (!error) error = std::move(cause);
+    stop = true;
+  }
+  void fail(batch_failure cause) {
+    const std::scoped_lock alone(ending);
+    if (!result.failure) result.failure = std::move(cause);
+    stop = true;
+  }
+};
+
+/// Takes blocks through the whole pipeline, one after the other.
+class worker {
+ public:
+  explicit worker(shared_state& shared) : shared_(shared), rule_(shared.options.key, shared.options.time) {}
+
+  void run() noexcept {
+    try {
+      while (shared_.read(block_)) pass(block_.number());
+    } catch (...) {  // only reading fails here: pass() keeps its turns, come what may
+      shared_.fail(std::current_exception());
+    }
+    const std::scoped_lock alone(shared_.ending);
+    shared_.result.verdicts += verdicts_total_;
+  }
+
+ private:
+  void pass(std::uint64_t number) noexcept {
+    std::span<const partition_batch> batches;
+    try {
+      ends_.clear();
+      find_record_ends(block_.text(), shared_.options.separator, ends_);
+      hash_keys();
+      batches = sorted_.sort(digests_, times(), shared_.seen.get_spec().partitions, verdicts_);
+    } catch (...) {  // out of memory
+      shared_.fail(std::current_exception());
+      ends_.clear();
+      batches = {};
+    }
+    judge(number, batches);
+    shared_.writing.wait(number);
+    try {
+      write();
+    } catch (...) {
+      shared_.fail(std::current_exception());
+    }
+    shared_.writing.leave(number);
+  }
+
+  void hash_keys() {
+    digests_.clear();
+    digests_.reserve(ends_.size());
+    times_.clear();
+    keyed_.clear();
+    const hasher& hash = shared_.seen.hash();
+    const char* text = block_.text().data();
+    std::size_t begin = 0;
+    if (rule_.whole_record_is_key()) {
+      for (const std::uint32_t end : ends_) {
+        digests_.push_back(hash({text + begin, end - begin}));
+        begin = end + 1;
+      }
+    } else {
+      for (std::size_t i = 0; i < ends_.size(); ++i) {
+        read_record(i, {text + begin, ends_[i] - begin});
+        begin = ends_[i] + 1;
+      }
+    }
+    verdicts_.assign(digests_.size(), verdict::unknown);
+  }
+
+  void read_record(std::size_t i, std::string_view record) {
+    if (const auto parts = rule_.read(record)) {
+      digests_.push_back(shared_.seen.hash()(parts->key));
+      if (rule_.has_time()) times_.push_back(parts->time);
+      keyed_.push_back(static_cast<std::uint32_t>(i));
+    } else if (shared_.options.without_key == dedup_options::missing::fail) {
+      unreadable_ = std::string(record.substr(0, 60));
+      ends_.resize(i);  // what stands before it in the block is good
+      shared_.stop = true;
+    }
+  }
+
+  std::span<const event_time> times() const noexcept {
+    if (rule_.has_time()) return times_;
+    if (shared_.options.now) return {&*shared_.options.now, 1};
+    return {};
+  }
+
+  void judge(std::uint64_t number, std::span<const partition_batch> batches) noexcept {
+    auto next = batches.begin();
+    for (std::uint32_t p = 0; p < shared_.partitions.size(); ++p) {
+      turnstile& turn = shared_.partitions[p];
+      turn.wait(number);
+      if (next != batches.end() && next->partition == p) add(*next++);
+      turn.leave(number);
+    }
+    sorted_.gather();
+  }
+
+  void add(const partition_batch& batch) noexcept {
+    try {
+      batch_result result = shared_.seen.stored().add({&batch, 1});
+      verdicts_total_ += result ? *result : result.error().done;
+      if (!result) shared_.fail(std::move(result.error()));
+    } catch (...) {
+      shared_.fail(std::current_exception());
+    }
+  }
+
+  /// Moves the wanted records together, in place, and writes them at once.
+  void write() {
+    const std::string_view wanted = keep_wanted();
+    dedup_result& result = shared_.result;  // this block's turn: nobody else touches these members
+    result.records += ends_.size();
+    result.bytes += block_.text().size();
+    if (!wanted.empty()) shared_.out.write(wanted);
+    if (unreadable_) report_unreadable();
+    if (shared_.options.progress) shared_.options.progress(result);
+  }
+
+  void report_unreadable() {
+    const std::string what = rule_.has_time() ? "no key or no time" : "no key";
+    std::string message =
+        "record " + std::to_string(shared_.result.records + 1) + " has " + what + ": " + *unreadable_;
+    unreadable_.reset();
+    throw format_error(std::move(message));
+  }
+
+  std::string_view keep_wanted() noexcept {
+    char* const text = block_.data();
+    char* to = text;
+    std::size_t begin = 0;
+    std::size_t run_begin = 0;  // wanted records since here have not been moved yet
+    std::size_t next_keyed = 0;
+    const bool all_keyed = rule_.whole_record_is_key();
+    const auto move_run = [&](std::size_t end) {
+      if (to != text + run_begin) std::memmove(to, text + run_begin, end - run_begin);
+      to += end - run_begin;
+    };
+    for (std::size_t i = 0; i < ends_.size(); ++i) {
+      bool wanted;
+      if (all_keyed) {
+        wanted = verdicts_[i] == shared_.options.wanted;
+      } else if (next_keyed < keyed_.size() && keyed_[next_keyed] == i) {
+        wanted = verdicts_[next_keyed++] == shared_.options.wanted;
+      } else {
+        wanted = shared_.options.without_key == dedup_options::missing::pass;
+        ++shared_.result.without_key;
+      }
+      const std::size_t end = ends_[i] + std::size_t{1};
+      if (!wanted) {
+        move_run(begin);
+        run_begin = end;
+      }
+      begin = end;
+    }
+    move_run(begin);
+    return {text, static_cast<std::size_t>(to - text)};
+  }
+
+  shared_state& shared_;
+  record_rule rule_;
+  block block_;
+  scatter sorted_;
+  std::vector<std::uint32_t> ends_;
+  std::vector<std::uint32_t> keyed_;  // numbers of the records that have a key, unless all do
+  std::vector<digest> digests_;
+  std::vector<event_time> times_;
+  std::vector<verdict> verdicts_;
+  tally verdicts_total_;
+  std::optional<std::string> unreadable_;  // the record that ended the run
+};
+
+}  // namespace
+
+dedup_result deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options) {
+  shared_state shared(input, seen, out, options);
+  {
+    std::vector<std::jthread> others;
+    for (unsigned i = 1; i < options.threads; ++i) others.emplace_back([&] { worker(shared).run(); });
+    worker(shared).run();
+  }
+  if (shared.error) std::rethrow_exception(shared.error);
+  return std::move(shared.result);
+}
+
+}  // namespace everseen

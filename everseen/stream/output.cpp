@@ -1,0 +1,24 @@
+#include "everseen/stream/output.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <unistd.h>
+
+#include "everseen/core/error.hpp"
+
+namespace everseen {
+
+void output::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      throw storage_error("cannot write " + name_ + ": " + std::strerror(errno), errno, name_);
+    }
+    bytes_ += static_cast<std::uint64_t>(written);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace everseen

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace everseen {
+
+/// Writes to a file descriptor and notices when that fails.
+/// Threads: one at a time.
+class output {
+ public:
+  /// @param name  for messages    The descriptor stays the caller's.
+  output(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
+
+  /// Writes all of it.
+  /// @throws storage_error  the disk is full, the reader has gone, ...
+  void write(std::string_view bytes);
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  int descriptor_;
+  std::string name_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace everseen
