@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -14,11 +13,10 @@
 namespace everseen {
 namespace {
 
-using namespace image_examples;
+using namespace test;
 
 std::string format_document() {
-  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-  std::ifstream in(root / "doc/format.md");
+  std::ifstream in(EVERSEEN_SOURCE_DIR "/doc/format.md");
   std::stringstream text;
   text << in.rdbuf();
   return text.str();

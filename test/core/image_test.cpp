@@ -15,7 +15,7 @@
 namespace everseen {
 namespace {
 
-using namespace image_examples;
+using namespace test;
 using bytes = std::vector<std::byte>;
 
 template <typename Array>

@@ -14,7 +14,7 @@
 namespace everseen {
 namespace {
 
-using namespace image_examples;
+using namespace test;
 using bytes = std::vector<std::byte>;
 
 /// Gives the bytes away in pieces of at most `step`.

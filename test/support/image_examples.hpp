@@ -6,7 +6,7 @@
 #include "everseen/core/stream_image.hpp"
 
 /// The worked example of doc/format.md.
-namespace everseen::image_examples {
+namespace everseen::test {
 
 inline spec example_spec() {
   spec s;
@@ -54,4 +54,4 @@ inline std::vector<std::byte> example_stream() {
   return bytes;
 }
 
-}  // namespace everseen::image_examples
+}  // namespace everseen::test
