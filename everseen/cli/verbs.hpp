@@ -7,6 +7,7 @@
 
 namespace everseen::cli {
 
+verb bench_verb();
 verb completion_verb();
 verb dedup_verb();
 verb gen_verb();
