@@ -13,7 +13,8 @@ namespace everseen::cli {
 
 std::string manual_entry::heading() const {
   std::string heading = fmt::format("{}", fmt::join(flags, ", "));
-  if (!value.empty()) heading += (heading.empty() ? "" : " ") + value;
+  const bool attached = value.starts_with("[=");
+  if (!value.empty()) heading += (heading.empty() || attached ? "" : " ") + value;
   return many ? heading + "..." : heading;
 }
 
@@ -23,7 +24,7 @@ std::string manual_entry::body() const {
 
 std::vector<std::string> manual_entry::choices() const {
   std::vector<std::string> found;
-  if (value.empty() || std::isupper(static_cast<unsigned char>(value.front()))) return found;
+  if (value.empty() || !std::islower(static_cast<unsigned char>(value.front()))) return found;
   for (std::size_t from = 0; from <= value.size();) {
     const std::size_t to = std::min(value.find('|', from), value.size());
     found.push_back(value.substr(from, to - from));

@@ -53,6 +53,12 @@ void add_text(CLI::App& app, const std::string& flags, std::optional<std::string
   add_option(app, flags, manual, [&target](std::string_view, std::string_view value) { target = value; });
 }
 
+void add_optional_text(CLI::App& app, const std::string& flag, std::optional<std::string>& target,
+                       const std::string& alone, const option_text& manual) {
+  // As a flag of CLI11 with a value of its own, since an option would swallow the argument after it.
+  app.add_flag(flag + "{" + alone + "}", target, manual.text)->type_name("[=" + manual.value + "]");
+}
+
 void add_count(CLI::App& app, const std::string& flags, std::optional<std::uint64_t>& target,
                count_bounds bounds, const option_text& manual) {
   add_option(app, flags, manual, [&target, bounds](std::string_view what, std::string_view value) {
@@ -106,7 +112,7 @@ void add_arguments(CLI::App& app, std::vector<std::string>& target, const option
             return true;
           })
       ->expected(0, CLI::detail::expected_max_vector_size)
-      ->allow_extra_args(false);
+      ->allow_extra_args(true);
 }
 
 void refuse_choice(std::string_view what, std::string_view word, std::string_view choices) {

@@ -34,6 +34,10 @@ void add_option(CLI::App& app, const std::string& flags, const option_text& manu
 
 void add_text(CLI::App& app, const std::string& flags, std::optional<std::string>& target,
               const option_text& manual);
+/// A switch that may carry a value, as in --stats or --stats=FILE; `alone` is the value when it carries none.
+void add_optional_text(CLI::App& app, const std::string& flag, std::optional<std::string>& target,
+                       const std::string& alone, const option_text& manual);
+
 void add_count(CLI::App& app, const std::string& flags, std::optional<std::uint64_t>& target,
                count_bounds bounds, const option_text& manual);
 void add_rate(CLI::App& app, const std::string& flags, std::optional<double>& target, rate_bounds bounds,

@@ -9,28 +9,22 @@ namespace everseen::cli {
 
 namespace {
 
-std::string_view environment(const char* name) {
+std::optional<std::string> environment_value(const char* name) {
   const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view() : value;
-}
-
-/// Where the XDG base directory specification puts a user's data.
-std::string default_url() {
-  const std::string_view data = environment("XDG_DATA_HOME");
-  if (data.starts_with('/')) return "file:" + std::string(data) + "/everseen";  // relative ones are invalid
-  const std::string_view home = environment("HOME");
-  if (home.empty())
-    throw parameter_error("no store is given and HOME is not set; use --store or EVERSEEN_STORE");
-  return "file:" + std::string(home) + "/.local/share/everseen";
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
 }
 
 }  // namespace
 
-std::string store_choice::resolved() const {
-  std::string chosen = url.value_or(std::string(environment("EVERSEEN_STORE")));
-  if (chosen.empty()) chosen = default_url();
-  if (chosen == "mem:") throw parameter_error("a mem: store would end with this command; use file:DIRECTORY");
-  return chosen;
+std::string store_url(const std::optional<std::string>& given) {
+  if (given) return *given;
+  if (auto url = environment_value("EVERSEEN_STORE")) return *url;
+  // The XDG base directory specification calls a relative one invalid, to be ignored.
+  if (const auto data = environment_value("XDG_DATA_HOME"); data && data->starts_with('/'))
+    return "file:" + *data + "/everseen";
+  if (const auto home = environment_value("HOME")) return "file:" + *home + "/.local/share/everseen";
+  throw parameter_error("there is no place for filters: give --store URL, or set EVERSEEN_STORE or HOME");
 }
 
 void add_store_option(CLI::App& app, store_choice& target) {
@@ -40,7 +34,9 @@ void add_store_option(CLI::App& app, store_choice& target) {
 }
 
 std::shared_ptr<store> open_store(const store_choice& choice) {
-  return everseen::open_store(choice.resolved());
+  const std::string url = store_url(choice.url);
+  if (url == "mem:") throw parameter_error("a mem: store would end with this command; use file:DIRECTORY");
+  return everseen::open_store(url);
 }
 
 filter open_filter(const store_choice& choice, std::string_view name, access how) {

@@ -11,6 +11,7 @@ verb add_verb();
 verb check_verb();
 verb completion_verb();
 verb create_verb();
+verb dedup_verb();
 verb drop_verb();
 verb explain_verb();
 verb gen_verb();
