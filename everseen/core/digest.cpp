@@ -28,11 +28,15 @@ hash_seed random_hash_seed() {
 
 namespace {
 
-digest xxh3_128(std::string_view key, std::uint64_t seed, std::span<const std::uint8_t> secret) noexcept {
-  // Equal to XXH3_128bits_withSeed for every length, but the secret of long keys is derived once, not per
-  // key.
-  const XXH128_hash_t h =
-      XXH3_128bits_withSecretandSeed(key.data(), key.size(), secret.data(), secret.size(), seed);
+/// XXH3 mixes the seed itself into keys of up to this length; longer ones need the 192 bytes derived from it.
+constexpr std::size_t longest_without_secret = XXH3_MIDSIZE_MAX;
+
+/// Equal to XXH3_128bits_withSeed for every length, but the secret of long keys is derived once, not per key.
+[[gnu::always_inline]] inline digest xxh3_128(std::string_view key, std::uint64_t seed,
+                                              std::span<const std::uint8_t> secret) noexcept {
+  const XXH128_hash_t h = key.size() <= longest_without_secret
+                              ? XXH3_128bits_withSeed(key.data(), key.size(), seed)
+                              : XXH3_128bits_withSecret(key.data(), key.size(), secret.data(), secret.size());
   return {h.low64, h.high64};
 }
 
@@ -52,11 +56,15 @@ hasher::hasher(hash_kind kind, const hash_seed& seed) noexcept
   XXH3_generateSecret_fromSeed(secret_.data(), seed64_);
 }
 
-digest hasher::operator()(std::string_view key) const noexcept {
+// Flattened: the compiler finds XXH3 too large to inline, and a call costs twice what hashing a short key
+// does.
+
+[[gnu::flatten]] digest hasher::operator()(std::string_view key) const noexcept {
   return kind_ == hash_kind::xxh3 ? xxh3_128(key, seed64_, secret_) : siphash_128(key, seed_);
 }
 
-void hasher::operator()(std::span<const std::string_view> keys, std::span<digest> out) const noexcept {
+[[gnu::flatten]] void hasher::operator()(std::span<const std::string_view> keys,
+                                         std::span<digest> out) const noexcept {
   EVERSEEN_ASSERT(keys.size() == out.size());
   if (kind_ == hash_kind::xxh3) {
     for (std::size_t i = 0; i < keys.size(); ++i) out[i] = xxh3_128(keys[i], seed64_, secret_);

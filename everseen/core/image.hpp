@@ -30,6 +30,9 @@ inline constexpr std::size_t segment_header_bytes = 128;  ///< before the bits i
 /// @throws format_error  damaged, foreign or of another version    @throws parameter_error  as validate(spec)
 [[nodiscard]] spec decode_spec(std::span<const std::byte> bytes);
 
+/// "<partition>.<slice>.<layer>": a segment's name in messages and in directories.
+[[nodiscard]] std::string to_string(const segment_id& id);
+
 /// What stands before the bits of a stored segment.
 struct segment_header {
   filter_id filter{};

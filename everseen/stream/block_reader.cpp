@@ -48,9 +48,9 @@ block_reader::block_reader(std::vector<std::string> paths, char separator, std::
     const bool standard_input = path == "-";
     const int descriptor = standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) cannot("open", path, errno);
-    inputs_.push_back({standard_input ? "standard input" : std::move(path), descriptor});
     posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
     const auto size = regular_size(descriptor);
+    inputs_.push_back({standard_input ? "standard input" : std::move(path), descriptor, size.has_value()});
     known = known && size.has_value();
     total += size.value_or(0);
   }
@@ -73,7 +73,8 @@ bool block_reader::next(block& into) {
       end_of_input(into);
       continue;
     }
-    if (into.size_ < block_bytes_ && more_is_waiting()) continue;
+    // A live stream must not wait until a block is full.
+    if (into.size_ < block_bytes_ && readable_within(0)) continue;
     const void* last = memrchr(into.data() + searched, separator_, into.size_ - searched);
     if (last != nullptr) {
       hand_out(into, static_cast<std::size_t>(static_cast<const char*>(last) - into.data()) + 1);
@@ -99,10 +100,10 @@ void block_reader::begin(block& into) {
   carry_.clear();
 }
 
-bool block_reader::more_is_waiting() const noexcept {
-  // A live stream must not wait until a block is full. (A regular file is always ready.)
+bool block_reader::readable_within(int milliseconds) const noexcept {
+  if (inputs_[current_].regular) return true;
   pollfd ready = {inputs_[current_].descriptor, POLLIN, 0};
-  return ::poll(&ready, 1, 0) != 0;
+  return ::poll(&ready, 1, milliseconds) > 0;
 }
 
 void block_reader::end_of_input(block& into) {
@@ -112,6 +113,7 @@ void block_reader::end_of_input(block& into) {
 
 std::size_t block_reader::read_some(char* to, std::size_t room) {
   const input& in = inputs_[current_];
+  while (while_waiting_ && !readable_within(100)) while_waiting_();
   for (;;) {
     const ssize_t got = ::read(in.descriptor, to, room);
     if (got >= 0) return static_cast<std::size_t>(got);

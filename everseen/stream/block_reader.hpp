@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,6 +47,10 @@ class block_reader {
   block_reader(const block_reader&) = delete;
   block_reader& operator=(const block_reader&) = delete;
 
+  /// What to do ten times a second while a pipe or terminal has nothing to read. May throw, which ends
+  /// next().
+  void while_waiting(std::function<void()> call) { while_waiting_ = std::move(call); }
+
   /// Fills `into` with the next records.
   /// @return false at the end of the input
   /// @throws storage_error  reading failed, or a record exceeds max_record_bytes
@@ -62,10 +67,11 @@ class block_reader {
   struct input {
     std::string path;
     int descriptor;
+    bool regular;
   };
 
   void begin(block& into);
-  [[nodiscard]] bool more_is_waiting() const noexcept;
+  [[nodiscard]] bool readable_within(int milliseconds) const noexcept;
   std::size_t read_some(char* to, std::size_t room);
   void end_of_input(block& into);
   void hand_out(block& into, std::size_t end);
@@ -77,6 +83,7 @@ class block_reader {
   std::string carry_;  // the beginning of a record whose end was not read yet
   std::uint64_t next_number_ = 0;
   std::optional<std::uint64_t> total_bytes_;
+  std::function<void()> while_waiting_;
 };
 
 }  // namespace everseen

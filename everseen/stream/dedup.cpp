@@ -157,8 +157,8 @@ class worker {
     result.records += ends_.size();
     result.bytes += block_.text().size();
     if (!wanted.empty()) shared_.out.write(wanted);
-    if (shared_.options.progress) shared_.options.progress(result.bytes);
     if (unreadable_) report_unreadable();
+    if (shared_.options.progress) shared_.options.progress(result);
   }
 
   void report_unreadable() {

@@ -37,12 +37,12 @@ struct dedup_options {
   verdict wanted = verdict::fresh;  ///< records with this verdict are written
   unsigned threads = 1;
 
-  /// Called now and then, by one thread at a time, with the bytes read so far.
-  std::function<void(std::uint64_t)> progress;
+  /// Called after each block is written, by one thread at a time. May throw, which ends the run in order.
+  std::function<void(const struct dedup_result&)> progress;
 };
 
 struct dedup_result {
-  tally verdicts;
+  tally verdicts;  ///< complete only at the end
   std::uint64_t records = 0;
   std::uint64_t without_key = 0;
   std::uint64_t bytes = 0;

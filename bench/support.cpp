@@ -1,0 +1,46 @@
+#include "bench/support.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <random>
+
+#include "everseen/core/layout.hpp"
+#include "everseen/store/huge_memory.hpp"
+
+namespace everseen::bench {
+
+std::vector<digest> random_digests(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<digest> digests(count);
+  for (digest& d : digests) d = {random(), random()};
+  return digests;
+}
+
+double dependent_load_ns(std::size_t bytes) {
+  static std::map<std::size_t, double> known;
+  if (const auto found = known.find(bytes); found != known.end()) return found->second;
+
+  const std::size_t lines = bytes / line_bytes;
+  const huge_memory memory(bytes);
+  std::vector<std::uint32_t> order(lines);
+  std::iota(order.begin(), order.end(), 0U);
+  std::shuffle(order.begin(), order.end(), std::mt19937_64(1));
+  const auto next_of = [&](std::size_t line) -> volatile std::uint32_t& {
+    return *reinterpret_cast<std::uint32_t*>(memory.data() + line * line_bytes);
+  };
+  for (std::size_t i = 0; i < lines; ++i) next_of(order[i]) = order[(i + 1) % lines];
+
+  constexpr std::size_t steps = std::size_t{1} << 21;
+  double best = 1e9;
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    std::uint32_t line = order[0];
+    best = std::min(best, seconds([&] {
+                      for (std::size_t i = 0; i < steps; ++i) line = next_of(line);
+                    }));
+    benchmark::DoNotOptimize(line);
+  }
+  return known[bytes] = best / steps * 1e9;
+}
+
+}  // namespace everseen::bench

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "everseen/core/digest.hpp"
+
+namespace everseen::bench {
+
+/// Digests of uniformly random keys, the same in every run.
+std::vector<digest> random_digests(std::size_t count, std::uint64_t seed);
+
+/// Time of one load whose address is the result of the load before it, in ns: a random walk over all 64-byte
+/// lines of `bytes` of memory of the kind that filters use. Measured once a size.
+double dependent_load_ns(std::size_t bytes);
+
+/// Benchmarks check their answers before they measure. A wrong answer ends the program: a fast wrong answer
+/// must not become a figure.
+inline void require(bool holds, const std::string& what) {
+  if (!holds) throw std::runtime_error("wrong answer, so nothing to measure: " + what);
+}
+
+/// Seconds that `work` takes.
+template <typename Work>
+double seconds(Work work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace everseen::bench

@@ -1,0 +1,114 @@
+#pragma once
+
+// What the codecs of image.cpp and stream_image.cpp share: magic numbers, versions and checked fields.
+// doc/format.md is the text that these must match.
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "everseen/core/bytes.hpp"
+#include "everseen/core/checksum.hpp"
+#include "everseen/core/error.hpp"
+#include "everseen/core/image.hpp"
+
+namespace everseen::image::fields {
+
+inline constexpr std::string_view spec_magic = "EVSNspec";
+inline constexpr std::string_view segment_magic = "EVSNsegm";
+inline constexpr std::string_view manifest_magic = "EVSNmani";
+inline constexpr std::string_view stream_magic = "EVSNstrm";
+inline constexpr std::string_view end_magic = "EVSNdone";
+
+inline constexpr std::size_t magic_bytes = 8;
+inline constexpr std::size_t checksum_bytes = 8;
+inline constexpr std::uint32_t version = 1;  // of every image; each counts on its own should they ever part
+
+/// Writes fields one after the other into bytes that begin as zero.
+class writer {
+ public:
+  explicit writer(std::span<std::byte> to) noexcept : to_(to) {}
+
+  template <std::integral Integer>
+  void put(Integer value) noexcept {
+    store_le(to_.data() + at_, value);
+    at_ += sizeof value;
+  }
+  void put(std::span<const std::byte> bytes) noexcept {
+    std::memcpy(to_.data() + at_, bytes.data(), bytes.size());
+    at_ += bytes.size();
+  }
+  void begin(std::string_view magic) noexcept {
+    put(std::as_bytes(std::span(magic)));
+    put(version);
+  }
+  void skip(std::size_t bytes) noexcept { at_ += bytes; }
+  /// The checksum of the first `covered` bytes.
+  void seal(std::size_t covered) noexcept { put(checksum(to_.first(covered))); }
+  void seal() noexcept { seal(at_); }
+
+ private:
+  std::span<std::byte> to_;
+  std::size_t at_ = 0;
+};
+
+/// Reads fields one after the other. Its owner has checked that the bytes are long enough.
+class reader {
+ public:
+  /// @param what  the kind of image, for messages: "segment header"
+  reader(std::string_view what, std::span<const std::byte> from) noexcept : what_(what), from_(from) {}
+
+  template <std::integral Integer>
+  [[nodiscard]] Integer get() noexcept {
+    const auto value = load_le<Integer>(from_.data() + at_);
+    at_ += sizeof value;
+    return value;
+  }
+  template <std::size_t N>
+  void get(std::array<std::uint8_t, N>& to) noexcept {
+    std::memcpy(to.data(), from_.data() + at_, N);
+    at_ += N;
+  }
+  [[nodiscard]] std::span<const std::byte> take(std::size_t bytes) noexcept {
+    at_ += bytes;
+    return from_.subspan(at_ - bytes, bytes);
+  }
+
+  /// Magic and version: first of all, so that a newer image is called newer and not damaged.
+  void begin(std::string_view magic);
+  /// @throws format_error  the checksum at `offset` does not fit the bytes before it (up to `covered`)
+  void check_seal(std::size_t offset, std::size_t covered) const;
+  /// Bytes that this version leaves zero, so that the next may use them.
+  void reserved(std::size_t bytes);
+  /// A format_error that names the image and the field.
+  [[noreturn]] void refuse(const std::string& field) const;
+
+ private:
+  std::string_view what_;
+  std::span<const std::byte> from_;
+  std::size_t at_ = 0;
+};
+
+/// Layout and probes of a segment, and its length.
+void check_shape(const reader& in, const geometry& shape);
+
+/// Checks one after the other that segments ascend and that each slice has layers 0, 1, 2, … without a gap.
+class segment_order {
+ public:
+  /// @param last  the segment before; nothing at the beginning
+  explicit segment_order(const spec& s, std::optional<segment_id> last = {}) noexcept
+      : spec_(s), last_(last) {}
+  void check(const reader& in, const segment_id& id, const geometry& shape);
+
+ private:
+  const spec& spec_;
+  std::optional<segment_id> last_;
+};
+
+}  // namespace everseen::image::fields

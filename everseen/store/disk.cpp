@@ -1,0 +1,92 @@
+#include "everseen/store/disk.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "everseen/store/descriptor.hpp"
+
+namespace everseen {
+
+namespace {
+
+int errno_unless(bool done) noexcept {
+  return done ? 0 : errno;
+}
+
+std::string advice_for(int code) {
+  switch (code) {
+    case ENOSPC:
+    case EDQUOT:
+      return "; free some space, or put the store on a larger disk";
+    case EFBIG:
+      return "; the file would exceed the size limit of this process (ulimit -f) or of the file system";
+    case EACCES:
+    case EPERM:
+      return "; check who owns the directory and its mode";
+    case EROFS:
+      return "; the file system is mounted read-only: open the filter for reading, or mount it writable";
+    case ENOTDIR:
+      return "; a file is where the store's directory should be: choose another directory";
+    case EMFILE:
+    case ENFILE:
+      return "; raise the limit of open files (ulimit -n)";
+    case ENOMEM:
+      return "; the filter has too many segments for vm.max_map_count, or address space is short";
+    case EIO:
+      return "; the disk reports an error: look at the kernel's log and check the disk";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+int disk::reserve(int file, std::uint64_t bytes, const std::filesystem::path& /*path*/) {
+  int code = EINTR;
+  while (code == EINTR) code = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  return code;
+}
+
+int disk::sync_file(int file, const std::filesystem::path& /*path*/) {
+  return errno_unless(::fsync(file) == 0);
+}
+
+int disk::sync_mapping(std::byte* at, std::size_t bytes, const std::filesystem::path& /*path*/) {
+  return errno_unless(::msync(at, bytes, MS_SYNC) == 0);
+}
+
+int disk::sync_directory(const std::filesystem::path& path) {
+  const descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) return errno;
+  return errno_unless(::fsync(directory.get()) == 0);
+}
+
+int disk::rename(const std::filesystem::path& from, const std::filesystem::path& to) {
+  return errno_unless(std::rename(from.c_str(), to.c_str()) == 0);
+}
+
+int disk::unlink(const std::filesystem::path& path) {
+  return errno_unless(::unlink(path.c_str()) == 0);
+}
+
+disk& disk::real() {
+  static disk one;
+  return one;
+}
+
+storage_error disk_error(const std::string& tried, const std::filesystem::path& path, int code) {
+  return {"cannot " + tried + " " + path.string() + ": " + std::generic_category().message(code) +
+              advice_for(code),
+          code, path.string()};
+}
+
+void check_disk(int code, const char* tried, const std::filesystem::path& path) {
+  if (code != 0) throw disk_error(tried, path, code);
+}
+
+}  // namespace everseen

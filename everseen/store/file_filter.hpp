@@ -1,0 +1,81 @@
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "everseen/store/embedded_filter.hpp"
+#include "everseen/store/file_segments.hpp"
+#include "everseen/store/lock_file.hpp"
+
+namespace everseen {
+
+/// What a writer holds before its logic begins and until after it ends.
+struct writer_files {
+  lock_file lock;  // released last
+  std::unique_ptr<file_segments> bits;
+};
+
+/// A filter of files, opened to be changed: the only one of its kind at a time, among all processes.
+///
+/// Once the disk has failed, every batch fails with that reason until the filter is opened again.
+class file_writer final : private writer_files, public embedded_filter {
+ public:
+  /// @param exclusive  the writer's lock on the directory
+  /// @throws format_error, storage_error
+  file_writer(disk& on, const std::filesystem::path& filter_directory, lock_file exclusive,
+              sync_policy policy);
+
+  /// Closes in order: everything reaches the disk under every policy.
+  ~file_writer() override;
+
+  /// Under sync_policy::always, what the batch added is on the disk when this returns. If the disk refuses,
+  /// the keys keep their verdicts and the failure says that a power loss may take them back.
+  batch_result add(std::span<const partition_batch> batches) override;
+  void sync() override { bits->sync(); }
+
+ private:
+  file_writer(writer_files files, sync_policy policy);
+  void sync_every_second();
+
+  const sync_policy policy_;
+  std::mutex closing_lock_;
+  std::condition_variable closing_changed_;
+  bool closing_ = false;
+  std::thread syncer_;  // only under sync_policy::interval
+};
+
+/// A filter of files, opened to be asked, beside a writer in this or another process.
+///
+/// Looks once a batch whether the manifest was replaced and follows it. A key that the writer acknowledged
+/// before a check began is seen by that check. Counts are those of the files, which lag by at most a batch.
+class file_reader final : public stored_filter {
+ public:
+  /// @throws parameter_error  there is no manifest    @throws format_error, storage_error
+  file_reader(disk& on, std::filesystem::path filter_directory);
+  ~file_reader() override;
+
+  [[nodiscard]] const spec& get_spec() const noexcept override { return spec_; }
+  /// @return always a failure: this filter was opened for reading
+  batch_result add(std::span<const partition_batch> batches) override;
+  batch_result check(std::span<const partition_batch> batches) const override;
+  [[nodiscard]] partition_state state(std::uint32_t partition) const override;
+  void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
+  void sync() override {}  // it has nothing that the writer has not
+
+ private:
+  class view;  // what one manifest names
+
+  [[nodiscard]] std::shared_ptr<const view> newest() const;
+  [[nodiscard]] std::shared_ptr<const view> load(const view* before) const;
+
+  disk& disk_;
+  const std::filesystem::path directory_;
+  mutable std::mutex lock_;
+  mutable std::shared_ptr<const view> view_;
+  image::filter_id id_;
+  spec spec_;
+};
+
+}  // namespace everseen

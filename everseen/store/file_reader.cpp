@@ -1,0 +1,118 @@
+#include <string>
+
+#include "everseen/store/damage.hpp"
+#include "everseen/store/file_filter.hpp"
+#include "everseen/store/unanswered.hpp"
+
+namespace everseen {
+
+namespace {
+
+struct reader_files {
+  read_manifest manifest;
+  std::unique_ptr<file_segments> bits;
+};
+
+constexpr int max_attempts = 100;  // a writer that replaces its manifest as fast as that is broken
+
+}  // namespace
+
+class file_reader::view final : private reader_files, public embedded_filter {
+ public:
+  view(disk& on, const std::filesystem::path& directory, read_manifest m, const view* before)
+      : view(reader_files{std::move(m), nullptr}, on, directory, before) {}
+
+  [[nodiscard]] bool is_current() const noexcept { return manifest.is_current(); }
+  [[nodiscard]] const image::filter_id& id() const noexcept { return bits->id(); }
+  [[nodiscard]] std::uint64_t keys(const segment_id& id) const { return bits->keys(id); }
+  void sync() override {}
+
+ private:
+  view(reader_files files, disk& on, const std::filesystem::path& directory, const view* before)
+      : view(open(std::move(files), on, directory, before)) {}
+  explicit view(reader_files files)
+      : reader_files(std::move(files)), embedded_filter(bits->get_spec(), *bits, bits->states()) {}
+
+  static reader_files open(reader_files files, disk& on, const std::filesystem::path& directory,
+                           const view* before) {
+    files.bits = std::make_unique<file_segments>(on, directory, files.manifest.content(), access::read,
+                                                 before == nullptr ? nullptr : before->bits.get());
+    return files;
+  }
+};
+
+file_reader::file_reader(disk& on, std::filesystem::path filter_directory)
+    : disk_(on),
+      directory_(std::move(filter_directory)),
+      view_(load(nullptr)),
+      id_(view_->id()),
+      spec_(view_->get_spec()) {}
+
+file_reader::~file_reader() = default;
+
+batch_result file_reader::add(std::span<const partition_batch> batches) {
+  return unanswered(batches, batch_failure::cause::storage,
+                    directory_.string() + " was opened for reading; open the filter for writing to add keys");
+}
+
+batch_result file_reader::check(std::span<const partition_batch> batches) const {
+  try {
+    return newest()->check(batches);
+  } catch (...) {
+    batch_failure why = batch_failure::from_current_exception();
+    return unanswered(batches, why.why, std::move(why.message));
+  }
+}
+
+partition_state file_reader::state(std::uint32_t partition) const {
+  const auto now = newest();
+  partition_state state = now->state(partition);
+  for (slice_state& slice : state.slices)
+    for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer)
+      slice.layers[layer].keys = now->keys({partition, slice.index, layer});
+  return state;
+}
+
+void file_reader::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
+  const auto now = newest();
+  now->visit_segments(partition,
+                      [&](const segment_id& id, layer_state layer, std::span<const std::byte> bits) {
+                        layer.keys = now->keys(id);
+                        visit(id, layer, bits);
+                      });
+}
+
+std::shared_ptr<const file_reader::view> file_reader::newest() const {
+  const std::scoped_lock alone(lock_);
+  if (!view_->is_current()) {
+    auto next = load(view_.get());
+    if (next->id() != id_)
+      throw storage_error(
+          directory_.string() + " was replaced by another filter of the same name; open it again", 0,
+          directory_.string());
+    view_ = std::move(next);
+  }
+  return view_;
+}
+
+std::shared_ptr<const file_reader::view> file_reader::load(const view* before) const {
+  for (int attempt = 1;; ++attempt) {
+    auto manifest = read_manifest::from(directory_);
+    if (!manifest && before == nullptr) throw damaged(directory_ / manifest_name, "is missing");
+    if (!manifest)
+      throw storage_error(directory_.string() + " has no manifest any more: the filter was dropped", 0,
+                          directory_.string());
+    const bool same = before != nullptr && manifest->content().filter == before->id();
+    const image::manifest content = manifest->content();
+    try {
+      return std::make_shared<view>(disk_, directory_, std::move(*manifest), same ? before : nullptr);
+    } catch (const format_error&) {
+      // A writer may have dropped a slice since the manifest was read; only if it did not is this damage.
+      const auto again = read_manifest::from(directory_);
+      const bool replaced = !again || again->content() != content;
+      if (!replaced || attempt == max_attempts) throw;
+    }
+  }
+}
+
+}  // namespace everseen

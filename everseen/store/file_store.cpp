@@ -1,0 +1,146 @@
+#include "everseen/store/file_store.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "everseen/store/damage.hpp"
+#include "everseen/store/file_filter.hpp"
+#include "everseen/store/segment_file.hpp"
+#include "everseen/store/unborn_filter.hpp"
+
+namespace everseen {
+
+namespace {
+
+bool is_filter_name(std::string_view name) {
+  try {
+    validate_filter_name(name);
+    return true;
+  } catch (const parameter_error&) {
+    return false;
+  }
+}
+
+void make_directories(disk& on, const std::filesystem::path& path) {
+  std::error_code code;
+  if (std::filesystem::is_directory(path, code)) return;
+  std::filesystem::create_directories(path, code);
+  if (!code && !std::filesystem::is_directory(path, code))
+    code = std::make_error_code(std::errc::not_a_directory);
+  check_disk(code.value(), "create the directory", path);
+  const auto parent = std::filesystem::absolute(path).parent_path();
+  check_disk(on.sync_directory(parent), "sync", parent);
+}
+
+image::manifest new_manifest(const spec& s) {
+  image::manifest m;
+  m.filter = image::random_filter_id();
+  m.spec = s;
+  m.clean = true;
+  return m;
+}
+
+}  // namespace
+
+/// Segments written beside until commit.
+class file_store::restoring final : public store::restore {
+ public:
+  restoring(const file_store& into, std::string_view name, const spec& s)
+      : disk_(into.disk_),
+        name_(name),
+        unborn_(disk_, into.directory_),
+        manifest_(new_manifest(s)),
+        states_(s.partitions) {}
+
+  std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer) override {
+    if (id.partition >= states_.size())
+      throw format_error("partition " + std::to_string(id.partition) + " is beyond the filter's " +
+                         std::to_string(states_.size()) + "; make the image again");
+    restore_layer(states_[id.partition], id, layer);
+    files_.push_back(segment_file::create(disk_, unborn_.directory() / segments_name,
+                                          {manifest_.filter, id, layer.shape, layer.capacity, layer.keys}));
+    manifest_.segments.push_back({id, layer.shape, layer.capacity});
+    return {files_.back()->bits(), layer.shape.bytes};
+  }
+
+  void commit() override {
+    std::ranges::sort(manifest_.segments, {}, &image::manifest::entry::id);
+    for (const auto& file : files_) file->sync();
+    unborn_.commit(name_, manifest_);
+  }
+
+ private:
+  disk& disk_;
+  std::string name_;
+  unborn_filter unborn_;
+  image::manifest manifest_;
+  std::vector<partition_state> states_;
+  std::vector<std::shared_ptr<segment_file>> files_;
+};
+
+file_store::file_store(std::filesystem::path directory, sync_policy policy, disk& on)
+    : directory_(std::move(directory)), policy_(policy), disk_(on) {
+  make_directories(disk_, directory_);
+}
+
+std::shared_ptr<stored_filter> file_store::create(std::string_view name, const spec& s) {
+  validate(s);
+  if (is_filter(directory_of(name))) throw filter_exists(name);
+  unborn_filter unborn(disk_, directory_);
+  lock_file lock = unborn.commit(name, new_manifest(s));
+  return std::make_shared<file_writer>(disk_, directory_of(name), std::move(lock), policy_);
+}
+
+std::shared_ptr<stored_filter> file_store::open(std::string_view name, access how) {
+  const std::filesystem::path directory = directory_of(name);
+  if (!is_filter(directory)) throw no_such_filter(name);
+  if (how == access::write)
+    return std::make_shared<file_writer>(disk_, directory, lock_to_write(name), policy_);
+  return std::make_shared<file_reader>(disk_, directory);
+}
+
+bool file_store::exists(std::string_view name) const {
+  return is_filter_name(name) && is_filter(directory_ / name);
+}
+
+std::vector<std::string> file_store::list() const {
+  std::vector<std::string> names;
+  std::error_code code;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_, code))
+    if (std::string name = entry.path().filename(); exists(name)) names.push_back(std::move(name));
+  check_disk(code.value(), "list", directory_);
+  std::ranges::sort(names);
+  return names;
+}
+
+void file_store::drop(std::string_view name) {
+  if (!is_filter(directory_of(name))) throw no_such_filter(name);
+  remove_filter(disk_, directory_, name, lock_to_write(name));
+}
+
+std::unique_ptr<store::restore> file_store::begin_restore(std::string_view name, const spec& s) {
+  validate(s);
+  if (is_filter(directory_of(name))) throw filter_exists(name);
+  return std::make_unique<restoring>(*this, name, s);
+}
+
+std::filesystem::path file_store::directory_of(std::string_view name) const {
+  validate_filter_name(name);
+  return directory_ / name;
+}
+
+lock_file file_store::lock_to_write(std::string_view name) const {
+  const std::filesystem::path directory = directory_ / name;
+  try {
+    if (auto lock = lock_file::try_take(directory / lock_name)) return std::move(*lock);
+  } catch (const storage_error& e) {
+    if (e.code() == ENOENT) throw no_such_filter(name);  // dropped a moment ago
+    throw;
+  }
+  throw storage_error("another process (or another part of this one) is writing to " + directory.string() +
+                          "; wait until it has closed the filter, or open it for reading",
+                      EWOULDBLOCK, directory.string());
+}
+
+}  // namespace everseen

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/store/disk.hpp"
+#include "everseen/store/lock_file.hpp"
+#include "everseen/store/store.hpp"
+
+namespace everseen {
+
+/// Filters in a directory of this machine, mapped into memory: `file:PATH`.
+///
+/// Prefer it when filters must outlive the process, or are to be asked by several processes. It works at the
+/// speed of memory, because adding a key stores into the page cache and the disk follows by the sync_policy.
+/// What a crash, a power loss or a full disk does: doc/semantics.md, "Durability" and "Damage".
+///
+/// One writer a filter at a time, any number of readers beside it, in any processes. The directory must be on
+/// a file system with flock, mmap and rename in one step: a local one, not NFS.
+class file_store : public store {
+ public:
+  /// Makes the directory if need be.
+  /// @param on  where tests put a disk that fails
+  /// @throws storage_error
+  explicit file_store(std::filesystem::path directory, sync_policy policy = sync_policy::interval,
+                      disk& on = disk::real());
+
+  std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) override;
+  std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
+  [[nodiscard]] bool exists(std::string_view name) const override;
+  [[nodiscard]] std::vector<std::string> list() const override;
+  void drop(std::string_view name) override;
+  std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
+
+ private:
+  class restoring;
+
+  [[nodiscard]] std::filesystem::path directory_of(std::string_view name) const;
+  [[nodiscard]] lock_file lock_to_write(std::string_view name) const;
+
+  const std::filesystem::path directory_;
+  const sync_policy policy_;
+  disk& disk_;
+};
+
+}  // namespace everseen

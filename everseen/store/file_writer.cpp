@@ -1,0 +1,80 @@
+#include <algorithm>
+#include <chrono>
+
+#include "everseen/store/damage.hpp"
+#include "everseen/store/file_filter.hpp"
+#include "everseen/store/unanswered.hpp"
+
+namespace everseen {
+
+namespace {
+
+writer_files open_files(disk& on, const std::filesystem::path& filter_directory, lock_file lock) {
+  const auto manifest = read_manifest::from(filter_directory);
+  if (!manifest) throw damaged(filter_directory / manifest_name, "is missing");
+  auto bits = std::make_unique<file_segments>(on, filter_directory, manifest->content(), access::write);
+  bits->begin_writing();
+  return {std::move(lock), std::move(bits)};
+}
+
+}  // namespace
+
+file_writer::file_writer(disk& on, const std::filesystem::path& filter_directory, lock_file exclusive,
+                         sync_policy policy)
+    : file_writer(open_files(on, filter_directory, std::move(exclusive)), policy) {}
+
+file_writer::file_writer(writer_files files, sync_policy policy)
+    : writer_files(std::move(files)),
+      embedded_filter(bits->get_spec(), *bits, bits->states()),
+      policy_(policy) {
+  if (policy_ == sync_policy::interval) syncer_ = std::thread([this] { sync_every_second(); });
+}
+
+file_writer::~file_writer() {
+  if (syncer_.joinable()) {
+    {
+      const std::scoped_lock alone(closing_lock_);
+      closing_ = true;
+    }
+    closing_changed_.notify_one();
+    syncer_.join();
+  }
+  try {
+    bits->end_writing();
+  } catch (const error&) {
+    // The manifest still says that the filter is being written, so the next writer will look closer.
+  }
+}
+
+batch_result file_writer::add(std::span<const partition_batch> batches) {
+  try {
+    bits->check_usable();
+  } catch (const storage_error& e) {
+    return unanswered(batches, batch_failure::cause::storage, e.what());
+  }
+  batch_result result = embedded_filter::add(batches);
+  if (policy_ != sync_policy::always) return result;
+  try {
+    // Even when nothing was fresh: a key may be seen because another thread adds it, not synced yet.
+    bits->sync();
+  } catch (const storage_error& e) {
+    const tally done = result ? *result : result.error().done;
+    return tl::unexpected(batch_failure{batch_failure::cause::storage, e.what(), done});
+  }
+  return result;
+}
+
+void file_writer::sync_every_second() {
+  std::unique_lock waiting(closing_lock_);
+  while (!closing_changed_.wait_for(waiting, std::chrono::seconds(1), [this] { return closing_; })) {
+    waiting.unlock();
+    try {
+      bits->sync();
+    } catch (const storage_error&) {
+      return;  // the segments remember it, and the next batch reports it
+    }
+    waiting.lock();
+  }
+}
+
+}  // namespace everseen

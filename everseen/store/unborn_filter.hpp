@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "everseen/store/lock_file.hpp"
+#include "everseen/store/manifest_file.hpp"
+
+namespace everseen {
+
+/// A filter's directory while it is being filled, under a name that no filter can have.
+///
+/// commit() renames it into place, whole and by one step: of many processes that make a filter of the same
+/// name exactly one succeeds. Without it the directory goes with this object, or, if the process dies before,
+/// with the next unborn_filter of the store.
+class unborn_filter {
+ public:
+  /// @throws storage_error
+  unborn_filter(disk& on, std::filesystem::path store_directory);
+  ~unborn_filter();
+  unborn_filter(const unborn_filter&) = delete;
+  unborn_filter& operator=(const unborn_filter&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
+
+  /// Makes it the filter of this name, with this manifest. Its segments must be synced.
+  /// @return the writer's lock on it, held since before it was visible
+  /// @throws parameter_error  a filter of this name exists    @throws storage_error
+  lock_file commit(std::string_view name, const image::manifest& m);
+
+ private:
+  disk& disk_;
+  std::filesystem::path store_;
+  std::filesystem::path directory_;  // empty once committed
+  std::optional<lock_file> lock_;
+};
+
+/// Removes a filter's directory: out of sight by one step, then file by file.
+/// @param lock  the writer's lock on it
+void remove_filter(disk& on, const std::filesystem::path& store_directory, std::string_view name,
+                   lock_file lock);
+
+/// Whether a directory holds a filter, perhaps a damaged one. What is neither is none of everseen's business.
+/// @throws storage_error  it cannot be looked into
+[[nodiscard]] bool is_filter(const std::filesystem::path& directory);
+
+}  // namespace everseen

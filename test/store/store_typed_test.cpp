@@ -1,0 +1,327 @@
+// What every store must do. A new store is one line in `kinds`.
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "everseen/store/store.hpp"
+
+#include "test/support/lockstep.hpp"
+#include "test/support/random_digests.hpp"
+#include "test/support/scratch_directory.hpp"
+
+namespace everseen {
+namespace {
+
+using namespace test;
+using namespace std::chrono_literals;
+
+struct kind {
+  const char* name;
+  std::function<std::string(const std::filesystem::path&)>
+      url;  ///< of an empty store, given an empty directory
+};
+
+const kind kinds[] = {
+    {"memory", [](const auto&) { return "mem:"; }},
+    {"file_never", [](const auto& path) { return "file:" + path.string() + "?sync=never"; }},
+    {"file_interval", [](const auto& path) { return "file:" + path.string(); }},
+    {"file_always", [](const auto& path) { return "file:" + path.string() + "?sync=always"; }},
+};
+
+void PrintTo(const kind& k, std::ostream* out) {
+  *out << k.name;
+}
+
+class AnyStore : public testing::TestWithParam<kind> {
+ protected:
+  scratch_directory scratch_;
+  std::shared_ptr<store> store_ = open_store(GetParam().url(scratch_.path()));
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, AnyStore, testing::ValuesIn(kinds),
+                         [](const auto& one) { return one.param.name; });
+
+spec spec_of(spec_request request) {
+  request.seed = hash_seed{};
+  if (!request.partitions) request.partitions = 3;
+  return make_spec(request);
+}
+
+event_time at(std::chrono::milliseconds t) {
+  return event_time(t);
+}
+
+struct copied_segment {
+  segment_id id;
+  layer_state layer;
+  std::vector<std::byte> bits;
+  friend bool operator==(const copied_segment&, const copied_segment&) = default;
+};
+
+std::vector<copied_segment> segments_of(const stored_filter& filter) {
+  std::vector<copied_segment> all;
+  for (std::uint32_t p = 0; p < filter.get_spec().partitions; ++p)
+    filter.visit_segments(
+        p, [&](const segment_id& id, const layer_state& layer, std::span<const std::byte> bits) {
+          all.push_back({id, layer, {bits.begin(), bits.end()}});
+        });
+  return all;
+}
+
+void restore_into(store& to, std::string_view name, const stored_filter& from) {
+  const auto target = to.begin_restore(name, from.get_spec());
+  for (const copied_segment& segment : segments_of(from))
+    std::memcpy(target->add_segment(segment.id, segment.layer).data(), segment.bits.data(),
+                segment.bits.size());
+  target->commit();
+}
+
+TEST_P(AnyStore, BeginsEmpty) {
+  EXPECT_TRUE(store_->list().empty());
+  EXPECT_FALSE(store_->exists("a"));
+}
+
+TEST_P(AnyStore, ListsWhatWasCreatedInOrder) {
+  for (const char* name : {"b", "a", "A.b_c-9"}) (void)store_->create(name, spec_of({.capacity = 100}));
+  EXPECT_EQ(store_->list(), (std::vector<std::string>{"A.b_c-9", "a", "b"}));
+  EXPECT_TRUE(store_->exists("b"));
+}
+
+TEST_P(AnyStore, RefusesToCreateAnExistingName) {
+  const auto first = store_->create("a", spec_of({.capacity = 100}));
+  EXPECT_THROW(store_->create("a", spec_of({.capacity = 100})), parameter_error);
+  EXPECT_THROW(store_->begin_restore("a", spec_of({.capacity = 100})), parameter_error);
+}
+
+TEST_P(AnyStore, RefusesToOpenOrDropWhatIsNotThere) {
+  EXPECT_THROW(store_->open("a", access::read), parameter_error);
+  EXPECT_THROW(store_->open("a", access::write), parameter_error);
+  EXPECT_THROW(store_->drop("a"), parameter_error);
+}
+
+TEST_P(AnyStore, RefusesNamesThatAreNoNames) {
+  for (const char* name : {"", ".a", "-a", "a/b", "../a", "a b"}) {
+    EXPECT_THROW(store_->create(name, spec_of({.capacity = 100})), parameter_error) << name;
+    EXPECT_THROW(store_->begin_restore(name, spec_of({.capacity = 100})), parameter_error) << name;
+    EXPECT_FALSE(store_->exists(name)) << name;
+  }
+}
+
+TEST_P(AnyStore, GivesBackTheSpec) {
+  const spec s = spec_of(
+      {.capacity = 1234, .error_rate = 1e-4, .hash = hash_kind::siphash, .window = window_spec{60s, 4}});
+  EXPECT_EQ(store_->create("a", s)->get_spec(), s);
+  EXPECT_EQ(store_->open("a", access::read)->get_spec(), s);
+}
+
+TEST_P(AnyStore, DroppedFilterIsGoneAndItsNameIsFree) {
+  store_->create("a", spec_of({.capacity = 100})).reset();
+  store_->drop("a");
+  EXPECT_FALSE(store_->exists("a"));
+  const auto again = store_->create("a", spec_of({.capacity = 100}));
+  EXPECT_EQ(keys_in(*again), 0u);
+}
+
+TEST_P(AnyStore, AnswersAsAnExactSetInEveryLayout) {
+  for (const layout_kind layout : all_layouts) {
+    lockstep both(store_->create(std::string("f-") + std::string(to_string(layout)),
+                                 spec_of({.capacity = 5'000, .error_rate = 0.001, .layout = layout})));
+    random_digests source(7);
+    for (int batch = 0; batch < 10; ++batch) {
+      const auto keys = source.take(500);
+      both.check(keys);
+      both.add(keys);
+      both.check(keys);
+    }
+    both.expect_error_rate();
+  }
+}
+
+TEST_P(AnyStore, OfAKeyTwiceInABatchTheFirstIsFresh) {
+  const auto filter = store_->create("a", spec_of({.capacity = 1000, .error_rate = 1e-9}));
+  const auto once = random_digests(1).take(50);
+  std::vector<digest> keys;
+  for (const digest& d : once) keys.insert(keys.end(), {d, d});
+  const answers got = add_keys(*filter, keys);
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    EXPECT_EQ(got.verdicts[i], i % 2 == 0 ? verdict::fresh : verdict::seen);
+}
+
+TEST_P(AnyStore, GrowsFarBeyondItsFirstCapacity) {
+  lockstep both(store_->create("a", spec_of({.capacity = 300, .error_rate = 0.001})));
+  random_digests source(3);
+  for (int batch = 0; batch < 20; ++batch) both.add(source.take(500));
+  EXPECT_GT(both.filter().state(0).slices.at(0).layers.size(), 3u);
+  both.expect_error_rate();
+}
+
+TEST_P(AnyStore, FullFilterWithoutGrowthRefusesAndKeepsWhatItHas) {
+  const auto filter = store_->create(
+      "a", spec_of({.capacity = 100, .error_rate = 1e-9, .growth = growth_kind::refuse, .partitions = 1}));
+  const auto keys = random_digests(4).take(150);
+  const answers got = add_keys(*filter, keys);
+  ASSERT_FALSE(got.result);
+  EXPECT_EQ(got.result.error().why, batch_failure::cause::full);
+  EXPECT_EQ(got.result.error().done, (tally{.fresh = 100, .unknown = 50}));
+  const answers after = check_keys(*filter, keys);
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    EXPECT_EQ(after.verdicts[i], i < 100 ? verdict::seen : verdict::fresh) << i;
+}
+
+TEST_P(AnyStore, OverfilledFilterGoesOnAndForgetsNothing) {
+  const auto filter =
+      store_->create("a", spec_of({.capacity = 100, .error_rate = 0.01, .growth = growth_kind::overfill}));
+  const auto keys = random_digests(4).take(2'000);
+  ASSERT_TRUE(add_keys(*filter, keys).result);
+  for (const verdict v : check_keys(*filter, keys).verdicts) EXPECT_EQ(v, verdict::seen);
+  EXPECT_EQ(filter->state(0).slices.at(0).layers.size(), 1u);
+}
+
+TEST_P(AnyStore, WindowForgetsAndJudgesAsTheSetDoes) {
+  lockstep both(
+      store_->create("a", spec_of({.capacity = 600, .error_rate = 0.001, .window = window_spec{60s, 3}})));
+  random_digests source(5);
+  std::vector<digest> old = source.take(100);
+  for (int step = 0; step < 40; ++step) {
+    const event_time now = at(step * 7s);
+    both.add(source.take(60), now);
+    both.add(old, now);
+    both.add(source.take(20), now - 25s);
+    both.add(source.take(5), now - 200s);
+    both.check(old, now);
+  }
+  both.expect_error_rate();
+  EXPECT_LE(both.filter().state(0).slices.size(), 4u);
+}
+
+TEST_P(AnyStore, CountsTheFreshKeys) {
+  const auto filter = store_->create("a", spec_of({.capacity = 300, .error_rate = 0.001}));
+  EXPECT_EQ(keys_in(*filter), 0u);
+  std::uint64_t fresh = 0;
+  random_digests source(6);
+  for (int batch = 0; batch < 5; ++batch) fresh += add_keys(*filter, source.take(300)).result->fresh;
+  EXPECT_EQ(keys_in(*filter), fresh);
+}
+
+TEST_P(AnyStore, ReopenedFilterIsTheSame) {
+  const spec s = spec_of({.capacity = 200, .error_rate = 0.001, .window = window_spec{60s, 3}});
+  lockstep both(store_->create("a", s));
+  random_digests source(8);
+  for (int step = 0; step < 6; ++step) both.add(source.take(300), at(step * 20s));
+  const auto before = segments_of(both.filter());
+  both.continue_with(nullptr);
+  both.continue_with(store_->open("a", access::write));
+  EXPECT_EQ(segments_of(both.filter()), before);
+  for (int step = 6; step < 12; ++step) both.add(source.take(300), at(step * 20s));
+  both.expect_error_rate();
+}
+
+TEST_P(AnyStore, OpenedForReadingSeesWhatIsAddedBesideIt) {
+  const auto writer = store_->create("a", spec_of({.capacity = 100, .error_rate = 0.001}));
+  const auto reader = store_->open("a", access::read);
+  random_digests source(9);
+  for (int batch = 0; batch < 10; ++batch) {  // grows, so the reader must notice new segments
+    const auto keys = source.take(200);
+    ASSERT_TRUE(add_keys(*writer, keys).result);
+    for (const verdict v : check_keys(*reader, keys).verdicts) ASSERT_EQ(v, verdict::seen) << batch;
+    EXPECT_EQ(keys_in(*reader), keys_in(*writer));
+  }
+  EXPECT_EQ(segments_of(*reader), segments_of(*writer));
+}
+
+TEST_P(AnyStore, RestoredCopyHasTheSameBytesAndVerdicts) {
+  for (const bool windowed : {false, true}) {
+    spec s = spec_of({.capacity = 200, .error_rate = 0.001, .partitions = 2});
+    if (windowed)
+      s = spec_of({.capacity = 200, .error_rate = 0.001, .window = window_spec{60s, 3}, .partitions = 2});
+    const std::string name = windowed ? "w" : "a";
+    lockstep both(store_->create(name, s));
+    random_digests source(10);
+    for (int step = 0; step < 4; ++step) both.add(source.take(400), at(step * 20s));
+    restore_into(*store_, name + "-copy", both.filter());
+    const auto copy = store_->open(name + "-copy", access::write);
+    EXPECT_EQ(segments_of(*copy), segments_of(both.filter()));
+    both.continue_with(copy);
+    for (int step = 4; step < 8; ++step) both.add(source.take(400), at(step * 20s));
+    both.expect_error_rate();
+  }
+}
+
+TEST_P(AnyStore, RestoreIsInvisibleUntilItIsCommitted) {
+  const auto target = store_->begin_restore("a", spec_of({.capacity = 100}));
+  EXPECT_FALSE(store_->exists("a"));
+  EXPECT_TRUE(store_->list().empty());
+  target->commit();
+  EXPECT_TRUE(store_->exists("a"));
+}
+
+TEST_P(AnyStore, AbandonedRestoreLeavesNothing) {
+  const geometry shape = {layout_kind::line_8x64, 8, 128};
+  {
+    const auto target =
+        store_->begin_restore("a", spec_of({.capacity = 100, .layout = layout_kind::line_8x64}));
+    (void)target->add_segment({0, 0, 0}, {shape, 10, 1});
+  }
+  EXPECT_FALSE(store_->exists("a"));
+  EXPECT_TRUE(store_->create("a", spec_of({.capacity = 100})));
+}
+
+TEST_P(AnyStore, RestoreWithAMissingLayerIsRefused) {
+  const geometry shape = {layout_kind::line_8x64, 8, 128};
+  const auto target =
+      store_->begin_restore("a", spec_of({.capacity = 100, .layout = layout_kind::line_8x64}));
+  EXPECT_THROW((void)target->add_segment({0, 0, 1}, {shape, 10, 1}), format_error);
+}
+
+TEST_P(AnyStore, OfTwoRestoresOfOneNameTheFirstToCommitWins) {
+  const auto first = store_->begin_restore("a", spec_of({.capacity = 100}));
+  const auto second = store_->begin_restore("a", spec_of({.capacity = 200}));
+  first->commit();
+  EXPECT_THROW(second->commit(), parameter_error);
+  EXPECT_EQ(store_->open("a", access::read)->get_spec().capacity, 100u);
+}
+
+TEST_P(AnyStore, OfManyThreadsThatAddAKeyExactlyOneGetsFresh) {
+  const auto filter = store_->create("a", spec_of({.capacity = 500, .error_rate = 1e-12, .partitions = 4}));
+  const auto keys = random_digests(11).take(4'000);
+  std::vector<std::atomic<int>> fresh(keys.size());
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (std::size_t from = 0; from < keys.size(); from += 500) {
+        // Each thread begins elsewhere, so that all parts of the filter are fought for.
+        const std::size_t begin = (from + t * 1000) % keys.size();
+        const answers got = add_keys(*filter, std::span(keys).subspan(begin, 500));
+        for (std::size_t i = 0; i < 500; ++i) fresh[begin + i] += got.verdicts[i] == verdict::fresh;
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(fresh[i], 1) << i;
+  EXPECT_EQ(keys_in(*filter), keys.size());
+}
+
+TEST_P(AnyStore, SyncAndLookUpsMayRunBesideAdds) {
+  const auto filter =
+      store_->create("a", spec_of({.capacity = 500, .error_rate = 1e-9, .window = window_spec{60s, 3}}));
+  const auto keys = random_digests(12).take(3'000);
+  std::atomic<bool> done = false;
+  std::thread syncer([&] {
+    while (!done) {
+      filter->sync();
+      (void)check_keys(*filter, std::span(keys).first(100));
+      (void)keys_in(*filter);
+      std::this_thread::yield();
+    }
+  });
+  for (std::size_t from = 0; from < keys.size(); from += 100)
+    EXPECT_TRUE(add_keys(*filter, std::span(keys).subspan(from, 100), at(from / 100 * 10s)).result);
+  done = true;
+  syncer.join();
+}
+
+}  // namespace
+}  // namespace everseen
