@@ -1,0 +1,134 @@
+// Question: how long does `everseen dedup` take from start to exit, beside what people use today?
+//
+// Ten million random words, 90 MB, in the page cache. Every program runs as a process of its own; their
+// answers are compared before anything is timed. `vs_everseen` is a peer's time over the time of everseen in
+// the same run.
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/support.hpp"
+
+extern char** environ;
+
+namespace everseen::bench {
+namespace {
+
+struct run_result {
+  double seconds = 0;
+  double cpu_seconds = 0;
+  double peak_megabytes = 0;
+};
+
+/// Runs a shell command and waits for it.
+run_result run(const std::string& command) {
+  std::array<std::string, 3> words = {"sh", "-c", command};
+  std::array<char*, 4> arguments = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+  run_result result;
+  rusage used{};
+  int status = 0;
+  result.seconds = seconds([&] {
+    pid_t child = 0;
+    require(posix_spawnp(&child, "sh", nullptr, nullptr, arguments.data(), environ) == 0,
+            "cannot start a shell");
+    require(wait4(child, &status, 0, &used) == child, "lost a child");
+  });
+  require(WIFEXITED(status) && WEXITSTATUS(status) == 0, command);
+  const auto of = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  result.cpu_seconds = of(used.ru_utime) + of(used.ru_stime);
+  result.peak_megabytes = static_cast<double>(used.ru_maxrss) / 1e3;
+  return result;
+}
+
+/// The sample and the answers, made once a run of the benchmarks.
+class sample {
+ public:
+  static const sample& instance() {
+    static const sample one;
+    return one;
+  }
+  ~sample() { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string words() const { return folder_ + "/words"; }
+  [[nodiscard]] std::string scratch() const { return folder_ + "/out"; }
+  [[nodiscard]] static std::string dedup() { return EVERSEEN_PROGRAM " dedup --error-rate 1e-9 "; }
+
+ private:
+  sample() {
+    folder_ = (std::filesystem::temp_directory_path() / "everseen-bench-XXXXXX").string();
+    require(mkdtemp(folder_.data()) != nullptr, "no temporary folder");
+    run(EVERSEEN_PROGRAM " gen words --count 10000000 > " + words());
+    run(dedup() + words() + " > " + scratch());
+    run("mawk '!s[$0]++' " + words() + " > " + folder_ + "/exact");
+    require(std::system(("cmp -s " + scratch() + " " + folder_ + "/exact").c_str()) == 0,
+            "dedup and mawk print different lines");
+    std::filesystem::remove(folder_ + "/exact");
+  }
+  std::string folder_;
+};
+
+/// Best of three of our own run to /dev/null: what peers are compared with.
+double everseen_seconds() {
+  static const double best = [] {
+    double least = 1e9;
+    for (int i = 0; i < 3; ++i)
+      least = std::min(least, run(sample::dedup() + sample::instance().words() + " > /dev/null").seconds);
+    return least;
+  }();
+  return best;
+}
+
+void measure(benchmark::State& state, const std::string& command) {
+  const double ours = everseen_seconds();
+  run_result last;
+  double least = 1e9;
+  for (auto _ : state) {
+    last = run(command);
+    state.SetIterationTime(last.seconds);
+    least = std::min(least, last.seconds);
+  }
+  state.counters["cpu_s"] = last.cpu_seconds;
+  state.counters["peak_MB"] = last.peak_megabytes;
+  state.counters["vs_everseen"] = least / ours;
+}
+
+void dedup_to_null(benchmark::State& state) {
+  measure(state, sample::dedup() + sample::instance().words() + " > /dev/null");
+}
+void dedup_one_thread(benchmark::State& state) {
+  measure(state, sample::dedup() + "--threads 1 " + sample::instance().words() + " > /dev/null");
+}
+void dedup_to_file(benchmark::State& state) {
+  measure(state, sample::dedup() + sample::instance().words() + " > " + sample::instance().scratch());
+}
+void dedup_from_pipe(benchmark::State& state) {
+  measure(state, "cat " + sample::instance().words() + " | " + sample::dedup() + " > /dev/null");
+}
+void peer_sort_u(benchmark::State& state) {
+  setenv("LC_ALL", "C", 1);
+  measure(state, "sort -u " + sample::instance().words() + " > /dev/null");
+}
+void peer_mawk(benchmark::State& state) {
+  measure(state, "mawk '!s[$0]++' " + sample::instance().words() + " > /dev/null");
+}
+
+BENCHMARK(dedup_to_null)->UseManualTime()->Iterations(5)->Unit(benchmark::kMillisecond);
+BENCHMARK(dedup_one_thread)->UseManualTime()->Iterations(5)->Unit(benchmark::kMillisecond);
+BENCHMARK(dedup_to_file)->UseManualTime()->Iterations(5)->Unit(benchmark::kMillisecond);
+BENCHMARK(dedup_from_pipe)->UseManualTime()->Iterations(3)->Unit(benchmark::kMillisecond);
+BENCHMARK(peer_sort_u)->UseManualTime()->Iterations(2)->Unit(benchmark::kMillisecond);
+BENCHMARK(peer_mawk)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace everseen::bench

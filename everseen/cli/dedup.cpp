@@ -1,0 +1,295 @@
+#include "everseen/stream/dedup.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "everseen/cli/options.hpp"
+#include "everseen/cli/printer.hpp"
+#include "everseen/cli/progress.hpp"
+#include "everseen/cli/signals.hpp"
+#include "everseen/cli/stores.hpp"
+#include "everseen/cli/verbs.hpp"
+#include "everseen/core/sizing.hpp"
+#include "everseen/everseen.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+struct dedup_arguments {
+  std::vector<std::string> files;
+  std::optional<double> error_rate;
+  std::optional<std::uint64_t> capacity;
+  std::optional<hash_kind> hash;
+  store_choice store;
+  std::optional<std::string> filter_name;
+  std::optional<std::uint64_t> key_field;
+  std::optional<std::uint64_t> time_field;
+  std::optional<char> delimiter;
+  std::optional<std::string> key_json;
+  std::optional<std::string> time_json;
+  std::optional<dedup_options::missing> missing_key;
+  std::optional<std::chrono::milliseconds> window;
+  std::optional<std::uint64_t> slices;
+  std::optional<std::uint64_t> threads;
+  std::optional<std::string> stats;  // "-" is standard error
+  bool repeated = false;
+  bool zero = false;
+};
+
+/// What a filter is made for when the size of the input is unknown. It grows from here; memory is touched as
+/// it fills.
+constexpr std::uint64_t capacity_of_a_stream = 4'000'000;
+
+std::optional<char> parse_delimiter(std::string_view text) {
+  if (text == "\\t" || text == "tab") return '\t';
+  if (text.size() == 1) return text.front();
+  return std::nullopt;
+}
+
+std::optional<dedup_options::missing> parse_missing(std::string_view word) {
+  if (word == "fail") return dedup_options::missing::fail;
+  if (word == "pass") return dedup_options::missing::pass;
+  if (word == "drop") return dedup_options::missing::drop;
+  return std::nullopt;
+}
+
+std::optional<field_rule> rule_of(std::string_view what, std::optional<std::uint64_t> field,
+                                  const std::optional<std::string>& pointer, char delimiter) {
+  if (field && pointer)
+    throw parameter_error(fmt::format("--{0}-field and --{0}-json exclude each other; give one", what));
+  if (field) return field_rule{field_rule::kind::delimited, static_cast<unsigned>(*field), delimiter, {}};
+  if (!pointer) return std::nullopt;
+  if (!pointer->starts_with('/'))
+    throw parameter_error(
+        fmt::format("--{}-json {} is not a JSON pointer; it begins with /, as in /user/id", what, *pointer));
+  return field_rule{field_rule::kind::json, 0, delimiter, *pointer};
+}
+
+/// The rate that was asked for must be the one the filter keeps.
+void must_agree(const dedup_arguments& given, const filter& f) {
+  const spec& s = f.get_spec();
+  const auto differs = [&](std::string_view option, const auto& has) {
+    throw parameter_error(
+        fmt::format("{} does not fit the filter '{}', which was created with {}; leave it out, or use "
+                    "another --filter",
+                    option, f.name(), has));
+  };
+  if (given.error_rate && *given.error_rate != s.error_rate) differs("--error-rate", s.error_rate);
+  if (given.hash && *given.hash != s.hash) differs("--hash", to_string(s.hash));
+  if (given.window && (!s.window || s.window->width != *given.window))
+    differs("--window", s.window ? format_duration(s.window->width) : "none");
+  if (given.slices && (!s.window || s.window->slices != *given.slices))
+    differs("--slices", s.window ? std::to_string(s.window->slices) : "none");
+}
+
+filter open_filter(const dedup_arguments& given, const block_reader& input) {
+  const bool named = given.filter_name.has_value();
+  if (given.store.url && *given.store.url != "mem:" && !named)
+    throw parameter_error("--store keeps a filter by name; give --filter NAME, too");
+  const auto store = everseen::open_store(named ? store_url(given.store.url) : "mem:");
+  const std::string name = given.filter_name.value_or("dedup");
+  if (named && store->exists(name)) {
+    filter f(name, store->open(name, access::write));
+    must_agree(given, f);
+    return f;
+  }
+  spec_request request;
+  request.error_rate = given.error_rate.value_or(request.error_rate);
+  request.capacity = given.capacity.value_or(input.estimate_records().value_or(capacity_of_a_stream));
+  request.hash = given.hash.value_or(request.hash);
+  if (given.slices && !given.window) throw parameter_error("--slices divides a window; give --window, too");
+  if (given.window) request.window = {*given.window, static_cast<std::uint32_t>(given.slices.value_or(10))};
+  return {name, store->create(name, make_spec(request))};
+}
+
+dedup_options options_of(const dedup_arguments& given, const spec& s) {
+  dedup_options options;
+  options.separator = given.zero ? '\0' : '\n';
+  const char delimiter = given.delimiter.value_or('\t');
+  options.key = rule_of("key", given.key_field, given.key_json, delimiter).value_or(field_rule{});
+  options.time = rule_of("time", given.time_field, given.time_json, delimiter);
+  if (options.time && !s.window)
+    throw parameter_error("a time is used only by a filter with a window; give --window, too");
+  options.now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  options.without_key = given.missing_key.value_or(dedup_options::missing::fail);
+  options.wanted = given.repeated ? verdict::seen : verdict::fresh;
+  options.threads =
+      static_cast<unsigned>(given.threads.value_or(std::max(1U, std::thread::hardware_concurrency())));
+  return options;
+}
+
+/// Fresh lines that were probably dropped in this run, by the formulas.
+double expected_drops(const filter_info& before, const filter_info& after, const dedup_result& result) {
+  const double counted = after.expected_false_seen - before.expected_false_seen;
+  // Slices that expired in between took their share along; then the promise is the best known bound.
+  return after.spec.window ? after.spec.error_rate * static_cast<double>(result.verdicts.fresh) : counted;
+}
+
+std::string stats_of(const dedup_result& result, const filter_info& after, double drops, double seconds) {
+  nlohmann::ordered_json json;
+  json["lines"] = result.records;
+  json["fresh"] = result.verdicts.fresh;
+  json["seen"] = result.verdicts.seen;
+  json["late"] = result.verdicts.late;
+  json["unknown"] = result.verdicts.unknown;
+  json["without_key"] = result.without_key;
+  json["expected_false_drops"] = drops;
+  json["seconds"] = seconds;
+  json["bytes"] = result.bytes;
+  json["filter"] = {{"name", after.name},
+                    {"error_rate", after.spec.error_rate},
+                    {"error_rate_now", after.error_rate_now},
+                    {"layout", to_string(after.spec.layout)},
+                    {"keys", after.keys},
+                    {"bytes", after.bytes}};
+  return json.dump(2) + "\n";
+}
+
+void write_stats(const std::string& where, const std::string& text) {
+  if (where == "-") {
+    output(STDERR_FILENO, "standard error").write(text);
+    return;
+  }
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(where.c_str(), "we"), &std::fclose);
+  if (!file) throw storage_error("cannot write " + where + ": " + std::strerror(errno), errno, where);
+  output(::fileno(file.get()), where).write(text);
+}
+
+exit_code dedup(const dedup_arguments& given, printer& out) {
+  const auto begin = std::chrono::steady_clock::now();
+  note_signals();
+  block_reader input(given.files, given.zero ? '\0' : '\n', dedup_block_bytes);
+  input.while_waiting(stop_if_signalled);
+  filter seen = open_filter(given, input);
+  dedup_options options = options_of(given, seen.get_spec());
+
+  const filter_info before = seen.info();
+  dedup_result result;
+  {
+    progress_line progress(input.total_bytes());
+    options.progress = [&](const dedup_result& now) {
+      stop_if_signalled();
+      progress.show({now.records, now.bytes});
+    };
+    output lines(out.descriptor(), "standard output");
+    result = deduplicate(input, seen, lines, options);
+  }
+  if (given.stats) {
+    const filter_info after = seen.info();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    write_stats(*given.stats, stats_of(result, after, expected_drops(before, after, result), seconds));
+  }
+  if (result.failure) result.failure->raise();
+  return exit_code::done;
+}
+
+void declare_key(CLI::App& app, dedup_arguments& given) {
+  const count_bounds fields = {1, 10'000};
+  add_count(app, "--key-field", given.key_field, fields,
+            {"N", "the key is field N of the line, counted from 1"});
+  add_choice(app, "--delimiter", given.delimiter,
+             {"C", "what stands between fields: one character, or tab", "tab"}, parse_delimiter);
+  add_text(app, "--key-json", given.key_json,
+           {"POINTER", "each line is a JSON document; the key is the value at this pointer, as in /user/id"});
+  add_choice(app, "--missing-key", given.missing_key,
+             {"fail|pass|drop", "what to do with a line that has no key, or no readable time", "fail"},
+             parse_missing);
+  add_switch(app, "-z,--zero", given.zero, "lines end with a NUL byte instead of a newline");
+}
+
+void declare_filter(CLI::App& app, dedup_arguments& given) {
+  add_rate(app, "--error-rate", given.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
+           {"RATE", "the share of new lines that may be dropped by mistake", "1e-6"});
+  add_count(app, "--capacity", given.capacity, {1, max_capacity},
+            {"N", "how many different keys to make room for; the filter grows beyond",
+             "estimated from the size of the input"});
+  add_choice(app, "--hash", given.hash,
+             {"xxh3|siphash", "siphash where strangers choose the keys and may mean harm", "xxh3"},
+             parse_hash_kind);
+  add_text(app, "--filter", given.filter_name,
+           {"NAME", "remember the keys in this filter, across runs; created if there is none"});
+  add_store_option(app, given.store);
+}
+
+void declare_window(CLI::App& app, dedup_arguments& given) {
+  add_duration(app, "--window", given.window, {"TIME", "forget keys after this time, as in 10m or 1h30m"});
+  add_count(app, "--slices", given.slices, {1, max_slices},
+            {"N", "forget in N steps: a key is remembered for the window and at most one step more", "10"});
+  add_count(
+      app, "--time-field", given.time_field, {1, 10'000},
+      {"N", "the time of a line is its field N: seconds, milliseconds or RFC 3339", "the clock's time"});
+  add_text(app, "--time-json", given.time_json,
+           {"POINTER", "the time of a line is the value at this JSON pointer"});
+}
+
+action declare(CLI::App& app) {
+  const auto given = std::make_shared<dedup_arguments>();
+  add_arguments(app, given->files, {"FILE", "what to read; - or nothing for standard input"});
+  declare_filter(app, *given);
+  declare_key(app, *given);
+  declare_window(app, *given);
+  add_switch(app, "--repeated", given->repeated, "print the repeats instead of the first occurrences");
+  add_count(app, "--threads", given->threads, {1, 256}, {"N", "threads to use", "one for each processor"});
+  add_optional_text(app, "--stats", given->stats, "-",
+                    {"FILE", "when done, write counts as JSON to this file, or to standard error"});
+  return [given](printer& out) { return dedup(*given, out); };
+}
+
+constexpr std::string_view details =
+    "Prints each line the first time it occurs, in the order of the input, in memory of a few bytes a line. "
+    "A line "
+    "that is printed is certainly the first of its kind; of the new lines at most the error rate is dropped "
+    "by "
+    "mistake, one in a million unless you say otherwise.\n\n"
+    "Lines are compared byte by byte: a carriage return is part of its line, and a last line without a "
+    "newline gets "
+    "one. Keys may contain any bytes. With --filter the keys are remembered in a named filter, and lines "
+    "printed by an "
+    "earlier run are repeats.\n\n"
+    "When something fails in the middle, all lines whose keys were added before have been printed, unless it "
+    "is the "
+    "output that failed.";
+
+}  // namespace
+
+verb dedup_verb() {
+  return {
+      .name = "dedup",
+      .purpose = "Print each line the first time it occurs",
+      .details = details,
+      .examples =
+          {
+              {"Drop repeated lines of a file", "everseen dedup words.txt > once.txt",
+               "printf 'a\\nb\\na\\n' > words.txt"},
+              {"As part of a pipeline, with one wrong drop in a billion",
+               "cat words.txt | everseen dedup --error-rate 1e-9 | wc -l",
+               "printf 'a\\nb\\na\\n' > words.txt"},
+              {"By the third field of a CSV file, showing what is dropped",
+               "everseen dedup --key-field 3 --delimiter , --repeated clicks.csv",
+               "printf '1,x,u1\\n2,y,u1\\n' > clicks.csv"},
+              {"Events as JSON, the same id within ten minutes only once",
+               "everseen dedup --key-json /id --window 10m --time-json /time events.json",
+               "everseen gen clicks --count 100 > events.json"},
+              {"Remember across runs what was printed", "everseen dedup --filter urls todays-urls.txt",
+               "printf 'a\\nb\\na\\n' > todays-urls.txt"},
+              {"Counts as JSON on standard error", "everseen dedup --stats words.txt > /dev/null",
+               "printf 'a\\nb\\na\\n' > words.txt"},
+          },
+      .declare = declare,
+  };
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,49 @@
+#include "everseen/cli/edge.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include <unistd.h>
+
+#include "everseen/cli/signals.hpp"
+#include "everseen/core/error.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+/// One line, whatever an operating system or a file name put into the message.
+int complain(exit_code code, std::string_view message) {
+  std::string line = "everseen: ";
+  for (const char c : message) line += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  line += '\n';
+  // Nothing is left to do if standard error is gone too.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int at_the_edge(const std::function<exit_code()>& work) {
+  try {
+    return static_cast<int>(work());
+  } catch (const stopped& by) {
+    die_by(by.signal);
+  } catch (const parameter_error& e) {
+    return complain(exit_code::usage, e.what());
+  } catch (const format_error& e) {
+    return complain(exit_code::damaged, e.what());
+  } catch (const storage_error& e) {
+    if (e.code() == EPIPE) die_by(SIGPIPE);  // the reader has all it wants; other filters end like this too
+    return complain(exit_code::outage, e.what());
+  } catch (const error& e) {  // full_error, backend_error
+    return complain(exit_code::outage, e.what());
+  } catch (const std::bad_alloc&) {
+    return complain(exit_code::outage, "out of memory; give the machine more, or ask for a smaller filter");
+  }
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,74 @@
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "everseen/cli/options.hpp"
+#include "everseen/cli/printer.hpp"
+#include "everseen/cli/roff.hpp"
+#include "everseen/cli/verbs.hpp"
+#include "everseen/core/error.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+struct options {
+  std::optional<std::string> verb;
+  std::optional<std::string> directory;
+};
+
+void write_file(const std::filesystem::path& path, std::string_view text) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file < 0)
+    throw storage_error(fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)), errno, path);
+  printer out(file, path);
+  out.write(text);
+  out.flush();
+  ::close(file);
+}
+
+void write_all(const std::string& directory) {
+  std::error_code failed;
+  std::filesystem::create_directories(directory, failed);
+  if (failed)
+    throw storage_error(fmt::format("cannot make {}: {}", directory, failed.message()), failed.value(),
+                        directory);
+  const std::filesystem::path folder = directory;
+  write_file(folder / "everseen.1", overview_page());
+  for (const verb& v : all_verbs()) write_file(folder / fmt::format("everseen-{}.1", v.name), verb_page(v));
+}
+
+exit_code run(const options& o, printer& out) {
+  if (o.directory && o.verb) throw parameter_error("man writes one VERB or --all; give only one of them");
+  if (o.directory)
+    write_all(*o.directory);
+  else
+    out.write(o.verb ? verb_page(need_verb(*o.verb)) : overview_page());
+  return exit_code::done;
+}
+
+}  // namespace
+
+verb man_verb() {
+  return {"man",
+          "Print a manual page",
+          "The page is in roff, as man reads it. An installed everseen has its pages in place already: man "
+          "everseen, man everseen-add.",
+          {{"Read the page of a verb", "everseen man create | man -l -"},
+           {"Write all pages into a directory", "everseen man --all share/man/man1"}},
+          [](CLI::App& app) -> action {
+            auto o = std::make_shared<options>();
+            add_argument(app, o->verb, {"VERB", "The verb; none: the program as a whole"});
+            add_text(app, "--all", o->directory, {"DIR", "Write all pages into this directory"});
+            return [o](printer& out) { return run(*o, out); };
+          }};
+}
+
+}  // namespace everseen::cli

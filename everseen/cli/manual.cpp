@@ -1,0 +1,155 @@
+#include "everseen/cli/manual.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "everseen/cli/verbs.hpp"
+
+namespace everseen::cli {
+
+std::string manual_entry::heading() const {
+  std::string heading = fmt::format("{}", fmt::join(flags, ", "));
+  const bool attached = value.starts_with("[=");
+  if (!value.empty()) heading += (heading.empty() || attached ? "" : " ") + value;
+  return many ? heading + "..." : heading;
+}
+
+std::string manual_entry::body() const {
+  return standard.empty() ? text : fmt::format("{} (default: {})", text, standard);
+}
+
+std::vector<std::string> manual_entry::choices() const {
+  std::vector<std::string> found;
+  if (value.empty() || !std::islower(static_cast<unsigned char>(value.front()))) return found;
+  for (std::size_t from = 0; from <= value.size();) {
+    const std::size_t to = std::min(value.find('|', from), value.size());
+    found.push_back(value.substr(from, to - from));
+    from = to + 1;
+  }
+  return found;
+}
+
+std::string manual_page::usage() const {
+  std::string line = fmt::format("everseen {} [OPTION...]", of->name);
+  for (const manual_entry& a : arguments)
+    line += a.required ? " " + a.heading() : fmt::format(" [{}]", a.heading());
+  return line;
+}
+
+std::vector<std::string_view> manual_page::flags() const {
+  std::vector<std::string_view> all;
+  for (const manual_entry& o : options) all.insert(all.end(), o.flags.begin(), o.flags.end());
+  return all;
+}
+
+bool manual_page::takes_keys() const {
+  return std::any_of(arguments.begin(), arguments.end(), [](const auto& a) { return a.value == "KEY"; });
+}
+
+manual_page describe(const verb& v) {
+  CLI::App app;
+  app.set_help_flag();
+  v.declare(app);
+  manual_page page{&v, {}, {}};
+  for (const CLI::Option* o : app.get_options()) {
+    manual_entry entry;
+    for (const std::string& name : o->get_snames()) entry.flags.push_back("-" + name);
+    for (const std::string& name : o->get_lnames()) entry.flags.push_back("--" + name);
+    entry.value = o->get_type_name();
+    entry.text = o->get_description();
+    entry.standard = o->get_default_str();
+    entry.required = o->get_required();
+    entry.many = o->get_items_expected_max() > 1;
+    (o->get_positional() ? page.arguments : page.options).push_back(std::move(entry));
+  }
+  page.options.push_back({{"-h", "--help"}, "", "Show this help", "", false, false});
+  return page;
+}
+
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string lines;
+  std::size_t column = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
+    const std::string_view word = text.substr(at, end - at);
+    if (column > 0 && column + 1 + word.size() > width) {
+      lines += '\n' + std::string(indent, ' ');
+      column = 0;
+    }
+    if (column > 0) lines += ' ';
+    lines += word;
+    column += word.size() + (column > 0);
+    if (end < text.size() && text[end] == '\n') {
+      lines += '\n';
+      if (end + 1 < text.size() && text[end + 1] != '\n') lines += std::string(indent, ' ');
+      column = 0;
+    }
+    at = end + 1;
+  }
+  return lines;
+}
+
+namespace {
+
+constexpr std::size_t page_width = 80;
+
+std::string entries_text(std::string_view title, const std::vector<manual_entry>& entries) {
+  constexpr std::size_t column = 28;
+  if (entries.empty()) return {};
+  std::string text = fmt::format("\n{}:\n", title);
+  for (const manual_entry& e : entries) {
+    const std::string heading = "  " + e.heading();
+    const bool beside = heading.size() + 2 <= column;
+    text += beside ? fmt::format("{:<{}}", heading, column) : heading + '\n' + std::string(column, ' ');
+    text += wrapped(e.body(), page_width - column, column) + '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string help_text(const manual_page& page) {
+  std::string text = fmt::format("{}.\n\nusage: {}\n", page.of->purpose, page.usage());
+  if (!page.of->details.empty()) text += '\n' + wrapped(page.of->details, page_width, 0) + '\n';
+  text += entries_text("Arguments", page.arguments) + entries_text("Options", page.options);
+  if (!page.of->examples.empty()) text += "\nExamples:\n";
+  for (const example& e : page.of->examples) text += fmt::format("  # {}\n  {}\n", e.says, e.command);
+  return text;
+}
+
+std::string overview_text() {
+  std::string text =
+      "Has this key ever been seen?\n\n"
+      "usage: everseen VERB [OPTION...] [ARGUMENT...]\n\nVerbs:\n";
+  for (const verb& v : all_verbs()) text += fmt::format("  {:<12}{}\n", v.name, v.purpose);
+  text += "\nOptions:\n  -h, --help  Show this help, or that of a verb: everseen VERB --help\n";
+  text += "  --version   Show the version\n\nExit codes:\n";
+  for (const constant_entry& e : exit_codes()) text += fmt::format("  {}  {}\n", e.name, e.text);
+  text += "\nEnvironment:\n";
+  for (const constant_entry& e : environment()) text += fmt::format("  {}  {}\n", e.name, e.text);
+  return text;
+}
+
+const std::vector<constant_entry>& exit_codes() {
+  static const std::vector<constant_entry> codes = {
+      {"0", "done"},
+      {"1", "the answer is no: a key is fresh, or you declined"},
+      {"2", "the command line makes no sense"},
+      {"3", "storage or a server did not do its part; trying again is safe"},
+      {"4", "stored or received bytes are damaged"},
+  };
+  return codes;
+}
+
+const std::vector<constant_entry>& environment() {
+  static const std::vector<constant_entry> variables = {
+      {"EVERSEEN_STORE", "where filters live, unless --store says otherwise"},
+  };
+  return variables;
+}
+
+}  // namespace everseen::cli

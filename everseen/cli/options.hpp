@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/cli/numbers.hpp"
+#include "everseen/cli/verb.hpp"
+#include "everseen/core/spec.hpp"
+
+/// How verbs declare what they take, each kind of value in one way.
+///
+/// CLI11 finds the options; the values are read here, so that all faults sound alike and exit with 2. The
+/// targets must outlive the parsing: verbs keep them in a shared_ptr that their action captures.
+namespace everseen::cli {
+
+/// What the manual says of an option.
+struct option_text {
+  std::string value;       ///< what it takes, as in RATE; lower-case words joined by | are a fixed choice
+  std::string text;        ///< what it does
+  std::string standard{};  ///< the default, if it is worth showing
+};
+
+/// @param flags  as CLI11 wants them: "-q,--quiet"
+void add_switch(CLI::App& app, const std::string& flags, bool& target, const std::string& text);
+
+/// An option whose value `read` makes sense of. `read` throws parameter_error; it is given the flag to name.
+using value_reader = std::function<void(std::string_view what, std::string_view value)>;
+void add_option(CLI::App& app, const std::string& flags, const option_text& manual, value_reader read);
+
+void add_text(CLI::App& app, const std::string& flags, std::optional<std::string>& target,
+              const option_text& manual);
+/// A switch that may carry a value, as in --stats or --stats=FILE; `alone` is the value when it carries none.
+void add_optional_text(CLI::App& app, const std::string& flag, std::optional<std::string>& target,
+                       const std::string& alone, const option_text& manual);
+
+void add_count(CLI::App& app, const std::string& flags, std::optional<std::uint64_t>& target,
+               count_bounds bounds, const option_text& manual);
+void add_rate(CLI::App& app, const std::string& flags, std::optional<double>& target, rate_bounds bounds,
+              const option_text& manual);
+void add_duration(CLI::App& app, const std::string& flags, std::optional<std::chrono::milliseconds>& target,
+                  const option_text& manual);
+
+void add_time(CLI::App& app, const std::string& flags, std::optional<event_time>& target,
+              const option_text& manual);
+
+/// An option with a fixed choice of words; `parse` returns an empty optional for a word it does not know.
+template <typename T, typename Parse>
+void add_choice(CLI::App& app, const std::string& flags, std::optional<T>& target, const option_text& manual,
+                Parse parse);
+
+/// One argument without a flag.
+void add_argument(CLI::App& app, std::string& target, const option_text& manual);
+void add_argument(CLI::App& app, std::optional<std::string>& target, const option_text& manual);
+/// Any number of arguments, taken as they are.
+void add_arguments(CLI::App& app, std::vector<std::string>& target, const option_text& manual);
+
+/// Throws the parameter_error of a word that is not among the choices.
+[[noreturn]] void refuse_choice(std::string_view what, std::string_view word, std::string_view choices);
+
+template <typename T, typename Parse>
+void add_choice(CLI::App& app, const std::string& flags, std::optional<T>& target, const option_text& manual,
+                Parse parse) {
+  add_option(app, flags, manual,
+             [&target, parse, choices = manual.value](std::string_view what, std::string_view word) {
+               target = parse(word);
+               if (!target) refuse_choice(what, word, choices);
+             });
+}
+
+}  // namespace everseen::cli

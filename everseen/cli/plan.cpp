@@ -1,0 +1,106 @@
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "everseen/cli/numbers.hpp"
+#include "everseen/cli/options.hpp"
+#include "everseen/cli/planning.hpp"
+#include "everseen/cli/printer.hpp"
+#include "everseen/cli/verbs.hpp"
+#include "everseen/core/error.hpp"
+#include "everseen/core/sizing.hpp"
+#include "everseen/core/spec.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
+
+struct options {
+  plan_request request;
+  std::optional<std::uint64_t> bits;
+  bool json = false;
+};
+
+void print_json(const plan_result& plan, printer& out) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const plan_row& r : plan.rows)
+    rows.push_back({{"structure", r.structure},
+                    {"keys", r.keys},
+                    {"bytes", r.bytes},
+                    {"bits_per_key", r.bits_per_key()},
+                    {"probes", r.probes},
+                    {"cache_lines", r.lines},
+                    {"error_rate", r.error_rate}});
+  nlohmann::ordered_json all = {
+      {"picked", plan.rows[plan.picked].structure}, {"reason", plan.reason}, {"structures", rows}};
+  if (plan.bytes_when_growing) all["bytes_when_growing"] = *plan.bytes_when_growing;
+  out.print("{}\n", all.dump(2));
+}
+
+void print_table(const plan_result& plan, printer& out) {
+  out.print("{:<16}{:>18}{:>12}{:>12}{:>8}{:>13}{:>12}\n", "structure", "keys", "memory", "bits a key",
+            "probes", "cache lines", "error rate");
+  for (std::size_t i = 0; i < plan.rows.size(); ++i) {
+    const plan_row& r = plan.rows[i];
+    out.print("{:<16}{:>18}{:>12}{:>12.1f}{:>8}{:>13}{:>12}{}\n", r.structure, format_count(r.keys),
+              format_bytes(static_cast<double>(r.bytes)), r.bits_per_key(), r.probes, r.lines,
+              format_rate(r.error_rate), i == plan.picked ? "  <- picked" : "");
+  }
+  out.print("\n{}: {}.\n", plan.rows[plan.picked].structure, plan.reason);
+  if (plan.bytes_when_growing)
+    out.print("A filter that may grow later (the default of create) begins at {}.\n",
+              format_bytes(static_cast<double>(*plan.bytes_when_growing)));
+}
+
+exit_code run(options o, printer& out) {
+  if (o.bits && o.request.bytes)
+    throw parameter_error("--bits and --bytes are the same in two units; give one");
+  if (o.bits) o.request.bytes = (*o.bits + 7) / 8;
+  const plan_result plan = make_plan(o.request);
+  o.json ? print_json(plan, out) : print_table(plan, out);
+  return exit_code::done;
+}
+
+action declare(CLI::App& app) {
+  auto o = std::make_shared<options>();
+  plan_request& r = o->request;
+  add_count(app, "--keys", r.keys, {1, max_capacity}, {"COUNT", "How many different keys there will be"});
+  add_rate(app, "--error-rate", r.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
+           {"RATE", "Share of new keys that may be called seen"});
+  add_count(app, "--bytes", r.bytes, {line_bytes, max_bits / 8}, {"BYTES", "Memory there is, as in 64Mi"});
+  add_count(app, "--bits", o->bits, {line_bits, max_bits}, {"BITS", "The same in bits"});
+  add_option(app, "--values", {"COUNT|FROM..TO", "Keys are numbers: how many different ones could exist"},
+             [o](std::string_view what, std::string_view value) {
+               if (value.find("..") == std::string_view::npos) {
+                 o->request.values = parse_count(what, value, {1, max_bits});
+               } else {
+                 const auto [first, last] = parse_range(what, value, max_bits);
+                 o->request.values = last - first + 1;
+               }
+             });
+  add_switch(app, "--json", o->json, "Print JSON");
+  return [o](printer& out) { return run(*o, out); };
+}
+
+}  // namespace
+
+verb plan_verb() {
+  return {
+      "plan",
+      "Show what a filter would cost, and which layout fits",
+      "Give two of keys, error rate and memory; plan answers with the third, for every layout and beside a "
+      "hash set (64-bit hashes, two thirds full) and a bitmap over all possible values.",
+      {{"Memory for a billion keys at one error in a million", "everseen plan --keys 1G --error-rate 1e-6"},
+       {"The error rate that 64 MiB give to ten million keys", "everseen plan --keys 10M --bytes 64Mi"},
+       {"How many keys fit into 1 GiB", "everseen plan --bytes 1Gi --error-rate 0.1%"},
+       {"Ten million ids out of ten billion, beside a bitmap",
+        "everseen plan --keys 10M --error-rate 1% --values 1..10G"}},
+      declare};
+}
+
+}  // namespace everseen::cli

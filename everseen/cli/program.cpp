@@ -1,0 +1,94 @@
+#include "everseen/cli/program.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "everseen/cli/edge.hpp"
+#include "everseen/cli/manual.hpp"
+#include "everseen/cli/nearest.hpp"
+#include "everseen/cli/printer.hpp"
+#include "everseen/cli/signals.hpp"
+#include "everseen/cli/verbs.hpp"
+#include "everseen/core/error.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+using words = std::vector<std::string>;
+
+bool asks_for_help(const words& arguments) {
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  return std::any_of(arguments.begin(), end, [](const auto& a) { return a == "--help" || a == "-h"; });
+}
+
+/// A message for what CLI11 could not make sense of.
+std::string explain(const CLI::App& app, const verb& v, const CLI::ParseError& fault) {
+  const std::string help = fmt::format("see everseen {} --help", v.name);
+  const words left = app.remaining();
+  if (dynamic_cast<const CLI::ExtrasError*>(&fault) == nullptr || left.empty())
+    return fmt::format("{}: {}; {}", v.name, fault.what(), help);
+  if (!left.front().starts_with("-"))
+    return fmt::format("{}: '{}' is one argument too many; {}", v.name, left.front(), help);
+
+  const manual_page page = describe(v);
+  const std::string typed = left.front().substr(0, left.front().find('='));
+  const std::string_view meant = nearest(typed, page.flags());
+  const std::string instead = meant.empty() ? help : fmt::format("did you mean {}?", meant);
+  const std::string dashed = page.takes_keys() ? "; write -- before keys that begin with a dash" : "";
+  return fmt::format("{} has no option {}; {}{}", v.name, typed, instead, dashed);
+}
+
+exit_code run_verb(const verb& v, words arguments, printer& out) {
+  if (asks_for_help(arguments)) {
+    out.write(help_text(describe(v)));
+    return exit_code::done;
+  }
+  CLI::App app;
+  app.set_help_flag();
+  const action run = v.declare(app);
+  try {
+    std::reverse(arguments.begin(), arguments.end());
+    app.parse(std::move(arguments));
+  } catch (const CLI::ParseError& fault) {
+    throw parameter_error(explain(app, v, fault));
+  }
+  return run(out);
+}
+
+exit_code dispatch(words arguments, printer& out) {
+  if (arguments.empty())
+    throw parameter_error("say what to do, as in everseen create NAME; everseen --help lists the verbs");
+  const std::string first = arguments.front();
+  if (first == "--version") {
+    out.write("everseen " EVERSEEN_VERSION "\n");
+  } else if (first == "--help" || first == "-h" || first == "help") {
+    if (first != "help" || arguments.size() == 1)
+      out.write(overview_text());
+    else
+      out.write(help_text(describe(need_verb(arguments[1]))));
+  } else {
+    arguments.erase(arguments.begin());
+    return run_verb(need_verb(first), std::move(arguments), out);
+  }
+  return exit_code::done;
+}
+
+}  // namespace
+
+int run_program(std::span<const char* const> arguments) {
+  ignore_closed_pipes();
+  return at_the_edge([&] {
+    printer out(STDOUT_FILENO, "standard output");
+    const exit_code code = dispatch(words(arguments.begin() + !arguments.empty(), arguments.end()), out);
+    out.flush();
+    return code;
+  });
+}
+
+}  // namespace everseen::cli

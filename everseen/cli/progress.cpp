@@ -1,0 +1,57 @@
+#include "everseen/cli/progress.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "everseen/cli/numbers.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+constexpr std::string_view erase_line = "\r\x1b[K";
+
+void to_terminal(std::string_view text) {
+  // Progress is a courtesy: a terminal that is gone must not end the run.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+std::string minutes_and_seconds(double seconds) {
+  const auto whole = static_cast<std::uint64_t>(std::min(seconds, 359'999.0));
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+}  // namespace
+
+progress_line::progress_line(std::optional<std::uint64_t> total_bytes)
+    : terminal_(::isatty(STDERR_FILENO) == 1), total_bytes_(total_bytes) {}
+
+progress_line::~progress_line() {
+  if (drawn_) to_terminal(erase_line);
+}
+
+void progress_line::show(position now) {
+  if (!terminal_) return;
+  const clock::time_point time = clock::now();
+  if (time < next_) return;
+  next_ = time + std::chrono::milliseconds(100);
+  const double seconds = std::chrono::duration<double>(time - begin_).count();
+  to_terminal(std::string(erase_line) + text(now, total_bytes_, seconds));
+  drawn_ = true;
+}
+
+std::string progress_line::text(position now, std::optional<std::uint64_t> total_bytes, double seconds) {
+  const double rate = static_cast<double>(now.lines) / std::max(seconds, 1e-3);
+  std::string line = fmt::format("{} lines, {:.1f} M/s", format_count(now.lines), rate / 1e6);
+  if (total_bytes && now.bytes > 0) {
+    const double share = std::min(1.0, static_cast<double>(now.bytes) / static_cast<double>(*total_bytes));
+    line +=
+        fmt::format(", {:.0f} %, {} left", 100 * share, minutes_and_seconds(seconds * (1 - share) / share));
+  }
+  return line;
+}
+
+}  // namespace everseen::cli

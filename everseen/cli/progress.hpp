@@ -1,0 +1,42 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace everseen::cli {
+
+/// One line on a terminal that says how far a long run is: rewritten in place, gone when the run ends.
+///
+/// Shows nothing unless standard error is a terminal. Threads: one at a time.
+class progress_line {
+ public:
+  /// @param total_bytes  of the input, if known: then the share done and the time left are shown
+  explicit progress_line(std::optional<std::uint64_t> total_bytes);
+  ~progress_line();
+  progress_line(const progress_line&) = delete;
+  progress_line& operator=(const progress_line&) = delete;
+
+  struct position {
+    std::uint64_t lines = 0;
+    std::uint64_t bytes = 0;
+  };
+  /// Cheap: looks at the clock, and draws at most ten times a second.
+  void show(position now);
+
+  /// The text of the line; separate, so that it can be tested.
+  [[nodiscard]] static std::string text(position now, std::optional<std::uint64_t> total_bytes,
+                                        double seconds);
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  bool terminal_;
+  bool drawn_ = false;
+  std::optional<std::uint64_t> total_bytes_;
+  clock::time_point begin_ = clock::now();
+  clock::time_point next_ = begin_ + std::chrono::milliseconds(300);  // short runs show nothing
+};
+
+}  // namespace everseen::cli

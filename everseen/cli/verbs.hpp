@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "everseen/cli/verb.hpp"
+
+namespace everseen::cli {
+
+verb add_verb();
+verb bench_verb();
+verb check_verb();
+verb completion_verb();
+verb create_verb();
+verb dedup_verb();
+verb drop_verb();
+verb explain_verb();
+verb gen_verb();
+verb info_verb();
+verb list_verb();
+verb man_verb();
+verb plan_verb();
+
+/// Every verb of the program, in the order in which help shows them.
+[[nodiscard]] const std::vector<verb>& all_verbs();
+
+/// The verb of this name, or null.
+[[nodiscard]] const verb* find_verb(std::string_view name);
+
+/// @throws parameter_error  there is none; suggests the nearest
+[[nodiscard]] const verb& need_verb(std::string_view name);
+
+}  // namespace everseen::cli
