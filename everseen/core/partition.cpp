@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "everseen/core/assert.hpp"
 #include "everseen/core/growth.hpp"
@@ -99,6 +101,7 @@ partition::partition(const spec& s, std::uint32_t number, segments& place, parti
 batch_result partition::add(const partition_batch& batch) {
   std::fill(batch.out.begin(), batch.out.end(), verdict::unknown);
   tally done;
+  std::optional<batch_failure> failure;
   try {
     for_each_run(batch, [&](window::slice_index slice, std::size_t from, std::size_t count) {
       run keys(batch.digests.subspan(from, count), batch.out.data() + from);
@@ -107,23 +110,27 @@ batch_result partition::add(const partition_batch& batch) {
         done.late += count;
         return;
       }
-      try {
-        add_run(slice, keys);
-      } catch (...) {
+      const auto note_settled = [&] {
         done.fresh += keys.fresh();
         done.seen += count - keys.fresh() - keys.size();
+      };
+      try {
+        add_run(slice, keys);
+      } catch (const full_error&) {  // a full filter still answers for the keys that it holds
+        if (!failure) failure = batch_failure::from_current_exception();
+      } catch (...) {
+        note_settled();
         throw;
       }
-      done.fresh += keys.fresh();
-      done.seen += count - keys.fresh();
+      note_settled();
     });
   } catch (...) {
-    batch_failure failure = batch_failure::from_current_exception();
-    failure.done = done;
-    failure.done.unknown = batch.digests.size() - done.keys();
-    return tl::unexpected(std::move(failure));
+    failure = batch_failure::from_current_exception();
   }
-  return done;
+  if (!failure) return done;
+  failure->done = done;
+  failure->done.unknown = batch.digests.size() - done.keys();
+  return tl::unexpected(*std::move(failure));
 }
 
 tally partition::check(const partition_batch& batch) const noexcept {

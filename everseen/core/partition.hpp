@@ -62,6 +62,10 @@ class partition {
   partition(const spec& s, std::uint32_t number, segments& place, partition_state state = {});
 
   /// Judges the keys and adds the fresh ones.
+  ///
+  /// Where there is no room, the keys that need it are left `unknown` and all others are judged. After any
+  /// other failure the rest of the batch is left `unknown`, so that adding just those keys again, in their
+  /// order, gives the verdicts that an undisturbed batch would have given.
   /// @return the tally, or why keys were left `unknown`; those were not added
   batch_result add(const partition_batch& batch);
 

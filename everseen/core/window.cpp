@@ -1,5 +1,7 @@
 #include "everseen/core/window.hpp"
 
+#include <limits>
+
 namespace everseen::window {
 
 slice_index slice_at(const window_spec& w, event_time t) noexcept {
@@ -10,7 +12,9 @@ slice_index slice_at(const window_spec& w, event_time t) noexcept {
 }
 
 slice_index oldest_live(const window_spec& w, slice_index newest) noexcept {
-  return newest - static_cast<slice_index>(w.slices);
+  constexpr slice_index first = std::numeric_limits<slice_index>::min();
+  const auto slices = static_cast<slice_index>(w.slices);
+  return newest < first + slices ? first : newest - slices;  // with slices of 1 ms, time itself begins there
 }
 
 std::uint32_t live_slices(const window_spec& w) noexcept {
