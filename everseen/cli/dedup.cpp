@@ -33,7 +33,7 @@ struct dedup_arguments {
   std::optional<double> error_rate;
   std::optional<std::uint64_t> capacity;
   std::optional<hash_kind> hash;
-  std::optional<std::string> store_url;
+  store_choice store;
   std::optional<std::string> filter_name;
   std::optional<std::uint64_t> key_field;
   std::optional<std::uint64_t> time_field;
@@ -97,9 +97,9 @@ void must_agree(const dedup_arguments& given, const filter& f) {
 
 filter open_filter(const dedup_arguments& given, const block_reader& input) {
   const bool named = given.filter_name.has_value();
-  if (given.store_url && *given.store_url != "mem:" && !named)
+  if (given.store.url && *given.store.url != "mem:" && !named)
     throw parameter_error("--store keeps a filter by name; give --filter NAME, too");
-  const auto store = open_store(named ? store_url(given.store_url) : "mem:");
+  const auto store = everseen::open_store(named ? store_url(given.store.url) : "mem:");
   const std::string name = given.filter_name.value_or("dedup");
   if (named && store->exists(name)) {
     filter f(name, store->open(name, access::write));
@@ -219,11 +219,9 @@ void declare_filter(CLI::App& app, dedup_arguments& given) {
   add_choice(app, "--hash", given.hash,
              {"xxh3|siphash", "siphash where strangers choose the keys and may mean harm", "xxh3"},
              parse_hash_kind);
-  add_text(
-      app, "--store", given.store_url,
-      {"URL", "where the filter lives: mem: or file:DIRECTORY", "mem:, with --filter the default store"});
   add_text(app, "--filter", given.filter_name,
            {"NAME", "remember the keys in this filter, across runs; created if there is none"});
+  add_store_option(app, given.store);
 }
 
 void declare_window(CLI::App& app, dedup_arguments& given) {

@@ -27,7 +27,7 @@ void note_signals() noexcept {
     if (before.sa_handler == SIG_IGN) continue;
     struct sigaction noted {};
     noted.sa_handler = note;
-    noted.sa_flags = static_cast<int>(SA_RESETHAND);  // not SA_RESTART: a waiting poll() must return
+    noted.sa_flags = static_cast<int>(SA_RESETHAND);
     sigaction(signal, &noted, nullptr);
   }
 }

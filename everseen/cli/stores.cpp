@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "everseen/cli/options.hpp"
 #include "everseen/core/error.hpp"
 
 namespace everseen::cli {
@@ -19,9 +20,27 @@ std::optional<std::string> environment_value(const char* name) {
 std::string store_url(const std::optional<std::string>& given) {
   if (given) return *given;
   if (auto url = environment_value("EVERSEEN_STORE")) return *url;
-  if (const auto data = environment_value("XDG_DATA_HOME")) return "file:" + *data + "/everseen";
+  // The XDG base directory specification calls a relative one invalid, to be ignored.
+  if (const auto data = environment_value("XDG_DATA_HOME"); data && data->starts_with('/'))
+    return "file:" + *data + "/everseen";
   if (const auto home = environment_value("HOME")) return "file:" + *home + "/.local/share/everseen";
   throw parameter_error("there is no place for filters: give --store URL, or set EVERSEEN_STORE or HOME");
+}
+
+void add_store_option(CLI::App& app, store_choice& target) {
+  add_text(app, "--store", target.url,
+           {"URL",
+            "Where filters live, as in file:DIRECTORY; default: $EVERSEEN_STORE, else your data directory"});
+}
+
+std::shared_ptr<store> chosen_store(const store_choice& choice) {
+  const std::string url = store_url(choice.url);
+  if (url == "mem:") throw parameter_error("a mem: store would end with this command; use file:DIRECTORY");
+  return open_store(url);
+}
+
+filter chosen_filter(const store_choice& choice, std::string_view name, access how) {
+  return {std::string(name), chosen_store(choice)->open(name, how)};
 }
 
 }  // namespace everseen::cli

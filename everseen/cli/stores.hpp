@@ -1,13 +1,34 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "everseen/cli/verb.hpp"
+#include "everseen/filter/filter.hpp"
+#include "everseen/store/store.hpp"
+
+/// Which store a verb works on, and the filter named there.
 namespace everseen::cli {
 
 /// Where filters live: what --store says, else $EVERSEEN_STORE, else a directory of the user's own,
 /// file:$XDG_DATA_HOME/everseen or file:$HOME/.local/share/everseen.
 /// @throws parameter_error  none of these is set
 [[nodiscard]] std::string store_url(const std::optional<std::string>& given);
+
+/// The option --store of a verb.
+struct store_choice {
+  std::optional<std::string> url;
+};
+
+void add_store_option(CLI::App& app, store_choice& target);
+
+/// The store chosen, for a verb that only makes sense if the store outlives it.
+/// @throws parameter_error  as store_url, or `mem:`    @throws as open_store(url)
+[[nodiscard]] std::shared_ptr<store> chosen_store(const store_choice& choice);
+
+/// A filter of the store chosen.    @throws as everseen::open
+[[nodiscard]] filter chosen_filter(const store_choice& choice, std::string_view name, access how);
 
 }  // namespace everseen::cli

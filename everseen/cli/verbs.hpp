@@ -7,9 +7,19 @@
 
 namespace everseen::cli {
 
+verb add_verb();
+verb bench_verb();
+verb check_verb();
 verb completion_verb();
+verb create_verb();
 verb dedup_verb();
+verb drop_verb();
+verb explain_verb();
+verb export_verb();
 verb gen_verb();
+verb import_verb();
+verb info_verb();
+verb list_verb();
 verb man_verb();
 verb plan_verb();
 

@@ -30,14 +30,16 @@ class line_load {
   /// @param f  next() gives its value at first(), first() + 1, …
   ///
   /// Probabilities and f both have concave logarithms, hence so do the terms: once each is less than half of
-  /// the one before, all the rest together are less than the last one.
+  /// the one before, all the rest together are less than the last one. (A term may underflow to 0 on the
+  /// way.)
   template <typename Function>
   [[nodiscard]] double expectation(Function f) const {
     double sum = 0, before = 0, probability = first_probability_;
     for (double i = first_;; ++i) {
       const double term = probability * f.next();
       sum += term;
-      if (term < before / 2 && term < negligible * sum) return sum;
+      const bool falls_fast = sum > 0 && 2 * term <= before;
+      if ((falls_fast && term <= negligible * sum) || probability == 0) return sum;
       before = term;
       probability *= std::max(0.0, a_ - b_ * i) / (i + 1);
     }

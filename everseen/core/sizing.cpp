@@ -95,14 +95,14 @@ double lines_rate(const geometry& shape, double keys) {
   const unsigned words = words_per_line(shape.layout);
   const unsigned choices = lines_per_key(shape.layout);
   const auto lines = static_cast<double>(shape.lines());
-  const line_load load = line_load::binomial({.patterns = keys * choices, .lines = lines});
   if (is_saturated(words, keys * choices / lines)) return 1;
+  const line_load load = line_load::binomial({.patterns = keys * choices, .lines = lines});
   const double one = load.expectation(covers_one(words, load.first()));
-  if (choices == 1) return one;
+  if (choices == 1) return std::min(1.0, one);
   // With chance 1 / lines both lines are the same one, whose load then counts twice. (Loads of different
   // lines repel each other a little, so the product of their rates is on the safe side.)
   const double same = load.expectation(covers_two(words, load.first()));
-  return one * one + (same - one * one) / lines;
+  return std::min(1.0, one * one + (same - one * one) / lines);
 }
 
 /// The line rates of a segment without end.

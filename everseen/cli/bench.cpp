@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "everseen/cli/options.hpp"
+#include "everseen/cli/printer.hpp"
+#include "everseen/cli/sample_random.hpp"
+#include "everseen/cli/verbs.hpp"
+#include "everseen/core/kernels.hpp"
+#include "everseen/core/sizing.hpp"
+#include "everseen/everseen.hpp"
+#include "everseen/store/huge_memory.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+constexpr std::size_t keys = std::size_t{1} << 20;
+constexpr std::size_t batch = 4096;
+
+struct bench_arguments {
+  std::optional<std::uint64_t> bytes;
+  bool json = false;
+};
+
+template <typename Work>
+double best_ns_a_key(Work work) {
+  double best = 1e9;
+  for (int i = 0; i < 5; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return best / keys * 1e9;
+}
+
+std::vector<digest> sample_digests() {
+  std::vector<digest> digests(keys);
+  sample_random random(1, 0);
+  for (digest& d : digests) d = {random.next(), random.next()};
+  return digests;
+}
+
+/// Times one layout over a segment of this size; the answers are checked on the way.
+nlohmann::ordered_json measure(layout_kind layout, std::uint64_t bytes, const std::vector<digest>& digests) {
+  const geometry shape = {layout, static_cast<std::uint8_t>(probes_of(layout, 7)),
+                          bytes / line_bytes * line_bytes};
+  const huge_memory bits(shape.bytes);
+  std::vector<verdict> out(keys);
+  const auto in_batches = [&](auto call) {
+    for (std::size_t i = 0; i < keys; i += batch) call(std::span(digests).subspan(i, batch), out.data() + i);
+  };
+  const double add = best_ns_a_key(
+      [&] { in_batches([&](auto some, verdict* to) { best_kernel().add(bits.data(), shape, some, to); }); });
+  const double look_up = best_ns_a_key([&] {
+    in_batches([&](auto some, verdict* to) { best_kernel().check(bits.data(), shape, some, to); });
+  });
+  if (std::count(out.begin(), out.end(), verdict::seen) != static_cast<std::ptrdiff_t>(keys))
+    throw format_error("a key that was added is not seen: this processor or its memory is broken");
+  return {{"layout", to_string(layout)}, {"bytes", shape.bytes}, {"look_up_ns", look_up}, {"add_ns", add}};
+}
+
+double hash_ns(hash_kind kind) {
+  const hasher hash(kind, {});
+  std::uint64_t sum = 0;
+  const double ns = best_ns_a_key([&] {
+    char key[16] = {};
+    for (std::uint64_t i = 0; i < keys; ++i) {
+      std::memcpy(key, &i, sizeof i);
+      sum += hash({key, sizeof key}).low;
+    }
+  });
+  // The sum must be used, or the compiler removes the loop.
+  return sum == 0 ? 0 : ns;
+}
+
+exit_code bench(const bench_arguments& given, printer& out) {
+  std::vector<std::uint64_t> sizes = {std::uint64_t{1} << 20, std::uint64_t{16} << 20,
+                                      std::uint64_t{256} << 20};
+  if (given.bytes) sizes = {*given.bytes};
+  nlohmann::ordered_json result;
+  result["kernel"] = best_kernel().name;
+  result["hash_16_bytes_ns"] = {{"xxh3", hash_ns(hash_kind::xxh3)}, {"siphash", hash_ns(hash_kind::siphash)}};
+  result["segments"] = nlohmann::ordered_json::array();
+  const std::vector<digest> digests = sample_digests();
+  for (const std::uint64_t bytes : sizes)
+    for (const layout_kind layout : all_layouts)
+      result["segments"].push_back(measure(layout, bytes, digests));
+
+  if (given.json) {
+    out.write(result.dump(2) + "\n");
+    return exit_code::done;
+  }
+  out.print("kernel {}; hashing 16 bytes: xxh3 {:.1f} ns, siphash {:.1f} ns; one thread, batches of {}\n\n",
+            best_kernel().name, result["hash_16_bytes_ns"]["xxh3"].get<double>(),
+            result["hash_16_bytes_ns"]["siphash"].get<double>(), batch);
+  out.print("{:16} {:>10} {:>14} {:>14}\n", "layout", "size", "look-up ns", "add ns");
+  for (const auto& row : result["segments"])
+    out.print("{:16} {:>10} {:>14.1f} {:>14.1f}\n", row["layout"].get<std::string>(),
+              format_bytes(row["bytes"].get<double>()), row["look_up_ns"].get<double>(),
+              row["add_ns"].get<double>());
+  return exit_code::done;
+}
+
+action declare(CLI::App& app) {
+  const auto given = std::make_shared<bench_arguments>();
+  add_count(app, "--bytes", given->bytes, {line_bytes, std::uint64_t{1} << 40},
+            {"N", "measure only segments of this size", "1Mi, 16Mi and 256Mi"});
+  add_switch(app, "--json", given->json, "print JSON");
+  return [given](printer& out) { return bench(*given, out); };
+}
+
+}  // namespace
+
+verb bench_verb() {
+  return {
+      .name = "bench",
+      .purpose = "Measure what a key costs on this machine",
+      .details =
+          "Times a look-up and an add in each layout, for a segment that fits the processor's own cache, its "
+          "last "
+          "cache, and neither, digest given; and how long hashing takes. Checks the answers, too.",
+      .examples = {{"All sizes", "everseen bench"},
+                   {"One size, for a program", "everseen bench --bytes 64Ki --json"}},
+      .declare = declare,
+  };
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,59 @@
+#include <memory>
+
+#include "everseen/cli/keys.hpp"
+#include "everseen/cli/options.hpp"
+#include "everseen/cli/stores.hpp"
+#include "everseen/cli/verbs.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+struct options {
+  key_options keys;
+  store_choice store;
+};
+
+exit_code run(const options& o, printer& out) {
+  const filter asked = chosen_filter(o.store, o.keys.name, access::read);
+  key_source source(o.keys.keys, o.keys.separator());
+  std::vector<std::string_view> keys;
+  std::vector<verdict> verdicts;
+  exit_code answer = exit_code::done;
+  while (source.next(keys)) {
+    verdicts.resize(keys.size());
+    const auto time = o.keys.time_for(asked.get_spec());
+    const batch_result done = asked.may_contain(keys, verdicts, {time ? &*time : nullptr, time ? 1U : 0U});
+    if (!o.keys.quiet) {
+      print_verdicts(keys, verdicts, o.keys.separator(), out);
+      out.flush();  // whoever reads along must not wait for the next keys
+    }
+    if (!done) done.error().raise();
+    if (done->seen < done->keys()) answer = exit_code::negative;
+    if (o.keys.quiet && answer == exit_code::negative) break;
+  }
+  return answer;
+}
+
+}  // namespace
+
+verb check_verb() {
+  constexpr std::string_view scene =
+      "everseen create clicks; everseen add clicks alice; echo alice > ids.txt";
+  return {
+      "check",
+      "Ask whether keys were added before, and change nothing",
+      "Prints fresh, seen or late, a tab and the key. Ends with 0 when all keys are seen, with 1 when some "
+      "key is not.",
+      {{"Ask for two keys", "everseen check clicks alice bob", scene, exit_code::negative},
+       {"Every line of a file", "everseen check clicks < ids.txt", scene},
+       {"In a condition", "if everseen check --quiet clicks alice; then echo 'was here'; fi", scene}},
+      [](CLI::App& app) -> action {
+        auto o = std::make_shared<options>();
+        add_key_options(app, o->keys, "Print nothing; stop at the first key that is not seen");
+        add_store_option(app, o->store);
+        return [o](printer& out) { return run(*o, out); };
+      }};
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,103 @@
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "everseen/cli/numbers.hpp"
+#include "everseen/cli/options.hpp"
+#include "everseen/cli/printer.hpp"
+#include "everseen/cli/stores.hpp"
+#include "everseen/cli/verbs.hpp"
+#include "everseen/core/error.hpp"
+#include "everseen/core/growth.hpp"
+#include "everseen/core/sizing.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+struct options {
+  std::string name;
+  store_choice store;
+  std::optional<std::uint64_t> capacity, probes, slices, partitions;
+  std::optional<double> error_rate;
+  std::optional<layout_kind> layout;
+  std::optional<hash_kind> hash;
+  std::optional<growth_kind> growth;
+  std::optional<std::chrono::milliseconds> window;
+  bool quiet = false;
+};
+
+spec_request request_of(const options& o) {
+  spec_request r;
+  r.capacity = o.capacity.value_or(r.capacity);
+  r.error_rate = o.error_rate.value_or(r.error_rate);
+  r.layout = o.layout;
+  r.hash = o.hash.value_or(r.hash);
+  r.growth = o.growth.value_or(r.growth);
+  if (o.probes) r.probes = static_cast<unsigned>(*o.probes);
+  if (o.partitions) r.partitions = static_cast<std::uint32_t>(*o.partitions);
+  if (o.slices && !o.window) throw parameter_error("--slices divide a window; give --window, too");
+  if (o.window) r.window = window_spec{*o.window, static_cast<std::uint32_t>(o.slices.value_or(10))};
+  return r;
+}
+
+exit_code run(const options& o, printer& out) {
+  const spec s = make_spec(request_of(o));
+  chosen_store(o.store)->create(o.name, s);
+  if (o.quiet) return exit_code::done;
+  const std::uint64_t slice_bytes = growth::plan_layer(s, 0).shape.bytes * s.partitions;
+  out.print("created {}: {} keys at an error rate of {}, {}, {}", o.name, format_count(s.capacity),
+            format_rate(s.error_rate), to_string(s.layout), format_bytes(static_cast<double>(slice_bytes)));
+  if (s.window) out.print(" a slice of {}", format_duration(s.window->slice_width()));
+  out.write("\n");
+  return exit_code::done;
+}
+
+action declare(CLI::App& app) {
+  auto o = std::make_shared<options>();
+  add_argument(app, o->name, {"NAME", "The new filter: letters, digits and . _ -"});
+  add_count(app, "--capacity", o->capacity, {1, max_capacity},
+            {"COUNT", "How many different keys you expect (with a window: within its width)", "1M"});
+  add_rate(app, "--error-rate", o->error_rate, {sizing::min_error_rate, sizing::max_error_rate},
+           {"RATE", "Share of new keys that may be called seen", "1e-6"});
+  add_choice(app, "--growth", o->growth,
+             {"grow|refuse|overfill",
+              "When the capacity is reached: grow and keep the error rate, refuse keys, "
+              "or go on with more errors",
+              "grow"},
+             parse_growth_kind);
+  add_duration(app, "--window", o->window, {"DURATION", "Forget keys after this time, as in 10m"});
+  add_count(app, "--slices", o->slices, {1, max_slices},
+            {"COUNT", "Parts of the window; a key is forgotten up to one part later", "10"});
+  add_choice(app, "--layout", o->layout,
+             {"classic|line-8x64|line-16x32|two-line-8x64|two-line-16x32",
+              "Where a key's bits go; default: what everseen plan picks"},
+             parse_layout_kind);
+  add_count(app, "--probes", o->probes, {1, max_probes}, {"COUNT", "Bits a key, for the classic layout"});
+  add_choice(app, "--hash", o->hash,
+             {"xxh3|siphash", "siphash where strangers choose the keys and may want to hurt you", "xxh3"},
+             parse_hash_kind);
+  add_count(app, "--partitions", o->partitions, {1, max_partitions},
+            {"COUNT", "Parts that threads can work on side by side; default: by size"});
+  add_switch(app, "-q,--quiet", o->quiet, "Do not print what was made");
+  add_store_option(app, o->store);
+  return [o](printer& out) { return run(*o, out); };
+}
+
+}  // namespace
+
+verb create_verb() {
+  return {
+      "create",
+      "Make a new, empty filter",
+      "What a filter was created with never changes. See everseen plan for what it costs.",
+      {{"A filter for about ten million keys", "everseen create clicks --capacity 10M"},
+       {"One wrong 'seen' in a billion new keys", "everseen create payments --capacity 1M --error-rate 1e-9"},
+       {"Only the last ten minutes count", "everseen create recent --capacity 7M --window 10m"},
+       {"Keys that strangers choose, and a hard limit",
+        "everseen create signups --capacity 100k --hash siphash --growth refuse"},
+       {"In a directory of your own", "everseen create urls --store file:./filters"}},
+      declare};
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,123 @@
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "everseen/cli/explanation.hpp"
+#include "everseen/cli/keys.hpp"
+#include "everseen/cli/numbers.hpp"
+#include "everseen/cli/options.hpp"
+#include "everseen/cli/printer.hpp"
+#include "everseen/cli/stores.hpp"
+#include "everseen/cli/time_format.hpp"
+#include "everseen/cli/verbs.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+struct options {
+  key_options key;
+  store_choice store;
+  bool json = false;
+};
+
+std::string hex(const digest& d) {
+  return fmt::format("{:016x}{:016x}", d.high, d.low);
+}
+
+void print_json(const explanation& e, printer& out) {
+  nlohmann::ordered_json segments = nlohmann::ordered_json::array();
+  for (const explained_segment& s : e.segments) {
+    nlohmann::ordered_json bits = nlohmann::ordered_json::array();
+    for (const explained_bit& b : s.bits) bits.push_back({{"position", b.position}, {"set", b.set}});
+    segments.push_back({{"slice", s.id.slice},
+                        {"layer", s.id.layer},
+                        {"layout", to_string(s.layer.shape.layout)},
+                        {"bits", s.layer.shape.bits()},
+                        {"keys", s.layer.keys},
+                        {"capacity", s.layer.capacity},
+                        {"holds_key", s.holds()},
+                        {"key_bits", bits}});
+  }
+  nlohmann::ordered_json all = {{"digest", hex(e.of)},
+                                {"partition", e.partition},
+                                {"verdict", to_string(e.answer)},
+                                {"reason", e.reason},
+                                {"segments", segments}};
+  if (e.slice) all["slice"] = *e.slice;
+  out.print("{}\n", all.dump(2));
+}
+
+void print_bits(const explained_segment& s, printer& out) {
+  constexpr std::size_t a_row = 4;
+  std::size_t column = 0;
+  std::uint64_t line = ~std::uint64_t{0};
+  const bool lines = lines_per_key(s.layer.shape.layout) > 0;
+  for (const explained_bit& b : s.bits) {
+    if (lines && b.position / line_bits != line) {
+      line = b.position / line_bits;
+      out.print("{}  line {} of {}\n", column > 0 ? "\n" : "", format_count(line),
+                format_count(s.layer.shape.lines()));
+      column = 0;
+    }
+    out.print("{}bit {:<15} {}", column == 0 ? "    " : "   ", format_count(b.position),
+              b.set ? "set" : "-  ");
+    if (++column == a_row) {
+      out.write("\n");
+      column = 0;
+    }
+  }
+  if (column > 0) out.write("\n");
+}
+
+void print_segment(const explained_segment& s, const spec& of, printer& out) {
+  out.write("\n");
+  if (of.window)
+    out.print("slice from {}, ", format_event_time(event_time(of.window->slice_width() * s.id.slice)));
+  out.print("layer {}: {}, {} of {} keys, {} of {} bits set\n", s.id.layer, to_string(s.layer.shape.layout),
+            format_count(s.layer.keys), format_count(s.layer.capacity), s.set_bits(), s.bits.size());
+  print_bits(s, out);
+}
+
+exit_code run(const options& o, printer& out) {
+  const filter asked = chosen_filter(o.store, o.key.name, access::read);
+  const spec& s = asked.get_spec();
+  const explanation e = explain(asked, o.key.keys.front(), o.key.time_for(s));
+  if (o.json) {
+    print_json(e, out);
+    return exit_code::done;
+  }
+  out.print("digest     {}\n", hex(e.of));
+  out.print("partition  {} of {}\n", e.partition, s.partitions);
+  for (const explained_segment& segment : e.segments) print_segment(segment, s, out);
+  out.print("\n{}: {}.\n", to_string(e.answer), e.reason);
+  return exit_code::done;
+}
+
+action declare(CLI::App& app) {
+  auto o = std::make_shared<options>();
+  o->key.keys.resize(1);
+  add_argument(app, o->key.name, {"NAME", "The filter"});
+  add_argument(app, o->key.keys.front(), {"KEY", "The key"});
+  add_time(app, "--time", o->key.time, {"TIME", "Time of the key, for a filter with a window; default: now"});
+  add_switch(app, "--json", o->json, "Print JSON");
+  add_store_option(app, o->store);
+  return [o](printer& out) { return run(*o, out); };
+}
+
+}  // namespace
+
+verb explain_verb() {
+  constexpr std::string_view scene = "everseen create clicks; everseen add clicks alice";
+  return {
+      "explain",
+      "Show bit by bit why a key is fresh or seen",
+      "Shows the key's digest and partition, and in each live layer where its bits are and whether they are "
+      "set. Bits are numbered as Redis does: bit 0 is the highest of byte 0.",
+      {{"Why is it seen?", "everseen explain clicks alice", scene},
+       {"Why is it fresh?", "everseen explain clicks bob --json", scene}},
+      declare};
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,162 @@
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "everseen/cli/numbers.hpp"
+#include "everseen/cli/options.hpp"
+#include "everseen/cli/printer.hpp"
+#include "everseen/cli/stores.hpp"
+#include "everseen/cli/time_format.hpp"
+#include "everseen/cli/verbs.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+struct options {
+  std::string name;
+  store_choice store;
+  bool json = false;
+};
+
+/// One time slice over all partitions.
+struct slice_sum {
+  std::uint64_t keys = 0;
+  std::uint64_t room = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t segments = 0;
+
+  void add(const layer_state& layer) noexcept {
+    keys += layer.keys;
+    room += layer.capacity;
+    bytes += layer.shape.bytes;
+    ++segments;
+  }
+  [[nodiscard]] double fill() const noexcept {
+    return room == 0 ? 0 : static_cast<double>(keys) / static_cast<double>(room);
+  }
+};
+
+using slices = std::map<window::slice_index, slice_sum>;
+
+slices slices_of(const filter_info& info) {
+  slices all;
+  for (const partition_state& p : info.partitions)
+    for (const slice_state& s : p.slices)
+      for (const layer_state& layer : s.layers) all[s.index].add(layer);
+  return all;
+}
+
+slice_sum total_of(const filter_info& info) {
+  slice_sum total;
+  for (const partition_state& p : info.partitions)
+    for (const slice_state& s : p.slices)
+      for (const layer_state& layer : s.layers) total.add(layer);
+  return total;
+}
+
+event_time begin_of(const window_spec& w, window::slice_index index) {
+  return event_time(w.slice_width() * index);
+}
+
+nlohmann::ordered_json spec_json(const spec& s) {
+  nlohmann::ordered_json json = {{"capacity", s.capacity},        {"error_rate", s.error_rate},
+                                 {"layout", to_string(s.layout)}, {"probes", s.probes},
+                                 {"hash", to_string(s.hash)},     {"growth", to_string(s.growth)},
+                                 {"partitions", s.partitions}};
+  if (s.window) {
+    json["window_ms"] = s.window->width.count();
+    json["slices"] = s.window->slices;
+  }
+  return json;
+}
+
+void print_json(const filter_info& info, printer& out) {
+  nlohmann::ordered_json json = {{"name", info.name},
+                                 {"spec", spec_json(info.spec)},
+                                 {"keys", info.keys},
+                                 {"fill", total_of(info).fill()},
+                                 {"bytes", info.bytes},
+                                 {"segments", info.segments},
+                                 {"max_layers", info.max_layers},
+                                 {"error_rate_now", info.error_rate_now},
+                                 {"expected_false_seen", info.expected_false_seen}};
+  if (info.spec.window) {
+    json["slices"] = nlohmann::ordered_json::array();
+    for (const auto& [index, sum] : slices_of(info))
+      json["slices"].push_back({{"begins", format_event_time(begin_of(*info.spec.window, index))},
+                                {"keys", sum.keys},
+                                {"bytes", sum.bytes},
+                                {"segments", sum.segments}});
+  }
+  out.print("{}\n", json.dump(2));
+}
+
+std::string_view in_words(growth_kind growth) {
+  switch (growth) {
+    case growth_kind::grow:
+      return "grows, and keeps its error rate";
+    case growth_kind::refuse:
+      return "refuses further keys";
+    case growth_kind::overfill:
+      return "goes on, with more errors";
+  }
+  return "";
+}
+
+void print_slices(const filter_info& info, printer& out) {
+  out.print("\n{:<26}{:>16}{:>14}{:>8}\n", "slice from", "keys", "memory", "fill");
+  for (const auto& [index, sum] : slices_of(info))
+    out.print("{:<26}{:>16}{:>14}{:>7.1f}%\n", format_event_time(begin_of(*info.spec.window, index)),
+              format_count(sum.keys), format_bytes(static_cast<double>(sum.bytes)), 100 * sum.fill());
+}
+
+void print_text(const filter_info& info, printer& out) {
+  const spec& s = info.spec;
+  out.print("name          {}\n", info.name);
+  out.print("keys          {}{}\n", format_count(info.keys), s.window ? " remembered" : "");
+  out.print("capacity      {}{}, then {}\n", format_count(s.capacity), s.window ? " within the window" : "",
+            in_words(s.growth));
+  out.print("fill          {:.1f} % of the room for keys\n", 100 * total_of(info).fill());
+  out.print("error rate    {} promised, {} now\n", format_rate(s.error_rate),
+            format_rate(info.error_rate_now));
+  out.print("wrong so far  {:.3g} fresh keys called seen, as expected by the formulas\n",
+            info.expected_false_seen);
+  out.print("memory        {}\n", format_bytes(static_cast<double>(info.bytes)));
+  out.print("segments      {}, layers at most {}\n", format_count(info.segments), info.max_layers);
+  if (s.window)
+    out.print("window        {} in {} slices of {}\n", format_duration(s.window->width), s.window->slices,
+              format_duration(s.window->slice_width()));
+  out.print("partitions    {}\n", s.partitions);
+  out.print("layout        {}, {} bits a key\n", to_string(s.layout), s.probes);
+  out.print("hash          {}, with a secret seed\n", to_string(s.hash));
+  if (s.window && info.segments > 0) print_slices(info, out);
+}
+
+exit_code run(const options& o, printer& out) {
+  const filter_info info = chosen_filter(o.store, o.name, access::read).info();
+  o.json ? print_json(info, out) : print_text(info, out);
+  return exit_code::done;
+}
+
+}  // namespace
+
+verb info_verb() {
+  constexpr std::string_view scene = "everseen create clicks; everseen add clicks alice";
+  return {
+      "info",
+      "Show what a filter holds and how full it is",
+      "",
+      {{"For people", "everseen info clicks", scene}, {"For programs", "everseen info clicks --json", scene}},
+      [](CLI::App& app) -> action {
+        auto o = std::make_shared<options>();
+        add_argument(app, o->name, {"NAME", "The filter"});
+        add_switch(app, "--json", o->json, "Print JSON");
+        add_store_option(app, o->store);
+        return [o](printer& out) { return run(*o, out); };
+      }};
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,73 @@
+#include "everseen/cli/keys.hpp"
+
+#include <chrono>
+
+#include "everseen/cli/options.hpp"
+#include "everseen/cli/signals.hpp"
+#include "everseen/core/error.hpp"
+#include "everseen/stream/record_ends.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+constexpr std::size_t block_bytes = std::size_t{256} << 10;
+
+}  // namespace
+
+key_source::key_source(const std::vector<std::string>& arguments, char separator)
+    : arguments_(arguments), separator_(separator) {
+  if (!arguments.empty()) return;
+  lines_.emplace(std::vector<std::string>{}, separator, block_bytes);
+  lines_->while_waiting(stop_if_signalled);
+}
+
+bool key_source::next(std::vector<std::string_view>& keys) {
+  keys.clear();
+  if (!lines_) {
+    if (!begun_) keys.assign(arguments_.begin(), arguments_.end());
+    begun_ = true;
+    return !keys.empty();
+  }
+  stop_if_signalled();
+  if (!lines_->next(block_)) return false;
+  ends_.clear();
+  find_record_ends(block_.text(), separator_, ends_);
+  std::size_t from = 0;
+  for (const std::uint32_t end : ends_) {
+    keys.push_back(block_.text().substr(from, end - from));
+    from = end + 1;
+  }
+  return true;
+}
+
+std::optional<event_time> key_options::time_for(const spec& s) const {
+  if (!s.window) {
+    if (time) throw parameter_error("--time means nothing to a filter without a window; leave it out");
+    return std::nullopt;
+  }
+  if (time) return time;
+  return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
+
+void add_key_options(CLI::App& app, key_options& target, const std::string& quiet) {
+  add_argument(app, target.name, {"NAME", "The filter"});
+  add_arguments(app, target.keys, {"KEY", "The keys; none: each line of standard input is one"});
+  add_time(app, "--time", target.time,
+           {"TIME", "Time of the keys, for a filter with a window; default: now"});
+  add_switch(app, "-z,--zero-terminated", target.zero, "Keys end with a NUL byte instead of a newline");
+  add_switch(app, "-q,--quiet", target.quiet, quiet);
+}
+
+void print_verdicts(std::span<const std::string_view> keys, std::span<const verdict> verdicts, char separator,
+                    printer& out) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (verdicts[i] == verdict::unknown) continue;
+    out.write(to_string(verdicts[i]));
+    out.write("\t");
+    out.write(keys[i]);
+    out.write({&separator, 1});
+  }
+}
+
+}  // namespace everseen::cli

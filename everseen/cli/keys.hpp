@@ -1,0 +1,58 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/cli/printer.hpp"
+#include "everseen/cli/verb.hpp"
+#include "everseen/core/spec.hpp"
+#include "everseen/core/verdict.hpp"
+#include "everseen/filter/filter.hpp"
+#include "everseen/stream/block_reader.hpp"
+
+/// What the verbs that are given keys have in common.
+namespace everseen::cli {
+
+/// The keys of a command: its arguments if there are any, else the lines of standard input.
+class key_source {
+ public:
+  key_source(const std::vector<std::string>& arguments, char separator);
+
+  /// The next keys, valid until the next call; false when there are no more. A pipe's lines come as they
+  /// arrive.
+  /// @throws storage_error  reading failed    @throws stopped  by a signal, where note_signals() was called
+  [[nodiscard]] bool next(std::vector<std::string_view>& keys);
+
+ private:
+  const std::vector<std::string>& arguments_;
+  char separator_;
+  bool begun_ = false;
+  std::optional<block_reader> lines_;
+  block block_;
+  std::vector<std::uint32_t> ends_;
+};
+
+/// Options of a verb that is given keys.
+struct key_options {
+  std::string name;
+  std::vector<std::string> keys;
+  std::optional<event_time> time;
+  bool zero = false;
+  bool quiet = false;
+
+  [[nodiscard]] char separator() const noexcept { return zero ? '\0' : '\n'; }
+  /// The time of keys that come now: nothing without a window, else --time or the clock.
+  /// @throws parameter_error  --time, but the filter has no window
+  [[nodiscard]] std::optional<event_time> time_for(const spec& s) const;
+};
+
+/// @param quiet  what --quiet leaves out
+void add_key_options(CLI::App& app, key_options& target, const std::string& quiet);
+
+/// Prints `verdict<TAB>key` for each key that has an answer.
+void print_verdicts(std::span<const std::string_view> keys, std::span<const verdict> verdicts, char separator,
+                    printer& out);
+
+}  // namespace everseen::cli
