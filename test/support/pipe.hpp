@@ -17,7 +17,7 @@ class pipe {
   }
   ~pipe() {
     close_writer();
-    ::close(ends_[0]);
+    close_reader();
   }
   pipe(const pipe&) = delete;
   pipe& operator=(const pipe&) = delete;
@@ -36,6 +36,10 @@ class pipe {
   void close_writer() noexcept {
     if (ends_[1] >= 0) ::close(ends_[1]);
     ends_[1] = -1;
+  }
+  void close_reader() noexcept {
+    if (ends_[0] >= 0) ::close(ends_[0]);
+    ends_[0] = -1;
   }
   /// All that is written until the writer closes.
   [[nodiscard]] std::string read_all() {
