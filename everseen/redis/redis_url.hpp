@@ -1,0 +1,64 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace everseen::redis {
+
+/// How a batch reaches the server: gear.hpp says what each needs and promises.
+enum class gear_kind : std::uint8_t { script, bitfield, merge };
+
+/// One server: a host and port, or a Unix socket.
+struct endpoint {
+  std::string host;
+  std::uint16_t port = 6379;
+  std::string unix_path{};  ///< not empty: a Unix socket, host and port unused
+  friend bool operator==(const endpoint&, const endpoint&) = default;
+};
+
+/// Everything that a URL says.
+///
+///     redis://[user:password@]host[:port][/db][?options]     one instance
+///     redis://h1:p1,h2:p2,...                                 independent instances; the partition picks one
+///     redis+cluster://h1:p1,h2:p2,...                         a cluster, found from any of these
+///     rediss://, rediss+cluster://                            the same over TLS
+///     unix:/path.sock[?options]                               a Unix socket; several, separated by commas
+///
+/// Options: connect_timeout, timeout, retry_for (500ms, 5s); gear; prefix; segment (1Mi..512Mi bytes); wait (replicas
+/// that must have a batch before it is acknowledged); ca, cert, key (PEM files), server_name, db, user, password.
+/// Bytes may be written as %XX. IPv6 addresses stand in brackets.
+struct redis_url {
+  enum class topology : std::uint8_t { one, many, cluster };
+
+  topology shape = topology::one;
+  std::vector<endpoint> endpoints;
+  std::string user{};
+  std::string password{};
+  unsigned db = 0;
+
+  bool tls = false;
+  std::string ca_file{};  ///< default: the system's
+  std::string cert_file{};
+  std::string key_file{};
+  std::string server_name{};  ///< default: the host
+
+  std::chrono::milliseconds connect_timeout{2'000};
+  std::chrono::milliseconds timeout{5'000};     ///< for the reply to one command
+  std::chrono::milliseconds retry_for{10'000};  ///< how long an outage is ridden out before it is reported
+  std::optional<gear_kind> gear{};              ///< default: the fastest that the server allows
+  std::string prefix = "everseen";
+  std::uint64_t segment_bytes = std::uint64_t{32} << 20;
+  unsigned wait_replicas = 0;
+};
+
+/// @throws parameter_error  names the part of the URL that makes no sense; never shows the password
+[[nodiscard]] redis_url parse_redis_url(std::string_view url);
+
+/// The URL without its password, for messages.
+[[nodiscard]] std::string to_string(const endpoint& e);
+
+}  // namespace everseen::redis

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+struct redisReply;
+
+namespace everseen::redis {
+
+/// What a server answered to one command: a tree that owns its memory. Read by hiredis.
+class reply {
+ public:
+  enum class kind : std::uint8_t { nil, status, error, integer, string, array };
+
+  /// Takes over a reply of hiredis.
+  explicit reply(redisReply* tree) noexcept;
+
+  [[nodiscard]] kind what() const noexcept;
+  [[nodiscard]] bool is_nil() const noexcept { return what() == kind::nil; }
+  [[nodiscard]] bool is_error() const noexcept { return what() == kind::error; }
+
+  /// The text of a status, error or string; empty for the others.
+  [[nodiscard]] std::string_view text() const noexcept;
+  /// The value of an integer; 0 for the others.
+  [[nodiscard]] std::int64_t integer() const noexcept;
+  /// How many elements an array has; 0 for the others.
+  [[nodiscard]] std::size_t size() const noexcept;
+  /// An element of an array, valid as long as this reply.
+  /// @pre i < size()
+  [[nodiscard]] reply operator[](std::size_t i) const noexcept;
+
+  /// Whether this is the error that begins with this word, as in MOVED, NOSCRIPT, OOM.
+  [[nodiscard]] bool is_error(std::string_view word) const noexcept;
+
+ private:
+  reply(std::shared_ptr<redisReply> root, redisReply* at) noexcept;
+
+  std::shared_ptr<redisReply> root_;
+  redisReply* at_;
+};
+
+}  // namespace everseen::redis
