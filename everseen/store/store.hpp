@@ -56,6 +56,10 @@ class store {
  public:
   virtual ~store() = default;
 
+  /// make_spec, as this store would have it: what a key costs differs between memory and a server.
+  /// @throws parameter_error  as make_spec
+  [[nodiscard]] virtual spec plan(const spec_request& request) const { return make_spec(request); }
+
   /// @throws parameter_error  a filter of this name exists    @throws storage_error
   virtual std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) = 0;
 

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "everseen/redis/partition_task.hpp"
+#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/session.hpp"
+#include "everseen/store/store.hpp"
+
+namespace everseen::redis {
+
+/// A filter on Redis servers, shared with any number of other clients.
+///
+/// Bits, counts and growth live on the servers; this object remembers only how each partition looked last. Every
+/// call to a server names the epoch that it was planned for, and a server that has moved on refuses it, so a plan
+/// made from an old picture costs a round trip and never a wrong verdict.
+class redis_filter final : public stored_filter {
+ public:
+  redis_filter(std::shared_ptr<session_pool> pool, remote_filter f, access how);
+
+  [[nodiscard]] const spec& get_spec() const noexcept override { return filter_.spec; }
+  batch_result add(std::span<const partition_batch> batches) override;
+  batch_result check(std::span<const partition_batch> batches) const override;
+  [[nodiscard]] partition_state state(std::uint32_t partition) const override;
+  void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
+  /// Nothing to do: what a server does with acknowledged writes is its own configuration.
+  void sync() override {}
+
+ private:
+  batch_result run(std::span<const partition_batch> batches, partition_task::purpose what) const;
+  [[nodiscard]] remote_partition load(session& with, std::uint32_t partition) const;
+
+  std::shared_ptr<session_pool> pool_;
+  const remote_filter filter_;
+  const access how_;
+  mutable std::mutex lock_;  // guards the pictures
+  mutable std::vector<std::shared_ptr<const remote_partition>> known_;
+};
+
+}  // namespace everseen::redis

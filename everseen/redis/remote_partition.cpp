@@ -1,0 +1,79 @@
+#include "everseen/redis/remote_partition.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+namespace everseen::redis {
+
+namespace {
+
+std::string_view as_text(std::span<const std::byte> bytes) noexcept {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::uint64_t parse_count(const std::string& key, std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size()) throw damaged_key(key, "holds a count that is no number");
+  return value;
+}
+
+}  // namespace
+
+const slice_state* remote_partition::find(window::slice_index slice) const noexcept {
+  const auto found = std::find_if(slices.begin(), slices.end(), [&](const auto& s) { return s.index == slice; });
+  return found == slices.end() ? nullptr : &*found;
+}
+
+format_error damaged_key(const std::string& key, const std::string& what) {
+  return format_error("the key " + key + " " + what +
+                      "; it was deleted, evicted or overwritten. Restore the filter from an export, or drop it");
+}
+
+std::string encode_state(const remote_filter& f, const remote_partition& p) {
+  image::manifest m;
+  m.filter = f.id;
+  m.revision = p.epoch;
+  m.spec = f.spec;
+  m.clean = true;
+  for (const slice_state& slice : p.slices)
+    for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer)
+      m.segments.push_back({{p.number, slice.index, layer}, slice.layers[layer].shape, slice.layers[layer].capacity});
+  return std::string(as_text(image::encode_manifest(m)));
+}
+
+std::vector<std::string> first_state(const remote_filter& f) {
+  return {"epoch", "0", "manifest", encode_state(f, {})};
+}
+
+remote_partition decode_state(const remote_filter& f, std::uint32_t number, const reply& fields) {
+  const std::string key = f.keys.state(f.generation, number);
+  std::map<std::string_view, std::string_view> values;
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) values[fields[i].text()] = fields[i + 1].text();
+  if (!values.contains("manifest") || !values.contains("epoch")) throw damaged_key(key, "is missing");
+
+  image::manifest m;
+  try {
+    m = image::decode_manifest(std::as_bytes(std::span(values["manifest"])));
+  } catch (const error& e) {
+    throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
+  }
+  if (m.filter != f.id) throw damaged_key(key, "belongs to another filter");
+  if (m.spec != f.spec) throw damaged_key(key, "was made by another spec");
+
+  remote_partition p;
+  p.number = number;
+  p.epoch = parse_count(key, values["epoch"]);
+  if (m.revision != p.epoch) throw damaged_key(key, "does not fit its epoch");
+  for (const image::manifest::entry& entry : m.segments) {
+    if (entry.id.partition != number) throw damaged_key(key, "names a segment of another partition");
+    if (p.slices.empty() || p.slices.back().index != entry.id.slice) p.slices.push_back({entry.id.slice, {}});
+    const auto count = values.find(count_field(entry.id));
+    p.slices.back().layers.push_back(
+        {entry.shape, entry.capacity, count == values.end() ? 0 : parse_count(key, count->second)});
+  }
+  return p;
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "everseen/core/image.hpp"
+#include "everseen/core/partition.hpp"
+#include "everseen/redis/key_names.hpp"
+#include "everseen/redis/session.hpp"
+
+namespace everseen::redis {
+
+/// What all partitions of a filter on a server share. Never changes while the filter is open.
+struct remote_filter {
+  key_names keys;
+  everseen::spec spec;
+  image::filter_id id{};
+  std::uint64_t generation = 1;
+};
+
+/// A partition as it was when a client last looked: the plan for the next batch is made from this, and the server
+/// refuses the batch if its epoch has moved on since.
+struct remote_partition {
+  std::uint32_t number = 0;
+  std::uint64_t epoch = 0;
+  std::vector<slice_state> slices;  ///< ascending; counts of keys are those of the moment of reading
+
+  [[nodiscard]] const slice_state* find(window::slice_index slice) const noexcept;
+  [[nodiscard]] window::slice_index newest() const noexcept { return slices.back().index; }
+};
+
+/// A new partition's state hash, for HSET: fields and values.
+[[nodiscard]] std::vector<std::string> first_state(const remote_filter& f);
+
+/// The manifest of a partition with these slices, as stored under `epoch`.
+[[nodiscard]] std::string encode_state(const remote_filter& f, const remote_partition& p);
+
+/// Makes sense of the answer to HGETALL of a state key.
+/// @throws format_error  missing, damaged, or of another filter; names the key and says what to do
+[[nodiscard]] remote_partition decode_state(const remote_filter& f, std::uint32_t number, const reply& fields);
+
+/// The error of a key that is not what it must be.
+[[nodiscard]] format_error damaged_key(const std::string& key, const std::string& what);
+
+}  // namespace everseen::redis

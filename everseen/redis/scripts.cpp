@@ -1,0 +1,181 @@
+#include "everseen/redis/scripts.hpp"
+
+#include <array>
+#include <string_view>
+
+#include <openssl/sha.h>
+
+#include "everseen/core/layout.hpp"
+
+namespace everseen::redis::scripts {
+
+namespace {
+
+script make(std::string text) {
+  std::array<unsigned char, SHA_DIGEST_LENGTH> digest{};
+  SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string sha1;
+  for (const unsigned char byte : digest) {
+    sha1 += digits[byte >> 4];
+    sha1 += digits[byte & 15];
+  }
+  return {std::move(text), std::move(sha1)};
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+/// Writes out what depends on the number of probes, so that the inner loop has no inner loop.
+script for_probes(std::string text, unsigned probes) {
+  std::string set;   // 'SET','u1',p[at+1],'1',...
+  std::string rest;  // 'GET','u1',p[at+2],...
+  std::string sum;   // old[1]+old[2]+...
+  std::string rest_sum;
+  for (unsigned i = 1; i <= probes; ++i) {
+    const std::string n = std::to_string(i);
+    set += ",'SET','u1',p[at+" + n + "],'1'";
+    sum += (i == 1 ? "old[" : "+old[") + n + "]";
+    if (i == probes) break;
+    rest += ",'GET','u1',p[at+" + std::to_string(i + 1) + "]";
+    rest_sum += (i == 1 ? "old[" : "+old[") + n + "]";
+  }
+  replace_all(text, "$HAS_REST", probes == 1 ? "return true" :
+              "local old = call('BITFIELD', segment" + rest + ") return " + rest_sum + " == " + std::to_string(probes - 1));
+  replace_all(text, "$SET", set);
+  replace_all(text, "$SUM", sum);
+  replace_all(text, "$PROBES", std::to_string(probes));
+  return make(std::move(text));
+}
+
+// Most keys that a segment does not hold miss at their first bit: one cheap command. The others are asked at once.
+constexpr std::string_view has = R"(
+local call = redis.call
+local function has(segment, p, at)
+  if call('GETBIT', segment, p[at+1]) == 0 then return false end
+  $HAS_REST
+end
+)";
+
+constexpr std::string_view add_text = R"(
+local last = call('GET', KEYS[2])
+if last and string.sub(last, 1, #ARGV[2]) == ARGV[2] then return string.sub(last, #ARGV[2] + 1) end
+local epoch = call('HGET', KEYS[1], 'epoch')
+if not epoch then return 'M' end
+if epoch ~= ARGV[1] then return 'S' end
+local segments = #KEYS - 2
+local positions = {}
+for s = 1, segments do
+  if call('STRLEN', KEYS[2+s]) ~= tonumber(ARGV[6+s]) then return 'D' .. s end
+  positions[s] = cmsgpack.unpack(ARGV[6+segments+s])
+end
+local newest, p = KEYS[2+segments], positions[segments]
+local room = math.huge
+if ARGV[5] ~= '' then room = tonumber(ARGV[5]) - tonumber(call('HGET', KEYS[1], ARGV[4]) or '0') end
+local fresh, out = 0, {}
+for key = 1, #p / $PROBES do
+  local at = (key - 1) * $PROBES
+  local verdict = '0'
+  for s = 1, segments - 1 do
+    if has(KEYS[2+s], positions[s], at) then verdict = '1' break end
+  end
+  if verdict == '0' then
+    if fresh < room then
+      local old = call('BITFIELD', newest$SET)
+      if $SUM == $PROBES then verdict = '1' else fresh = fresh + 1 end
+    elseif has(newest, p, at) then verdict = '1'
+    elseif ARGV[6] == '1' then verdict = '3'
+    else break end
+  end
+  out[key] = verdict
+end
+if fresh > 0 then call('HINCRBY', KEYS[1], ARGV[4], fresh) end
+local answer = table.concat(out)
+call('SET', KEYS[2], ARGV[2] .. answer, 'PX', ARGV[3])
+return answer
+)";
+
+constexpr std::string_view check_text = R"(
+local epoch = call('HGET', KEYS[1], 'epoch')
+if not epoch then return 'M' end
+if epoch ~= ARGV[1] then return 'S' end
+local segments = #KEYS - 1
+local positions = {}
+for s = 1, segments do
+  if call('STRLEN', KEYS[1+s]) ~= tonumber(ARGV[1+s]) then return 'D' .. s end
+  positions[s] = cmsgpack.unpack(ARGV[1+segments+s])
+end
+local out = {}
+for key = 1, #positions[1] / $PROBES do
+  local at = (key - 1) * $PROBES
+  local verdict = '0'
+  for s = 1, segments do
+    if has(KEYS[1+s], positions[s], at) then verdict = '1' break end
+  end
+  out[key] = verdict
+end
+return table.concat(out)
+)";
+
+constexpr std::string_view lengthen_text = R"(
+local bytes = tonumber(ARGV[1])
+if redis.call('STRLEN', KEYS[1]) < bytes then redis.call('SETRANGE', KEYS[1], bytes - 1, '\0') end
+return redis.call('STRLEN', KEYS[1])
+)";
+
+constexpr std::string_view publish_text = R"(
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+if not epoch then return 'M' end
+if epoch ~= ARGV[1] then return 'S' end
+if redis.call('STRLEN', KEYS[2]) ~= tonumber(ARGV[4]) then return 'D1' end
+redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3], ARGV[5], '0')
+for i = 3, #KEYS do
+  redis.call('UNLINK', KEYS[i])
+  redis.call('HDEL', KEYS[1], ARGV[3+i])
+end
+return 'K'
+)";
+
+constexpr std::string_view begin_text = R"(
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('HSET', KEYS[1], unpack(ARGV))
+return 1
+)";
+
+/// All numbers of probes, made at the first use.
+std::array<script, max_probes + 1> for_all_probes(std::string_view text) {
+  std::array<script, max_probes + 1> all;
+  for (unsigned k = 1; k <= max_probes; ++k) all[k] = for_probes(std::string(has) + std::string(text), k);
+  return all;
+}
+
+}  // namespace
+
+const script& add(unsigned probes) {
+  static const auto all = for_all_probes(add_text);
+  return all[probes];
+}
+
+const script& check(unsigned probes) {
+  static const auto all = for_all_probes(check_text);
+  return all[probes];
+}
+
+const script& lengthen() {
+  static const script one = make(std::string(lengthen_text));
+  return one;
+}
+
+const script& publish() {
+  static const script one = make(std::string(publish_text));
+  return one;
+}
+
+const script& begin() {
+  static const script one = make(std::string(begin_text));
+  return one;
+}
+
+}  // namespace everseen::redis::scripts
