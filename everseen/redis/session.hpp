@@ -72,6 +72,14 @@ class session {
   /// @throws backend_error  no answer, or an error as the answer
   reply ask(const route& to, std::initializer_list<std::string_view> words);
 
+  /// Names of keys that match a pattern of SCAN, on all masters. A key that is made or removed meanwhile may be missing
+  /// or not. Cost: a look at every key of every server.
+  /// @throws backend_error
+  [[nodiscard]] std::vector<std::string> scan(const std::string& pattern);
+
+  /// Random and unlike that of any other session: tells clients apart.
+  [[nodiscard]] const std::string& name() const noexcept;
+
   /// The server that a route leads to now, for messages and `info`.
   [[nodiscard]] endpoint server_of(const route& to);
 
