@@ -28,6 +28,8 @@ ARROWS = {
 # The core may include these headers of others, and standard headers except the impure ones.
 CORE_LIBRARIES = {"xxhash.h", "sodium.h", "tl/expected.hpp", "immintrin.h", "arm_neon.h", "cpuid.h"}
 IMPURE = {"iostream", "fstream", "ostream", "istream", "sstream", "filesystem", "thread", "future", "random"}
+# Libraries that only the .cpp files of one layer may include: they cost much to compile, and nobody else should have to.
+HIDDEN_LIBRARIES = {"boost/asio": "redis", "hiredis/": "redis", "openssl/": "redis"}
 # Time is passed in, never read, in these layers.
 CLOCKLESS = {"core", "compat", "store", "wire", "filter"}
 
@@ -39,6 +41,14 @@ CMAKE_LAYER = re.compile(r"everseen_layer\(\s*(\w+)([^)]*)\)")
 def layer_of(path):
     """The layer of a file below everseen/, given its path relative to everseen/."""
     return path.parts[0] if len(path.parts) > 1 else "everseen"
+
+
+def hidden_library_fault(path, layer, header):
+    """Why the file `path` of `layer` may not include `header`, or None."""
+    for beginning, home in HIDDEN_LIBRARIES.items():
+        if header.startswith(beginning) and (layer != home or path.suffix != ".cpp"):
+            return f"only the .cpp files of {home} may include <{header}>"
+    return None
 
 
 def include_fault(layer, bracket, header):
@@ -61,7 +71,9 @@ def include_fault(layer, bracket, header):
 def source_faults(path, layer):
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         include = INCLUDE.match(line)
-        fault = include and include_fault(layer, *include.groups())
+        fault = include and (
+            include_fault(layer, *include.groups()) or hidden_library_fault(path, layer, include.group(2))
+        )
         if not fault and layer in CLOCKLESS and CLOCK.search(line.split("//")[0]):
             fault = f"{layer} may not read a clock; take the time as a parameter"
         if fault:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,28 +15,29 @@ enum class gear_kind : std::uint8_t { script, bitfield, merge };
 
 /// One server: a host and port, or a Unix socket.
 struct endpoint {
-  std::string host;
+  std::string host{};
   std::uint16_t port = 6379;
   std::string unix_path{};  ///< not empty: a Unix socket, host and port unused
-  friend bool operator==(const endpoint&, const endpoint&) = default;
+  friend auto operator<=>(const endpoint&, const endpoint&) = default;
 };
 
 /// Everything that a URL says.
 ///
 ///     redis://[user:password@]host[:port][/db][?options]     one instance
-///     redis://h1:p1,h2:p2,...                                 independent instances; the partition picks one
-///     redis+cluster://h1:p1,h2:p2,...                         a cluster, found from any of these
-///     rediss://, rediss+cluster://                            the same over TLS
-///     unix:/path.sock[?options]                               a Unix socket; several, separated by commas
+///     redis://h1:p1,h2:p2,...                                independent instances; the partition picks one
+///     redis+cluster://h1:p1,h2:p2,...                        a cluster, found from any of these
+///     rediss://, rediss+cluster://                           the same over TLS
+///     unix:/path.sock[?options]                              a Unix socket; several, separated by commas
 ///
-/// Options: connect_timeout, timeout, retry_for (500ms, 5s); gear; prefix; segment (1Mi..512Mi bytes); wait (replicas
-/// that must have a batch before it is acknowledged); ca, cert, key (PEM files), server_name, db, user, password.
-/// Bytes may be written as %XX. IPv6 addresses stand in brackets.
+/// Options, separated by &: connect_timeout, timeout, retry_for (500ms, 5s, 1m); gear; prefix; segment
+/// (1Mi..512Mi bytes); wait (replicas that must have a batch before it is acknowledged); ca, cert, key (PEM
+/// files), server_name, db, user, password. Bytes may be written as %XX; in a password, the bytes @ / ? , &
+/// and % must be. IPv6 addresses stand in brackets.
 struct redis_url {
   enum class topology : std::uint8_t { one, many, cluster };
 
   topology shape = topology::one;
-  std::vector<endpoint> endpoints;
+  std::vector<endpoint> endpoints{};
   std::string user{};
   std::string password{};
   unsigned db = 0;
@@ -53,12 +55,17 @@ struct redis_url {
   std::string prefix = "everseen";
   std::uint64_t segment_bytes = std::uint64_t{32} << 20;
   unsigned wait_replicas = 0;
+
+  friend bool operator==(const redis_url&, const redis_url&) = default;
 };
 
 /// @throws parameter_error  names the part of the URL that makes no sense; never shows the password
 [[nodiscard]] redis_url parse_redis_url(std::string_view url);
 
-/// The URL without its password, for messages.
+/// host:port, [address]:port or unix:/path, for messages.
 [[nodiscard]] std::string to_string(const endpoint& e);
+
+/// The URL without user and password, for messages. Read again, it gives everything else.
+[[nodiscard]] std::string to_string(const redis_url& url);
 
 }  // namespace everseen::redis

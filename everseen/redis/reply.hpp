@@ -1,8 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string_view>
 
 struct redisReply;
@@ -10,12 +10,16 @@ struct redisReply;
 namespace everseen::redis {
 
 /// What a server answered to one command: a tree that owns its memory. Read by hiredis.
+///
+/// Copies share the tree. Threads: one at a time.
 class reply {
  public:
   enum class kind : std::uint8_t { nil, status, error, integer, string, array };
 
+  /// Nil, as when a key does not exist.
+  reply() noexcept = default;
   /// Takes over a reply of hiredis.
-  explicit reply(redisReply* tree) noexcept;
+  explicit reply(redisReply* tree);
 
   [[nodiscard]] kind what() const noexcept;
   [[nodiscard]] bool is_nil() const noexcept { return what() == kind::nil; }
@@ -27,18 +31,19 @@ class reply {
   [[nodiscard]] std::int64_t integer() const noexcept;
   /// How many elements an array has; 0 for the others.
   [[nodiscard]] std::size_t size() const noexcept;
-  /// An element of an array, valid as long as this reply.
+  /// An element of an array, valid as long as this reply; of a temporary, it keeps the tree.
   /// @pre i < size()
-  [[nodiscard]] reply operator[](std::size_t i) const noexcept;
+  [[nodiscard]] reply operator[](std::size_t i) const& noexcept;
+  [[nodiscard]] reply operator[](std::size_t i) && noexcept;
 
   /// Whether this is the error that begins with this word, as in MOVED, NOSCRIPT, OOM.
   [[nodiscard]] bool is_error(std::string_view word) const noexcept;
 
  private:
-  reply(std::shared_ptr<redisReply> root, redisReply* at) noexcept;
+  reply(std::shared_ptr<redisReply> root, const redisReply* at) noexcept;
 
-  std::shared_ptr<redisReply> root_;
-  redisReply* at_;
+  std::shared_ptr<redisReply> root_{};  // empty in an element that is borrowed
+  const redisReply* at_ = nullptr;
 };
 
 }  // namespace everseen::redis

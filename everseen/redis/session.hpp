@@ -2,24 +2,21 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <tl/expected.hpp>
 
+#include "everseen/redis/command.hpp"
 #include "everseen/redis/redis_url.hpp"
 #include "everseen/redis/reply.hpp"
 
 namespace everseen::redis {
-
-/// Encodes a command for the wire (hiredis's formatter).
-[[nodiscard]] std::string encode(std::span<const std::string_view> words);
-[[nodiscard]] std::string encode(std::initializer_list<std::string_view> words);
 
 /// Where a command must go: the key decides in a cluster, the partition among independent instances.
 struct route {
@@ -30,15 +27,16 @@ struct route {
 /// One command, or several that are answered one after the other, for one place.
 struct request {
   route to;
-  std::string wire;      ///< from encode(), commands one behind the other
+  std::string wire;  ///< from encode(), commands one behind the other
   std::size_t commands = 1;
-  /// Whether running it twice gives the same as running it once. Then an outage is ridden out by sending it again.
+  /// Whether running it twice gives the same as running it once. Then an outage is ridden out by sending it
+  /// again.
   bool repeatable = false;
 };
 
 /// No reply came.
 struct outage {
-  std::string message;       ///< names the server, says what to do
+  std::string message;        ///< names the server, says what to do
   bool may_have_run = false;  ///< the command was sent, so it may have taken effect
 };
 
@@ -47,40 +45,41 @@ using answer = tl::expected<std::vector<reply>, outage>;
 
 /// One thread's connections to the servers of a URL.
 ///
-/// exchange() sends each request to its server and waits for all servers at once: for the slowest, not for the sum.
-/// Connections are made when first needed and again after an outage, with a growing, jittered pause. A cluster's
-/// redirections (MOVED, ASK, TRYAGAIN, CLUSTERDOWN, and READONLY or LOADING of a server that is changing its role) are
-/// followed here, and nobody above sees them. Errors that are answers (WRONGTYPE, NOSCRIPT, OOM, NOPERM, ...) are
-/// given back as replies.
+/// exchange() sends each request to its server and waits for all servers at once: for the slowest, not for
+/// the sum. Connections are made when first needed and again after an outage, with a growing, jittered pause,
+/// until the outage has lasted for `retry_for`. A wrong password or certificate is reported at once. A
+/// cluster's redirections (MOVED, ASK, TRYAGAIN, CLUSTERDOWN), and READONLY, MASTERDOWN, LOADING and BUSY of
+/// a server that cannot work now, are followed here, and nobody above sees them. Errors that are answers
+/// (WRONGTYPE, NOSCRIPT, OOM, NOPERM, ...) are given back as replies.
+///
+/// A request that is not repeatable is never sent again once a byte of it may have reached a server, except
+/// for the commands in it that the server refused to run.
 ///
 /// Threads: one at a time; see session_pool.
 class session {
  public:
   /// Connects to nothing yet.
+  /// @throws parameter_error  the certificates or the key of the URL cannot be read
   explicit session(const redis_url& url);
   ~session();
   session(const session&) = delete;
   session& operator=(const session&) = delete;
 
-  /// Answers in the order of the requests.
+  /// Answers in the order of the requests. Requests for one server are sent in their order; after a
+  /// redirection or an outage they may run in another.
   [[nodiscard]] std::vector<answer> exchange(std::span<const request> requests);
 
-  /// The same command to every master.
+  /// The same command, which names no key, to every master: of a URL in its order, of a cluster in that of
+  /// slots.
+  /// @return if a cluster cannot be found, that one outage
   [[nodiscard]] std::vector<answer> exchange_with_all(const std::string& wire, bool repeatable);
 
   /// One command, for where a missing answer is exceptional.
   /// @throws backend_error  no answer, or an error as the answer
-  reply ask(const route& to, std::initializer_list<std::string_view> words);
+  reply ask(const route& to, std::initializer_list<std::string_view> words, bool repeatable = false);
 
-  /// Names of keys that match a pattern of SCAN, on all masters. A key that is made or removed meanwhile may be missing
-  /// or not. Cost: a look at every key of every server.
-  /// @throws backend_error
-  [[nodiscard]] std::vector<std::string> scan(const std::string& pattern);
-
-  /// Random and unlike that of any other session: tells clients apart.
-  [[nodiscard]] const std::string& name() const noexcept;
-
-  /// The server that a route leads to now, for messages and `info`.
+  /// The server that a route leads to now, for messages and `info`. Asks a cluster if need be.
+  /// @throws backend_error  the cluster cannot be found
   [[nodiscard]] endpoint server_of(const route& to);
 
  private:
@@ -88,16 +87,20 @@ class session {
   std::unique_ptr<impl> impl_;
 };
 
-/// Sessions for any number of threads: each takes one for as long as it talks.
+/// Sessions for any number of threads: each takes one for as long as it talks. Threads: any number.
 class session_pool {
  public:
+  /// @throws parameter_error  the certificates or the key of the URL cannot be read
   explicit session_pool(redis_url url);
+  /// @pre every lease has ended
   ~session_pool();
+  session_pool(const session_pool&) = delete;
+  session_pool& operator=(const session_pool&) = delete;
 
   /// Gives the session back when it ends.
   class lease {
    public:
-    lease(session_pool& pool, std::unique_ptr<session> s) : pool_(pool), session_(std::move(s)) {}
+    lease(session_pool& pool, std::unique_ptr<session> taken) : pool_(pool), session_(std::move(taken)) {}
     ~lease();
     lease(const lease&) = delete;
     lease& operator=(const lease&) = delete;
@@ -109,6 +112,7 @@ class session_pool {
     std::unique_ptr<session> session_;
   };
 
+  /// A session that is free, or a new one: never waits for another thread.
   [[nodiscard]] lease take();
   [[nodiscard]] const redis_url& url() const noexcept;
 

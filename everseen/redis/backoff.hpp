@@ -1,0 +1,30 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+
+namespace everseen::redis {
+
+/// Pauses between attempts that double from 5 ms to a second, each shortened by up to half at random, so that
+/// many clients do not come back at the same moment.
+class backoff {
+ public:
+  [[nodiscard]] std::chrono::nanoseconds next() {
+    const auto whole = std::min<std::chrono::nanoseconds>(first * (1 << std::min(attempts_, 20U)), longest);
+    ++attempts_;
+    std::uniform_real_distribution<double> share(0.5, 1.0);
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(whole * share(random_));
+  }
+  void reset() noexcept { attempts_ = 0; }
+  [[nodiscard]] bool is_fresh() const noexcept { return attempts_ == 0; }
+
+ private:
+  static constexpr std::chrono::milliseconds first{5};
+  static constexpr std::chrono::milliseconds longest{1000};
+
+  unsigned attempts_ = 0;
+  std::minstd_rand random_{std::random_device{}()};
+};
+
+}  // namespace everseen::redis

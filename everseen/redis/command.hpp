@@ -1,0 +1,22 @@
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace everseen::redis {
+
+/// Encodes a command for the wire (hiredis's formatter).
+[[nodiscard]] std::string encode(std::span<const std::string_view> words);
+[[nodiscard]] std::string encode(std::initializer_list<std::string_view> words);
+
+/// The commands of a wire that encode() made, one by one.
+/// @pre wire consists of whole commands
+[[nodiscard]] std::vector<std::string_view> split_commands(std::string_view wire);
+
+/// The first word of such a command.
+[[nodiscard]] std::string_view name_of(std::string_view command);
+
+}  // namespace everseen::redis

@@ -1,0 +1,129 @@
+#include "everseen/redis/connection.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "everseen/redis/command.hpp"
+
+namespace everseen::redis {
+
+connection::connection(event_loop& loop, const endpoint& where, const redis_url& url, const tls_context* tls,
+                       user& serves)
+    : where_(where), url_(url), user_(serves), patience_(loop), stream_(loop, where, tls, *this) {
+  greet(url);
+  patience_.start(url.connect_timeout, [this] { fail("no connection within connect_timeout"); });
+  stream_.open();
+}
+
+/// Everything is said at once. PING makes a server speak that would refuse us only at the first command, when
+/// it is too late to say for sure that nothing was done.
+void connection::greet(const redis_url& url) {
+  const auto say = [this](std::initializer_list<std::string_view> words) {
+    greeting_ += encode(words);
+    ++greetings_left_;
+  };
+  if (!url.user.empty())
+    say({"AUTH", url.user, url.password});
+  else if (!url.password.empty())
+    say({"AUTH", url.password});
+  if (url.db != 0) say({"SELECT", std::to_string(url.db)});
+  say({"PING"});
+}
+
+void connection::post(std::string_view wire, std::size_t commands) {
+  posts_.push_back({wire, commands});
+  if (!open_) return;
+  if (posts_.size() == 1) watch();
+  stream_.pump();
+}
+
+std::size_t connection::fill(std::span<char> room) {
+  std::size_t filled = 0;
+  const auto take_from = [&](std::string_view from) {
+    const std::size_t bytes = from.copy(room.data() + filled, room.size() - filled);
+    filled += bytes;
+    return bytes;
+  };
+  if (!open_) return greeting_sent_ += take_from(std::string_view(greeting_).substr(greeting_sent_)), filled;
+  while (filled < room.size()) {
+    if (being_sent_.empty()) {
+      if (touched_ == posts_.size()) break;
+      being_sent_ = posts_[touched_++].wire;
+    }
+    being_sent_.remove_prefix(take_from(being_sent_));
+  }
+  return filled;
+}
+
+void connection::received(std::string_view bytes) {
+  last_progress_ = clock::now();
+  reader_.feed(bytes);
+  for (;;) {
+    auto next = reader_.next();
+    if (!next) {
+      fail("it does not speak Redis's protocol (" + next.error() + ")", true);
+      return;
+    }
+    if (!*next) return;
+    if (!accept(std::move(**next))) return;
+  }
+}
+
+/// @return false if the connection has failed
+bool connection::accept(reply r) {
+  if (greetings_left_ > 0) return accept_greeting(r);
+  if (touched_ == 0) return fail("it said something that was not asked for", true);
+  replies_.push_back(std::move(r));
+  if (replies_.size() < posts_.front().commands) return true;
+  posts_.pop_front();
+  --touched_;
+  if (posts_.empty()) patience_.stop();
+  user_.answered(std::exchange(replies_, {}));
+  return true;
+}
+
+bool connection::accept_greeting(const reply& r) {
+  const bool last = greetings_left_ == 1;
+  // Who may not PING may still be allowed everything that is needed.
+  if (r.is_error() && !(last && r.is_error("NOPERM"))) return refuse_greeting(r);
+  if (--greetings_left_ > 0) return true;
+  open_ = true;
+  patience_.stop();
+  if (!posts_.empty()) watch();
+  stream_.pump();
+  return true;
+}
+
+bool connection::refuse_greeting(const reply& r) {
+  const bool temporary = r.is_error("LOADING") || r.is_error("BUSY") || r.is_error("MASTERDOWN") ||
+                         r.text().find("max number of clients") != std::string_view::npos;
+  // A server without AUTH repeats what it did not understand.
+  const bool tells = !url_.password.empty() && r.text().find(url_.password) != std::string_view::npos;
+  return fail(tells ? "it does not understand AUTH" : std::string(r.text()), !temporary);
+}
+
+void connection::watch() {
+  last_progress_ = clock::now();
+  patience_.start(url_.timeout, [this] { check_progress(); });
+}
+
+void connection::check_progress() {
+  const auto left = last_progress_ + url_.timeout - clock::now();
+  if (left > clock::duration::zero())
+    patience_.start(left, [this] { check_progress(); });
+  else
+    fail("no answer for " + std::to_string(url_.timeout.count()) + " ms; timeout= allows it more");
+}
+
+void connection::broke(const failure& why) {
+  patience_.stop();
+  user_.failed(why);
+}
+
+/// @return false, always
+bool connection::fail(const std::string& what, bool permanent) {
+  broke({"redis at " + to_string(where_) + ": " + what, permanent});
+  return false;
+}
+
+}  // namespace everseen::redis

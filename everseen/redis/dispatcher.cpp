@@ -1,0 +1,190 @@
+#include "everseen/redis/dispatcher.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "everseen/redis/server.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+/// So often in a row a redirection is followed at once; then there is a pause, since the cluster disagrees.
+constexpr unsigned redirections_at_once = 4;
+
+outage to_outage(const job& j, const failure& why) {
+  std::string message = why.message;
+  if (!why.permanent && j.trouble_since) {
+    const auto since =
+        std::chrono::duration_cast<std::chrono::milliseconds>(job::clock::now() - *j.trouble_since);
+    if (since.count() >= 100) message += " (tried for " + std::to_string(since.count()) + " ms)";
+  }
+  return {std::move(message), j.may_have_run};
+}
+
+}  // namespace
+
+dispatcher::dispatcher(const redis_url& url)
+    : url_(url), map_request_{{}, encode({"CLUSTER", "SLOTS"}), 1, true} {
+  if (url.tls) tls_.emplace(url);
+}
+
+dispatcher::~dispatcher() = default;
+
+std::vector<answer> dispatcher::run(std::span<const request> requests) {
+  std::vector<job> jobs;
+  jobs.reserve(requests.size());
+  for (const request& r : requests) jobs.emplace_back(r);
+  return complete(std::move(jobs));
+}
+
+std::vector<answer> dispatcher::run_on_masters(const request& r) {
+  if (is_cluster()) {
+    map_is_old_ = true;
+    if (auto loaded = load_map(); !loaded) return {answer(tl::unexpect, std::move(loaded.error()))};
+  }
+  std::vector<job> jobs;
+  for (const endpoint& e : is_cluster() ? slots_.masters() : url_.endpoints) jobs.emplace_back(r, e);
+  return complete(std::move(jobs));
+}
+
+std::vector<answer> dispatcher::complete(std::vector<job> jobs) {
+  jobs_ = std::move(jobs);
+  answers_.assign(jobs_.size(), {});
+  open_ = jobs_.size();
+  try {
+    loop_.poll();  // a server that went away meanwhile has said so
+    const bool enough_time_passed = clock::now() - map_read_ > std::chrono::seconds(1);
+    if (is_cluster() && map_is_old_ && (slots_.empty() || enough_time_passed)) refresh_map();
+    for (job& j : jobs_) place(j);
+    while (open_ > 0) loop_.run_one();
+  } catch (...) {
+    abandon();
+    throw;
+  }
+  return std::exchange(answers_, {});
+}
+
+/// Nobody may refer to the jobs any more.
+void dispatcher::abandon() noexcept {
+  servers_.clear();
+  parked_.clear();
+  homeless_.clear();
+  map_job_.reset();
+  alarm_.stop();
+}
+
+void dispatcher::settle(job& j, answer a) {
+  answers_[static_cast<std::size_t>(&j - jobs_.data())] = std::move(a);
+  --open_;
+}
+
+void dispatcher::place(job& j) {
+  if (map_job_ && &j != &*map_job_ && !j.pinned()) {
+    homeless_.push_back(&j);
+  } else if (const endpoint* e = destination(j)) {
+    server_at(*e).take(j);
+  } else {
+    map_is_old_ = true;
+    trouble(j, {"no server of the cluster has slot " + std::to_string(slot_of(j.asked().to.key))},
+            std::chrono::milliseconds(50));
+  }
+}
+
+const endpoint* dispatcher::destination(const job& j) const {
+  if (j.pinned()) return &*j.pinned();
+  if (is_cluster()) return slots_.owner(slot_of(j.asked().to.key));
+  return &url_.endpoints[j.asked().to.partition % url_.endpoints.size()];
+}
+
+dispatcher::server& dispatcher::server_at(const endpoint& e) {
+  auto& known = servers_[e];
+  if (!known) known = std::make_unique<server>(*this, e);
+  return *known;
+}
+
+void dispatcher::answered(server& by, job& j, std::vector<reply> replies) {
+  if (map_job_ && &j == &*map_job_) return read_map(std::move(replies));
+  if (const auto refused = j.take(std::move(replies), by.where)) return follow(by, j, *refused);
+  by.pauses.reset();
+  settle(j, j.take_replies());
+}
+
+void dispatcher::follow(server& by, job& j, const refusal& r) {
+  failure why{"redis at " + to_string(by.where) + ": " + r.text};
+  const bool elsewhere = r.why == refusal::kind::moved || r.why == refusal::kind::ask;
+  if (elsewhere && !is_cluster()) {
+    why = {why.message + "; it belongs to a cluster, whose URL begins with redis+cluster://", true};
+    return trouble(j, why, {});
+  }
+  if (r.why == refusal::kind::moved) {
+    slots_.assign(r.slot, r.to);
+    map_is_old_ = true;
+  }
+  if (elsewhere && !j.pinned() && j.redirections++ < redirections_at_once) {
+    if (r.why == refusal::kind::moved) return place(j);
+    j.ask_for_permission();
+    return server_at(r.to).take(j);
+  }
+  if (r.why == refusal::kind::not_master) {
+    map_is_old_ = true;
+    by.renew = !is_cluster();
+  }
+  j.redirections = 0;
+  trouble(j, why, by.pauses.next());
+}
+
+void dispatcher::lost(server& by, const failure& why) {
+  const std::size_t touched = by.sent.size() - by.link->untouched();
+  const auto jobs = std::exchange(by.sent, {});
+  by.link.reset();
+  if (jobs.empty()) return;
+  const pause p = by.pauses.next();
+  map_is_old_ = true;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    job& j = *jobs[i];
+    failure told = why;
+    if (i < touched) {
+      j.may_have_run = true;
+      told.permanent = told.permanent || !j.asked().repeatable;
+    }
+    j.start_over();
+    trouble(j, told, p);
+  }
+}
+
+void dispatcher::trouble(job& j, const failure& why, pause p) {
+  if (map_job_ && &j == &*map_job_) {
+    map_failure_ = why;
+    return ask_next_candidate();
+  }
+  if (!j.trouble_since) j.trouble_since = clock::now();
+  if (why.permanent || clock::now() >= *j.trouble_since + url_.retry_for)
+    return settle(j, tl::unexpected(to_outage(j, why)));
+  park(j, p);
+}
+
+void dispatcher::park(job& j, pause p) {
+  // The last attempt is made when the time is over, not before.
+  const auto due = std::min(clock::now() + p, *j.trouble_since + url_.retry_for);
+  const auto earlier = [](const auto& a, const auto& b) { return a.first < b.first; };
+  parked_.emplace_back(due, &j);
+  const auto first = std::ranges::min_element(parked_, earlier)->first;
+  alarm_.start(first - clock::now(), [this] { wake(); });
+}
+
+void dispatcher::wake() {
+  const auto now = clock::now();
+  const auto waits = [now](const auto& entry) { return entry.first > now; };
+  const auto due = std::stable_partition(parked_.begin(), parked_.end(), waits);
+  const std::vector woken(due, parked_.end());
+  parked_.erase(due, parked_.end());
+  if (!parked_.empty()) {
+    const auto first = std::ranges::min_element(parked_)->first;
+    alarm_.start(first - now, [this] { wake(); });
+  }
+  if (is_cluster() && map_is_old_) refresh_map();
+  for (const auto& [time, j] : woken) place(*j);
+}
+
+}  // namespace everseen::redis

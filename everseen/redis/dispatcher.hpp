@@ -1,0 +1,95 @@
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "everseen/redis/backoff.hpp"
+#include "everseen/redis/connection.hpp"
+#include "everseen/redis/event_loop.hpp"
+#include "everseen/redis/job.hpp"
+#include "everseen/redis/session.hpp"
+#include "everseen/redis/slot_map.hpp"
+#include "everseen/redis/tls.hpp"
+
+namespace everseen::redis {
+
+/// Brings requests to servers and answers back, through outages and redirections.
+///
+///     place ──> server ──answered──> settle
+///       ^         │ failed, refused        an outage too, when retry_for is over
+///       └─ wake ──┴──> parked
+///
+/// A job is at every moment at one place: sent to a server, parked until a time, or homeless until the slots
+/// of the cluster are known.
+class dispatcher {
+ public:
+  explicit dispatcher(const redis_url& url);
+  ~dispatcher();
+  dispatcher(const dispatcher&) = delete;
+  dispatcher& operator=(const dispatcher&) = delete;
+
+  [[nodiscard]] std::vector<answer> run(std::span<const request> requests);
+  [[nodiscard]] std::vector<answer> run_on_masters(const request& r);
+  [[nodiscard]] tl::expected<endpoint, outage> server_of(const route& to);
+
+ private:
+  struct server;
+  using clock = job::clock;
+  using pause = std::chrono::nanoseconds;
+
+  // A batch of jobs.
+  std::vector<answer> complete(std::vector<job> jobs);
+  void abandon() noexcept;
+  void settle(job& j, answer a);
+
+  // The way of a job.
+  void place(job& j);
+  const endpoint* destination(const job& j) const;
+  server& server_at(const endpoint& e);
+  void answered(server& by, job& j, std::vector<reply> replies);
+  void follow(server& by, job& j, const refusal& r);
+  void lost(server& by, const failure& why);
+  void trouble(job& j, const failure& why, pause p);
+  void park(job& j, pause p);
+  void wake();
+
+  // Where the slots of a cluster are: dispatcher_map.cpp.
+  [[nodiscard]] bool is_cluster() const noexcept { return url_.shape == redis_url::topology::cluster; }
+  tl::expected<void, outage> load_map();
+  void refresh_map();
+  void ask_next_candidate();
+  void read_map(std::vector<reply> replies);
+  void map_known();
+  void map_unknown();
+  std::vector<endpoint> map_candidates() const;
+
+  redis_url url_;
+  std::optional<tls_context> tls_{};
+  event_loop loop_{};
+  std::map<endpoint, std::unique_ptr<server>> servers_;
+
+  std::vector<job> jobs_{};
+  std::vector<answer> answers_{};
+  std::size_t open_ = 0;
+  std::vector<std::pair<clock::time_point, job*>> parked_{};
+  timer alarm_{loop_};
+
+  slot_map slots_{};
+  bool map_is_old_ = true;
+  clock::time_point map_read_{};
+  request map_request_;
+  std::optional<job> map_job_{};        // while the map is asked for
+  std::vector<endpoint> candidates_{};  // who has not been asked for it yet, the best last
+  failure map_failure_{};               // of the last one who was
+  std::vector<job*> homeless_{};
+};
+
+}  // namespace everseen::redis

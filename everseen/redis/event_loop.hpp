@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace everseen::redis {
+
+/// Where all sockets and timers of one session wait. Threads: one at a time.
+class event_loop {
+ public:
+  event_loop();
+  ~event_loop();
+  event_loop(const event_loop&) = delete;
+  event_loop& operator=(const event_loop&) = delete;
+
+  /// Waits for one event and handles it.
+  /// @pre something is waited for
+  void run_one();
+  /// Handles what has happened already.
+  void poll();
+
+  [[nodiscard]] boost::asio::io_context& context() noexcept { return *context_; }
+
+ private:
+  std::unique_ptr<boost::asio::io_context> context_;
+};
+
+/// Calls back once, later. Destroyed or stopped, it does not.
+class timer {
+ public:
+  explicit timer(event_loop& loop);
+  ~timer();
+  timer(const timer&) = delete;
+  timer& operator=(const timer&) = delete;
+
+  /// Replaces what it was started for before.
+  void start(std::chrono::nanoseconds after, std::function<void()> then);
+  void stop() noexcept;
+
+ private:
+  struct state;
+  std::shared_ptr<state> state_;
+};
+
+}  // namespace everseen::redis

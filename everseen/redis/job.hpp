@@ -1,0 +1,63 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/redis/refusal.hpp"
+#include "everseen/redis/session.hpp"
+
+namespace everseen::redis {
+
+/// A request on its way to its answer: which of its commands have replies, and what is to be sent for the
+/// others.
+///
+/// A command that was refused was not run, so it may be sent again even if its request is not repeatable. Of
+/// such a request only the refused commands are; with two exceptions: WAIT, which must follow what it waits
+/// for, and a transaction, of which EXEC refused every part.
+class job {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  /// @param pinned  the server it must go to, whatever its route says
+  /// @param r  must live as long as the job
+  explicit job(const request& r, std::optional<endpoint> pinned = {});
+
+  [[nodiscard]] const request& asked() const noexcept { return request_; }
+  [[nodiscard]] const std::optional<endpoint>& pinned() const noexcept { return pinned_; }
+
+  /// What to send now, and how many replies that brings.
+  [[nodiscard]] std::string_view wire() const noexcept;
+  [[nodiscard]] std::size_t commands() const noexcept;
+
+  /// Takes the replies to wire().
+  /// @return the first refusal among them; nothing if the job is done
+  std::optional<refusal> take(std::vector<reply> replies, const endpoint& from);
+  /// The next wire() goes to a server that has the key but not the slot.
+  void ask_for_permission();
+  /// The connection ended with wire() on its way: all of it will be sent again.
+  /// @pre asked().repeatable, or nothing of it was sent
+  void start_over();
+
+  /// @pre take() returned nothing
+  [[nodiscard]] std::vector<reply> take_replies() { return std::move(replies_); }
+
+  std::optional<clock::time_point> trouble_since{};  ///< when it was first refused or lost
+  bool may_have_run = false;
+  unsigned redirections = 0;
+
+ private:
+  void choose_again(const std::vector<bool>& refused);
+
+  const request& request_;
+  std::optional<endpoint> pinned_;
+  std::vector<reply> replies_{};     // one for each command of the request
+  std::vector<std::size_t> todo_{};  // which commands wire() sends; empty: all
+  std::string rewritten_{};          // wire(), if not the request's own
+  std::vector<bool> permission_{};   // which replies are to an ASKING in front; empty: none
+};
+
+}  // namespace everseen::redis

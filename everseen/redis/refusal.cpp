@@ -1,0 +1,46 @@
+#include "everseen/redis/refusal.hpp"
+
+#include <initializer_list>
+
+#include "everseen/redis/url_text.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+/// "MOVED 3999 127.0.0.1:6381"; the host may be empty, and an IPv6 address stands there without brackets.
+std::optional<refusal> read_redirection(refusal::kind why, std::string_view text, const endpoint& asked) {
+  const auto words = url_text::split(text, ' ');
+  if (words.size() < 3) return {};
+  const auto slot = url_text::read_number(words[1]);
+  const std::size_t colon = words[2].rfind(':');
+  if (!slot || *slot >= slot_map::slots || colon == std::string_view::npos) return {};
+  const auto port = url_text::read_number(words[2].substr(colon + 1));
+  if (!port || *port == 0 || *port > 65535) return {};
+  const std::string_view host = words[2].substr(0, colon);
+  const bool same = host.empty() || host == "?";
+  return refusal{why, static_cast<slot_number>(*slot),
+                 endpoint{same ? asked.host : std::string(host), static_cast<std::uint16_t>(*port)},
+                 std::string(text)};
+}
+
+bool is_any(const reply& r, std::initializer_list<std::string_view> words) {
+  for (const std::string_view word : words)
+    if (r.is_error(word)) return true;
+  return false;
+}
+
+}  // namespace
+
+std::optional<refusal> refusal_of(const reply& r, const endpoint& asked) {
+  if (!r.is_error()) return {};
+  if (r.is_error("MOVED")) return read_redirection(refusal::kind::moved, r.text(), asked);
+  if (r.is_error("ASK")) return read_redirection(refusal::kind::ask, r.text(), asked);
+  if (is_any(r, {"TRYAGAIN", "LOADING", "BUSY"}))
+    return refusal{refusal::kind::later, 0, {}, std::string(r.text())};
+  if (is_any(r, {"READONLY", "CLUSTERDOWN", "MASTERDOWN"}))
+    return refusal{refusal::kind::not_master, 0, {}, std::string(r.text())};
+  return {};
+}
+
+}  // namespace everseen::redis

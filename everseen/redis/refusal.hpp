@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "everseen/redis/redis_url.hpp"
+#include "everseen/redis/reply.hpp"
+#include "everseen/redis/slot_map.hpp"
+
+namespace everseen::redis {
+
+/// A reply that says: not done, and somewhere else or later it will be.
+struct refusal {
+  enum class kind : std::uint8_t {
+    moved,       ///< another server owns the slot from now on
+    ask,         ///< another server has the key, this once
+    later,       ///< the same server, after a pause: it is loading, busy, or keys are between two servers
+    not_master,  ///< a server that has lost its role, or a cluster that has lost a server
+  };
+
+  kind why = kind::later;
+  slot_number slot = 0;
+  endpoint to{};       ///< of moved and ask
+  std::string text{};  ///< what the server said
+
+  friend bool operator==(const refusal&, const refusal&) = default;
+};
+
+/// @param asked  who replied; a redirection may leave out the host, meaning the same
+[[nodiscard]] std::optional<refusal> refusal_of(const reply& r, const endpoint& asked);
+
+}  // namespace everseen::redis

@@ -1,0 +1,40 @@
+#include "everseen/redis/session.hpp"
+
+#include "everseen/core/error.hpp"
+#include "everseen/redis/dispatcher.hpp"
+
+namespace everseen::redis {
+
+class session::impl : public dispatcher {
+ public:
+  explicit impl(const redis_url& url) : dispatcher(url) {}
+};
+
+session::session(const redis_url& url) : impl_(std::make_unique<impl>(url)) {}
+session::~session() = default;
+
+std::vector<answer> session::exchange(std::span<const request> requests) {
+  return impl_->run(requests);
+}
+
+std::vector<answer> session::exchange_with_all(const std::string& wire, bool repeatable) {
+  return impl_->run_on_masters({{}, wire, split_commands(wire).size(), repeatable});
+}
+
+reply session::ask(const route& to, std::initializer_list<std::string_view> words, bool repeatable) {
+  const request r{to, encode(words), 1, repeatable};
+  auto answers = exchange(std::span(&r, 1));
+  if (!answers.front()) throw backend_error(answers.front().error().message);
+  reply& answered = answers.front()->front();
+  if (answered.is_error())
+    throw backend_error("redis at " + to_string(server_of(to)) + ": " + std::string(answered.text()));
+  return std::move(answered);
+}
+
+endpoint session::server_of(const route& to) {
+  auto found = impl_->server_of(to);
+  if (!found) throw backend_error(found.error().message);
+  return *std::move(found);
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The small words of a URL. Every function that takes the name of what it reads throws parameter_error with
+/// it, and never shows the value, which may be secret.
+namespace everseen::redis::url_text {
+
+/// Always at least one part; parts may be empty.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char at);
+
+/// Replaces %XX by the byte.
+[[nodiscard]] std::string decode(std::string_view name, std::string_view text);
+/// Writes every byte as %XX that could have a meaning in a URL.
+[[nodiscard]] std::string encode(std::string_view text);
+
+/// Decimal digits and nothing else.
+[[nodiscard]] std::optional<std::uint64_t> read_number(std::string_view text);
+[[nodiscard]] std::uint64_t to_number(std::string_view name, std::string_view text, std::uint64_t most);
+/// 500ms, 5s, 2m; at most a day.
+[[nodiscard]] std::chrono::milliseconds to_duration(std::string_view name, std::string_view text);
+/// 67108864, 65536Ki, 64Mi.
+[[nodiscard]] std::uint64_t to_bytes(std::string_view name, std::string_view text);
+
+[[nodiscard]] std::string to_host(std::string_view text);
+[[nodiscard]] std::string to_ipv6(std::string_view text);
+
+}  // namespace everseen::redis::url_text
