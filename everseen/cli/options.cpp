@@ -38,7 +38,8 @@ CLI::Option* add_raw(CLI::App& app, const std::string& name, const option_text& 
 
 void add_switch(CLI::App& app, const std::string& flags, bool& target, const std::string& text) {
   app.add_flag_callback(
-      flags, [&target] { target = true; }, text);
+         flags, [&target] { target = true; }, text)
+      ->disable_flag_override();
 }
 
 void add_option(CLI::App& app, const std::string& flags, const option_text& manual, value_reader read) {
