@@ -1,18 +1,24 @@
 #pragma once
 
+#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
 
 #include <stdlib.h>
+#include <unistd.h>
 
 namespace everseen::test {
 
 /// An empty directory of the test's own, removed with all that is in it.
+///
+/// In memory where the machine has that, unless TMPDIR says where: a store syncs often, and waiting for a
+/// real disk would prove nothing. What syncing is for is tested with a disk that forgets
+/// (forgetful_disk.hpp).
 class scratch_directory {
  public:
   scratch_directory() {
-    std::string name = (std::filesystem::temp_directory_path() / "everseen-test-XXXXXX").string();
+    std::string name = (parent() / "everseen-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
     path_ = name;
   }
@@ -26,6 +32,13 @@ class scratch_directory {
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
+  static std::filesystem::path parent() {
+    const std::filesystem::path in_memory = "/dev/shm";
+    const bool chosen = std::getenv("TMPDIR") != nullptr;
+    return !chosen && ::access(in_memory.c_str(), W_OK) == 0 ? in_memory
+                                                             : std::filesystem::temp_directory_path();
+  }
+
   std::filesystem::path path_;
 };
 

@@ -1,0 +1,174 @@
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <sys/stat.h>
+
+#include "everseen/store/disk.hpp"
+
+namespace everseen::test {
+
+/// A disk that remembers what was synced, and nothing else, when the power goes.
+///
+/// It works on real files, but a sync only takes note: of the content of a file, of the names in a directory.
+/// after_power_loss() builds the directory that would be found afterwards. A single operation, or all from
+/// one on, can be made to fail.
+class forgetful_disk : public disk {
+ public:
+  static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
+  /// Operation number `from` and the ones after it, `count` of them, fail with `code` and do nothing.
+  void fail(std::uint64_t from, std::uint64_t count = never, int code = EIO) {
+    fail_from_ = from;
+    fail_count_ = count;
+    fail_code_ = code;
+  }
+  /// The power goes at operation number `at`.
+  void cut_power(std::uint64_t at) { fail(at); }
+
+  [[nodiscard]] std::uint64_t operations() const noexcept { return operations_; }
+  [[nodiscard]] bool has_failed() const noexcept { return operations_ > fail_from_; }
+
+  int reserve(int file, std::uint64_t length, const std::filesystem::path& path) override {
+    if (const int code = step()) return code;
+    struct stat status {};
+    ::fstat(file, &status);
+    contents_.erase(status.st_ino);  // the number may have been another file's
+    return disk::reserve(file, length, path);
+  }
+  int sync_file(int /*file*/, const std::filesystem::path& path) override {
+    const int code = step();
+    return code != 0 ? code : note_content(path);
+  }
+  int sync_mapping(std::byte* /*at*/, std::size_t /*length*/, const std::filesystem::path& path) override {
+    const int code = step();
+    return code != 0 ? code : note_content(path);
+  }
+  int sync_directory(const std::filesystem::path& path) override {
+    if (const int code = step()) return code;
+    const std::scoped_lock alone(lock_);
+    names_[inode(path)] = names_in(path);
+    return 0;
+  }
+  int rename(const std::filesystem::path& from, const std::filesystem::path& to) override {
+    const int code = step();
+    return code != 0 ? code : disk::rename(from, to);
+  }
+  int unlink(const std::filesystem::path& path) override {
+    const int code = step();
+    return code != 0 ? code : disk::unlink(path);
+  }
+
+  /// Builds what is left of `from` at `to`, an empty directory.
+  /// @param luck  0: nothing that was not synced is left. Else a seed: each name and each sector that was not
+  ///              synced is left or lost by chance, as the kernel may have written it on its own.
+  void after_power_loss(const std::filesystem::path& from, const std::filesystem::path& to, unsigned luck) {
+    std::mt19937 chance(luck);
+    rebuild(from, inode(from), to, luck == 0 ? nullptr : &chance);
+  }
+
+ private:
+  using content = std::vector<char>;
+  struct entry {
+    ino_t inode;
+    bool directory;
+  };
+  using names = std::map<std::string, entry>;
+  static constexpr std::size_t sector_bytes = 512;
+
+  /// 0, or the code with which this operation fails.
+  int step() {
+    const std::scoped_lock alone(lock_);
+    const std::uint64_t number = operations_++;
+    return number >= fail_from_ && number - fail_from_ < fail_count_ ? fail_code_ : 0;
+  }
+
+  static ino_t inode(const std::filesystem::path& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+  }
+  static content content_of(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  static names names_in(const std::filesystem::path& path) {
+    names found;
+    for (const auto& e : std::filesystem::directory_iterator(path))
+      found[e.path().filename()] = {inode(e.path()), e.is_directory()};
+    return found;
+  }
+  int note_content(const std::filesystem::path& path) {
+    const std::scoped_lock alone(lock_);
+    contents_[inode(path)] = content_of(path);
+    return 0;
+  }
+
+  /// @param now  where this directory is at present, if it still is anywhere
+  void rebuild(const std::filesystem::path& now, ino_t directory, const std::filesystem::path& to,
+               std::mt19937* chance) {
+    for (const auto& [name, e] : surviving_names(now, directory, chance)) {
+      const std::filesystem::path here = inode(now / name) == e.inode ? now / name : std::filesystem::path();
+      if (e.directory) {
+        std::filesystem::create_directory(to / name);
+        rebuild(here, e.inode, to / name, chance);
+      } else {
+        const content left = surviving_content(here, e.inode, chance);
+        std::ofstream(to / name, std::ios::binary)
+            .write(left.data(), static_cast<std::streamsize>(left.size()));
+      }
+    }
+  }
+
+  names surviving_names(const std::filesystem::path& now, ino_t directory, std::mt19937* chance) {
+    names left = names_[directory];
+    if (chance == nullptr || now.empty()) return left;
+    const names current = names_in(now);
+    std::set<std::string> all;
+    for (const auto& [name, e] : left) all.insert(name);
+    for (const auto& [name, e] : current) all.insert(name);
+    for (const std::string& name : all) {
+      if ((*chance)() % 2 == 0) continue;  // stays as it was synced
+      const auto found = current.find(name);
+      if (found == current.end())
+        left.erase(name);
+      else
+        left[name] = found->second;
+    }
+    return left;
+  }
+
+  content surviving_content(const std::filesystem::path& here, ino_t file, std::mt19937* chance) {
+    content left = contents_[file];
+    if (chance == nullptr || here.empty()) return left;
+    const content current = content_of(here);
+    if ((*chance)() % 2 == 0) left.resize(current.size());  // the length survives apart from the content
+    for (std::size_t at = 0; at < std::min(left.size(), current.size()); at += sector_bytes) {
+      if ((*chance)() % 2 == 0) continue;
+      const std::size_t n = std::min({sector_bytes, left.size() - at, current.size() - at});
+      std::copy_n(current.begin() + static_cast<std::ptrdiff_t>(at), n,
+                  left.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    return left;
+  }
+
+  std::mutex lock_;
+  std::map<ino_t, content> contents_;  // of files, when they were synced last
+  std::map<ino_t, names> names_;       // of directories, likewise
+  std::uint64_t operations_ = 0;
+  std::uint64_t fail_from_ = never;
+  std::uint64_t fail_count_ = never;
+  int fail_code_ = EIO;
+};
+
+}  // namespace everseen::test
