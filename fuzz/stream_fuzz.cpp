@@ -6,18 +6,23 @@
 #include <span>
 #include <vector>
 
+#include "everseen/core/bytes.hpp"
+#include "everseen/core/checksum.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/core/stream_image.hpp"
 
 namespace {
 
+using namespace everseen;
 using bytes = std::vector<std::byte>;
 
-bytes write_again(everseen::image::stream_reader& in) {
+constexpr std::size_t head_bytes = 32 + image::spec_bytes;
+constexpr std::size_t end_bytes = 32;
+
+bytes write_again(image::stream_reader& in) {
   bytes written;
-  everseen::image::stream_writer out(
-      [&](auto piece) { written.insert(written.end(), piece.begin(), piece.end()); }, in.name(),
-      in.get_spec(), in.id());
+  image::stream_writer out([&](auto piece) { written.insert(written.end(), piece.begin(), piece.end()); },
+                           in.name(), in.get_spec(), in.id());
   while (const auto header = in.next()) {
     bytes bits;
     in.read_bits([&](auto piece) { bits.insert(bits.end(), piece.begin(), piece.end()); });
@@ -27,10 +32,7 @@ bytes write_again(everseen::image::stream_reader& in) {
   return written;
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto input = std::as_bytes(std::span(data, size));
+void check(std::span<const std::byte> input) {
   auto rest = input;
   const auto source = [&rest](std::span<std::byte> to) {
     const std::size_t n = std::min(to.size(), rest.size());
@@ -39,11 +41,47 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return n;
   };
   try {
-    everseen::image::stream_reader in(source);
+    image::stream_reader in(source);
     const bytes again = write_again(in);
     if (!std::ranges::equal(again, input.first(input.size() - rest.size()))) std::abort();
-  } catch (const everseen::error&) {
+  } catch (const error&) {
     // refused, as most inputs should be
   }
+}
+
+void reseal(std::span<std::byte> part, std::size_t covered) {
+  store_le(part.data() + part.size() - 8, checksum(part.first(covered)));
+}
+
+/// Makes the checksums fit of a head, the segments behind it, and the end; else no input would get past them.
+void reseal_stream(std::span<std::byte> stream) {
+  const auto name_bytes = std::min<std::size_t>(load_le<std::uint32_t>(stream.data() + 12), 100);
+  std::size_t at = head_bytes + name_bytes + 8;
+  if (stream.size() < at + end_bytes) return;
+  reseal(stream.subspan(32, image::spec_bytes), image::spec_bytes - 8);
+  reseal(stream.first(at), at - 8);
+  while (stream.size() - at > image::segment_header_bytes + end_bytes) {
+    const auto header = stream.subspan(at, image::segment_header_bytes);
+    const auto keys = load_le64(header.data() + image::key_count_offset);
+    store_le(header.data() + image::key_count_offset, image::encode_key_count(keys));
+    reseal(header, image::key_count_offset);
+    const std::uint64_t bits = load_le64(header.data() + 48);
+    at += image::segment_header_bytes;
+    if (bits > stream.size() - at - end_bytes || stream.size() - at - end_bytes - bits < 8) break;
+    reseal(stream.subspan(at, bits + 8), bits);
+    at += bits + 8;
+  }
+  reseal(stream, stream.size() - 8);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto input = std::as_bytes(std::span(data, size));
+  check(input);
+  if (size < head_bytes) return 0;
+  bytes sealed(input.begin(), input.end());
+  reseal_stream(sealed);
+  check(sealed);
   return 0;
 }

@@ -1,6 +1,7 @@
 // The power goes, or the disk refuses, at every single operation of a filter's life; what was acknowledged
 // under sync=always is still there, and the filter opens.
 
+#include <algorithm>
 #include <optional>
 
 #include <gtest/gtest.h>
@@ -145,6 +146,45 @@ TEST(FilePowerLoss, ClosingInOrderSyncsUnderEveryPolicy) {
   const acknowledged done = live(scratch.path(), on, sync_policy::never);
   on.after_power_loss(scratch.path(), found.path(), 0);
   expect_remembered(found.path(), done, "after closing");
+}
+
+TEST(FilePowerLoss, LeavesARestoredFilterWholeOrAbsent) {
+  const spec s = make_spec({.capacity = 100,
+                            .error_rate = 0.001,
+                            .layout = layout_kind::line_8x64,
+                            .seed = hash_seed{},
+                            .partitions = 2});
+  const geometry shape = {layout_kind::line_8x64, 8, 1024};
+  for (std::uint64_t cut = 0;; ++cut) {
+    const scratch_directory scratch;
+    forgetful_disk on;
+    on.cut_power(cut);
+    bool committed = false;
+    try {
+      file_store filters(scratch.path(), sync_policy::never, on);
+      const auto target = filters.begin_restore("f", s);
+      for (std::uint32_t p = 0; p < 2; ++p)
+        std::ranges::fill(target->add_segment({p, 0, 0}, {shape, 50, 5}), std::byte{0xff});
+      target->commit();
+      committed = true;
+    } catch (const storage_error&) {
+      // the disk is gone
+    }
+    for (unsigned luck = 0; luck < 4; ++luck) {
+      const scratch_directory found;
+      on.after_power_loss(scratch.path(), found.path(), luck);
+      file_store filters(found.path(), sync_policy::never);
+      if (committed) {
+        ASSERT_TRUE(filters.exists("f")) << cut;
+      }
+      if (!filters.exists("f")) continue;
+      const auto filter = filters.open("f", access::write);
+      EXPECT_EQ(keys_in(*filter), 10u);
+      EXPECT_EQ(check_keys(*filter, random_digests(1).take(100)).result->seen, 100u)
+          << cut << ": bits are missing";
+    }
+    if (!on.has_failed()) return;
+  }
 }
 
 TEST(FileDiskFailure, OnceAtAnyOperationLosesNothingAcknowledged) {

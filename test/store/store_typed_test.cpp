@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "everseen/core/stream_image.hpp"
 #include "everseen/store/store.hpp"
 
 #include "test/support/lockstep.hpp"
@@ -249,6 +250,35 @@ TEST_P(AnyStore, RestoredCopyHasTheSameBytesAndVerdicts) {
     for (int step = 4; step < 8; ++step) both.add(source.take(400), at(step * 20s));
     both.expect_error_rate();
   }
+}
+
+TEST_P(AnyStore, ExportedStreamImportsAsTheSameFilter) {
+  const auto filter = store_->create("a", spec_of({.capacity = 200, .error_rate = 0.001}));
+  ASSERT_TRUE(add_keys(*filter, random_digests(13).take(2'000)).result);
+  std::vector<std::byte> stream;
+  image::stream_writer out([&](auto piece) { stream.insert(stream.end(), piece.begin(), piece.end()); }, "b",
+                           filter->get_spec());
+  for (std::uint32_t p = 0; p < filter->get_spec().partitions; ++p)
+    filter->visit_segments(
+        p, [&](const auto& id, const auto& layer, auto bits) { out.segment(id, layer, bits); });
+  out.finish();
+
+  image::stream_reader in([rest = std::span(stream)](std::span<std::byte> to) mutable {
+    const std::size_t n = std::min(to.size(), rest.size());
+    std::memcpy(to.data(), rest.data(), n);
+    rest = rest.subspan(n);
+    return n;
+  });
+  const auto target = store_->begin_restore(in.name(), in.get_spec());
+  while (const auto header = in.next()) {
+    auto place = target->add_segment(header->id, {header->shape, header->capacity, header->keys});
+    in.read_bits([&](auto piece) {
+      std::memcpy(place.data(), piece.data(), piece.size());
+      place = place.subspan(piece.size());
+    });
+  }
+  target->commit();
+  EXPECT_EQ(segments_of(*store_->open("b", access::read)), segments_of(*filter));
 }
 
 TEST_P(AnyStore, RestoreIsInvisibleUntilItIsCommitted) {
