@@ -25,7 +25,7 @@ void print_tally(const tally& all, printer& out) {
 
 exit_code run(const options& o, printer& out) {
   note_signals();
-  filter target = open_filter(o.store, o.keys.name, access::write);
+  filter target = chosen_filter(o.store, o.keys.name, access::write);
   key_source source(o.keys.keys, o.keys.separator());
   std::vector<std::string_view> keys;
   std::vector<verdict> verdicts;

@@ -15,7 +15,7 @@ struct options {
 };
 
 exit_code run(const options& o, printer& out) {
-  const filter asked = open_filter(o.store, o.keys.name, access::read);
+  const filter asked = chosen_filter(o.store, o.keys.name, access::read);
   key_source source(o.keys.keys, o.keys.separator());
   std::vector<std::string_view> keys;
   std::vector<verdict> verdicts;

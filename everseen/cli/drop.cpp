@@ -28,7 +28,7 @@ bool confirmed(const std::string& name) {
 }
 
 exit_code run(const options& o, printer&) {
-  const auto place = open_store(o.store);
+  const auto place = chosen_store(o.store);
   if (!place->exists(o.name)) throw no_such_filter(o.name);
   if (!o.yes && ::isatty(STDIN_FILENO) != 0 && !confirmed(o.name)) return exit_code::negative;
   place->drop(o.name);

@@ -81,7 +81,7 @@ void print_segment(const explained_segment& s, const spec& of, printer& out) {
 }
 
 exit_code run(const options& o, printer& out) {
-  const filter asked = open_filter(o.store, o.key.name, access::read);
+  const filter asked = chosen_filter(o.store, o.key.name, access::read);
   const spec& s = asked.get_spec();
   const explanation e = explain(asked, o.key.keys.front(), o.key.time_for(s));
   if (o.json) {

@@ -124,8 +124,8 @@ void print_text(const filter_info& info, printer& out) {
             format_rate(info.error_rate_now));
   out.print("wrong so far  {:.3g} fresh keys called seen, as expected by the formulas\n",
             info.expected_false_seen);
-  out.print("memory        {} in {} segments, at most {} layers deep\n",
-            format_bytes(static_cast<double>(info.bytes)), format_count(info.segments), info.max_layers);
+  out.print("memory        {}\n", format_bytes(static_cast<double>(info.bytes)));
+  out.print("segments      {}, layers at most {}\n", format_count(info.segments), info.max_layers);
   if (s.window)
     out.print("window        {} in {} slices of {}\n", format_duration(s.window->width), s.window->slices,
               format_duration(s.window->slice_width()));
@@ -136,7 +136,7 @@ void print_text(const filter_info& info, printer& out) {
 }
 
 exit_code run(const options& o, printer& out) {
-  const filter_info info = open_filter(o.store, o.name, access::read).info();
+  const filter_info info = chosen_filter(o.store, o.name, access::read).info();
   o.json ? print_json(info, out) : print_text(info, out);
   return exit_code::done;
 }

@@ -60,10 +60,11 @@ void print_json(const std::vector<entry>& entries, printer& out) {
 void print_table(const std::vector<entry>& entries, printer& out) {
   std::size_t width = 4;
   for (const entry& e : entries) width = std::max(width, e.name.size());
-  out.print("{:<{}}{:>18}{:>18}{:>12}{:>12}\n", "name", width, "keys", "capacity", "error rate", "memory");
+  out.print("{:<{}}  {:>19}  {:>19}  {:>10}  {:>10}\n", "name", width, "keys", "capacity", "error rate",
+            "memory");
   for (const entry& e : entries)
     if (e.fault.empty())
-      out.print("{:<{}}{:>18}{:>18}{:>12}{:>12}\n", e.name, width, format_count(e.info.keys),
+      out.print("{:<{}}  {:>19}  {:>19}  {:>10}  {:>10}\n", e.name, width, format_count(e.info.keys),
                 format_count(e.info.spec.capacity), format_rate(e.info.spec.error_rate),
                 format_bytes(static_cast<double>(e.info.bytes)));
     else
@@ -71,7 +72,7 @@ void print_table(const std::vector<entry>& entries, printer& out) {
 }
 
 exit_code run(const options& o, printer& out) {
-  const auto place = open_store(o.store);
+  const auto place = chosen_store(o.store);
   if (o.names) {
     for (const std::string& name : place->list()) out.print("{}\n", name);
     return exit_code::done;

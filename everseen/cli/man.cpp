@@ -1,14 +1,11 @@
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include "everseen/cli/files.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/roff.hpp"
@@ -25,13 +22,11 @@ struct options {
 };
 
 void write_file(const std::filesystem::path& path, std::string_view text) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0)
-    throw storage_error(fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)), errno, path);
-  printer out(file, path);
+  new_file file(path);
+  printer out(file.number(), path);
   out.write(text);
   out.flush();
-  ::close(file);
+  file.keep();
 }
 
 void write_all(const std::string& directory) {

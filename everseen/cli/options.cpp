@@ -22,10 +22,14 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
   return text;
 }
 
-/// CLI11's own conversions treat values such as `[a,b]` and `{}` as lists; the raw words are wanted.
+/// CLI11's own conversions give values such as `{}` a meaning; the words as typed are wanted.
 CLI::Option* add_raw(CLI::App& app, const std::string& name, const option_text& manual,
                      CLI::callback_t read) {
-  CLI::Option* option = app.add_option(name, std::move(read), manual.text);
+  const auto read_typed = [read = std::move(read)](CLI::results_t values) {
+    for (std::string& value : values) value = unguarded(std::move(value));
+    return read(values);
+  };
+  CLI::Option* option = app.add_option(name, read_typed, manual.text);
   option->type_name(manual.value)->default_str(manual.standard)->allow_extra_args(false);
   return option;
 }
@@ -113,6 +117,21 @@ void add_arguments(CLI::App& app, std::vector<std::string>& target, const option
           })
       ->expected(0, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(true);
+}
+
+namespace {
+
+constexpr char guard = '\1';
+
+}  // namespace
+
+std::string guarded(std::string argument) {
+  const bool needs_guard = argument.starts_with('[') || argument.starts_with(guard);
+  return needs_guard ? guard + argument : argument;
+}
+
+std::string unguarded(std::string argument) {
+  return argument.starts_with(guard) ? argument.substr(1) : argument;
 }
 
 void refuse_choice(std::string_view what, std::string_view word, std::string_view choices) {

@@ -59,6 +59,11 @@ void add_argument(CLI::App& app, std::optional<std::string>& target, const optio
 /// Any number of arguments, taken as they are.
 void add_arguments(CLI::App& app, std::vector<std::string>& target, const option_text& manual);
 
+/// CLI11 takes an argument such as `[a,b]` apart. Arguments go through guarded() before it sees them, and
+/// come out of the functions above as they were typed.
+[[nodiscard]] std::string guarded(std::string argument);
+[[nodiscard]] std::string unguarded(std::string argument);
+
 /// Throws the parameter_error of a word that is not among the choices.
 [[noreturn]] void refuse_choice(std::string_view what, std::string_view word, std::string_view choices);
 

@@ -11,6 +11,7 @@
 #include "everseen/cli/edge.hpp"
 #include "everseen/cli/manual.hpp"
 #include "everseen/cli/nearest.hpp"
+#include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/signals.hpp"
 #include "everseen/cli/verbs.hpp"
@@ -30,7 +31,8 @@ bool asks_for_help(const words& arguments) {
 /// A message for what CLI11 could not make sense of.
 std::string explain(const CLI::App& app, const verb& v, const CLI::ParseError& fault) {
   const std::string help = fmt::format("see everseen {} --help", v.name);
-  const words left = app.remaining();
+  words left = app.remaining();
+  std::transform(left.begin(), left.end(), left.begin(), unguarded);
   if (dynamic_cast<const CLI::ExtrasError*>(&fault) == nullptr || left.empty())
     return fmt::format("{}: {}; {}", v.name, fault.what(), help);
   if (!left.front().starts_with("-"))
@@ -53,6 +55,7 @@ exit_code run_verb(const verb& v, words arguments, printer& out) {
   app.set_help_flag();
   const action run = v.declare(app);
   try {
+    std::transform(arguments.begin(), arguments.end(), arguments.begin(), guarded);
     std::reverse(arguments.begin(), arguments.end());
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& fault) {

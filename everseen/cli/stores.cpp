@@ -33,14 +33,14 @@ void add_store_option(CLI::App& app, store_choice& target) {
             "Where filters live, as in file:DIRECTORY; default: $EVERSEEN_STORE, else your data directory"});
 }
 
-std::shared_ptr<store> open_store(const store_choice& choice) {
+std::shared_ptr<store> chosen_store(const store_choice& choice) {
   const std::string url = store_url(choice.url);
   if (url == "mem:") throw parameter_error("a mem: store would end with this command; use file:DIRECTORY");
-  return everseen::open_store(url);
+  return open_store(url);
 }
 
-filter open_filter(const store_choice& choice, std::string_view name, access how) {
-  return {std::string(name), open_store(choice)->open(name, how)};
+filter chosen_filter(const store_choice& choice, std::string_view name, access how) {
+  return {std::string(name), chosen_store(choice)->open(name, how)};
 }
 
 }  // namespace everseen::cli

@@ -26,9 +26,9 @@ void add_store_option(CLI::App& app, store_choice& target);
 
 /// The store chosen, for a verb that only makes sense if the store outlives it.
 /// @throws parameter_error  as store_url, or `mem:`    @throws as open_store(url)
-[[nodiscard]] std::shared_ptr<store> open_store(const store_choice& choice);
+[[nodiscard]] std::shared_ptr<store> chosen_store(const store_choice& choice);
 
 /// A filter of the store chosen.    @throws as everseen::open
-[[nodiscard]] filter open_filter(const store_choice& choice, std::string_view name, access how);
+[[nodiscard]] filter chosen_filter(const store_choice& choice, std::string_view name, access how);
 
 }  // namespace everseen::cli

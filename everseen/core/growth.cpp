@@ -10,6 +10,15 @@
 
 namespace everseen::growth {
 
+namespace {
+
+[[noreturn]] void cannot_grow(unsigned index) {
+  throw full_error("the filter has grown " + std::to_string(index - 1) +
+                   " times and cannot grow further; create one with a larger capacity and move over");
+}
+
+}  // namespace
+
 double slice_budget(const spec& s) noexcept {
   return s.window ? s.error_rate / window::live_slices(*s.window) : s.error_rate;
 }
@@ -23,19 +32,18 @@ std::uint64_t first_capacity(const spec& s) noexcept {
 }
 
 layer_plan plan_layer(const spec& s, unsigned index) {
-  if (index >= max_layers)
-    throw full_error("the filter has grown " + std::to_string(max_layers - 1) +
-                     " times; create one with a larger capacity and move over");
-  layer_plan plan;
   const std::uint64_t first = first_capacity(s);
-  if (static_cast<int>(index) >= std::countl_zero(first))
-    throw parameter_error("layer " + std::to_string(index) +
-                          " would hold more than 2^64 keys; create a filter with a "
-                          "larger capacity and fewer layers, and move over");
+  if (index >= max_layers || static_cast<int>(index) >= std::countl_zero(first)) cannot_grow(index);
+  layer_plan plan;
   plan.capacity = first << index;
   plan.error_rate = s.growth == growth_kind::grow ? std::ldexp(slice_budget(s), -static_cast<int>(index) - 1)
                                                   : slice_budget(s);
-  plan.shape = sizing::smallest(s.layout, s.probes, {plan.capacity, plan.error_rate});
+  try {
+    plan.shape = sizing::smallest(s.layout, s.probes, {plan.capacity, plan.error_rate});
+  } catch (const parameter_error&) {
+    if (index == 0) throw;
+    cannot_grow(index);
+  }
   return plan;
 }
 

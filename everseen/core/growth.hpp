@@ -32,7 +32,8 @@ struct layer_plan {
 [[nodiscard]] std::uint64_t first_capacity(const spec& s) noexcept;
 
 /// @param index  0 for the first layer
-/// @throws full_error  when a layer of this index would be beyond max_layers or 2^62 bits
+/// @throws full_error  when a later layer would be beyond max_layers, 2^64 keys or 2^62 bits
+/// @throws parameter_error  when the first one already would: validate() asks, so no valid spec does
 [[nodiscard]] layer_plan plan_layer(const spec& s, unsigned index);
 
 }  // namespace everseen::growth

@@ -23,7 +23,8 @@ constexpr std::uint64_t count_mask = (std::uint64_t{1} << count_bits) - 1;
 
 [[noreturn]] void refuse_length(std::string_view what, std::size_t is, std::size_t should) {
   throw format_error("the " + std::string(what) + " is " + std::to_string(is) + " bytes long and should be " +
-                     std::to_string(should) + ": it was cut off or is damaged; restore it from an export or drop it");
+                     std::to_string(should) +
+                     ": it was cut off or is damaged; restore it from an export or drop it");
 }
 
 /// CRC-16/CCITT-FALSE of 48 bits: finds every change of up to three bits, and zero does not check as zero, so
@@ -173,7 +174,8 @@ std::uint64_t decode_key_count(std::uint64_t word) {
   const std::uint64_t count = word & count_mask;
   if (encode_key_count(count) != word)
     throw format_error(
-        "the key count of the segment header is damaged: its check does not fit; restore it from an export or drop it");
+        "the key count of the segment header is damaged: its check does not fit; restore it from an export "
+        "or drop it");
   return count;
 }
 

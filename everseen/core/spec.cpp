@@ -43,6 +43,11 @@ void require(std::string_view name, Number value, Number low, Number high, std::
   if (!(value >= low && value <= high)) out_of_range(name, value, low, high, advice);
 }
 
+void validate_rate(double error_rate) {
+  require("error_rate", error_rate, sizing::min_error_rate, sizing::max_error_rate,
+          "give the share of new keys that may be called seen, such as 0.000001");
+}
+
 void validate_names(const spec& s) {
   if (to_string(s.layout) == "invalid")
     throw parameter_error("layout number " + text(static_cast<unsigned>(s.layout)) +
@@ -74,17 +79,16 @@ void validate_window(const window_spec& w) {
     throw parameter_error("a window of " + text(width) + " ms cannot have " + text(slices) +
                           " slices; make it at least 1 ms a slice, or use fewer slices");
   if (width % slices != 0)
-    throw parameter_error("a window of " + text(width) + " ms is not divisible into " + text(slices) +
-                          " slices of whole milliseconds; the nearest that is: " +
-                          text((width + slices / 2) / slices * slices) + " ms");
+    throw parameter_error(
+        "a window of " + text(width) + " ms is not divisible into " + text(slices) +
+        " slices of whole milliseconds; the nearest below that is: " + text(width - width % slices) + " ms");
 }
 
 /// All but what a layer would need, which only a spec that passed this can be asked.
 void validate_numbers(const spec& s) {
   require("capacity", s.capacity, std::uint64_t{1}, max_capacity,
           "give the number of different keys you expect");
-  require("error_rate", s.error_rate, sizing::min_error_rate, sizing::max_error_rate,
-          "give the share of new keys that may be called seen, such as 0.000001");
+  validate_rate(s.error_rate);
   validate_names(s);
   validate_probes(s.layout, s.probes);
   if (s.window) validate_window(*s.window);
@@ -92,10 +96,10 @@ void validate_numbers(const spec& s) {
           "leave them out to get one for each 4 to 8 MiB, at most 64");
 }
 
-/// Partitions of 4 to 8 MiB: a batch sorted by partition then works in a corner of the memory that the caches and
-/// the TLB can hold, each segment still consists of huge pages, and threads that add at the same time rarely want
-/// the same lock. Above 64 the locks of any machine's threads are apart and each further partition only costs
-/// room and bookkeeping, so a large filter gets larger segments.
+/// Partitions of 4 to 8 MiB: a batch sorted by partition then works in a corner of the memory that the caches
+/// and the TLB can hold, each segment still consists of huge pages, and threads that add at the same time
+/// rarely want the same lock. Above 64 the locks of any machine's threads are apart and each further
+/// partition only costs room and bookkeeping, so a large filter gets larger segments.
 std::uint32_t choose_partitions(spec s) {
   s.partitions = 1;
   constexpr std::uint64_t good_bytes = std::uint64_t{4} << 20;
@@ -119,6 +123,7 @@ std::optional<growth_kind> parse_growth_kind(std::string_view name) noexcept {
 }
 
 spec make_spec(const spec_request& request) {
+  validate_rate(request.error_rate);  // what the planner chooses follows from it
   spec s;
   s.capacity = request.capacity;
   s.error_rate = request.error_rate;

@@ -28,15 +28,31 @@ std::optional<std::uint64_t> regular_size(int descriptor) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
+bool is_directory(int descriptor) {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/// What a block keeps free behind its text: a last separator that is missing, and the padding.
+constexpr std::size_t reserved = 1 + block_reader::padding;
+
 }  // namespace
 
+std::size_t block::room() const noexcept {
+  return capacity_ > size_ + reserved ? capacity_ - size_ - reserved : 0;
+}
+
 void block::reserve(std::size_t bytes) {
-  const std::size_t wanted = bytes + block_reader::padding;
+  const std::size_t wanted = bytes + reserved;
   if (wanted <= capacity_) return;
   auto larger = std::make_unique_for_overwrite<char[]>(wanted);
   if (size_ > 0) std::memcpy(larger.get(), bytes_.get(), size_);
   bytes_ = std::move(larger);
   capacity_ = wanted;
+}
+
+int block_reader::input::number() const noexcept {
+  return opened ? opened.get() : STDIN_FILENO;
 }
 
 block_reader::block_reader(std::vector<std::string> paths, char separator, std::size_t block_bytes)
@@ -45,29 +61,46 @@ block_reader::block_reader(std::vector<std::string> paths, char separator, std::
   std::uint64_t total = 0;
   bool known = true;
   for (std::string& path : paths) {
-    const bool standard_input = path == "-";
-    const int descriptor = standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) cannot("open", path, errno);
-    posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
-    const auto size = regular_size(descriptor);
-    inputs_.push_back({standard_input ? "standard input" : std::move(path), descriptor, size.has_value()});
-    known = known && size.has_value();
+    input& in = inputs_.emplace_back();
+    if (path == "-") {
+      in.path = "standard input";
+    } else {
+      in.path = std::move(path);
+      in.opened = descriptor(::open(in.path.c_str(), O_RDONLY | O_CLOEXEC));
+      if (!in.opened) cannot("open", in.path, errno);
+      if (is_directory(in.number())) cannot("read", in.path, EISDIR);
+    }
+    posix_fadvise(in.number(), 0, 0, POSIX_FADV_SEQUENTIAL);
+    const auto size = regular_size(in.number());
+    in.regular = size.has_value();
+    known = known && in.regular;
     total += size.value_or(0);
   }
   if (known) total_bytes_ = total;
 }
 
-block_reader::~block_reader() {
-  for (const input& in : inputs_)
-    if (in.descriptor != STDIN_FILENO) ::close(in.descriptor);
+bool block_reader::next(block& into) {
+  if (failure_) std::rethrow_exception(failure_);
+  begin(into);
+  if (!read_next(into)) return false;
+  into.number_ = next_number_++;
+  return true;
 }
 
-bool block_reader::next(block& into) {
-  begin(into);
+/// Reads until `into` holds whole records and nothing else.
+bool block_reader::read_next(block& into) {
   std::size_t searched = 0;  // no separator before here
   while (current_ < inputs_.size()) {
-    const std::size_t room = into.capacity_ - padding - 1 - into.size_;
-    const std::size_t got = read_some(into.data() + into.size_, std::min(room, max_read_bytes));
+    if (into.room() == 0) into.reserve(2 * into.size_ + 1);
+    const std::size_t room = into.room();
+    std::size_t got = 0;
+    try {
+      got = read_some(into.data() + into.size_, std::min(room, max_read_bytes));
+    } catch (...) {
+      failure_ = std::current_exception();
+      if (cut(into, searched)) return true;
+      throw;
+    }
     into.size_ += got;
     if (got == 0) {
       end_of_input(into);
@@ -75,26 +108,19 @@ bool block_reader::next(block& into) {
     }
     // A live stream must not wait until a block is full.
     if (into.size_ < block_bytes_ && readable_within(0)) continue;
-    const void* last = memrchr(into.data() + searched, separator_, into.size_ - searched);
-    if (last != nullptr) {
-      hand_out(into, static_cast<std::size_t>(static_cast<const char*>(last) - into.data()) + 1);
-      return true;
-    }
+    if (cut(into, searched)) return true;
     searched = into.size_;
     if (into.size_ > max_record_bytes)
       throw storage_error(
           "a record of " + inputs_[current_].path + " is longer than 3 GiB; is the separator right?", EFBIG,
           inputs_[current_].path);
-    if (got == room) into.reserve(2 * into.size_);
   }
-  if (into.size_ == 0) return false;
-  into.number_ = next_number_++;
-  return true;
+  return into.size_ > 0;
 }
 
 void block_reader::begin(block& into) {
   into.size_ = 0;
-  into.reserve(carry_.size() + block_bytes_ + 1);  // one for a last separator that is missing
+  into.reserve(carry_.size() + block_bytes_);
   std::memcpy(into.data(), carry_.data(), carry_.size());
   into.size_ = carry_.size();
   carry_.clear();
@@ -102,7 +128,7 @@ void block_reader::begin(block& into) {
 
 bool block_reader::readable_within(int milliseconds) const noexcept {
   if (inputs_[current_].regular) return true;
-  pollfd ready = {inputs_[current_].descriptor, POLLIN, 0};
+  pollfd ready = {inputs_[current_].number(), POLLIN, 0};
   return ::poll(&ready, 1, milliseconds) > 0;
 }
 
@@ -113,18 +139,24 @@ void block_reader::end_of_input(block& into) {
 
 std::size_t block_reader::read_some(char* to, std::size_t room) {
   const input& in = inputs_[current_];
-  while (while_waiting_ && !readable_within(100)) while_waiting_();
   for (;;) {
-    const ssize_t got = ::read(in.descriptor, to, room);
+    while (while_waiting_ && !readable_within(100)) while_waiting_();
+    const ssize_t got = ::read(in.number(), to, room);
     if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno != EINTR) cannot("read", in.path, errno);
+    if (errno == EAGAIN)  // standard input may come from a program that made it non-blocking
+      static_cast<void>(readable_within(100));
+    else if (errno != EINTR)
+      cannot("read", in.path, errno);
   }
 }
 
-void block_reader::hand_out(block& into, std::size_t end) {
+bool block_reader::cut(block& into, std::size_t searched) {
+  const void* last = memrchr(into.data() + searched, separator_, into.size_ - searched);
+  if (last == nullptr) return false;
+  const auto end = static_cast<std::size_t>(static_cast<const char*>(last) - into.data()) + 1;
   carry_.assign(into.data() + end, into.size_ - end);
   into.size_ = end;
-  into.number_ = next_number_++;
+  return true;
 }
 
 std::optional<std::uint64_t> block_reader::estimate_records() const {
@@ -133,12 +165,12 @@ std::optional<std::uint64_t> block_reader::estimate_records() const {
   std::vector<char> sample(sample_bytes);
   double records = 0;
   for (const input& in : inputs_) {
-    const std::uint64_t size = regular_size(in.descriptor).value_or(0);
+    const std::uint64_t size = regular_size(in.number()).value_or(0);
     const std::uint64_t last = size > sample_bytes ? size - sample_bytes : 0;
     std::uint64_t bytes = 0;
     std::uint64_t found = 0;
     for (const std::uint64_t offset : {std::uint64_t{0}, last / 2, last}) {
-      const ssize_t got = ::pread(in.descriptor, sample.data(), sample_bytes, static_cast<off_t>(offset));
+      const ssize_t got = ::pread(in.number(), sample.data(), sample_bytes, static_cast<off_t>(offset));
       if (got <= 0) continue;
       bytes += static_cast<std::uint64_t>(got);
       found += static_cast<std::uint64_t>(std::count(sample.data(), sample.data() + got, separator_));

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "everseen/store/descriptor.hpp"
 
 namespace everseen {
 
@@ -19,7 +22,8 @@ class block {
 
  private:
   friend class block_reader;
-  void reserve(std::size_t bytes);
+  void reserve(std::size_t bytes);                  // of text
+  [[nodiscard]] std::size_t room() const noexcept;  // for more text
 
   std::unique_ptr<char[]> bytes_;  // not a vector: growing must not write zeros over memory that read() fills
   std::size_t capacity_ = 0;
@@ -41,17 +45,15 @@ class block_reader {
   static constexpr std::size_t max_record_bytes = std::size_t{3} << 30;
 
   /// @param paths  files in order; empty: standard input; "-" is standard input, too
-  /// @throws storage_error  a file cannot be opened; all are tried before anything is read
+  /// @throws storage_error  a file cannot be opened, or is a directory; all are tried before anything is read
   block_reader(std::vector<std::string> paths, char separator, std::size_t block_bytes);
-  ~block_reader();
-  block_reader(const block_reader&) = delete;
-  block_reader& operator=(const block_reader&) = delete;
 
   /// What to do ten times a second while a pipe or terminal has nothing to read. May throw, which ends
   /// next().
   void while_waiting(std::function<void()> call) { while_waiting_ = std::move(call); }
 
-  /// Fills `into` with the next records.
+  /// Fills `into` with the next records. Whole records that were read before reading failed are handed out
+  /// first; the call after that throws.
   /// @return false at the end of the input
   /// @throws storage_error  reading failed, or a record exceeds max_record_bytes
   [[nodiscard]] bool next(block& into);
@@ -66,15 +68,18 @@ class block_reader {
  private:
   struct input {
     std::string path;
-    int descriptor;
-    bool regular;
+    descriptor opened;  // none for standard input, which is not ours to close
+    bool regular = false;
+    [[nodiscard]] int number() const noexcept;
   };
 
+  bool read_next(block& into);
   void begin(block& into);
   [[nodiscard]] bool readable_within(int milliseconds) const noexcept;
   std::size_t read_some(char* to, std::size_t room);
   void end_of_input(block& into);
-  void hand_out(block& into, std::size_t end);
+  /// Ends the block after its last whole record and keeps the rest for the next. False if there is none.
+  bool cut(block& into, std::size_t searched);
 
   std::vector<input> inputs_;
   std::size_t current_ = 0;
@@ -82,6 +87,7 @@ class block_reader {
   std::size_t block_bytes_;
   std::string carry_;  // the beginning of a record whose end was not read yet
   std::uint64_t next_number_ = 0;
+  std::exception_ptr failure_;  // why nothing more can be read
   std::optional<std::uint64_t> total_bytes_;
   std::function<void()> while_waiting_;
 };

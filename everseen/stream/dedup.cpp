@@ -1,10 +1,13 @@
 #include "everseen/stream/dedup.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -29,8 +32,10 @@ struct shared_state {
 
   std::mutex ending;
   dedup_result result;
-  std::exception_ptr error;       // the first; whoever sets it also sets `stop`
-  std::atomic<bool> stop{false};  // read no more; what was read is still judged and written
+  std::exception_ptr error;  // the first; whoever sets it also calls read_no_more or end_before
+  // Read no more. Blocks that were read are still judged and written, but for those from `end` on.
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> end{std::numeric_limits<std::uint64_t>::max()};
 
   shared_state(block_reader& in, filter& f, output& o, const dedup_options& opts)
       : input(in), seen(f), out(o), options(opts), partitions(f.get_spec().partitions) {}
@@ -38,6 +43,12 @@ struct shared_state {
   bool read(block& into) {
     const std::scoped_lock alone(reading);
     return !stop && input.next(into);
+  }
+  /// Blocks from `number` on are not judged and not written, as far as that has not happened yet.
+  void end_before(std::uint64_t number) noexcept {
+    const std::scoped_lock alone(ending);
+    end = std::min(end.load(), number);
+    stop = true;
   }
   void fail(std::exception_ptr cause) noexcept {
     const std::scoped_lock alone(ending);
@@ -56,7 +67,7 @@ class worker {
  public:
   explicit worker(shared_state& shared) : shared_(shared), rule_(shared.options.key, shared.options.time) {}
 
-  void run() noexcept {
+  void run() {
     try {
       while (shared_.read(block_)) pass(block_.number());
     } catch (...) {  // only reading fails here: pass() keeps its turns, come what may
@@ -73,19 +84,18 @@ class worker {
       ends_.clear();
       find_record_ends(block_.text(), shared_.options.separator, ends_);
       hash_keys();
+      if (unreadable_) shared_.end_before(number + 1);
       batches = sorted_.sort(digests_, times(), shared_.seen.get_spec().partitions, verdicts_);
     } catch (...) {  // out of memory
       shared_.fail(std::current_exception());
-      ends_.clear();
-      batches = {};
+      shared_.end_before(number);
     }
-    judge(number, batches);
+    // In the turn of this block: whatever ends the run before it is known by then.
+    shared_.partitions.front().wait(number);
+    const bool wanted = number < shared_.end;
+    judge(number, wanted ? batches : std::span<const partition_batch>{});
     shared_.writing.wait(number);
-    try {
-      write();
-    } catch (...) {
-      shared_.fail(std::current_exception());
-    }
+    if (wanted && number < shared_.end) write(number);
     shared_.writing.leave(number);
   }
 
@@ -104,8 +114,9 @@ class worker {
       }
     } else {
       for (std::size_t i = 0; i < ends_.size(); ++i) {
-        read_record(i, {text + begin, ends_[i] - begin});
-        begin = ends_[i] + 1;
+        const std::size_t end = ends_[i];
+        read_record(i, {text + begin, end - begin});
+        begin = end + 1;
       }
     }
     verdicts_.assign(digests_.size(), verdict::unknown);
@@ -119,7 +130,6 @@ class worker {
     } else if (shared_.options.without_key == dedup_options::missing::fail) {
       unreadable_ = std::string(record.substr(0, 60));
       ends_.resize(i);  // what stands before it in the block is good
-      shared_.stop = true;
     }
   }
 
@@ -137,7 +147,7 @@ class worker {
       if (next != batches.end() && next->partition == p) add(*next++);
       turn.leave(number);
     }
-    sorted_.gather();
+    if (!batches.empty()) sorted_.gather();
   }
 
   void add(const partition_batch& batch) noexcept {
@@ -151,22 +161,30 @@ class worker {
   }
 
   /// Moves the wanted records together, in place, and writes them at once.
-  void write() {
+  void write(std::uint64_t number) noexcept {
     const std::string_view wanted = keep_wanted();
     dedup_result& result = shared_.result;  // this block's turn: nobody else touches these members
     result.records += ends_.size();
     result.bytes += block_.text().size();
-    if (!wanted.empty()) shared_.out.write(wanted);
-    if (unreadable_) report_unreadable();
-    if (shared_.options.progress) shared_.options.progress(result);
+    try {
+      if (!wanted.empty()) shared_.out.write(wanted);
+    } catch (...) {  // what comes after a gap would look whole
+      shared_.fail(std::current_exception());
+      shared_.end_before(number + 1);
+      return;
+    }
+    try {
+      if (unreadable_) report_unreadable();
+      if (shared_.options.progress) shared_.options.progress(result);
+    } catch (...) {
+      shared_.fail(std::current_exception());
+    }
   }
 
-  void report_unreadable() {
+  [[noreturn]] void report_unreadable() const {
     const std::string what = rule_.has_time() ? "no key or no time" : "no key";
-    std::string message =
-        "record " + std::to_string(shared_.result.records + 1) + " has " + what + ": " + *unreadable_;
-    unreadable_.reset();
-    throw format_error(std::move(message));
+    throw format_error("record " + std::to_string(shared_.result.records + 1) + " has " + what + ": " +
+                       *unreadable_);
   }
 
   std::string_view keep_wanted() noexcept {
@@ -217,11 +235,23 @@ class worker {
 }  // namespace
 
 dedup_result deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options) {
+  if (seen.get_spec().window && !options.time && !options.now)
+    throw parameter_error("the filter has a window; say where the time of a record stands, or pass one");
   shared_state shared(input, seen, out, options);
+  const auto work = [&]() noexcept {
+    try {
+      worker(shared).run();
+    } catch (...) {
+      shared.fail(std::current_exception());
+    }
+  };
   {
     std::vector<std::jthread> others;
-    for (unsigned i = 1; i < options.threads; ++i) others.emplace_back([&] { worker(shared).run(); });
-    worker(shared).run();
+    try {
+      for (unsigned i = 1; i < options.threads; ++i) others.emplace_back(work);
+    } catch (const std::system_error&) {  // the system has no more threads; those there are will do
+    }
+    work();
   }
   if (shared.error) std::rethrow_exception(shared.error);
   return std::move(shared.result);

@@ -29,7 +29,7 @@ struct dedup_options {
   field_rule key;
   std::optional<field_rule> time;
   /// The time of every record where `time` is not given; needed by filters with a window.
-  std::optional<event_time> now;
+  std::optional<event_time> now{};
 
   enum class missing : std::uint8_t { fail, pass, drop };
   missing without_key = missing::fail;  ///< what happens to records that have no key, or no readable time
@@ -46,17 +46,20 @@ struct dedup_result {
   std::uint64_t records = 0;
   std::uint64_t without_key = 0;
   std::uint64_t bytes = 0;
-  /// Set when the filter failed on the way. Nothing was read after that; what was judged before was written,
-  /// and the `unknown` records were neither added nor written.
+  /// Set when the filter failed on the way. Nothing was read after that. All that was read was judged, and
+  /// the records with the wanted verdict were written; the `unknown` ones were neither added nor written.
   std::optional<batch_failure> failure;
 };
 
 /// Runs until the input ends or something fails.
-/// @throws storage_error  reading or writing failed. Keys already added stay so, whether their record was
-/// written
-///                        or not: with a store that outlives the run, see doc/semantics.md, "Runs that are
-///                        cut short".
-/// @throws format_error   a record has no key and options.without_key is fail; all before it was done
+///
+/// What is in the output when it throws: after a read failure or an exception of options.progress, the wanted
+/// records among all that were read whole; after an unreadable record, those before it, and no key of a later
+/// one was added; after a failed write, what was written before it. Keys may have been added whose records
+/// were not written only in the last case: doc/semantics.md, "Runs that are cut short".
+/// @throws storage_error    reading or writing failed
+/// @throws format_error     a record has no key and options.without_key is fail
+/// @throws parameter_error  the filter has a window, and there are neither times nor a time
 /// Cost: 20 to 40 ns of one core a short line. Memory: some 10 MB a thread.
 dedup_result deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options);
 

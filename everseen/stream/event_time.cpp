@@ -62,17 +62,19 @@ std::optional<event_time> parse_rfc3339(std::string_view text) noexcept {
   in.expect(':');
   const int second = in.number(2);
   const int ms = in.accept('.') ? in.fraction_ms() : 0;
-  int offset_minutes = 0;
+  int east = 0;  // of Greenwich, in minutes
   if (!in.accept('Z') && !in.accept('z')) {
     const bool west = in.accept('-');
     if (!west) in.expect('+');
-    const int hours = in.number(2);
+    const int zone_hours = in.number(2);
     in.expect(':');
-    offset_minutes = (60 * hours + in.number(2)) * (west ? -1 : 1);
+    const int zone_minutes = in.number(2);
+    if (zone_hours > 23 || zone_minutes > 59) return std::nullopt;
+    east = (60 * zone_hours + zone_minutes) * (west ? -1 : 1);
   }
   const year_month_day date{year{y}, month{static_cast<unsigned>(m)}, day{static_cast<unsigned>(d)}};
   if (!in.done() || !date.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
-  return sys_days{date} + hours{hour} + minutes{minute - offset_minutes} + seconds{second} + milliseconds{ms};
+  return sys_days{date} + hours{hour} + minutes{minute - east} + seconds{second} + milliseconds{ms};
 }
 
 std::optional<event_time> parse_unix(std::string_view text) noexcept {

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include <poll.h>
 #include <unistd.h>
 
 #include "everseen/core/error.hpp"
@@ -14,6 +15,11 @@ void output::write(std::string_view bytes) {
     const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
     if (written < 0) {
       if (errno == EINTR) continue;
+      if (errno == EAGAIN) {  // shared with a program that made it non-blocking
+        pollfd writable = {descriptor_, POLLOUT, 0};
+        ::poll(&writable, 1, -1);
+        continue;
+      }
       throw storage_error("cannot write " + name_ + ": " + std::strerror(errno), errno, name_);
     }
     bytes_ += static_cast<std::uint64_t>(written);

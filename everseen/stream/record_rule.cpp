@@ -4,11 +4,59 @@
 
 #include <simdjson.h>
 
+#include "everseen/core/error.hpp"
 #include "everseen/stream/block_reader.hpp"
 
 namespace everseen {
 
 static_assert(block_reader::padding >= simdjson::SIMDJSON_PADDING);
+
+namespace {
+
+// The parser hands out the text of numbers and literals as it stands, up to what follows them: 12a, nul.
+
+bool is_literal(std::string_view text) noexcept {
+  return text == "true" || text == "false" || text == "null";
+}
+
+/// Whether the text is a number as RFC 8259 has them, of any length.
+bool is_number(std::string_view text) noexcept {
+  const auto accept = [&](std::string_view any) {
+    const bool found = !text.empty() && any.find(text.front()) != std::string_view::npos;
+    if (found) text.remove_prefix(1);
+    return found;
+  };
+  const auto digits = [&] {
+    const std::size_t before = text.size();
+    while (accept("0123456789")) continue;
+    return text.size() < before;
+  };
+  accept("-");
+  if (!accept("0") && !digits()) return false;
+  if (accept(".") && !digits()) return false;
+  if (accept("eE")) {
+    accept("+-");
+    if (!digits()) return false;
+  }
+  return text.empty();
+}
+
+/// @throws parameter_error  the rule can never match
+void validate(const field_rule& rule) {
+  if (rule.how == field_rule::kind::delimited && rule.number == 0)
+    throw parameter_error("there is no field 0; fields are counted from 1");
+  if (rule.how != field_rule::kind::json) return;
+  bool good = rule.pointer.starts_with('/');
+  for (std::size_t at = 0; (at = rule.pointer.find('~', at)) != std::string::npos; ++at)
+    good =
+        good && at + 1 < rule.pointer.size() && (rule.pointer[at + 1] == '0' || rule.pointer[at + 1] == '1');
+  if (!good)
+    throw parameter_error(
+        "'" + rule.pointer +
+        "' is not a JSON pointer; it begins with a slash, as in /user/id, and ~ is written ~0");
+}
+
+}  // namespace
 
 struct record_rule::json_parser {
   simdjson::ondemand::parser parser;
@@ -43,12 +91,15 @@ struct record_rule::json_parser {
     while (!text.empty() &&
            (text.back() == ' ' || text.back() == '\r' || text.back() == '\t' || text.back() == '\n'))
       text.remove_suffix(1);
+    if (!is_literal(text) && !is_number(text)) return std::nullopt;
     return text;
   }
 };
 
 record_rule::record_rule(field_rule key, std::optional<field_rule> time)
     : key_(std::move(key)), time_(std::move(time)) {
+  validate(key_);
+  if (time_) validate(*time_);
   if (key_.how == field_rule::kind::json || (time_ && time_->how == field_rule::kind::json))
     json_ = std::make_unique<json_parser>();
 }

@@ -26,11 +26,13 @@ struct field_rule {
 /// Picks keys and times out of records.
 ///
 /// A JSON string gives its unescaped bytes; a number, a boolean or null gives its text; an object or array
-/// its text as it stands. Only the path to the value is validated, not the rest of the document. Threads: one
-/// at a time; each worker has its own. Cost: nothing for the whole record, 1 to 2 ns a field passed over,
-/// about 1 ns a byte for JSON.
+/// its text as it stands. Only the path to the value and a string, number or literal there are validated, not
+/// the rest of the document, which must be UTF-8 all the same. Names are compared as they are written, so
+/// /ab does not find {"a\u0062": 1}. Threads: one at a time; each worker has its own. Cost: nothing for the
+/// whole record, 1 to 2 ns a field passed over, about 1 ns a byte for JSON.
 class record_rule {
  public:
+  /// @throws parameter_error  field 0, or a pointer that is none
   record_rule(field_rule key, std::optional<field_rule> time);
   ~record_rule();
   record_rule(record_rule&&) noexcept;

@@ -87,6 +87,19 @@ TEST(Sizing, ReproducesTheCommonClosedFormWithinItsRounding) {
   }
 }
 
+TEST(Sizing, ReproducesThePricesOfGrowthWindowsAndOverfilling) {
+  // doc/hashing.md, "Growth", "Windows" and "Limits".
+  const auto bits = [](double rate) { return sizing::bits_per_key(layout_kind::two_line_8x64, 0, rate); };
+  EXPECT_NEAR(bits(1e-6 / 2), 33.5, 0.05);
+  EXPECT_NEAR(bits(1e-6 / 2048), 61.1, 0.05);
+  for (const int slices : {5, 10, 20, 40})
+    EXPECT_NEAR(bits(0.5e-6 / (2 * slices)) - bits(0.5e-6 / slices), 2.5, 0.4);
+  EXPECT_NEAR(sizing::bits_per_key(layout_kind::line_8x64, 0, 1e-12), 985, 0.5);
+  EXPECT_NEAR(sizing::bits_per_key(layout_kind::line_8x64, 0, 1e-15), 12'950, 5);
+  const geometry shape = sizing::smallest(layout_kind::line_8x64, 0, {1'000'000, 1e-2});
+  EXPECT_NEAR(sizing::error_rate(shape, 2e6), 0.17, 0.005);
+}
+
 TEST(Sizing, ReproducesThePricesOfFewProbes) {
   // What plain Redis pays per bit operation it saves by a little more memory: doc/hashing.md, "Choosing".
   EXPECT_NEAR(sizing::bits_per_key(layout_kind::classic, 3, 1e-2), 12.4, 0.05);

@@ -1,0 +1,76 @@
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <unistd.h>
+
+#include "everseen/cli/files.hpp"
+#include "everseen/cli/options.hpp"
+#include "everseen/cli/printer.hpp"
+#include "everseen/cli/stores.hpp"
+#include "everseen/cli/verbs.hpp"
+#include "everseen/core/error.hpp"
+#include "everseen/core/stream_image.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+struct options {
+  std::string name;
+  std::optional<std::string> file;
+  store_choice store;
+};
+
+void write_stream(const filter& f, printer& out) {
+  image::stream_writer to(
+      [&out](std::span<const std::byte> bytes) {
+        out.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+      },
+      f.name(), f.get_spec());
+  for (std::uint32_t p = 0; p < f.get_spec().partitions; ++p)
+    f.stored().visit_segments(p, [&to](const segment_id& id, const layer_state& layer,
+                                       std::span<const std::byte> bits) { to.segment(id, layer, bits); });
+  to.finish();
+  out.flush();
+}
+
+exit_code run(const options& o, printer& out) {
+  if (!o.file && ::isatty(out.descriptor()) != 0)
+    throw parameter_error("a filter is no text for a terminal; give -o FILE, or redirect the output");
+  const filter f = chosen_filter(o.store, o.name, access::read);
+  if (!o.file) {
+    write_stream(f, out);
+    return exit_code::done;
+  }
+  new_file file(*o.file);
+  printer to(file.number(), file.path());
+  write_stream(f, to);
+  file.keep();
+  return exit_code::done;
+}
+
+}  // namespace
+
+verb export_verb() {
+  constexpr std::string_view scene = "everseen create clicks; everseen add clicks alice";
+  return {
+      "export",
+      "Write a filter as one stream of bytes",
+      "The stream holds everything: what the filter was created with, its secret seed, and all bits, with "
+      "checksums. Keep it as safe as the filter.\n\n"
+      "Each partition is copied as it is at one moment. To copy all of them as of one moment, let nobody "
+      "add meanwhile.",
+      {{"Into a file", "everseen export clicks -o clicks.everseen", scene},
+       {"To another machine's store, here another directory",
+        "everseen export clicks | everseen import clicks --store file:./copy", scene}},
+      [](CLI::App& app) -> action {
+        auto o = std::make_shared<options>();
+        add_argument(app, o->name, {"NAME", "The filter"});
+        add_text(app, "-o,--output", o->file, {"FILE", "Write to this new file; default: standard output"});
+        add_store_option(app, o->store);
+        return [o](printer& out) { return run(*o, out); };
+      }};
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "everseen/store/descriptor.hpp"
+
+/// Files that verbs read and write whole.
+namespace everseen::cli {
+
+/// A file that appears under its name complete or not at all; what stood there before stays until then.
+///
+/// Pipes and devices have no such moment and are written directly.
+class new_file {
+ public:
+  /// @throws storage_error  it cannot be written there
+  explicit new_file(std::string path);
+  ~new_file();
+  new_file(const new_file&) = delete;
+  new_file& operator=(const new_file&) = delete;
+
+  [[nodiscard]] int number() const noexcept { return file_.get(); }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+  /// Gives the file its name, once its bytes are on the disk.    @throws storage_error
+  void keep();
+
+ private:
+  std::string path_;
+  std::string written_;  // where the bytes are until keep(); empty for devices
+  descriptor file_;
+};
+
+/// A file to read from.
+class input_file {
+ public:
+  /// @param path  "-" is standard input    @throws storage_error  it cannot be opened
+  explicit input_file(const std::string& path);
+
+  [[nodiscard]] bool is_terminal() const noexcept;
+
+  /// Fills some of `into`; 0 at the end.
+  /// @throws storage_error  reading failed    @throws stopped  by a signal, where note_signals() was called
+  [[nodiscard]] std::size_t read(std::span<std::byte> into) const;
+
+ private:
+  std::string name_;
+  descriptor opened_;
+  int number_;
+};
+
+}  // namespace everseen::cli

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/core/digest.hpp"
+#include "everseen/core/layout.hpp"
+#include "everseen/stream/block_reader.hpp"
+#include "everseen/stream/dedup.hpp"
+#include "everseen/stream/record_rule.hpp"
+
+#include "test/support/exact_partition.hpp"
+
+namespace everseen::test {
+
+/// What de-duplication is: one record after the other, an exact set for each partition, nothing clever.
+struct naive_dedup {
+  std::string output;
+  tally verdicts;
+  std::uint64_t records = 0;
+  std::uint64_t without_key = 0;
+  std::optional<std::uint64_t> unreadable;  ///< number, from 1, of the record that ended the run
+  std::vector<std::string> added;           ///< keys, in the order they were added
+
+  /// @param text  the whole input    The spec must err so rarely that exact sets agree with it.
+  naive_dedup(const spec& s, const dedup_options& options, std::string text) {
+    if (!text.empty() && text.back() != options.separator) text += options.separator;
+    std::vector<exact_partition> partitions(s.partitions, exact_partition(s));
+    std::map<std::string, unsigned, std::less<>> numbers;
+    const hasher hash(s.hash, s.seed);
+    record_rule rule(options.key, options.time);
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = text.find(options.separator, begin);
+      const std::string whole = text.substr(begin, end + 1 - begin);
+      std::string padded = text.substr(begin, end - begin);
+      padded.resize(padded.size() + block_reader::padding);
+      begin = end + 1;
+
+      const auto parts = rule.read({padded.data(), whole.size() - 1});
+      if (!parts && options.without_key == dedup_options::missing::fail) {
+        unreadable = records + 1;
+        return;
+      }
+      ++records;
+      if (!parts) {
+        ++without_key;
+        if (options.without_key == dedup_options::missing::pass) output += whole;
+        continue;
+      }
+      const std::string key(parts->key);
+      const unsigned number = numbers.try_emplace(key, numbers.size()).first->second;
+      const event_time when = options.time ? parts->time : options.now.value_or(event_time{});
+      const verdict v =
+          partitions[partition_of(hash(key), s.partitions)].add({number, when.time_since_epoch().count()});
+      verdicts.fresh += v == verdict::fresh;
+      verdicts.seen += v == verdict::seen;
+      verdicts.late += v == verdict::late;
+      verdicts.unknown += v == verdict::unknown;
+      if (v == verdict::fresh) added.push_back(key);
+      if (v == options.wanted) output += whole;
+    }
+  }
+};
+
+}  // namespace everseen::test
