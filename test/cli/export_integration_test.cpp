@@ -20,7 +20,7 @@ TEST_F(Export, IsImportedAsTheSameFilter) {
 
 TEST_F(Export, GoesThroughAPipe) {
   given("everseen create f --window 10m && everseen add f -q a");
-  EXPECT_THAT(sh("everseen export f | everseen import g --store file:other"), Prints("imported g: 1 keys\n"));
+  EXPECT_THAT(sh("everseen export f | everseen import g --store file:other"), Prints("imported g: 1 key\n"));
   EXPECT_THAT(sh("everseen check g a --store file:other"), Prints("seen\ta\n"));
 }
 

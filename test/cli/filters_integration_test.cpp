@@ -50,7 +50,7 @@ TEST_F(Filters, AreNotCreatedFromNonsense) {
   EXPECT_THAT(sh("everseen create f --error-rate nan"), Complains(2, "--error-rate nan", "not a number"));
   EXPECT_THAT(sh("everseen create f --window 10"), Complains(2, "--window 10", "unit"));
   EXPECT_THAT(sh("everseen create f --slices 3"), Complains(2, "--slices", "--window"));
-  EXPECT_THAT(sh("everseen create f --window 1s --slices 7"), Complains(2, "7 slices", "1001 ms"));
+  EXPECT_THAT(sh("everseen create f --window 1s --slices 7"), Complains(2, "7 slices", "whole milliseconds"));
   EXPECT_THAT(sh("everseen create f --layout round"), Complains(2, "--layout round", "line-8x64"));
   EXPECT_THAT(sh("everseen create f --layout line-8x64 --probes 5"), Complains(2, "probes"));
   EXPECT_THAT(sh("everseen create f --hash md5"), Complains(2, "--hash md5", "xxh3, siphash"));

@@ -122,6 +122,12 @@ TEST_F(Keys, AddedBeforeASignalStay) {
   }
 }
 
+TEST_F(Keys, AddedBeforeNobodyReadsStay) {
+  given("everseen create f");
+  EXPECT_THAT(sh("seq 1000000 | everseen add f --verdicts | head -1"), Prints("fresh\t1\n", 128 + SIGPIPE));
+  EXPECT_THAT(sh("everseen check f 1"), Prints("seen\t1\n"));
+}
+
 TEST_F(Keys, AreNotAddedByTwoProcessesAtOnce) {
   given("everseen create f");
   program_setup piped = setup();
