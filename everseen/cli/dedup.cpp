@@ -123,7 +123,9 @@ dedup_options options_of(const dedup_arguments& given, const spec& s) {
   options.time = rule_of("time", given.time_field, given.time_json, delimiter);
   if (options.time && !s.window)
     throw parameter_error("a time is used only by a filter with a window; give --window, too");
-  options.now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  options.clock = [] {
+    return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  };
   options.without_key = given.missing_key.value_or(dedup_options::missing::fail);
   options.wanted = given.repeated ? verdict::seen : verdict::fresh;
   options.threads =

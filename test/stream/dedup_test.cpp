@@ -138,6 +138,24 @@ TEST(Dedup, RefusesAWindowWithoutTimes) {
   EXPECT_THAT(run.error, HasSubstr("window"));
 }
 
+TEST(Dedup, AsksTheClockForEachBlock) {
+  dedup_options options;
+  options.clock = [time = std::int64_t{0}]() mutable { return test::at_ms(time += 600); };
+  const window_spec w{std::chrono::milliseconds(1000), 1};
+  // Blocks of one line; a key is forgotten after one to two seconds.
+  const one_run run(make_filter(test::errorless(100, growth_kind::grow, w)), "a\na\nb\nb\na\n", options, 2);
+  EXPECT_EQ(run.text_written, "a\nb\na\n");
+}
+
+TEST(Dedup, LetsAClockThatIsSetBackStandStill) {
+  dedup_options options;
+  options.clock = [time = std::int64_t{100'000}]() mutable { return test::at_ms(time -= 10'000); };
+  const window_spec w{std::chrono::milliseconds(1000), 10};
+  const one_run run(make_filter(test::errorless(100, growth_kind::grow, w)), "a\nb\na\n", options, 2);
+  EXPECT_EQ(run.text_written, "a\nb\n");
+  EXPECT_EQ(run.result.verdicts, (tally{.fresh = 2, .seen = 1}));
+}
+
 TEST(Dedup, DeliversALiveLineBeforeTheInputEnds) {
   test::pipe in;
   test::pipe written;
