@@ -47,6 +47,13 @@ TEST_F(Export, ThatIsDamagedLeavesNothingBehind) {
   }
 }
 
+TEST_F(Export, DoesNotGoToATerminal) {
+  given("everseen create f");
+  const program_result result = sh("script -qec 'everseen export f' /dev/null < /dev/null");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.out, HasSubstr("no text for a terminal"));
+}
+
 TEST_F(Export, ReplacesNoFilter) {
   given("everseen create f && everseen create g && everseen export f -o f.stream");
   EXPECT_THAT(sh("everseen import g f.stream"), Complains(2, "'g' exists already"));

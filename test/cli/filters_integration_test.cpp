@@ -114,6 +114,14 @@ TEST_F(Filters, AreDropped) {
   EXPECT_THAT(sh("everseen list --names"), Prints(IsEmpty()));
 }
 
+TEST_F(Filters, AreDroppedAtATerminalOnlyAfterAYes) {
+  given("everseen create f");
+  EXPECT_EQ(sh("echo n | script -qec 'everseen drop f' /dev/null").exit_code, 1);
+  EXPECT_THAT(sh("everseen list --names"), Prints("f\n"));
+  EXPECT_EQ(sh("echo y | script -qec 'everseen drop f' /dev/null").exit_code, 0);
+  EXPECT_THAT(sh("everseen list --names"), Prints(IsEmpty()));
+}
+
 TEST_F(Filters, ExplainAVerdictBitByBit) {
   given("everseen create f && everseen add f -q alice");
   const auto seen = json("everseen explain f alice --json");

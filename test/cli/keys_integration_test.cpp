@@ -28,7 +28,7 @@ TEST_F(Keys, AreLines) {
 TEST_F(Keys, MayEndWithNul) {
   given("everseen create f");
   EXPECT_THAT(sh("printf 'two\\nlines\\0b\\0' | everseen add f -z"), Prints("2 fresh, 0 seen\n"));
-  EXPECT_THAT(sh("printf 'two\\nlines\\0' | everseen check f --zero-terminated | tr '\\0' '!'"),
+  EXPECT_THAT(sh("printf 'two\\nlines\\0' | everseen check f --zero | tr '\\0' '!'"),
               Prints("seen\ttwo\nlines!"));
 }
 
