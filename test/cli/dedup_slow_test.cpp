@@ -17,6 +17,16 @@ TEST_F(DedupSlow, TakesALineOf300MB) {
   EXPECT_THAT(sh("echo a > a; everseen dedup a long a long | md5sum"), Prints(expected));
 }
 
+TEST_F(DedupSlow, PrintsNoPartOfALineForWhichThereIsNoMemory) {
+  const std::string limit = "ulimit -v 500000; ";
+  if (sh(limit + "everseen --version").exit_code != 0) GTEST_SKIP() << "a sanitizer needs more";
+  given("(echo a; head -c 300000000 /dev/zero | tr '\\0' x; echo) > long");
+  for (int i = 0; i < 5; ++i)
+    EXPECT_THAT(sh(limit + "everseen dedup --threads 4 long"),
+                testing::AllOf(test::Complains(3, "out of memory"),
+                               testing::Field(&test::program_result::out, testing::AnyOf("", "a\n"))));
+}
+
 TEST_F(DedupSlow, NeedsMemoryForTheFilterAndNotForTheLines) {
   // Five million different lines of 11 bytes; a hash set of them takes 300 MB and more.
   const auto result =
