@@ -1,9 +1,7 @@
 #include "everseen/stream/dedup.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,11 +9,9 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-#include <unistd.h>
 
+#include "everseen/cli/dedup_stats.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/progress.hpp"
@@ -24,7 +20,6 @@
 #include "everseen/cli/verbs.hpp"
 #include "everseen/core/sizing.hpp"
 #include "everseen/everseen.hpp"
-#include "everseen/store/descriptor.hpp"
 
 namespace everseen::cli {
 
@@ -118,7 +113,7 @@ filter open_filter(const dedup_arguments& given, const dedup_options& options, c
   const bool named = given.filter_name.has_value();
   if (given.store.url && *given.store.url != "mem:" && !named)
     throw parameter_error("--store keeps a filter by name; give --filter NAME, too");
-  const auto store = everseen::open_store(named ? store_url(given.store.url) : "mem:");
+  const auto store = named ? chosen_store(given.store) : everseen::open_store("mem:");
   const std::string name = given.filter_name.value_or("dedup");
   const auto must_use_times = [&](const auto& window) {
     if (options.time && !window)
@@ -152,64 +147,15 @@ dedup_options options_of(const dedup_arguments& given) {
   return options;
 }
 
-/// Fresh lines that were probably dropped in this run, by the formulas.
-double expected_drops(const filter_info& before, const filter_info& after, const dedup_result& result) {
-  const double counted = after.expected_false_seen - before.expected_false_seen;
-  // Slices that expired in between took their share along; then the promise is the best known bound.
-  return after.spec.window ? after.spec.error_rate * static_cast<double>(result.verdicts.fresh) : counted;
-}
-
-std::string stats_of(const dedup_result& result, const filter_info& after, double drops, double seconds) {
-  nlohmann::ordered_json json;
-  json["lines"] = result.records;
-  json["fresh"] = result.verdicts.fresh;
-  json["seen"] = result.verdicts.seen;
-  json["late"] = result.verdicts.late;
-  json["unknown"] = result.verdicts.unknown;
-  json["without_key"] = result.without_key;
-  json["expected_false_drops"] = drops;
-  json["seconds"] = seconds;
-  json["bytes"] = result.bytes;
-  json["filter"] = {{"name", after.name},
-                    {"error_rate", after.spec.error_rate},
-                    {"error_rate_now", after.error_rate_now},
-                    {"layout", to_string(after.spec.layout)},
-                    {"keys", after.keys},
-                    {"bytes", after.bytes}};
-  return json.dump(2) + "\n";
-}
-
-/// Where the counts go: opened before the run, which may be long, so that a path that is wrong costs nothing.
-class stats_file {
- public:
-  explicit stats_file(const std::string& where) : name_(where) {
-    if (where == "-") {
-      name_ = "standard error";
-      return;
-    }
-    opened_ = descriptor(::open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (!opened_) throw storage_error("cannot write " + where + ": " + std::strerror(errno), errno, where);
-  }
-  void write(const std::string& text) const {
-    output(opened_ ? opened_.get() : STDERR_FILENO, name_).write(text);
-  }
-
- private:
-  std::string name_;
-  descriptor opened_;
-};
-
 exit_code dedup(const dedup_arguments& given, printer& out) {
-  const auto begin = std::chrono::steady_clock::now();
   note_signals();
   dedup_options options = options_of(given);
   block_reader input(given.files, options.separator, dedup_block_bytes);
   input.while_waiting(stop_if_signalled);
   filter seen = open_filter(given, options, input);
-  std::optional<stats_file> stats;
-  if (given.stats) stats.emplace(*given.stats);
+  std::optional<dedup_stats> stats;
+  if (given.stats) stats.emplace(*given.stats, seen.info());
 
-  const filter_info before = seen.info();
   dedup_result result;
   {
     progress_line progress(input.total_bytes());
@@ -220,11 +166,7 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
     output lines(out.descriptor(), "standard output");
     result = deduplicate(input, seen, lines, options);
   }
-  if (stats) {
-    const filter_info after = seen.info();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    stats->write(stats_of(result, after, expected_drops(before, after, result), seconds));
-  }
+  if (stats) stats->write(result, seen.info());
   if (result.failure) result.failure->raise();
   return exit_code::done;
 }

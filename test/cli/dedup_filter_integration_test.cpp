@@ -56,6 +56,17 @@ TEST_F(DedupFilter, RefusesAStoreWithoutAName) {
   EXPECT_THAT(sh("everseen dedup --store file:elsewhere", "a\n"), Complains(2, "--store", "--filter"));
 }
 
+TEST_F(DedupFilter, RefusesToKeepAFilterInAStoreThatEndsWithTheRun) {
+  EXPECT_THAT(sh("everseen dedup --filter urls --store mem:", "a\n"), Complains(2, "mem:", "file:"));
+  EXPECT_THAT(sh("EVERSEEN_STORE=mem: everseen dedup --filter urls", "a\n"), Complains(2, "mem:", "file:"));
+  EXPECT_THAT(sh("EVERSEEN_STORE=mem: everseen dedup", "a\n"), Prints("a\n"));
+}
+
+TEST_F(DedupFilter, KeepsTheSecretOfAFilterForStrangersKeys) {
+  EXPECT_THAT(sh("everseen dedup --filter urls --hash siphash", "a\nb\na\n"), Prints("a\nb\n"));
+  EXPECT_THAT(sh("everseen dedup --filter urls --hash siphash", "b\nc\n"), Prints("c\n"));
+}
+
 TEST_F(DedupFilter, RefusesANameThatIsNone) {
   EXPECT_EQ(sh("everseen dedup --filter ../up", "a\n").exit_code, 2);
   EXPECT_EQ(sh("everseen dedup --filter ''", "a\n").exit_code, 2);
