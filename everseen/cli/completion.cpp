@@ -186,7 +186,7 @@ verb completion_verb() {
            {"Complete in fish", "everseen completion fish > everseen.fish"}},
           [](CLI::App& app) -> action {
             auto shell = std::make_shared<std::string>();
-            add_argument(app, *shell, {"bash|zsh|fish", "The shell"});
+            add_argument(app, *shell, {"bash|zsh|fish", "the shell"});
             return [shell](printer& out) { return run(*shell, out); };
           }};
 }

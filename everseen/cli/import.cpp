@@ -63,8 +63,8 @@ verb import_verb() {
            {"From a pipe", "cat clicks.everseen | everseen import copy", scene}},
           [](CLI::App& app) -> action {
             auto o = std::make_shared<options>();
-            add_argument(app, o->name, {"NAME", "The filter to make"});
-            add_argument(app, o->file, {"FILE", "The stream; none: standard input"});
+            add_argument(app, o->name, {"NAME", "the filter to make"});
+            add_argument(app, o->file, {"FILE", "the stream; none: standard input"});
             add_store_option(app, o->store);
             return [o](printer& out) { return run(*o, out); };
           }};

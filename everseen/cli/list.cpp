@@ -100,8 +100,8 @@ verb list_verb() {
             scene}},
           [](CLI::App& app) -> action {
             auto o = std::make_shared<options>();
-            add_switch(app, "--names", o->names, "Print the names only");
-            add_switch(app, "--json", o->json, "Print JSON");
+            add_switch(app, "--names", o->names, "print the names only");
+            add_switch(app, "--json", o->json, "print JSON");
             add_store_option(app, o->store);
             return [o](printer& out) { return run(*o, out); };
           }};
