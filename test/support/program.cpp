@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -117,7 +118,8 @@ program_result running_program::wait(std::chrono::seconds limit) {
   program_result result;
   const auto end = std::chrono::steady_clock::now() + limit;
   int status = 0;
-  while (::waitpid(process_, &status, WNOHANG) == 0) {
+  rusage usage{};
+  while (::wait4(process_, &status, WNOHANG, &usage) == 0) {
     if (!result.too_slow && std::chrono::steady_clock::now() > end) {
       result.too_slow = true;
       send(SIGKILL);
@@ -126,6 +128,7 @@ program_result running_program::wait(std::chrono::seconds limit) {
   }
   process_ = -1;
   result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  result.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) << 10;
   result.out = content_of(out_);
   result.err = content_of(err_);
   return result;

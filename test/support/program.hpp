@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -21,10 +22,11 @@ struct program_setup {
 
 /// How a program ended.
 struct program_result {
-  int exit_code = -1;     ///< as a shell shows it: 128 + the signal that ended it
-  std::string out;        ///< all of its standard output
-  std::string err;        ///< all of its standard error
-  bool too_slow = false;  ///< it was killed because its time was up
+  int exit_code = -1;            ///< as a shell shows it: 128 + the signal that ended it
+  std::string out;               ///< all of its standard output
+  std::string err;               ///< all of its standard error
+  bool too_slow = false;         ///< it was killed because its time was up
+  std::uint64_t peak_bytes = 0;  ///< the most memory that it, or a program that it waited for, had resident
 };
 
 /// A program that runs beside the test. Killed at the latest when this goes.
