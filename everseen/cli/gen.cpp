@@ -115,7 +115,7 @@ action declare(CLI::App& app) {
 verb gen_verb() {
   return {"gen",
           "Make a sample stream to try things with",
-          "words: random lower-case words of 4 to 12 letters; ten million of them hold 7.46 % repeats by "
+          "words: random lower-case words of 4 to 12 letters; ten million of them hold 7.46% repeats by "
           "chance alone. clicks: click events with a unique id, of which a share is delivered again a little "
           "later. ids: uniform numbers out of a range.\n\n"
           "A sample depends on its options and the seed alone and is the same on every machine.",

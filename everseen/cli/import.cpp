@@ -47,7 +47,7 @@ exit_code run(const options& o, printer& out) {
     throw parameter_error("import reads a stream of everseen export; give FILE, or redirect the input");
   note_signals();
   const std::uint64_t keys = restore_stream(o, from);
-  out.print("imported {}: {} keys\n", o.name, format_count(keys));
+  out.print("imported {}: {} {}\n", o.name, format_count(keys), keys == 1 ? "key" : "keys");
   return exit_code::done;
 }
 

@@ -54,7 +54,7 @@ void add_key_options(CLI::App& app, key_options& target, const std::string& quie
   add_argument(app, target.name, {"NAME", "the filter"});
   add_arguments(app, target.keys, {"KEY", "the keys; none: each line of standard input is one"});
   add_time(app, "--time", target.time, {"TIME", "time of the keys, for a filter with a window", "now"});
-  add_switch(app, "-z,--zero-terminated", target.zero, "keys end with a NUL byte instead of a newline");
+  add_switch(app, "-z,--zero", target.zero, "keys end with a NUL byte instead of a newline");
   add_switch(app, "-q,--quiet", target.quiet, quiet);
 }
 

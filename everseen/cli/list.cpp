@@ -54,7 +54,7 @@ void print_json(const std::vector<entry>& entries, printer& out) {
                      {"bytes", e.info.bytes}});
     else
       all.push_back({{"name", e.name}, {"fault", e.fault}});
-  out.print("{}\n", all.dump(2));
+  out.print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 void print_table(const std::vector<entry>& entries, printer& out) {

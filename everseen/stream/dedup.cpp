@@ -33,7 +33,7 @@ struct shared_state {
 
   std::mutex ending;
   dedup_result result;
-  std::exception_ptr error;  // the first; whoever sets it also calls read_no_more or end_before
+  std::exception_ptr error;  // the first; whoever sets it also sets `stop`
   // Read no more. Blocks that were read are still judged and written, but for those from `end` on.
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> end{std::numeric_limits<std::uint64_t>::max()};
@@ -44,10 +44,16 @@ struct shared_state {
   /// @param when  the time of the block, where the clock says it
   bool read(block& into, event_time& when) {
     const std::scoped_lock alone(reading);
-    if (stop || !input.next(into)) return false;
-    if (options.clock) last_read = std::max(last_read, options.clock());
-    when = last_read;
-    return true;
+    try {
+      if (stop || !input.next(into)) return false;
+      if (options.clock) last_read = std::max(last_read, options.clock());
+      when = last_read;
+      return true;
+    } catch (
+        ...) {  // before the next thread reads a block, which would wait for the turn of this one for ever
+      stop = true;
+      throw;
+    }
   }
   /// Blocks from `number` on are not judged and not written, as far as that has not happened yet.
   void end_before(std::uint64_t number) noexcept {

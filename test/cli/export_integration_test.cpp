@@ -20,7 +20,7 @@ TEST_F(Export, IsImportedAsTheSameFilter) {
 
 TEST_F(Export, GoesThroughAPipe) {
   given("everseen create f --window 10m && everseen add f -q a");
-  EXPECT_THAT(sh("everseen export f | everseen import g --store file:other"), Prints("imported g: 1 keys\n"));
+  EXPECT_THAT(sh("everseen export f | everseen import g --store file:other"), Prints("imported g: 1 key\n"));
   EXPECT_THAT(sh("everseen check g a --store file:other"), Prints("seen\ta\n"));
 }
 
@@ -45,6 +45,13 @@ TEST_F(Export, ThatIsDamagedLeavesNothingBehind) {
     EXPECT_THAT(sh(std::string("everseen import g ") + file), Complains(4)) << file;
     EXPECT_THAT(sh("everseen list --names; ls store"), Prints("f\nf\n")) << file;
   }
+}
+
+TEST_F(Export, DoesNotGoToATerminal) {
+  given("everseen create f");
+  const program_result result = sh("script -qec 'everseen export f' /dev/null < /dev/null");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.out, HasSubstr("no text for a terminal"));
 }
 
 TEST_F(Export, ReplacesNoFilter) {

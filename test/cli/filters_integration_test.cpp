@@ -50,7 +50,7 @@ TEST_F(Filters, AreNotCreatedFromNonsense) {
   EXPECT_THAT(sh("everseen create f --error-rate nan"), Complains(2, "--error-rate nan", "not a number"));
   EXPECT_THAT(sh("everseen create f --window 10"), Complains(2, "--window 10", "unit"));
   EXPECT_THAT(sh("everseen create f --slices 3"), Complains(2, "--slices", "--window"));
-  EXPECT_THAT(sh("everseen create f --window 1s --slices 7"), Complains(2, "7 slices", "1001 ms"));
+  EXPECT_THAT(sh("everseen create f --window 1s --slices 7"), Complains(2, "7 slices", "whole milliseconds"));
   EXPECT_THAT(sh("everseen create f --layout round"), Complains(2, "--layout round", "line-8x64"));
   EXPECT_THAT(sh("everseen create f --layout line-8x64 --probes 5"), Complains(2, "probes"));
   EXPECT_THAT(sh("everseen create f --hash md5"), Complains(2, "--hash md5", "xxh3, siphash"));
@@ -111,6 +111,14 @@ TEST_F(Filters, AreListed) {
 
 TEST_F(Filters, AreDropped) {
   given("everseen create f && everseen create g && everseen drop f && everseen drop g --yes");
+  EXPECT_THAT(sh("everseen list --names"), Prints(IsEmpty()));
+}
+
+TEST_F(Filters, AreDroppedAtATerminalOnlyAfterAYes) {
+  given("everseen create f");
+  EXPECT_EQ(sh("echo n | script -qec 'everseen drop f' /dev/null").exit_code, 1);
+  EXPECT_THAT(sh("everseen list --names"), Prints("f\n"));
+  EXPECT_EQ(sh("echo y | script -qec 'everseen drop f' /dev/null").exit_code, 0);
   EXPECT_THAT(sh("everseen list --names"), Prints(IsEmpty()));
 }
 

@@ -28,7 +28,7 @@ TEST_F(Keys, AreLines) {
 TEST_F(Keys, MayEndWithNul) {
   given("everseen create f");
   EXPECT_THAT(sh("printf 'two\\nlines\\0b\\0' | everseen add f -z"), Prints("2 fresh, 0 seen\n"));
-  EXPECT_THAT(sh("printf 'two\\nlines\\0' | everseen check f --zero-terminated | tr '\\0' '!'"),
+  EXPECT_THAT(sh("printf 'two\\nlines\\0' | everseen check f --zero | tr '\\0' '!'"),
               Prints("seen\ttwo\nlines!"));
 }
 
@@ -120,6 +120,12 @@ TEST_F(Keys, AddedBeforeASignalStay) {
     EXPECT_THAT(sh("everseen check f a && everseen add f a && everseen drop f"),
                 Prints("seen\ta\n0 fresh, 1 seen\n"));
   }
+}
+
+TEST_F(Keys, AddedBeforeNobodyReadsStay) {
+  given("everseen create f");
+  EXPECT_THAT(sh("seq 1000000 | everseen add f --verdicts | head -1"), Prints("fresh\t1\n", 128 + SIGPIPE));
+  EXPECT_THAT(sh("everseen check f 1"), Prints("seen\t1\n"));
 }
 
 TEST_F(Keys, AreNotAddedByTwoProcessesAtOnce) {

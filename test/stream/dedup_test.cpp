@@ -322,6 +322,18 @@ TEST_P(DedupFailure, WritesEveryRecordItAddedWhenItIsInterrupted) {
   }
 }
 
+TEST_P(DedupFailure, EndsWhenTheClockFails) {
+  for (const unsigned calls : {1U, 5U}) {
+    options.clock = [left = calls]() mutable {
+      if (--left == 0) throw std::runtime_error("no clock");
+      return event_time{};
+    };
+    const one_run run(make_filter(), numbered_lines(500), options);
+    EXPECT_EQ(run.error, "no clock");
+    EXPECT_EQ(lines_of(run.text_written).size(), run.seen.info().keys);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Dedup, DedupFailure, testing::Values(1, 2, 4));
 
 }  // namespace
