@@ -4,6 +4,7 @@
 // answers are compared before anything is timed. `vs_everseen` is a peer's time over the time of everseen in
 // the same run.
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -12,7 +13,6 @@
 
 #include <fcntl.h>
 #include <spawn.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,25 +29,30 @@ struct run_result {
   double peak_megabytes = 0;
 };
 
-/// Runs a shell command and waits for it.
+/// Runs a shell command and waits for it. Its memory is measured by time(1): what wait4 says of a child
+/// includes the memory of this process, from which it was forked.
 run_result run(const std::string& command) {
-  std::array<std::string, 3> words = {"sh", "-c", command};
-  std::array<char*, 4> arguments = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+  const std::string report =
+      (std::filesystem::temp_directory_path() / ("everseen-bench-" + std::to_string(getpid()))).string();
+  std::array<std::string, 6> words = {"time", "--format=%U %S %M", "--output=" + report, "sh", "-c", command};
+  std::array<char*, 7> arguments{};
+  std::transform(words.begin(), words.end(), arguments.begin(), [](std::string& w) { return w.data(); });
   run_result result;
-  rusage used{};
   int status = 0;
   result.seconds = seconds([&] {
     pid_t child = 0;
-    require(posix_spawnp(&child, "sh", nullptr, nullptr, arguments.data(), environ) == 0,
-            "cannot start a shell");
-    require(wait4(child, &status, 0, &used) == child, "lost a child");
+    require(posix_spawnp(&child, "time", nullptr, nullptr, arguments.data(), environ) == 0,
+            "cannot start time(1)");
+    require(waitpid(child, &status, 0) == child, "lost a child");
   });
   require(WIFEXITED(status) && WEXITSTATUS(status) == 0, command);
-  const auto of = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  result.cpu_seconds = of(used.ru_utime) + of(used.ru_stime);
-  result.peak_megabytes = static_cast<double>(used.ru_maxrss) / 1e3;
+  double user = 0;
+  double system = 0;
+  double kilobytes = 0;
+  std::ifstream(report) >> user >> system >> kilobytes;
+  std::filesystem::remove(report);
+  result.cpu_seconds = user + system;
+  result.peak_megabytes = kilobytes * 1024 / 1e6;
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "everseen/everseen.hpp"
+#include "everseen/store/huge_memory.hpp"
 
 #include "bench/support.hpp"
 
@@ -82,31 +83,52 @@ BENCHMARK(keys_to_verdicts)
     ->Unit(benchmark::kMillisecond)
     ->ArgName("bytes");
 
+/// Time from the operating system handing out zeroed memory, in ns a byte: what a new segment costs at the
+/// least.
+double new_memory_ns_a_byte() {
+  static const double known = [] {
+    constexpr std::size_t bytes = std::size_t{64} << 20;
+    const huge_memory memory(bytes);
+    return seconds([&] {
+             for (std::size_t at = 0; at < bytes; at += 4096) memory.data()[at] = std::byte{1};
+           }) /
+           bytes * 1e9;
+  }();
+  return known;
+}
+
 /// Cost of a new key in a filter made for as many, at several sizes; and in one that began with 10^5 and
-/// grew.
+/// grew. `steady_ns` is that of the second half of the keys, when the memory of a sized filter has been
+/// touched; `slowest_batch_ms` includes the operating system's zeroing of new memory, and `zeroing_ms` is
+/// what zeroing all memory of the filter costs.
 void fill(benchmark::State& state, bool grow) {
   const auto count = static_cast<std::size_t>(state.range(0));
   double whole = 0;
+  double second_half = 0;
   double slowest_batch = 0;
+  double bytes = 0;
   for (auto _ : state) {
     filter f =
         create("mem:", "bench", {.capacity = grow ? 100'000 : count, .error_rate = 1e-6, .partitions = 16});
     std::vector<verdict> out(batch);
     tally all;
-    whole = slowest_batch = 0;
     for (std::size_t from = 0; from < count; from += batch) {
       const std::size_t n = std::min(batch, count - from);
       const key_set keys(n, 16, from);
       const double took = seconds([&] { all += f.add(keys.views(), std::span(out).first(n)).value(); });
       whole += took;
+      if (from >= count / 2) second_half += took;
       slowest_batch = std::max(slowest_batch, took);
     }
     require(static_cast<double>(all.seen) < 10 + 2e-6 * static_cast<double>(count),
             "the error rate is broken");
     state.SetIterationTime(whole);
+    bytes = static_cast<double>(f.info().bytes);
   }
   state.counters["ns_key"] = whole / static_cast<double>(count) * 1e9;
+  state.counters["steady_ns"] = second_half / static_cast<double>(count) * 2e9;
   state.counters["slowest_batch_ms"] = slowest_batch * 1e3;
+  state.counters["zeroing_ms"] = new_memory_ns_a_byte() * bytes / 1e6;
 }
 BENCHMARK_CAPTURE(fill, sized, false)
     ->RangeMultiplier(10)

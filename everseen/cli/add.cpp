@@ -65,9 +65,9 @@ verb add_verb() {
         "everseen add recent --time 2025-01-01T12:00:00Z event-17", "everseen create recent --window 10m"}},
       [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
-        add_key_options(app, o->keys, "Do not print how many were fresh");
+        add_key_options(app, o->keys, "do not print how many were fresh");
         add_switch(app, "-v,--verdicts", o->verdicts,
-                   "Print fresh, seen or late, a tab and the key, for each");
+                   "print fresh, seen or late, a tab and the key, for each");
         add_store_option(app, o->store);
         return [o](printer& out) { return run(*o, out); };
       }};

@@ -50,7 +50,7 @@ verb check_verb() {
        {"In a condition", "if everseen check --quiet clicks alice; then echo 'was here'; fi", scene}},
       [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
-        add_key_options(app, o->keys, "Print nothing; stop at the first key that is not seen");
+        add_key_options(app, o->keys, "print nothing; stop at the first key that is not seen");
         add_store_option(app, o->store);
         return [o](printer& out) { return run(*o, out); };
       }};

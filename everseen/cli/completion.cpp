@@ -51,7 +51,7 @@ std::string bash_values(const manual_entry& e) {
 std::string bash_verb(const manual_page& page) {
   std::string text = fmt::format("    {})\n      case $before in\n", page.of->name);
   for (const manual_entry& o : page.options)
-    if (!o.value.empty()) text += fmt::format("        {}) {} ;;\n", fmt::join(o.flags, "|"), bash_values(o));
+    if (o.takes_a_word()) text += fmt::format("        {}) {} ;;\n", fmt::join(o.flags, "|"), bash_values(o));
   text += "        *)\n          case $word in\n";
   text += fmt::format("            -*) compgen -W '{}' -- \"$word\" ;;\n", fmt::join(page.flags(), " "));
   if (!page.arguments.empty())
@@ -104,7 +104,7 @@ std::string zsh_verb(const manual_page& page) {
   for (const manual_entry& o : page.options)
     for (const std::string& flag : o.flags)
       text += fmt::format(" \\\n        '{}[{}]{}'", flag, quotable(o.text),
-                          o.value.empty() ? "" : zsh_values(o));
+                          o.takes_a_word() ? zsh_values(o) : "");
   for (const manual_entry& a : page.arguments)
     text += fmt::format(" \\\n        '{}{}'", a.many ? "*" : "", zsh_values(a));
   return text + " ;;\n";
@@ -149,7 +149,7 @@ std::string fish_verb(const manual_page& page) {
     text += when;
     for (const std::string& flag : o.flags)
       text += flag.starts_with("--") ? " -l " + flag.substr(2) : " -s " + flag.substr(1);
-    text += fmt::format("{} -d '{}'\n", o.value.empty() ? "" : fish_values(o), quotable(o.text));
+    text += fmt::format("{} -d '{}'\n", o.takes_a_word() ? fish_values(o) : "", quotable(o.text));
   }
   for (const manual_entry& a : page.arguments) text += when + fish_values(a) + '\n';
   return text;
@@ -186,7 +186,7 @@ verb completion_verb() {
            {"Complete in fish", "everseen completion fish > everseen.fish"}},
           [](CLI::App& app) -> action {
             auto shell = std::make_shared<std::string>();
-            add_argument(app, *shell, {"bash|zsh|fish", "The shell"});
+            add_argument(app, *shell, {"bash|zsh|fish", "the shell"});
             return [shell](printer& out) { return run(*shell, out); };
           }};
 }

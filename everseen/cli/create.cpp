@@ -55,31 +55,31 @@ exit_code run(const options& o, printer& out) {
 
 action declare(CLI::App& app) {
   auto o = std::make_shared<options>();
-  add_argument(app, o->name, {"NAME", "The new filter: letters, digits and . _ -"});
+  add_argument(app, o->name, {"NAME", "the new filter: letters, digits and . _ -"});
   add_count(app, "--capacity", o->capacity, {1, max_capacity},
-            {"COUNT", "How many different keys you expect (with a window: within its width)", "1M"});
+            {"COUNT", "how many different keys you expect (with a window: within its width)", "1M"});
   add_rate(app, "--error-rate", o->error_rate, {sizing::min_error_rate, sizing::max_error_rate},
-           {"RATE", "Share of new keys that may be called seen", "1e-6"});
+           {"RATE", "share of new keys that may be called seen", "1e-6"});
   add_choice(app, "--growth", o->growth,
              {"grow|refuse|overfill",
-              "When the capacity is reached: grow and keep the error rate, refuse keys, "
+              "when the capacity is reached: grow and keep the error rate, refuse keys, "
               "or go on with more errors",
               "grow"},
              parse_growth_kind);
-  add_duration(app, "--window", o->window, {"DURATION", "Forget keys after this time, as in 10m"});
+  add_duration(app, "--window", o->window, {"DURATION", "forget keys after this time, as in 10m"});
   add_count(app, "--slices", o->slices, {1, max_slices},
-            {"COUNT", "Parts of the window; a key is forgotten up to one part later", "10"});
+            {"COUNT", "parts of the window; a key is forgotten up to one part later", "10"});
   add_choice(app, "--layout", o->layout,
-             {"classic|line-8x64|line-16x32|two-line-8x64|two-line-16x32",
-              "Where a key's bits go; default: what everseen plan picks"},
+             {"classic|line-8x64|line-16x32|two-line-8x64|two-line-16x32", "where a key's bits go",
+              "what everseen plan picks"},
              parse_layout_kind);
-  add_count(app, "--probes", o->probes, {1, max_probes}, {"COUNT", "Bits a key, for the classic layout"});
+  add_count(app, "--probes", o->probes, {1, max_probes}, {"COUNT", "bits a key, for the classic layout"});
   add_choice(app, "--hash", o->hash,
              {"xxh3|siphash", "siphash where strangers choose the keys and may want to hurt you", "xxh3"},
              parse_hash_kind);
   add_count(app, "--partitions", o->partitions, {1, max_partitions},
-            {"COUNT", "Parts that threads can work on side by side; default: by size"});
-  add_switch(app, "-q,--quiet", o->quiet, "Do not print what was made");
+            {"COUNT", "parts that threads can work on side by side", "by size"});
+  add_switch(app, "-q,--quiet", o->quiet, "do not print what was made");
   add_store_option(app, o->store);
   return [o](printer& out) { return run(*o, out); };
 }

@@ -1,9 +1,7 @@
 #include "everseen/stream/dedup.hpp"
 
-#include <cerrno>
+#include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,9 +10,8 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-#include <unistd.h>
 
+#include "everseen/cli/dedup_stats.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/progress.hpp"
@@ -52,11 +49,15 @@ struct dedup_arguments {
 /// What a filter is made for when the size of the input is unknown. It grows from here; memory is touched as
 /// it fills.
 constexpr std::uint64_t capacity_of_a_stream = 4'000'000;
+/// A filter that is kept is made for more than the first input, which may be small: each layer it grows by
+/// costs every later key another look.
+constexpr std::uint64_t least_capacity_of_a_kept_filter = 1'000'000;
 
-std::optional<char> parse_delimiter(std::string_view text) {
+char parse_delimiter(std::string_view what, std::string_view text) {
   if (text == "\\t" || text == "tab") return '\t';
   if (text.size() == 1) return text.front();
-  return std::nullopt;
+  throw parameter_error(
+      fmt::format("{} '{}' is not one character of one byte; give one, as in ',', or tab", what, text));
 }
 
 std::optional<dedup_options::missing> parse_missing(std::string_view word) {
@@ -78,7 +79,7 @@ std::optional<field_rule> rule_of(std::string_view what, std::optional<std::uint
   return field_rule{field_rule::kind::json, 0, delimiter, *pointer};
 }
 
-/// The rate that was asked for must be the one the filter keeps.
+/// What was asked for must be what the filter keeps.
 void must_agree(const dedup_arguments& given, const filter& f) {
   const spec& s = f.get_spec();
   const auto differs = [&](std::string_view option, const auto& has) {
@@ -88,6 +89,7 @@ void must_agree(const dedup_arguments& given, const filter& f) {
                     option, f.name(), has));
   };
   if (given.error_rate && *given.error_rate != s.error_rate) differs("--error-rate", s.error_rate);
+  if (given.capacity && *given.capacity != s.capacity) differs("--capacity", s.capacity);
   if (given.hash && *given.hash != s.hash) differs("--hash", to_string(s.hash));
   if (given.window && (!s.window || s.window->width != *given.window))
     differs("--window", s.window ? format_duration(s.window->width) : "none");
@@ -95,35 +97,49 @@ void must_agree(const dedup_arguments& given, const filter& f) {
     differs("--slices", s.window ? std::to_string(s.window->slices) : "none");
 }
 
-filter open_filter(const dedup_arguments& given, const block_reader& input) {
+spec spec_of(const dedup_arguments& given, const block_reader& input) {
+  spec_request request;
+  request.error_rate = given.error_rate.value_or(request.error_rate);
+  const std::uint64_t estimate = input.estimate_records().value_or(capacity_of_a_stream);
+  request.capacity = given.capacity.value_or(
+      given.filter_name ? std::max(estimate, least_capacity_of_a_kept_filter) : estimate);
+  request.hash = given.hash.value_or(request.hash);
+  if (given.window) request.window = {*given.window, static_cast<std::uint32_t>(given.slices.value_or(10))};
+  return make_spec(request);
+}
+
+/// Opens the filter, or makes it once nothing can be wrong with the command line any more.
+filter open_filter(const dedup_arguments& given, const dedup_options& options, const block_reader& input) {
   const bool named = given.filter_name.has_value();
   if (given.store.url && *given.store.url != "mem:" && !named)
     throw parameter_error("--store keeps a filter by name; give --filter NAME, too");
-  const auto store = everseen::open_store(named ? store_url(given.store.url) : "mem:");
+  const auto store = named ? chosen_store(given.store) : everseen::open_store("mem:");
   const std::string name = given.filter_name.value_or("dedup");
+  const auto must_use_times = [&](const auto& window) {
+    if (options.time && !window)
+      throw parameter_error("a time is used only by a filter with a window; give --window, too");
+  };
   if (named && store->exists(name)) {
     filter f(name, store->open(name, access::write));
     must_agree(given, f);
+    must_use_times(f.get_spec().window);
     return f;
   }
-  spec_request request;
-  request.error_rate = given.error_rate.value_or(request.error_rate);
-  request.capacity = given.capacity.value_or(input.estimate_records().value_or(capacity_of_a_stream));
-  request.hash = given.hash.value_or(request.hash);
+  must_use_times(given.window);
   if (given.slices && !given.window) throw parameter_error("--slices divides a window; give --window, too");
-  if (given.window) request.window = {*given.window, static_cast<std::uint32_t>(given.slices.value_or(10))};
-  return {name, store->create(name, make_spec(request))};
+  return {name, store->create(name, spec_of(given, input))};
 }
 
-dedup_options options_of(const dedup_arguments& given, const spec& s) {
+dedup_options options_of(const dedup_arguments& given) {
   dedup_options options;
   options.separator = given.zero ? '\0' : '\n';
   const char delimiter = given.delimiter.value_or('\t');
   options.key = rule_of("key", given.key_field, given.key_json, delimiter).value_or(field_rule{});
   options.time = rule_of("time", given.time_field, given.time_json, delimiter);
-  if (options.time && !s.window)
-    throw parameter_error("a time is used only by a filter with a window; give --window, too");
-  options.now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  static_cast<void>(record_rule(options.key, options.time));  // refuses what can never match
+  options.clock = [] {
+    return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  };
   options.without_key = given.missing_key.value_or(dedup_options::missing::fail);
   options.wanted = given.repeated ? verdict::seen : verdict::fresh;
   options.threads =
@@ -131,52 +147,15 @@ dedup_options options_of(const dedup_arguments& given, const spec& s) {
   return options;
 }
 
-/// Fresh lines that were probably dropped in this run, by the formulas.
-double expected_drops(const filter_info& before, const filter_info& after, const dedup_result& result) {
-  const double counted = after.expected_false_seen - before.expected_false_seen;
-  // Slices that expired in between took their share along; then the promise is the best known bound.
-  return after.spec.window ? after.spec.error_rate * static_cast<double>(result.verdicts.fresh) : counted;
-}
-
-std::string stats_of(const dedup_result& result, const filter_info& after, double drops, double seconds) {
-  nlohmann::ordered_json json;
-  json["lines"] = result.records;
-  json["fresh"] = result.verdicts.fresh;
-  json["seen"] = result.verdicts.seen;
-  json["late"] = result.verdicts.late;
-  json["unknown"] = result.verdicts.unknown;
-  json["without_key"] = result.without_key;
-  json["expected_false_drops"] = drops;
-  json["seconds"] = seconds;
-  json["bytes"] = result.bytes;
-  json["filter"] = {{"name", after.name},
-                    {"error_rate", after.spec.error_rate},
-                    {"error_rate_now", after.error_rate_now},
-                    {"layout", to_string(after.spec.layout)},
-                    {"keys", after.keys},
-                    {"bytes", after.bytes}};
-  return json.dump(2) + "\n";
-}
-
-void write_stats(const std::string& where, const std::string& text) {
-  if (where == "-") {
-    output(STDERR_FILENO, "standard error").write(text);
-    return;
-  }
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(where.c_str(), "we"), &std::fclose);
-  if (!file) throw storage_error("cannot write " + where + ": " + std::strerror(errno), errno, where);
-  output(::fileno(file.get()), where).write(text);
-}
-
 exit_code dedup(const dedup_arguments& given, printer& out) {
-  const auto begin = std::chrono::steady_clock::now();
   note_signals();
-  block_reader input(given.files, given.zero ? '\0' : '\n', dedup_block_bytes);
+  dedup_options options = options_of(given);
+  block_reader input(given.files, options.separator, dedup_block_bytes);
   input.while_waiting(stop_if_signalled);
-  filter seen = open_filter(given, input);
-  dedup_options options = options_of(given, seen.get_spec());
+  filter seen = open_filter(given, options, input);
+  std::optional<dedup_stats> stats;
+  if (given.stats) stats.emplace(*given.stats, seen.info());
 
-  const filter_info before = seen.info();
   dedup_result result;
   {
     progress_line progress(input.total_bytes());
@@ -187,11 +166,7 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
     output lines(out.descriptor(), "standard output");
     result = deduplicate(input, seen, lines, options);
   }
-  if (given.stats) {
-    const filter_info after = seen.info();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    write_stats(*given.stats, stats_of(result, after, expected_drops(before, after, result), seconds));
-  }
+  if (stats) stats->write(result, seen.info());
   if (result.failure) result.failure->raise();
   return exit_code::done;
 }
@@ -200,8 +175,10 @@ void declare_key(CLI::App& app, dedup_arguments& given) {
   const count_bounds fields = {1, 10'000};
   add_count(app, "--key-field", given.key_field, fields,
             {"N", "the key is field N of the line, counted from 1"});
-  add_choice(app, "--delimiter", given.delimiter,
-             {"C", "what stands between fields: one character, or tab", "tab"}, parse_delimiter);
+  add_option(app, "--delimiter", {"C", "what stands between fields: one character, or tab", "tab"},
+             [&given](std::string_view what, std::string_view text) {
+               given.delimiter = parse_delimiter(what, text);
+             });
   add_text(app, "--key-json", given.key_json,
            {"POINTER", "each line is a JSON document; the key is the value at this pointer, as in /user/id"});
   add_choice(app, "--missing-key", given.missing_key,
@@ -215,7 +192,7 @@ void declare_filter(CLI::App& app, dedup_arguments& given) {
            {"RATE", "the share of new lines that may be dropped by mistake", "1e-6"});
   add_count(app, "--capacity", given.capacity, {1, max_capacity},
             {"N", "how many different keys to make room for; the filter grows beyond",
-             "estimated from the size of the input"});
+             "estimated from the size of the input; at least 1M with --filter"});
   add_choice(app, "--hash", given.hash,
              {"xxh3|siphash", "siphash where strangers choose the keys and may mean harm", "xxh3"},
              parse_hash_kind);

@@ -44,8 +44,8 @@ verb drop_verb() {
           {{"Delete without being asked", "everseen drop clicks --yes", "everseen create clicks"}},
           [](CLI::App& app) -> action {
             auto o = std::make_shared<options>();
-            add_argument(app, o->name, {"NAME", "The filter"});
-            add_switch(app, "-y,--yes", o->yes, "Do not ask");
+            add_argument(app, o->name, {"NAME", "the filter"});
+            add_switch(app, "-y,--yes", o->yes, "do not ask");
             add_store_option(app, o->store);
             return [o](printer& out) { return run(*o, out); };
           }};

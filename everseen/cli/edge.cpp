@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <exception>
 #include <new>
 #include <string>
 #include <string_view>
@@ -43,6 +44,8 @@ int at_the_edge(const std::function<exit_code()>& work) {
     return complain(exit_code::outage, e.what());
   } catch (const std::bad_alloc&) {
     return complain(exit_code::outage, "out of memory; give the machine more, or ask for a smaller filter");
+  } catch (const std::exception& e) {
+    return complain(exit_code::outage, std::string("this is a bug: ") + e.what() + "; please report it");
   }
 }
 

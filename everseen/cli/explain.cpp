@@ -98,10 +98,10 @@ exit_code run(const options& o, printer& out) {
 action declare(CLI::App& app) {
   auto o = std::make_shared<options>();
   o->key.keys.resize(1);
-  add_argument(app, o->key.name, {"NAME", "The filter"});
-  add_argument(app, o->key.keys.front(), {"KEY", "The key"});
-  add_time(app, "--time", o->key.time, {"TIME", "Time of the key, for a filter with a window; default: now"});
-  add_switch(app, "--json", o->json, "Print JSON");
+  add_argument(app, o->key.name, {"NAME", "the filter"});
+  add_argument(app, o->key.keys.front(), {"KEY", "the key"});
+  add_time(app, "--time", o->key.time, {"TIME", "time of the key, for a filter with a window", "now"});
+  add_switch(app, "--json", o->json, "print JSON");
   add_store_option(app, o->store);
   return [o](printer& out) { return run(*o, out); };
 }

@@ -66,8 +66,8 @@ verb export_verb() {
         "everseen export clicks | everseen import clicks --store file:./copy", scene}},
       [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
-        add_argument(app, o->name, {"NAME", "The filter"});
-        add_text(app, "-o,--output", o->file, {"FILE", "Write to this new file; default: standard output"});
+        add_argument(app, o->name, {"NAME", "the filter"});
+        add_text(app, "-o,--output", o->file, {"FILE", "write to this file", "standard output"});
         add_store_option(app, o->store);
         return [o](printer& out) { return run(*o, out); };
       }};

@@ -93,13 +93,13 @@ void declare_clicks(CLI::App& app, options& o) {
 
 action declare(CLI::App& app) {
   auto o = std::make_shared<options>();
-  add_argument(app, o->kind, {"words|clicks|ids", "What to make"});
-  add_count(app, "--count", o->count, {0, any}, {"COUNT", "How many lines"});
-  add_count(app, "--seed", o->seed, {0, any}, {"NUMBER", "Another seed gives another sample", "1"});
+  add_argument(app, o->kind, {"words|clicks|ids", "what to make"});
+  add_count(app, "--count", o->count, {0, any}, {"COUNT", "how many lines"});
+  add_count(app, "--seed", o->seed, {0, any}, {"NUMBER", "another seed gives another sample", "1"});
   add_rate(app, "--repeats", o->repeats, {0, 1},
-           {"SHARE", "Share of lines that repeat an earlier line on purpose", "0"});
+           {"SHARE", "share of lines that repeat an earlier line on purpose", "0"});
   add_count(app, "--reach", o->reach, {1, any},
-            {"COUNT", "How many lines back a repeated line may be; default: 1000 for clicks, else all"});
+            {"COUNT", "how many lines back a repeated line may be", "1000 for clicks, else all"});
   add_option(app, "--range", {"FROM..TO", "ids: the numbers to draw from, both included", "1..10G"},
              [o](std::string_view what, std::string_view value) {
                const auto [first, last] = parse_range(what, value, any - 1);
@@ -115,7 +115,7 @@ action declare(CLI::App& app) {
 verb gen_verb() {
   return {"gen",
           "Make a sample stream to try things with",
-          "words: random lower-case words of 4 to 12 letters; ten million of them hold 7.46 % repeats by "
+          "words: random lower-case words of 4 to 12 letters; ten million of them hold 7.46% repeats by "
           "chance alone. clicks: click events with a unique id, of which a share is delivered again a little "
           "later. ids: uniform numbers out of a range.\n\n"
           "A sample depends on its options and the seed alone and is the same on every machine.",

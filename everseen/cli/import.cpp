@@ -47,7 +47,7 @@ exit_code run(const options& o, printer& out) {
     throw parameter_error("import reads a stream of everseen export; give FILE, or redirect the input");
   note_signals();
   const std::uint64_t keys = restore_stream(o, from);
-  out.print("imported {}: {} keys\n", o.name, format_count(keys));
+  out.print("imported {}: {} {}\n", o.name, format_count(keys), keys == 1 ? "key" : "keys");
   return exit_code::done;
 }
 
@@ -63,8 +63,8 @@ verb import_verb() {
            {"From a pipe", "cat clicks.everseen | everseen import copy", scene}},
           [](CLI::App& app) -> action {
             auto o = std::make_shared<options>();
-            add_argument(app, o->name, {"NAME", "The filter to make"});
-            add_argument(app, o->file, {"FILE", "The stream; none: standard input"});
+            add_argument(app, o->name, {"NAME", "the filter to make"});
+            add_argument(app, o->file, {"FILE", "the stream; none: standard input"});
             add_store_option(app, o->store);
             return [o](printer& out) { return run(*o, out); };
           }};

@@ -152,8 +152,8 @@ verb info_verb() {
       {{"For people", "everseen info clicks", scene}, {"For programs", "everseen info clicks --json", scene}},
       [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
-        add_argument(app, o->name, {"NAME", "The filter"});
-        add_switch(app, "--json", o->json, "Print JSON");
+        add_argument(app, o->name, {"NAME", "the filter"});
+        add_switch(app, "--json", o->json, "print JSON");
         add_store_option(app, o->store);
         return [o](printer& out) { return run(*o, out); };
       }};

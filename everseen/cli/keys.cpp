@@ -51,11 +51,10 @@ std::optional<event_time> key_options::time_for(const spec& s) const {
 }
 
 void add_key_options(CLI::App& app, key_options& target, const std::string& quiet) {
-  add_argument(app, target.name, {"NAME", "The filter"});
-  add_arguments(app, target.keys, {"KEY", "The keys; none: each line of standard input is one"});
-  add_time(app, "--time", target.time,
-           {"TIME", "Time of the keys, for a filter with a window; default: now"});
-  add_switch(app, "-z,--zero-terminated", target.zero, "Keys end with a NUL byte instead of a newline");
+  add_argument(app, target.name, {"NAME", "the filter"});
+  add_arguments(app, target.keys, {"KEY", "the keys; none: each line of standard input is one"});
+  add_time(app, "--time", target.time, {"TIME", "time of the keys, for a filter with a window", "now"});
+  add_switch(app, "-z,--zero", target.zero, "keys end with a NUL byte instead of a newline");
   add_switch(app, "-q,--quiet", target.quiet, quiet);
 }
 

@@ -54,7 +54,7 @@ void print_json(const std::vector<entry>& entries, printer& out) {
                      {"bytes", e.info.bytes}});
     else
       all.push_back({{"name", e.name}, {"fault", e.fault}});
-  out.print("{}\n", all.dump(2));
+  out.print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 void print_table(const std::vector<entry>& entries, printer& out) {
@@ -100,8 +100,8 @@ verb list_verb() {
             scene}},
           [](CLI::App& app) -> action {
             auto o = std::make_shared<options>();
-            add_switch(app, "--names", o->names, "Print the names only");
-            add_switch(app, "--json", o->json, "Print JSON");
+            add_switch(app, "--names", o->names, "print the names only");
+            add_switch(app, "--json", o->json, "print JSON");
             add_store_option(app, o->store);
             return [o](printer& out) { return run(*o, out); };
           }};

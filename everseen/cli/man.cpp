@@ -60,8 +60,8 @@ verb man_verb() {
            {"Write all pages into a directory", "everseen man --all share/man/man1"}},
           [](CLI::App& app) -> action {
             auto o = std::make_shared<options>();
-            add_argument(app, o->verb, {"VERB", "The verb; none: the program as a whole"});
-            add_text(app, "--all", o->directory, {"DIR", "Write all pages into this directory"});
+            add_argument(app, o->verb, {"VERB", "the verb; none: the program as a whole"});
+            add_text(app, "--all", o->directory, {"DIR", "write all pages into this directory"});
             return [o](printer& out) { return run(*o, out); };
           }};
 }

@@ -66,7 +66,7 @@ manual_page describe(const verb& v) {
     entry.many = o->get_items_expected_max() > 1;
     (o->get_positional() ? page.arguments : page.options).push_back(std::move(entry));
   }
-  page.options.push_back({{"-h", "--help"}, "", "Show this help", "", false, false});
+  page.options.push_back({{"-h", "--help"}, "", "show this help", "", false, false});
   return page;
 }
 
@@ -126,8 +126,8 @@ std::string overview_text() {
       "Has this key ever been seen?\n\n"
       "usage: everseen VERB [OPTION...] [ARGUMENT...]\n\nVerbs:\n";
   for (const verb& v : all_verbs()) text += fmt::format("  {:<12}{}\n", v.name, v.purpose);
-  text += "\nOptions:\n  -h, --help  Show this help, or that of a verb: everseen VERB --help\n";
-  text += "  --version   Show the version\n\nExit codes:\n";
+  text += "\nOptions:\n  -h, --help  show this help, or that of a verb: everseen VERB --help\n";
+  text += "  --version   show the version\n\nExit codes:\n";
   for (const constant_entry& e : exit_codes()) text += fmt::format("  {}  {}\n", e.name, e.text);
   text += "\nEnvironment:\n";
   for (const constant_entry& e : environment()) text += fmt::format("  {}  {}\n", e.name, e.text);

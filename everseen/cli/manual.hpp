@@ -21,6 +21,8 @@ struct manual_entry {
   [[nodiscard]] std::string heading() const;
   /// The text with the default.
   [[nodiscard]] std::string body() const;
+  /// The next word of a command line is its value; [=FILE] is part of the same word.
+  [[nodiscard]] bool takes_a_word() const noexcept { return !value.empty() && !value.starts_with("[="); }
   /// The words that may stand for the value, where there is a fixed set.
   [[nodiscard]] std::vector<std::string> choices() const;
 };

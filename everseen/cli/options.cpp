@@ -37,8 +37,10 @@ CLI::Option* add_raw(CLI::App& app, const std::string& name, const option_text& 
 }  // namespace
 
 void add_switch(CLI::App& app, const std::string& flags, bool& target, const std::string& text) {
-  app.add_flag_callback(
-      flags, [&target] { target = true; }, text);
+  app.add_flag(flags, text)->each([&target, what = long_flag(flags)](const std::string& value) {
+    if (value != "true") throw parameter_error(fmt::format("{} takes no value; write {} alone", what, what));
+    target = true;
+  });
 }
 
 void add_option(CLI::App& app, const std::string& flags, const option_text& manual, value_reader read) {

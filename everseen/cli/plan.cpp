@@ -69,12 +69,12 @@ exit_code run(options o, printer& out) {
 action declare(CLI::App& app) {
   auto o = std::make_shared<options>();
   plan_request& r = o->request;
-  add_count(app, "--keys", r.keys, {1, max_capacity}, {"COUNT", "How many different keys there will be"});
+  add_count(app, "--keys", r.keys, {1, max_capacity}, {"COUNT", "how many different keys there will be"});
   add_rate(app, "--error-rate", r.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
-           {"RATE", "Share of new keys that may be called seen"});
-  add_count(app, "--bytes", r.bytes, {line_bytes, max_bits / 8}, {"BYTES", "Memory there is, as in 64Mi"});
-  add_count(app, "--bits", o->bits, {line_bits, max_bits}, {"BITS", "The same in bits"});
-  add_option(app, "--values", {"COUNT|FROM..TO", "Keys are numbers: how many different ones could exist"},
+           {"RATE", "share of new keys that may be called seen"});
+  add_count(app, "--bytes", r.bytes, {line_bytes, max_bits / 8}, {"BYTES", "memory there is, as in 64Mi"});
+  add_count(app, "--bits", o->bits, {line_bits, max_bits}, {"BITS", "the same in bits"});
+  add_option(app, "--values", {"COUNT|FROM..TO", "keys are numbers: how many different ones could exist"},
              [o](std::string_view what, std::string_view value) {
                if (value.find("..") == std::string_view::npos) {
                  o->request.values = parse_count(what, value, {1, max_bits});
@@ -83,7 +83,7 @@ action declare(CLI::App& app) {
                  o->request.values = last - first + 1;
                }
              });
-  add_switch(app, "--json", o->json, "Print JSON");
+  add_switch(app, "--json", o->json, "print JSON");
   return [o](printer& out) { return run(*o, out); };
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <concepts>
 #include <cstring>
 #include <string_view>
 
@@ -31,7 +32,8 @@ char* put(char* out, std::string_view text) noexcept {
   return out + text.size();
 }
 
-char* put(char* out, std::uint64_t number) noexcept {
+template <std::integral Number>
+char* put(char* out, Number number) noexcept {
   return std::to_chars(out, out + 20, number).ptr;
 }
 
@@ -90,8 +92,7 @@ char* sample_clicks::write(std::uint64_t record, char* out) const noexcept {
   // A bijection of the record's number, so that ids never collide by chance.
   out = put_hex(out, sample_random::mix(sample_random::mix(seed_) ^ record));
   out = put(put(out, json ? R"(","time":)" : ","), quote);
-  out = text_time ? write_event_time(time, out)
-                  : put(out, static_cast<std::uint64_t>(time.time_since_epoch().count()));
+  out = text_time ? write_event_time(time, out) : put(out, time.time_since_epoch().count());
   out = put(put(put(out, quote), json ? R"(,"site":")" : ","), site);
   out = put(put(out, json ? R"(","country":")" : ","), country);
   out = put(put(out, json ? R"(","user":)" : ","), user);

@@ -29,8 +29,7 @@ std::string store_url(const std::optional<std::string>& given) {
 
 void add_store_option(CLI::App& app, store_choice& target) {
   add_text(app, "--store", target.url,
-           {"URL",
-            "Where filters live, as in file:DIRECTORY; default: $EVERSEEN_STORE, else your data directory"});
+           {"URL", "where filters live, as in file:DIRECTORY", "$EVERSEEN_STORE, else your data directory"});
 }
 
 std::shared_ptr<store> chosen_store(const store_choice& choice) {

@@ -68,6 +68,11 @@ struct batch_failure {
   std::string message;
   tally done;  ///< includes the unknown ones
 
+  /// Whether nothing behind the failing key was judged. A full filter still answers for the keys it holds.
+  /// After any other failure going on could add a later occurrence of a key whose first is unknown, and a
+  /// retry of that one would then be told `seen`.
+  [[nodiscard]] bool ends_batch() const noexcept { return why != cause::full; }
+
   /// The failure that the exception now being handled amounts to. Anything that is not an expected failure of
   /// a batch is thrown on.
   static batch_failure from_current_exception();

@@ -79,9 +79,9 @@ void validate_window(const window_spec& w) {
     throw parameter_error("a window of " + text(width) + " ms cannot have " + text(slices) +
                           " slices; make it at least 1 ms a slice, or use fewer slices");
   if (width % slices != 0)
-    throw parameter_error("a window of " + text(width) + " ms is not divisible into " + text(slices) +
-                          " slices of whole milliseconds; the nearest that is: " +
-                          text((width + slices / 2) / slices * slices) + " ms");
+    throw parameter_error(
+        "a window of " + text(width) + " ms is not divisible into " + text(slices) +
+        " slices of whole milliseconds; the nearest below that is: " + text(width - width % slices) + " ms");
 }
 
 /// All but what a layer would need, which only a spec that passed this can be asked.

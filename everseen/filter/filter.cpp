@@ -32,11 +32,12 @@ void check_times(const spec& s, std::size_t keys, std::size_t times) {
     throw parameter_error("the filter has a window; pass the time of the keys");
 }
 
-/// Adds the outcome of one chunk to that of the chunks before it. The first failure is the one reported.
+/// Adds the outcome of one chunk to that of the chunks before it. The first failure is the one reported,
+/// unless it was only a lack of room.
 void join(batch_result& all, batch_result chunk) {
   const tally more = chunk ? *chunk : chunk.error().done;
-  if (all && !chunk) {
-    chunk.error().done += *all;
+  if (!chunk && (all || chunk.error().ends_batch())) {
+    chunk.error().done += all ? *all : all.error().done;
     all = std::move(chunk);
   } else {
     (all ? *all : all.error().done) += more;
@@ -55,8 +56,15 @@ batch_result for_each_chunk(const spec& s, std::span<const event_time> times, st
     const auto chunk_times = times.size() > 1 ? times.subspan(from, count) : times;
     const auto batches =
         sorted.sort(digest_chunk(from, count), chunk_times, s.partitions, out.subspan(from, count));
-    join(all, judge(batches));
+    batch_result judged = judge(batches);
     sorted.gather();
+    const bool go_on = judged || !judged.error().ends_batch();
+    join(all, std::move(judged));
+    if (go_on) continue;
+    const std::span<verdict> rest = out.subspan(from + count);
+    std::fill(rest.begin(), rest.end(), verdict::unknown);
+    all.error().done.unknown += rest.size();
+    break;
   }
   return all;
 }

@@ -24,7 +24,7 @@ struct filter_info {
   std::uint64_t segments = 0;
   std::uint32_t max_layers = 0;    ///< in the slice that grew most
   double error_rate_now = 0;       ///< chance that a key never added is called seen at this moment
-  double expected_false_seen = 0;  ///< fresh keys probably called seen so far, by the formulas
+  double expected_false_seen = 0;  ///< fresh keys probably called seen while what is remembered was added
   std::vector<partition_state> partitions;
 };
 
@@ -49,14 +49,16 @@ class filter {
   verdict add(std::string_view key);
   verdict add(std::string_view key, event_time when);
 
-  /// Marks many keys. Of a key that occurs twice the first is the fresh one.
+  /// Marks many keys. Of a key that occurs twice the first is the fresh one. After a failure other than
+  /// full_error all that follows in the span is unknown, so that adding the unknown ones again is right.
   /// @param times  nothing, one for all, or one a key      @pre out.size() == keys.size()
   /// @return how many got which verdict; on failure see batch_failure, `out` is valid then too
   /// @throws parameter_error  a window and no times, or a wrong number of them
   batch_result add(std::span<const std::string_view> keys, std::span<verdict> out,
                    std::span<const event_time> times = {});
 
-  /// Whether a key was probably added before. `false` is certain.
+  /// Whether a key was probably added before. `false` is certain, but with a window only about what that
+  /// still remembers: it is the answer for every time before the window, too.
   [[nodiscard]] bool may_contain(std::string_view key) const;
   [[nodiscard]] bool may_contain(std::string_view key, event_time when) const;
 

@@ -1,18 +1,20 @@
 #include "everseen/filter/rates.hpp"
 
+#include <cmath>
+
 #include "everseen/core/sizing.hpp"
 #include "everseen/core/window.hpp"
 
 namespace everseen {
 
 double error_rate_now(const spec& s, const partition_state& state) {
-  double right = 1;
+  double log_right = 0;  // of the chance that all are right; 1 - rate would lose the digits of small rates
   for (const slice_state& slice : state.slices) {
     if (s.window && slice.index < window::oldest_live(*s.window, state.slices.back().index)) continue;
     for (const layer_state& layer : slice.layers)
-      right *= 1 - sizing::error_rate(layer.shape, static_cast<double>(layer.keys));
+      log_right += std::log1p(-sizing::error_rate(layer.shape, static_cast<double>(layer.keys)));
   }
-  return 1 - right;
+  return -std::expm1(log_right);
 }
 
 double expected_false_seen(const partition_state& state) {

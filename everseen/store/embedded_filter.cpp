@@ -18,7 +18,8 @@ embedded_filter::embedded_filter(const spec& s, segments& place, std::vector<par
 }
 
 batch_result embedded_filter::add(std::span<const partition_batch> batches) {
-  const std::size_t start = std::hash<std::thread::id>{}(std::this_thread::get_id());
+  if (batches.empty()) return tally{};
+  const std::size_t start = std::hash<std::thread::id>{}(std::this_thread::get_id()) % batches.size();
   tally done;
   std::optional<batch_failure> failure;
   for (std::size_t i = 0; i < batches.size(); ++i) {
@@ -27,7 +28,7 @@ batch_result embedded_filter::add(std::span<const partition_batch> batches) {
     const std::scoped_lock alone(target.lock);
     batch_result result = target.logic.add(batch);
     done += result ? *result : result.error().done;
-    if (!result && !failure) failure = std::move(result.error());
+    if (!result && (!failure || !failure->ends_batch())) failure = std::move(result.error());
   }
   if (!failure) return done;
   failure->done = done;

@@ -29,7 +29,12 @@ bool is_segment_name(const std::string& name) {
 
 file_segments::file_segments(disk& on, std::filesystem::path filter_directory, const image::manifest& m,
                              access how, const file_segments* before)
-    : disk_(on), directory_(std::move(filter_directory)), partitions_(m.spec.partitions), manifest_(m) {
+    : disk_(on),
+      directory_(std::move(filter_directory)),
+      id_(m.filter),
+      spec_(m.spec),
+      partitions_(m.spec.partitions),
+      manifest_(m) {
   for (const image::manifest::entry& entry : m.segments) {
     partition_files& files = partitions_[entry.id.partition];
     const segment_file* known = before == nullptr ? nullptr : before->find(entry.id);
@@ -72,7 +77,7 @@ void file_segments::create(const segment_id& id, const geometry& shape, std::uin
   check_usable();
   partition_files& files = partitions_[id.partition];
   files.reserve(files.size() + 1);  // what can fail comes before what is remembered
-  auto file = segment_file::create(disk_, segments_directory(), {manifest_.filter, id, shape, capacity, 0});
+  auto file = segment_file::create(disk_, segments_directory(), {id_, id, shape, capacity, 0});
   const std::scoped_lock alone(manifest_lock_);
   reached_ = manifest_state::unchanged;
   try {

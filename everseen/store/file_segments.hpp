@@ -33,8 +33,8 @@ class file_segments : public segments {
   file_segments(disk& on, std::filesystem::path filter_directory, const image::manifest& m, access how,
                 const file_segments* before = nullptr);
 
-  [[nodiscard]] const spec& get_spec() const noexcept { return manifest_.spec; }
-  [[nodiscard]] const image::filter_id& id() const noexcept { return manifest_.filter; }
+  [[nodiscard]] const spec& get_spec() const noexcept { return spec_; }
+  [[nodiscard]] const image::filter_id& id() const noexcept { return id_; }
   [[nodiscard]] std::vector<partition_state> states() const;
   /// Keys in a segment as its file says now.
   [[nodiscard]] std::uint64_t keys(const segment_id& id) const;
@@ -69,10 +69,12 @@ class file_segments : public segments {
 
   disk& disk_;
   const std::filesystem::path directory_;
+  const image::filter_id id_;
+  const spec spec_;
   std::vector<partition_files> partitions_;  // each guarded by its partition's lock
 
   std::mutex manifest_lock_;
-  image::manifest manifest_;  // its spec and filter id never change, so they are read without the lock
+  image::manifest manifest_;
   manifest_state reached_ = manifest_state::replaced;
 
   std::mutex dirty_lock_;

@@ -6,15 +6,23 @@
 
 namespace everseen {
 
+std::size_t memory_segments::place_of(const segment_id& id) const noexcept {
+  const auto& list = partitions_[id.partition];
+  const auto at = std::lower_bound(list.begin(), list.end(), id,
+                                   [](const segment& s, const segment_id& wanted) { return s.id < wanted; });
+  return static_cast<std::size_t>(at - list.begin());
+}
+
 std::byte* memory_segments::at(const segment_id& id) const noexcept {
   const auto& list = partitions_[id.partition];
-  const auto found = std::find_if(list.begin(), list.end(), [&](const segment& s) { return s.id == id; });
-  EVERSEEN_ASSERT(found != list.end());
-  return found->bits.data();
+  const std::size_t place = place_of(id);
+  EVERSEEN_ASSERT(place < list.size() && list[place].id == id);
+  return list[place].bits.data();
 }
 
 void memory_segments::create(const segment_id& id, const geometry& shape, std::uint64_t /*capacity*/) {
-  partitions_[id.partition].push_back({id, huge_memory(shape.bytes)});
+  auto& list = partitions_[id.partition];
+  list.insert(list.begin() + static_cast<std::ptrdiff_t>(place_of(id)), {id, huge_memory(shape.bytes)});
 }
 
 void memory_segments::drop_before(std::uint32_t partition, window::slice_index oldest) {

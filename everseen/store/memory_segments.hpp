@@ -22,7 +22,11 @@ class memory_segments : public segments {
     segment_id id;
     huge_memory bits;
   };
-  std::vector<std::vector<segment>> partitions_;
+
+  /// Where a segment is in its partition's list, or would be.
+  [[nodiscard]] std::size_t place_of(const segment_id& id) const noexcept;
+
+  std::vector<std::vector<segment>> partitions_;  // each list ascends by id: windows have up to 1000 slices
 };
 
 }  // namespace everseen

@@ -81,8 +81,13 @@ block_reader::block_reader(std::vector<std::string> paths, char separator, std::
 
 bool block_reader::next(block& into) {
   if (failure_) std::rethrow_exception(failure_);
-  begin(into);
-  if (!read_next(into)) return false;
+  try {
+    begin(into);
+    if (!read_next(into)) return false;
+  } catch (...) {  // the next call would take the middle of a record for its beginning
+    failure_ = std::current_exception();
+    throw;
+  }
   into.number_ = next_number_++;
   return true;
 }

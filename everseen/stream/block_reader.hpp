@@ -53,7 +53,7 @@ class block_reader {
   void while_waiting(std::function<void()> call) { while_waiting_ = std::move(call); }
 
   /// Fills `into` with the next records. Whole records that were read before reading failed are handed out
-  /// first; the call after that throws.
+  /// first; the call after that throws. Whatever was thrown is thrown by all later calls, too.
   /// @return false at the end of the input
   /// @throws storage_error  reading failed, or a record exceeds max_record_bytes
   [[nodiscard]] bool next(block& into);

@@ -27,12 +27,13 @@ struct shared_state {
   const dedup_options& options;
 
   std::mutex reading;
+  event_time last_read = event_time::min();
   std::vector<turnstile> partitions;
   turnstile writing;
 
   std::mutex ending;
   dedup_result result;
-  std::exception_ptr error;  // the first; whoever sets it also calls read_no_more or end_before
+  std::exception_ptr error;  // the first; whoever sets it also sets `stop`
   // Read no more. Blocks that were read are still judged and written, but for those from `end` on.
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> end{std::numeric_limits<std::uint64_t>::max()};
@@ -40,9 +41,19 @@ struct shared_state {
   shared_state(block_reader& in, filter& f, output& o, const dedup_options& opts)
       : input(in), seen(f), out(o), options(opts), partitions(f.get_spec().partitions) {}
 
-  bool read(block& into) {
+  /// @param when  the time of the block, where the clock says it
+  bool read(block& into, event_time& when) {
     const std::scoped_lock alone(reading);
-    return !stop && input.next(into);
+    try {
+      if (stop || !input.next(into)) return false;
+      if (options.clock) last_read = std::max(last_read, options.clock());
+      when = last_read;
+      return true;
+    } catch (
+        ...) {  // before the next thread reads a block, which would wait for the turn of this one for ever
+      stop = true;
+      throw;
+    }
   }
   /// Blocks from `number` on are not judged and not written, as far as that has not happened yet.
   void end_before(std::uint64_t number) noexcept {
@@ -69,7 +80,7 @@ class worker {
 
   void run() {
     try {
-      while (shared_.read(block_)) pass(block_.number());
+      while (shared_.read(block_, read_at_)) pass(block_.number());
     } catch (...) {  // only reading fails here: pass() keeps its turns, come what may
       shared_.fail(std::current_exception());
     }
@@ -135,7 +146,7 @@ class worker {
 
   std::span<const event_time> times() const noexcept {
     if (rule_.has_time()) return times_;
-    if (shared_.options.now) return {&*shared_.options.now, 1};
+    if (shared_.options.clock) return {&read_at_, 1};
     return {};
   }
 
@@ -222,6 +233,7 @@ class worker {
   shared_state& shared_;
   record_rule rule_;
   block block_;
+  event_time read_at_{};
   scatter sorted_;
   std::vector<std::uint32_t> ends_;
   std::vector<std::uint32_t> keyed_;  // numbers of the records that have a key, unless all do
@@ -235,8 +247,8 @@ class worker {
 }  // namespace
 
 dedup_result deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options) {
-  if (seen.get_spec().window && !options.time && !options.now)
-    throw parameter_error("the filter has a window; say where the time of a record stands, or pass one");
+  if (seen.get_spec().window && !options.time && !options.clock)
+    throw parameter_error("the filter has a window; say where the time of a record stands, or pass a clock");
   shared_state shared(input, seen, out, options);
   const auto work = [&]() noexcept {
     try {

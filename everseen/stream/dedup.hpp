@@ -28,8 +28,10 @@ struct dedup_options {
   char separator = '\n';
   field_rule key;
   std::optional<field_rule> time;
-  /// The time of every record where `time` is not given; needed by filters with a window.
-  std::optional<event_time> now{};
+  /// Where `time` is not given, the time of all records of a block, asked when the block has been read, by
+  /// one thread at a time; needed by filters with a window. A clock that was set back is taken to stand
+  /// still.
+  std::function<event_time()> clock{};
 
   enum class missing : std::uint8_t { fail, pass, drop };
   missing without_key = missing::fail;  ///< what happens to records that have no key, or no readable time
@@ -59,7 +61,7 @@ struct dedup_result {
 /// were not written only in the last case: doc/semantics.md, "Runs that are cut short".
 /// @throws storage_error    reading or writing failed
 /// @throws format_error     a record has no key and options.without_key is fail
-/// @throws parameter_error  the filter has a window, and there are neither times nor a time
+/// @throws parameter_error  the filter has a window, and there are neither times nor a clock
 /// Cost: 20 to 40 ns of one core a short line. Memory: some 10 MB a thread.
 dedup_result deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options);
 

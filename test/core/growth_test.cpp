@@ -101,8 +101,8 @@ TEST(Growth, RefusesALayerWhoseCapacityWouldWrapAround) {
 }
 
 TEST(Growth, AClassicFilterPaysForLateLayersBecauseItsProbesAreFixed) {
-  // Seven probes are best at 1e-2. Ten doublings later they cost a third more than the best, twenty later
-  // twice as much: doc/hashing.md, "Growth".
+  // Seven probes are best at 1e-2. Ten doublings later they cost 1.4 times the best, twenty later 2.6
+  // times: doc/hashing.md, "Growth".
   const spec s = filter({.capacity = 1'000, .error_rate = 1e-2, .layout = layout_kind::classic});
   const auto waste = [&](unsigned index) {
     const growth::layer_plan plan = growth::plan_layer(s, index);

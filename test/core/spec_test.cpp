@@ -120,9 +120,9 @@ TEST(Spec, RefusesAWindowThatItsSlicesDoNotDivide) {
   EXPECT_THAT(complaint({.window = window_spec{5ms, 6}}), HasSubstr("a window of 5 ms cannot have 6 slices"));
   EXPECT_THAT(complaint({.window = window_spec{0ms, 1}}), HasSubstr("a window of 0 ms"));
   EXPECT_THAT(complaint({.window = window_spec{-10ms, 1}}), HasSubstr("a window of -10 ms"));
-  EXPECT_THAT(complaint({.window = window_spec{1000ms, 3}}), HasSubstr("the nearest that is: 999 ms"));
+  EXPECT_THAT(complaint({.window = window_spec{1000ms, 3}}), HasSubstr("the nearest below that is: 999 ms"));
   EXPECT_THAT(complaint({.window = window_spec{std::chrono::milliseconds::max(), 1'000}}),
-              HasSubstr("the nearest that is"));
+              HasSubstr("the nearest below that is: 9223372036854775000 ms"));
 }
 
 TEST(Spec, RefusesAFirstLayerBeyondAllBounds) {

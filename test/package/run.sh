@@ -32,4 +32,6 @@ eval "flags=($(pkg-config --cflags --libs everseen))"
 if [[ -x "$prefix/bin/everseen" ]]; then
   echo "== the installed program"
   "$prefix/bin/everseen" --version
+  test -s "$prefix/share/man/man1/everseen-dedup.1"
+  bash -n "$prefix/share/bash-completion/completions/everseen"
 fi

@@ -49,7 +49,8 @@ dedup_options random_options(bool window) {
     options.key = {field_rule::kind::delimited, *rc::gen::inRange(1U, 4U), '\t', {}};
   if (window && *rc::gen::arbitrary<bool>())
     options.time = field_rule{field_rule::kind::delimited, 2, '\t', {}};
-  if (window) options.now = test::at_ms(*rc::gen::inRange<std::int64_t>(-10'000, 10'000));
+  if (window)
+    options.clock = [now = test::at_ms(*rc::gen::inRange<std::int64_t>(-10'000, 10'000))] { return now; };
   options.without_key = *rc::gen::element(missing::fail, missing::pass, missing::drop);
   options.wanted = *rc::gen::element(verdict::fresh, verdict::seen, verdict::late);
   return options;

@@ -138,6 +138,24 @@ TEST(Dedup, RefusesAWindowWithoutTimes) {
   EXPECT_THAT(run.error, HasSubstr("window"));
 }
 
+TEST(Dedup, AsksTheClockForEachBlock) {
+  dedup_options options;
+  options.clock = [time = std::int64_t{0}]() mutable { return test::at_ms(time += 600); };
+  const window_spec w{std::chrono::milliseconds(1000), 1};
+  // Blocks of one line; a key is forgotten after one to two seconds.
+  const one_run run(make_filter(test::errorless(100, growth_kind::grow, w)), "a\na\nb\nb\na\n", options, 2);
+  EXPECT_EQ(run.text_written, "a\nb\na\n");
+}
+
+TEST(Dedup, LetsAClockThatIsSetBackStandStill) {
+  dedup_options options;
+  options.clock = [time = std::int64_t{100'000}]() mutable { return test::at_ms(time -= 10'000); };
+  const window_spec w{std::chrono::milliseconds(1000), 10};
+  const one_run run(make_filter(test::errorless(100, growth_kind::grow, w)), "a\nb\na\n", options, 2);
+  EXPECT_EQ(run.text_written, "a\nb\n");
+  EXPECT_EQ(run.result.verdicts, (tally{.fresh = 2, .seen = 1}));
+}
+
 TEST(Dedup, DeliversALiveLineBeforeTheInputEnds) {
   test::pipe in;
   test::pipe written;
@@ -301,6 +319,18 @@ TEST_P(DedupFailure, WritesEveryRecordItAddedWhenItIsInterrupted) {
     EXPECT_EQ(lines_of(run.text_written).size(), run.seen.info().keys);
     const test::naive_dedup naive(run.seen.get_spec(), options, text);
     EXPECT_TRUE(naive.output.starts_with(run.text_written));
+  }
+}
+
+TEST_P(DedupFailure, EndsWhenTheClockFails) {
+  for (const unsigned calls : {1U, 5U}) {
+    options.clock = [left = calls]() mutable {
+      if (--left == 0) throw std::runtime_error("no clock");
+      return event_time{};
+    };
+    const one_run run(make_filter(), numbered_lines(500), options);
+    EXPECT_EQ(run.error, "no clock");
+    EXPECT_EQ(lines_of(run.text_written).size(), run.seen.info().keys);
   }
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <span>
@@ -11,22 +10,10 @@
 
 #include "everseen/core/window.hpp"
 
+#include "test/support/binomial.hpp"
 #include "test/support/stored_keys.hpp"
 
 namespace everseen::test {
-
-/// The largest number of events that n trials of probability p give, but for one chance in a billion.
-inline std::uint64_t binomial_bound(std::uint64_t n, double p) {
-  const double trials = static_cast<double>(n);
-  double term = std::exp(trials * std::log1p(-p));
-  double sum = term;
-  std::uint64_t k = 0;
-  for (; sum < 1 - 1e-9 && k < n; sum += term) {
-    const double i = static_cast<double>(k++);
-    term *= (trials - i) / (i + 1) * p / (1 - p);
-  }
-  return k;
-}
 
 /// A filter and an exact set, driven side by side.
 ///

@@ -53,7 +53,7 @@ struct naive_dedup {
       }
       const std::string key(parts->key);
       const unsigned number = numbers.try_emplace(key, numbers.size()).first->second;
-      const event_time when = options.time ? parts->time : options.now.value_or(event_time{});
+      const event_time when = options.time ? parts->time : options.clock ? options.clock() : event_time{};
       const verdict v =
           partitions[partition_of(hash(key), s.partitions)].add({number, when.time_since_epoch().count()});
       verdicts.fresh += v == verdict::fresh;

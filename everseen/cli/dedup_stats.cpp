@@ -1,0 +1,55 @@
+#include "everseen/cli/dedup_stats.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "everseen/core/error.hpp"
+#include "everseen/stream/output.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+/// Fresh lines that were probably dropped in this run, by the formulas.
+double expected_drops(const filter_info& before, const filter_info& after, const dedup_result& result) {
+  const double counted = after.expected_false_seen - before.expected_false_seen;
+  // Slices that expired in between took their share along; then the promise is the best known bound.
+  return after.spec.window ? after.spec.error_rate * static_cast<double>(result.verdicts.fresh) : counted;
+}
+
+}  // namespace
+
+dedup_stats::dedup_stats(const std::string& where, filter_info before) : before_(std::move(before)) {
+  if (where == "-") return;
+  name_ = where;
+  file_ = descriptor(::open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file_) throw storage_error("cannot write " + where + ": " + std::strerror(errno), errno, where);
+}
+
+void dedup_stats::write(const dedup_result& result, const filter_info& after) const {
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin_;
+  nlohmann::ordered_json json;
+  json["lines"] = result.records;
+  json["fresh"] = result.verdicts.fresh;
+  json["seen"] = result.verdicts.seen;
+  json["late"] = result.verdicts.late;
+  json["unknown"] = result.verdicts.unknown;
+  json["without_key"] = result.without_key;
+  json["expected_false_drops"] = expected_drops(before_, after, result);
+  json["seconds"] = time.count();
+  json["bytes"] = result.bytes;
+  json["filter"] = {{"name", after.name},
+                    {"error_rate", after.spec.error_rate},
+                    {"error_rate_now", after.error_rate_now},
+                    {"layout", to_string(after.spec.layout)},
+                    {"keys", after.keys},
+                    {"bytes", after.bytes}};
+  output(file_ ? file_.get() : STDERR_FILENO, name_).write(json.dump(2) + "\n");
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "everseen/filter/filter.hpp"
+#include "everseen/store/descriptor.hpp"
+#include "everseen/stream/dedup.hpp"
+
+namespace everseen::cli {
+
+/// The counts of one run of dedup, as JSON in a file.
+///
+/// The file is opened before the run, which may be long, so that a path that is wrong costs nothing.
+class dedup_stats {
+ public:
+  /// @param where  a path, or "-" for standard error    @param before  the filter before the run, which
+  /// begins now
+  /// @throws storage_error  the file cannot be opened
+  dedup_stats(const std::string& where, filter_info before);
+
+  /// @throws storage_error  the disk is full, ...
+  void write(const dedup_result& result, const filter_info& after) const;
+
+ private:
+  std::string name_ = "standard error";
+  descriptor file_;  // none for standard error, which is not ours to close
+  filter_info before_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace everseen::cli

@@ -1,0 +1,44 @@
+#include <string>
+
+#include "everseen/cli/manual.hpp"
+#include "everseen/cli/verbs.hpp"
+
+#include "test/cli/shell.hpp"
+
+namespace everseen::cli {
+namespace {
+
+/// The examples of help and manual, each in an empty directory after its scene.
+class Examples : public test::Shell {};
+
+TEST_F(Examples, OfEveryVerbDoWhatTheySay) {
+  for (const verb& v : all_verbs())
+    for (const example& e : v.examples) {
+      SCOPED_TRACE(e.command);
+      given("rm -rf ./* && " + (e.scene.empty() ? "true" : "{ " + std::string(e.scene) + "; } > /dev/null"));
+      const test::program_result result = sh(std::string(e.command));
+      EXPECT_EQ(result.exit_code, static_cast<int>(e.ends)) << result.err;
+      EXPECT_FALSE(result.too_slow);
+    }
+}
+
+TEST_F(Examples, AreThereForEveryVerbAndCallIt) {
+  for (const verb& v : all_verbs()) {
+    EXPECT_FALSE(v.examples.empty()) << v.name;
+    for (const example& e : v.examples)
+      EXPECT_NE(e.command.find("everseen " + std::string(v.name)), std::string::npos) << e.command;
+  }
+}
+
+TEST_F(Examples, StandInTheHelpOfTheirVerb) {
+  for (const verb& v : all_verbs()) {
+    const test::program_result help = sh("everseen " + std::string(v.name) + " --help");
+    EXPECT_THAT(help, test::Prints(testing::HasSubstr("usage: everseen " + std::string(v.name))));
+    for (const example& e : v.examples) EXPECT_THAT(help.out, testing::HasSubstr(std::string(e.command)));
+    for (const manual_entry& o : describe(v).options)
+      EXPECT_THAT(help.out, testing::HasSubstr(o.heading())) << v.name;
+  }
+}
+
+}  // namespace
+}  // namespace everseen::cli

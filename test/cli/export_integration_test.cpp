@@ -1,0 +1,67 @@
+#include "test/cli/shell.hpp"
+
+namespace everseen::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Export : public Shell {};
+
+TEST_F(Export, IsImportedAsTheSameFilter) {
+  given(
+      "everseen create f --capacity 1000 --error-rate 1e-4 --partitions 3 && seq 5000 | everseen add f -q && "
+      "everseen export f -o f.stream");
+  EXPECT_THAT(sh("everseen import g f.stream"), Prints(HasSubstr("imported g: ")));
+  EXPECT_THAT(sh("seq 5000 | everseen check g -q"), Prints(IsEmpty()));
+  EXPECT_THAT(sh("diff <(everseen info f | tail -n+2) <(everseen info g | tail -n+2)"), Prints(IsEmpty()));
+  EXPECT_THAT(sh("diff <(seq 9000 | everseen check f) <(seq 9000 | everseen check g)"), Prints(IsEmpty()));
+}
+
+TEST_F(Export, GoesThroughAPipe) {
+  given("everseen create f --window 10m && everseen add f -q a");
+  EXPECT_THAT(sh("everseen export f | everseen import g --store file:other"), Prints("imported g: 1 key\n"));
+  EXPECT_THAT(sh("everseen check g a --store file:other"), Prints("seen\ta\n"));
+}
+
+TEST_F(Export, OfAnEmptyFilterIsAnEmptyFilter) {
+  given("everseen create f && everseen export f -o f.stream && everseen import g f.stream");
+  EXPECT_THAT(sh("everseen check g a"), Prints("fresh\ta\n", 1));
+}
+
+TEST_F(Export, ReplacesAFileOnlyWhenItIsComplete) {
+  given("everseen create f && everseen add -q f a && echo old > f.stream");
+  EXPECT_THAT(sh("ulimit -f 1; trap '' XFSZ; everseen export f -o f.stream"), Complains(3, "f.stream"));
+  EXPECT_THAT(sh("cat f.stream; ls"), Prints("old\nf.stream\nstore\n"));
+  EXPECT_THAT(sh("everseen export f -o /dev/full"), Complains(3, "/dev/full"));
+  EXPECT_THAT(sh("everseen export f -o nowhere/f"), Complains(3, "nowhere/f"));
+}
+
+TEST_F(Export, ThatIsDamagedLeavesNothingBehind) {
+  given("everseen create f && everseen add f -q a && everseen export f -o good");
+  given(
+      "head -c -1 good > short; (head -c 300 good; printf X; tail -c+302 good) > changed; echo hello > text");
+  for (const auto* file : {"short", "changed", "text", "/dev/null"}) {
+    EXPECT_THAT(sh(std::string("everseen import g ") + file), Complains(4)) << file;
+    EXPECT_THAT(sh("everseen list --names; ls store"), Prints("f\nf\n")) << file;
+  }
+}
+
+TEST_F(Export, DoesNotGoToATerminal) {
+  given("everseen create f");
+  const program_result result = sh("script -qec 'everseen export f' /dev/null < /dev/null");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.out, HasSubstr("no text for a terminal"));
+}
+
+TEST_F(Export, ReplacesNoFilter) {
+  given("everseen create f && everseen create g && everseen export f -o f.stream");
+  EXPECT_THAT(sh("everseen import g f.stream"), Complains(2, "'g' exists already"));
+}
+
+TEST_F(Export, FromAFileThatIsNotThereSaysSo) {
+  EXPECT_THAT(sh("everseen import g nope"), Complains(3, "nope", "No such file"));
+}
+
+}  // namespace
+}  // namespace everseen::test

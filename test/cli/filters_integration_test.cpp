@@ -1,0 +1,157 @@
+#include <nlohmann/json.hpp>
+
+#include "test/cli/shell.hpp"
+
+namespace everseen::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+/// create, info, list, drop, explain.
+class Filters : public Shell {
+ protected:
+  nlohmann::json json(const std::string& line) const { return nlohmann::json::parse(sh(line).out); }
+};
+
+TEST_F(Filters, AreCreatedAsAskedFor) {
+  given(
+      "everseen create f --capacity 10M --error-rate 1e-4 --layout classic --probes 9 --hash siphash "
+      "--growth overfill --window 1h30m --slices 9 --partitions 3");
+  const auto spec = json("everseen info f --json")["spec"];
+  EXPECT_EQ(spec["capacity"], 10'000'000);
+  EXPECT_EQ(spec["error_rate"], 1e-4);
+  EXPECT_EQ(spec["layout"], "classic");
+  EXPECT_EQ(spec["probes"], 9);
+  EXPECT_EQ(spec["hash"], "siphash");
+  EXPECT_EQ(spec["growth"], "overfill");
+  EXPECT_EQ(spec["window_ms"], 5'400'000);
+  EXPECT_EQ(spec["slices"], 9);
+  EXPECT_EQ(spec["partitions"], 3);
+}
+
+TEST_F(Filters, SayWhatWasCreatedUnlessQuiet) {
+  EXPECT_THAT(sh("everseen create f --capacity 10k"),
+              Prints(StartsWith("created f: 10,000 keys at an error rate of 1.0e-06")));
+  EXPECT_THAT(sh("everseen create g --window 10m"), Prints(HasSubstr("a slice of 1m")));
+  EXPECT_THAT(sh("everseen create h --quiet"), Prints(IsEmpty()));
+}
+
+TEST_F(Filters, AreNotCreatedFromNonsense) {
+  EXPECT_THAT(sh("everseen create f --capacity 0"), Complains(2, "--capacity 0", "from 1 to"));
+  EXPECT_THAT(sh("everseen create f --capacity -5"), Complains(2, "--capacity -5", "from 1 to"));
+  EXPECT_THAT(sh("everseen create f --capacity 1e30"), Complains(2, "--capacity 1e30", "too large"));
+  EXPECT_THAT(sh("everseen create f --error-rate 2"), Complains(2, "--error-rate 2", "1e-15 to 0.5"));
+  EXPECT_THAT(sh("everseen create f --error-rate 0"), Complains(2, "--error-rate 0", "1e-15 to 0.5"));
+  EXPECT_THAT(sh("everseen create f --error-rate 1e-40"), Complains(2, "--error-rate 1e-40", "1e-15 to 0.5"));
+  EXPECT_THAT(sh("everseen create f --error-rate nan"), Complains(2, "--error-rate nan", "not a number"));
+  EXPECT_THAT(sh("everseen create f --window 10"), Complains(2, "--window 10", "unit"));
+  EXPECT_THAT(sh("everseen create f --slices 3"), Complains(2, "--slices", "--window"));
+  EXPECT_THAT(sh("everseen create f --window 1s --slices 7"), Complains(2, "7 slices", "whole milliseconds"));
+  EXPECT_THAT(sh("everseen create f --layout round"), Complains(2, "--layout round", "line-8x64"));
+  EXPECT_THAT(sh("everseen create f --layout line-8x64 --probes 5"), Complains(2, "probes"));
+  EXPECT_THAT(sh("everseen create f --hash md5"), Complains(2, "--hash md5", "xxh3, siphash"));
+  EXPECT_THAT(sh("everseen create f --partitions 65537"), Complains(2, "--partitions 65537", "65536"));
+  EXPECT_THAT(sh("everseen create ../f"), Complains(2, "name"));
+  EXPECT_THAT(sh("everseen create ''"), Complains(2, "name"));
+  EXPECT_THAT(sh("everseen list"), Prints(IsEmpty()));
+}
+
+TEST_F(Filters, AreCreatedOnce) {
+  given("everseen create f");
+  EXPECT_THAT(sh("everseen create f"), Complains(2, "'f' exists already"));
+}
+
+TEST_F(Filters, ThatAreNotThereAreNamed) {
+  for (const auto* verb : {"info", "check", "add", "drop", "export", "explain"})
+    EXPECT_THAT(sh(std::string("everseen ") + verb + " nope key"), Complains(2)) << verb;
+  EXPECT_THAT(sh("everseen info nope"), Complains(2, "no filter named 'nope'"));
+}
+
+TEST_F(Filters, ShowTheirStateToPeopleAndPrograms) {
+  given("everseen create f --capacity 1000 --error-rate 1% && seq 500 | everseen add f -q");
+  EXPECT_THAT(sh("everseen info f"),
+              Prints(AllOf(HasSubstr("capacity      1,000"), HasSubstr("0.01 promised"))));
+  const auto info = json("everseen info f --json");
+  EXPECT_NEAR(info["keys"].get<double>(), 500, 5);
+  EXPECT_NEAR(info["fill"].get<double>(), 0.5, 0.01);
+  EXPECT_LT(info["error_rate_now"].get<double>(), 0.005);
+  EXPECT_EQ(info["max_layers"], 1);
+}
+
+TEST_F(Filters, NeverShowTheirSeed) {
+  given("everseen create f");
+  EXPECT_THAT(sh("everseen info f --json").out, Not(HasSubstr("seed")));
+  EXPECT_THAT(sh("everseen info f").out, HasSubstr("with a secret seed"));
+}
+
+TEST_F(Filters, WithAWindowShowTheirSlices) {
+  given(
+      "everseen create f --window 10m && everseen add f -q --time 2025-01-01T00:00:30Z a && "
+      "everseen add f -q --time 2025-01-01T00:02:00Z b");
+  EXPECT_THAT(sh("everseen info f"),
+              Prints(AllOf(HasSubstr("2025-01-01T00:00:00.000Z"), HasSubstr("2025-01-01T00:02:00.000Z"))));
+  const auto slices = json("everseen info f --json")["slices"];
+  ASSERT_EQ(slices.size(), 2);
+  EXPECT_EQ(slices[1]["begins"], "2025-01-01T00:02:00.000Z");
+  EXPECT_EQ(slices[1]["keys"], 1);
+}
+
+TEST_F(Filters, AreListed) {
+  given("everseen create b && everseen create a --capacity 10k && everseen add a -q x y");
+  EXPECT_THAT(sh("everseen list --names"), Prints("a\nb\n"));
+  EXPECT_THAT(sh("everseen list"), Prints(AllOf(HasSubstr("\na "), HasSubstr("\nb "), HasSubstr("10,000"))));
+  const auto list = json("everseen list --json");
+  EXPECT_EQ(list[0]["name"], "a");
+  EXPECT_EQ(list[0]["keys"], 2);
+}
+
+TEST_F(Filters, AreDropped) {
+  given("everseen create f && everseen create g && everseen drop f && everseen drop g --yes");
+  EXPECT_THAT(sh("everseen list --names"), Prints(IsEmpty()));
+}
+
+TEST_F(Filters, AreDroppedAtATerminalOnlyAfterAYes) {
+  given("everseen create f");
+  EXPECT_EQ(sh("echo n | script -qec 'everseen drop f' /dev/null").exit_code, 1);
+  EXPECT_THAT(sh("everseen list --names"), Prints("f\n"));
+  EXPECT_EQ(sh("echo y | script -qec 'everseen drop f' /dev/null").exit_code, 0);
+  EXPECT_THAT(sh("everseen list --names"), Prints(IsEmpty()));
+}
+
+TEST_F(Filters, ExplainAVerdictBitByBit) {
+  given("everseen create f && everseen add f -q alice");
+  const auto seen = json("everseen explain f alice --json");
+  EXPECT_EQ(seen["verdict"], "seen");
+  EXPECT_EQ(seen["digest"].get<std::string>().size(), 32);
+  ASSERT_EQ(seen["segments"].size(), 1);
+  for (const auto& bit : seen["segments"][0]["key_bits"]) EXPECT_TRUE(bit["set"]);
+  const auto fresh = json("everseen explain f bob --json");
+  EXPECT_EQ(fresh["verdict"], "fresh");
+  EXPECT_FALSE(fresh["segments"][0]["holds_key"]);
+  EXPECT_THAT(sh("everseen explain f alice"),
+              Prints(AllOf(HasSubstr("line "), HasSubstr("seen: all 16 bits are set in layer 0"))));
+}
+
+TEST_F(Filters, ExplainWithTheVerdictOfCheck) {
+  given("everseen create f --capacity 100 --error-rate 20% --partitions 4 && seq 1000 | everseen add f -q");
+  for (int key = 990; key < 1010; ++key) {
+    const std::string verdict = json("everseen explain f --json " + std::to_string(key))["verdict"];
+    EXPECT_EQ(sh("everseen check f " + std::to_string(key)).out, verdict + "\t" + std::to_string(key) + "\n");
+  }
+}
+
+TEST_F(Filters, ExplainWhyAKeyIsLate) {
+  given("everseen create f --window 10m && everseen add f -q --time 2025-01-01T00:00:00Z a");
+  EXPECT_THAT(sh("everseen explain f a --time 2024-01-01T00:00:00Z"),
+              Prints(HasSubstr("late: its time is older")));
+  EXPECT_THAT(sh("everseen explain f a --time 2025-01-01T00:05:00Z"), Prints(HasSubstr("seen: ")));
+  EXPECT_THAT(sh("everseen explain f a --time 2025-01-01T01:00:00Z"),
+              Prints(HasSubstr("fresh: nothing that is still remembered")));
+}
+
+}  // namespace
+}  // namespace everseen::test

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/support/program.hpp"
+#include "test/support/scratch_directory.hpp"
+
+namespace everseen::test {
+
+/// An empty directory, a store of its own, and `everseen` in PATH: what a user has who begins.
+class Shell : public testing::Test {
+ protected:
+  [[nodiscard]] program_setup setup(std::string input = {}) const {
+    const std::string programs = std::filesystem::path(EVERSEEN_PROGRAM).parent_path();
+    return {{{"EVERSEEN_STORE", "file:" + (directory() / "store").string()},
+             {"HOME", directory()},
+             {"XDG_DATA_HOME", ""},
+             {"PATH", programs + ":" + std::getenv("PATH")}},
+            directory(),
+            std::move(input),
+            false};
+  }
+
+  /// Runs a command line of a shell that knows pipefail.
+  program_result sh(const std::string& line, std::string input = {}) const {
+    return run_program({"bash", "-o", "pipefail", "-c", line}, setup(std::move(input)));
+  }
+
+  /// Runs what a test needs first.
+  void given(const std::string& line) const {
+    const program_result result = sh(line);
+    ASSERT_EQ(result.exit_code, 0) << line << '\n' << result.err;
+  }
+
+  [[nodiscard]] const std::filesystem::path& directory() const { return scratch_.path(); }
+
+ private:
+  scratch_directory scratch_;
+};
+
+/// The program ended with this code, and its complaint is one line that holds all the words.
+template <typename... Words>
+auto Complains(int exit_code, Words... words) {
+  using namespace testing;
+  return AllOf(Field("exit_code", &program_result::exit_code, exit_code),
+               Field("err", &program_result::err,
+                     AllOf(StartsWith("everseen: "), MatchesRegex("[^\n]*\n"), HasSubstr(words)...)));
+}
+
+/// The program did what was asked, without complaint, and printed this.
+template <typename Matcher>
+auto Prints(Matcher text, int exit_code = 0) {
+  using namespace testing;
+  return AllOf(Field("exit_code", &program_result::exit_code, exit_code),
+               Field("err", &program_result::err, ""), Field("out", &program_result::out, text));
+}
+
+inline void PrintTo(const program_result& r, std::ostream* out) {
+  *out << "exit code " << r.exit_code << "\n-- out:\n" << r.out << "-- err:\n" << r.err;
+}
+
+}  // namespace everseen::test

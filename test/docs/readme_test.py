@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Does what README.md says: runs its shell blocks, compiles and runs its programs, compares its verbs.
+
+usage: readme_test.py README PROGRAM COMPILER [COMPILER_ARGUMENT...]
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+readme, program, *compiler = sys.argv[1:]
+program = os.path.abspath(program)
+text = pathlib.Path(readme).read_text(encoding="utf-8")
+blocks = re.findall(r"^```([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+# The files that README's commands read, and the commands that make them.
+inputs = {
+    "access.csv": "everseen gen clicks --count 10k --repeats 20% --format csv",
+    "events.json": """everseen gen clicks --count 10k --repeats 20% | sed 's/.*/{"event":&}/'""",
+    "monday.txt": "everseen gen ids --count 10k --range 1..20k --seed 1",
+    "tuesday.txt": "everseen gen ids --count 10k --range 1..20k --seed 2",
+}
+
+
+def blocks_in(language):
+    return [block for its_language, block in blocks if its_language == language]
+
+
+def first_occurrences(lines):
+    return list(dict.fromkeys(lines))
+
+
+class Readme(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="everseen-readme-")
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
+        self.environment = os.environ | {
+            "PATH": f"{pathlib.Path(program).parent}:{os.environ['PATH']}",
+            "EVERSEEN_STORE": f"file:{self.directory}/store",
+            "HOME": str(self.directory),
+        }
+
+    def run_here(self, *command):
+        done = subprocess.run(
+            command, cwd=self.directory, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
+        self.assertEqual(done.returncode, 0, f"{command[-1]}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def sh(self, lines):
+        return self.run_here("bash", "-euo", "pipefail", "-c", lines)
+
+    def lines_of(self, name):
+        return (self.directory / name).read_text(encoding="utf-8").splitlines()
+
+    def test_has_no_block_of_an_unknown_kind(self):
+        self.assertLessEqual({language for language, _ in blocks}, {"sh", "cpp"})
+        self.assertEqual(2 * len(blocks), text.count("```"))
+
+    def test_shell_blocks_do_what_they_say(self):
+        for name, made_by in inputs.items():
+            self.sh(f"{made_by} > {name}")
+        for block in blocks_in("sh"):
+            self.sh(block)
+        self.assertEqual(self.lines_of("once.txt"), first_occurrences(self.lines_of("words.txt")))
+        users = [line.split(",")[1] for line in self.lines_of("first-visits.csv")]
+        self.assertEqual(users, first_occurrences(line.split(",")[1] for line in self.lines_of("access.csv")))
+        self.assertEqual(self.lines_of("unique.json"), first_occurrences(self.lines_of("events.json")))
+        days = self.lines_of("monday.txt") + self.lines_of("tuesday.txt")
+        self.assertEqual(
+            self.lines_of("new-on-monday.txt") + self.lines_of("new-on-tuesday.txt"), first_occurrences(days)
+        )
+
+    def test_programs_compile_and_run(self):
+        self.assertTrue(blocks_in("cpp"))
+        for block in blocks_in("cpp"):
+            lines = block.splitlines(keepends=True)
+            includes = "".join(line for line in lines if line.startswith("#include"))
+            statements = "".join(line for line in lines if not line.startswith("#include"))
+            if not re.search(r"\bmain\(", block):
+                statements = f"int main() {{\n{statements}}}\n"
+            (self.directory / "main.cpp").write_text(includes + statements, encoding="utf-8")
+            self.run_here(compiler[0], "-o", "a.out", "main.cpp", *compiler[1:])
+            self.run_here("./a.out")
+
+    def test_names_exactly_the_verbs_that_there_are(self):
+        table = text[text.index("| verb |") :].split("\n\n")[0].splitlines()[2:]
+        named = [verb for row in table for verb in re.findall("`([^`]+)`", row.split("|")[1])]
+        listed = self.run_here(program, "--help").split("Verbs:\n")[1].split("\n\n")[0]
+        self.assertEqual(sorted(named), sorted(line.split()[0] for line in listed.splitlines()))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,145 @@
+// The statistical promise: of the keys that were never added, at most a share of error_rate is called seen,
+// over the whole filter, however far it has grown. Each test counts over fixed keys and compares with
+// Chernoff's bound for a binomial distribution at the promised rate, which luck alone breaks once in 10^9
+// (test/support/binomial.hpp).
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "everseen/filter/filter.hpp"
+#include "everseen/store/memory_store.hpp"
+
+#include "test/support/binomial.hpp"
+#include "test/support/random_digests.hpp"
+
+namespace everseen {
+namespace {
+
+using test::binomial_bound;
+using test::binomial_floor;
+
+constexpr std::size_t strangers = 300'000;
+
+filter make_filter(spec_request request) {
+  request.seed = hash_seed{};
+  return {"f", memory_store().create("f", make_spec(request))};
+}
+
+/// Adds keys that were never added before. Returns how many were wrongly called seen.
+std::uint64_t add_new(filter& f, test::random_digests& source, std::size_t n,
+                      std::span<const event_time> time = {}) {
+  const std::vector<digest> keys = source.take(n);
+  std::vector<verdict> out(n);
+  const batch_result added = f.add_digests(keys, out, time);
+  EXPECT_TRUE(added);
+  EXPECT_EQ(added->fresh + added->seen, n);
+  const batch_result again = f.may_contain_digests(keys, out, time);
+  EXPECT_EQ(again->seen, n) << "a key was forgotten";
+  return added->seen;
+}
+
+void expect_strangers_within(const filter& f, double rate, std::span<const event_time> time = {}) {
+  const std::vector<digest> keys = test::random_digests(0xABCDEF).take(strangers);
+  std::vector<verdict> out(strangers);
+  const std::uint64_t wrong = f.may_contain_digests(keys, out, time)->seen;
+  EXPECT_LE(wrong, binomial_bound(strangers, rate)) << "of " << strangers << " at " << rate;
+  const double now = f.info().error_rate_now;
+  EXPECT_LE(now, rate);
+  EXPECT_LE(wrong, binomial_bound(strangers, now)) << "more than the formulas say";
+  EXPECT_GE(wrong, binomial_floor(strangers, now)) << "fewer than the formulas say";
+}
+
+struct promise {
+  double error_rate;
+  layout_kind layout;
+  std::uint32_t partitions;
+};
+
+void PrintTo(const promise& p, std::ostream* out) {
+  *out << p.error_rate << " " << to_string(p.layout) << " in " << p.partitions;
+}
+
+class ErrorRate : public testing::TestWithParam<promise> {};
+
+TEST_P(ErrorRate, HoldsAtOneFourAndSixteenTimesTheCapacity) {
+  constexpr std::size_t capacity = 8'000;
+  const promise& p = GetParam();
+  filter f = make_filter(
+      {.capacity = capacity, .error_rate = p.error_rate, .layout = p.layout, .partitions = p.partitions});
+  test::random_digests source(42);
+  std::uint64_t wrong = 0;
+  std::size_t added = 0;
+  for (const std::size_t times : {1U, 4U, 16U}) {
+    SCOPED_TRACE(std::to_string(times) + " times the capacity");
+    wrong += add_new(f, source, times * capacity - added);
+    added = times * capacity;
+    expect_strangers_within(f, p.error_rate);
+    EXPECT_LE(wrong, binomial_bound(added, p.error_rate));
+    const double expected = f.info().expected_false_seen / static_cast<double>(added);
+    EXPECT_LE(wrong, binomial_bound(added, expected));
+    EXPECT_GE(wrong, binomial_floor(added, expected));
+  }
+  EXPECT_GE(f.info().max_layers, 4U) << "it did grow";
+}
+
+std::vector<promise> promises() {
+  std::vector<promise> all;
+  for (const double rate : {1e-2, 1e-3, 1e-4})
+    for (const layout_kind layout : all_layouts) all.push_back({rate, layout, 1});
+  for (const std::uint32_t partitions : {7U, 64U}) {
+    all.push_back({1e-2, layout_kind::line_8x64, partitions});
+    all.push_back({1e-4, layout_kind::line_16x32, partitions});
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Promises, ErrorRate, testing::ValuesIn(promises()));
+
+class ErrorRateInAWindow : public testing::TestWithParam<promise> {};
+
+TEST_P(ErrorRateInAWindow, HoldsOverAllLiveSlices) {
+  constexpr std::uint32_t slices = 4;
+  constexpr std::size_t capacity = 20'000;  // within the width, so a quarter of it in each slice
+  const promise& p = GetParam();
+  for (const std::size_t times : {1U, 4U}) {
+    SCOPED_TRACE(std::to_string(times) + " times the capacity");
+    filter f = make_filter({.capacity = capacity,
+                            .error_rate = p.error_rate,
+                            .layout = p.layout,
+                            .window = window_spec{std::chrono::milliseconds(100 * slices), slices},
+                            .partitions = p.partitions});
+    test::random_digests source(43);
+    std::uint64_t wrong = 0;
+    std::uint64_t added = 0;
+    for (int slice = 0; slice < 7; ++slice) {  // the first two expire
+      const event_time now(std::chrono::milliseconds(100 * slice + 50));
+      wrong += add_new(f, source, times * capacity / slices, {&now, 1});
+      added += times * capacity / slices;
+    }
+    EXPECT_EQ(f.info().partitions.front().slices.size(), slices + 1) << "all that can be live are";
+    const event_time now(std::chrono::milliseconds(650));
+    expect_strangers_within(f, p.error_rate, {&now, 1});
+    EXPECT_LE(wrong, binomial_bound(added, p.error_rate));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Promises, ErrorRateInAWindow,
+                         testing::Values(promise{1e-2, layout_kind::line_8x64, 1},
+                                         promise{1e-2, layout_kind::classic, 7},
+                                         promise{1e-3, layout_kind::line_8x64, 7},
+                                         promise{1e-4, layout_kind::line_16x32, 1}));
+
+TEST(ErrorRateWithoutGrowth, HoldsUpToTheCapacityInEveryPartition) {
+  constexpr std::size_t capacity = 50'000;
+  filter f = make_filter(
+      {.capacity = capacity, .error_rate = 1e-2, .growth = growth_kind::refuse, .partitions = 16});
+  test::random_digests source(44);
+  add_new(f, source, capacity);  // which expects no refusal
+  expect_strangers_within(f, 1e-2);
+}
+
+}  // namespace
+}  // namespace everseen

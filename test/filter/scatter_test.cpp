@@ -1,0 +1,80 @@
+#include "everseen/filter/scatter.hpp"
+
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/support/printing.hpp"
+#include "test/support/random_digests.hpp"
+
+namespace everseen {
+namespace {
+
+using testing::ElementsAreArray;
+
+event_time at(std::size_t ms) {
+  return event_time(std::chrono::milliseconds(ms));
+}
+
+/// Something that depends on a key alone, to be recognised when it comes back.
+verdict mark(const digest& d) {
+  return static_cast<verdict>(d.high % 4);
+}
+
+void expect_round_trip(scatter& sorter, std::size_t n, std::uint32_t partitions, bool own_times) {
+  SCOPED_TRACE(std::to_string(n) + " keys, " + std::to_string(partitions) + " partitions");
+  const std::vector<digest> digests = test::random_digests(n + partitions).take(n);
+  std::vector<event_time> times;
+  for (std::size_t i = 0; i < (own_times ? n : 1); ++i) times.push_back(at(i));
+  std::vector<verdict> out(n, verdict::unknown);
+
+  std::size_t keys = 0;
+  std::vector<bool> met(partitions);
+  for (const partition_batch& batch : sorter.sort(digests, times, partitions, out)) {
+    ASSERT_LT(batch.partition, partitions);
+    EXPECT_FALSE(met[batch.partition]) << "a partition comes once";
+    met[batch.partition] = true;
+    ASSERT_FALSE(batch.digests.empty());
+    ASSERT_EQ(batch.out.size(), batch.digests.size());
+    ASSERT_TRUE(batch.times.size() == 1 || batch.times.size() == batch.digests.size());
+
+    std::vector<digest> expected;
+    std::vector<event_time> expected_times;
+    for (std::size_t i = 0; i < n; ++i)
+      if (partition_of(digests[i], partitions) == batch.partition) {
+        expected.push_back(digests[i]);
+        expected_times.push_back(times[own_times ? i : 0]);
+      }
+    ASSERT_TRUE(std::equal(batch.digests.begin(), batch.digests.end(), expected.begin(), expected.end()))
+        << "the keys keep their order";
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_EQ(batch.times[batch.times.size() == 1 ? 0 : i], expected_times[i]);
+      batch.out[i] = mark(batch.digests[i]);
+    }
+    keys += batch.digests.size();
+  }
+  EXPECT_EQ(keys, n);
+  sorter.gather();
+  for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(out[i], mark(digests[i])) << i;
+}
+
+TEST(Scatter, SortsByPartitionAndBringsVerdictsBack) {
+  scatter sorter;  // one for all, as a worker uses it
+  for (const std::size_t n : {0U, 1U, 2U, 100U, 5000U, 3U, 0U, 50U})
+    for (const std::uint32_t partitions : {1U, 2U, 7U, 64U, 1U, 65'536U})
+      for (const bool own_times : {false, true}) expect_round_trip(sorter, n, partitions, own_times);
+}
+
+TEST(Scatter, JudgesASinglePartitionInPlace) {
+  scatter sorter;
+  const std::vector<digest> digests = test::random_digests(1).take(10);
+  std::vector<verdict> out(10);
+  const auto batches = sorter.sort(digests, {}, 1, out);
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_EQ(batches[0].digests.data(), digests.data());
+  EXPECT_EQ(batches[0].out.data(), out.data());
+}
+
+}  // namespace
+}  // namespace everseen

@@ -1,0 +1,141 @@
+#include "test/support/program.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace everseen::test {
+
+namespace {
+
+int checked(int result, const char* what) {
+  if (result < 0) throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
+  return result;
+}
+
+int file_in_memory() {
+  return checked(memfd_create("everseen-test", MFD_CLOEXEC), "memfd_create");
+}
+
+int file_with(std::string_view text) {
+  const int file = file_in_memory();
+  for (std::size_t done = 0; done < text.size();)
+    done += static_cast<std::size_t>(
+        checked(static_cast<int>(
+                    ::write(file, text.data() + done, std::min<std::size_t>(text.size() - done, 1 << 20))),
+                "write"));
+  ::lseek(file, 0, SEEK_SET);
+  return file;
+}
+
+std::string content_of(int file) {
+  std::string text;
+  std::array<char, 65536> piece;
+  for (;;) {
+    const ssize_t got = ::pread(file, piece.data(), piece.size(), static_cast<off_t>(text.size()));
+    if (got <= 0) return text;
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  }
+}
+
+/// In the child: becomes the program, or ends as a shell does when there is none.
+[[noreturn]] void become(const std::vector<std::string>& command, const program_setup& setup,
+                         const std::array<int, 3>& files) {
+  for (int i = 0; i < 3; ++i) ::dup2(files[static_cast<std::size_t>(i)], i);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
+  for (const auto& [name, value] : setup.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  if (!setup.directory.empty() && ::chdir(setup.directory.c_str()) != 0) std::_Exit(126);
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  ::execvp(arguments.front(), arguments.data());
+  std::_Exit(127);
+}
+
+}  // namespace
+
+running_program::running_program(const std::vector<std::string>& command, const program_setup& setup)
+    : out_(file_in_memory()), err_(file_in_memory()) {
+  std::array<int, 2> pipe = {-1, -1};
+  if (setup.piped_input)
+    checked(::pipe2(pipe.data(), O_CLOEXEC), "pipe");
+  else
+    pipe[0] = file_with(setup.input);
+  process_ = checked(::fork(), "fork");
+  if (process_ == 0) become(command, setup, {pipe[0], out_, err_});
+  ::close(pipe[0]);
+  input_ = pipe[1];
+}
+
+running_program::~running_program() {
+  if (process_ > 0) {
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+  }
+  close_input();
+  ::close(out_);
+  ::close(err_);
+}
+
+void running_program::write(std::string_view text) {
+  if (::write(input_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    throw std::runtime_error("the program does not take its input");
+}
+
+void running_program::close_input() {
+  if (input_ >= 0) ::close(input_);
+  input_ = -1;
+}
+
+void running_program::send(int signal) {
+  ::kill(process_, signal);
+}
+
+std::string running_program::out() const {
+  return content_of(out_);
+}
+
+bool running_program::waits_to_say(std::string_view text, std::chrono::seconds limit) const {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (out().find(text) == std::string::npos) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+program_result running_program::wait(std::chrono::seconds limit) {
+  program_result result;
+  const auto end = std::chrono::steady_clock::now() + limit;
+  int status = 0;
+  rusage usage{};
+  while (::wait4(process_, &status, WNOHANG, &usage) == 0) {
+    if (!result.too_slow && std::chrono::steady_clock::now() > end) {
+      result.too_slow = true;
+      send(SIGKILL);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  process_ = -1;
+  result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  result.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) << 10;
+  result.out = content_of(out_);
+  result.err = content_of(err_);
+  return result;
+}
+
+program_result run_program(const std::vector<std::string>& command, const program_setup& setup) {
+  return running_program(command, setup).wait();
+}
+
+}  // namespace everseen::test

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace everseen::test {
+
+/// How a program is started.
+struct program_setup {
+  std::map<std::string, std::string> environment{};  ///< set beside what the test itself has
+  std::filesystem::path directory{};                 ///< where it runs; empty: where the test does
+  std::string input{};                               ///< its standard input, a regular file
+  bool piped_input = false;                          ///< instead: a pipe, see running_program::write
+};
+
+/// How a program ended.
+struct program_result {
+  int exit_code = -1;            ///< as a shell shows it: 128 + the signal that ended it
+  std::string out;               ///< all of its standard output
+  std::string err;               ///< all of its standard error
+  bool too_slow = false;         ///< it was killed because its time was up
+  std::uint64_t peak_bytes = 0;  ///< the most memory that it, or a program that it waited for, had resident
+};
+
+/// A program that runs beside the test. Killed at the latest when this goes.
+class running_program {
+ public:
+  /// @param command  the program, looked up in PATH, and its arguments
+  explicit running_program(const std::vector<std::string>& command, const program_setup& setup = {});
+  ~running_program();
+  running_program(const running_program&) = delete;
+  running_program& operator=(const running_program&) = delete;
+
+  /// Writes to its piped input.
+  void write(std::string_view text);
+  void close_input();
+  void send(int signal);
+
+  /// What it has written so far.
+  [[nodiscard]] std::string out() const;
+  /// Waits until it has written `text`; false when the time is up.
+  [[nodiscard]] bool waits_to_say(std::string_view text,
+                                  std::chrono::seconds limit = std::chrono::seconds(30)) const;
+
+  /// Waits for its end; kills it when the time is up.
+  program_result wait(std::chrono::seconds limit = std::chrono::seconds(120));
+
+ private:
+  pid_t process_ = -1;
+  int input_ = -1;  // our end of the pipe
+  int out_ = -1;    // files in memory: they hold any amount and never block the program
+  int err_ = -1;
+};
+
+/// Runs a program to its end.
+program_result run_program(const std::vector<std::string>& command, const program_setup& setup = {});
+
+}  // namespace everseen::test
