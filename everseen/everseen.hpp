@@ -16,11 +16,12 @@
 /// - everseen/core/spec.hpp       spec_request: capacity, error rate, growth, window, ...
 /// - everseen/core/verdict.hpp    fresh, seen, late, unknown
 /// - everseen/core/error.hpp      what is thrown, and what a failed batch says
-/// - everseen/store/store.hpp     where filters live: mem:, file:DIRECTORY
+/// - everseen/filter/open_store.hpp  where filters live: mem:, file:DIRECTORY, redis://HOST
 /// - everseen/core/sizing.hpp     the arithmetic: bits, rates, capacities
 
 #include "everseen/core/error.hpp"
 #include "everseen/core/spec.hpp"
 #include "everseen/core/verdict.hpp"
 #include "everseen/filter/filter.hpp"
+#include "everseen/filter/open_store.hpp"
 #include "everseen/store/store.hpp"

@@ -42,8 +42,9 @@ spec_request request_of(const options& o) {
 }
 
 exit_code run(const options& o, printer& out) {
-  const spec s = make_spec(request_of(o));
-  chosen_store(o.store)->create(o.name, s);
+  const auto store = chosen_store(o.store);
+  const spec s = store->plan(request_of(o));
+  store->create(o.name, s);
   if (o.quiet) return exit_code::done;
   const std::uint64_t slice_bytes = growth::plan_layer(s, 0).shape.bytes * s.partitions;
   out.print("created {}: {} keys at an error rate of {}, {}, {}", o.name, format_count(s.capacity),

@@ -97,7 +97,7 @@ void must_agree(const dedup_arguments& given, const filter& f) {
     differs("--slices", s.window ? std::to_string(s.window->slices) : "none");
 }
 
-spec spec_of(const dedup_arguments& given, const block_reader& input) {
+spec_request request_of(const dedup_arguments& given, const block_reader& input) {
   spec_request request;
   request.error_rate = given.error_rate.value_or(request.error_rate);
   const std::uint64_t estimate = input.estimate_records().value_or(capacity_of_a_stream);
@@ -105,7 +105,7 @@ spec spec_of(const dedup_arguments& given, const block_reader& input) {
       given.filter_name ? std::max(estimate, least_capacity_of_a_kept_filter) : estimate);
   request.hash = given.hash.value_or(request.hash);
   if (given.window) request.window = {*given.window, static_cast<std::uint32_t>(given.slices.value_or(10))};
-  return make_spec(request);
+  return request;
 }
 
 /// Opens the filter, or makes it once nothing can be wrong with the command line any more.
@@ -119,15 +119,14 @@ filter open_filter(const dedup_arguments& given, const dedup_options& options, c
     if (options.time && !window)
       throw parameter_error("a time is used only by a filter with a window; give --window, too");
   };
-  if (named && store->exists(name)) {
-    filter f(name, store->open(name, access::write));
-    must_agree(given, f);
-    must_use_times(f.get_spec().window);
-    return f;
+  if (!named || !store->exists(name)) {
+    must_use_times(given.window);
+    if (given.slices && !given.window) throw parameter_error("--slices divides a window; give --window, too");
   }
-  must_use_times(given.window);
-  if (given.slices && !given.window) throw parameter_error("--slices divides a window; give --window, too");
-  return {name, store->create(name, spec_of(given, input))};
+  filter f = open_or_create(*store, name, request_of(given, input));
+  must_agree(given, f);
+  must_use_times(f.get_spec().window);
+  return f;
 }
 
 dedup_options options_of(const dedup_arguments& given) {

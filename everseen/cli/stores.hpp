@@ -7,6 +7,7 @@
 
 #include "everseen/cli/verb.hpp"
 #include "everseen/filter/filter.hpp"
+#include "everseen/filter/open_store.hpp"
 #include "everseen/store/store.hpp"
 
 /// Which store a verb works on, and the filter named there.

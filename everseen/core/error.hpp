@@ -25,6 +25,12 @@ class parameter_error : public error {
   using error::error;
 };
 
+/// A filter of this name exists already: perhaps another process was faster.
+class name_taken : public parameter_error {
+ public:
+  using parameter_error::parameter_error;
+};
+
 /// Stored or received bytes are damaged, foreign, or of another version.
 class format_error : public error {
  public:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "everseen/core/assert.hpp"
+#include "everseen/filter/open_store.hpp"
 #include "everseen/filter/rates.hpp"
 #include "everseen/filter/scatter.hpp"
 
@@ -170,7 +171,19 @@ filter_info filter::info() const {
 }
 
 filter create(std::string_view store_url, std::string_view name, const spec_request& request) {
-  return {std::string(name), open_store(store_url)->create(name, make_spec(request))};
+  const auto store = open_store(store_url);
+  return {std::string(name), store->create(name, store->plan(request))};
+}
+
+filter open_or_create(store& in, std::string_view name, const spec_request& request) {
+  if (!in.exists(name)) {
+    try {
+      return {std::string(name), in.create(name, in.plan(request))};
+    } catch (const name_taken&) {
+      // Another process was faster between the two calls.
+    }
+  }
+  return {std::string(name), in.open(name, access::write)};
 }
 
 filter open(std::string_view store_url, std::string_view name, access how) {

@@ -104,6 +104,11 @@ class filter {
 [[nodiscard]] filter create(std::string_view store_url, std::string_view name,
                             const spec_request& request = {});
 
+/// The filter of this name, made first if there is none. Of many processes that call this at once all get the
+/// same.
+/// @throws  as create and open
+[[nodiscard]] filter open_or_create(store& in, std::string_view name, const spec_request& request);
+
 /// A filter that exists.
 /// @throws parameter_error  there is none of this name    @throws format_error  it is damaged
 /// @throws storage_error    another process writes to it, or it cannot be read

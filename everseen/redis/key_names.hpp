@@ -10,27 +10,32 @@ namespace everseen::redis {
 
 /// The names of a filter's keys: doc/format.md, "In Redis".
 ///
-/// The part in braces is the hash tag: all keys of one partition lie in one cluster slot, so that one script may
-/// touch them all.
+/// The part in braces is the hash tag: all keys of one partition lie in one cluster slot, so that one script
+/// may touch them all.
 class key_names {
  public:
   key_names(std::string prefix, std::string_view filter) : prefix_(std::move(prefix)), filter_(filter) {}
 
   [[nodiscard]] const std::string& name() const noexcept { return filter_; }
 
+  /// Set of the names of all filters under a prefix.
+  [[nodiscard]] static std::string index(const std::string& prefix) { return prefix; }
+
   /// The filter itself: hash of spec, id, generation, ready.
   [[nodiscard]] std::string header() const { return prefix_ + ":" + filter_; }
 
   /// What a partition remembers beside its bits: hash of manifest, epoch, and a count for each segment.
   [[nodiscard]] std::string state(std::uint64_t generation, std::uint32_t partition) const {
-    return prefix_ + ":{" + filter_ + "/" + std::to_string(generation) + "/" + std::to_string(partition) + "}";
+    return prefix_ + ":{" + filter_ + "/" + std::to_string(generation) + "/" + std::to_string(partition) +
+           "}";
   }
   /// A segment: a string of bits.
   [[nodiscard]] std::string segment(std::uint64_t generation, const segment_id& id) const {
     return state(generation, id.partition) + ":" + std::to_string(id.slice) + "." + std::to_string(id.layer);
   }
   /// The last batch of one client and what it was answered; expires.
-  [[nodiscard]] std::string token(std::uint64_t generation, std::uint32_t partition, std::string_view client) const {
+  [[nodiscard]] std::string token(std::uint64_t generation, std::uint32_t partition,
+                                  std::string_view client) const {
     return state(generation, partition) + ":t:" + std::string(client);
   }
 

@@ -57,7 +57,8 @@ std::vector<segment_id> partition_task::live_segments(window::slice_index slice)
   const auto now = known_->slices.empty() ? slice : std::max(slice, known_->newest());
   for (const slice_state& s : known_->slices) {
     if (windowed && s.index < window::oldest_live(*filter_.spec.window, now)) continue;
-    for (std::uint32_t layer = 0; layer < s.layers.size(); ++layer) live.push_back({batch_.partition, s.index, layer});
+    for (std::uint32_t layer = 0; layer < s.layers.size(); ++layer)
+      live.push_back({batch_.partition, s.index, layer});
   }
   if (purpose_ == purpose::check) return live;
   const slice_state& target = *known_->find(slice);
@@ -105,7 +106,8 @@ void partition_task::begin_growth(window::slice_index slice) {
   try {
     const growth::layer_plan plan = growth::plan_layer(filter_.spec, layer);
     if (plan.shape.bytes > max_string_bytes)
-      throw full_error("the filter cannot grow further: a Redis string ends at 512 MiB; create one with more partitions");
+      throw full_error(
+          "the filter cannot grow further: a Redis string ends at 512 MiB; create one with more partitions");
     at->layers.push_back({plan.shape, plan.capacity, 0});
   } catch (const error& e) {
     return fail(batch_failure::cause::full, e.what());
@@ -129,19 +131,25 @@ request partition_task::next() {
   EVERSEEN_ASSERT(!done());
   const std::string state = filter_.keys.state(filter_.generation, batch_.partition);
   switch (step_) {
-    case step::load: return {{state, batch_.partition}, encode({"HGETALL", state}), 1, true};
-    case step::judge: return ask_to_judge();
-    case step::publish: return ask_to_publish();
-    case step::lengthen: break;
+    case step::load:
+      return {{state, batch_.partition}, encode({"HGETALL", state}), 1, true};
+    case step::judge:
+      return ask_to_judge();
+    case step::publish:
+      return ask_to_publish();
+    case step::lengthen:
+      break;
   }
   const std::uint64_t bytes = next_state_->find(new_segment_.slice)->layers[new_segment_.layer].shape.bytes;
   return call(scripts::lengthen(), {filter_.keys.segment(filter_.generation, new_segment_)},
               {std::to_string(std::min(bytes, length_ + step_bytes))});
 }
 
-request partition_task::call(const script& s, std::vector<std::string> keys, std::vector<std::string> arguments) {
+request partition_task::call(const script& s, std::vector<std::string> keys,
+                             std::vector<std::string> arguments) {
   const std::string count = std::to_string(keys.size());
-  std::vector<std::string_view> words = {with_text_ ? "EVAL" : "EVALSHA", with_text_ ? s.text : s.sha1, count};
+  std::vector<std::string_view> words = {with_text_ ? "EVAL" : "EVALSHA", with_text_ ? s.text : s.sha1,
+                                         count};
   words.insert(words.end(), keys.begin(), keys.end());
   words.insert(words.end(), arguments.begin(), arguments.end());
   return {{keys.front(), batch_.partition}, encode(words), 1, true};
@@ -156,9 +164,10 @@ request partition_task::ask_to_judge() {
     const layer_state& written = layer_of(asked_.back());
     const bool limited = filter_.spec.growth != growth_kind::overfill;
     keys.push_back(filter_.keys.token(filter_.generation, batch_.partition, client_));
-    arguments.insert(arguments.end(), {next_sequence(), std::string(token_life_ms), count_field(asked_.back()),
-                                       limited ? std::to_string(written.capacity) : "",
-                                       filter_.spec.growth == growth_kind::refuse ? "1" : "0"});
+    arguments.insert(arguments.end(),
+                     {next_sequence(), std::string(token_life_ms), count_field(asked_.back()),
+                      limited ? std::to_string(written.capacity) : "",
+                      filter_.spec.growth == growth_kind::refuse ? "1" : "0"});
   }
   for (const segment_id& id : asked_) {
     keys.push_back(filter_.keys.segment(filter_.generation, id));
@@ -193,10 +202,14 @@ void partition_task::take(const answer& a) {
   with_text_ = false;
   if (r.is_error()) return fail(r);
   switch (step_) {
-    case step::load: return take_state(r);
-    case step::judge: return take_verdicts(r.text());
-    case step::lengthen: return take_length(r);
-    case step::publish: return take_published(r.text());
+    case step::load:
+      return take_state(r);
+    case step::judge:
+      return take_verdicts(r.text());
+    case step::lengthen:
+      return take_length(r);
+    case step::publish:
+      return take_published(r.text());
   }
 }
 
@@ -214,7 +227,8 @@ void partition_task::take_state(const reply& r) {
 /// The answers that are not verdicts. Returns whether it was one.
 bool partition_task::take_refusal(std::string_view word) {
   if (word == "S") {
-    if (++stale_ == max_stale) fail(batch_failure::cause::backend, "the partition changes faster than it can be read");
+    if (++stale_ == max_stale)
+      fail(batch_failure::cause::backend, "the partition changes faster than it can be read");
     step_ = step::load;
   } else if (word == "M") {
     fail(batch_failure::cause::format,
@@ -222,8 +236,9 @@ bool partition_task::take_refusal(std::string_view word) {
   } else if (word.starts_with('D')) {
     const auto number = static_cast<std::size_t>(std::stoul(std::string(word.substr(1))));
     const segment_id id = step_ == step::publish ? new_segment_ : asked_.at(number - 1);
-    fail(batch_failure::cause::format,
-         damaged_key(filter_.keys.segment(filter_.generation, id), "is missing or has another length").what());
+    fail(
+        batch_failure::cause::format,
+        damaged_key(filter_.keys.segment(filter_.generation, id), "is missing or has another length").what());
   } else {
     return false;
   }
@@ -232,7 +247,8 @@ bool partition_task::take_refusal(std::string_view word) {
 
 void partition_task::take_verdicts(std::string_view verdicts) {
   if (take_refusal(verdicts)) return;
-  if (verdicts.size() > count_) return fail(batch_failure::cause::backend, "the server answered more than it was asked");
+  if (verdicts.size() > count_)
+    return fail(batch_failure::cause::backend, "the server answered more than it was asked");
   stale_ = 0;
   bool no_room = false;
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
@@ -257,7 +273,8 @@ void partition_task::take_verdicts(std::string_view verdicts) {
 
 void partition_task::take_length(const reply& r) {
   length_ = static_cast<std::uint64_t>(r.integer());
-  if (length_ >= next_state_->find(new_segment_.slice)->layers[new_segment_.layer].shape.bytes) step_ = step::publish;
+  if (length_ >= next_state_->find(new_segment_.slice)->layers[new_segment_.layer].shape.bytes)
+    step_ = step::publish;
 }
 
 void partition_task::take_published(std::string_view word) {
@@ -274,7 +291,9 @@ void partition_task::fail(batch_failure::cause why, std::string message) {
 void partition_task::fail(const reply& r) {
   const std::string key = filter_.keys.state(filter_.generation, batch_.partition);
   const std::string said(r.text());
-  if (r.is_error("WRONGTYPE")) return fail(batch_failure::cause::format, damaged_key(key, "or a segment beside it has another type").what());
+  if (r.is_error("WRONGTYPE"))
+    return fail(batch_failure::cause::format,
+                damaged_key(key, "or a segment beside it has another type").what());
   if (r.is_error("OOM"))
     return fail(batch_failure::cause::backend, "the Redis server has reached its maxmemory (at " + key +
                                                    "); give it more, or drop a filter");

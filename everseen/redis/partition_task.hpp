@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "everseen/redis/command.hpp"
 #include "everseen/redis/remote_partition.hpp"
 #include "everseen/redis/scripts.hpp"
 #include "everseen/redis/session.hpp"
@@ -20,9 +21,9 @@ inline constexpr std::uint64_t max_string_bytes = std::uint64_t{512} << 20;
 ///               │ no slice, or full
 ///               └──> lengthen (in steps) ──> publish ──> add
 ///
-/// Whoever drives it sends next() to the server and gives the answer to take(), for many partitions side by side,
-/// until done(). Nothing here talks to a socket or waits.
-/// Invariant: the verdicts written so far are final, those of the other keys are `unknown`.
+/// Whoever drives it sends next() to the server and gives the answer to take(), for many partitions side by
+/// side, until done(). Nothing here talks to a socket or waits. Invariant: the verdicts written so far are
+/// final, those of the other keys are `unknown`.
 class partition_task {
  public:
   enum class purpose : std::uint8_t { add, check };
@@ -59,7 +60,8 @@ class partition_task {
   [[nodiscard]] const layer_state& layer_of(const segment_id& id) const;
   void plan();
   void begin_growth(window::slice_index slice);
-  [[nodiscard]] request call(const script& s, std::vector<std::string> keys, std::vector<std::string> arguments);
+  [[nodiscard]] request call(const script& s, std::vector<std::string> keys,
+                             std::vector<std::string> arguments);
   [[nodiscard]] request ask_to_judge();
   [[nodiscard]] request ask_to_publish();
   void take_state(const reply& r);
@@ -80,7 +82,7 @@ class partition_task {
   std::size_t from_ = 0;   // keys before have their verdict
   std::size_t count_ = 0;  // keys of the call under way
   bool just_loaded_ = false;
-  bool with_text_ = false;  // the server does not know the script yet
+  bool with_text_ = false;         // the server does not know the script yet
   std::vector<segment_id> asked_;  // segments of the call under way
   int stale_ = 0;                  // times in a row that the plan was stale
 

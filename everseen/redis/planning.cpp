@@ -34,14 +34,16 @@ std::uint32_t choose_partitions(const redis_url& url, spec s) {
 
 spec plan_for_redis(const redis_url& url, spec_request request) {
   if (!request.layout) request.layout = layout_kind::classic;
-  if (*request.layout == layout_kind::classic && !request.probes && request.error_rate > 0 && request.error_rate < 1)
+  if (*request.layout == layout_kind::classic && !request.probes && request.error_rate > 0 &&
+      request.error_rate < 1)
     request.probes = static_cast<unsigned>(std::max(1.0, std::round(-0.47 * std::log2(request.error_rate))));
   const bool chosen = request.partitions.has_value();
   if (!chosen) request.partitions = 1;
   spec s = make_spec(request);
   if (!chosen) s.partitions = choose_partitions(url, s);
   if (growth::plan_layer(s, 0).shape.bytes > max_string_bytes)
-    throw parameter_error("a segment would be longer than the 512 MiB of a Redis string; give more --partitions");
+    throw parameter_error(
+        "a segment would be longer than the 512 MiB of a Redis string; give more --partitions");
   return s;
 }
 

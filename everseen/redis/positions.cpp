@@ -7,7 +7,7 @@ namespace everseen::redis {
 
 namespace {
 
-constexpr char array32 = '\xdd';     // MessagePack: an array, its length in 32 bits
+constexpr char array32 = '\xdd';       // MessagePack: an array, its length in 32 bits
 constexpr char short_string = '\xa0';  // + length, up to 31 bytes
 
 void put_array_length(std::string& out, std::uint32_t length) {

@@ -38,7 +38,8 @@ redis_filter::redis_filter(std::shared_ptr<session_pool> pool, remote_filter f, 
 
 batch_result redis_filter::add(std::span<const partition_batch> batches) {
   if (how_ == access::read)
-    return unanswered(batches, batch_failure::cause::storage, "the filter was opened for reading; open it for writing to add keys");
+    return unanswered(batches, batch_failure::cause::storage,
+                      "the filter was opened for reading; open it for writing to add keys");
   return run(batches, partition_task::purpose::add);
 }
 
@@ -63,8 +64,10 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     auto& known = known_[batches[i].partition];
     // Another thread may have learned more meanwhile; after a failure nothing is certain.
-    if (tasks[i].failure()) known = nullptr;
-    else if (!known || known->epoch < tasks[i].known()->epoch) known = tasks[i].known();
+    if (tasks[i].failure())
+      known = nullptr;
+    else if (!known || known->epoch < tasks[i].known()->epoch)
+      known = tasks[i].known();
     done += tasks[i].done_so_far();
     if (!failure && tasks[i].failure()) failure = tasks[i].failure();
   }
@@ -75,7 +78,7 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
 
 remote_partition redis_filter::load(session& with, std::uint32_t partition) const {
   const std::string key = filter_.keys.state(filter_.generation, partition);
-  return decode_state(filter_, partition, with.ask({key, partition}, {"HGETALL", key}));
+  return decode_state(filter_, partition, with.ask({key, partition}, {"HGETALL", key}, true));
 }
 
 partition_state redis_filter::state(std::uint32_t partition) const {
@@ -96,7 +99,8 @@ void redis_filter::visit_segments(std::uint32_t partition, const segment_visitor
       bits.reserve(bytes);
       while (bits.size() < bytes) {
         const std::string last = std::to_string(std::min<std::uint64_t>(bytes, bits.size() + page_bytes) - 1);
-        const reply page = with->ask({key, partition}, {"GETRANGE", key, std::to_string(bits.size()), last});
+        const reply page =
+            with->ask({key, partition}, {"GETRANGE", key, std::to_string(bits.size()), last}, true);
         if (page.text().empty()) throw damaged_key(key, "is missing or shorter than it was");
         const auto* from = reinterpret_cast<const std::byte*>(page.text().data());
         bits.insert(bits.end(), from, from + page.text().size());

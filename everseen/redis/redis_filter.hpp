@@ -14,9 +14,9 @@ namespace everseen::redis {
 
 /// A filter on Redis servers, shared with any number of other clients.
 ///
-/// Bits, counts and growth live on the servers; this object remembers only how each partition looked last. Every
-/// call to a server names the epoch that it was planned for, and a server that has moved on refuses it, so a plan
-/// made from an old picture costs a round trip and never a wrong verdict.
+/// Bits, counts and growth live on the servers; this object remembers only how each partition looked last.
+/// Every call to a server names the epoch that it was planned for, and a server that has moved on refuses it,
+/// so a plan made from an old picture costs a round trip and never a wrong verdict.
 class redis_filter final : public stored_filter {
  public:
   redis_filter(std::shared_ptr<session_pool> pool, remote_filter f, access how);

@@ -12,10 +12,11 @@
 
 namespace everseen::redis {
 
-/// Filters on Redis as it comes: one instance, several independent ones, or a cluster; Redis 5 or later, Valkey.
+/// Filters on Redis as it comes: one instance, several independent ones, or a cluster; Redis 5 or later,
+/// Valkey.
 ///
-/// A filter is a header key that everybody finds by name, and for each partition a state key and its segments:
-/// doc/format.md, "In Redis". Any number of clients may use, fill and grow one filter at once.
+/// A filter is a header key that everybody finds by name, and for each partition a state key and its
+/// segments: doc/format.md, "In Redis". Any number of clients may use, fill and grow one filter at once.
 class redis_store final : public store {
  public:
   /// Connects to nothing yet.
@@ -36,6 +37,7 @@ class redis_store final : public store {
   remote_filter begin(session& with, std::string_view name, const spec& s) const;
   void finish(session& with, const remote_filter& f) const;
   void unlink_partition(session& with, const remote_filter& f, std::uint32_t partition) const;
+  [[nodiscard]] bool is_being_made(session& with, std::string_view name) const;
   [[nodiscard]] remote_filter read_header(session& with, std::string_view name) const;
 
   std::shared_ptr<session_pool> pool_;

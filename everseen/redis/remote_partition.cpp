@@ -15,20 +15,23 @@ std::string_view as_text(std::span<const std::byte> bytes) noexcept {
 std::uint64_t parse_count(const std::string& key, std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size()) throw damaged_key(key, "holds a count that is no number");
+  if (code != std::errc{} || end != text.data() + text.size())
+    throw damaged_key(key, "holds a count that is no number");
   return value;
 }
 
 }  // namespace
 
 const slice_state* remote_partition::find(window::slice_index slice) const noexcept {
-  const auto found = std::find_if(slices.begin(), slices.end(), [&](const auto& s) { return s.index == slice; });
+  const auto found =
+      std::find_if(slices.begin(), slices.end(), [&](const auto& s) { return s.index == slice; });
   return found == slices.end() ? nullptr : &*found;
 }
 
 format_error damaged_key(const std::string& key, const std::string& what) {
-  return format_error("the key " + key + " " + what +
-                      "; it was deleted, evicted or overwritten. Restore the filter from an export, or drop it");
+  return format_error(
+      "the key " + key + " " + what +
+      "; it was deleted, evicted or overwritten. Restore the filter from an export, or drop it");
 }
 
 std::string encode_state(const remote_filter& f, const remote_partition& p) {
@@ -39,7 +42,8 @@ std::string encode_state(const remote_filter& f, const remote_partition& p) {
   m.clean = true;
   for (const slice_state& slice : p.slices)
     for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer)
-      m.segments.push_back({{p.number, slice.index, layer}, slice.layers[layer].shape, slice.layers[layer].capacity});
+      m.segments.push_back(
+          {{p.number, slice.index, layer}, slice.layers[layer].shape, slice.layers[layer].capacity});
   return std::string(as_text(image::encode_manifest(m)));
 }
 

@@ -20,8 +20,8 @@ struct remote_filter {
   std::uint64_t generation = 1;
 };
 
-/// A partition as it was when a client last looked: the plan for the next batch is made from this, and the server
-/// refuses the batch if its epoch has moved on since.
+/// A partition as it was when a client last looked: the plan for the next batch is made from this, and the
+/// server refuses the batch if its epoch has moved on since.
 struct remote_partition {
   std::uint32_t number = 0;
   std::uint64_t epoch = 0;
@@ -39,7 +39,8 @@ struct remote_partition {
 
 /// Makes sense of the answer to HGETALL of a state key.
 /// @throws format_error  missing, damaged, or of another filter; names the key and says what to do
-[[nodiscard]] remote_partition decode_state(const remote_filter& f, std::uint32_t number, const reply& fields);
+[[nodiscard]] remote_partition decode_state(const remote_filter& f, std::uint32_t number,
+                                            const reply& fields);
 
 /// The error of a key that is not what it must be.
 [[nodiscard]] format_error damaged_key(const std::string& key, const std::string& what);

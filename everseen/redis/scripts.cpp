@@ -42,15 +42,18 @@ script for_probes(std::string text, unsigned probes) {
     rest += ",'GET','u1',p[at+" + std::to_string(i + 1) + "]";
     rest_sum += (i == 1 ? "old[" : "+old[") + n + "]";
   }
-  replace_all(text, "$HAS_REST", probes == 1 ? "return true" :
-              "local old = call('BITFIELD', segment" + rest + ") return " + rest_sum + " == " + std::to_string(probes - 1));
+  replace_all(text, "$HAS_REST",
+              probes == 1 ? "return true"
+                          : "local old = call('BITFIELD', segment" + rest + ") return " + rest_sum +
+                                " == " + std::to_string(probes - 1));
   replace_all(text, "$SET", set);
   replace_all(text, "$SUM", sum);
   replace_all(text, "$PROBES", std::to_string(probes));
   return make(std::move(text));
 }
 
-// Most keys that a segment does not hold miss at their first bit: one cheap command. The others are asked at once.
+// Most keys that a segment does not hold miss at their first bit: one cheap command. The others are asked at
+// once.
 constexpr std::string_view has = R"(
 local call = redis.call
 local function has(segment, p, at)

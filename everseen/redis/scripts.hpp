@@ -10,21 +10,23 @@ struct script {
   std::string sha1;  ///< 40 hexadecimal digits
 };
 
-/// The scripts that everseen runs inside Redis. Each is atomic, touches only the keys it is given (all in one slot),
-/// and first checks that the partition's epoch is the one the caller planned for; where it is not, it changes
-/// nothing and answers `S` (stale).
+/// The scripts that everseen runs inside Redis. Each is atomic, touches only the keys it is given (all in one
+/// slot), and first checks that the partition's epoch is the one the caller planned for; where it is not, it
+/// changes nothing and answers `S` (stale).
 ///
-/// Positions travel as MessagePack arrays of decimal strings: Redis's Lua formats a number with %.17g each time it
-/// is passed to a command, which costs more than the command.
+/// Positions travel as MessagePack arrays of decimal strings: Redis's Lua formats a number with %.17g each
+/// time it is passed to a command, which costs more than the command.
 namespace scripts {
 
 /// Judges keys and adds the fresh ones.
 ///
 /// KEYS  state, token, the segments to look up, last the segment to write
-/// ARGV  epoch, sequence, life of the token in ms, count field of the segment to write, its capacity (`` for no
+/// ARGV  epoch, sequence, life of the token in ms, count field of the segment to write, its capacity (`` for
+/// no
 ///       limit), `1` to mark keys that find no room and go on instead of stopping, then for each segment its
 ///       length, then for each segment the positions of all keys
-/// Returns a character a key: 0 fresh, 1 seen, 3 no room. Shorter than the batch where it stopped for want of room.
+/// Returns a character a key: 0 fresh, 1 seen, 3 no room. Shorter than the batch where it stopped for want of
+/// room.
 ///         `S` stale, `M` no state, `D<n>` segment n is missing or has another length.
 ///
 /// A batch is remembered with its answer under the token key; the same sequence gets the same answer again.
@@ -42,8 +44,8 @@ namespace scripts {
 /// Replaces the list of a partition's segments by the next one.
 ///
 /// KEYS  state, the new segment, the segments to forget
-/// ARGV  epoch, next epoch, next manifest, length of the new segment, count field of the new one, those to forget
-/// Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length.
+/// ARGV  epoch, next epoch, next manifest, length of the new segment, count field of the new one, those to
+/// forget Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length.
 [[nodiscard]] const script& publish();
 
 /// Begins a filter, unless there is one.

@@ -78,6 +78,9 @@ class session {
   /// @throws backend_error  no answer, or an error as the answer
   reply ask(const route& to, std::initializer_list<std::string_view> words, bool repeatable = false);
 
+  /// Random, and unlike that of any other session: tells clients apart.
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
   /// The server that a route leads to now, for messages and `info`. Asks a cluster if need be.
   /// @throws backend_error  the cluster cannot be found
   [[nodiscard]] endpoint server_of(const route& to);
@@ -85,6 +88,7 @@ class session {
  private:
   class impl;
   std::unique_ptr<impl> impl_;
+  std::string name_;
 };
 
 /// Sessions for any number of threads: each takes one for as long as it talks. Threads: any number.

@@ -60,7 +60,7 @@ class store {
   /// @throws parameter_error  as make_spec
   [[nodiscard]] virtual spec plan(const spec_request& request) const { return make_spec(request); }
 
-  /// @throws parameter_error  a filter of this name exists    @throws storage_error
+  /// @throws name_taken  a filter of this name exists    @throws storage_error
   virtual std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) = 0;
 
   /// @throws parameter_error  there is no filter of this name
@@ -86,13 +86,13 @@ class store {
     virtual std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer) = 0;
     virtual void commit() = 0;
   };
-  /// @throws parameter_error  a filter of this name exists    @throws storage_error
+  /// @throws name_taken  a filter of this name exists    @throws storage_error
   virtual std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) = 0;
 };
 
 /// What every store says in the same words.
 [[nodiscard]] parameter_error no_such_filter(std::string_view name);
-[[nodiscard]] parameter_error filter_exists(std::string_view name);
+[[nodiscard]] name_taken filter_exists(std::string_view name);
 
 /// Puts a restored layer into its place in a partition's state, whatever the order of arrival.
 /// @throws format_error  a layer of this slice arrives twice, or before the ones below it
@@ -104,12 +104,5 @@ enum class sync_policy : std::uint8_t {
   interval,  ///< once a second; a power loss loses at most the last second's keys
   never,     ///< when the kernel likes, some 30 seconds; a crash of the process alone still loses nothing
 };
-
-/// A store by its URL.
-///
-/// `mem:` lives and dies with the returned object. `file:PATH` is a directory with one subdirectory a filter;
-/// `file:PATH?sync=always|interval|never` (default interval).
-/// @throws parameter_error  unknown scheme or option    @throws storage_error  the directory cannot be made
-[[nodiscard]] std::shared_ptr<store> open_store(std::string_view url);
 
 }  // namespace everseen
