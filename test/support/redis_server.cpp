@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "test/support/lasting_thread.hpp"
+
 namespace everseen::test {
 
 namespace {
@@ -124,8 +126,10 @@ void redis_server::launch() {
   pointers.push_back(nullptr);
   const int log = ::open((directory() / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   const pid_t parent = ::getpid();
-  process_ = ::fork();
-  if (process_ == 0) become(pointers, log, parent);
+  lasting_thread::get().run([&] {
+    process_ = ::fork();
+    if (process_ == 0) become(pointers, log, parent);
+  });
   ::close(log);
   if (process_ < 0) throw std::runtime_error("no process for redis-server");
 }

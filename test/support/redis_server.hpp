@@ -49,7 +49,7 @@ class tls_files {
 
 /// A real redis-server in a directory of its own. Listens on a TCP port of 127.0.0.1 and on a Unix socket.
 ///
-/// It ends with this object, and also when the test is killed, or its thread ends.
+/// It ends with this object, and also when the test program ends in any other way.
 class redis_server {
  public:
   struct options {
