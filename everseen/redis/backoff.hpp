@@ -6,8 +6,8 @@
 
 namespace everseen::redis {
 
-/// Pauses between attempts that double from 5 ms to a second, each shortened by up to half at random, so that
-/// many clients do not come back at the same moment.
+/// Pauses between attempts that double from 5 ms to half a second, each shortened by up to half at random, so
+/// that many clients do not come back at the same moment.
 class backoff {
  public:
   [[nodiscard]] std::chrono::nanoseconds next() {
@@ -21,7 +21,7 @@ class backoff {
 
  private:
   static constexpr std::chrono::milliseconds first{5};
-  static constexpr std::chrono::milliseconds longest{1000};
+  static constexpr std::chrono::milliseconds longest{500};
 
   unsigned attempts_ = 0;
   std::minstd_rand random_{std::random_device{}()};

@@ -1,0 +1,103 @@
+#include "everseen/redis/job.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/redis/command.hpp"
+
+#include "test/redis/reply_text.hpp"
+
+namespace everseen::redis {
+namespace {
+
+const endpoint from{"h", 1};
+const std::string set_a = encode({"SET", "{t}a", "1"});
+const std::string get_b = encode({"GET", "{t}b"});
+const std::string wait = encode({"wait", "1", "100"});
+const std::string asking = encode({"ASKING"});
+
+std::vector<reply> replies(std::initializer_list<const char*> wires) {
+  std::vector<reply> all;
+  for (const char* wire : wires) all.push_back(reply_of(wire));
+  return all;
+}
+
+TEST(Command, SplitsAWireIntoItsCommands) {
+  EXPECT_THAT(split_commands(set_a + get_b + wait), ::testing::ElementsAre(set_a, get_b, wait));
+  EXPECT_THAT(split_commands(""), ::testing::IsEmpty());
+  EXPECT_EQ(name_of(get_b), "GET");
+}
+
+TEST(Refusal, KnowsRedirections) {
+  EXPECT_EQ(refusal_of(reply_of("-MOVED 3999 127.0.0.1:6381\r\n"), from)->to, (endpoint{"127.0.0.1", 6381}));
+  EXPECT_EQ(refusal_of(reply_of("-MOVED 3999 :6381\r\n"), from)->to, (endpoint{"h", 6381}));
+  EXPECT_EQ(refusal_of(reply_of("-ASK 3999 ::1:6381\r\n"), from)->to, (endpoint{"::1", 6381}));
+  EXPECT_EQ(refusal_of(reply_of("-ASK 3999 a:1\r\n"), from)->why, refusal::kind::ask);
+  for (const char* broken :
+       {"-MOVED\r\n", "-MOVED 1\r\n", "-MOVED 16384 a:1\r\n", "-MOVED 1 a:0\r\n", "-MOVED 1 a\r\n"})
+    EXPECT_FALSE(refusal_of(reply_of(broken), from)) << broken;
+}
+
+TEST(Refusal, ErrorsThatAreAnswersAreNone) {
+  for (const char* answer : {"-WRONGTYPE x\r\n", "-NOSCRIPT x\r\n", "-OOM x\r\n", "-ERR x\r\n",
+                             "-NOPERM x\r\n", "+MOVED 1 a:1\r\n"})
+    EXPECT_FALSE(refusal_of(reply_of(answer), from)) << answer;
+}
+
+TEST(Job, IsDoneWhenNothingWasRefused) {
+  const request r{{}, set_a + get_b, 2, false};
+  job j(r);
+  EXPECT_EQ(j.wire(), r.wire);
+  EXPECT_EQ(j.commands(), 2U);
+  EXPECT_FALSE(j.take(replies({"+OK\r\n", "$-1\r\n"}), from));
+  EXPECT_EQ(j.take_replies().size(), 2U);
+}
+
+TEST(Job, SendsOnlyRefusedCommandsAgainIfNotRepeatable) {
+  const request r{{}, set_a + get_b, 2, false};
+  job j(r);
+  ASSERT_TRUE(j.take(replies({"+OK\r\n", "-ASK 1 a:1\r\n"}), from));
+  EXPECT_EQ(j.wire(), get_b);
+  j.ask_for_permission();
+  EXPECT_EQ(j.wire(), asking + get_b);
+  EXPECT_EQ(j.commands(), 2U);
+  EXPECT_FALSE(j.take(replies({"+OK\r\n", "$1\r\nb\r\n"}), from));
+  EXPECT_TRUE(j.may_have_run);
+  const auto all = j.take_replies();
+  EXPECT_EQ(all[0].text(), "OK");
+  EXPECT_EQ(all[1].text(), "b");
+}
+
+TEST(Job, SendsAllAgainIfRepeatable) {
+  const request r{{}, set_a + get_b, 2, true};
+  job j(r);
+  ASSERT_TRUE(j.take(replies({"+OK\r\n", "-MOVED 1 a:1\r\n"}), from));
+  EXPECT_EQ(j.wire(), r.wire);
+}
+
+TEST(Job, WaitFollowsWhatItWaitsFor) {
+  const request r{{}, set_a + wait, 2, false};
+  job j(r);
+  ASSERT_TRUE(j.take(replies({"-MOVED 1 a:1\r\n", ":0\r\n"}), from));
+  EXPECT_EQ(j.wire(), set_a + wait);
+  EXPECT_FALSE(j.take(replies({"+OK\r\n", ":1\r\n"}), from));
+  EXPECT_EQ(j.take_replies()[1].integer(), 1);
+}
+
+TEST(Job, TransactionIsRefusedAsAWhole) {
+  const request r{{}, encode({"MULTI"}) + set_a + encode({"EXEC"}), 3, false};
+  job j(r);
+  ASSERT_TRUE(j.take(replies({"+OK\r\n", "-ASK 1 a:1\r\n", "-EXECABORT x\r\n"}), from));
+  EXPECT_EQ(j.wire(), r.wire);
+  j.ask_for_permission();
+  EXPECT_EQ(j.wire(), asking + r.wire);
+  EXPECT_EQ(j.commands(), 4U);
+  EXPECT_FALSE(j.take(replies({"+OK\r\n", "+OK\r\n", "+QUEUED\r\n", "*1\r\n+OK\r\n"}), from));
+  EXPECT_EQ(j.take_replies().size(), 3U);
+}
+
+}  // namespace
+}  // namespace everseen::redis

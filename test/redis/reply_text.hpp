@@ -1,0 +1,21 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "everseen/redis/reply.hpp"
+#include "everseen/redis/reply_reader.hpp"
+
+namespace everseen::redis {
+
+/// The reply that these bytes are.
+inline reply reply_of(std::string_view wire) {
+  reply_reader reader;
+  reader.feed(wire);
+  auto read = reader.next();
+  if (!read) throw std::runtime_error(read.error());
+  return **read;
+}
+
+}  // namespace everseen::redis

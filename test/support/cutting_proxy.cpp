@@ -1,0 +1,236 @@
+#include "test/support/cutting_proxy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace everseen::test {
+
+namespace {
+
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+class descriptor {
+ public:
+  explicit descriptor(int fd) : fd_(fd) {
+    if (fd < 0) throw std::runtime_error("the proxy got no socket");
+  }
+  ~descriptor() { ::close(fd_); }
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+  [[nodiscard]] int get() const noexcept { return fd_; }
+
+ private:
+  int fd_;
+};
+
+void send_at_once(int s) {
+  const int on = 1;
+  ::setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+int connect_to(std::uint16_t port) {
+  const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in address = loopback(port);
+  if (::connect(s, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return s;
+  ::close(s);
+  return -1;
+}
+
+/// One direction of one connection: what was read here and not written there yet.
+struct pipe_half {
+  int from, to;
+  cutting_proxy::direction way;
+  std::vector<char> waiting{};
+
+  [[nodiscard]] bool is_full() const noexcept { return !waiting.empty(); }
+};
+
+struct pair {
+  pair(int c, int s) : client(c), server(s) {}
+  descriptor client, server;
+  std::array<pipe_half, 2> halves{{{client.get(), server.get(), cutting_proxy::direction::to_server},
+                                   {server.get(), client.get(), cutting_proxy::direction::to_client}}};
+};
+
+}  // namespace
+
+class cutting_proxy::impl {
+ public:
+  explicit impl(std::uint16_t server_port) : server_port_(server_port) {
+    sockaddr_in address = loopback(0);
+    socklen_t size = sizeof address;
+    if (::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+        ::listen(listener_.get(), 64) != 0)
+      throw std::runtime_error("the proxy got no port");
+    ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    port = ntohs(address.sin_port);
+    thread_ = std::thread([this] { work(); });
+  }
+  ~impl() {
+    tell([this] { ended_ = true; });
+    thread_.join();
+  }
+
+  template <typename Change>
+  void tell(Change change) {
+    {
+      const std::lock_guard lock(mutex);
+      change();
+    }
+    ::eventfd_write(news_.get(), 1);
+  }
+
+  std::uint16_t port = 0;
+  mutable std::mutex mutex{};
+  std::optional<std::pair<direction, std::size_t>> cut{};  // which way, and how many bytes still pass
+  std::chrono::milliseconds delay{0};
+  bool refuses = false;
+  std::size_t connections = 0;
+
+ private:
+  void work();
+  std::vector<pollfd> interests() const;
+  void accept_one();
+  bool serve(pair& p, const std::vector<pollfd>& events, std::size_t at);
+  bool read(pipe_half& half);
+  bool write(pipe_half& half);
+
+  std::uint16_t server_port_;
+  descriptor listener_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  descriptor news_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  bool ended_ = false;
+  std::list<pair> pairs_{};
+  std::thread thread_{};
+};
+
+std::vector<pollfd> cutting_proxy::impl::interests() const {
+  std::vector<pollfd> all{{news_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+  for (const pair& p : pairs_)
+    for (const pipe_half& half : p.halves) {
+      all.push_back({half.from, static_cast<short>(half.is_full() ? 0 : POLLIN), 0});
+      all.push_back({half.to, static_cast<short>(half.is_full() ? POLLOUT : 0), 0});
+    }
+  return all;
+}
+
+void cutting_proxy::impl::work() {
+  for (;;) {
+    auto events = interests();
+    ::poll(events.data(), events.size(), -1);
+    eventfd_t ignored;
+    ::eventfd_read(news_.get(), &ignored);
+    {
+      const std::lock_guard lock(mutex);
+      if (ended_) return;
+      if (refuses) pairs_.clear(), events.resize(2);
+    }
+    std::size_t at = 2;
+    for (auto p = pairs_.begin(); p != pairs_.end(); at += 4)
+      p = serve(*p, events, at) ? std::next(p) : pairs_.erase(p);
+    if (events[1].revents != 0) accept_one();
+  }
+}
+
+void cutting_proxy::impl::accept_one() {
+  const int client = ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC);
+  if (client < 0) return;
+  const std::lock_guard lock(mutex);
+  ++connections;
+  const int server = refuses ? -1 : connect_to(server_port_);
+  if (server < 0) {
+    ::close(client);
+    return;
+  }
+  send_at_once(client);
+  send_at_once(server);
+  pairs_.emplace_back(client, server);
+}
+
+/// @return false if the connection has ended
+bool cutting_proxy::impl::serve(pair& p, const std::vector<pollfd>& events, std::size_t at) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    pipe_half& half = p.halves[i];
+    const bool readable = events[at + 2 * i].revents != 0;
+    const bool writable = events[at + 2 * i + 1].revents != 0;
+    if (half.is_full() ? writable && !write(half) : readable && !read(half)) return false;
+  }
+  return true;
+}
+
+bool cutting_proxy::impl::read(pipe_half& half) {
+  std::array<char, 65536> bytes;
+  const ssize_t got = ::recv(half.from, bytes.data(), bytes.size(), MSG_DONTWAIT);
+  if (got <= 0) return got < 0 && errno == EAGAIN;
+  std::chrono::milliseconds wait{0};
+  {
+    const std::lock_guard lock(mutex);
+    wait = delay;
+  }
+  if (wait.count() > 0) std::this_thread::sleep_for(wait);
+  half.waiting.assign(bytes.data(), bytes.data() + got);
+  return write(half);
+}
+
+bool cutting_proxy::impl::write(pipe_half& half) {
+  const std::lock_guard lock(mutex);
+  const bool counts = cut && cut->first == half.way;
+  const std::size_t pass = counts ? std::min(cut->second, half.waiting.size()) : half.waiting.size();
+  const ssize_t sent =
+      pass == 0 ? 0 : ::send(half.to, half.waiting.data(), pass, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent < 0) return errno == EAGAIN;
+  half.waiting.erase(half.waiting.begin(), half.waiting.begin() + sent);
+  if (!counts) return true;
+  cut->second -= static_cast<std::size_t>(sent);
+  if (cut->second > 0) return true;
+  cut.reset();
+  return false;
+}
+
+cutting_proxy::cutting_proxy(std::uint16_t server_port) : impl_(std::make_unique<impl>(server_port)) {}
+cutting_proxy::~cutting_proxy() = default;
+
+std::uint16_t cutting_proxy::port() const noexcept {
+  return impl_->port;
+}
+std::string cutting_proxy::url(const std::string& rest) const {
+  return "redis://127.0.0.1:" + std::to_string(port()) + rest;
+}
+void cutting_proxy::cut_after(direction d, std::size_t bytes) {
+  impl_->tell([&] { impl_->cut = {d, bytes}; });
+}
+bool cutting_proxy::has_cut() const {
+  const std::lock_guard lock(impl_->mutex);
+  return !impl_->cut;
+}
+void cutting_proxy::delay(std::chrono::milliseconds by) {
+  impl_->tell([&] { impl_->delay = by; });
+}
+void cutting_proxy::refuse(bool on) {
+  impl_->tell([&] { impl_->refuses = on; });
+}
+std::size_t cutting_proxy::connections() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->connections;
+}
+
+}  // namespace everseen::test

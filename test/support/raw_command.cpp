@@ -1,0 +1,73 @@
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "test/support/redis_server.hpp"
+
+namespace everseen::test {
+
+namespace {
+
+using stream = std::unique_ptr<FILE, int (*)(FILE*)>;
+
+stream connect_to(const std::string& unix_path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (unix_path.size() >= sizeof address.sun_path) throw std::runtime_error("path too long: " + unix_path);
+  std::memcpy(address.sun_path, unix_path.c_str(), unix_path.size() + 1);
+  const int s = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const timeval patience{20, 0};
+  ::setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  if (::connect(s, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    ::close(s);
+    throw std::runtime_error("nobody listens at " + unix_path);
+  }
+  return {::fdopen(s, "r+"), std::fclose};
+}
+
+std::string read_line(FILE* from) {
+  std::string line;
+  for (int c = std::fgetc(from); c != '\n'; c = std::fgetc(from)) {
+    if (c == EOF) throw std::runtime_error("the server said nothing more");
+    line += static_cast<char>(c);
+  }
+  line.pop_back();
+  return line;
+}
+
+std::string read_reply(FILE* from) {
+  const std::string line = read_line(from);
+  const std::string rest = line.substr(1);
+  if (line[0] == '-') return line;
+  if (line[0] != '$' && line[0] != '*') return rest;
+  if (rest == "-1") return "(nil)";
+  const auto count = std::stoul(rest);
+  std::string text;
+  if (line[0] == '$') {
+    text.resize(count);
+    if (std::fread(text.data(), 1, count, from) != count) throw std::runtime_error("a reply ended early");
+    read_line(from);
+    return text;
+  }
+  for (std::size_t i = 0; i < count; ++i) text += (i == 0 ? "" : "\n") + read_reply(from);
+  return text;
+}
+
+}  // namespace
+
+std::string raw_command(const std::string& unix_path, std::span<const std::string> words) {
+  const stream server = connect_to(unix_path);
+  std::string wire = "*" + std::to_string(words.size()) + "\r\n";
+  for (const std::string& word : words) wire += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+  if (::send(::fileno(server.get()), wire.data(), wire.size(), MSG_NOSIGNAL) !=
+      static_cast<ssize_t>(wire.size()))
+    throw std::runtime_error("cannot send to " + unix_path);
+  return read_reply(server.get());
+}
+
+}  // namespace everseen::test
