@@ -19,6 +19,10 @@
 /// - everseen/store/store.hpp     where filters live: mem:, file:DIRECTORY
 /// - everseen/core/sizing.hpp     the arithmetic: bits, rates, capacities
 
+#if __cplusplus < 202002L
+#error "everseen needs C++20: compile with -std=c++20"
+#endif
+
 #include "everseen/core/error.hpp"
 #include "everseen/core/spec.hpp"
 #include "everseen/core/verdict.hpp"
