@@ -20,6 +20,7 @@
 /// - everseen/core/sizing.hpp     the arithmetic: bits, rates, capacities
 
 #include "everseen/core/error.hpp"
+#include "everseen/core/sizing.hpp"
 #include "everseen/core/spec.hpp"
 #include "everseen/core/verdict.hpp"
 #include "everseen/filter/filter.hpp"
