@@ -19,8 +19,9 @@ void note(int signal) {
 
 }  // namespace
 
-void ignore_closed_pipes() noexcept {
+void make_failed_writes_errors() noexcept {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 void note_signals() noexcept {
