@@ -37,6 +37,24 @@ TEST_F(Export, ReplacesAFileOnlyWhenItIsComplete) {
   EXPECT_THAT(sh("everseen export f -o nowhere/f"), Complains(3, "nowhere/f"));
 }
 
+TEST_F(Export, LeavesAUsersFileNamedPartAlone) {
+  given("everseen create f && echo mine > f.stream.part");
+  EXPECT_THAT(sh("everseen export f -o f.stream; cat f.stream.part; ls -A"),
+              Prints("mine\nf.stream\nf.stream.part\nstore\n"));
+}
+
+TEST_F(Export, MayBeReadByItsOwnerOnlyBecauseItHoldsTheSecret) {
+  given("everseen create f && umask 022 && everseen export f -o f.stream");
+  EXPECT_THAT(sh("stat -c %a f.stream"), Prints("600\n"));
+}
+
+TEST_F(Export, ThroughALinkReplacesTheFileAndNotTheLink) {
+  given(
+      "everseen create f && mkdir far && echo old > far/f && ln -s far/f link && everseen export f -o link");
+  EXPECT_THAT(sh("readlink link; everseen import g far/f; ls -A far"),
+              Prints("far/f\nimported g: 0 keys\nf\n"));
+}
+
 TEST_F(Export, ThatIsDamagedLeavesNothingBehind) {
   given("everseen create f && everseen add f -q a && everseen export f -o good");
   given(
