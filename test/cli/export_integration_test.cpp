@@ -55,6 +55,15 @@ TEST_F(Export, ThroughALinkReplacesTheFileAndNotTheLink) {
               Prints("far/f\nimported g: 0 keys\nf\n"));
 }
 
+TEST_F(Export, ThatMoreBytesFollowIsRefused) {
+  given("everseen create f && everseen export f -o f.stream && (cat f.stream; echo) > longer");
+  given("cat f.stream f.stream > twice");
+  for (const auto* file : {"longer", "twice"}) {
+    EXPECT_THAT(sh(std::string("everseen import g ") + file), Complains(4, "follow")) << file;
+    EXPECT_THAT(sh("everseen list --names"), Prints("f\n")) << file;
+  }
+}
+
 TEST_F(Export, ThatIsDamagedLeavesNothingBehind) {
   given("everseen create f && everseen add f -q a && everseen export f -o good");
   given(
