@@ -49,6 +49,8 @@ struct dedup_arguments {
 /// What a filter is made for when the size of the input is unknown. It grows from here; memory is touched as
 /// it fills.
 constexpr std::uint64_t capacity_of_a_stream = 4'000'000;
+/// A small file may grow while it is read, or hold lines of very different lengths; this costs 250 KB.
+constexpr std::uint64_t least_capacity = 65'536;
 /// A filter that is kept is made for more than the first input, which may be small: each layer it grows by
 /// costs every later key another look.
 constexpr std::uint64_t least_capacity_of_a_kept_filter = 1'000'000;
@@ -101,8 +103,8 @@ spec spec_of(const dedup_arguments& given, const block_reader& input) {
   spec_request request;
   request.error_rate = given.error_rate.value_or(request.error_rate);
   const std::uint64_t estimate = input.estimate_records().value_or(capacity_of_a_stream);
-  request.capacity = given.capacity.value_or(
-      given.filter_name ? std::max(estimate, least_capacity_of_a_kept_filter) : estimate);
+  const std::uint64_t least = given.filter_name ? least_capacity_of_a_kept_filter : least_capacity;
+  request.capacity = given.capacity.value_or(std::max(estimate, least));
   request.hash = given.hash.value_or(request.hash);
   if (given.window) request.window = {*given.window, static_cast<std::uint32_t>(given.slices.value_or(10))};
   return make_spec(request);
