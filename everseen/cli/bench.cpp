@@ -125,8 +125,7 @@ verb bench_verb() {
       .purpose = "Measure what a key costs on this machine",
       .details =
           "Times a look-up and an add in each layout, for a segment that fits the processor's own cache, its "
-          "last "
-          "cache, and neither, digest given; and how long hashing takes. Checks the answers, too.",
+          "last cache, and neither, digest given; and how long hashing takes. Checks the answers, too.",
       .examples = {{"All sizes", "everseen bench"},
                    {"One size, for a program", "everseen bench --bytes 64Ki --json"}},
       .declare = declare,

@@ -149,27 +149,39 @@ dedup_options options_of(const dedup_arguments& given) {
   return options;
 }
 
+/// The counts of a run that failed are wanted most of all; but why it failed is told first.
+void write_after_failure(const dedup_stats& stats, const dedup_result& result, const filter& f) {
+  try {
+    stats.write(result, f.info());
+  } catch (const error&) {  // the complaint is about what failed before
+  }
+}
+
 exit_code dedup(const dedup_arguments& given, printer& out) {
   note_signals();
   dedup_options options = options_of(given);
   block_reader input(given.files, options.separator, dedup_block_bytes);
   input.while_waiting(stop_if_signalled);
-  filter seen = open_filter(given, options, input);
   std::optional<dedup_stats> stats;
-  if (given.stats) stats.emplace(*given.stats, seen.info());
+  if (given.stats) stats.emplace(*given.stats);  // a path that is wrong must not leave a new filter behind
+  filter seen = open_filter(given, options, input);
+  if (stats) stats->begin(seen.info());
 
   dedup_result result;
-  {
+  try {
     progress_line progress(input.total_bytes());
     options.progress = [&](const dedup_result& now) {
       stop_if_signalled();
       progress.show({now.records, now.bytes});
     };
     output lines(out.descriptor(), "standard output");
-    result = deduplicate(input, seen, lines, options);
+    deduplicate(input, seen, lines, options, result);
+    if (result.failure) result.failure->raise();
+  } catch (...) {
+    if (stats) write_after_failure(*stats, result, seen);
+    throw;
   }
   if (stats) stats->write(result, seen.info());
-  if (result.failure) result.failure->raise();
   return exit_code::done;
 }
 
@@ -221,7 +233,8 @@ action declare(CLI::App& app) {
   declare_key(app, *given);
   declare_window(app, *given);
   add_switch(app, "--repeated", given->repeated, "print the repeats instead of the first occurrences");
-  add_count(app, "--threads", given->threads, {1, 256}, {"N", "threads to use", "one for each processor"});
+  add_count(app, "--threads", given->threads, {1, 256},
+            {"N", "threads to use", "one for each processor"});
   add_optional_text(app, "--stats", given->stats, "-",
                     {"FILE", "when done, write counts as JSON to this file, or to standard error"});
   return [given](printer& out) { return dedup(*given, out); };
@@ -229,18 +242,13 @@ action declare(CLI::App& app) {
 
 constexpr std::string_view details =
     "Prints each line the first time it occurs, in the order of the input, in memory of a few bytes a line. "
-    "A line "
-    "that is printed is certainly the first of its kind; of the new lines at most the error rate is dropped "
-    "by "
-    "mistake, one in a million unless you say otherwise.\n\n"
+    "A line that is printed is certainly the first of its kind; of the new lines at most the error rate is "
+    "dropped by mistake, one in a million unless you say otherwise.\n\n"
     "Lines are compared byte by byte: a carriage return is part of its line, and a last line without a "
-    "newline gets "
-    "one. Keys may contain any bytes. With --filter the keys are remembered in a named filter, and lines "
-    "printed by an "
-    "earlier run are repeats.\n\n"
+    "newline gets one. Keys may contain any bytes. With --filter the keys are remembered in a named filter, "
+    "and lines printed by an earlier run are repeats.\n\n"
     "When something fails in the middle, all lines whose keys were added before have been printed, unless it "
-    "is the "
-    "output that failed.";
+    "is the output that failed. The counts of --stats are written then, too.";
 
 }  // namespace
 

@@ -32,14 +32,14 @@ struct shared_state {
   turnstile writing;
 
   std::mutex ending;
-  dedup_result result;
+  dedup_result& result;
   std::exception_ptr error;  // the first; whoever sets it also sets `stop`
   // Read no more. Blocks that were read are still judged and written, but for those from `end` on.
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> end{std::numeric_limits<std::uint64_t>::max()};
 
-  shared_state(block_reader& in, filter& f, output& o, const dedup_options& opts)
-      : input(in), seen(f), out(o), options(opts), partitions(f.get_spec().partitions) {}
+  shared_state(block_reader& in, filter& f, output& o, const dedup_options& opts, dedup_result& r)
+      : input(in), seen(f), out(o), options(opts), partitions(f.get_spec().partitions), result(r) {}
 
   /// @param when  the time of the block, where the clock says it
   bool read(block& into, event_time& when) {
@@ -49,9 +49,8 @@ struct shared_state {
       if (options.clock) last_read = std::max(last_read, options.clock());
       when = last_read;
       return true;
-    } catch (
-        ...) {  // before the next thread reads a block, which would wait for the turn of this one for ever
-      stop = true;
+    } catch (...) {
+      stop = true;  // before the next thread reads a block: it would wait for the turn of this one for ever
       throw;
     }
   }
@@ -247,9 +246,16 @@ class worker {
 }  // namespace
 
 dedup_result deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options) {
+  dedup_result result;
+  deduplicate(input, seen, out, options, result);
+  return result;
+}
+
+void deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options,
+                 dedup_result& result) {
   if (seen.get_spec().window && !options.time && !options.clock)
     throw parameter_error("the filter has a window; say where the time of a record stands, or pass a clock");
-  shared_state shared(input, seen, out, options);
+  shared_state shared(input, seen, out, options, result);
   const auto work = [&]() noexcept {
     try {
       worker(shared).run();
@@ -266,7 +272,6 @@ dedup_result deduplicate(block_reader& input, filter& seen, output& out, const d
     work();
   }
   if (shared.error) std::rethrow_exception(shared.error);
-  return std::move(shared.result);
 }
 
 }  // namespace everseen

@@ -62,7 +62,7 @@ struct one_run {
     const test::memory_file written;
     output out(written.descriptor(), "memory");
     try {
-      result = deduplicate(input, seen, out, options);
+      deduplicate(input, seen, out, options, result);
     } catch (const std::exception& e) {
       error = e.what();
     }
@@ -204,7 +204,6 @@ TEST(Dedup, WaitsForAnOutputThatDoesNotBlock) {
 }
 
 // ---- failures: which records are written
-// -------------------------------------------------------------------
 
 class DedupFailure : public testing::TestWithParam<unsigned> {
  protected:
@@ -243,6 +242,8 @@ TEST_P(DedupFailure, WritesAllBeforeAnUnreadableRecordAndAddsNothingAfterIt) {
       EXPECT_EQ(run.error, "record " + std::to_string(bad) + " has no key: damaged");
       EXPECT_TRUE(run.text_written == naive.output) << bad << ", blocks of " << block_bytes;
       EXPECT_EQ(run.seen.info().keys, naive.added.size());
+      EXPECT_EQ(run.result.records, bad - 1);
+      EXPECT_EQ(run.result.verdicts.keys(), bad - 1) << "the counts are right also when it throws";
     }
   }
 }
