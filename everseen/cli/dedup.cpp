@@ -144,9 +144,12 @@ dedup_options options_of(const dedup_arguments& given) {
   };
   options.without_key = given.missing_key.value_or(dedup_options::missing::fail);
   options.wanted = given.repeated ? verdict::seen : verdict::fresh;
-  options.threads =
-      static_cast<unsigned>(given.threads.value_or(std::max(1U, std::thread::hardware_concurrency())));
   return options;
+}
+
+unsigned threads_for(const dedup_arguments& given, const filter& f) {
+  if (given.threads) return static_cast<unsigned>(*given.threads);
+  return useful_dedup_threads(std::thread::hardware_concurrency(), f.get_spec().partitions);
 }
 
 /// The counts of a run that failed are wanted most of all; but why it failed is told first.
@@ -165,6 +168,7 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
   std::optional<dedup_stats> stats;
   if (given.stats) stats.emplace(*given.stats);  // a path that is wrong must not leave a new filter behind
   filter seen = open_filter(given, options, input);
+  options.threads = threads_for(given, seen);
   if (stats) stats->begin(seen.info());
 
   dedup_result result;
@@ -234,7 +238,7 @@ action declare(CLI::App& app) {
   declare_window(app, *given);
   add_switch(app, "--repeated", given->repeated, "print the repeats instead of the first occurrences");
   add_count(app, "--threads", given->threads, {1, 256},
-            {"N", "threads to use", "one for each processor"});
+            {"N", "threads to use", "one for each processor, at most 8"});
   add_optional_text(app, "--stats", given->stats, "-",
                     {"FILE", "when done, write counts as JSON to this file, or to standard error"});
   return [given](printer& out) { return dedup(*given, out); };

@@ -101,7 +101,7 @@ class worker {
       shared_.end_before(number);
     }
     // In the turn of this block: whatever ends the run before it is known by then.
-    shared_.partitions.front().wait(number);
+    if (shared_.options.threads > 1) shared_.partitions.front().wait(number);
     const bool wanted = number < shared_.end;
     judge(number, wanted ? batches : std::span<const partition_batch>{});
     shared_.writing.wait(number);
@@ -150,6 +150,15 @@ class worker {
   }
 
   void judge(std::uint64_t number, std::span<const partition_batch> batches) noexcept {
+    if (shared_.options.threads <= 1) {
+      for (const partition_batch& batch : batches) add(batch);
+    } else {
+      judge_in_turn(number, batches);
+    }
+    if (!batches.empty()) sorted_.gather();
+  }
+
+  void judge_in_turn(std::uint64_t number, std::span<const partition_batch> batches) noexcept {
     auto next = batches.begin();
     for (std::uint32_t p = 0; p < shared_.partitions.size(); ++p) {
       turnstile& turn = shared_.partitions[p];
@@ -157,7 +166,6 @@ class worker {
       if (next != batches.end() && next->partition == p) add(*next++);
       turn.leave(number);
     }
-    if (!batches.empty()) sorted_.gather();
   }
 
   void add(const partition_batch& batch) noexcept {
@@ -272,6 +280,10 @@ void deduplicate(block_reader& input, filter& seen, output& out, const dedup_opt
     work();
   }
   if (shared.error) std::rethrow_exception(shared.error);
+}
+
+unsigned useful_dedup_threads(unsigned cores, std::uint32_t partitions) noexcept {
+  return std::max(1U, std::min({cores, 8U, partitions}));
 }
 
 }  // namespace everseen

@@ -47,7 +47,7 @@ struct dedup_options {
   missing without_key = missing::fail;  ///< what happens to records that have no key, or no readable time
 
   verdict wanted = verdict::fresh;  ///< records with this verdict are written
-  unsigned threads = 1;
+  unsigned threads = 1;             ///< useful_dedup_threads() says how many make sense
 
   /// Called after each block is written, by one thread at a time. May throw, which ends the run in order.
   std::function<void(const struct dedup_result&)> progress;
@@ -78,6 +78,11 @@ dedup_result deduplicate(block_reader& input, filter& seen, output& out, const d
 /// The same; `result` holds the counts of what was done also when it throws.    @param result  a new one
 void deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options,
                  dedup_result& result);
+
+/// How many threads to give deduplicate on a machine with so many cores (0: unknown): no more than a filter
+/// has partitions, as two blocks are never in one; and at most 8, because reading and writing, which are one
+/// thread's at a time, are the limit by then, while each thread costs its memory.
+[[nodiscard]] unsigned useful_dedup_threads(unsigned cores, std::uint32_t partitions) noexcept;
 
 /// Bytes of a block that suit deduplicate: large enough to share locks and prefetch rings among many keys,
 /// small enough that a block and its digests stay in L2.

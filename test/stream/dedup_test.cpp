@@ -111,6 +111,13 @@ TEST(Dedup, WritesNothingForAnEmptyInput) {
   }
 }
 
+TEST(Dedup, WantsNoMoreThreadsThanHaveWork) {
+  EXPECT_EQ(useful_dedup_threads(64, 16), 8U);
+  EXPECT_EQ(useful_dedup_threads(64, 3), 3U);
+  EXPECT_EQ(useful_dedup_threads(2, 16), 2U);
+  EXPECT_EQ(useful_dedup_threads(0, 16), 1U) << "the number of cores is not known";
+}
+
 TEST(Dedup, RemembersWhatTheFilterHeldBefore) {
   filter f = make_filter();
   f.add("old");
