@@ -24,6 +24,7 @@
 #endif
 
 #include "everseen/core/error.hpp"
+#include "everseen/core/sizing.hpp"
 #include "everseen/core/spec.hpp"
 #include "everseen/core/verdict.hpp"
 #include "everseen/filter/filter.hpp"

@@ -58,7 +58,8 @@ verb export_verb() {
       "export",
       "Write a filter as one stream of bytes",
       "The stream holds everything: what the filter was created with, its secret seed, and all bits, with "
-      "checksums. Keep it as safe as the filter.\n\n"
+      "checksums. Keep it as safe as the filter: a file made by -o can be read by its owner only, and stands "
+      "under its name when it is complete.\n\n"
       "Each partition is copied as it is at one moment. To copy all of them as of one moment, let nobody "
       "add meanwhile.",
       {{"Into a file", "everseen export clicks -o clicks.everseen", scene},
