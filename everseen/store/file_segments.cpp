@@ -2,30 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <system_error>
 #include <unordered_set>
 
 #include "everseen/core/assert.hpp"
 
 namespace everseen {
-
-namespace {
-
-/// Whether a name in a segments directory is one that everseen gives: three numbers with dots between.
-bool is_segment_name(const std::string& name) {
-  const char* at = name.data();
-  const char* const end = at + name.size();
-  for (int field = 0; field < 3; ++field) {
-    std::int64_t number = 0;
-    const auto [next, code] = std::from_chars(at, end, number);
-    if (code != std::errc() || (field < 2 && (next == end || *next != '.'))) return false;
-    at = field < 2 ? next + 1 : next;
-  }
-  return at == end;
-}
-
-}  // namespace
 
 file_segments::file_segments(disk& on, std::filesystem::path filter_directory, const image::manifest& m,
                              access how, const file_segments* before)
