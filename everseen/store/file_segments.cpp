@@ -174,9 +174,9 @@ void file_segments::remove_orphans() const {
 void file_segments::recover_key_counts() {
   for (const partition_files& files : partitions_)
     for (const auto& file : files) {
-      const std::uint64_t estimated = file->estimated_keys();
-      if (estimated <= file->keys()) continue;
-      file->set_keys(estimated);
+      const std::uint64_t stored = file->keys();
+      file->raise_keys_to_bits();
+      if (file->keys() == stored) continue;
       if (file->mark_dirty()) dirty_.push_back(file);
     }
 }

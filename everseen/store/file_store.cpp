@@ -66,7 +66,10 @@ class file_store::restoring final : public store::restore {
 
   void commit() override {
     std::ranges::sort(manifest_.segments, {}, &image::manifest::entry::id);
-    for (const auto& file : files_) file->sync();
+    for (const auto& file : files_) {
+      file->raise_keys_to_bits();  // the copy may have been taken beside a writer
+      file->sync();
+    }
     unborn_.commit(name_, manifest_);
   }
 
