@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 #include <system_error>
 #include <unordered_set>
 
@@ -135,7 +136,7 @@ void file_segments::sync() {
   check_usable();
   {
     const std::scoped_lock alone(dirty_lock_);
-    syncing_.assign(dirty_.begin(), dirty_.end());
+    syncing_.assign(dirty_.begin(), dirty_.end());  // if there is no memory, nothing has changed
     dirty_.clear();
   }
   try {
@@ -152,7 +153,7 @@ void file_segments::publish(image::manifest next) {
   next.revision = manifest_.revision + 1;
   try {
     replace_manifest(disk_, directory_, next, reached_);
-  } catch (const storage_error& e) {
+  } catch (const std::exception& e) {  // whatever it was: these segments no longer count as dirty
     if (reached_ == manifest_state::uncertain) fail(e.what());
     throw;
   }
