@@ -1,8 +1,8 @@
 #include "everseen/store/unborn_filter.hpp"
 
 #include <cerrno>
-#include <new>
 #include <cstdio>
+#include <new>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -35,8 +35,14 @@ bool is_hidden_name(std::string_view name) noexcept {
          name.find_first_not_of(hex_digits, hidden_prefix.size()) == std::string_view::npos;
 }
 
-void make_directory(const std::filesystem::path& path) {
-  if (::mkdir(path.c_str(), 0777) != 0) throw disk_error("create the directory", path, errno);
+/// A filter's directory is its owner's alone, since the manifest holds the secret seed. What is inside
+/// follows the umask, so that opening the directory is all it takes to share a filter, and manifests that
+/// replace each other do not undo it.
+constexpr mode_t filter_mode = 0700;
+constexpr mode_t segments_mode = 0777;
+
+void make_directory(const std::filesystem::path& path, mode_t mode) {
+  if (::mkdir(path.c_str(), mode) != 0) throw disk_error("create the directory", path, errno);
 }
 
 /// Removes the files that everseen makes in a filter's directory, and the directory when nothing else is in
@@ -99,10 +105,10 @@ unborn_filter::unborn_filter(disk& on, std::filesystem::path store_directory)
   {
     const lock_file alone = lock_file::take(store_ / store_lock_name);
     old = take_left_behind(store_);
-    make_directory(directory_);
+    make_directory(directory_, filter_mode);
     try {
       lock_ = lock_file::try_take(directory_ / lock_name);
-      make_directory(directory_ / segments_name);
+      make_directory(directory_ / segments_name, segments_mode);
     } catch (...) {
       (void)remove_own_files(directory_);
       throw;

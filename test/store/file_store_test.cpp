@@ -319,7 +319,8 @@ TEST_F(FileStore, FiltersThatWereNeverFinishedAreRemovedByTheNextCreate) {
   const fs::path empty = root() / ".new.00000000000000000000000000000000";
   fs::create_directories(dead / "segments");
   fs::create_directories(empty);
-  for (const char* name : {"lock", "manifest", "manifest.new", "segments/0.-3.1"}) write_file(dead / name, "");
+  for (const char* name : {"lock", "manifest", "manifest.new", "segments/0.-3.1"})
+    write_file(dead / name, "");
   const auto unfinished = store_.begin_restore("r", small());
   make("g");
   EXPECT_FALSE(fs::exists(dead));
@@ -329,8 +330,8 @@ TEST_F(FileStore, FiltersThatWereNeverFinishedAreRemovedByTheNextCreate) {
 
 TEST_F(FileStore, ForeignDirectoriesWhoseNamesBeginAsHiddenOnesAreLeftAlone) {
   const std::string digits = "0123456789abcdef0123456789abcdef";
-  const std::vector<std::string> foreign = {".new.",          ".new.photos",      ".new.0123",
-                                            ".new.X" + digits.substr(1), ".new." + digits + "0"};
+  const std::vector<std::string> foreign = {".new.", ".new.photos", ".new.0123", ".new.X" + digits.substr(1),
+                                            ".new." + digits + "0"};
   for (const std::string& name : foreign) {
     fs::create_directories(root() / name / "segments");
     write_file(root() / name / "lock", "");
@@ -380,6 +381,10 @@ TEST_F(FileStore, PathThatIsAFileSaysSo) {
               HasSubstr("choose another directory"));
   EXPECT_THAT(message_of<storage_error>([&] { file_store(root() / "file/below"); }),
               HasSubstr("choose another directory"));
+}
+
+TEST_F(FileStore, SecretSeedIsNotReadableByOthers) {
+  EXPECT_EQ(fs::status(root() / "f").permissions(), fs::perms::owner_all);
 }
 
 TEST_F(FileStore, MakesMissingDirectories) {
