@@ -102,7 +102,7 @@ void restore_layer(partition_state& state, const segment_id& id, const layer_sta
 /// When a file store's writes reach the disk: doc/semantics.md, "Durability".
 enum class sync_policy : std::uint8_t {
   always,    ///< before a batch is acknowledged; a power loss loses nothing
-  interval,  ///< once a second; a power loss loses at most the last second's keys
+  interval,  ///< about once a second; a power loss loses that much, more if a sync takes longer
   never,     ///< when the kernel likes, some 30 seconds; a crash of the process alone still loses nothing
 };
 
