@@ -178,6 +178,14 @@ TEST_F(FileStoreDamage, SegmentOfAnotherShapeIsRefused) {
   expect_damaged(segment(), "another shape");
 }
 
+TEST_F(FileStoreDamage, CapacityBeyondThePlanIsRefusedInsteadOfOverfilledInSilence) {
+  image::manifest m = manifest_of(manifest());
+  m.segments.at(0).capacity = std::uint64_t{1} << 63;
+  const auto bytes = image::encode_manifest(m);
+  write_file(manifest(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  expect_damaged(manifest(), "more than its filter plans");
+}
+
 TEST_F(FileStoreDamage, EveryFlippedBitOfTheManifestIsRefused) {
   const std::string good = read_file(manifest());
   for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
