@@ -125,10 +125,9 @@ verb bench_verb() {
       .purpose = "Measure what a key costs on this machine",
       .details =
           "Times a look-up and an add of a key whose digest is known, in each layout, for segments of three "
-          "sizes: one "
-          "for a core's own cache, one for the last cache, one for memory (unless the last cache is larger). "
-          "And how "
-          "long hashing takes. Checks the answers, too.",
+          "sizes: one for a core's own cache, one for the last cache, one for memory (unless the last cache "
+          "is "
+          "larger). And how long hashing takes. Checks the answers, too.",
       .examples = {{"All sizes", "everseen bench"},
                    {"One size, for a program", "everseen bench --bytes 64Ki --json"}},
       .declare = declare,
