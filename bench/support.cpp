@@ -31,16 +31,17 @@ double dependent_load_ns(std::size_t bytes) {
   };
   for (std::size_t i = 0; i < lines; ++i) next_of(order[i]) = order[(i + 1) % lines];
 
-  constexpr std::size_t steps = std::size_t{1} << 21;
+  // Each repetition goes on where the last one ended: the same way again would be a way through the cache.
+  const std::size_t steps = std::min(lines, std::size_t{1} << 21);
+  std::uint32_t line = order[0];
   double best = 1e9;
   for (int repetition = 0; repetition < 3; ++repetition) {
-    std::uint32_t line = order[0];
     best = std::min(best, seconds([&] {
                       for (std::size_t i = 0; i < steps; ++i) line = next_of(line);
                     }));
     benchmark::DoNotOptimize(line);
   }
-  return known[bytes] = best / steps * 1e9;
+  return known[bytes] = best / static_cast<double>(steps) * 1e9;
 }
 
 }  // namespace everseen::bench

@@ -19,7 +19,12 @@
 /// - everseen/filter/open_store.hpp  where filters live: mem:, file:DIRECTORY, redis://HOST
 /// - everseen/core/sizing.hpp     the arithmetic: bits, rates, capacities
 
+#if __cplusplus < 202002L
+#error "everseen needs C++20: compile with -std=c++20"
+#endif
+
 #include "everseen/core/error.hpp"
+#include "everseen/core/sizing.hpp"
 #include "everseen/core/spec.hpp"
 #include "everseen/core/verdict.hpp"
 #include "everseen/filter/filter.hpp"

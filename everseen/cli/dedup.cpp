@@ -49,6 +49,8 @@ struct dedup_arguments {
 /// What a filter is made for when the size of the input is unknown. It grows from here; memory is touched as
 /// it fills.
 constexpr std::uint64_t capacity_of_a_stream = 4'000'000;
+/// A small file may grow while it is read, or hold lines of very different lengths; this costs 250 KB.
+constexpr std::uint64_t least_capacity = 65'536;
 /// A filter that is kept is made for more than the first input, which may be small: each layer it grows by
 /// costs every later key another look.
 constexpr std::uint64_t least_capacity_of_a_kept_filter = 1'000'000;
@@ -101,8 +103,8 @@ spec_request request_of(const dedup_arguments& given, const block_reader& input)
   spec_request request;
   request.error_rate = given.error_rate.value_or(request.error_rate);
   const std::uint64_t estimate = input.estimate_records().value_or(capacity_of_a_stream);
-  request.capacity = given.capacity.value_or(
-      given.filter_name ? std::max(estimate, least_capacity_of_a_kept_filter) : estimate);
+  const std::uint64_t least = given.filter_name ? least_capacity_of_a_kept_filter : least_capacity;
+  request.capacity = given.capacity.value_or(std::max(estimate, least));
   request.hash = given.hash.value_or(request.hash);
   if (given.window) request.window = {*given.window, static_cast<std::uint32_t>(given.slices.value_or(10))};
   return request;
@@ -141,9 +143,20 @@ dedup_options options_of(const dedup_arguments& given) {
   };
   options.without_key = given.missing_key.value_or(dedup_options::missing::fail);
   options.wanted = given.repeated ? verdict::seen : verdict::fresh;
-  options.threads =
-      static_cast<unsigned>(given.threads.value_or(std::max(1U, std::thread::hardware_concurrency())));
   return options;
+}
+
+unsigned threads_for(const dedup_arguments& given, const filter& f) {
+  if (given.threads) return static_cast<unsigned>(*given.threads);
+  return useful_dedup_threads(std::thread::hardware_concurrency(), f.get_spec().partitions);
+}
+
+/// The counts of a run that failed are wanted most of all; but why it failed is told first.
+void write_after_failure(const dedup_stats& stats, const dedup_result& result, const filter& f) {
+  try {
+    stats.write(result, f.info());
+  } catch (const error&) {  // the complaint is about what failed before
+  }
 }
 
 exit_code dedup(const dedup_arguments& given, printer& out) {
@@ -151,22 +164,27 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
   dedup_options options = options_of(given);
   block_reader input(given.files, options.separator, dedup_block_bytes);
   input.while_waiting(stop_if_signalled);
-  filter seen = open_filter(given, options, input);
   std::optional<dedup_stats> stats;
-  if (given.stats) stats.emplace(*given.stats, seen.info());
+  if (given.stats) stats.emplace(*given.stats);  // a path that is wrong must not leave a new filter behind
+  filter seen = open_filter(given, options, input);
+  options.threads = threads_for(given, seen);
+  if (stats) stats->begin(seen.info());
 
   dedup_result result;
-  {
+  try {
     progress_line progress(input.total_bytes());
     options.progress = [&](const dedup_result& now) {
       stop_if_signalled();
       progress.show({now.records, now.bytes});
     };
     output lines(out.descriptor(), "standard output");
-    result = deduplicate(input, seen, lines, options);
+    deduplicate(input, seen, lines, options, result);
+    if (result.failure) result.failure->raise();
+  } catch (...) {
+    if (stats) write_after_failure(*stats, result, seen);
+    throw;
   }
   if (stats) stats->write(result, seen.info());
-  if (result.failure) result.failure->raise();
   return exit_code::done;
 }
 
@@ -218,7 +236,8 @@ action declare(CLI::App& app) {
   declare_key(app, *given);
   declare_window(app, *given);
   add_switch(app, "--repeated", given->repeated, "print the repeats instead of the first occurrences");
-  add_count(app, "--threads", given->threads, {1, 256}, {"N", "threads to use", "one for each processor"});
+  add_count(app, "--threads", given->threads, {1, 256},
+            {"N", "threads to use", "one for each processor, at most 8"});
   add_optional_text(app, "--stats", given->stats, "-",
                     {"FILE", "when done, write counts as JSON to this file, or to standard error"});
   return [given](printer& out) { return dedup(*given, out); };
@@ -226,18 +245,13 @@ action declare(CLI::App& app) {
 
 constexpr std::string_view details =
     "Prints each line the first time it occurs, in the order of the input, in memory of a few bytes a line. "
-    "A line "
-    "that is printed is certainly the first of its kind; of the new lines at most the error rate is dropped "
-    "by "
-    "mistake, one in a million unless you say otherwise.\n\n"
+    "A line that is printed is certainly the first of its kind; of the new lines at most the error rate is "
+    "dropped by mistake, one in a million unless you say otherwise.\n\n"
     "Lines are compared byte by byte: a carriage return is part of its line, and a last line without a "
-    "newline gets "
-    "one. Keys may contain any bytes. With --filter the keys are remembered in a named filter, and lines "
-    "printed by an "
-    "earlier run are repeats.\n\n"
+    "newline gets one. Keys may contain any bytes. With --filter the keys are remembered in a named filter, "
+    "and lines printed by an earlier run are repeats.\n\n"
     "When something fails in the middle, all lines whose keys were added before have been printed, unless it "
-    "is the "
-    "output that failed.";
+    "is the output that failed. The counts of --stats are written then, too.";
 
 }  // namespace
 

@@ -24,11 +24,16 @@ double expected_drops(const filter_info& before, const filter_info& after, const
 
 }  // namespace
 
-dedup_stats::dedup_stats(const std::string& where, filter_info before) : before_(std::move(before)) {
+dedup_stats::dedup_stats(const std::string& where) {
   if (where == "-") return;
   name_ = where;
   file_ = descriptor(::open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!file_) throw storage_error("cannot write " + where + ": " + std::strerror(errno), errno, where);
+}
+
+void dedup_stats::begin(filter_info before) {
+  before_ = std::move(before);
+  begin_ = std::chrono::steady_clock::now();
 }
 
 void dedup_stats::write(const dedup_result& result, const filter_info& after) const {

@@ -14,10 +14,11 @@ namespace everseen::cli {
 /// The file is opened before the run, which may be long, so that a path that is wrong costs nothing.
 class dedup_stats {
  public:
-  /// @param where  a path, or "-" for standard error    @param before  the filter before the run, which
-  /// begins now
-  /// @throws storage_error  the file cannot be opened
-  dedup_stats(const std::string& where, filter_info before);
+  /// @param where  a path, or "-" for standard error    @throws storage_error  the file cannot be opened
+  explicit dedup_stats(const std::string& where);
+
+  /// The run begins now.    @param before  the filter as it is
+  void begin(filter_info before);
 
   /// @throws storage_error  the disk is full, ...
   void write(const dedup_result& result, const filter_info& after) const;
@@ -26,7 +27,7 @@ class dedup_stats {
   std::string name_ = "standard error";
   descriptor file_;  // none for standard error, which is not ours to close
   filter_info before_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point begin_;
 };
 
 }  // namespace everseen::cli

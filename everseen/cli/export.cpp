@@ -58,9 +58,12 @@ verb export_verb() {
       "export",
       "Write a filter as one stream of bytes",
       "The stream holds everything: what the filter was created with, its secret seed, and all bits, with "
-      "checksums. Keep it as safe as the filter.\n\n"
-      "Each partition is copied as it is at one moment. To copy all of them as of one moment, let nobody "
-      "add meanwhile.",
+      "checksums. Keep it as safe as the filter: a file made by -o can be read by its owner only, and stands "
+      "under its name when it is complete.
+
+      "
+      "Every key added before the export began is in the stream. Of keys that somebody adds meanwhile, some "
+      "may be; to copy the filter as of one moment, let nobody add meanwhile.",
       {{"Into a file", "everseen export clicks -o clicks.everseen", scene},
        {"To another machine's store, here another directory",
         "everseen export clicks | everseen import clicks --store file:./copy", scene}},

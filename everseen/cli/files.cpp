@@ -1,25 +1,23 @@
 #include "everseen/cli/files.hpp"
 
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include <cstdlib>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "everseen/cli/signals.hpp"
-#include "everseen/core/error.hpp"
+#include "everseen/store/disk.hpp"
 
 namespace everseen::cli {
 
 namespace {
 
-[[noreturn]] void cannot(std::string_view what, const std::string& path) {
-  const int code = errno;
-  throw storage_error(fmt::format("cannot {} {}: {}", what, path, std::strerror(code)), code, path);
+[[noreturn]] void cannot(const char* what, const std::string& path) {
+  throw disk_error(what, path, errno);
 }
 
 bool is_device_or_pipe(const std::string& path) {
@@ -27,13 +25,28 @@ bool is_device_or_pipe(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
+/// The file that a link leads to, if there is one: /dev/stdout is such a link, and must not be replaced.
+std::filesystem::path behind_links(const std::filesystem::path& path) {
+  std::error_code there_is_none;
+  std::filesystem::path found = std::filesystem::canonical(path, there_is_none);
+  return there_is_none ? path : found;
+}
+
+std::filesystem::path directory_of(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+}
+
 }  // namespace
 
-new_file::new_file(std::string path)
-    : path_(std::move(path)), written_(is_device_or_pipe(path_) ? "" : path_ + ".part") {
-  const std::string& place = written_.empty() ? path_ : written_;
-  file_ = descriptor(::open(place.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!file_) cannot("write", place);
+new_file::new_file(std::string path) : path_(std::move(path)), target_(behind_links(path_)) {
+  if (is_device_or_pipe(path_)) {
+    file_ = descriptor(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
+  } else {
+    std::string hidden = directory_of(target_) / ".everseen.XXXXXX";
+    file_ = descriptor(::mkostemp(hidden.data(), O_CLOEXEC));
+    if (file_) written_ = std::move(hidden);
+  }
+  if (!file_) cannot("write", path_);
 }
 
 new_file::~new_file() {
@@ -42,9 +55,10 @@ new_file::~new_file() {
 
 void new_file::keep() {
   if (written_.empty()) return;
-  if (::fsync(file_.get()) != 0) cannot("write", path_);
-  if (::rename(written_.c_str(), path_.c_str()) != 0) cannot("write", path_);
+  check_disk(disk::real().sync_file(file_.get(), path_), "write", path_);
+  check_disk(disk::real().rename(written_, target_), "write", path_);
   written_.clear();
+  check_disk(disk::real().sync_directory(directory_of(target_)), "sync the directory of", path_);
 }
 
 input_file::input_file(const std::string& path)

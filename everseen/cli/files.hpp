@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <span>
 #include <string>
 
@@ -11,7 +12,10 @@ namespace everseen::cli {
 
 /// A file that appears under its name complete or not at all; what stood there before stays until then.
 ///
-/// Pipes and devices have no such moment and are written directly.
+/// Only its owner may read and write it: what verbs write whole holds secrets. Until keep() the bytes are in
+/// a hidden file of their own in the same directory, so any number of programs may make the same file at
+/// once; the last one wins. Where a link leads to a file, that file is replaced. Pipes and devices have no
+/// such moment and are written directly.
 class new_file {
  public:
   /// @throws storage_error  it cannot be written there
@@ -28,7 +32,8 @@ class new_file {
 
  private:
   std::string path_;
-  std::string written_;  // where the bytes are until keep(); empty for devices
+  std::filesystem::path target_;  // path_ without the link it may be
+  std::string written_;           // where the bytes are until keep(); empty for devices
   descriptor file_;
 };
 

@@ -37,6 +37,9 @@ std::uint64_t restore_stream(const options& o, const input_file& from) {
       place = place.subspan(bytes.size());
     });
   }
+  std::byte beyond{};
+  if (from.read({&beyond, 1}) != 0)
+    throw format_error("more bytes follow the end of the stream; import takes one stream and nothing else");
   restored->commit();
   return keys;
 }
@@ -58,7 +61,8 @@ verb import_verb() {
       "everseen create clicks; everseen add clicks alice; everseen export clicks -o clicks.everseen";
   return {"import",
           "Make a filter from a stream of everseen export",
-          "A stream that is damaged or cut off leaves nothing behind. A filter that exists is not replaced.",
+          "A stream that is damaged or cut off, or that other bytes follow, leaves nothing behind. A filter "
+          "that exists is not replaced.",
           {{"Under a new name", "everseen import copy clicks.everseen", scene},
            {"From a pipe", "cat clicks.everseen | everseen import copy", scene}},
           [](CLI::App& app) -> action {

@@ -122,8 +122,9 @@ void print_text(const filter_info& info, printer& out) {
   out.print("fill          {:.1f} % of the room for keys\n", 100 * total_of(info).fill());
   out.print("error rate    {} promised, {} now\n", format_rate(s.error_rate),
             format_rate(info.error_rate_now));
+  // Less than a millionth of a key is nobody's concern.
   out.print("wrong so far  {:.3g} fresh keys called seen, as expected by the formulas\n",
-            info.expected_false_seen);
+            info.expected_false_seen < 1e-6 ? 0 : info.expected_false_seen);
   out.print("memory        {}\n", format_bytes(static_cast<double>(info.bytes)));
   out.print("segments      {}, layers at most {}\n", format_count(info.segments), info.max_layers);
   if (s.window)

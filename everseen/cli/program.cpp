@@ -85,7 +85,7 @@ exit_code dispatch(words arguments, printer& out) {
 }  // namespace
 
 int run_program(std::span<const char* const> arguments) {
-  ignore_closed_pipes();
+  make_failed_writes_errors();
   return at_the_edge([&] {
     printer out(STDOUT_FILENO, "standard output");
     const exit_code code = dispatch(words(arguments.begin() + !arguments.empty(), arguments.end()), out);

@@ -27,7 +27,7 @@ std::string minutes_and_seconds(double seconds) {
 }  // namespace
 
 progress_line::progress_line(std::optional<std::uint64_t> total_bytes)
-    : terminal_(::isatty(STDERR_FILENO) == 1), total_bytes_(total_bytes) {}
+    : terminal_(::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) != 1), total_bytes_(total_bytes) {}
 
 progress_line::~progress_line() {
   if (drawn_) to_terminal(erase_line);

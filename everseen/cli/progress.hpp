@@ -9,7 +9,8 @@ namespace everseen::cli {
 
 /// One line on a terminal that says how far a long run is: rewritten in place, gone when the run ends.
 ///
-/// Shows nothing unless standard error is a terminal. Threads: one at a time.
+/// Shows nothing unless standard error is a terminal, nor where standard output is one, too: lines that are
+/// printed there would be mixed with it. Threads: one at a time.
 class progress_line {
  public:
   /// @param total_bytes  of the input, if known: then the share done and the time left are shown

@@ -1,5 +1,6 @@
 #include "everseen/cli/signals.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <initializer_list>
@@ -8,7 +9,9 @@ namespace everseen::cli {
 
 namespace {
 
-volatile std::sig_atomic_t received = 0;
+// Written by the handler on one thread, read by all: no volatile sig_atomic_t, which is for one thread only.
+std::atomic<int> received = 0;
+static_assert(std::atomic<int>::is_always_lock_free, "a handler must not wait");
 
 void note(int signal) {
   received = signal;
@@ -16,8 +19,9 @@ void note(int signal) {
 
 }  // namespace
 
-void ignore_closed_pipes() noexcept {
+void make_failed_writes_errors() noexcept {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 void note_signals() noexcept {
@@ -33,7 +37,7 @@ void note_signals() noexcept {
 }
 
 void stop_if_signalled() {
-  if (received != 0) throw stopped{received};
+  if (const int signal = received; signal != 0) throw stopped{signal};
 }
 
 void die_by(int signal) noexcept {

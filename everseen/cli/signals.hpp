@@ -8,8 +8,9 @@ struct stopped {
   int signal;
 };
 
-/// A closed pipe becomes an error of write(), so that stores are closed before the process ends by SIGPIPE.
-void ignore_closed_pipes() noexcept;
+/// A closed pipe (SIGPIPE) and a file that would exceed `ulimit -f` (SIGXFSZ) become errors of write(), so
+/// that stores are closed before the process ends, and the second is explained.
+void make_failed_writes_errors() noexcept;
 
 /// From now on the first SIGINT, SIGTERM or SIGHUP is only noted; stop_if_signalled() acts on it. A second
 /// one ends the process at once. Signals that the parent switched off (nohup, background jobs) stay so.

@@ -221,7 +221,8 @@ manifest decode_manifest(std::span<const std::byte> bytes) {
   fields::segment_order order(m.spec);
   for (std::uint64_t i = 0; i < count; ++i) {
     m.segments.push_back(get_entry(in));
-    order.check(in, m.segments.back().id, m.segments.back().shape);
+    const manifest::entry& e = m.segments.back();
+    order.check(in, e.id, e.shape, e.capacity);
   }
   return m;
 }

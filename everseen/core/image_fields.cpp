@@ -49,7 +49,8 @@ void check_shape(const reader& in, const geometry& shape) {
     in.refuse("a length of " + std::to_string(shape.bytes) + " bytes is no segment's");
 }
 
-void segment_order::check(const reader& in, const segment_id& id, const geometry& shape) {
+void segment_order::check(const reader& in, const segment_id& id, const geometry& shape,
+                          std::uint64_t capacity) {
   const std::string name = to_string(id);
   if (id.partition >= spec_.partitions)
     in.refuse("segment " + name + " is beyond the filter's " + std::to_string(spec_.partitions) +
@@ -59,6 +60,11 @@ void segment_order::check(const reader& in, const segment_id& id, const geometry
   if (id.layer >= growth::max_layers)
     in.refuse("segment " + name + " is beyond " + std::to_string(growth::max_layers) + " layers");
   if (shape.layout != spec_.layout) in.refuse("segment " + name + " has another layout than its filter");
+  // capacity > first << layer, written so that nothing overflows
+  const std::uint64_t first = growth::first_capacity(spec_);
+  if (capacity == 0 || (capacity - 1) >> id.layer >= first)
+    in.refuse("segment " + name + " has a capacity of " + std::to_string(capacity) +
+              " keys, more than its filter plans for");
   const bool same_slice = last_ && id.partition == last_->partition && id.slice == last_->slice;
   const bool ascends = !last_ || *last_ < id;
   if (!ascends || id.layer != (same_slice ? last_->layer + 1 : 0))

@@ -104,7 +104,9 @@ class segment_order {
   /// @param last  the segment before; nothing at the beginning
   explicit segment_order(const spec& s, std::optional<segment_id> last = {}) noexcept
       : spec_(s), last_(last) {}
-  void check(const reader& in, const segment_id& id, const geometry& shape);
+  /// Also that the segment is one that the filter may have: its place, its layout, and a capacity that is no
+  /// more than what growth plans for its layer, beyond which it would overfill in silence.
+  void check(const reader& in, const segment_id& id, const geometry& shape, std::uint64_t capacity);
 
  private:
   const spec& spec_;

@@ -17,8 +17,9 @@ namespace everseen {
 /// one when the program starts, so a binary built for any x86-64 uses AVX-512 where it is.
 ///
 /// How they are fast: a filter larger than the caches costs one memory latency a line, so what counts is how
-/// many lines are on their way at once. A rolling ring asks for the line of key i+d while it works on key i;
-/// d and the cache level aimed at follow from the segment's size (none at all where it fits L2).
+/// many lines are on their way at once. A rolling ring asks for the line of key i+32 while it works on key i,
+/// into L2, in every segment of more than 1 MiB; a smaller one lives in L2 anyway. Larger distances, other
+/// levels and a second ring were measured without gain: doc/measurements.md, "Prefetch ring".
 ///
 /// Preconditions of both functions: `segment` holds shape.bytes bytes and is 64-byte aligned; `out` has as
 /// many elements as `digests`. Verdicts come in the order of the digests, and a key that occurs twice in a

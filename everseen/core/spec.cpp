@@ -165,8 +165,11 @@ void validate_filter_name(std::string_view name) {
   for (std::size_t i = 0; i < name.size(); ++i) {
     const bool first = i == 0 && (name[i] == '.' || name[i] == '-');
     if (allowed(name[i]) && !first) continue;
-    throw parameter_error("a filter name has byte " + text(unsigned{static_cast<unsigned char>(name[i])}) +
-                          " at position " + text(i) + "; " + std::string(rule));
+    const auto byte = static_cast<unsigned char>(name[i]);
+    const std::string shown =
+        byte > ' ' && byte < 127 ? std::string("'") + name[i] + "'" : "byte " + text(unsigned{byte});
+    throw parameter_error("a filter name has " + shown + " at position " + text(i) + "; " +
+                          std::string(rule));
   }
 }
 

@@ -111,7 +111,7 @@ segment_header stream_reader::read_segment_header(std::span<std::byte> bytes) {
   read(bytes.subspan(fields::magic_bytes), "segment header");
   const segment_header header = decode_segment_header(bytes);
   if (header.filter != id_) in.refuse("it belongs to another filter");
-  fields::segment_order(spec_, last_).check(in, header.id, header.shape);
+  fields::segment_order(spec_, last_).check(in, header.id, header.shape, header.capacity);
   if (header.shape.bytes > limits_.segment_bytes || header.shape.bytes > limits_.total_bytes - bit_bytes_)
     throw format_error("the export stream asks for a segment of " + std::to_string(header.shape.bytes) +
                        " bytes, beyond the limit of " + std::to_string(limits_.segment_bytes) +

@@ -22,7 +22,7 @@ std::string advice_for(int code) {
   switch (code) {
     case ENOSPC:
     case EDQUOT:
-      return "; free some space, or put the store on a larger disk";
+      return "; free some space, or use a larger disk";
     case EFBIG:
       return "; the file would exceed the size limit of this process (ulimit -f) or of the file system";
     case EACCES:

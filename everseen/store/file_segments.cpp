@@ -2,30 +2,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
+#include <exception>
 #include <system_error>
 #include <unordered_set>
 
 #include "everseen/core/assert.hpp"
 
 namespace everseen {
-
-namespace {
-
-/// Whether a name in a segments directory is one that everseen gives: three numbers with dots between.
-bool is_segment_name(const std::string& name) {
-  const char* at = name.data();
-  const char* const end = at + name.size();
-  for (int field = 0; field < 3; ++field) {
-    std::int64_t number = 0;
-    const auto [next, code] = std::from_chars(at, end, number);
-    if (code != std::errc() || (field < 2 && (next == end || *next != '.'))) return false;
-    at = field < 2 ? next + 1 : next;
-  }
-  return at == end;
-}
-
-}  // namespace
 
 file_segments::file_segments(disk& on, std::filesystem::path filter_directory, const image::manifest& m,
                              access how, const file_segments* before)
@@ -37,13 +20,10 @@ file_segments::file_segments(disk& on, std::filesystem::path filter_directory, c
       manifest_(m) {
   for (const image::manifest::entry& entry : m.segments) {
     partition_files& files = partitions_[entry.id.partition];
-    const segment_file* known = before == nullptr ? nullptr : before->find(entry.id);
-    if (known != nullptr && known->shape() == entry.shape) {
-      const partition_files& old = before->partitions_[entry.id.partition];
-      files.push_back(*std::find_if(old.begin(), old.end(), [&](const auto& f) { return f.get() == known; }));
-    } else {
-      files.push_back(segment_file::open(disk_, segments_directory(), m.filter, entry, how));
-    }
+    auto known = before == nullptr ? nullptr : before->find(entry.id);
+    if (known == nullptr || known->shape() != entry.shape)
+      known = segment_file::open(disk_, segments_directory(), m.filter, entry, how);
+    files.push_back(std::move(known));
   }
   dirty_.reserve(m.segments.size());
 }
@@ -59,18 +39,31 @@ std::vector<partition_state> file_segments::states() const {
 }
 
 std::uint64_t file_segments::keys(const segment_id& id) const {
-  return find(id)->keys();
+  return get(id).keys();
 }
 
 std::byte* file_segments::at(const segment_id& id) const noexcept {
-  return find(id)->bits();
+  return get(id).bits();
 }
 
-segment_file* file_segments::find(const segment_id& id) const noexcept {
+std::size_t file_segments::place_of(const segment_id& id) const noexcept {
   const partition_files& files = partitions_[id.partition];
-  // From the newest: that is where keys are added, and a partition has few segments.
-  const auto found = std::find_if(files.rbegin(), files.rend(), [&](const auto& f) { return f->id() == id; });
-  return found == files.rend() ? nullptr : found->get();
+  const auto at =
+      std::lower_bound(files.begin(), files.end(), id,
+                       [](const auto& file, const segment_id& wanted) { return file->id() < wanted; });
+  return static_cast<std::size_t>(at - files.begin());
+}
+
+std::shared_ptr<segment_file> file_segments::find(const segment_id& id) const noexcept {
+  const partition_files& files = partitions_[id.partition];
+  const std::size_t place = place_of(id);
+  return place < files.size() && files[place]->id() == id ? files[place] : nullptr;
+}
+
+segment_file& file_segments::get(const segment_id& id) const noexcept {
+  const std::size_t place = place_of(id);
+  EVERSEEN_ASSERT(place < partitions_[id.partition].size() && partitions_[id.partition][place]->id() == id);
+  return *partitions_[id.partition][place];
 }
 
 void file_segments::create(const segment_id& id, const geometry& shape, std::uint64_t capacity) {
@@ -97,7 +90,7 @@ void file_segments::create(const segment_id& id, const geometry& shape, std::uin
     if (reached_ != manifest_state::uncertain) (void)disk_.unlink(file->path());
     throw;
   }
-  files.push_back(std::move(file));
+  files.insert(files.begin() + static_cast<std::ptrdiff_t>(place_of(id)), std::move(file));
 }
 
 void file_segments::drop_before(std::uint32_t partition, window::slice_index oldest) {
@@ -121,13 +114,11 @@ void file_segments::drop_before(std::uint32_t partition, window::slice_index old
 }
 
 void file_segments::note_keys(const segment_id& id, std::uint64_t keys) noexcept {
-  segment_file* const noted = find(id);
-  noted->set_keys(keys);
-  if (!noted->mark_dirty()) return;
+  segment_file& noted = get(id);
+  noted.set_keys(keys);
+  if (!noted.mark_dirty()) return;
   const std::scoped_lock alone(dirty_lock_);
-  const partition_files& files = partitions_[id.partition];
-  dirty_.push_back(
-      *std::find_if(files.begin(), files.end(), [&](const auto& f) { return f.get() == noted; }));
+  dirty_.push_back(find(id));
 }
 
 void file_segments::begin_writing() {
@@ -153,12 +144,12 @@ void file_segments::sync() {
   check_usable();
   {
     const std::scoped_lock alone(dirty_lock_);
-    syncing_.assign(dirty_.begin(), dirty_.end());
+    syncing_.assign(dirty_.begin(), dirty_.end());  // if there is no memory, nothing has changed
     dirty_.clear();
   }
   try {
     for (const auto& file : syncing_) file->sync();
-  } catch (const storage_error& e) {
+  } catch (const std::exception& e) {  // whatever it was: these segments no longer count as dirty
     fail(e.what());
     throw;
   }
@@ -192,9 +183,9 @@ void file_segments::remove_orphans() const {
 void file_segments::recover_key_counts() {
   for (const partition_files& files : partitions_)
     for (const auto& file : files) {
-      const std::uint64_t estimated = file->estimated_keys();
-      if (estimated <= file->keys()) continue;
-      file->set_keys(estimated);
+      const std::uint64_t stored = file->keys();
+      file->raise_keys_to_bits();
+      if (file->keys() == stored) continue;
       if (file->mark_dirty()) dirty_.push_back(file);
     }
 }

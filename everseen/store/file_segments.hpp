@@ -60,7 +60,10 @@ class file_segments : public segments {
  private:
   using partition_files = std::vector<std::shared_ptr<segment_file>>;
 
-  [[nodiscard]] segment_file* find(const segment_id& id) const noexcept;
+  /// Where a segment is in its partition's list, or would be.
+  [[nodiscard]] std::size_t place_of(const segment_id& id) const noexcept;
+  [[nodiscard]] std::shared_ptr<segment_file> find(const segment_id& id) const noexcept;  // null: not there
+  [[nodiscard]] segment_file& get(const segment_id& id) const noexcept;
   [[nodiscard]] std::filesystem::path segments_directory() const { return directory_ / segments_name; }
   void publish(image::manifest next);
   void remove_orphans() const;
@@ -71,7 +74,7 @@ class file_segments : public segments {
   const std::filesystem::path directory_;
   const image::filter_id id_;
   const spec spec_;
-  std::vector<partition_files> partitions_;  // each guarded by its partition's lock
+  std::vector<partition_files> partitions_;  // each ascends by id and is guarded by its partition's lock
 
   std::mutex manifest_lock_;
   image::manifest manifest_;

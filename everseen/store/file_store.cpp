@@ -22,14 +22,20 @@ bool is_filter_name(std::string_view name) {
   }
 }
 
+/// Makes a directory and those above it, each level on the disk before the next is made in it.
+/// @param path  absolute
 void make_directories(disk& on, const std::filesystem::path& path) {
   std::error_code code;
   if (std::filesystem::is_directory(path, code)) return;
-  std::filesystem::create_directories(path, code);
-  if (!code && !std::filesystem::is_directory(path, code))
+  const std::filesystem::path parent = path.parent_path();
+  if (parent == path) throw disk_error("look at", path, code ? code.value() : ENOENT);
+  make_directories(on, parent);
+  if (!path.has_filename()) return;  // a trailing slash
+  std::filesystem::create_directory(path, code);
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored))
     code = std::make_error_code(std::errc::not_a_directory);
   check_disk(code.value(), "create the directory", path);
-  const auto parent = std::filesystem::absolute(path).parent_path();
   check_disk(on.sync_directory(parent), "sync", parent);
 }
 
@@ -66,7 +72,10 @@ class file_store::restoring final : public store::restore {
 
   void commit() override {
     std::ranges::sort(manifest_.segments, {}, &image::manifest::entry::id);
-    for (const auto& file : files_) file->sync();
+    for (const auto& file : files_) {
+      file->raise_keys_to_bits();  // the copy may have been taken beside a writer
+      file->sync();
+    }
     unborn_.commit(name_, manifest_);
   }
 
@@ -81,7 +90,7 @@ class file_store::restoring final : public store::restore {
 
 file_store::file_store(std::filesystem::path directory, sync_policy policy, disk& on)
     : directory_(std::move(directory)), policy_(policy), disk_(on) {
-  make_directories(disk_, directory_);
+  make_directories(disk_, std::filesystem::absolute(directory_));
 }
 
 std::shared_ptr<stored_filter> file_store::create(std::string_view name, const spec& s) {

@@ -41,7 +41,7 @@ file_writer::~file_writer() {
   }
   try {
     bits->end_writing();
-  } catch (const error&) {
+  } catch (...) {
     // The manifest still says that the filter is being written, so the next writer will look closer.
   }
 }
@@ -57,9 +57,10 @@ batch_result file_writer::add(std::span<const partition_batch> batches) {
   try {
     // Even when nothing was fresh: a key may be seen because another thread adds it, not synced yet.
     bits->sync();
-  } catch (const storage_error& e) {
-    const tally done = result ? *result : result.error().done;
-    return tl::unexpected(batch_failure{batch_failure::cause::storage, e.what(), done});
+  } catch (...) {
+    batch_failure why = batch_failure::from_current_exception();
+    why.done = result ? *result : result.error().done;
+    return tl::unexpected(std::move(why));
   }
   return result;
 }
@@ -72,6 +73,8 @@ void file_writer::sync_every_second() {
       bits->sync();
     } catch (const storage_error&) {
       return;  // the segments remember it, and the next batch reports it
+    } catch (...) {
+      // no memory at this moment: nothing was taken off the list, and a second later it is tried again
     }
     waiting.lock();
   }

@@ -22,9 +22,10 @@ bool is_still_there(int file, const std::filesystem::path& path) {
 
 }  // namespace
 
-std::optional<lock_file> lock_file::lock(const std::filesystem::path& path, int operation) {
+std::optional<lock_file> lock_file::lock(const std::filesystem::path& path, int operation, int more_flags) {
   for (;;) {
-    descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | more_flags, 0666));
+    if (!file && errno == ENOENT && (more_flags & O_CREAT) == 0) return std::nullopt;
     if (!file) throw disk_error("open the lock", path, errno);
     int result = 0;
     do result = ::flock(file.get(), operation);
@@ -36,11 +37,15 @@ std::optional<lock_file> lock_file::lock(const std::filesystem::path& path, int 
 }
 
 std::optional<lock_file> lock_file::try_take(const std::filesystem::path& path) {
-  return lock(path, LOCK_EX | LOCK_NB);
+  return lock(path, LOCK_EX | LOCK_NB, O_CREAT);
+}
+
+std::optional<lock_file> lock_file::try_take_existing(const std::filesystem::path& path) {
+  return lock(path, LOCK_EX | LOCK_NB, O_NOFOLLOW);
 }
 
 lock_file lock_file::take(const std::filesystem::path& path) {
-  return *lock(path, LOCK_EX);
+  return *lock(path, LOCK_EX, O_CREAT);
 }
 
 }  // namespace everseen

@@ -18,13 +18,18 @@ class lock_file {
   /// @throws storage_error  the file cannot be made or opened
   static std::optional<lock_file> try_take(const std::filesystem::path& path);
 
+  /// The same without making the file: for directories that may be somebody else's.
+  /// @return nothing when another has it, or there is no such file
+  /// @throws storage_error  it cannot be opened
+  static std::optional<lock_file> try_take_existing(const std::filesystem::path& path);
+
   /// Waits for it: only for locks that are held for moments.
   /// @throws storage_error
   static lock_file take(const std::filesystem::path& path);
 
  private:
   explicit lock_file(descriptor file) noexcept : file_(std::move(file)) {}
-  static std::optional<lock_file> lock(const std::filesystem::path& path, int operation);
+  static std::optional<lock_file> lock(const std::filesystem::path& path, int operation, int more_flags);
 
   descriptor file_;
 };

@@ -1,6 +1,7 @@
 #include "everseen/store/manifest_file.hpp"
 
 #include <cerrno>
+#include <charconv>
 #include <string>
 #include <vector>
 
@@ -90,6 +91,18 @@ void replace_manifest(disk& on, const std::filesystem::path& filter_directory, c
   reached = manifest_state::uncertain;
   check_disk(on.sync_directory(filter_directory), "sync", filter_directory);
   reached = manifest_state::replaced;
+}
+
+bool is_segment_name(std::string_view name) noexcept {
+  const char* at = name.data();
+  const char* const end = at + name.size();
+  for (int field = 0; field < 3; ++field) {
+    std::int64_t number = 0;
+    const auto [next, code] = std::from_chars(at, end, number);
+    if (code != std::errc() || (field < 2 && (next == end || *next != '.'))) return false;
+    at = field < 2 ? next + 1 : next;
+  }
+  return at == end;
 }
 
 }  // namespace everseen

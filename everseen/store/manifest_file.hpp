@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include "everseen/core/image.hpp"
 #include "everseen/store/descriptor.hpp"
@@ -52,5 +53,8 @@ inline constexpr const char* manifest_name = "manifest";
 inline constexpr const char* new_manifest_name = "manifest.new";
 inline constexpr const char* lock_name = "lock";
 inline constexpr const char* segments_name = "segments";
+
+/// Whether a name in a segments directory is one that everseen gives: three numbers with dots between.
+[[nodiscard]] bool is_segment_name(std::string_view name) noexcept;
 
 }  // namespace everseen

@@ -1,6 +1,9 @@
 #include "everseen/store/memory_store.hpp"
 
+#include <algorithm>
+
 #include "everseen/store/embedded_filter.hpp"
+#include "everseen/store/estimated_keys.hpp"
 #include "everseen/store/memory_segments.hpp"
 
 namespace everseen {
@@ -24,8 +27,8 @@ class memory_filter : private memory_segments, public embedded_filter {
 /// Segments gathered aside until they are all there.
 class memory_store::restoring : public store::restore {
  public:
-  restoring(memory_store& into, std::string_view name, const spec& s)
-      : into_(into), name_(name), spec_(s), bits_(s.partitions), states_(s.partitions) {}
+  restoring(std::shared_ptr<shelf> into, std::string_view name, const spec& s)
+      : into_(std::move(into)), name_(name), spec_(s), bits_(s.partitions), states_(s.partitions) {}
 
   std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer) override {
     restore_layer(states_.at(id.partition), id, layer);
@@ -34,11 +37,19 @@ class memory_store::restoring : public store::restore {
   }
 
   void commit() override {
-    into_.insert(name_, std::make_shared<memory_filter>(spec_, std::move(bits_), std::move(states_)));
+    // The copy may have been taken beside a writer, so that counts lag behind the bits.
+    for (std::uint32_t p = 0; p < spec_.partitions; ++p)
+      for (slice_state& slice : states_[p].slices)
+        for (std::uint32_t i = 0; i < slice.layers.size(); ++i) {
+          layer_state& layer = slice.layers[i];
+          const std::byte* const bits = bits_.at({p, slice.index, i});
+          layer.keys = std::max(layer.keys, estimated_keys(layer.shape, {bits, layer.shape.bytes}));
+        }
+    into_->insert(name_, std::make_shared<memory_filter>(spec_, std::move(bits_), std::move(states_)));
   }
 
  private:
-  memory_store& into_;
+  std::shared_ptr<shelf> into_;
   std::string name_;
   spec spec_;
   memory_segments bits_;
@@ -47,46 +58,46 @@ class memory_store::restoring : public store::restore {
 
 std::shared_ptr<stored_filter> memory_store::create(std::string_view name, const spec& s) {
   auto filter = std::make_shared<memory_filter>(s);
-  insert(name, filter);
+  shelf_->insert(name, filter);
   return filter;
 }
 
 std::shared_ptr<stored_filter> memory_store::open(std::string_view name, access /*how*/) {
-  const std::scoped_lock alone(lock_);
-  const auto found = filters_.find(name);
-  if (found == filters_.end()) throw no_such_filter(name);
+  const std::scoped_lock alone(shelf_->lock);
+  const auto found = shelf_->filters.find(name);
+  if (found == shelf_->filters.end()) throw no_such_filter(name);
   return found->second;
 }
 
 bool memory_store::exists(std::string_view name) const {
-  const std::scoped_lock alone(lock_);
-  return filters_.find(name) != filters_.end();
+  const std::scoped_lock alone(shelf_->lock);
+  return shelf_->filters.find(name) != shelf_->filters.end();
 }
 
 std::vector<std::string> memory_store::list() const {
-  const std::scoped_lock alone(lock_);
+  const std::scoped_lock alone(shelf_->lock);
   std::vector<std::string> names;
-  for (const auto& [name, filter] : filters_) names.push_back(name);
+  for (const auto& [name, filter] : shelf_->filters) names.push_back(name);
   return names;
 }
 
 void memory_store::drop(std::string_view name) {
-  const std::scoped_lock alone(lock_);
-  const auto found = filters_.find(name);
-  if (found == filters_.end()) throw no_such_filter(name);
-  filters_.erase(found);
+  const std::scoped_lock alone(shelf_->lock);
+  const auto found = shelf_->filters.find(name);
+  if (found == shelf_->filters.end()) throw no_such_filter(name);
+  shelf_->filters.erase(found);
 }
 
 std::unique_ptr<store::restore> memory_store::begin_restore(std::string_view name, const spec& s) {
   validate_filter_name(name);
   if (exists(name)) throw filter_exists(name);
-  return std::make_unique<restoring>(*this, name, s);
+  return std::make_unique<restoring>(shelf_, name, s);
 }
 
-void memory_store::insert(std::string_view name, std::shared_ptr<stored_filter> filter) {
+void memory_store::shelf::insert(std::string_view name, std::shared_ptr<stored_filter> filter) {
   validate_filter_name(name);
-  const std::scoped_lock alone(lock_);
-  if (!filters_.try_emplace(std::string(name), std::move(filter)).second) throw filter_exists(name);
+  const std::scoped_lock alone(lock);
+  if (!filters.try_emplace(std::string(name), std::move(filter)).second) throw filter_exists(name);
 }
 
 }  // namespace everseen

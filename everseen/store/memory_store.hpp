@@ -24,10 +24,15 @@ class memory_store : public store {
  private:
   class restoring;
 
-  void insert(std::string_view name, std::shared_ptr<stored_filter> filter);
+  struct shelf {
+    std::mutex lock;
+    std::map<std::string, std::shared_ptr<stored_filter>, std::less<>> filters;
 
-  mutable std::mutex lock_;
-  std::map<std::string, std::shared_ptr<stored_filter>, std::less<>> filters_;
+    void insert(std::string_view name, std::shared_ptr<stored_filter> filter);
+  };
+
+  const std::shared_ptr<shelf> shelf_ =
+      std::make_shared<shelf>();  // shared with restores, which may outlive this
 };
 
 }  // namespace everseen

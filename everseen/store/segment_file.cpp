@@ -1,26 +1,15 @@
 #include "everseen/store/segment_file.hpp"
 
-#include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
 #include <cstring>
 #include <string>
 
-#include "everseen/core/bytes.hpp"
-#include "everseen/core/sizing.hpp"
 #include "everseen/store/damage.hpp"
+#include "everseen/store/estimated_keys.hpp"
 
 namespace everseen {
 
 namespace {
-
-std::uint64_t count_set_bits(std::span<const std::byte> bits) noexcept {
-  std::uint64_t set = 0;
-  for (std::size_t i = 0; i < bits.size(); i += 8)
-    set += static_cast<std::uint64_t>(std::popcount(load_le64(bits.data() + i)));
-  return set;
-}
 
 image::segment_header decode_header(const mapped_file& file) {
   std::array<std::byte, image::segment_header_bytes> header;
@@ -74,10 +63,9 @@ void segment_file::set_keys(std::uint64_t keys) noexcept {
   key_count_word().store(image::encode_key_count(keys), std::memory_order_release);
 }
 
-std::uint64_t segment_file::estimated_keys() const {
-  const double keys = sizing::keys_from_set_bits(shape_, count_set_bits({bits(), shape_.bytes}));
-  constexpr double most = static_cast<double>(std::uint64_t{1} << 47);  // all bits set: as good as infinite
-  return static_cast<std::uint64_t>(std::llround(std::min(keys, most)));
+void segment_file::raise_keys_to_bits() {
+  const std::uint64_t estimated = estimated_keys(shape_, {bits(), shape_.bytes});
+  if (estimated > keys()) set_keys(estimated);
 }
 
 void segment_file::sync() {

@@ -46,8 +46,8 @@ class segment_file {
   /// holds this count or the one before.
   void set_keys(std::uint64_t keys) noexcept;
 
-  /// The count by the set bits, for when the stored one may lag behind them. Reads the whole segment.
-  [[nodiscard]] std::uint64_t estimated_keys() const;
+  /// Takes the estimate from the set bits where the stored count lags behind it. Reads the whole segment.
+  void raise_keys_to_bits();
 
   /// Remembers that the disk does not have everything. @return whether that is news
   bool mark_dirty() noexcept { return !dirty_.exchange(true); }

@@ -39,6 +39,10 @@ class stored_filter {
 
   /// A consistent copy of one partition, bits included: `visit` is called once for each segment while nothing
   /// is added to the partition.
+  ///
+  /// Where another process writes to the filter, nothing can be held still: every key acknowledged before the
+  /// visit began is in the copy, later ones may be, and counts may lag behind the bits. restore::commit()
+  /// makes up for that.
   using segment_visitor =
       std::function<void(const segment_id&, const layer_state&, std::span<const std::byte>)>;
   virtual void visit_segments(std::uint32_t partition, const segment_visitor& visit) const = 0;
@@ -84,6 +88,7 @@ class store {
     virtual ~restore() = default;
     /// The place for the bits of the next segment, zeroed, to be filled by the caller.
     virtual std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer) = 0;
+    /// Counts that lag behind their bits (a copy taken beside a writer) are raised to an estimate from them.
     virtual void commit() = 0;
   };
   /// @throws name_taken  a filter of this name exists    @throws storage_error
@@ -101,7 +106,7 @@ void restore_layer(partition_state& state, const segment_id& id, const layer_sta
 /// When a file store's writes reach the disk: doc/semantics.md, "Durability".
 enum class sync_policy : std::uint8_t {
   always,    ///< before a batch is acknowledged; a power loss loses nothing
-  interval,  ///< once a second; a power loss loses at most the last second's keys
+  interval,  ///< about once a second; a power loss loses that much, more if a sync takes longer
   never,     ///< when the kernel likes, some 30 seconds; a crash of the process alone still loses nothing
 };
 

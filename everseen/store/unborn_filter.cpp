@@ -1,10 +1,11 @@
 #include "everseen/store/unborn_filter.hpp"
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
+#include <new>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,33 +17,77 @@ namespace everseen {
 namespace {
 
 constexpr std::string_view hidden_prefix = ".new.";
+constexpr std::string_view hex_digits = "0123456789abcdef";
 constexpr const char* store_lock_name = ".lock";
 
 std::filesystem::path hidden_name(const std::filesystem::path& store) {
   std::string name(hidden_prefix);
   for (const std::uint8_t byte : image::random_filter_id()) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    name += {digits[byte >> 4], digits[byte & 15]};
+    name += {hex_digits[byte >> 4], hex_digits[byte & 15]};
   }
   return store / name;
 }
 
-void make_directory(const std::filesystem::path& path) {
-  if (::mkdir(path.c_str(), 0777) != 0) throw disk_error("create the directory", path, errno);
+/// Whether hidden_name() could have given this name. Nobody else's is touched.
+bool is_hidden_name(std::string_view name) noexcept {
+  constexpr std::size_t digits = 2 * image::filter_id{}.size();
+  return name.size() == hidden_prefix.size() + digits && name.starts_with(hidden_prefix) &&
+         name.find_first_not_of(hex_digits, hidden_prefix.size()) == std::string_view::npos;
 }
+
+/// A filter's directory is its owner's alone, since the manifest holds the secret seed. What is inside
+/// follows the umask, so that opening the directory is all it takes to share a filter, and manifests that
+/// replace each other do not undo it.
+constexpr mode_t filter_mode = 0700;
+constexpr mode_t segments_mode = 0777;
+
+void make_directory(const std::filesystem::path& path, mode_t mode) {
+  if (::mkdir(path.c_str(), mode) != 0) throw disk_error("create the directory", path, errno);
+}
+
+/// Removes the files that everseen makes in a filter's directory, and the directory when nothing else is in
+/// it. The lock goes last: until then nobody else takes the directory for left behind.
+/// @return an errno: ENOTEMPTY when something foreign is there
+int remove_own_files(const std::filesystem::path& directory) noexcept try {
+  std::error_code code;
+  const std::filesystem::path segments = directory / segments_name;
+  // Names first: what an iterator shows of a directory that changes meanwhile is left open.
+  std::vector<std::filesystem::path> own;
+  for (std::filesystem::directory_iterator at(segments, code), end; !code && at != end; at.increment(code))
+    if (is_segment_name(at->path().filename().native())) own.push_back(at->path());
+  for (const char* name : {manifest_name, new_manifest_name}) own.push_back(directory / name);
+  for (const auto& path : own) ::unlink(path.c_str());
+  ::rmdir(segments.c_str());
+  ::unlink((directory / lock_name).c_str());
+  return ::rmdir(directory.c_str()) == 0 || errno == ENOENT ? 0 : errno;
+} catch (const std::bad_alloc&) {
+  return ENOMEM;
+}
+
+struct left_behind {
+  std::filesystem::path directory;
+  lock_file lock;
+};
 
 /// What processes left behind that died while they made or removed a filter: nobody holds its lock.
 /// @pre the store's lock is held, so that a directory without a locked lock file is nobody's
-void remove_left_behind(const std::filesystem::path& store) {
-  std::error_code ignored;  // leftovers cost space, not correctness
-  for (const auto& entry : std::filesystem::directory_iterator(store, ignored)) {
-    if (!entry.path().filename().string().starts_with(hidden_prefix)) continue;
+std::vector<left_behind> take_left_behind(const std::filesystem::path& store) {
+  std::vector<left_behind> found;
+  std::error_code code;  // leftovers cost space, not correctness
+  for (std::filesystem::directory_iterator at(store, code), end; !code && at != end; at.increment(code)) {
+    std::error_code ignored;
+    if (!is_hidden_name(at->path().filename().native())) continue;
+    if (at->symlink_status(ignored).type() != std::filesystem::file_type::directory) continue;
     try {
-      if (lock_file::try_take(entry.path() / lock_name)) std::filesystem::remove_all(entry.path(), ignored);
+      if (auto lock = lock_file::try_take_existing(at->path() / lock_name))
+        found.push_back({at->path(), std::move(*lock)});
+      else
+        ::rmdir(at->path().c_str());  // who died before it made the lock had made nothing else
     } catch (const storage_error&) {
-      // it was removed meanwhile, or is not ours to remove
+      // it is not ours to remove
     }
   }
+  return found;
 }
 
 bool is_there(const std::filesystem::path& path) {
@@ -56,23 +101,25 @@ bool is_there(const std::filesystem::path& path) {
 
 unborn_filter::unborn_filter(disk& on, std::filesystem::path store_directory)
     : disk_(on), store_(std::move(store_directory)), directory_(hidden_name(store_)) {
-  const lock_file alone = lock_file::take(store_ / store_lock_name);
-  remove_left_behind(store_);
-  make_directory(directory_);
-  try {
-    lock_ = lock_file::try_take(directory_ / lock_name);
-    make_directory(directory_ / segments_name);
-  } catch (...) {
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
-    throw;
+  std::vector<left_behind> old;
+  {
+    const lock_file alone = lock_file::take(store_ / store_lock_name);
+    old = take_left_behind(store_);
+    make_directory(directory_, filter_mode);
+    try {
+      lock_ = lock_file::try_take(directory_ / lock_name);
+      make_directory(directory_ / segments_name, segments_mode);
+    } catch (...) {
+      (void)remove_own_files(directory_);
+      throw;
+    }
   }
+  // Files may be large and many, and the store's lock is for moments.
+  for (const left_behind& each : old) (void)remove_own_files(each.directory);
 }
 
 unborn_filter::~unborn_filter() {
-  if (directory_.empty()) return;
-  std::error_code ignored;  // the next one in this store tries again
-  std::filesystem::remove_all(directory_, ignored);
+  if (!directory_.empty()) (void)remove_own_files(directory_);  // the next one in this store tries again
 }
 
 lock_file unborn_filter::commit(std::string_view name, const image::manifest& m) {
@@ -95,14 +142,20 @@ lock_file unborn_filter::commit(std::string_view name, const image::manifest& m)
 
 void remove_filter(disk& on, const std::filesystem::path& store_directory, std::string_view name,
                    lock_file /*lock*/) {
-  const lock_file alone = lock_file::take(store_directory / store_lock_name);
   const std::filesystem::path place = store_directory / name;
   const std::filesystem::path hidden = hidden_name(store_directory);
-  check_disk(on.rename(place, hidden), "remove", place);
-  check_disk(on.sync_directory(store_directory), "sync", store_directory);
-  std::error_code code;
-  std::filesystem::remove_all(hidden, code);
-  check_disk(code.value(), "remove", hidden);
+  {
+    const lock_file alone = lock_file::take(store_directory / store_lock_name);
+    check_disk(on.rename(place, hidden), "remove", place);
+    check_disk(on.sync_directory(store_directory), "sync", store_directory);
+  }
+  const int code = remove_own_files(hidden);
+  if (code == ENOTEMPTY || code == EEXIST)
+    throw storage_error("the filter in " + place.string() +
+                            " is gone, and files beside it that are not everseen's were left in " +
+                            hidden.string() + "; move them away and remove that directory",
+                        code, hidden.string());
+  check_disk(code, "remove", hidden);
 }
 
 bool is_filter(const std::filesystem::path& directory) {

@@ -76,7 +76,7 @@ block_reader::block_reader(std::vector<std::string> paths, char separator, std::
     known = known && in.regular;
     total += size.value_or(0);
   }
-  if (known) total_bytes_ = total;
+  if (known && total > 0) total_bytes_ = total;
 }
 
 bool block_reader::next(block& into) {

@@ -58,7 +58,8 @@ class block_reader {
   /// @throws storage_error  reading failed, or a record exceeds max_record_bytes
   [[nodiscard]] bool next(block& into);
 
-  /// Size of all inputs together, unless one of them is a pipe, a terminal or a device.
+  /// Size of all inputs together, unless one of them is a pipe, a terminal or a device. Not known either when
+  /// it seems to be 0: files of /proc say so of themselves, whatever they hold.
   [[nodiscard]] std::optional<std::uint64_t> total_bytes() const noexcept { return total_bytes_; }
 
   /// Records in the whole input, by the mean length of those near the beginning, the middle and the end.

@@ -32,14 +32,14 @@ struct shared_state {
   turnstile writing;
 
   std::mutex ending;
-  dedup_result result;
+  dedup_result& result;
   std::exception_ptr error;  // the first; whoever sets it also sets `stop`
   // Read no more. Blocks that were read are still judged and written, but for those from `end` on.
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> end{std::numeric_limits<std::uint64_t>::max()};
 
-  shared_state(block_reader& in, filter& f, output& o, const dedup_options& opts)
-      : input(in), seen(f), out(o), options(opts), partitions(f.get_spec().partitions) {}
+  shared_state(block_reader& in, filter& f, output& o, const dedup_options& opts, dedup_result& r)
+      : input(in), seen(f), out(o), options(opts), partitions(f.get_spec().partitions), result(r) {}
 
   /// @param when  the time of the block, where the clock says it
   bool read(block& into, event_time& when) {
@@ -49,9 +49,8 @@ struct shared_state {
       if (options.clock) last_read = std::max(last_read, options.clock());
       when = last_read;
       return true;
-    } catch (
-        ...) {  // before the next thread reads a block, which would wait for the turn of this one for ever
-      stop = true;
+    } catch (...) {
+      stop = true;  // before the next thread reads a block: it would wait for the turn of this one for ever
       throw;
     }
   }
@@ -102,7 +101,7 @@ class worker {
       shared_.end_before(number);
     }
     // In the turn of this block: whatever ends the run before it is known by then.
-    shared_.partitions.front().wait(number);
+    if (shared_.options.threads > 1) shared_.partitions.front().wait(number);
     const bool wanted = number < shared_.end;
     judge(number, wanted ? batches : std::span<const partition_batch>{});
     shared_.writing.wait(number);
@@ -151,6 +150,15 @@ class worker {
   }
 
   void judge(std::uint64_t number, std::span<const partition_batch> batches) noexcept {
+    if (shared_.options.threads <= 1) {
+      for (const partition_batch& batch : batches) add(batch);
+    } else {
+      judge_in_turn(number, batches);
+    }
+    if (!batches.empty()) sorted_.gather();
+  }
+
+  void judge_in_turn(std::uint64_t number, std::span<const partition_batch> batches) noexcept {
     auto next = batches.begin();
     for (std::uint32_t p = 0; p < shared_.partitions.size(); ++p) {
       turnstile& turn = shared_.partitions[p];
@@ -158,7 +166,6 @@ class worker {
       if (next != batches.end() && next->partition == p) add(*next++);
       turn.leave(number);
     }
-    if (!batches.empty()) sorted_.gather();
   }
 
   void add(const partition_batch& batch) noexcept {
@@ -247,9 +254,16 @@ class worker {
 }  // namespace
 
 dedup_result deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options) {
+  dedup_result result;
+  deduplicate(input, seen, out, options, result);
+  return result;
+}
+
+void deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options,
+                 dedup_result& result) {
   if (seen.get_spec().window && !options.time && !options.clock)
     throw parameter_error("the filter has a window; say where the time of a record stands, or pass a clock");
-  shared_state shared(input, seen, out, options);
+  shared_state shared(input, seen, out, options, result);
   const auto work = [&]() noexcept {
     try {
       worker(shared).run();
@@ -266,7 +280,10 @@ dedup_result deduplicate(block_reader& input, filter& seen, output& out, const d
     work();
   }
   if (shared.error) std::rethrow_exception(shared.error);
-  return std::move(shared.result);
+}
+
+unsigned useful_dedup_threads(unsigned cores, std::uint32_t partitions) noexcept {
+  return std::max(1U, std::min({cores, 8U, partitions}));
 }
 
 }  // namespace everseen

@@ -11,17 +11,27 @@
 #include "everseen/stream/output.hpp"
 #include "everseen/stream/record_rule.hpp"
 
+// clang-format off
+
 /// The de-duplicating pipeline: records in, each key's first record out, in the order of the input.
 ///
-///      reader ──> block 7 ─ worker A: find records, hash, sort by partition ─┐ partition 0 1 2 3 4 5 …
-///       (one      block 8 ─ worker B: the same, at the same time             ├─> in block order, each    ──>
-///       output
-///      at a time) block 9 ─ worker A again …                                 ┘  partition on its own (in
-///      order)
+///      reader       workers, any number at once                     partitions                     writer
+///      one block    find records, hash, sort by partition          0       1       2       3       one block
+///      at a time                                                                                   at a time
+///                                                                                ┌───┐
+///          ┌──────> A: block 7 ─────────────────────────────────────────────────>│ 7 │────────────> 7
+///          │                                                             ┌───┐   └───┘
+///      ────┼──────> B: block 8 ─────────────────────────────────────────>│ 8 │────────────────────> 8
+///          │                                                     ┌───┐   └───┘
+///          └──────> C: block 9 ─────────────────────────────────>│ 9 │────────────────────────────> 9
+///                                                                └───┘
 ///
 /// Blocks pass each partition in the order of the input, so "first" means first, and the output is the same
 /// for any number of threads. Two blocks are never in one partition, but always in several: a wavefront, in
 /// which every core does all kinds of work and none waits for a slower stage.
+
+// clang-format on
+
 namespace everseen {
 
 struct dedup_options {
@@ -37,7 +47,7 @@ struct dedup_options {
   missing without_key = missing::fail;  ///< what happens to records that have no key, or no readable time
 
   verdict wanted = verdict::fresh;  ///< records with this verdict are written
-  unsigned threads = 1;
+  unsigned threads = 1;             ///< useful_dedup_threads() says how many make sense
 
   /// Called after each block is written, by one thread at a time. May throw, which ends the run in order.
   std::function<void(const struct dedup_result&)> progress;
@@ -64,6 +74,15 @@ struct dedup_result {
 /// @throws parameter_error  the filter has a window, and there are neither times nor a clock
 /// Cost: 20 to 40 ns of one core a short line. Memory: some 10 MB a thread.
 dedup_result deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options);
+
+/// The same; `result` holds the counts of what was done also when it throws.    @param result  a new one
+void deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options,
+                 dedup_result& result);
+
+/// How many threads to give deduplicate on a machine with so many cores (0: unknown): no more than a filter
+/// has partitions, as two blocks are never in one; and at most 8, because reading and writing, which are one
+/// thread's at a time, are the limit by then, while each thread costs its memory.
+[[nodiscard]] unsigned useful_dedup_threads(unsigned cores, std::uint32_t partitions) noexcept;
 
 /// Bytes of a block that suit deduplicate: large enough to share locks and prefetch rings among many keys,
 /// small enough that a block and its digests stay in L2.

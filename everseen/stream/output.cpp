@@ -1,12 +1,11 @@
 #include "everseen/stream/output.hpp"
 
 #include <cerrno>
-#include <cstring>
 
 #include <poll.h>
 #include <unistd.h>
 
-#include "everseen/core/error.hpp"
+#include "everseen/store/disk.hpp"
 
 namespace everseen {
 
@@ -20,7 +19,7 @@ void output::write(std::string_view bytes) {
         ::poll(&writable, 1, -1);
         continue;
       }
-      throw storage_error("cannot write " + name_ + ": " + std::strerror(errno), errno, name_);
+      throw disk_error("write", name_, errno);
     }
     bytes_ += static_cast<std::uint64_t>(written);
     bytes.remove_prefix(static_cast<std::size_t>(written));

@@ -67,6 +67,21 @@ TEST_F(DedupEnd, SaysThatTheDiskOfTheOutputIsFull) {
   EXPECT_THAT(sh("everseen dedup --stats 2> /dev/full", "a\n").exit_code, 3);
 }
 
+TEST_F(DedupEnd, SaysThatTheOutputExceedsTheLimitOfAFile) {
+  given("everseen gen ids --count 10k > ids");
+  EXPECT_THAT(sh("ulimit -f 1; everseen dedup ids > out"), Complains(3, "standard output", "ulimit -f"));
+}
+
+TEST_F(DedupEnd, WritesTheCountsOfARunThatFailed) {
+  EXPECT_THAT(sh("everseen dedup --key-field 2 --delimiter , --stats=counts", "1,a\n2,a\n3\n"),
+              Complains(4, "3"));
+  EXPECT_THAT(
+      sh("python3 -c 'import json; c = json.load(open(\"counts\")); print(c[\"fresh\"], c[\"seen\"])'"),
+      Prints("1 1\n"));
+  EXPECT_THAT(sh("everseen dedup --stats=counts > /dev/full", "a\n"), Complains(3, "standard output"));
+  EXPECT_THAT(sh("grep '\"fresh\": 1,' counts"), Prints(HasSubstr("fresh")));
+}
+
 TEST_F(DedupEnd, SaysThatStandardOutputIsClosed) {
   EXPECT_THAT(sh("everseen dedup >&-", "a\n"), Complains(3, "standard output"));
 }
@@ -135,8 +150,8 @@ TEST_F(DedupEnd, SaysThatAFileIsWhereTheStoreShouldBe) {
 TEST_F(DedupEnd, KeepsWhatItPrintedWhenTheStoreIsFull) {
   given("everseen create f --capacity 10k && everseen gen ids --count 100k > ids");
   // The first layer is reserved; the next ones do not fit.
-  const auto full = sh("(trap '' XFSZ; ulimit -f 64; everseen dedup --error-rate 1e-6 --filter f ids) | cat");
-  EXPECT_THAT(full, Complains(3, "store"));
+  const auto full = sh("(ulimit -f 64; everseen dedup --error-rate 1e-6 --filter f ids) | cat");
+  EXPECT_THAT(full, Complains(3, "store", "ulimit -f"));
   EXPECT_FALSE(full.out.empty());
   EXPECT_EQ(full.out + sh("everseen dedup --filter f ids | cat").out, text_of("ids"));
 }

@@ -119,6 +119,11 @@ TEST_F(DedupFilter, LeavesNoFilterBehindWhenAFileIsMissing) {
   EXPECT_FALSE(exists("urls"));
 }
 
+TEST_F(DedupFilter, LeavesNoFilterBehindWhenTheCountsCannotBeWritten) {
+  EXPECT_THAT(sh("everseen dedup --filter f --stats=nowhere/counts", "a\n"), Complains(3, "nowhere/counts"));
+  EXPECT_THAT(sh("everseen list --names"), Prints(""));
+}
+
 TEST_F(DedupFilter, MakesAKeptFilterForMoreThanASmallFirstFile) {
   EXPECT_THAT(sh("everseen dedup --filter urls", "a\n"), Prints("a\n"));
   given("everseen gen ids --count 200k > ids && everseen dedup --filter urls ids > once");

@@ -31,10 +31,37 @@ TEST_F(Export, OfAnEmptyFilterIsAnEmptyFilter) {
 
 TEST_F(Export, ReplacesAFileOnlyWhenItIsComplete) {
   given("everseen create f && everseen add -q f a && echo old > f.stream");
-  EXPECT_THAT(sh("ulimit -f 1; trap '' XFSZ; everseen export f -o f.stream"), Complains(3, "f.stream"));
-  EXPECT_THAT(sh("cat f.stream; ls"), Prints("old\nf.stream\nstore\n"));
+  EXPECT_THAT(sh("ulimit -f 1; everseen export f -o f.stream"), Complains(3, "f.stream", "ulimit -f"));
+  EXPECT_THAT(sh("cat f.stream; ls -A"), Prints("old\nf.stream\nstore\n"));
   EXPECT_THAT(sh("everseen export f -o /dev/full"), Complains(3, "/dev/full"));
   EXPECT_THAT(sh("everseen export f -o nowhere/f"), Complains(3, "nowhere/f"));
+}
+
+TEST_F(Export, LeavesAUsersFileNamedPartAlone) {
+  given("everseen create f && echo mine > f.stream.part");
+  EXPECT_THAT(sh("everseen export f -o f.stream; cat f.stream.part; ls -A"),
+              Prints("mine\nf.stream\nf.stream.part\nstore\n"));
+}
+
+TEST_F(Export, MayBeReadByItsOwnerOnlyBecauseItHoldsTheSecret) {
+  given("everseen create f && umask 022 && everseen export f -o f.stream");
+  EXPECT_THAT(sh("stat -c %a f.stream"), Prints("600\n"));
+}
+
+TEST_F(Export, ThroughALinkReplacesTheFileAndNotTheLink) {
+  given(
+      "everseen create f && mkdir far && echo old > far/f && ln -s far/f link && everseen export f -o link");
+  EXPECT_THAT(sh("readlink link; everseen import g far/f; ls -A far"),
+              Prints("far/f\nimported g: 0 keys\nf\n"));
+}
+
+TEST_F(Export, ThatMoreBytesFollowIsRefused) {
+  given("everseen create f && everseen export f -o f.stream && (cat f.stream; echo) > longer");
+  given("cat f.stream f.stream > twice");
+  for (const auto* file : {"longer", "twice"}) {
+    EXPECT_THAT(sh(std::string("everseen import g ") + file), Complains(4, "follow")) << file;
+    EXPECT_THAT(sh("everseen list --names"), Prints("f\n")) << file;
+  }
 }
 
 TEST_F(Export, ThatIsDamagedLeavesNothingBehind) {

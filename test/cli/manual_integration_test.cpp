@@ -28,8 +28,6 @@ TEST_F(Manual, HasTheSectionsOfAPage) {
 }
 
 TEST_F(Manual, RendersWithoutWarnings) {
-  if (sh("command -v man && man -w man").exit_code != 0 && sh("command -v groff").exit_code != 0)
-    GTEST_SKIP() << "there is no man here";
   given("everseen man --all pages");
   EXPECT_THAT(sh("for page in pages/*; do MANROFFSEQ= MANWIDTH=80 LC_ALL=C.UTF-8 man --warnings -l $page "
                  "2>&1 >/dev/null; done"),
@@ -44,12 +42,10 @@ TEST_F(Manual, OfAnUnknownVerbSuggestsOne) {
 class Completion : public Shell {};
 
 TEST_F(Completion, ScriptsParse) {
-  for (const auto* shell : {"bash", "zsh", "fish"}) {
-    const std::string name = shell;
-    const bool there = sh("command -v " + name).exit_code == 0;
-    EXPECT_THAT(sh("everseen completion " + name + " | " + (there ? name + " -n" : "wc -l > /dev/null")),
-                Prints(IsEmpty()));
-  }
+  for (const std::string shell : {"bash", "zsh", "fish"})
+    EXPECT_THAT(sh("everseen completion " + shell + " > script && " + shell + " -n script"),
+                Prints(IsEmpty()))
+        << shell;
 }
 
 TEST_F(Completion, OfBashKnowsVerbsOptionsValuesAndFilters) {

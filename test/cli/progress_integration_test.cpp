@@ -52,6 +52,11 @@ TEST_F(Progress, ShowsNothingWhereStandardErrorIsNoTerminal) {
   EXPECT_THAT(sh("cat err"), test::Prints(""));
 }
 
+TEST_F(Progress, DoesNotMixWithLinesOnTheSameTerminal) {
+  EXPECT_THAT(sh("script -qec '(echo a; sleep 0.5; echo b) | everseen dedup' /dev/null < /dev/null"),
+              test::Prints("a\r\nb\r\n"));
+}
+
 TEST_F(Progress, GoesAwayBeforeAComplaint) {
   given("(everseen gen ids --count 1M | sed 's/^/x /'; echo odd) > ids");
   const auto result =

@@ -208,7 +208,6 @@ TEST(Partition, CountsKeysAndBytesOfAllSegments) {
 }
 
 // ---- failures
-// ----------------------------------------------------------------------------------------------
 
 /// Batches that grow, rotate, come out of order and repeat themselves.
 std::vector<std::vector<timed_key>> troublesome_batches(bool window) {
@@ -316,7 +315,6 @@ TEST(Partition, DoesNotMoveItsWindowWhenASliceCannotBeCreated) {
 }
 
 // ---- windows
-// -----------------------------------------------------------------------------------------------
 
 spec windowed(std::int64_t width_ms, std::uint32_t slices) {
   return errorless(100, growth_kind::grow, window_spec{std::chrono::milliseconds(width_ms), slices});

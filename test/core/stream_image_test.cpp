@@ -21,7 +21,7 @@ using bytes = std::vector<std::byte>;
 image::byte_source pieces_of(const bytes& from, std::size_t step = std::numeric_limits<std::size_t>::max()) {
   return [rest = std::span(from), step](std::span<std::byte> to) mutable {
     const std::size_t n = std::min({to.size(), rest.size(), step});
-    std::memcpy(to.data(), rest.data(), n);
+    std::copy_n(rest.begin(), n, to.begin());
     rest = rest.subspan(n);
     return n;
   };

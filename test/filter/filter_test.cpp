@@ -154,7 +154,6 @@ TEST(Filter, IsOneFilterInAllItsHandles) {
 }
 
 // ---- times
-// -------------------------------------------------------------------------------------------------
 
 TEST(Filter, WantsATimeWhereThereIsAWindow) {
   filter f = make_windowed_filter();
@@ -209,7 +208,6 @@ TEST(Filter, DoesNotContainWhatIsOlderThanTheWindow) {
 }
 
 // ---- failures
-// ----------------------------------------------------------------------------------------------
 
 TEST(Filter, RefusesASingleKeyWhenItIsFull) {
   filter f = make_filter(1, growth_kind::refuse, 1);
@@ -291,7 +289,6 @@ TEST(Filter, ThrowsWhatASingleKeyMeets) {
 }
 
 // ---- what there is to know
-// ---------------------------------------------------------------------------------
 
 TEST(Filter, TellsWhatThereIsToKnow) {
   filter f = make_filter(100, growth_kind::grow, 3);
@@ -322,7 +319,6 @@ TEST(Filter, TellsWhatThereIsToKnow) {
 }
 
 // ---- create and open
-// ---------------------------------------------------------------------------------------
 
 TEST(Filter, IsCreatedInAStore) {
   filter f = create("mem:", "clicks", {.capacity = 1000, .error_rate = 1e-3});

@@ -148,6 +148,16 @@ TEST(FilePowerLoss, ClosingInOrderSyncsUnderEveryPolicy) {
   expect_remembered(found.path(), done, "after closing");
 }
 
+TEST(FilePowerLoss, KeepsAStoreWhoseDirectoriesWereMadeOnTheWay) {
+  for (const char* below : {"x", "x/y/z", "x/", "x/y/z/", "x/./y"}) {
+    const scratch_directory scratch, found;
+    forgetful_disk on;
+    const acknowledged done = live(scratch.path() / below, on, sync_policy::always);
+    on.after_power_loss(scratch.path(), found.path(), 0);
+    expect_remembered(found.path() / below, done, below);
+  }
+}
+
 TEST(FilePowerLoss, LeavesARestoredFilterWholeOrAbsent) {
   const spec s = make_spec({.capacity = 100,
                             .error_rate = 0.001,
@@ -179,7 +189,7 @@ TEST(FilePowerLoss, LeavesARestoredFilterWholeOrAbsent) {
       }
       if (!filters.exists("f")) continue;
       const auto filter = filters.open("f", access::write);
-      EXPECT_EQ(keys_in(*filter), 10u);
+      EXPECT_GE(keys_in(*filter), 10u);
       EXPECT_EQ(check_keys(*filter, random_digests(1).take(100)).result->seen, 100u)
           << cut << ": bits are missing";
     }

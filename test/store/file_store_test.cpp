@@ -178,6 +178,14 @@ TEST_F(FileStoreDamage, SegmentOfAnotherShapeIsRefused) {
   expect_damaged(segment(), "another shape");
 }
 
+TEST_F(FileStoreDamage, CapacityBeyondThePlanIsRefusedInsteadOfOverfilledInSilence) {
+  image::manifest m = manifest_of(manifest());
+  m.segments.at(0).capacity = std::uint64_t{1} << 63;
+  const auto bytes = image::encode_manifest(m);
+  write_file(manifest(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  expect_damaged(manifest(), "more than its filter plans");
+}
+
 TEST_F(FileStoreDamage, EveryFlippedBitOfTheManifestIsRefused) {
   const std::string good = read_file(manifest());
   for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
@@ -315,12 +323,47 @@ TEST_F(FileStore, OrphansAreRemovedByTheNextWriterAndForeignFilesAreNot) {
 }
 
 TEST_F(FileStore, FiltersThatWereNeverFinishedAreRemovedByTheNextCreate) {
-  fs::create_directories(root() / ".new.0123/segments");
-  write_file(root() / ".new.0123/lock", "");
+  const fs::path dead = root() / ".new.0123456789abcdef0123456789abcdef";
+  const fs::path empty = root() / ".new.00000000000000000000000000000000";
+  fs::create_directories(dead / "segments");
+  fs::create_directories(empty);
+  for (const char* name : {"lock", "manifest", "manifest.new", "segments/0.-3.1"})
+    write_file(dead / name, "");
   const auto unfinished = store_.begin_restore("r", small());
   make("g");
-  EXPECT_FALSE(fs::exists(root() / ".new.0123"));
+  EXPECT_FALSE(fs::exists(dead));
+  EXPECT_FALSE(fs::exists(empty)) << "died before it made its lock";
   EXPECT_NO_THROW(unfinished->commit()) << "one that is still being made stays";
+}
+
+TEST_F(FileStore, ForeignDirectoriesWhoseNamesBeginAsHiddenOnesAreLeftAlone) {
+  const std::string digits = "0123456789abcdef0123456789abcdef";
+  const std::vector<std::string> foreign = {".new.", ".new.photos", ".new.0123", ".new.X" + digits.substr(1),
+                                            ".new." + digits + "0"};
+  for (const std::string& name : foreign) {
+    fs::create_directories(root() / name / "segments");
+    write_file(root() / name / "lock", "");
+  }
+  fs::create_directories(root() / (".new." + digits));
+  write_file(root() / (".new." + digits) / "notes.txt", "x");
+  fs::create_directories(root() / ".new.photos/2026");
+  make("g");
+  for (const std::string& name : foreign) EXPECT_TRUE(fs::exists(root() / name / "segments")) << name;
+  EXPECT_TRUE(fs::exists(root() / ".new.photos/2026"));
+  EXPECT_TRUE(fs::exists(root() / (".new." + digits) / "notes.txt"));
+  EXPECT_FALSE(fs::exists(root() / (".new." + digits) / "lock")) << "looking makes no file";
+}
+
+TEST_F(FileStore, DropLeavesForeignFilesAndSaysWhereTheyAre) {
+  write_file(root() / "f/README", "mine");
+  EXPECT_THAT(message_of<storage_error>([&] { store_.drop("f"); }), HasSubstr(".new."));
+  EXPECT_FALSE(store_.exists("f"));
+  make("g");
+  std::vector<fs::path> left;
+  for (const auto& entry : fs::recursive_directory_iterator(root()))
+    if (entry.path().native().find(".new.") != std::string::npos && entry.is_regular_file())
+      left.push_back(entry.path().filename());
+  EXPECT_EQ(left, std::vector<fs::path>{"README"});
 }
 
 TEST_F(FileStore, ListSkipsWhatIsNoFilter) {
@@ -346,6 +389,10 @@ TEST_F(FileStore, PathThatIsAFileSaysSo) {
               HasSubstr("choose another directory"));
   EXPECT_THAT(message_of<storage_error>([&] { file_store(root() / "file/below"); }),
               HasSubstr("choose another directory"));
+}
+
+TEST_F(FileStore, SecretSeedIsNotReadableByOthers) {
+  EXPECT_EQ(fs::status(root() / "f").permissions(), fs::perms::owner_all);
 }
 
 TEST_F(FileStore, MakesMissingDirectories) {

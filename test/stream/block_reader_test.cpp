@@ -251,13 +251,20 @@ TEST(BlockReader, KnowsTheSizeOfFilesAndNotOfPipes) {
   EXPECT_FALSE(mixed.estimate_records());
 }
 
+TEST(BlockReader, DoesNotBelieveAFileThatSaysItIsEmpty) {
+  block_reader reader({"/proc/self/maps"}, '\n', 100);
+  EXPECT_FALSE(reader.total_bytes());
+  EXPECT_FALSE(reader.estimate_records());
+  EXPECT_GT(blocks(reader).size(), 1U);
+}
+
 TEST(BlockReader, EstimatesRecords) {
   const auto estimate = [](const std::vector<std::string>& texts) {
     test::text_files files;
     for (const std::string& text : texts) files.make(text);
     return block_reader(files.paths(), '\n', 100).estimate_records().value();
   };
-  EXPECT_EQ(estimate({""}), 1U);
+  EXPECT_NEAR(static_cast<double>(estimate({"", "a\nb\nc\n"})), 3, 1);
   EXPECT_NEAR(static_cast<double>(estimate({"a\nb\nc\n"})), 3, 1);
 
   std::string even;

@@ -62,7 +62,7 @@ struct one_run {
     const test::memory_file written;
     output out(written.descriptor(), "memory");
     try {
-      result = deduplicate(input, seen, out, options);
+      deduplicate(input, seen, out, options, result);
     } catch (const std::exception& e) {
       error = e.what();
     }
@@ -109,6 +109,13 @@ TEST(Dedup, WritesNothingForAnEmptyInput) {
     EXPECT_EQ(run.text_written, "");
     EXPECT_EQ(run.result.records, 0U);
   }
+}
+
+TEST(Dedup, WantsNoMoreThreadsThanHaveWork) {
+  EXPECT_EQ(useful_dedup_threads(64, 16), 8U);
+  EXPECT_EQ(useful_dedup_threads(64, 3), 3U);
+  EXPECT_EQ(useful_dedup_threads(2, 16), 2U);
+  EXPECT_EQ(useful_dedup_threads(0, 16), 1U) << "the number of cores is not known";
 }
 
 TEST(Dedup, RemembersWhatTheFilterHeldBefore) {
@@ -204,7 +211,6 @@ TEST(Dedup, WaitsForAnOutputThatDoesNotBlock) {
 }
 
 // ---- failures: which records are written
-// -------------------------------------------------------------------
 
 class DedupFailure : public testing::TestWithParam<unsigned> {
  protected:
@@ -243,6 +249,8 @@ TEST_P(DedupFailure, WritesAllBeforeAnUnreadableRecordAndAddsNothingAfterIt) {
       EXPECT_EQ(run.error, "record " + std::to_string(bad) + " has no key: damaged");
       EXPECT_TRUE(run.text_written == naive.output) << bad << ", blocks of " << block_bytes;
       EXPECT_EQ(run.seen.info().keys, naive.added.size());
+      EXPECT_EQ(run.result.records, bad - 1);
+      EXPECT_EQ(run.result.verdicts.keys(), bad - 1) << "the counts are right also when it throws";
     }
   }
 }
