@@ -22,7 +22,7 @@ namespace everseen::redis {
 ///
 /// Commands are pipelined: all are sent as fast as the server takes them, and replies are read meanwhile. If
 /// for `timeout` not a byte moves in either direction while replies are missing, it fails.
-class connection : private byte_stream::user {
+class connection final : private byte_stream::user {
  public:
   class user {
    public:

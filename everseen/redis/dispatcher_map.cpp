@@ -52,8 +52,8 @@ std::vector<endpoint> dispatcher::map_candidates() const {
     const auto known = servers_.find(e);
     return known != servers_.end() && known->second->link != nullptr;
   };
-  const auto rest = std::ranges::stable_partition(all, is_doubtful);
-  std::ranges::stable_partition(rest, [&](const endpoint& e) { return !is_up(e); });
+  const auto rest = std::stable_partition(all.begin(), all.end(), is_doubtful);
+  std::stable_partition(rest, all.end(), [&](const endpoint& e) { return !is_up(e); });
   return all;
 }
 
