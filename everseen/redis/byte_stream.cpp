@@ -184,7 +184,7 @@ void byte_stream::socket::write_rest() {
 }
 
 void byte_stream::socket::write_done(const error_code& code, std::size_t bytes) {
-  if (code) return fail("the connection ended", code);
+  if (code) return;  // reading still hears why the server left, and then fails as well
   unwritten_ = unwritten_.subspan(bytes);
   user_->wrote();
   if (user_ == nullptr) return;
