@@ -148,6 +148,16 @@ TEST(Outage, ReplicaThatStaysOneIsReported) {
   EXPECT_FALSE(told.may_have_run);
 }
 
+TEST(Outage, ServerThatRefusesAWordForItsLengthIsReportedAtOnce) {
+  redis_server::options o;
+  o.config = {"--proto-max-bulk-len", "1mb"};
+  redis_server server(o);
+  session s(parse_redis_url(server.url()));
+  EXPECT_THAT(outage_of(s, repeatable({"SET", "k", std::string(64 << 20, 'x')})).message,
+              HasSubstr("invalid bulk length"));
+  EXPECT_EQ(s.ask({}, {"EXISTS", "k"}).integer(), 0);
+}
+
 TEST(Outage, OneOfManyDoesNotStopTheOthers) {
   redis_server a, b, c;
   session s(
