@@ -62,6 +62,17 @@ local function has(segment, p, at)
 end
 )";
 
+// A segment of another type is damage like one of another length. Any other error is not about the segment,
+// and is raised.
+constexpr std::string_view differs = R"(
+local function differs(segment, bytes)
+  local length = redis.pcall('STRLEN', segment)
+  if type(length) == 'number' then return length ~= tonumber(bytes) end
+  if string.find(length.err, 'WRONGTYPE', 1, true) then return true end
+  redis.call('STRLEN', segment)
+end
+)";
+
 constexpr std::string_view add_text = R"(
 local last = call('GET', KEYS[2])
 if last and string.sub(last, 1, #ARGV[2]) == ARGV[2] then return string.sub(last, #ARGV[2] + 1) end
@@ -71,12 +82,14 @@ if epoch ~= ARGV[1] then return 'S' end
 local segments = #KEYS - 2
 local positions = {}
 for s = 1, segments do
-  if call('STRLEN', KEYS[2+s]) ~= tonumber(ARGV[6+s]) then return 'D' .. s end
+  if differs(KEYS[2+s], ARGV[6+s]) then return 'D' .. s end
   positions[s] = cmsgpack.unpack(ARGV[6+segments+s])
 end
 local newest, p = KEYS[2+segments], positions[segments]
+local count = tonumber(call('HGET', KEYS[1], ARGV[4]) or '')
+if not count then return 'C' end
 local room = math.huge
-if ARGV[5] ~= '' then room = tonumber(ARGV[5]) - tonumber(call('HGET', KEYS[1], ARGV[4]) or '0') end
+if ARGV[5] ~= '' then room = tonumber(ARGV[5]) - count end
 local fresh, out = 0, {}
 for key = 1, #p / $PROBES do
   local at = (key - 1) * $PROBES
@@ -107,7 +120,7 @@ if epoch ~= ARGV[1] then return 'S' end
 local segments = #KEYS - 1
 local positions = {}
 for s = 1, segments do
-  if call('STRLEN', KEYS[1+s]) ~= tonumber(ARGV[1+s]) then return 'D' .. s end
+  if differs(KEYS[1+s], ARGV[1+s]) then return 'D' .. s end
   positions[s] = cmsgpack.unpack(ARGV[1+segments+s])
 end
 local out = {}
@@ -122,17 +135,23 @@ end
 return table.concat(out)
 )";
 
+// Until it is published nobody else would ever find the segment, so it has a time limit.
 constexpr std::string_view lengthen_text = R"(
-local bytes = tonumber(ARGV[1])
-if redis.call('STRLEN', KEYS[1]) < bytes then redis.call('SETRANGE', KEYS[1], bytes - 1, '\0') end
-return redis.call('STRLEN', KEYS[1])
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+if not epoch then return 'M' end
+if epoch ~= ARGV[1] then return 'S' end
+local bytes = tonumber(ARGV[2])
+if redis.call('STRLEN', KEYS[2]) < bytes then redis.call('SETRANGE', KEYS[2], bytes - 1, '\0') end
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
+return redis.call('STRLEN', KEYS[2])
 )";
 
 constexpr std::string_view publish_text = R"(
 local epoch = redis.call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
-if redis.call('STRLEN', KEYS[2]) ~= tonumber(ARGV[4]) then return 'D1' end
+if differs(KEYS[2], ARGV[4]) then return 'D1' end
+redis.call('PERSIST', KEYS[2])
 redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3], ARGV[5], '0')
 for i = 3, #KEYS do
   redis.call('UNLINK', KEYS[i])
@@ -142,15 +161,24 @@ return 'K'
 )";
 
 constexpr std::string_view begin_text = R"(
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+if redis.call('EXISTS', KEYS[1]) == 1 then
+  return redis.call('HGET', KEYS[1], 'id') == ARGV[2] and 1 or 0
+end
 redis.call('HSET', KEYS[1], unpack(ARGV))
+return 1
+)";
+
+constexpr std::string_view hide_text = R"(
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+redis.call('HSET', KEYS[1], 'ready', '0')
 return 1
 )";
 
 /// All numbers of probes, made at the first use.
 std::array<script, max_probes + 1> for_all_probes(std::string_view text) {
   std::array<script, max_probes + 1> all;
-  for (unsigned k = 1; k <= max_probes; ++k) all[k] = for_probes(std::string(has) + std::string(text), k);
+  for (unsigned k = 1; k <= max_probes; ++k)
+    all[k] = for_probes(std::string(has) + std::string(differs) + std::string(text), k);
   return all;
 }
 
@@ -172,12 +200,17 @@ const script& lengthen() {
 }
 
 const script& publish() {
-  static const script one = make(std::string(publish_text));
+  static const script one = make(std::string(differs) + std::string(publish_text));
   return one;
 }
 
 const script& begin() {
   static const script one = make(std::string(begin_text));
+  return one;
+}
+
+const script& hide() {
+  static const script one = make(std::string(hide_text));
   return one;
 }
 
