@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -42,8 +43,9 @@ class byte_stream {
   byte_stream(const byte_stream&) = delete;
   byte_stream& operator=(const byte_stream&) = delete;
 
-  /// Begins to connect.
-  void open();
+  /// Begins to connect. Of several addresses of a host, each gets its share of the time before the next is
+  /// tried.
+  void open(std::chrono::milliseconds patience);
   /// There is something to send.
   void pump();
 

@@ -12,7 +12,7 @@ connection::connection(event_loop& loop, const endpoint& where, const redis_url&
     : where_(where), url_(url), user_(serves), patience_(loop), stream_(loop, where, tls, *this) {
   greet(url);
   patience_.start(url.connect_timeout, [this] { fail("no connection within connect_timeout"); });
-  stream_.open();
+  stream_.open(url.connect_timeout);
 }
 
 /// Everything is said at once. PING makes a server speak that would refuse us only at the first command, when
@@ -28,6 +28,7 @@ void connection::greet(const redis_url& url) {
     say({"AUTH", url.password});
   if (url.db != 0) say({"SELECT", std::to_string(url.db)});
   say({"PING"});
+  greeting_left_ = greeting_;
 }
 
 void connection::post(std::string_view wire, std::size_t commands) {
@@ -44,7 +45,8 @@ std::size_t connection::fill(std::span<char> room) {
     filled += bytes;
     return bytes;
   };
-  if (!open_) return greeting_sent_ += take_from(std::string_view(greeting_).substr(greeting_sent_)), filled;
+  if (!open_) greeting_left_.remove_prefix(take_from(greeting_left_));
+  if (!open_) return filled;
   while (filled < room.size()) {
     if (being_sent_.empty()) {
       if (touched_ == posts_.size()) break;
@@ -72,9 +74,13 @@ void connection::received(std::string_view bytes) {
 /// @return false if the connection has failed
 bool connection::accept(reply r) {
   if (greetings_left_ > 0) return accept_greeting(r);
-  if (touched_ == 0) return fail("it said something that was not asked for", true);
+  const bool whole_post_sent = touched_ > 1 || (touched_ == 1 && being_sent_.empty());
+  const std::size_t expected = touched_ == 0 ? 0 : posts_.front().commands;
+  // As when a word is longer than the server takes: it answers at once, and reads no further.
+  if (replies_.size() + 1 > expected || (replies_.size() + 1 == expected && !whole_post_sent))
+    return fail("it answered what was not asked: " + std::string(r.text()), true);
   replies_.push_back(std::move(r));
-  if (replies_.size() < posts_.front().commands) return true;
+  if (replies_.size() < expected) return true;
   posts_.pop_front();
   --touched_;
   if (posts_.empty()) patience_.stop();

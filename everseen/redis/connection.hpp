@@ -22,7 +22,7 @@ namespace everseen::redis {
 ///
 /// Commands are pipelined: all are sent as fast as the server takes them, and replies are read meanwhile. If
 /// for `timeout` not a byte moves in either direction while replies are missing, it fails.
-class connection : private byte_stream::user {
+class connection final : private byte_stream::user {
  public:
   class user {
    public:
@@ -73,7 +73,7 @@ class connection : private byte_stream::user {
   connection::user& user_;
   std::string greeting_{};
   std::size_t greetings_left_ = 0;
-  std::size_t greeting_sent_ = 0;
+  std::string_view greeting_left_{};
   std::deque<outgoing> posts_{};   // not answered yet, oldest first
   std::size_t touched_ = 0;        // so many of them have been begun to be sent,
   std::string_view being_sent_{};  // and this much of the last of these is left

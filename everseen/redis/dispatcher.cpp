@@ -52,16 +52,13 @@ std::vector<answer> dispatcher::complete(std::vector<job> jobs) {
   jobs_ = std::move(jobs);
   answers_.assign(jobs_.size(), {});
   open_ = jobs_.size();
-  try {
+  guarded([this] {
     loop_.poll();  // a server that went away meanwhile has said so
     const bool enough_time_passed = clock::now() - map_read_ > std::chrono::seconds(1);
     if (is_cluster() && map_is_old_ && (slots_.empty() || enough_time_passed)) refresh_map();
     for (job& j : jobs_) place(j);
     while (open_ > 0) loop_.run_one();
-  } catch (...) {
-    abandon();
-    throw;
-  }
+  });
   return std::exchange(answers_, {});
 }
 
@@ -167,22 +164,21 @@ void dispatcher::trouble(job& j, const failure& why, pause p) {
 void dispatcher::park(job& j, pause p) {
   // The last attempt is made when the time is over, not before.
   const auto due = std::min(clock::now() + p, *j.trouble_since + url_.retry_for);
-  const auto earlier = [](const auto& a, const auto& b) { return a.first < b.first; };
   parked_.emplace_back(due, &j);
-  const auto first = std::ranges::min_element(parked_, earlier)->first;
-  alarm_.start(first - clock::now(), [this] { wake(); });
+  if (parked_.size() == 1 || due < alarm_at_) set_alarm(due);
+}
+
+void dispatcher::set_alarm(clock::time_point at) {
+  alarm_at_ = at;
+  alarm_.start(at - clock::now(), [this] { wake(); });
 }
 
 void dispatcher::wake() {
-  const auto now = clock::now();
-  const auto waits = [now](const auto& entry) { return entry.first > now; };
+  const auto waits = [now = clock::now()](const auto& entry) { return entry.first > now; };
   const auto due = std::stable_partition(parked_.begin(), parked_.end(), waits);
   const std::vector woken(due, parked_.end());
   parked_.erase(due, parked_.end());
-  if (!parked_.empty()) {
-    const auto first = std::ranges::min_element(parked_)->first;
-    alarm_.start(first - now, [this] { wake(); });
-  }
+  if (!parked_.empty()) set_alarm(std::ranges::min_element(parked_)->first);
   if (is_cluster() && map_is_old_) refresh_map();
   for (const auto& [time, j] : woken) place(*j);
 }

@@ -47,6 +47,8 @@ class dispatcher {
 
   // A batch of jobs.
   std::vector<answer> complete(std::vector<job> jobs);
+  template <typename Work>
+  void guarded(Work work);
   void abandon() noexcept;
   void settle(job& j, answer a);
 
@@ -60,6 +62,7 @@ class dispatcher {
   void trouble(job& j, const failure& why, pause p);
   void park(job& j, pause p);
   void wake();
+  void set_alarm(clock::time_point at);
 
   // Where the slots of a cluster are: dispatcher_map.cpp.
   [[nodiscard]] bool is_cluster() const noexcept { return url_.shape == redis_url::topology::cluster; }
@@ -69,6 +72,7 @@ class dispatcher {
   void read_map(std::vector<reply> replies);
   void map_known();
   void map_unknown();
+  void settle_homeless_that_waited_enough();
   std::vector<endpoint> map_candidates() const;
 
   redis_url url_;
@@ -80,6 +84,7 @@ class dispatcher {
   std::vector<answer> answers_{};
   std::size_t open_ = 0;
   std::vector<std::pair<clock::time_point, job*>> parked_{};
+  clock::time_point alarm_at_{};
   timer alarm_{loop_};
 
   slot_map slots_{};

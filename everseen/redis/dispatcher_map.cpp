@@ -20,8 +20,10 @@ tl::expected<void, outage> dispatcher::load_map() {
   const auto deadline = clock::now() + url_.retry_for;
   backoff pauses;
   for (;;) {
-    refresh_map();
-    while (map_job_) loop_.run_one();
+    guarded([this] {
+      refresh_map();
+      while (map_job_) loop_.run_one();
+    });
     if (!map_is_old_) return {};
     const auto now = clock::now();
     if (map_failure_.permanent || now >= deadline) return tl::unexpected(outage{map_failure_.message, false});
@@ -52,12 +54,13 @@ std::vector<endpoint> dispatcher::map_candidates() const {
     const auto known = servers_.find(e);
     return known != servers_.end() && known->second->link != nullptr;
   };
-  const auto rest = std::ranges::stable_partition(all, is_doubtful);
-  std::ranges::stable_partition(rest, [&](const endpoint& e) { return !is_up(e); });
+  const auto rest = std::stable_partition(all.begin(), all.end(), is_doubtful);
+  std::stable_partition(rest, all.end(), [&](const endpoint& e) { return !is_up(e); });
   return all;
 }
 
 void dispatcher::ask_next_candidate() {
+  settle_homeless_that_waited_enough();
   if (candidates_.empty()) return map_unknown();
   map_job_.emplace(map_request_, candidates_.back());
   candidates_.pop_back();
@@ -85,6 +88,19 @@ void dispatcher::map_known() {
   map_is_old_ = false;
   map_read_ = clock::now();
   for (job* j : std::exchange(homeless_, {})) place(*j);
+}
+
+/// Each candidate may take a while to fail. One of them is always waited for.
+void dispatcher::settle_homeless_that_waited_enough() {
+  const auto now = clock::now();
+  const auto enough = std::max(url_.retry_for, url_.connect_timeout);
+  for (job*& j : homeless_) {
+    if (!j->trouble_since) j->trouble_since = now;
+    if (now < *j->trouble_since + enough) continue;
+    trouble(*j, map_failure_, {});
+    j = nullptr;
+  }
+  std::erase(homeless_, nullptr);
 }
 
 void dispatcher::map_unknown() {

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "everseen/core/assert.hpp"
 #include "everseen/redis/command.hpp"
 
 namespace everseen::redis {
@@ -18,7 +19,9 @@ bool is_named(std::string_view command, std::string_view name) {
 
 }  // namespace
 
-job::job(const request& r, std::optional<endpoint> pinned) : request_(r), pinned_(std::move(pinned)) {}
+job::job(const request& r, std::optional<endpoint> pinned) : request_(r), pinned_(std::move(pinned)) {
+  EVERSEEN_ASSERT(r.commands > 0);
+}
 
 std::string_view job::wire() const noexcept {
   return rewritten_.empty() ? request_.wire : rewritten_;

@@ -47,7 +47,7 @@ gear_kind to_gear(text value) {
   if (value == "script") return gear_kind::script;
   if (value == "bitfield") return gear_kind::bitfield;
   if (value == "merge") return gear_kind::merge;
-  throw parameter_error("gear=" + std::string(value) + " is not known; use script, bitfield or merge");
+  throw parameter_error("gear= is script, bitfield or merge");
 }
 
 std::string to_prefix(text value) {
@@ -89,13 +89,15 @@ constexpr std::array<option, 14> options{{
     {"password", [](redis_url& u, text v) { u.password = url_text::decode("password", v); }},
 }};
 
+/// The name is shown only where it cannot be the rest of a password in which & or ? was not written as %XX.
 [[noreturn]] void unknown_option(text name, bool after_password) {
-  // It may be the rest of a password in which & was not written as %26.
   if (after_password)
     throw parameter_error("what follows password= is not an option; write & in a password as %26");
   std::string known;
   for (const option& o : options) known += (known.empty() ? "" : ", ") + std::string(o.name);
-  throw parameter_error("'" + std::string(name) + "' is not an option of a Redis URL; there are " + known);
+  const std::string which =
+      url_text::is_word(name) ? "'" + std::string(name) + "' is" : "there is a part that is";
+  throw parameter_error(which + " not an option of a Redis URL; there are " + known);
 }
 
 /// @param given  the options that the URL has stated already

@@ -49,9 +49,11 @@ struct redis_url {
   std::string server_name{};  ///< default: the host
 
   std::chrono::milliseconds connect_timeout{2'000};
-  std::chrono::milliseconds timeout{5'000};     ///< for the reply to one command
-  std::chrono::milliseconds retry_for{10'000};  ///< how long an outage is ridden out before it is reported
-  std::optional<gear_kind> gear{};              ///< default: the fastest that the server allows
+  std::chrono::milliseconds timeout{5'000};  ///< for the reply to one command
+  /// How long an outage is ridden out before it is reported. A cluster replaces a lost master only after its
+  /// cluster-node-timeout, which is 15 s unless configured: whoever wants to ride that out needs more.
+  std::chrono::milliseconds retry_for{10'000};
+  std::optional<gear_kind> gear{};  ///< default: the fastest that the server allows
   std::string prefix = "everseen";
   std::uint64_t segment_bytes = std::uint64_t{32} << 20;
   unsigned wait_replicas = 0;

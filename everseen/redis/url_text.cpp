@@ -49,6 +49,10 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
 }
 
+bool is_word(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return is_digit(c) || is_letter(c) || c == '_'; });
+}
+
 std::string decode(std::string_view name, std::string_view text) {
   std::string bytes;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -112,7 +116,8 @@ std::string to_host(std::string_view text) {
   std::string host = decode("a host", text);
   if (host.empty()) throw parameter_error("a host is missing");
   if (host.size() > 253 || !std::ranges::all_of(host, is_plain))
-    throw parameter_error("'" + host + "' is not a host name or address; IPv6 addresses stand in [ ]");
+    throw parameter_error(
+        "a host is a name or an address: letters, digits, . - _; IPv6 addresses stand in [ ]");
   return host;
 }
 
@@ -123,7 +128,7 @@ std::string to_ipv6(std::string_view text) {
   if (zone < 2 || !std::all_of(address.begin(), address.begin() + static_cast<std::ptrdiff_t>(zone), fits) ||
       !std::all_of(address.begin() + static_cast<std::ptrdiff_t>(zone), address.end(),
                    [](char c) { return is_plain(c) || c == '%'; }))
-    throw parameter_error("[" + std::string(text) + "] is not an IPv6 address");
+    throw parameter_error("what stands in [ ] is not an IPv6 address");
   return address;
 }
 

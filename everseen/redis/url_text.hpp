@@ -14,6 +14,9 @@ namespace everseen::redis::url_text {
 /// Always at least one part; parts may be empty.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char at);
 
+/// Letters, digits and _ alone.
+[[nodiscard]] bool is_word(std::string_view text);
+
 /// Replaces %XX by the byte.
 [[nodiscard]] std::string decode(std::string_view name, std::string_view text);
 /// Writes every byte as %XX that could have a meaning in a URL.

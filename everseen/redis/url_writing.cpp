@@ -6,7 +6,8 @@ namespace everseen::redis {
 namespace {
 
 std::string scheme_of(const redis_url& url) {
-  if (!url.endpoints.empty() && !url.endpoints.front().unix_path.empty()) return "unix:";
+  const std::string path = url.endpoints.empty() ? "" : url.endpoints.front().unix_path;
+  if (!path.empty()) return path.starts_with("//") ? "unix://" : "unix:";
   return std::string(url.tls ? "rediss" : "redis") +
          (url.shape == redis_url::topology::cluster ? "+cluster://" : "://");
 }

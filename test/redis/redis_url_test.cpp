@@ -104,7 +104,7 @@ TEST(RedisUrl, EndpointsAreWrittenAsTheyAreRead) {
 TEST(RedisUrl, WrittenWithoutItsCredentialsItReadsBack) {
   for (const char* text :
        {"redis://h:1/3?timeout=7s", "rediss+cluster://a:1,[::1]:2?ca=/x%20y",
-        "unix:/a%2C,/b?db=2&prefix=p%26q",
+        "unix:/a%2C,/b?db=2&prefix=p%26q", "unix:////a",
         "redis://[fe80::1%25eth0]:5?gear=merge&segment=512Mi&wait=1&retry_for=0ms&connect_timeout=1ms"}) {
     const auto url = parse_redis_url(text);
     EXPECT_EQ(parse_redis_url(to_string(url)), url) << to_string(url);
@@ -185,7 +185,7 @@ TEST(RedisUrl, NoErrorShowsThePassword) {
         "redis://u:a@hush@h", "redis://h?password=hush&hush", "redis://h?password=a&hush=1",
         "redis://:%hush@h", "redis://hush@h", "redis://h?password=%hush", "redis://a:1,u:hush@b",
         "redis://u:hush@h?password=hush", "unix:/a?password=hush&x=hush", "redis://u:a,hush@h",
-        "redis://u:hush@h/0?timeout=1"}) {
+        "redis://u:hush@h/0?timeout=1", "unix:/a?x:hush@b", "redis://h?gear=hush"}) {
     EXPECT_NE(refusal_to_read(text), "accepted") << text;
     EXPECT_THAT(refusal_to_read(text), Not(HasSubstr("hush"))) << text;
   }

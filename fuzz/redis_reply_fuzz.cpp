@@ -1,0 +1,63 @@
+// Whatever a server sends, in whatever pieces: no crash, memory within the limits, and the same replies for
+// every way of cutting the bytes. What understands replies (redirections, the map of a cluster) withstands
+// all of them.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/redis/refusal.hpp"
+#include "everseen/redis/reply_reader.hpp"
+#include "everseen/redis/slot_map.hpp"
+
+namespace {
+
+using namespace everseen::redis;
+
+constexpr reply_limits limits{.bytes = 1 << 16, .elements = 1 << 10};
+
+void write(const reply& r, std::string& to) {
+  to += std::to_string(static_cast<int>(r.what())) + ":" + std::to_string(r.integer()) + ":";
+  to.append(r.text()).append(" ");
+  for (std::size_t i = 0; i < r.size(); ++i) write(r[i], to);
+}
+
+void understand(const reply& r) {
+  const endpoint asked{"h", 1};
+  if (const auto refused = refusal_of(r, asked)) {
+    if (!r.is_error() || refused->slot >= slot_map::slots) std::abort();
+  }
+  const auto map = slot_map::from_reply(r, asked);
+  if (map && map->masters().empty()) std::abort();
+}
+
+/// All replies as text, and whether there was an error.
+std::string read_all(std::string_view bytes, std::size_t piece) {
+  reply_reader reader(limits);
+  std::string all;
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size()))) {
+    reader.feed(bytes.substr(0, piece));
+    for (;;) {
+      const auto next = reader.next();
+      if (!next) return all + "error";
+      if (!*next) break;
+      write(**next, all);
+      understand(**next);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (size == 0 || size > limits.bytes) return 0;
+  const std::string whole = read_all(bytes, size);
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{7}})
+    if (read_all(bytes, piece) != whole) std::abort();
+  return 0;
+}

@@ -1,0 +1,44 @@
+// A URL is refused with parameter_error or understood; then, written again, it means the same. No refusal
+// shows a password.
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "everseen/core/error.hpp"
+#include "everseen/redis/redis_url.hpp"
+
+namespace {
+
+using namespace everseen;
+using namespace everseen::redis;
+
+void check_writing(std::string_view text) {
+  redis_url url = parse_redis_url(text);
+  url.user.clear();
+  url.password.clear();
+  if (parse_redis_url(to_string(url)) != url) std::abort();
+}
+
+/// Puts a password into the input wherever it says "secret", so that there is one that can be looked for.
+constexpr std::string_view secret = "secret";
+
+bool has_secret_password(std::string_view text) {
+  return text.find(":secret@") != std::string_view::npos ||
+         text.find("password=secret") != std::string_view::npos;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    check_writing(text);
+  } catch (const parameter_error& e) {
+    const std::string_view said = e.what();
+    const bool once = text.find(secret) == text.rfind(secret);
+    if (once && has_secret_password(text) && said.find(secret) != std::string_view::npos) std::abort();
+  }
+  return 0;
+}
