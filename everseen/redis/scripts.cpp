@@ -90,6 +90,9 @@ local count = tonumber(call('HGET', KEYS[1], ARGV[4]) or '')
 if not count then return 'C' end
 local room = math.huge
 if ARGV[5] ~= '' then room = tonumber(ARGV[5]) - count end
+-- What may be refused is tried before the first bit is set: a refused batch must leave none.
+call('HINCRBY', KEYS[1], ARGV[4], 0)
+call('SET', KEYS[2], '', 'PX', ARGV[3])
 local fresh, out = 0, {}
 for key = 1, #p / $PROBES do
   local at = (key - 1) * $PROBES

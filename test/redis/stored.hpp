@@ -66,6 +66,17 @@ inline std::optional<batch_failure> failure_of_check(const stored_filter& in, st
   return failure;
 }
 
+/// "5 fresh", "5 seen" where all were alike; else what failed, or every number.
+inline std::string outcome(const test::answers& got) {
+  if (!got.result) return got.result.error().message;
+  const tally& t = *got.result;
+  const std::size_t all = got.verdicts.size();
+  if (t.fresh == all) return std::to_string(all) + " fresh";
+  if (t.seen == all) return std::to_string(all) + " seen";
+  return std::to_string(t.fresh) + " fresh, " + std::to_string(t.seen) + " seen, " + std::to_string(t.late) +
+         " late, " + std::to_string(t.unknown) + " unknown";
+}
+
 /// What an exception said; empty if there was none.
 template <typename Error, typename Call>
 std::string message_of(Call call) {
