@@ -44,7 +44,7 @@ script for_probes(std::string text, unsigned probes) {
   }
   replace_all(text, "$HAS_REST",
               probes == 1 ? "return true"
-                          : "local old = call('BITFIELD', segment" + rest + ") return " + rest_sum +
+                          : "local old = call(bitfield, segment" + rest + ") return " + rest_sum +
                                 " == " + std::to_string(probes - 1));
   replace_all(text, "$SET", set);
   replace_all(text, "$SUM", sum);
@@ -61,6 +61,12 @@ local function has(segment, p, at)
   $HAS_REST
 end
 )";
+
+// BITFIELD counts as a write whatever it does: a replica and a server without memory left would refuse a
+// look-up. Before Redis 6 there is nothing else.
+constexpr std::string_view may_write = "local bitfield = 'BITFIELD'";
+constexpr std::string_view reads_only =
+    "local bitfield = redis.pcall('BITFIELD_RO', KEYS[2]).err and 'BITFIELD' or 'BITFIELD_RO'";
 
 // A segment of another type is damage like one of another length. Any other error is not about the segment,
 // and is raised.
@@ -178,22 +184,24 @@ return 1
 )";
 
 /// All numbers of probes, made at the first use.
-std::array<script, max_probes + 1> for_all_probes(std::string_view text) {
+/// @param bitfield  defines which command `has` reads with
+std::array<script, max_probes + 1> for_all_probes(std::string_view bitfield, std::string_view text) {
   std::array<script, max_probes + 1> all;
   for (unsigned k = 1; k <= max_probes; ++k)
-    all[k] = for_probes(std::string(has) + std::string(differs) + std::string(text), k);
+    all[k] =
+        for_probes(std::string(bitfield) + std::string(has) + std::string(differs) + std::string(text), k);
   return all;
 }
 
 }  // namespace
 
 const script& add(unsigned probes) {
-  static const auto all = for_all_probes(add_text);
+  static const auto all = for_all_probes(may_write, add_text);
   return all[probes];
 }
 
 const script& check(unsigned probes) {
-  static const auto all = for_all_probes(check_text);
+  static const auto all = for_all_probes(reads_only, check_text);
   return all[probes];
 }
 

@@ -353,6 +353,7 @@ TEST_F(DamagedFilter, FullServerRefusesGrowth) {
 }
 
 TEST_F(DamagedFilter, ReadOnlyReplicaAnswersLookUpsAndRefusesToAdd) {
+  server_.run({"CONFIG", "SET", "repl-diskless-sync-delay", "0"});
   redis_server::options o;
   o.config = {"--replicaof", "127.0.0.1", std::to_string(server_.port())};
   redis_server replica(o);
