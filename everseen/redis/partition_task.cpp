@@ -12,6 +12,7 @@ namespace everseen::redis {
 namespace {
 
 constexpr std::string_view token_life_ms = "600000";
+constexpr std::string_view unpublished_life_ms = "600000";
 constexpr int max_stale = 1000;  // somebody else wins every race: then something is broken
 
 /// Different for every batch that this process sends; of fixed length, so that none is another's beginning.
@@ -141,8 +142,9 @@ request partition_task::next() {
       break;
   }
   const std::uint64_t bytes = next_state_->find(new_segment_.slice)->layers[new_segment_.layer].shape.bytes;
-  return call(scripts::lengthen(), {filter_.keys.segment(filter_.generation, new_segment_)},
-              {std::to_string(std::min(bytes, length_ + step_bytes))});
+  return call(scripts::lengthen(), {state, filter_.keys.segment(filter_.generation, new_segment_)},
+              {std::to_string(known_->epoch), std::to_string(std::min(bytes, length_ + step_bytes)),
+               std::string(unpublished_life_ms)});
 }
 
 request partition_task::call(const script& s, std::vector<std::string> keys,
@@ -161,13 +163,14 @@ request partition_task::ask_to_judge() {
   std::vector<std::string> keys = {filter_.keys.state(filter_.generation, batch_.partition)};
   std::vector<std::string> arguments = {std::to_string(known_->epoch)};
   if (purpose_ == purpose::add) {
+    // The same until it is answered: a server that has lost its scripts may have judged the batch before.
+    if (sequence_.empty()) sequence_ = next_sequence();
     const layer_state& written = layer_of(asked_.back());
     const bool limited = filter_.spec.growth != growth_kind::overfill;
     keys.push_back(filter_.keys.token(filter_.generation, batch_.partition, client_));
-    arguments.insert(arguments.end(),
-                     {next_sequence(), std::string(token_life_ms), count_field(asked_.back()),
-                      limited ? std::to_string(written.capacity) : "",
-                      filter_.spec.growth == growth_kind::refuse ? "1" : "0"});
+    arguments.insert(arguments.end(), {sequence_, std::string(token_life_ms), count_field(asked_.back()),
+                                       limited ? std::to_string(written.capacity) : "",
+                                       filter_.spec.growth == growth_kind::refuse ? "1" : "0"});
   }
   for (const segment_id& id : asked_) {
     keys.push_back(filter_.keys.segment(filter_.generation, id));
@@ -233,12 +236,15 @@ bool partition_task::take_refusal(std::string_view word) {
   } else if (word == "M") {
     fail(batch_failure::cause::format,
          damaged_key(filter_.keys.state(filter_.generation, batch_.partition), "is missing").what());
+  } else if (word == "C") {
+    fail(batch_failure::cause::format,
+         damaged_key(filter_.keys.state(filter_.generation, batch_.partition), "lacks a valid count").what());
   } else if (word.starts_with('D')) {
     const auto number = static_cast<std::size_t>(std::stoul(std::string(word.substr(1))));
     const segment_id id = step_ == step::publish ? new_segment_ : asked_.at(number - 1);
-    fail(
-        batch_failure::cause::format,
-        damaged_key(filter_.keys.segment(filter_.generation, id), "is missing or has another length").what());
+    fail(batch_failure::cause::format, damaged_key(filter_.keys.segment(filter_.generation, id),
+                                                   "is missing, or has another type or length")
+                                           .what());
   } else {
     return false;
   }
@@ -246,6 +252,7 @@ bool partition_task::take_refusal(std::string_view word) {
 }
 
 void partition_task::take_verdicts(std::string_view verdicts) {
+  sequence_.clear();
   if (take_refusal(verdicts)) return;
   if (verdicts.size() > count_)
     return fail(batch_failure::cause::backend, "the server answered more than it was asked");
@@ -272,6 +279,7 @@ void partition_task::take_verdicts(std::string_view verdicts) {
 }
 
 void partition_task::take_length(const reply& r) {
+  if (take_refusal(r.text())) return;
   length_ = static_cast<std::uint64_t>(r.integer());
   if (length_ >= next_state_->find(new_segment_.slice)->layers[new_segment_.layer].shape.bytes)
     step_ = step::publish;
@@ -291,10 +299,14 @@ void partition_task::fail(batch_failure::cause why, std::string message) {
 void partition_task::fail(const reply& r) {
   const std::string key = filter_.keys.state(filter_.generation, batch_.partition);
   const std::string said(r.text());
-  if (r.is_error("WRONGTYPE"))
-    return fail(batch_failure::cause::format,
-                damaged_key(key, "or a segment beside it has another type").what());
-  if (r.is_error("OOM"))
+  // Searched for: servers before Redis 7 put words of their own before what failed inside a script.
+  if (said.find("WRONGTYPE") != std::string::npos)
+    return fail(
+        batch_failure::cause::format,
+        damaged_key(step_ == step::lengthen ? filter_.keys.segment(filter_.generation, new_segment_) : key,
+                    "has another type")
+            .what());
+  if (said.find("OOM ") != std::string::npos)
     return fail(batch_failure::cause::backend, "the Redis server has reached its maxmemory (at " + key +
                                                    "); give it more, or drop a filter");
   fail(batch_failure::cause::backend, "the Redis server refused a command on " + key + ": " + said);

@@ -81,6 +81,7 @@ class partition_task {
   step step_ = step::load;
   std::size_t from_ = 0;   // keys before have their verdict
   std::size_t count_ = 0;  // keys of the call under way
+  std::string sequence_;   // names the call under way
   bool just_loaded_ = false;
   bool with_text_ = false;         // the server does not know the script yet
   std::vector<segment_id> asked_;  // segments of the call under way

@@ -66,7 +66,7 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
     // Another thread may have learned more meanwhile; after a failure nothing is certain.
     if (tasks[i].failure())
       known = nullptr;
-    else if (!known || known->epoch < tasks[i].known()->epoch)
+    else if (tasks[i].known() && (!known || known->epoch < tasks[i].known()->epoch))
       known = tasks[i].known();
     done += tasks[i].done_so_far();
     if (!failure && tasks[i].failure()) failure = tasks[i].failure();
@@ -78,7 +78,7 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
 
 remote_partition redis_filter::load(session& with, std::uint32_t partition) const {
   const std::string key = filter_.keys.state(filter_.generation, partition);
-  return decode_state(filter_, partition, with.ask({key, partition}, {"HGETALL", key}, true));
+  return decode_state(filter_, partition, ask_about(with, {key, partition}, {"HGETALL", key}));
 }
 
 partition_state redis_filter::state(std::uint32_t partition) const {
@@ -95,12 +95,14 @@ void redis_filter::visit_segments(std::uint32_t partition, const segment_visitor
       const segment_id id = {partition, slice.index, layer};
       const std::string key = filter_.keys.segment(filter_.generation, id);
       const std::uint64_t bytes = slice.layers[layer].shape.bytes;
+      if (ask_about(*with, {key, partition}, {"STRLEN", key}).integer() != static_cast<std::int64_t>(bytes))
+        throw damaged_key(key, "is missing or has another length");
       std::vector<std::byte> bits;
       bits.reserve(bytes);
       while (bits.size() < bytes) {
         const std::string last = std::to_string(std::min<std::uint64_t>(bytes, bits.size() + page_bytes) - 1);
         const reply page =
-            with->ask({key, partition}, {"GETRANGE", key, std::to_string(bits.size()), last}, true);
+            ask_about(*with, {key, partition}, {"GETRANGE", key, std::to_string(bits.size()), last});
         if (page.text().empty()) throw damaged_key(key, "is missing or shorter than it was");
         const auto* from = reinterpret_cast<const std::byte*>(page.text().data());
         bits.insert(bits.end(), from, from + page.text().size());

@@ -17,6 +17,11 @@ namespace everseen::redis {
 ///
 /// A filter is a header key that everybody finds by name, and for each partition a state key and its
 /// segments: doc/format.md, "In Redis". Any number of clients may use, fill and grow one filter at once.
+///
+/// Every filter has keys of its own, under a generation drawn at random, and its header comes last. So a
+/// filter is there wholly or not at all, what a lost or dropped one of the same name left behind is never
+/// taken for its bits, and who still uses a dropped one is told so. What a process that died left half made
+/// expires after a day.
 class redis_store final : public store {
  public:
   /// Connects to nothing yet.
@@ -31,14 +36,16 @@ class redis_store final : public store {
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
  private:
+  class draft;
   class restoring;
 
   [[nodiscard]] key_names keys_of(std::string_view name) const;
-  remote_filter begin(session& with, std::string_view name, const spec& s) const;
-  void finish(session& with, const remote_filter& f) const;
-  void unlink_partition(session& with, const remote_filter& f, std::uint32_t partition) const;
-  [[nodiscard]] bool is_being_made(session& with, std::string_view name) const;
+  [[nodiscard]] bool is_listed(session& with, std::string_view name) const;
+  void list(session& with, std::string_view name) const;
+  [[nodiscard]] remote_filter new_filter(session& with, std::string_view name, const spec& s) const;
   [[nodiscard]] remote_filter read_header(session& with, std::string_view name) const;
+  [[nodiscard]] remote_filter decode_header(std::string_view name, const reply& fields) const;
+  void unlink_partition(session& with, const remote_filter& f, std::uint32_t partition) const;
 
   std::shared_ptr<session_pool> pool_;
 };

@@ -15,8 +15,7 @@ std::string_view as_text(std::span<const std::byte> bytes) noexcept {
 std::uint64_t parse_count(const std::string& key, std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size())
-    throw damaged_key(key, "holds a count that is no number");
+  if (code != std::errc{} || end != text.data() + text.size()) throw damaged_key(key, "lacks a valid count");
   return value;
 }
 
@@ -32,6 +31,18 @@ format_error damaged_key(const std::string& key, const std::string& what) {
   return format_error(
       "the key " + key + " " + what +
       "; it was deleted, evicted or overwritten. Restore the filter from an export, or drop it");
+}
+
+reply ask_about(session& with, const route& key, std::initializer_list<std::string_view> words) {
+  const request r{key, encode(words), 1, true};
+  auto answers = with.exchange(std::span(&r, 1));
+  if (!answers.front()) throw backend_error(answers.front().error().message);
+  reply& answered = answers.front()->front();
+  if (answered.is_error("WRONGTYPE")) throw damaged_key(key.key, "has another type");
+  if (answered.is_error())
+    throw backend_error("redis at " + to_string(with.server_of(key)) + " refused a command on " + key.key +
+                        ": " + std::string(answered.text()));
+  return std::move(answered);
 }
 
 std::string encode_state(const remote_filter& f, const remote_partition& p) {
@@ -73,9 +84,8 @@ remote_partition decode_state(const remote_filter& f, std::uint32_t number, cons
   for (const image::manifest::entry& entry : m.segments) {
     if (entry.id.partition != number) throw damaged_key(key, "names a segment of another partition");
     if (p.slices.empty() || p.slices.back().index != entry.id.slice) p.slices.push_back({entry.id.slice, {}});
-    const auto count = values.find(count_field(entry.id));
     p.slices.back().layers.push_back(
-        {entry.shape, entry.capacity, count == values.end() ? 0 : parse_count(key, count->second)});
+        {entry.shape, entry.capacity, parse_count(key, values[count_field(entry.id)])});
   }
   return p;
 }

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "everseen/core/image.hpp"
@@ -41,6 +43,10 @@ struct remote_partition {
 /// @throws format_error  missing, damaged, or of another filter; names the key and says what to do
 [[nodiscard]] remote_partition decode_state(const remote_filter& f, std::uint32_t number,
                                             const reply& fields);
+
+/// One command about one key, which may run twice.
+/// @throws format_error  the key has another type    @throws backend_error  as session::ask; names the key
+[[nodiscard]] reply ask_about(session& with, const route& key, std::initializer_list<std::string_view> words);
 
 /// The error of a key that is not what it must be.
 [[nodiscard]] format_error damaged_key(const std::string& key, const std::string& what);

@@ -44,7 +44,7 @@ script for_probes(std::string text, unsigned probes) {
   }
   replace_all(text, "$HAS_REST",
               probes == 1 ? "return true"
-                          : "local old = call('BITFIELD', segment" + rest + ") return " + rest_sum +
+                          : "local old = call(bitfield, segment" + rest + ") return " + rest_sum +
                                 " == " + std::to_string(probes - 1));
   replace_all(text, "$SET", set);
   replace_all(text, "$SUM", sum);
@@ -62,6 +62,23 @@ local function has(segment, p, at)
 end
 )";
 
+// BITFIELD counts as a write whatever it does: a replica and a server without memory left would refuse a
+// look-up. Before Redis 6 there is nothing else.
+constexpr std::string_view may_write = "local bitfield = 'BITFIELD'";
+constexpr std::string_view reads_only =
+    "local bitfield = redis.pcall('BITFIELD_RO', KEYS[2]).err and 'BITFIELD' or 'BITFIELD_RO'";
+
+// A segment of another type is damage like one of another length. Any other error is not about the segment,
+// and is raised.
+constexpr std::string_view differs = R"(
+local function differs(segment, bytes)
+  local length = redis.pcall('STRLEN', segment)
+  if type(length) == 'number' then return length ~= tonumber(bytes) end
+  if string.find(length.err, 'WRONGTYPE', 1, true) then return true end
+  redis.call('STRLEN', segment)
+end
+)";
+
 constexpr std::string_view add_text = R"(
 local last = call('GET', KEYS[2])
 if last and string.sub(last, 1, #ARGV[2]) == ARGV[2] then return string.sub(last, #ARGV[2] + 1) end
@@ -71,12 +88,17 @@ if epoch ~= ARGV[1] then return 'S' end
 local segments = #KEYS - 2
 local positions = {}
 for s = 1, segments do
-  if call('STRLEN', KEYS[2+s]) ~= tonumber(ARGV[6+s]) then return 'D' .. s end
+  if differs(KEYS[2+s], ARGV[6+s]) then return 'D' .. s end
   positions[s] = cmsgpack.unpack(ARGV[6+segments+s])
 end
 local newest, p = KEYS[2+segments], positions[segments]
+local count = tonumber(call('HGET', KEYS[1], ARGV[4]) or '')
+if not count then return 'C' end
 local room = math.huge
-if ARGV[5] ~= '' then room = tonumber(ARGV[5]) - tonumber(call('HGET', KEYS[1], ARGV[4]) or '0') end
+if ARGV[5] ~= '' then room = tonumber(ARGV[5]) - count end
+-- What may be refused is tried before the first bit is set: a refused batch must leave none.
+call('HINCRBY', KEYS[1], ARGV[4], 0)
+call('SET', KEYS[2], '', 'PX', ARGV[3])
 local fresh, out = 0, {}
 for key = 1, #p / $PROBES do
   local at = (key - 1) * $PROBES
@@ -107,7 +129,7 @@ if epoch ~= ARGV[1] then return 'S' end
 local segments = #KEYS - 1
 local positions = {}
 for s = 1, segments do
-  if call('STRLEN', KEYS[1+s]) ~= tonumber(ARGV[1+s]) then return 'D' .. s end
+  if differs(KEYS[1+s], ARGV[1+s]) then return 'D' .. s end
   positions[s] = cmsgpack.unpack(ARGV[1+segments+s])
 end
 local out = {}
@@ -122,17 +144,23 @@ end
 return table.concat(out)
 )";
 
+// Until it is published nobody else would ever find the segment, so it has a time limit.
 constexpr std::string_view lengthen_text = R"(
-local bytes = tonumber(ARGV[1])
-if redis.call('STRLEN', KEYS[1]) < bytes then redis.call('SETRANGE', KEYS[1], bytes - 1, '\0') end
-return redis.call('STRLEN', KEYS[1])
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+if not epoch then return 'M' end
+if epoch ~= ARGV[1] then return 'S' end
+local bytes = tonumber(ARGV[2])
+if redis.call('STRLEN', KEYS[2]) < bytes then redis.call('SETRANGE', KEYS[2], bytes - 1, '\0') end
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
+return redis.call('STRLEN', KEYS[2])
 )";
 
 constexpr std::string_view publish_text = R"(
 local epoch = redis.call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
-if redis.call('STRLEN', KEYS[2]) ~= tonumber(ARGV[4]) then return 'D1' end
+if differs(KEYS[2], ARGV[4]) then return 'D1' end
+redis.call('PERSIST', KEYS[2])
 redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3], ARGV[5], '0')
 for i = 3, #KEYS do
   redis.call('UNLINK', KEYS[i])
@@ -142,27 +170,38 @@ return 'K'
 )";
 
 constexpr std::string_view begin_text = R"(
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+if redis.call('EXISTS', KEYS[1]) == 1 then
+  return redis.call('HGET', KEYS[1], 'id') == ARGV[2] and 1 or 0
+end
 redis.call('HSET', KEYS[1], unpack(ARGV))
 return 1
 )";
 
+constexpr std::string_view hide_text = R"(
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+redis.call('HSET', KEYS[1], 'ready', '0')
+return 1
+)";
+
 /// All numbers of probes, made at the first use.
-std::array<script, max_probes + 1> for_all_probes(std::string_view text) {
+/// @param bitfield  defines which command `has` reads with
+std::array<script, max_probes + 1> for_all_probes(std::string_view bitfield, std::string_view text) {
   std::array<script, max_probes + 1> all;
-  for (unsigned k = 1; k <= max_probes; ++k) all[k] = for_probes(std::string(has) + std::string(text), k);
+  for (unsigned k = 1; k <= max_probes; ++k)
+    all[k] =
+        for_probes(std::string(bitfield) + std::string(has) + std::string(differs) + std::string(text), k);
   return all;
 }
 
 }  // namespace
 
 const script& add(unsigned probes) {
-  static const auto all = for_all_probes(add_text);
+  static const auto all = for_all_probes(may_write, add_text);
   return all[probes];
 }
 
 const script& check(unsigned probes) {
-  static const auto all = for_all_probes(check_text);
+  static const auto all = for_all_probes(reads_only, check_text);
   return all[probes];
 }
 
@@ -172,12 +211,17 @@ const script& lengthen() {
 }
 
 const script& publish() {
-  static const script one = make(std::string(publish_text));
+  static const script one = make(std::string(differs) + std::string(publish_text));
   return one;
 }
 
 const script& begin() {
   static const script one = make(std::string(begin_text));
+  return one;
+}
+
+const script& hide() {
+  static const script one = make(std::string(hide_text));
   return one;
 }
 

@@ -27,7 +27,7 @@ namespace scripts {
 ///       length, then for each segment the positions of all keys
 /// Returns a character a key: 0 fresh, 1 seen, 3 no room. Shorter than the batch where it stopped for want of
 /// room.
-///         `S` stale, `M` no state, `D<n>` segment n is missing or has another length.
+///         `S` stale, `M` no state, `C` no count, `D<n>` segment n is missing or has another length.
 ///
 /// A batch is remembered with its answer under the token key; the same sequence gets the same answer again.
 [[nodiscard]] const script& add(unsigned probes);
@@ -37,8 +37,10 @@ namespace scripts {
 /// KEYS  state, the segments    ARGV  epoch, then lengths and positions as above    Returns as above.
 [[nodiscard]] const script& check(unsigned probes);
 
-/// Makes a segment at least so long, filling up with zeros; never writes inside what is there.
-/// KEYS  segment    ARGV  bytes    Returns the length.
+/// Makes a segment that is not published yet at least so long, filling up with zeros; never writes inside
+/// what is there. It is forgotten after its life, unless it is published or lengthened again before.
+///
+/// KEYS  state, segment    ARGV  epoch, bytes, life in ms    Returns the length; `S` stale, `M` no state.
 [[nodiscard]] const script& lengthen();
 
 /// Replaces the list of a partition's segments by the next one.
@@ -48,9 +50,13 @@ namespace scripts {
 /// forget Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length.
 [[nodiscard]] const script& publish();
 
-/// Begins a filter, unless there is one.
-/// KEYS  header    ARGV  field, value, ...    Returns 1 begun, 0 there is one.
+/// Makes a filter's header, unless there is another one.
+/// KEYS  header    ARGV  `id`, the id, then field, value, ...    Returns 1 it is this one, 0 another.
 [[nodiscard]] const script& begin();
+
+/// Puts a header that is there out of sight, because its filter is being dropped.
+/// KEYS  header    Returns 1 done, 0 there is none.
+[[nodiscard]] const script& hide();
 
 }  // namespace scripts
 }  // namespace everseen::redis

@@ -1,21 +1,29 @@
-// What every store must do. A new store is one line in `kinds`.
+// What every store must do. Included once by each test file that says which kinds of store are asked:
+//
+//     INSTANTIATE_TEST_SUITE_P(Kinds, AnyStore, testing::ValuesIn(kinds), name_of_kind);
+
+#pragma once
 
 #include <atomic>
 #include <cstring>
+#include <filesystem>
 #include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "everseen/core/stream_image.hpp"
-#include "everseen/store/store.hpp"
+#include "everseen/filter/open_store.hpp"
 
 #include "test/support/lockstep.hpp"
 #include "test/support/random_digests.hpp"
 #include "test/support/scratch_directory.hpp"
 
-namespace everseen {
-namespace {
+namespace everseen::any_store {
 
 using namespace test;
 using namespace std::chrono_literals;
@@ -26,15 +34,12 @@ struct kind {
       url;  ///< of an empty store, given an empty directory
 };
 
-const kind kinds[] = {
-    {"memory", [](const auto&) { return "mem:"; }},
-    {"file_never", [](const auto& path) { return "file:" + path.string() + "?sync=never"; }},
-    {"file_interval", [](const auto& path) { return "file:" + path.string(); }},
-    {"file_always", [](const auto& path) { return "file:" + path.string() + "?sync=always"; }},
-};
-
-void PrintTo(const kind& k, std::ostream* out) {
+inline void PrintTo(const kind& k, std::ostream* out) {
   *out << k.name;
+}
+
+inline std::string name_of_kind(const testing::TestParamInfo<kind>& one) {
+  return one.param.name;
 }
 
 class AnyStore : public testing::TestWithParam<kind> {
@@ -43,16 +48,13 @@ class AnyStore : public testing::TestWithParam<kind> {
   std::shared_ptr<store> store_ = open_store(GetParam().url(scratch_.path()));
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, AnyStore, testing::ValuesIn(kinds),
-                         [](const auto& one) { return one.param.name; });
-
-spec spec_of(spec_request request) {
+inline spec spec_of(spec_request request) {
   request.seed = hash_seed{};
   if (!request.partitions) request.partitions = 3;
   return make_spec(request);
 }
 
-event_time at(std::chrono::milliseconds t) {
+inline event_time at(std::chrono::milliseconds t) {
   return event_time(t);
 }
 
@@ -63,7 +65,7 @@ struct copied_segment {
   friend bool operator==(const copied_segment&, const copied_segment&) = default;
 };
 
-std::vector<copied_segment> segments_of(const stored_filter& filter) {
+inline std::vector<copied_segment> segments_of(const stored_filter& filter) {
   std::vector<copied_segment> all;
   for (std::uint32_t p = 0; p < filter.get_spec().partitions; ++p)
     filter.visit_segments(
@@ -74,7 +76,7 @@ std::vector<copied_segment> segments_of(const stored_filter& filter) {
 }
 
 /// The same but for the counts, which a restore may raise by what an estimate from the bits errs.
-void expect_copy(std::vector<copied_segment> copy, const std::vector<copied_segment>& original) {
+inline void expect_copy(std::vector<copied_segment> copy, const std::vector<copied_segment>& original) {
   ASSERT_EQ(copy.size(), original.size());
   for (std::size_t i = 0; i < copy.size(); ++i) {
     const std::uint64_t keys = original[i].layer.keys;
@@ -85,7 +87,7 @@ void expect_copy(std::vector<copied_segment> copy, const std::vector<copied_segm
   EXPECT_EQ(copy, original);
 }
 
-void restore_into(store& to, std::string_view name, const stored_filter& from) {
+inline void restore_into(store& to, std::string_view name, const stored_filter& from) {
   const auto target = to.begin_restore(name, from.get_spec());
   for (const copied_segment& segment : segments_of(from))
     std::memcpy(target->add_segment(segment.id, segment.layer).data(), segment.bits.data(),
@@ -384,5 +386,4 @@ TEST_P(AnyStore, SyncAndLookUpsMayRunBesideAdds) {
   syncer.join();
 }
 
-}  // namespace
-}  // namespace everseen
+}  // namespace everseen::any_store

@@ -1,0 +1,43 @@
+// Redis in all its shapes, against real servers. A server serves all tests of its kind in one process, each
+// under a prefix of its own.
+
+#include <array>
+
+#include "test/filter/any_store_suite.hpp"
+#include "test/support/redis_server.hpp"
+
+namespace everseen::any_store {
+namespace {
+
+/// Started when first asked for.
+redis_server& instance(std::size_t number) {
+  static std::array<std::unique_ptr<redis_server>, 3> all;
+  if (!all[number]) all[number] = std::make_unique<redis_server>();
+  return *all[number];
+}
+
+redis_cluster& cluster() {
+  static redis_cluster one;
+  return one;
+}
+
+std::string fresh_prefix() {
+  static int tests = 0;
+  return "?prefix=test" + std::to_string(++tests);
+}
+
+const kind kinds[] = {
+    {"redis_tcp", [](const auto&) { return instance(0).url("/" + fresh_prefix()); }},
+    {"redis_unix", [](const auto&) { return instance(0).unix_url(fresh_prefix()); }},
+    {"redis_many",
+     [](const auto&) {
+       return "redis://" + instance(0).address() + "," + instance(1).address() + "," + instance(2).address() +
+              "/" + fresh_prefix();
+     }},
+    {"redis_cluster", [](const auto&) { return cluster().url("/" + fresh_prefix()); }},
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, AnyStore, testing::ValuesIn(kinds), name_of_kind);
+
+}  // namespace
+}  // namespace everseen::any_store

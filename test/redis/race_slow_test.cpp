@@ -1,0 +1,161 @@
+// Sixteen processes make, fill and rotate one filter at once.
+
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "everseen/core/growth.hpp"
+
+#include "test/redis/stored.hpp"
+#include "test/support/child_process.hpp"
+
+namespace everseen::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using test::child_process;
+using test::random_digests;
+using test::redis_cluster;
+using test::redis_server;
+
+constexpr int processes = 16;
+constexpr int steps = 8;
+constexpr std::size_t keys_a_step = 600;
+constexpr std::size_t keys_a_batch = 60;
+constexpr window_spec window{60s, 4};
+
+event_time time_of(int step) {
+  return event_time(15s * step);
+}
+
+spec raced_spec() {
+  return make_spec({.capacity = 600,
+                    .error_rate = 1e-12,
+                    .layout = layout_kind::classic,
+                    .probes = 19,
+                    .seed = hash_seed{},
+                    .window = window,
+                    .partitions = 4});
+}
+
+std::vector<digest> keys_of(int step) {
+  return random_digests(100 + static_cast<std::uint64_t>(step)).take(keys_a_step);
+}
+
+std::shared_ptr<stored_filter> open_or_create(redis_store& store) {
+  try {
+    return store.create("raced", raced_spec());
+  } catch (const name_taken&) {
+    return store.open("raced", access::write);
+  }
+}
+
+/// Adds all keys, step by step, each process from another place of the step; tells the numbers of those that
+/// it got `fresh` for, and last how many verdicts were neither fresh nor seen nor late.
+void take_part(const std::string& url, int process, const child_process::tell& tell) {
+  const auto filter = open_or_create(*store_at(url));
+  int unanswered = 0;
+  for (int step = 0; step < steps; ++step) {
+    const auto keys = keys_of(step);
+    for (std::size_t from = 0; from < keys_a_step; from += keys_a_batch) {
+      const std::size_t begin = (from + static_cast<std::size_t>(process) * 120) % keys_a_step;
+      const auto got = test::add_keys(*filter, std::span(keys).subspan(begin, keys_a_batch), time_of(step));
+      for (std::size_t i = 0; i < keys_a_batch; ++i) {
+        if (got.verdicts[i] == verdict::fresh)
+          tell(static_cast<int>(static_cast<std::size_t>(step) * keys_a_step + begin + i));
+        unanswered += got.verdicts[i] == verdict::unknown;
+      }
+    }
+  }
+  tell(-1 - unanswered);
+}
+
+/// Layers filled one after the other with so many keys.
+slice_state filled(const spec& s, window::slice_index index, std::uint64_t keys) {
+  slice_state slice{index, {}};
+  do {
+    const auto plan = growth::plan_layer(s, static_cast<unsigned>(slice.layers.size()));
+    const std::uint64_t here = std::min(keys, plan.capacity);
+    slice.layers.push_back({plan.shape, plan.capacity, here});
+    keys -= here;
+  } while (keys > 0);
+  return slice;
+}
+
+/// What a partition must be at the end.
+partition_state expected_state(const spec& s, std::uint32_t partition) {
+  partition_state state;
+  const auto newest = window::slice_at(window, time_of(steps - 1));
+  for (int step = 0; step < steps; ++step) {
+    const auto index = window::slice_at(window, time_of(step));
+    if (index < window::oldest_live(window, newest)) continue;
+    std::uint64_t keys = 0;
+    for (const digest& d : keys_of(step)) keys += partition_of(d, s.partitions) == partition;
+    state.slices.push_back(filled(s, index, keys));
+  }
+  return state;
+}
+
+void race(const std::string& url, const std::vector<const redis_server*>& servers) {
+  std::vector<int> fresh(steps * keys_a_step, 0);
+  {
+    std::vector<std::unique_ptr<child_process>> all;
+    for (int p = 0; p < processes; ++p)
+      all.push_back(std::make_unique<child_process>([&](const auto& tell) {
+        try {
+          take_part(url, p, tell);
+        } catch (const std::exception& e) {
+          std::fprintf(stderr, "process %d: %s\n", p, e.what());
+        }
+      }));
+    for (const auto& one : all) {
+      int last = 0;
+      while (const auto told = one->next()) {
+        last = *told;
+        if (last >= 0) ++fresh.at(static_cast<std::size_t>(last));
+      }
+      EXPECT_EQ(last, -1) << "a process died, or some keys were not answered";
+    }
+  }
+  for (std::size_t i = 0; i < fresh.size(); ++i) EXPECT_EQ(fresh[i], 1) << "key " << i;
+
+  const auto filter = store_at(url)->open("raced", access::read);
+  const spec& s = filter->get_spec();
+  std::set<std::string> expected = {"everseen", "everseen:raced"};
+  std::string generation;
+  for (const redis_server* server : servers)
+    if (server->run({"EXISTS", "everseen:raced"}) == "1")
+      generation = server->run({"HGET", "everseen:raced", "generation"});
+  const key_names names("everseen", "raced");
+  for (std::uint32_t p = 0; p < s.partitions; ++p) {
+    const partition_state state = filter->state(p);
+    EXPECT_EQ(state, expected_state(s, p)) << "partition " << p;
+    EXPECT_GT(state.slices.back().layers.size(), 1u) << "nothing grew, so nothing was tested";
+    expected.insert(names.state(std::stoull(generation), p));
+    for (const slice_state& slice : state.slices)
+      for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer)
+        expected.insert(names.segment(std::stoull(generation), {p, slice.index, layer}));
+  }
+  std::set<std::string> kept;  // tokens and what a loser of a race prepared go by themselves
+  for (const redis_server* server : servers)
+    for (const std::string& key : keys_like(*server, "*"))
+      if (server->run({"PTTL", key}) == "-1") kept.insert(key);
+  EXPECT_EQ(kept, expected);
+}
+
+TEST(Race, OnOneServerEveryKeyIsFreshOnce) {
+  redis_server server;
+  race(server.url(), {&server});
+}
+
+TEST(Race, OnAClusterEveryKeyIsFreshOnce) {
+  redis_cluster cluster;
+  race(cluster.url(), {&cluster.node(0), &cluster.node(1), &cluster.node(2)});
+}
+
+}  // namespace
+}  // namespace everseen::redis

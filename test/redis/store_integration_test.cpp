@@ -1,0 +1,468 @@
+// What a filter on a server says when something is wrong with it: always which key and what to do, and never
+// that a key is fresh.
+
+#include <functional>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/core/error.hpp"
+
+#include "test/redis/stored.hpp"
+
+namespace everseen::redis {
+namespace {
+
+using test::add_keys;
+using test::check_keys;
+using test::keys_in;
+using test::random_digests;
+using test::redis_server;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+using cause = batch_failure::cause;
+
+/// A server, and on it the filter `clicks` of one partition, which holds `known`.
+class DamagedFilter : public testing::Test {
+ protected:
+  DamagedFilter() {
+    filter_ =
+        store_->create("clicks", planned(*store_, {.capacity = 200, .error_rate = 1e-9, .partitions = 1}));
+    EXPECT_TRUE(add_keys(*filter_, known_).result);
+    state_ = key_like(server_, "everseen:{clicks/*}");
+    segment_ = key_like(server_, "everseen:{clicks/*}:0.0");
+  }
+
+  /// Whoever has it open and whoever opens it now, to add, look up or copy it, is told of the key.
+  void expect_told_of(const std::string& key, const std::string& what) {
+    const auto told =
+        AllOf(HasSubstr(key), HasSubstr(what), HasSubstr("Restore"), Not(HasSubstr("but a key")));
+    for (const bool opened_before : {true, false}) {
+      const auto f = opened_before ? filter_ : store_->open("clicks", access::write);
+      const auto add = failure_of_add(*f, known_);
+      ASSERT_TRUE(add) << "added";
+      EXPECT_THAT(add->message, told);
+      EXPECT_EQ(add->why, cause::format);
+      const auto check = failure_of_check(*f, known_);
+      ASSERT_TRUE(check) << "looked up";
+      EXPECT_THAT(check->message, told);
+      EXPECT_EQ(check->why, cause::format);
+      EXPECT_THAT(message_of<format_error>([&] { f->visit_segments(0, [](auto&&...) {}); }), told);
+    }
+  }
+
+  redis_server server_;
+  std::shared_ptr<redis_store> store_ = store_at(server_.url());
+  std::vector<digest> known_ = random_digests(1).take(100);
+  std::shared_ptr<stored_filter> filter_;
+  std::string state_, segment_;
+  const std::string header_ = "everseen:clicks";
+};
+
+TEST_F(DamagedFilter, KeysAreNamedAsDocumented) {
+  const auto all = keys_like(server_, "*");
+  ASSERT_EQ(all.size(), 5u);
+  EXPECT_EQ(all[0], "everseen");
+  EXPECT_EQ(all[1], "everseen:clicks");
+  EXPECT_THAT(all[2], MatchesRegex(R"(everseen:\{clicks/[0-9]+/0\})"));
+  EXPECT_EQ(all[3], all[2] + ":0.0");
+  EXPECT_THAT(all[4].substr(all[2].size()), MatchesRegex(":t:[0-9a-f]{32}"));
+  EXPECT_EQ(server_.run({"SMEMBERS", "everseen"}), "clicks");
+  std::vector<std::string> header = lines_of(server_.run({"HKEYS", "everseen:clicks"}));
+  std::ranges::sort(header);
+  EXPECT_THAT(header, ElementsAre("generation", "id", "ready", "spec"));
+  EXPECT_EQ(all[2], "everseen:{clicks/" + server_.run({"HGET", "everseen:clicks", "generation"}) + "/0}");
+  EXPECT_EQ(server_.run({"HGET", all[2], "keys:0.0"}), "100");
+  EXPECT_EQ(server_.run({"TTL", all[0]}) + server_.run({"TTL", all[1]}) + server_.run({"TTL", all[2]}) +
+                server_.run({"TTL", all[3]}),
+            "-1-1-1-1")
+      << "only the token expires";
+}
+
+TEST_F(DamagedFilter, DeletedSegment) {
+  server_.run({"DEL", segment_});
+  expect_told_of(segment_, "is missing");
+}
+
+TEST_F(DamagedFilter, EvictedSegment) {
+  server_.run({"CONFIG", "SET", "maxmemory-policy", "allkeys-random"});
+  server_.run({"CONFIG", "SET", "maxmemory", "1mb"});
+  test::wait_until(
+      [&] {
+        return server_.run({"SET", "new", std::string(1000, 'x')}), server_.run({"EXISTS", segment_}) == "0";
+      },
+      "the segment is evicted");
+  const auto failure = failure_of_check(*filter_, known_);
+  ASSERT_TRUE(failure);
+  EXPECT_THAT(failure->message, HasSubstr("is missing"));
+  EXPECT_EQ(failure->why, cause::format);
+}
+
+TEST_F(DamagedFilter, SegmentOfAnotherType) {
+  server_.run({"DEL", segment_});
+  server_.run({"RPUSH", segment_, "x"});
+  expect_told_of(segment_, "another type");
+}
+
+TEST_F(DamagedFilter, SegmentMadeLonger) {
+  server_.run({"APPEND", segment_, "x"});
+  expect_told_of(segment_, "another");
+}
+
+TEST_F(DamagedFilter, SegmentMadeShorter) {
+  server_.run({"SET", segment_, "short"});
+  expect_told_of(segment_, "another");
+}
+
+TEST_F(DamagedFilter, DeletedState) {
+  server_.run({"DEL", state_});
+  expect_told_of(state_, "is missing");
+}
+
+TEST_F(DamagedFilter, StateOfAnotherType) {
+  server_.run({"SET", state_, "x"});
+  expect_told_of(state_, "another type");
+}
+
+TEST_F(DamagedFilter, StateWithoutEpoch) {
+  server_.run({"HDEL", state_, "epoch"});
+  expect_told_of(state_, "is missing");
+}
+
+/// What only those notice who read the state again: all who open the filter.
+class DamagedState : public DamagedFilter {
+ protected:
+  void expect_told(const std::string& what) {
+    const auto f = store_->open("clicks", access::write);
+    const auto failure = failure_of_add(*f, known_);
+    ASSERT_TRUE(failure) << "added";
+    EXPECT_THAT(failure->message, AllOf(HasSubstr(state_), HasSubstr(what), Not(HasSubstr("but a key"))));
+    EXPECT_EQ(failure->why, cause::format);
+    EXPECT_THAT(message_of<format_error>([&] { (void)f->state(0); }), HasSubstr(state_));
+  }
+};
+
+TEST_F(DamagedState, ManifestWithAnotherByte) {
+  const std::string manifest = server_.run({"HGET", state_, "manifest"});
+  for (const std::size_t at : {std::size_t{0}, std::size_t{9}, manifest.size() / 2, manifest.size() - 1}) {
+    std::string other = manifest;
+    other[at] = static_cast<char>(other[at] ^ 1);
+    server_.run({"HSET", state_, "manifest", other});
+    expect_told("is damaged");
+  }
+}
+
+TEST_F(DamagedState, EpochThatIsNotTheManifests) {
+  server_.run({"HINCRBY", state_, "epoch", "1"});
+  expect_told("epoch");
+}
+
+TEST_F(DamagedState, CountThatIsNoNumber) {
+  server_.run({"HSET", state_, "keys:0.0", "many"});
+  expect_told("count");
+}
+
+TEST_F(DamagedState, MissingCount) {
+  server_.run({"HDEL", state_, "keys:0.0"});
+  expect_told("count");
+}
+
+TEST_F(DamagedState, StateOfAnotherFilter) {
+  const auto other =
+      store_->create("other", planned(*store_, {.capacity = 200, .error_rate = 1e-9, .partitions = 1}));
+  server_.run({"COPY", key_like(server_, "everseen:{other/*}"), state_, "REPLACE"});
+  expect_told("another filter");
+}
+
+TEST_F(DamagedFilter, CountThatIsNoNumberIsNoticedBeforeAnyBitIsSet) {
+  for (const growth_kind growth : {growth_kind::grow, growth_kind::overfill}) {
+    const std::string name(growth == growth_kind::grow ? "g" : "o");
+    const auto f = store_->create(
+        name, planned(*store_, {.capacity = 200, .error_rate = 1e-9, .growth = growth, .partitions = 1}));
+    random_digests source(2);
+    ASSERT_TRUE(add_keys(*f, source.take(10)).result);
+    const std::string state = key_like(server_, "everseen:{" + name + "/*}");
+    server_.run({"HSET", state, "keys:0.0", "many"});
+    const auto more = source.take(10);
+    const auto failure = failure_of_add(*f, more);
+    ASSERT_TRUE(failure);
+    EXPECT_THAT(failure->message, AllOf(HasSubstr(state), HasSubstr("count")));
+    server_.run({"HSET", state, "keys:0.0", "10"});
+    EXPECT_EQ(outcome(add_keys(*f, more)), "10 fresh");
+  }
+}
+
+TEST_F(DamagedFilter, DeletedHeaderIsNoFreeName) {
+  server_.run({"DEL", header_});
+  const auto told = AllOf(HasSubstr(header_ + " is missing"), HasSubstr("drop it"));
+  EXPECT_THAT(message_of<format_error>([&] { store_->open("clicks", access::read); }), told);
+  const spec s = filter_->get_spec();
+  EXPECT_THAT(message_of<format_error>([&] { store_->create("clicks", s); }), told)
+      << "a new filter would call all keys fresh";
+  EXPECT_THAT(message_of<format_error>([&] { store_->begin_restore("clicks", s); }), told);
+  EXPECT_THAT(store_->list(), IsEmpty());
+  store_->drop("clicks");
+  EXPECT_EQ(keys_in(*store_->create("clicks", s)), 0u);
+}
+
+TEST_F(DamagedFilter, FilterMadeAfterItsHeaderWasLostTakesNothingOver) {
+  server_.run({"DEL", header_, "everseen"});
+  const auto again = store_->create("clicks", filter_->get_spec());
+  EXPECT_EQ(outcome(check_keys(*again, known_)), "100 fresh");
+  EXPECT_EQ(keys_in(*again), 0u);
+}
+
+TEST_F(DamagedFilter, HeaderOfAnotherType) {
+  server_.run({"SET", header_, "x"});
+  EXPECT_THAT(message_of<format_error>([&] { store_->open("clicks", access::read); }),
+              AllOf(HasSubstr(header_), HasSubstr("another type")));
+}
+
+TEST_F(DamagedFilter, HeaderWithADamagedField) {
+  const struct {
+    const char *field, *value, *told;
+  } all[] = {{"spec", "x", "is damaged"},
+             {"id", "x", "id"},
+             {"generation", "x", "generation"},
+             {"generation", "1x", "generation"}};
+  for (const auto& one : all) {
+    const std::string before = server_.run({"HGET", header_, one.field});
+    for (const bool missing : {false, true}) {
+      missing ? server_.run({"HDEL", header_, one.field})
+              : server_.run({"HSET", header_, one.field, one.value});
+      EXPECT_THAT(message_of<format_error>([&] { store_->open("clicks", access::read); }),
+                  AllOf(HasSubstr(header_), HasSubstr(one.told), HasSubstr("Restore")));
+      EXPECT_THROW(store_->create("clicks", filter_->get_spec()), name_taken);
+    }
+    server_.run({"HSET", header_, one.field, before});
+  }
+  EXPECT_EQ(outcome(check_keys(*store_->open("clicks", access::read), known_)), "100 seen");
+}
+
+TEST_F(DamagedFilter, SpecOfAnotherVersion) {
+  std::string bytes = server_.run({"HGET", header_, "spec"});
+  const auto version = image::encode_spec(filter_->get_spec());
+  ASSERT_EQ(bytes.size(), version.size());
+  bytes[0] = static_cast<char>(bytes[0] + 1);
+  server_.run({"HSET", header_, "spec", bytes});
+  EXPECT_THAT(message_of<format_error>([&] { store_->open("clicks", access::read); }), HasSubstr(header_));
+}
+
+TEST_F(DamagedFilter, DamagedOneCanBeDropped) {
+  const std::vector<std::function<void()>> damages = {
+      [&] {
+        server_.run({"DEL", state_});
+      },
+      [&] {
+        server_.run({"SET", state_, "x"});
+      },
+      [&] {
+        server_.run({"HSET", state_, "manifest", "x"});
+      },
+      [&] {
+        server_.run({"DEL", segment_});
+      },
+      [&] {
+        server_.run({"HSET", header_, "spec", "x"});
+      },
+      [&] {
+        server_.run({"HSET", header_, "ready", "0"});
+      },
+      [&] {
+        server_.run({"DEL", header_});
+      },
+  };
+  const spec s = filter_->get_spec();
+  for (const auto& damage : damages) {
+    damage();
+    store_->drop("clicks");
+    EXPECT_THAT(store_->list(), IsEmpty());
+    const auto again = store_->create("clicks", s);
+    EXPECT_EQ(outcome(add_keys(*again, known_)), "100 fresh");
+    const std::string generation = server_.run({"HGET", header_, "generation"});
+    state_ = "everseen:{clicks/" + generation + "/0}";
+    segment_ = state_ + ":0.0";
+  }
+}
+
+TEST_F(DamagedFilter, DroppedOneLeavesOnlyWhatExpires) {
+  store_->drop("clicks");
+  for (const std::string& key : keys_like(server_, "*"))
+    EXPECT_GT(std::stol(server_.run({"PTTL", key})), 0) << key;
+}
+
+TEST_F(DamagedFilter, WhoStillUsesADroppedOneIsToldAndDoesNotTouchTheNewOne) {
+  store_->drop("clicks");
+  const auto again = store_->create("clicks", filter_->get_spec());
+  ASSERT_TRUE(add_keys(*again, random_digests(3).take(10)).result);
+  const auto failure = failure_of_add(*filter_, known_);
+  ASSERT_TRUE(failure);
+  EXPECT_THAT(failure->message, AllOf(HasSubstr(state_), HasSubstr("missing")));
+  EXPECT_EQ(keys_in(*again), 10u);
+}
+
+TEST_F(DamagedFilter, HalfDroppedOneSaysSo) {
+  server_.run({"HSET", header_, "ready", "0"});
+  EXPECT_FALSE(store_->exists("clicks"));
+  EXPECT_THAT(message_of<storage_error>([&] { store_->open("clicks", access::read); }), HasSubstr("drop it"));
+  EXPECT_THROW(store_->create("clicks", filter_->get_spec()), name_taken);
+}
+
+TEST_F(DamagedFilter, TwoPrefixesShareNothing) {
+  const auto other = store_at(server_.url("?prefix=staging"));
+  EXPECT_THAT(other->list(), IsEmpty());
+  const auto f = other->create("clicks", filter_->get_spec());
+  EXPECT_EQ(outcome(add_keys(*f, known_)), "100 fresh");
+  other->drop("clicks");
+  EXPECT_EQ(outcome(check_keys(*filter_, known_)), "100 seen");
+  EXPECT_THAT(store_->list(), ElementsAre("clicks"));
+}
+
+TEST_F(DamagedFilter, FullServerRefusesAndAnswersAgainWhenItHasRoom) {
+  server_.run({"CONFIG", "SET", "maxmemory", "1mb"});
+  const auto more = random_digests(4).take(100);
+  const auto failure = failure_of_add(*filter_, more);
+  ASSERT_TRUE(failure);
+  EXPECT_THAT(failure->message,
+              AllOf(HasSubstr("maxmemory"), HasSubstr(state_), Not(HasSubstr("but a key"))));
+  EXPECT_EQ(failure->why, cause::backend);
+  EXPECT_EQ(outcome(check_keys(*filter_, known_)), "100 seen") << "reading goes on";
+  EXPECT_THAT(message_of<backend_error>([&] { store_->create("new", filter_->get_spec()); }),
+              AllOf(HasSubstr("everseen:{new/"), HasSubstr("maxmemory")));
+  server_.run({"CONFIG", "SET", "maxmemory", "0"});
+  EXPECT_EQ(outcome(add_keys(*filter_, more)), "100 fresh") << "the refused batch had left no bit";
+}
+
+TEST_F(DamagedFilter, FullServerRefusesGrowth) {
+  redis_server& server = server_;
+  server.run({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
+  const auto f =
+      store_->create("big", planned(*store_, {.capacity = 20'000, .error_rate = 1e-6, .partitions = 1}));
+  random_digests source(5);
+  server.run({"CONFIG", "SET", "maxmemory", "1"});
+  const auto failure = failure_of_add(*f, source.take(10));
+  ASSERT_TRUE(failure);
+  EXPECT_THAT(failure->message, HasSubstr("maxmemory"));
+  server.run({"CONFIG", "SET", "maxmemory", "0"});
+  EXPECT_EQ(outcome(add_keys(*f, random_digests(5).take(10))), "10 fresh");
+}
+
+TEST_F(DamagedFilter, ReadOnlyReplicaAnswersLookUpsAndRefusesToAdd) {
+  server_.run({"CONFIG", "SET", "repl-diskless-sync-delay", "0"});
+  redis_server::options o;
+  o.config = {"--replicaof", "127.0.0.1", std::to_string(server_.port())};
+  redis_server replica(o);
+  test::wait_until([&] { return replica.run({"EXISTS", segment_}) == "1"; }, "the replica is in step");
+  const auto there = store_at(replica.url("?retry_for=100ms"));
+  const auto f = there->open("clicks", access::read);
+  EXPECT_EQ(outcome(check_keys(*f, known_)), "100 seen");
+  EXPECT_THAT(message_of<backend_error>([&] { there->create("new", filter_->get_spec()); }),
+              HasSubstr("READONLY"));
+  const auto writer = [&] {
+    const auto w = there->open("clicks", access::write);
+    if (const auto failure = failure_of_add(*w, random_digests(6).take(5)))
+      throw backend_error(failure->message);
+  };
+  EXPECT_THAT(message_of<backend_error>(writer), AllOf(HasSubstr("READONLY"), Not(HasSubstr("but a key"))));
+}
+
+TEST_F(DamagedFilter, UserWithoutRightsIsToldWhichKeyOrCommand) {
+  server_.run({"ACL", "SETUSER", "reader", "on", ">secret", "~everseen*", "+@read", "+evalsha", "+eval",
+               "-bitfield"});
+  const auto as = [&](const std::string& user) {
+    return store_at("redis://" + user + ":secret@" + server_.address());
+  };
+  const auto reader = as("reader")->open("clicks", access::read);
+  EXPECT_THAT(message_of<backend_error>([&] { as("reader")->create("new", filter_->get_spec()); }),
+              AllOf(HasSubstr("everseen"), HasSubstr("NOPERM")));
+
+  server_.run({"ACL", "SETUSER", "adder", "on", ">secret", "~everseen*", "+@all", "-bitfield"});
+  const auto f = as("adder")->open("clicks", access::write);
+  const auto failure = failure_of_add(*f, random_digests(7).take(5));
+  ASSERT_TRUE(failure);
+  EXPECT_THAT(failure->message,
+              AllOf(HasSubstr(state_), HasSubstr("can't run this command"), Not(HasSubstr("but a key"))));
+
+  server_.run({"ACL", "SETUSER", "elsewhere", "on", ">secret", "~other*", "+@all"});
+  EXPECT_THAT(message_of<backend_error>([&] { as("elsewhere")->open("clicks", access::read); }),
+              AllOf(HasSubstr(header_), HasSubstr("NOPERM")));
+}
+
+TEST_F(DamagedFilter, RefusalInTheMiddleOfAScriptLeavesNoBits) {
+  server_.run({"ACL", "SETUSER", "half", "on", ">secret", "~everseen*", "+@all", "-set", "-hincrby"});
+  const auto f = store_at("redis://half:secret@" + server_.address())->open("clicks", access::write);
+  const auto more = random_digests(8).take(5);
+  EXPECT_TRUE(failure_of_add(*f, more));
+  EXPECT_EQ(outcome(add_keys(*filter_, more)), "5 fresh");
+}
+
+TEST_F(DamagedFilter, WrongPasswordIsReportedAtOnce) {
+  redis_server::options o;
+  o.password = "right";
+  redis_server locked(o);
+  const auto wrong = store_at("redis://:wrong@" + locked.address());
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THAT(message_of<backend_error>([&] { wrong->create("a", filter_->get_spec()); }),
+              AllOf(HasSubstr("WRONGPASS"), Not(HasSubstr("wrong@"))));
+  EXPECT_THAT(message_of<backend_error>([&] { store_at(locked.url())->open("a", access::read); }),
+              HasSubstr("NOAUTH"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+}
+
+TEST_F(DamagedFilter, ServerThatRestartsWithoutItsDataIsNoticed) {
+  server_.kill();
+  server_.start();
+  ASSERT_THAT(keys_like(server_, "*"), IsEmpty());
+  for (const auto& failure : {failure_of_add(*filter_, known_), failure_of_check(*filter_, known_)}) {
+    ASSERT_TRUE(failure);
+    EXPECT_THAT(failure->message,
+                AllOf(HasSubstr(state_), HasSubstr("is missing"), Not(HasSubstr("but a key"))));
+  }
+}
+
+TEST(LostInstance, OneOfThreeWithoutItsDataIsNoticedByWhoOpensTheFilter) {
+  redis_server one, two, three;
+  const std::string url = "redis://" + one.address() + "," + two.address() + "," + three.address();
+  const auto store = store_at(url);
+  const auto f =
+      store->create("clicks", planned(*store, {.capacity = 600, .error_rate = 1e-9, .partitions = 3}));
+  const auto keys = random_digests(1).take(300);
+  ASSERT_TRUE(add_keys(*f, keys).result);
+  two.run({"FLUSHALL"});
+  const auto reopened = store_at(url)->open("clicks", access::write);
+  const test::answers got = check_keys(*reopened, keys);
+  ASSERT_FALSE(got.result);
+  EXPECT_THAT(got.result.error().message, HasSubstr("/1} is missing"));
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    EXPECT_EQ(got.verdicts[i], partition_of(keys[i], 3) == 1 ? verdict::unknown : verdict::seen);
+}
+
+TEST(Durability, WhatWasAcknowledgedIsSeenAfterKill9) {
+  redis_server::options o;
+  o.config = {"--appendonly", "yes", "--appendfsync", "always"};
+  redis_server server(o);
+  const auto store = store_at(server.url());
+  const auto f =
+      store->create("clicks", planned(*store, {.capacity = 300, .error_rate = 1e-9, .partitions = 2}));
+  std::vector<digest> acknowledged;
+  random_digests source(2);
+  for (int round = 0; round < 3; ++round) {
+    for (int batch = 0; batch < 10; ++batch) {
+      const auto keys = source.take(50);
+      ASSERT_TRUE(add_keys(*f, keys).result);
+      acknowledged.insert(acknowledged.end(), keys.begin(), keys.end());
+    }
+    server.kill();
+    server.start();
+    EXPECT_EQ(check_keys(*f, acknowledged).result->seen, acknowledged.size());
+    EXPECT_EQ(keys_in(*store_at(server.url())->open("clicks", access::read)), acknowledged.size());
+  }
+}
+
+}  // namespace
+}  // namespace everseen::redis

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "everseen/redis/redis_store.hpp"
+
+#include "test/support/random_digests.hpp"
+#include "test/support/redis_server.hpp"
+#include "test/support/stored_keys.hpp"
+
+namespace everseen::redis {
+
+inline std::shared_ptr<redis_store> store_at(const std::string& url) {
+  return std::make_shared<redis_store>(parse_redis_url(url));
+}
+
+/// As the store plans it, but always with the same hashes.
+inline spec planned(const store& in, spec_request request) {
+  request.seed = hash_seed{};
+  return in.plan(request);
+}
+
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);)
+    if (!line.empty()) lines.push_back(line);
+  return lines;
+}
+
+/// All keys of a server that match a pattern of Redis, in order.
+inline std::vector<std::string> keys_like(const test::redis_server& server, const std::string& pattern) {
+  auto keys = lines_of(server.run({"KEYS", pattern}));
+  std::ranges::sort(keys);
+  return keys;
+}
+
+/// The only key that matches.
+inline std::string key_like(const test::redis_server& server, const std::string& pattern) {
+  const auto keys = keys_like(server, pattern);
+  return keys.size() == 1 ? keys.front() : "of the keys like " + pattern + " there is not one";
+}
+
+/// Why adding these keys failed; empty if it did not. None of them may have been called anything.
+inline std::optional<batch_failure> failure_of_add(stored_filter& to, std::span<const digest> keys) {
+  const test::answers got = test::add_keys(to, keys);
+  if (got.result) return {};
+  batch_failure failure = got.result.error();
+  for (const verdict v : got.verdicts)
+    if (v != verdict::unknown) failure.message += " (but a key was called " + std::string(to_string(v)) + ")";
+  return failure;
+}
+
+inline std::optional<batch_failure> failure_of_check(const stored_filter& in, std::span<const digest> keys) {
+  const test::answers got = test::check_keys(in, keys);
+  if (got.result) return {};
+  batch_failure failure = got.result.error();
+  for (const verdict v : got.verdicts)
+    if (v != verdict::unknown) failure.message += " (but a key was called " + std::string(to_string(v)) + ")";
+  return failure;
+}
+
+/// "5 fresh", "5 seen" where all were alike; else what failed, or every number.
+inline std::string outcome(const test::answers& got) {
+  if (!got.result) return got.result.error().message;
+  const tally& t = *got.result;
+  const std::size_t all = got.verdicts.size();
+  if (t.fresh == all) return std::to_string(all) + " fresh";
+  if (t.seen == all) return std::to_string(all) + " seen";
+  return std::to_string(t.fresh) + " fresh, " + std::to_string(t.seen) + " seen, " + std::to_string(t.late) +
+         " late, " + std::to_string(t.unknown) + " unknown";
+}
+
+/// What an exception said; empty if there was none.
+template <typename Error, typename Call>
+std::string message_of(Call call) {
+  try {
+    call();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+}  // namespace everseen::redis
