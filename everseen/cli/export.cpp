@@ -59,9 +59,7 @@ verb export_verb() {
       "Write a filter as one stream of bytes",
       "The stream holds everything: what the filter was created with, its secret seed, and all bits, with "
       "checksums. Keep it as safe as the filter: a file made by -o can be read by its owner only, and stands "
-      "under its name when it is complete.
-
-      "
+      "under its name when it is complete.\n\n"
       "Every key added before the export began is in the stream. Of keys that somebody adds meanwhile, some "
       "may be; to copy the filter as of one moment, let nobody add meanwhile.",
       {{"Into a file", "everseen export clicks -o clicks.everseen", scene},
