@@ -52,7 +52,19 @@ std::uint64_t random_generation() {
 
 }  // namespace
 
-redis_store::redis_store(redis_url url) : pool_(std::make_shared<session_pool>(std::move(url))) {}
+namespace {
+
+/// An option that this store does not honour must not look as if it did.
+redis_url honoured(redis_url url) {
+  if (url.gear.value_or(gear_kind::script) != gear_kind::script)
+    throw parameter_error("gear= of a Redis URL can only be script so far; leave it out");
+  if (url.wait_replicas > 0) throw parameter_error("wait= of a Redis URL is not served yet; leave it out");
+  return url;
+}
+
+}  // namespace
+
+redis_store::redis_store(redis_url url) : pool_(std::make_shared<session_pool>(honoured(std::move(url)))) {}
 
 spec redis_store::plan(const spec_request& request) const {
   return plan_for_redis(pool_->url(), request);
