@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "everseen/store/embedded_filter.hpp"
-#include "everseen/store/estimated_keys.hpp"
 #include "everseen/store/memory_segments.hpp"
+#include "everseen/store/recovered_keys.hpp"
 
 namespace everseen {
 
@@ -43,7 +43,7 @@ class memory_store::restoring : public store::restore {
         for (std::uint32_t i = 0; i < slice.layers.size(); ++i) {
           layer_state& layer = slice.layers[i];
           const std::byte* const bits = bits_.at({p, slice.index, i});
-          layer.keys = std::max(layer.keys, estimated_keys(layer.shape, {bits, layer.shape.bytes}));
+          layer.keys = recovered_keys(layer.keys, layer.shape, {bits, layer.shape.bytes});
         }
     into_->insert(name_, std::make_shared<memory_filter>(spec_, std::move(bits_), std::move(states_)));
   }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "everseen/store/damage.hpp"
-#include "everseen/store/estimated_keys.hpp"
+#include "everseen/store/recovered_keys.hpp"
 
 namespace everseen {
 
@@ -64,8 +64,9 @@ void segment_file::set_keys(std::uint64_t keys) noexcept {
 }
 
 void segment_file::raise_keys_to_bits() {
-  const std::uint64_t estimated = estimated_keys(shape_, {bits(), shape_.bytes});
-  if (estimated > keys()) set_keys(estimated);
+  const std::uint64_t counted = keys();
+  const std::uint64_t recovered = recovered_keys(counted, shape_, {bits(), shape_.bytes});
+  if (recovered > counted) set_keys(recovered);
 }
 
 void segment_file::sync() {

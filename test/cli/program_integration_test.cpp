@@ -102,7 +102,7 @@ TEST_F(Program, SaysWhenThereIsNoPlaceForFilters) {
 
 TEST_F(Program, EndsByOutageWhereTheStoreCannotBe) {
   given("touch file");
-  EXPECT_THAT(sh("everseen create f --store file:file/store"), Complains(3, "file/store"));
+  EXPECT_THAT(sh("everseen create f --store file:file/store"), Complains(3, "/file: Not a directory"));
 }
 
 TEST_F(Program, EndsByDamageWhereAFilterIsBroken) {
