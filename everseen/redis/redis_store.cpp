@@ -9,6 +9,7 @@
 #include "everseen/redis/planning.hpp"
 #include "everseen/redis/redis_filter.hpp"
 #include "everseen/redis/scripts.hpp"
+#include "everseen/store/recovered_keys.hpp"
 
 namespace everseen::redis {
 
@@ -316,7 +317,18 @@ class redis_store::restoring final : public store::restore {
  private:
   static constexpr std::size_t page_bytes = std::size_t{1} << 20;
 
+  /// The count of the segment at hand. The copy may have been taken beside a writer, so that it lags.
+  void recover_count() {
+    for (slice_state& slice : states_[last_id_.partition].slices)
+      if (slice.index == last_id_.slice) {
+        layer_state& layer = slice.layers[last_id_.layer];
+        layer.keys = recovered_keys(layer.keys, layer.shape, last_);
+      }
+  }
+
   void send_last() {
+    if (last_.empty()) return;
+    recover_count();
     const remote_filter& f = draft_.filter();
     const std::string key = f.keys.segment(f.generation, last_id_);
     std::vector<request> requests;
