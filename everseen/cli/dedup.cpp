@@ -251,7 +251,9 @@ constexpr std::string_view details =
     "newline gets one. Keys may contain any bytes. With --filter the keys are remembered in a named filter, "
     "and lines printed by an earlier run are repeats.\n\n"
     "When something fails in the middle, all lines whose keys were added before have been printed, unless it "
-    "is the output that failed. The counts of --stats are written then, too.";
+    "is the output that failed or the program was killed. With --filter the lines that were lost then count "
+    "as printed by the next run: start again from a copy of the filter (everseen export). The counts of "
+    "--stats are written after a failure, too.";
 
 }  // namespace
 

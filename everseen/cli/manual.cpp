@@ -139,7 +139,7 @@ const std::vector<constant_entry>& exit_codes() {
       {"0", "done"},
       {"1", "the answer is no: a key is fresh, or you declined"},
       {"2", "the command line makes no sense"},
-      {"3", "storage or a server did not do its part; trying again is safe"},
+      {"3", "storage, the output or a server did not do its part"},
       {"4", "stored or received bytes are damaged"},
   };
   return codes;
