@@ -167,7 +167,8 @@ TEST(StreamImage, StreamsMayFollowEachOther) {
 }
 
 TEST(StreamImage, AfterTheEndNothingFollows) {
-  image::stream_reader in(pieces_of(stream_of({})));
+  const bytes stream = stream_of({});
+  image::stream_reader in(pieces_of(stream));
   EXPECT_FALSE(in.next());
   EXPECT_FALSE(in.next());
 }
