@@ -182,7 +182,8 @@ class redis_store::draft {
                                                  "spec",       text_of(encoded),
                                                  "generation", generation,
                                                  "ready",      ready};
-    const std::vector<request> requests = {{{key, 0}, encode(words), 1, true}};
+    std::vector<request> requests;
+    requests.push_back({{key, 0}, encode(words), 1, true});
     const answer begun = std::move(with_.exchange(requests).front());
     committed_ = begun ? begun->front().integer() == 1 : begun.error().may_have_run;
     if (!begun) throw backend_error(begun.error().message);
