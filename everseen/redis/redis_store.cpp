@@ -6,9 +6,9 @@
 #include <iterator>
 #include <utility>
 
+#include "everseen/redis/header.hpp"
 #include "everseen/redis/planning.hpp"
 #include "everseen/redis/redis_filter.hpp"
-#include "everseen/redis/scripts.hpp"
 #include "everseen/store/recovered_keys.hpp"
 
 namespace everseen::redis {
@@ -57,8 +57,8 @@ namespace {
 
 /// An option that this store does not honour must not look as if it did.
 redis_url honoured(redis_url url) {
-  if (url.gear.value_or(gear_kind::script) != gear_kind::script)
-    throw parameter_error("gear= of a Redis URL can only be script so far; leave it out");
+  if (url.gear == gear_kind::merge)
+    throw parameter_error("gear=merge of a Redis URL is not served yet; leave it out");
   if (url.wait_replicas > 0) throw parameter_error("wait= of a Redis URL is not served yet; leave it out");
   return url;
 }
@@ -91,9 +91,11 @@ remote_filter redis_store::new_filter(session& with, std::string_view name, cons
   validate(s);
   const key_names keys = keys_of(name);
   const std::string key = keys.header();
+  // Asked first: who takes the name meanwhile makes the header before its entry.
+  const bool listed = is_listed(with, name);
   if (ask_about(with, {key, 0}, {"EXISTS", key}).integer() != 0) throw filter_exists(name);
   // To begin anew would call everything fresh that the lost filter had seen.
-  if (is_listed(with, name)) throw damaged_key(key, "is missing");
+  if (listed) throw damaged_key(key, "is missing");
   return {keys, s, image::random_filter_id(), random_generation()};
 }
 
@@ -142,18 +144,12 @@ class redis_store::draft {
     const auto encoded = image::encode_spec(filter_.spec);
     const std::string key = filter_.keys.header();
     const std::string generation = std::to_string(filter_.generation);
-    const request r{
-        {key, 0},
-        encode({"EVAL", scripts::begin().text, "1", key, "id", text_of(std::as_bytes(std::span(filter_.id))),
-                "spec", text_of(encoded), "generation", generation, "ready", ready}),
-        1,
-        true};
-    const answer begun = std::move(with_.exchange(std::span(&r, 1)).front());
-    committed_ = begun ? begun->front().integer() == 1 : begun.error().may_have_run;
+    const std::vector<std::string> fields = {
+        "spec", std::string(text_of(encoded)), "generation", generation, "ready", std::string(ready)};
+    const auto begun =
+        begin_header(with_, key, std::string(text_of(std::as_bytes(std::span(filter_.id)))), fields);
+    committed_ = begun ? *begun : begun.error().may_have_run;
     if (!begun) throw backend_error(begun.error().message);
-    if (begun->front().is_error())
-      throw backend_error("the Redis server refused a command on " + key + ": " +
-                          std::string(begun->front().text()));
     if (!committed_) throw filter_exists(filter_.keys.name());
   }
 
@@ -257,7 +253,8 @@ void redis_store::drop(std::string_view name) {
     if (there) {
       const reply fields = ask_about(*with, {header, 0}, {"HMGET", header, "spec", "id", "generation"});
       const remote_filter f = decode_header(name, fields);
-      (void)ask_about(*with, {header, 0}, {"EVAL", scripts::hide().text, "1", header});
+      if (const auto hidden = hide_header(*with, header); !hidden)
+        throw backend_error(hidden.error().message);
       for (std::uint32_t p = 0; p < f.spec.partitions; ++p) unlink_partition(*with, f, p);
     }
   } catch (const format_error&) {
@@ -271,7 +268,7 @@ void redis_store::unlink_partition(session& with, const remote_filter& f, std::u
   const std::string state = f.keys.state(f.generation, partition);
   // From the names of the counts: they stay readable where the manifest does not.
   constexpr std::string_view counts = "keys:";
-  std::vector<std::string> keys = {state};
+  std::vector<std::string> keys = {state, f.keys.fence(f.generation, partition)};
   try {
     const reply fields = ask_about(with, {state, partition}, {"HKEYS", state});
     for (std::size_t i = 0; i < fields.size(); ++i)
