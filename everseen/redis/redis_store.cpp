@@ -4,8 +4,10 @@
 #include <charconv>
 #include <cstddef>
 #include <iterator>
+#include <thread>
 #include <utility>
 
+#include "everseen/redis/backoff.hpp"
 #include "everseen/redis/header.hpp"
 #include "everseen/redis/planning.hpp"
 #include "everseen/redis/redis_filter.hpp"
@@ -80,9 +82,42 @@ bool redis_store::is_listed(session& with, std::string_view name) const {
   return ask_about(with, {index, 0}, {"SISMEMBER", index, name}).integer() == 1;
 }
 
-void redis_store::list(session& with, std::string_view name) const {
+bool redis_store::has_header(session& with, std::string_view name) const {
+  const std::string key = keys_of(name).header();
+  return ask_about(with, {key, 0}, {"EXISTS", key}).integer() == 1;
+}
+
+bool redis_store::is_ready(session& with, std::string_view name) const {
+  const std::string key = keys_of(name).header();
+  return ask_about(with, {key, 0}, {"HGET", key, "ready"}).text() == ready;
+}
+
+/// Index and header lie on different slots, so no step sees both, and between two steps a filter may come or
+/// go. Damage does neither: what looks lost is looked at again for a while before it is called so.
+bool redis_store::is_lost(session& with, std::string_view name) const {
+  constexpr int looks = 6;
+  backoff pause;
+  for (int look = 1;; ++look) {
+    if (has_header(with, name) || !is_listed(with, name)) return false;
+    if (look == looks) return true;
+    std::this_thread::sleep_for(pause.next());
+  }
+}
+
+/// Puts a filter's name on the index. Whoever drops it hides its header, then takes the name off, then
+/// removes the header; so a name that is added to the index too late sees that its filter is on its way out.
+/// @return false  it was dropped meanwhile; the index is as it was
+bool redis_store::list(session& with, std::string_view name) const {
   const std::string index = key_names::index(pool_->url().prefix);
   (void)ask_about(with, {index, 0}, {"SADD", index, name});
+  if (is_ready(with, name)) return true;
+  unlist(with, name);
+  return false;
+}
+
+void redis_store::unlist(session& with, std::string_view name) const {
+  const std::string index = key_names::index(pool_->url().prefix);
+  (void)ask_about(with, {index, 0}, {"SREM", index, name});
 }
 
 /// A filter that may take the name, as far as can be seen now.
@@ -90,12 +125,9 @@ remote_filter redis_store::new_filter(session& with, std::string_view name, cons
   validate_filter_name(name);
   validate(s);
   const key_names keys = keys_of(name);
-  const std::string key = keys.header();
-  // Asked first: who takes the name meanwhile makes the header before its entry.
-  const bool listed = is_listed(with, name);
-  if (ask_about(with, {key, 0}, {"EXISTS", key}).integer() != 0) throw filter_exists(name);
+  if (has_header(with, name)) throw filter_exists(name);
   // To begin anew would call everything fresh that the lost filter had seen.
-  if (listed) throw damaged_key(key, "is missing");
+  if (is_lost(with, name)) throw damaged_key(keys.header(), "is missing");
   return {keys, s, image::random_filter_id(), random_generation()};
 }
 
@@ -136,7 +168,7 @@ class redis_store::draft {
     for (std::size_t i = 0; i < answers.size(); ++i)
       if (answers[i]->back().integer() != 1) throw damaged_key(made_[i].key, "is missing");
     take_name();
-    in_.list(with_, filter_.keys.name());
+    (void)in_.list(with_, filter_.keys.name());
   }
 
  private:
@@ -190,7 +222,7 @@ remote_filter redis_store::read_header(session& with, std::string_view name) con
                             "died; drop it (again)",
                         0, key);
   }
-  if (is_listed(with, name)) throw damaged_key(key, "is missing");
+  if (is_lost(with, name)) throw damaged_key(key, "is missing");
   throw no_such_filter(name);
 }
 
@@ -217,14 +249,12 @@ std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access h
   const session_pool::lease with = pool_->take();
   remote_filter f = read_header(*with, name);
   // Its maker may have died before it could.
-  if (how == access::write) list(*with, name);
+  if (how == access::write && !list(*with, name)) throw no_such_filter(name);
   return std::make_shared<redis_filter>(pool_, std::move(f), how);
 }
 
 bool redis_store::exists(std::string_view name) const {
-  const session_pool::lease with = pool_->take();
-  const std::string key = keys_of(name).header();
-  return ask_about(*with, {key, 0}, {"HGET", key, "ready"}).text() == ready;
+  return is_ready(*pool_->take(), name);
 }
 
 std::vector<std::string> redis_store::list() const {
@@ -241,27 +271,28 @@ std::vector<std::string> redis_store::list() const {
 }
 
 /// Steps in an order that lets another drop finish, should this process die on the way; and what is damaged
-/// must go, too.
+/// must go, too. A namesake that somebody makes meanwhile has another generation, and stays.
 void redis_store::drop(std::string_view name) {
   const session_pool::lease with = pool_->take();
   validate_filter_name(name);
   const std::string header = keys_of(name).header();
-  const std::string index = key_names::index(pool_->url().prefix);
-  const bool there = ask_about(*with, {header, 0}, {"EXISTS", header}).integer() == 1;
+  const bool there = has_header(*with, name);
   if (!there && !is_listed(*with, name)) throw no_such_filter(name);
+  std::string generation;
   try {
+    const reply fields = ask_about(*with, {header, 0}, {"HMGET", header, "spec", "id", "generation"});
+    generation = fields[2].text();
     if (there) {
-      const reply fields = ask_about(*with, {header, 0}, {"HMGET", header, "spec", "id", "generation"});
       const remote_filter f = decode_header(name, fields);
-      if (const auto hidden = hide_header(*with, header); !hidden)
-        throw backend_error(hidden.error().message);
+      hide_header(*with, header, generation);
       for (std::uint32_t p = 0; p < f.spec.partitions; ++p) unlink_partition(*with, f, p);
     }
   } catch (const format_error&) {
     // Nobody can find its other keys any more.
   }
-  (void)ask_about(*with, {header, 0}, {"UNLINK", header});
-  (void)ask_about(*with, {index, 0}, {"SREM", index, name});
+  unlist(*with, name);
+  remove_header(*with, header, generation);
+  if (is_ready(*with, name)) (void)list(*with, name);
 }
 
 void redis_store::unlink_partition(session& with, const remote_filter& f, std::uint32_t partition) const {

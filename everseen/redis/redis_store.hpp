@@ -41,7 +41,11 @@ class redis_store final : public store {
 
   [[nodiscard]] key_names keys_of(std::string_view name) const;
   [[nodiscard]] bool is_listed(session& with, std::string_view name) const;
-  void list(session& with, std::string_view name) const;
+  [[nodiscard]] bool has_header(session& with, std::string_view name) const;
+  [[nodiscard]] bool is_ready(session& with, std::string_view name) const;
+  [[nodiscard]] bool is_lost(session& with, std::string_view name) const;
+  bool list(session& with, std::string_view name) const;
+  void unlist(session& with, std::string_view name) const;
   [[nodiscard]] remote_filter new_filter(session& with, std::string_view name, const spec& s) const;
   [[nodiscard]] remote_filter read_header(session& with, std::string_view name) const;
   [[nodiscard]] remote_filter decode_header(std::string_view name, const reply& fields) const;
