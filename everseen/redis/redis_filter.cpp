@@ -54,9 +54,12 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
   {
     const std::scoped_lock alone(lock_);
     for (const partition_batch& batch : batches)
-      tasks.emplace_back(filter_, what, batch, known_[batch.partition], with->name());
+      tasks.emplace_back(filter_, what, batch, known_[batch.partition], first_gear(*with),
+                         second_gear(*with));
   }
   drive(*with, tasks);
+  for (const partition_task& task : tasks)
+    if (task.changed_gear()) no_scripts_ = true;
 
   tally done;
   std::optional<batch_failure> failure;
@@ -79,6 +82,16 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
 void redis_filter::wait_with(std::shared_ptr<patience> p) {
   filter_.keeps_answers = p ? answers_kept_in_an_outage : answers_kept;
   pool_->wait_with(std::move(p));
+}
+
+std::unique_ptr<gear> redis_filter::first_gear(const session& with) const {
+  const gear_kind fastest = no_scripts_ ? gear_kind::bitfield : gear_kind::script;
+  return make_gear(pool_->url().gear.value_or(fastest), filter_, with.name());
+}
+
+std::unique_ptr<gear> redis_filter::second_gear(const session& with) const {
+  if (pool_->url().gear || no_scripts_) return nullptr;
+  return make_gear(gear_kind::bitfield, filter_, with.name());
 }
 
 remote_partition redis_filter::load(session& with, std::uint32_t partition) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -35,12 +36,15 @@ class redis_filter final : public stored_filter {
 
  private:
   batch_result run(std::span<const partition_batch> batches, partition_task::purpose what) const;
+  [[nodiscard]] std::unique_ptr<gear> first_gear(const session& with) const;
+  [[nodiscard]] std::unique_ptr<gear> second_gear(const session& with) const;
   [[nodiscard]] remote_partition load(session& with, std::uint32_t partition) const;
 
   std::shared_ptr<session_pool> pool_;
   remote_filter filter_;
   const access how_;
-  mutable std::mutex lock_;  // guards the pictures
+  mutable std::atomic<bool> no_scripts_{false};  // the server forbids them
+  mutable std::mutex lock_;                      // guards the pictures
   mutable std::vector<std::shared_ptr<const remote_partition>> known_;
 };
 

@@ -162,7 +162,8 @@ if epoch ~= ARGV[1] then return 'S' end
 if differs(KEYS[2], ARGV[4]) then return 'D1' end
 redis.call('PERSIST', KEYS[2])
 redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3], ARGV[5], '0')
-for i = 3, #KEYS do
+redis.call('SET', KEYS[3], ARGV[6])
+for i = 4, #KEYS do
   redis.call('UNLINK', KEYS[i])
   redis.call('HDEL', KEYS[1], ARGV[3+i])
 end

@@ -45,9 +45,10 @@ namespace scripts {
 
 /// Replaces the list of a partition's segments by the next one.
 ///
-/// KEYS  state, the new segment, the segments to forget
-/// ARGV  epoch, next epoch, next manifest, length of the new segment, count field of the new one, those to
-/// forget Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length.
+/// KEYS  state, the new segment, the fence, the segments to forget
+/// ARGV  epoch, next epoch, next manifest, length of the new segment, its count field, what the fence holds
+/// then, the count fields to forget
+/// Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length.
 [[nodiscard]] const script& publish();
 
 /// Makes a filter's header, unless there is another one.
