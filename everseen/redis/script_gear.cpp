@@ -12,8 +12,6 @@ namespace {
 
 using kind = meaning::kind;
 
-constexpr std::string_view token_life_ms = "600000";
-
 /// Different for every batch that this process sends; of fixed length, so that none is another's beginning.
 std::string next_sequence() {
   static std::atomic<std::uint64_t> count{0};
@@ -64,9 +62,10 @@ request script_gear::judge(const judging& q) {
     const judging::target& written = q.targets.back();
     const bool limited = filter_.spec.growth != growth_kind::overfill;
     keys.push_back(filter_.keys.token(filter_.generation, q.partition, client_));
-    arguments.insert(arguments.end(), {sequence_, std::string(token_life_ms), count_field(written.id),
-                                       limited ? std::to_string(written.layer.capacity) : "",
-                                       filter_.spec.growth == growth_kind::refuse ? "1" : "0"});
+    arguments.insert(arguments.end(),
+                     {sequence_, std::to_string(filter_.keeps_answers.count()), count_field(written.id),
+                      limited ? std::to_string(written.layer.capacity) : "",
+                      filter_.spec.growth == growth_kind::refuse ? "1" : "0"});
   }
   for (const judging::target& t : q.targets) {
     keys.push_back(filter_.keys.segment(filter_.generation, t.id));
@@ -74,7 +73,10 @@ request script_gear::judge(const judging& q) {
   }
   for (const judging::target& t : q.targets) arguments.push_back(pack_positions(t.layer.shape, q.digests));
   const unsigned probes = filter_.spec.probes;
-  return call(q.adding ? scripts::add(probes) : scripts::check(probes), q.partition, keys, arguments);
+  request asked =
+      call(q.adding ? scripts::add(probes) : scripts::check(probes), q.partition, keys, arguments);
+  if (q.adding) asked.repeatable = repetition(filter_.keeps_answers);
+  return asked;
 }
 
 meaning script_gear::judged(const judging& q, const answer& a) {
