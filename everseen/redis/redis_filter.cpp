@@ -79,19 +79,26 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
   return tl::unexpected(*std::move(failure));
 }
 
-void redis_filter::wait_with(std::shared_ptr<patience> p) {
-  filter_.keeps_answers = p ? answers_kept_in_an_outage : answers_kept;
-  pool_->wait_with(std::move(p));
+gear_kind redis_filter::gear_in_use() const noexcept {
+  return pool_->url().gear.value_or(no_scripts_ ? gear_kind::bitfield : gear_kind::script);
+}
+
+std::string redis_filter::way() const {
+  return gear_in_use() == gear_kind::script ? "redis, script" : "redis, bitfield";
 }
 
 std::unique_ptr<gear> redis_filter::first_gear(const session& with) const {
-  const gear_kind fastest = no_scripts_ ? gear_kind::bitfield : gear_kind::script;
-  return make_gear(pool_->url().gear.value_or(fastest), filter_, with.name());
+  return make_gear(gear_in_use(), filter_, with.name());
 }
 
 std::unique_ptr<gear> redis_filter::second_gear(const session& with) const {
   if (pool_->url().gear || no_scripts_) return nullptr;
   return make_gear(gear_kind::bitfield, filter_, with.name());
+}
+
+void redis_filter::wait_with(std::shared_ptr<patience> p) {
+  filter_.keeps_answers = p ? answers_kept_in_an_outage : answers_kept;
+  pool_->wait_with(std::move(p));
 }
 
 remote_partition redis_filter::load(session& with, std::uint32_t partition) const {

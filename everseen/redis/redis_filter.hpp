@@ -32,10 +32,11 @@ class redis_filter final : public stored_filter {
   /// For all filters of the store, as they share connections. An outage may then last for hours, so the
   /// servers remember their answers for a day.
   void wait_with(std::shared_ptr<patience> p) override;
-  [[nodiscard]] std::string way() const override { return "redis, script"; }
+  [[nodiscard]] std::string way() const override;
 
  private:
   batch_result run(std::span<const partition_batch> batches, partition_task::purpose what) const;
+  [[nodiscard]] gear_kind gear_in_use() const noexcept;
   [[nodiscard]] std::unique_ptr<gear> first_gear(const session& with) const;
   [[nodiscard]] std::unique_ptr<gear> second_gear(const session& with) const;
   [[nodiscard]] remote_partition load(session& with, std::uint32_t partition) const;

@@ -67,6 +67,7 @@ request script_gear::judge(const judging& q) {
                       limited ? std::to_string(written.layer.capacity) : "",
                       filter_.spec.growth == growth_kind::refuse ? "1" : "0"});
   }
+  arguments.push_back(std::to_string(q.digests.size()));
   for (const judging::target& t : q.targets) {
     keys.push_back(filter_.keys.segment(filter_.generation, t.id));
     arguments.push_back(std::to_string(t.layer.shape.bytes));
