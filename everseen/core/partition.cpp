@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -218,6 +219,11 @@ slice_state& partition::open_slice(window::slice_index index) {
     }
   }
   return *std::find_if(slices.begin(), slices.end(), [&](const slice_state& s) { return s.index == index; });
+}
+
+void partition::forget() {
+  place_.drop_before(number_, std::numeric_limits<window::slice_index>::max());
+  state_ = {};
 }
 
 layer_state& partition::grow(slice_state& slice) {

@@ -79,7 +79,12 @@ void partition_task::plan() {
     const bool late = filter_.spec.window && !known_->slices.empty() &&
                       slice < window::oldest_live(*filter_.spec.window, known_->newest());
     count_ = to - from_;
-    // A slice only ever ages, so late by what is known is late. The reverse the server's epoch decides.
+    // A slice only ages, so late by what is known is late; but a reset makes it young again, and nothing is
+    // sent that would tell. The reverse the server's epoch decides.
+    if (late && !confirmed_) {
+      step_ = step::load;
+      return;
+    }
     if (late) {
       std::fill_n(batch_.out.begin() + static_cast<std::ptrdiff_t>(from_), count_, verdict::late);
       from_ = to;
@@ -220,8 +225,10 @@ void partition_task::take_state(const reply& r) {
   try {
     known_ = std::make_shared<const remote_partition>(decode_state(filter_, batch_.partition, r));
   } catch (const format_error& e) {
+    gone_ = r.size() == 0;
     return fail(batch_failure::cause::format, e.what());
   }
+  confirmed_ = true;
   just_loaded_ = true;
   plan();
   just_loaded_ = false;
@@ -234,6 +241,7 @@ bool partition_task::take_refusal(std::string_view word) {
       fail(batch_failure::cause::backend, "the partition changes faster than it can be read");
     step_ = step::load;
   } else if (word == "M") {
+    gone_ = true;
     fail(batch_failure::cause::format,
          damaged_key(filter_.keys.state(filter_.generation, batch_.partition), "is missing").what());
   } else if (word == "C") {
@@ -257,6 +265,7 @@ void partition_task::take_verdicts(std::string_view verdicts) {
   if (verdicts.size() > count_)
     return fail(batch_failure::cause::backend, "the server answered more than it was asked");
   stale_ = 0;
+  confirmed_ = true;
   bool no_room = false;
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     batch_.out[from_ + i] = static_cast<verdict>(verdicts[i] - '0');

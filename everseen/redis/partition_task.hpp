@@ -41,6 +41,14 @@ class partition_task {
   /// Draws the consequences of the answer.
   void take(const answer& a);
 
+  /// Whether the next thing to ask may add keys.    @pre !done()
+  [[nodiscard]] bool adds_next() const noexcept { return purpose_ == purpose::add && step_ == step::judge; }
+  /// Ends with a failure of the call under way, whatever its answer was.
+  void give_up(batch_failure why) { failure_ = std::move(why); }
+
+  /// Whether it failed because the partition's state is not there.
+  [[nodiscard]] bool is_gone() const noexcept { return gone_; }
+
   /// What is to be remembered of the partition.
   [[nodiscard]] const std::shared_ptr<const remote_partition>& known() const noexcept { return known_; }
 
@@ -83,6 +91,8 @@ class partition_task {
   std::size_t count_ = 0;  // keys of the call under way
   std::string sequence_;   // names the call under way
   bool just_loaded_ = false;
+  bool confirmed_ = false;  // by the server, in this task: known_ is not from before a reset
+  bool gone_ = false;
   bool with_text_ = false;         // the server does not know the script yet
   std::vector<segment_id> asked_;  // segments of the call under way
   int stale_ = 0;                  // times in a row that the plan was stale

@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "everseen/core/assert.hpp"
+#include "everseen/redis/catalogue.hpp"
+#include "everseen/redis/replica_wait.hpp"
 #include "everseen/store/unanswered.hpp"
 
 namespace everseen::redis {
@@ -14,7 +16,7 @@ namespace {
 constexpr std::uint64_t page_bytes = std::uint64_t{1} << 20;
 
 /// Sends what the tasks want to know, all at once, and hands out the answers, until all are done.
-void drive(session& with, std::vector<partition_task>& tasks) {
+void drive(session& with, const replica_wait& replicas, std::vector<partition_task>& tasks) {
   std::vector<partition_task*> waiting;
   std::vector<request> requests;
   for (;;) {
@@ -22,12 +24,18 @@ void drive(session& with, std::vector<partition_task>& tasks) {
     requests.clear();
     for (partition_task& task : tasks) {
       if (task.done()) continue;
+      const bool adds = task.adds_next();
       waiting.push_back(&task);
       requests.push_back(task.next());
+      if (adds) replicas.follow(requests.back(), tasks.size());
     }
     if (waiting.empty()) return;
-    const std::vector<answer> answers = with.exchange(requests);
-    for (std::size_t i = 0; i < waiting.size(); ++i) waiting[i]->take(answers[i]);
+    std::vector<answer> answers = with.exchange(requests);
+    for (std::size_t i = 0; i < waiting.size(); ++i)
+      if (auto lacking = replicas.take_off(requests[i], answers[i]))
+        waiting[i]->give_up(*std::move(lacking));
+      else
+        waiting[i]->take(answers[i]);
   }
 }
 
@@ -56,24 +64,53 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
     for (const partition_batch& batch : batches)
       tasks.emplace_back(filter_, what, batch, known_[batch.partition], with->name());
   }
-  drive(*with, tasks);
+  drive(*with, replica_wait(pool_->url()), tasks);
 
   tally done;
   std::optional<batch_failure> failure;
-  const std::scoped_lock alone(lock_);
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    auto& known = known_[batches[i].partition];
-    // Another thread may have learned more meanwhile; after a failure nothing is certain.
-    if (tasks[i].failure())
-      known = nullptr;
-    else if (tasks[i].known() && (!known || known->epoch < tasks[i].known()->epoch))
-      known = tasks[i].known();
-    done += tasks[i].done_so_far();
-    if (!failure && tasks[i].failure()) failure = tasks[i].failure();
+  bool gone = false;
+  {
+    const std::scoped_lock alone(lock_);
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      auto& known = known_[batches[i].partition];
+      // Another thread may have learned more meanwhile; after a failure nothing is certain.
+      if (tasks[i].failure())
+        known = nullptr;
+      else if (tasks[i].known() && (!known || known->epoch < tasks[i].known()->epoch))
+        known = tasks[i].known();
+      done += tasks[i].done_so_far();
+      if (failure || !tasks[i].failure()) continue;
+      failure = tasks[i].failure();
+      gone = tasks[i].is_gone();
+    }
   }
   if (!failure) return done;
+  if (gone) failure = why_gone(*with, *std::move(failure));
   failure->done = done;
   return tl::unexpected(*std::move(failure));
+}
+
+/// A filter that was dropped, or has ended, is no damage.
+batch_failure redis_filter::why_gone(session& with, batch_failure damage) const {
+  const std::string& name = filter_.keys.name();
+  const catalogue names(pool_->url().prefix);
+  try {
+    if (names.read(with, name).id == filter_.id) return damage;
+    damage.message = "the filter '" + name + "' was dropped and made again; open it again";
+  } catch (const parameter_error& e) {
+    if (names.look_up(with, name) == catalogue::listing::none) {
+      damage.message +=
+          ". Nothing knows the filter '" + name + "' any more: it was dropped, or its server lost its data";
+      return damage;
+    }
+    damage.message = e.what();
+  } catch (const storage_error& e) {
+    damage.message = e.what();
+  } catch (const error&) {
+    return damage;
+  }
+  damage.why = batch_failure::cause::storage;
+  return damage;
 }
 
 remote_partition redis_filter::load(session& with, std::uint32_t partition) const {
@@ -85,6 +122,11 @@ partition_state redis_filter::state(std::uint32_t partition) const {
   EVERSEEN_ASSERT(partition < filter_.spec.partitions);
   const session_pool::lease with = pool_->take();
   return {load(*with, partition).slices};
+}
+
+std::string redis_filter::place_of(std::uint32_t partition) const {
+  const session_pool::lease with = pool_->take();
+  return to_string(with->server_of({filter_.keys.state(filter_.generation, partition), partition}));
 }
 
 void redis_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {

@@ -28,9 +28,12 @@ class redis_filter final : public stored_filter {
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
   /// Nothing to do: what a server does with acknowledged writes is its own configuration.
   void sync() override {}
+  [[nodiscard]] std::string place_of(std::uint32_t partition) const override;
+  [[nodiscard]] std::optional<event_time> ends_at() const override { return filter_.ends_at; }
 
  private:
   batch_result run(std::span<const partition_batch> batches, partition_task::purpose what) const;
+  [[nodiscard]] batch_failure why_gone(session& with, batch_failure damage) const;
   [[nodiscard]] remote_partition load(session& with, std::uint32_t partition) const;
 
   std::shared_ptr<session_pool> pool_;

@@ -1,7 +1,6 @@
 #include "everseen/redis/redis_store.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <iterator>
 #include <utility>
@@ -9,13 +8,13 @@
 #include "everseen/redis/planning.hpp"
 #include "everseen/redis/redis_filter.hpp"
 #include "everseen/redis/scripts.hpp"
+#include "everseen/redis/server_check.hpp"
 #include "everseen/store/recovered_keys.hpp"
 
 namespace everseen::redis {
 
 namespace {
 
-constexpr std::string_view ready = "1";
 constexpr std::string_view draft_life_ms = "86400000";
 /// So many requests are sent at a time, so that neither side has to keep them all.
 constexpr std::size_t at_once = 256;
@@ -51,50 +50,32 @@ std::uint64_t random_generation() {
   return generation;
 }
 
-}  // namespace
-
-namespace {
-
 /// An option that this store does not honour must not look as if it did.
 redis_url honoured(redis_url url) {
   if (url.gear.value_or(gear_kind::script) != gear_kind::script)
     throw parameter_error("gear= of a Redis URL can only be script so far; leave it out");
-  if (url.wait_replicas > 0) throw parameter_error("wait= of a Redis URL is not served yet; leave it out");
   return url;
 }
 
 }  // namespace
 
-redis_store::redis_store(redis_url url) : pool_(std::make_shared<session_pool>(honoured(std::move(url)))) {}
+redis_store::redis_store(redis_url url)
+    : pool_(std::make_shared<session_pool>(honoured(std::move(url)))), catalogue_(pool_->url().prefix) {}
 
 spec redis_store::plan(const spec_request& request) const {
   return plan_for_redis(pool_->url(), request);
-}
-
-key_names redis_store::keys_of(std::string_view name) const {
-  return {pool_->url().prefix, name};
-}
-
-bool redis_store::is_listed(session& with, std::string_view name) const {
-  const std::string index = key_names::index(pool_->url().prefix);
-  return ask_about(with, {index, 0}, {"SISMEMBER", index, name}).integer() == 1;
-}
-
-void redis_store::list(session& with, std::string_view name) const {
-  const std::string index = key_names::index(pool_->url().prefix);
-  (void)ask_about(with, {index, 0}, {"SADD", index, name});
 }
 
 /// A filter that may take the name, as far as can be seen now.
 remote_filter redis_store::new_filter(session& with, std::string_view name, const spec& s) const {
   validate_filter_name(name);
   validate(s);
-  const key_names keys = keys_of(name);
+  const key_names keys = catalogue_.keys_of(name);
   const std::string key = keys.header();
   if (ask_about(with, {key, 0}, {"EXISTS", key}).integer() != 0) throw filter_exists(name);
   // To begin anew would call everything fresh that the lost filter had seen.
-  if (is_listed(with, name)) throw damaged_key(key, "is missing");
-  return {keys, s, image::random_filter_id(), random_generation()};
+  if (catalogue_.look_up(with, name) == catalogue::listing::listed) throw damaged_key(key, "is missing");
+  return {keys, s, image::random_filter_id(), random_generation(), {}};
 }
 
 /// A filter that nobody can find yet. Its keys have a time limit until the header is there; without commit()
@@ -129,25 +110,33 @@ class redis_store::draft {
   void commit() {
     std::vector<request> requests;
     for (const route& key : made_)
-      requests.push_back({key, encode({"PERSIST", key.key}) + encode({"EXISTS", key.key}), 2, true});
+      requests.push_back({key, lasting(key.key) + encode({"EXISTS", key.key}), 2, true});
     const std::vector<answer> answers = send_all(with_, requests);
     for (std::size_t i = 0; i < answers.size(); ++i)
       if (answers[i]->back().integer() != 1) throw damaged_key(made_[i].key, "is missing");
     take_name();
-    in_.list(with_, filter_.keys.name());
+    in_.catalogue_.list(with_, filter_);
   }
 
  private:
+  /// All keys of a filter end together.
+  [[nodiscard]] std::string lasting(const std::string& key) const {
+    return filter_.ends_at ? encode({"PEXPIREAT", key, to_text(*filter_.ends_at)}) : encode({"PERSIST", key});
+  }
+
   void take_name() {
     const auto encoded = image::encode_spec(filter_.spec);
     const std::string key = filter_.keys.header();
     const std::string generation = std::to_string(filter_.generation);
-    const request r{
-        {key, 0},
-        encode({"EVAL", scripts::begin().text, "1", key, "id", text_of(std::as_bytes(std::span(filter_.id))),
-                "spec", text_of(encoded), "generation", generation, "ready", ready}),
-        1,
-        true};
+    const std::string end = filter_.ends_at ? to_text(*filter_.ends_at) : "";
+    std::vector<std::string_view> words = {"EVAL",       scripts::begin().text,
+                                           "1",          key,
+                                           "id",         text_of(std::as_bytes(std::span(filter_.id))),
+                                           "spec",       text_of(encoded),
+                                           "generation", generation,
+                                           "ready",      ready};
+    if (filter_.ends_at) words.insert(words.end(), {"ends_at", end});
+    const request r{{key, 0}, encode(words), 1, true};
     const answer begun = std::move(with_.exchange(std::span(&r, 1)).front());
     committed_ = begun ? begun->front().integer() == 1 : begun.error().may_have_run;
     if (!begun) throw backend_error(begun.error().message);
@@ -166,68 +155,45 @@ class redis_store::draft {
 
 std::shared_ptr<stored_filter> redis_store::create(std::string_view name, const spec& s) {
   const session_pool::lease with = pool_->take();
-  draft made(*this, *with, new_filter(*with, name, s));
+  return make(*with, new_filter(*with, name, s));
+}
+
+std::shared_ptr<stored_filter> redis_store::create_expiring(std::string_view name, const spec& s,
+                                                            std::chrono::milliseconds life) {
+  if (life < std::chrono::seconds(1)) throw parameter_error("a filter must live for a second at least");
+  const session_pool::lease with = pool_->take();
+  remote_filter f = new_filter(*with, name, s);
+  f.ends_at = catalogue::server_time(*with, f.keys.header()) + life;
+  return make(*with, std::move(f));
+}
+
+std::shared_ptr<stored_filter> redis_store::make(session& with, remote_filter new_one) const {
+  draft made(*this, with, std::move(new_one));
   const remote_filter& f = made.filter();
   const std::vector<std::string> fields = first_state(f);
   std::vector<request> requests;
-  for (std::uint32_t p = 0; p < s.partitions; ++p) {
+  for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
     const std::string key = f.keys.state(f.generation, p);
     std::vector<std::string_view> words = {"HSET", key};
     words.insert(words.end(), fields.begin(), fields.end());
     requests.push_back(made.make({key, p}, encode(words)));
   }
-  send_all(*with, requests);
+  send_all(with, requests);
   made.commit();
   return std::make_shared<redis_filter>(pool_, f, access::write);
 }
 
-remote_filter redis_store::read_header(session& with, std::string_view name) const {
-  validate_filter_name(name);
-  const std::string key = keys_of(name).header();
-  const reply fields = ask_about(with, {key, 0}, {"HMGET", key, "spec", "id", "generation", "ready"});
-  bool nothing = true;
-  for (std::size_t i = 0; i < fields.size(); ++i) nothing = nothing && fields[i].is_nil();
-  if (!nothing) {
-    if (fields[3].text() == ready) return decode_header(name, fields);
-    throw storage_error("the filter '" + std::string(name) +
-                            "' is being dropped by another process, or was left half dropped by one that "
-                            "died; drop it (again)",
-                        0, key);
-  }
-  if (is_listed(with, name)) throw damaged_key(key, "is missing");
-  throw no_such_filter(name);
-}
-
-remote_filter redis_store::decode_header(std::string_view name, const reply& fields) const {
-  const key_names keys = keys_of(name);
-  const std::string key = keys.header();
-  remote_filter f{keys, {}, {}, 0};
-  try {
-    f.spec = image::decode_spec(std::as_bytes(std::span(fields[0].text())));
-  } catch (const error& e) {
-    throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
-  }
-  if (fields[1].text().size() != f.id.size()) throw damaged_key(key, "has no valid id");
-  std::copy(fields[1].text().begin(), fields[1].text().end(), f.id.begin());
-  const std::string_view generation = fields[2].text();
-  const char* end = generation.data() + generation.size();
-  if (const auto read = std::from_chars(generation.data(), end, f.generation);
-      read.ec != std::errc{} || read.ptr != end)
-    throw damaged_key(key, "has no valid generation");
-  return f;
-}
-
 std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access how) {
   const session_pool::lease with = pool_->take();
-  remote_filter f = read_header(*with, name);
+  remote_filter f = catalogue_.read(*with, name);
   // Its maker may have died before it could.
-  if (how == access::write) list(*with, name);
+  if (how == access::write) catalogue_.list(*with, f);
   return std::make_shared<redis_filter>(pool_, std::move(f), how);
 }
 
 bool redis_store::exists(std::string_view name) const {
   const session_pool::lease with = pool_->take();
-  const std::string key = keys_of(name).header();
+  const std::string key = catalogue_.keys_of(name).header();
   return ask_about(*with, {key, 0}, {"HGET", key, "ready"}).text() == ready;
 }
 
@@ -235,9 +201,7 @@ std::vector<std::string> redis_store::list() const {
   std::vector<std::string> names;
   {
     const session_pool::lease with = pool_->take();
-    const std::string index = key_names::index(pool_->url().prefix);
-    const reply members = ask_about(*with, {index, 0}, {"SMEMBERS", index});
-    for (std::size_t i = 0; i < members.size(); ++i) names.emplace_back(members[i].text());
+    names = catalogue_.names(*with);
   }
   std::erase_if(names, [&](const std::string& name) { return !exists(name); });
   std::ranges::sort(names);
@@ -249,14 +213,13 @@ std::vector<std::string> redis_store::list() const {
 void redis_store::drop(std::string_view name) {
   const session_pool::lease with = pool_->take();
   validate_filter_name(name);
-  const std::string header = keys_of(name).header();
-  const std::string index = key_names::index(pool_->url().prefix);
+  const std::string header = catalogue_.keys_of(name).header();
   const bool there = ask_about(*with, {header, 0}, {"EXISTS", header}).integer() == 1;
-  if (!there && !is_listed(*with, name)) throw no_such_filter(name);
+  if (!there && catalogue_.look_up(*with, name) == catalogue::listing::none) throw no_such_filter(name);
   try {
     if (there) {
       const reply fields = ask_about(*with, {header, 0}, {"HMGET", header, "spec", "id", "generation"});
-      const remote_filter f = decode_header(name, fields);
+      const remote_filter f = catalogue_.decode(name, fields);
       (void)ask_about(*with, {header, 0}, {"EVAL", scripts::hide().text, "1", header});
       for (std::uint32_t p = 0; p < f.spec.partitions; ++p) unlink_partition(*with, f, p);
     }
@@ -264,7 +227,7 @@ void redis_store::drop(std::string_view name) {
     // Nobody can find its other keys any more.
   }
   (void)ask_about(*with, {header, 0}, {"UNLINK", header});
-  (void)ask_about(*with, {index, 0}, {"SREM", index, name});
+  catalogue_.unlist(*with, name);
 }
 
 void redis_store::unlink_partition(session& with, const remote_filter& f, std::uint32_t partition) const {
@@ -283,6 +246,60 @@ void redis_store::unlink_partition(session& with, const remote_filter& f, std::u
   std::vector<std::string_view> words = {"UNLINK"};
   words.insert(words.end(), keys.begin(), keys.end());
   send_all(with, {{{state, partition}, encode(words), 1, true}});
+}
+
+void redis_store::reset(std::string_view name) {
+  const session_pool::lease with = pool_->take();
+  const remote_filter f = catalogue_.read(*with, name);
+  for (std::uint32_t p = 0; p < f.spec.partitions; ++p) empty_partition(*with, f, p);
+}
+
+/// By one step for whoever adds or looks: the next epoch, and no segments.
+void redis_store::empty_partition(session& with, const remote_filter& f, std::uint32_t partition) {
+  const std::string state = f.keys.state(f.generation, partition);
+  for (std::string done; done != "K";) {
+    const remote_partition was =
+        decode_state(f, partition, ask_about(with, {state, partition}, {"HGETALL", state}));
+    std::vector<std::string> words = {"EVAL", scripts::clear().text, "", state};
+    std::vector<std::string> arguments = {std::to_string(was.epoch), std::to_string(was.epoch + 1),
+                                          encode_state(f, {partition, was.epoch + 1, {}})};
+    for (const slice_state& slice : was.slices)
+      for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer) {
+        const segment_id id = {partition, slice.index, layer};
+        words.push_back(f.keys.segment(f.generation, id));
+        arguments.push_back(count_field(id));
+      }
+    words[2] = std::to_string(words.size() - 3);
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    // Sent twice it answers stale, and the second round empties what was added in between: still a reset.
+    const std::vector<std::string_view> views(words.begin(), words.end());
+    done = send_all(with, {{{state, partition}, encode(views), 1, true}}).front()->front().text();
+    if (done == "M") throw damaged_key(state, "is missing");
+  }
+}
+
+std::vector<std::string> redis_store::warnings() const {
+  const session_pool::lease with = pool_->take();
+  const std::string ask = encode({"INFO", "server"}) + encode({"INFO", "memory"}) +
+                          encode({"INFO", "replication"}) + encode({"INFO", "persistence"}) +
+                          encode({"CONFIG", "GET", "save"});
+  const auto answers = with->exchange_with_all(ask, true);
+  const redis_url& url = pool_->url();
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (!answers[i]) throw backend_error(answers[i].error().message);
+    std::string info;
+    for (const reply& section : *answers[i])
+      if (!section.is_error()) info += std::string(section.text()) + "\r\n";
+    const reply& saves = answers[i]->back();
+    if (saves.size() == 2) info += "save:" + std::string(saves[1].text()) + "\r\n";
+    const std::string who =
+        url.shape == redis_url::topology::cluster
+            ? "port " + std::string(info_field(info, "tcp_port").value_or("?")) + " of the cluster"
+            : to_string(url.endpoints.at(i));
+    std::ranges::move(doubts_about(who, info), std::back_inserter(all));
+  }
+  return all;
 }
 
 /// Segments gathered in memory, sent to the server one by one, and made visible together.

@@ -45,6 +45,10 @@ reply ask_about(session& with, const route& key, std::initializer_list<std::stri
   return std::move(answered);
 }
 
+std::string to_text(event_time t) {
+  return std::to_string(t.time_since_epoch().count());
+}
+
 std::string encode_state(const remote_filter& f, const remote_partition& p) {
   image::manifest m;
   m.filter = f.id;
@@ -59,7 +63,9 @@ std::string encode_state(const remote_filter& f, const remote_partition& p) {
 }
 
 std::vector<std::string> first_state(const remote_filter& f) {
-  return {"epoch", "0", "manifest", encode_state(f, {})};
+  std::vector<std::string> fields = {"epoch", "0", "manifest", encode_state(f, {})};
+  if (f.ends_at) fields.insert(fields.end(), {"ends_at", to_text(*f.ends_at)});
+  return fields;
 }
 
 remote_partition decode_state(const remote_filter& f, std::uint32_t number, const reply& fields) {

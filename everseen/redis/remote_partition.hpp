@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@ struct remote_filter {
   everseen::spec spec;
   image::filter_id id{};
   std::uint64_t generation = 1;
+  std::optional<event_time> ends_at{};  ///< when the servers delete its keys, by their clocks
 };
 
 /// A partition as it was when a client last looked: the plan for the next batch is made from this, and the
@@ -32,6 +34,9 @@ struct remote_partition {
   [[nodiscard]] const slice_state* find(window::slice_index slice) const noexcept;
   [[nodiscard]] window::slice_index newest() const noexcept { return slices.back().index; }
 };
+
+/// Milliseconds since 1970, as the servers have it.
+[[nodiscard]] std::string to_text(event_time t);
 
 /// A new partition's state hash, for HSET: fields and values.
 [[nodiscard]] std::vector<std::string> first_state(const remote_filter& f);

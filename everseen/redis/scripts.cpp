@@ -81,7 +81,10 @@ end
 
 constexpr std::string_view add_text = R"(
 local last = call('GET', KEYS[2])
-if last and string.sub(last, 1, #ARGV[2]) == ARGV[2] then return string.sub(last, #ARGV[2] + 1) end
+if last and string.sub(last, 1, #ARGV[2]) == ARGV[2] then
+  call('PEXPIRE', KEYS[2], ARGV[3])
+  return string.sub(last, #ARGV[2] + 1)
+end
 local epoch = call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
@@ -160,11 +163,24 @@ local epoch = redis.call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
 if differs(KEYS[2], ARGV[4]) then return 'D1' end
-redis.call('PERSIST', KEYS[2])
+local ends_at = redis.call('HGET', KEYS[1], 'ends_at')
+if ends_at then redis.call('PEXPIREAT', KEYS[2], ends_at) else redis.call('PERSIST', KEYS[2]) end
 redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3], ARGV[5], '0')
 for i = 3, #KEYS do
   redis.call('UNLINK', KEYS[i])
   redis.call('HDEL', KEYS[1], ARGV[3+i])
+end
+return 'K'
+)";
+
+constexpr std::string_view clear_text = R"(
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+if not epoch then return 'M' end
+if epoch ~= ARGV[1] then return 'S' end
+redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3])
+for i = 2, #KEYS do
+  redis.call('UNLINK', KEYS[i])
+  redis.call('HDEL', KEYS[1], ARGV[2+i])
 end
 return 'K'
 )";
@@ -174,6 +190,8 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
   return redis.call('HGET', KEYS[1], 'id') == ARGV[2] and 1 or 0
 end
 redis.call('HSET', KEYS[1], unpack(ARGV))
+local ends_at = redis.call('HGET', KEYS[1], 'ends_at')
+if ends_at then redis.call('PEXPIREAT', KEYS[1], ends_at) end
 return 1
 )";
 
@@ -212,6 +230,11 @@ const script& lengthen() {
 
 const script& publish() {
   static const script one = make(std::string(differs) + std::string(publish_text));
+  return one;
+}
+
+const script& clear() {
+  static const script one = make(std::string(clear_text));
   return one;
 }
 

@@ -29,7 +29,9 @@ namespace scripts {
 /// room.
 ///         `S` stale, `M` no state, `C` no count, `D<n>` segment n is missing or has another length.
 ///
-/// A batch is remembered with its answer under the token key; the same sequence gets the same answer again.
+/// A batch is remembered with its answer under the token key; the same sequence gets the same answer again,
+/// and the token a new life: a write, too, so that a WAIT behind the call waits for what the first attempt
+/// wrote.
 [[nodiscard]] const script& add(unsigned probes);
 
 /// Judges keys and changes nothing.
@@ -48,9 +50,15 @@ namespace scripts {
 /// KEYS  state, the new segment, the segments to forget
 /// ARGV  epoch, next epoch, next manifest, length of the new segment, count field of the new one, those to
 /// forget Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length.
+/// The new segment ends when the state's field `ends_at` says, or never.
 [[nodiscard]] const script& publish();
 
-/// Makes a filter's header, unless there is another one.
+/// Empties a partition.
+/// KEYS  state, its segments    ARGV  epoch, next epoch, next manifest, the segments' count fields
+/// Returns `K` done, `S` stale, `M` no state.
+[[nodiscard]] const script& clear();
+
+/// Makes a filter's header, unless there is another one; it ends at its field `ends_at`, if it has one.
 /// KEYS  header    ARGV  `id`, the id, then field, value, ...    Returns 1 it is this one, 0 another.
 [[nodiscard]] const script& begin();
 

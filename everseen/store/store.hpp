@@ -1,9 +1,11 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +52,13 @@ class stored_filter {
   /// Makes everything acknowledged so far survive a power loss.
   /// @throws storage_error  the disk refused; what was acknowledged may be lost at a power loss
   virtual void sync() = 0;
+
+  /// Which server has a partition, for people to read; empty where this machine has it.
+  /// @throws backend_error  nobody knows
+  [[nodiscard]] virtual std::string place_of(std::uint32_t /*partition*/) const { return {}; }
+
+  /// When the filter ends by itself; nothing: never.
+  [[nodiscard]] virtual std::optional<event_time> ends_at() const { return {}; }
 };
 
 /// Whether a filter is opened to be changed. Files allow one writer at a time and any number of readers.
@@ -67,6 +76,11 @@ class store {
   /// @throws name_taken  a filter of this name exists    @throws storage_error
   virtual std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) = 0;
 
+  /// A filter that ends by itself after some time, used or not.
+  /// @throws parameter_error  this store cannot do that, or less than a second    @throws  as create
+  virtual std::shared_ptr<stored_filter> create_expiring(std::string_view name, const spec& s,
+                                                         std::chrono::milliseconds life);
+
   /// @throws parameter_error  there is no filter of this name
   /// @throws format_error     it is damaged, or of another version
   /// @throws storage_error    another process writes to it, or files cannot be read
@@ -80,6 +94,16 @@ class store {
   /// Removes a filter and all its bits.
   /// @throws parameter_error  there is no filter of this name    @throws storage_error  it is being written
   virtual void drop(std::string_view name) = 0;
+
+  /// Makes a filter forget all it remembers; what it was created with stays. Nobody sees it missing
+  /// meanwhile.
+  /// @throws parameter_error  there is no filter of this name    @throws storage_error  it is being written
+  /// @throws format_error     it is damaged
+  virtual void reset(std::string_view name) = 0;
+
+  /// What could make filters of this store forget or refuse keys, a sentence each, for people to read.
+  /// @throws backend_error  a server does not answer
+  [[nodiscard]] virtual std::vector<std::string> warnings() const { return {}; }
 
   /// A filter under construction from segments made elsewhere. Becomes visible, whole, at commit(); dropped
   /// without a trace when destroyed before.

@@ -1,0 +1,130 @@
+#include "everseen/redis/catalogue.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "everseen/core/error.hpp"
+#include "everseen/store/store.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Clocks of servers differ, so a header may go by its own clock a little before the index's says so.
+constexpr milliseconds clocks_may_differ{1'000};
+
+template <typename Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);
+  return read.ec == std::errc{} && read.ptr == end ? std::optional(value) : std::nullopt;
+}
+
+event_time to_time(const reply& answer) {
+  const auto seconds = answer.size() == 2 ? number_in<std::int64_t>(answer[0].text()) : std::nullopt;
+  const auto rest = answer.size() == 2 ? number_in<std::int64_t>(answer[1].text()) : std::nullopt;
+  if (!seconds || !rest) throw backend_error("the Redis server does not tell the time");
+  return event_time(milliseconds(*seconds * 1000 + *rest / 1000));
+}
+
+/// Several commands about one key.
+std::vector<reply> ask_all(session& with, const std::string& key, std::string wire, std::size_t commands) {
+  const request r{{key, 0}, std::move(wire), commands, true};
+  answer a = std::move(with.exchange(std::span(&r, 1)).front());
+  if (!a) throw backend_error(a.error().message);
+  for (const reply& each : *a) {
+    if (each.is_error("WRONGTYPE")) throw damaged_key(key, "has another type");
+    if (each.is_error())
+      throw backend_error("the Redis server refused a command on " + key + ": " + std::string(each.text()));
+  }
+  return *std::move(a);
+}
+
+}  // namespace
+
+/// The end first: who finds a name must not take its end for damage.
+void catalogue::list(session& with, const remote_filter& f) const {
+  const std::string& name = f.keys.name();
+  const std::string end = f.ends_at ? to_text(*f.ends_at) : "";
+  const std::string ending = f.ends_at ? encode({"ZADD", ends(), end, name}) : encode({"ZREM", ends(), name});
+  (void)ask_all(with, index(), ending + encode({"SADD", index(), name}), 2);
+}
+
+void catalogue::unlist(session& with, std::string_view name) const {
+  (void)ask_all(with, index(), encode({"SREM", index(), name}) + encode({"ZREM", ends(), name}), 2);
+}
+
+catalogue::listing catalogue::look_up(session& with, std::string_view name) const {
+  const auto answers =
+      ask_all(with, index(),
+              encode({"SISMEMBER", index(), name}) + encode({"ZSCORE", ends(), name}) + encode({"TIME"}), 3);
+  if (answers[0].integer() != 1) return listing::none;
+  const auto end = number_in<std::int64_t>(answers[1].text());
+  const bool over = end && event_time(milliseconds(*end)) <= to_time(answers[2]) + clocks_may_differ;
+  return over ? listing::ended : listing::listed;
+}
+
+std::vector<std::string> catalogue::names(session& with) const {
+  const reply members = ask_about(with, {index(), 0}, {"SMEMBERS", index()});
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < members.size(); ++i) all.emplace_back(members[i].text());
+  return all;
+}
+
+remote_filter catalogue::read(session& with, std::string_view name) const {
+  validate_filter_name(name);
+  const std::string key = keys_of(name).header();
+  const reply fields =
+      ask_about(with, {key, 0}, {"HMGET", key, "spec", "id", "generation", "ready", "ends_at"});
+  bool nothing = true;
+  for (std::size_t i = 0; i < fields.size(); ++i) nothing = nothing && fields[i].is_nil();
+  if (!nothing) {
+    if (fields[3].text() == ready) return decode(name, fields);
+    throw storage_error("the filter '" + std::string(name) +
+                            "' is being dropped by another process, or was left half dropped by one that "
+                            "died; drop it (again)",
+                        0, key);
+  }
+  switch (look_up(with, name)) {
+    case listing::listed:
+      throw damaged_key(key, "is missing");
+    case listing::ended:
+      throw parameter_error("the filter '" + std::string(name) +
+                            "' has ended, as it was made to; make one with: everseen create " +
+                            std::string(name));
+    case listing::none:
+      break;
+  }
+  throw no_such_filter(name);
+}
+
+remote_filter catalogue::decode(std::string_view name, const reply& fields) const {
+  const key_names keys = keys_of(name);
+  const std::string key = keys.header();
+  remote_filter f{keys, {}, {}, 0, {}};
+  try {
+    f.spec = image::decode_spec(std::as_bytes(std::span(fields[0].text())));
+  } catch (const error& e) {
+    throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
+  }
+  if (fields[1].text().size() != f.id.size()) throw damaged_key(key, "has no valid id");
+  std::ranges::copy(fields[1].text(), f.id.begin());
+  const auto generation = number_in<std::uint64_t>(fields[2].text());
+  if (!generation) throw damaged_key(key, "has no valid generation");
+  f.generation = *generation;
+  if (fields.size() > 4 && !fields[4].is_nil()) {
+    const auto end = number_in<std::int64_t>(fields[4].text());
+    if (!end) throw damaged_key(key, "has no valid end");
+    f.ends_at = event_time(milliseconds(*end));
+  }
+  return f;
+}
+
+event_time catalogue::server_time(session& with, const std::string& key) {
+  return to_time(ask_about(with, {key, 0}, {"TIME"}));
+}
+
+}  // namespace everseen::redis

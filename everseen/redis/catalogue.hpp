@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/session.hpp"
+
+namespace everseen::redis {
+
+/// The names under a prefix and where each of them leads: the index, the ends, and the headers of
+/// doc/format.md, "In Redis".
+///
+/// A name whose header is missing may be three things: free, the name of a filter that has ended as it was
+/// told to, or damage. The index tells them apart.
+class catalogue {
+ public:
+  explicit catalogue(std::string prefix) : prefix_(std::move(prefix)) {}
+
+  [[nodiscard]] key_names keys_of(std::string_view name) const { return {prefix_, name}; }
+
+  /// Writes a filter into the index. Once is enough; again does no harm.
+  void list(session& with, const remote_filter& f) const;
+  void unlist(session& with, std::string_view name) const;
+
+  enum class listing : std::uint8_t { none, listed, ended };
+  /// What the index says of a name whose header is missing.
+  [[nodiscard]] listing look_up(session& with, std::string_view name) const;
+
+  /// All names in the index, in no order; some may lead nowhere.
+  [[nodiscard]] std::vector<std::string> names(session& with) const;
+
+  /// @throws parameter_error  there is no filter of this name, or it has ended
+  /// @throws format_error     its header is damaged, or missing though it is listed
+  /// @throws storage_error    it is being dropped
+  [[nodiscard]] remote_filter read(session& with, std::string_view name) const;
+
+  /// @param fields  the answer to HMGET of header_fields, at least the first three
+  /// @throws format_error  names the key
+  [[nodiscard]] remote_filter decode(std::string_view name, const reply& fields) const;
+
+  /// The time by the clock of the server that has a key. Clocks of other servers are taken to agree.
+  [[nodiscard]] static event_time server_time(session& with, const std::string& key);
+
+ private:
+  [[nodiscard]] std::string index() const { return key_names::index(prefix_); }
+  [[nodiscard]] std::string ends() const { return key_names::ends(prefix_); }
+
+  std::string prefix_;
+};
+
+/// What `ready` holds in the header of a filter that may be used.
+inline constexpr std::string_view ready = "1";
+
+}  // namespace everseen::redis
