@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <thread>
 
 #include "everseen/core/error.hpp"
+#include "everseen/redis/backoff.hpp"
 #include "everseen/store/store.hpp"
 
 namespace everseen::redis {
@@ -46,11 +48,44 @@ std::vector<reply> ask_all(session& with, const std::string& key, std::string wi
 }  // namespace
 
 /// The end first: who finds a name must not take its end for damage.
-void catalogue::list(session& with, const remote_filter& f) const {
+bool catalogue::list(session& with, const remote_filter& f) const {
   const std::string& name = f.keys.name();
   const std::string end = f.ends_at ? to_text(*f.ends_at) : "";
   const std::string ending = f.ends_at ? encode({"ZADD", ends(), end, name}) : encode({"ZREM", ends(), name});
   (void)ask_all(with, index(), ending + encode({"SADD", index(), name}), 2);
+  if (is_ready(with, name)) return true;
+  unlist(with, name);
+  return false;
+}
+
+void catalogue::list_again(session& with, std::string_view name) const {
+  try {
+    if (is_ready(with, name)) (void)list(with, read(with, name));
+  } catch (const error&) {
+    // It went again, or cannot be read; then nobody will take its name for that of another.
+  }
+}
+
+bool catalogue::has_header(session& with, std::string_view name) const {
+  const std::string key = keys_of(name).header();
+  return ask_about(with, {key, 0}, {"EXISTS", key}).integer() == 1;
+}
+
+bool catalogue::is_ready(session& with, std::string_view name) const {
+  const std::string key = keys_of(name).header();
+  return ask_about(with, {key, 0}, {"HGET", key, "ready"}).text() == ready;
+}
+
+/// Index and header lie on different slots, so no step sees both, and between two steps a filter may come or
+/// go. Damage does neither: what looks lost is looked at again for a while before it is called so.
+bool catalogue::is_lost(session& with, std::string_view name) const {
+  constexpr int looks = 6;
+  backoff pause;
+  for (int look = 1;; ++look) {
+    if (has_header(with, name) || look_up(with, name) != listing::listed) return false;
+    if (look == looks) return true;
+    std::this_thread::sleep_for(pause.next());
+  }
 }
 
 void catalogue::unlist(session& with, std::string_view name) const {
@@ -88,16 +123,11 @@ remote_filter catalogue::read(session& with, std::string_view name) const {
                             "died; drop it (again)",
                         0, key);
   }
-  switch (look_up(with, name)) {
-    case listing::listed:
-      throw damaged_key(key, "is missing");
-    case listing::ended:
-      throw parameter_error("the filter '" + std::string(name) +
-                            "' has ended, as it was made to; make one with: everseen create " +
-                            std::string(name));
-    case listing::none:
-      break;
-  }
+  if (is_lost(with, name)) throw damaged_key(key, "is missing");
+  if (look_up(with, name) == listing::ended)
+    throw parameter_error("the filter '" + std::string(name) +
+                          "' has ended, as it was made to; make one with: everseen create " +
+                          std::string(name));
   throw no_such_filter(name);
 }
 

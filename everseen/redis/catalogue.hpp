@@ -22,12 +22,24 @@ class catalogue {
   [[nodiscard]] key_names keys_of(std::string_view name) const { return {prefix_, name}; }
 
   /// Writes a filter into the index. Once is enough; again does no harm.
-  void list(session& with, const remote_filter& f) const;
+  ///
+  /// Whoever drops a filter hides its header, then takes the name off, then removes the header; so a name
+  /// that is written too late sees that its filter is on its way out.
+  /// @return false  it was dropped meanwhile; the index is as it was
+  [[nodiscard]] bool list(session& with, const remote_filter& f) const;
+  /// The same for whatever filter has the name now, if there is one.
+  void list_again(session& with, std::string_view name) const;
   void unlist(session& with, std::string_view name) const;
 
   enum class listing : std::uint8_t { none, listed, ended };
-  /// What the index says of a name whose header is missing.
+  /// What the index says of a name.
   [[nodiscard]] listing look_up(session& with, std::string_view name) const;
+
+  [[nodiscard]] bool has_header(session& with, std::string_view name) const;
+  /// Whether there is a filter of this name that may be used.
+  [[nodiscard]] bool is_ready(session& with, std::string_view name) const;
+  /// Whether the name is listed, has not ended, and has no header: that is damage.
+  [[nodiscard]] bool is_lost(session& with, std::string_view name) const;
 
   /// All names in the index, in no order; some may lead nowhere.
   [[nodiscard]] std::vector<std::string> names(session& with) const;
@@ -51,7 +63,7 @@ class catalogue {
   std::string prefix_;
 };
 
-/// What `ready` holds in the header of a filter that may be used.
+/// What the field `ready` holds in the header of a filter that may be used.
 inline constexpr std::string_view ready = "1";
 
 }  // namespace everseen::redis

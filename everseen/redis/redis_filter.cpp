@@ -68,7 +68,7 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
 
   tally done;
   std::optional<batch_failure> failure;
-  bool gone = false;
+  std::optional<std::uint32_t> gone;  // whose state is not there
   {
     const std::scoped_lock alone(lock_);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -81,17 +81,17 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
       done += tasks[i].done_so_far();
       if (failure || !tasks[i].failure()) continue;
       failure = tasks[i].failure();
-      gone = tasks[i].is_gone();
+      if (tasks[i].is_gone()) gone = batches[i].partition;
     }
   }
   if (!failure) return done;
-  if (gone) failure = why_gone(*with, *std::move(failure));
+  if (gone) failure = why_gone(*with, *gone, *std::move(failure));
   failure->done = done;
   return tl::unexpected(*std::move(failure));
 }
 
 /// A filter that was dropped, or has ended, is no damage.
-batch_failure redis_filter::why_gone(session& with, batch_failure damage) const {
+batch_failure redis_filter::why_gone(session& with, std::uint32_t partition, batch_failure damage) const {
   const std::string& name = filter_.keys.name();
   const catalogue names(pool_->url().prefix);
   try {
@@ -99,8 +99,9 @@ batch_failure redis_filter::why_gone(session& with, batch_failure damage) const 
     damage.message = "the filter '" + name + "' was dropped and made again; open it again";
   } catch (const parameter_error& e) {
     if (names.look_up(with, name) == catalogue::listing::none) {
-      damage.message +=
-          ". Nothing knows the filter '" + name + "' any more: it was dropped, or its server lost its data";
+      damage.message = "the key " + filter_.keys.state(filter_.generation, partition) +
+                       " is missing, and nothing knows the filter '" + name +
+                       "' any more: it was dropped, or its server lost its data";
       return damage;
     }
     damage.message = e.what();

@@ -33,7 +33,7 @@ class redis_filter final : public stored_filter {
 
  private:
   batch_result run(std::span<const partition_batch> batches, partition_task::purpose what) const;
-  [[nodiscard]] batch_failure why_gone(session& with, batch_failure damage) const;
+  [[nodiscard]] batch_failure why_gone(session& with, std::uint32_t partition, batch_failure damage) const;
   [[nodiscard]] remote_partition load(session& with, std::uint32_t partition) const;
 
   std::shared_ptr<session_pool> pool_;

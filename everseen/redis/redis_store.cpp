@@ -71,10 +71,9 @@ remote_filter redis_store::new_filter(session& with, std::string_view name, cons
   validate_filter_name(name);
   validate(s);
   const key_names keys = catalogue_.keys_of(name);
-  const std::string key = keys.header();
-  if (ask_about(with, {key, 0}, {"EXISTS", key}).integer() != 0) throw filter_exists(name);
+  if (catalogue_.has_header(with, name)) throw filter_exists(name);
   // To begin anew would call everything fresh that the lost filter had seen.
-  if (catalogue_.look_up(with, name) == catalogue::listing::listed) throw damaged_key(key, "is missing");
+  if (catalogue_.is_lost(with, name)) throw damaged_key(keys.header(), "is missing");
   return {keys, s, image::random_filter_id(), random_generation(), {}};
 }
 
@@ -115,7 +114,7 @@ class redis_store::draft {
     for (std::size_t i = 0; i < answers.size(); ++i)
       if (answers[i]->back().integer() != 1) throw damaged_key(made_[i].key, "is missing");
     take_name();
-    in_.catalogue_.list(with_, filter_);
+    (void)in_.catalogue_.list(with_, filter_);
   }
 
  private:
@@ -136,8 +135,9 @@ class redis_store::draft {
                                            "generation", generation,
                                            "ready",      ready};
     if (filter_.ends_at) words.insert(words.end(), {"ends_at", end});
-    const request r{{key, 0}, encode(words), 1, true};
-    const answer begun = std::move(with_.exchange(std::span(&r, 1)).front());
+    std::vector<request> requests;
+    requests.push_back({{key, 0}, encode(words), 1, true});
+    const answer begun = std::move(with_.exchange(requests).front());
     committed_ = begun ? begun->front().integer() == 1 : begun.error().may_have_run;
     if (!begun) throw backend_error(begun.error().message);
     if (begun->front().is_error())
@@ -187,14 +187,12 @@ std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access h
   const session_pool::lease with = pool_->take();
   remote_filter f = catalogue_.read(*with, name);
   // Its maker may have died before it could.
-  if (how == access::write) catalogue_.list(*with, f);
+  if (how == access::write && !catalogue_.list(*with, f)) throw no_such_filter(name);
   return std::make_shared<redis_filter>(pool_, std::move(f), how);
 }
 
 bool redis_store::exists(std::string_view name) const {
-  const session_pool::lease with = pool_->take();
-  const std::string key = catalogue_.keys_of(name).header();
-  return ask_about(*with, {key, 0}, {"HGET", key, "ready"}).text() == ready;
+  return catalogue_.is_ready(*pool_->take(), name);
 }
 
 std::vector<std::string> redis_store::list() const {
@@ -209,25 +207,28 @@ std::vector<std::string> redis_store::list() const {
 }
 
 /// Steps in an order that lets another drop finish, should this process die on the way; and what is damaged
-/// must go, too.
+/// must go, too. A namesake that somebody makes meanwhile has another generation, and stays.
 void redis_store::drop(std::string_view name) {
   const session_pool::lease with = pool_->take();
   validate_filter_name(name);
   const std::string header = catalogue_.keys_of(name).header();
-  const bool there = ask_about(*with, {header, 0}, {"EXISTS", header}).integer() == 1;
+  const bool there = catalogue_.has_header(*with, name);
   if (!there && catalogue_.look_up(*with, name) == catalogue::listing::none) throw no_such_filter(name);
+  std::string generation;
   try {
+    const reply fields = ask_about(*with, {header, 0}, {"HMGET", header, "spec", "id", "generation"});
+    generation = fields[2].text();
     if (there) {
-      const reply fields = ask_about(*with, {header, 0}, {"HMGET", header, "spec", "id", "generation"});
       const remote_filter f = catalogue_.decode(name, fields);
-      (void)ask_about(*with, {header, 0}, {"EVAL", scripts::hide().text, "1", header});
+      (void)ask_about(*with, {header, 0}, {"EVAL", scripts::hide().text, "1", header, generation});
       for (std::uint32_t p = 0; p < f.spec.partitions; ++p) unlink_partition(*with, f, p);
     }
   } catch (const format_error&) {
     // Nobody can find its other keys any more.
   }
-  (void)ask_about(*with, {header, 0}, {"UNLINK", header});
   catalogue_.unlist(*with, name);
+  (void)ask_about(*with, {header, 0}, {"EVAL", scripts::remove().text, "1", header, generation});
+  catalogue_.list_again(*with, name);
 }
 
 void redis_store::unlink_partition(session& with, const remote_filter& f, std::uint32_t partition) const {

@@ -196,9 +196,17 @@ return 1
 )";
 
 constexpr std::string_view hide_text = R"(
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'ready', '0')
 return 1
+)";
+
+// What is no hash, or has lost the field, has no generation.
+constexpr std::string_view remove_text = R"(
+local generation = redis.pcall('HGET', KEYS[1], 'generation')
+if type(generation) ~= 'string' then generation = '' end
+if generation ~= ARGV[1] then return 0 end
+return redis.call('UNLINK', KEYS[1])
 )";
 
 /// All numbers of probes, made at the first use.
@@ -245,6 +253,11 @@ const script& begin() {
 
 const script& hide() {
   static const script one = make(std::string(hide_text));
+  return one;
+}
+
+const script& remove() {
+  static const script one = make(std::string(remove_text));
   return one;
 }
 

@@ -62,9 +62,13 @@ namespace scripts {
 /// KEYS  header    ARGV  `id`, the id, then field, value, ...    Returns 1 it is this one, 0 another.
 [[nodiscard]] const script& begin();
 
-/// Puts a header that is there out of sight, because its filter is being dropped.
-/// KEYS  header    Returns 1 done, 0 there is none.
+/// Puts a header out of sight, because its filter is being dropped.
+/// KEYS  header    ARGV  its generation    Returns 1 done, 0 there is none of this generation.
 [[nodiscard]] const script& hide();
+
+/// Unlinks a header.
+/// KEYS  header    ARGV  its generation, empty if it has none that can be read    Returns as above.
+[[nodiscard]] const script& remove();
 
 }  // namespace scripts
 }  // namespace everseen::redis

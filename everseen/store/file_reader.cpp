@@ -86,8 +86,7 @@ std::shared_ptr<const file_reader::view> file_reader::newest() const {
   const std::scoped_lock alone(lock_);
   if (!view_->is_current()) {
     auto next = load(view_.get());
-    // The seed is part of the spec and secret: the same one is the same filter, after a reset.
-    if (next->id() != id_ && next->get_spec() != spec_)
+    if (!image::are_same_but_for_resets(next->id(), id_))
       throw storage_error(
           directory_.string() + " was replaced by another filter of the same name; open it again", 0,
           directory_.string());

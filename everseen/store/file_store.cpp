@@ -135,6 +135,7 @@ void file_store::reset(std::string_view name) {
   if (!before) throw damaged(directory / manifest_name, "is missing");
   // With an id of its own, so that no reader takes a new segment for the old one of the same name.
   image::manifest empty = new_manifest(before->content().spec);
+  empty.filter = image::id_after_reset(before->content().filter);
   empty.revision = before->content().revision + 1;
   manifest_state ignored;
   replace_manifest(disk_, directory, empty, ignored);

@@ -171,9 +171,9 @@ class Replicated : public Life {
     redis_server::options o;
     o.config = {"--replicaof", "127.0.0.1", std::to_string(server_.port())};
     replica_ = std::make_unique<redis_server>(o);
+    server_.run({"SET", "beat", "1"});  // something to be in step about
     test::wait_until(
         [&] {
-          (void)server_.run({"SET", "beat", "1"});
           const std::string info = server_.run({"INFO", "replication"});
           const std::size_t at = info.find("master_repl_offset:") + 19;
           const std::string offset = info.substr(at, info.find('\r', at) - at);

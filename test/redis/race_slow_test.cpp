@@ -157,5 +157,40 @@ TEST(Race, OnAClusterEveryKeyIsFreshOnce) {
   race(cluster.url(), {&cluster.node(0), &cluster.node(1), &cluster.node(2)});
 }
 
+/// Makes, opens and drops a name, over and over; tells how often it looked damaged, or anything else that no
+/// race of these explains.
+void make_and_drop(const std::string& url, const child_process::tell& tell) {
+  const auto store = store_at(url);
+  int surprises = 0;
+  const auto attempt = [&](const auto& what) {
+    try {
+      what();
+    } catch (const name_taken&) {
+    } catch (const parameter_error&) {  // there is none
+    } catch (const storage_error&) {    // it is just being dropped
+    } catch (const error& e) {
+      std::fprintf(stderr, "%s\n", e.what());
+      ++surprises;
+    }
+  };
+  for (int i = 0; i < 100; ++i) {
+    attempt([&] { (void)store->create("fleeting", raced_spec()); });
+    attempt([&] { (void)store->open("fleeting", access::write); });
+    attempt([&] { store->drop("fleeting"); });
+  }
+  tell(surprises);
+}
+
+TEST(Race, MakingAndDroppingOneNameNeverLooksLikeDamage) {
+  redis_server server;
+  std::vector<std::unique_ptr<child_process>> all;
+  for (int p = 0; p < 4; ++p)
+    all.push_back(
+        std::make_unique<child_process>([&](const auto& tell) { make_and_drop(server.url(), tell); }));
+  for (const auto& one : all) EXPECT_EQ(one->next(), 0);
+  if (store_at(server.url())->exists("fleeting")) store_at(server.url())->drop("fleeting");
+  EXPECT_EQ(server.run({"SMEMBERS", "everseen"}), "") << "a name was left in the index";
+}
+
 }  // namespace
 }  // namespace everseen::redis
