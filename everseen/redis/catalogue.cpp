@@ -134,7 +134,7 @@ remote_filter catalogue::read(session& with, std::string_view name) const {
 remote_filter catalogue::decode(std::string_view name, const reply& fields) const {
   const key_names keys = keys_of(name);
   const std::string key = keys.header();
-  remote_filter f{keys, {}, {}, 0, {}};
+  remote_filter f{.keys = keys, .spec = {}};
   try {
     f.spec = image::decode_spec(std::as_bytes(std::span(fields[0].text())));
   } catch (const error& e) {

@@ -11,7 +11,6 @@ namespace everseen::redis {
 
 namespace {
 
-constexpr std::string_view token_life_ms = "600000";
 constexpr std::string_view unpublished_life_ms = "600000";
 constexpr int max_stale = 1000;  // somebody else wins every race: then something is broken
 
@@ -173,9 +172,10 @@ request partition_task::ask_to_judge() {
     const layer_state& written = layer_of(asked_.back());
     const bool limited = filter_.spec.growth != growth_kind::overfill;
     keys.push_back(filter_.keys.token(filter_.generation, batch_.partition, client_));
-    arguments.insert(arguments.end(), {sequence_, std::string(token_life_ms), count_field(asked_.back()),
-                                       limited ? std::to_string(written.capacity) : "",
-                                       filter_.spec.growth == growth_kind::refuse ? "1" : "0"});
+    arguments.insert(arguments.end(),
+                     {sequence_, std::to_string(filter_.keeps_answers.count()), count_field(asked_.back()),
+                      limited ? std::to_string(written.capacity) : "",
+                      filter_.spec.growth == growth_kind::refuse ? "1" : "0"});
   }
   for (const segment_id& id : asked_) {
     keys.push_back(filter_.keys.segment(filter_.generation, id));
@@ -183,8 +183,10 @@ request partition_task::ask_to_judge() {
   }
   for (const segment_id& id : asked_) arguments.push_back(pack_positions(layer_of(id).shape, digests));
   const unsigned probes = filter_.spec.probes;
-  return call(purpose_ == purpose::add ? scripts::add(probes) : scripts::check(probes), std::move(keys),
-              std::move(arguments));
+  request asked = call(purpose_ == purpose::add ? scripts::add(probes) : scripts::check(probes),
+                       std::move(keys), std::move(arguments));
+  if (purpose_ == purpose::add) asked.repeatable = repetition(filter_.keeps_answers);
+  return asked;
 }
 
 request partition_task::ask_to_publish() {

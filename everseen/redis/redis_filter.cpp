@@ -114,6 +114,11 @@ batch_failure redis_filter::why_gone(session& with, std::uint32_t partition, bat
   return damage;
 }
 
+void redis_filter::wait_with(std::shared_ptr<patience> p) {
+  filter_.keeps_answers = p ? answers_kept_in_an_outage : answers_kept;
+  pool_->wait_with(std::move(p));
+}
+
 remote_partition redis_filter::load(session& with, std::uint32_t partition) const {
   const std::string key = filter_.keys.state(filter_.generation, partition);
   return decode_state(filter_, partition, ask_about(with, {key, partition}, {"HGETALL", key}));

@@ -30,6 +30,10 @@ class redis_filter final : public stored_filter {
   void sync() override {}
   [[nodiscard]] std::string place_of(std::uint32_t partition) const override;
   [[nodiscard]] std::optional<event_time> ends_at() const override { return filter_.ends_at; }
+  /// For all filters of the store, as they share connections. An outage may then last for hours, so the
+  /// servers remember their answers for a day.
+  void wait_with(std::shared_ptr<patience> p) override;
+  [[nodiscard]] std::string way() const override { return "redis, script"; }
 
  private:
   batch_result run(std::span<const partition_batch> batches, partition_task::purpose what) const;
@@ -37,7 +41,7 @@ class redis_filter final : public stored_filter {
   [[nodiscard]] remote_partition load(session& with, std::uint32_t partition) const;
 
   std::shared_ptr<session_pool> pool_;
-  const remote_filter filter_;
+  remote_filter filter_;
   const access how_;
   mutable std::mutex lock_;  // guards the pictures
   mutable std::vector<std::shared_ptr<const remote_partition>> known_;

@@ -74,7 +74,7 @@ remote_filter redis_store::new_filter(session& with, std::string_view name, cons
   if (catalogue_.has_header(with, name)) throw filter_exists(name);
   // To begin anew would call everything fresh that the lost filter had seen.
   if (catalogue_.is_lost(with, name)) throw damaged_key(keys.header(), "is missing");
-  return {keys, s, image::random_filter_id(), random_generation(), {}};
+  return {.keys = keys, .spec = s, .id = image::random_filter_id(), .generation = random_generation()};
 }
 
 /// A filter that nobody can find yet. Its keys have a time limit until the header is there; without commit()

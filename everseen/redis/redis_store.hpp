@@ -41,6 +41,7 @@ class redis_store final : public store {
   /// Partition by partition, each in one step that no batch interleaves; clients go on as before.
   void reset(std::string_view name) override;
   [[nodiscard]] std::vector<std::string> warnings() const override;
+  [[nodiscard]] bool is_remote() const noexcept override { return true; }
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
  private:

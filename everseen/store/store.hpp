@@ -14,6 +14,7 @@
 #include "everseen/core/error.hpp"
 #include "everseen/core/partition.hpp"
 #include "everseen/core/spec.hpp"
+#include "everseen/store/patience.hpp"
 
 namespace everseen {
 
@@ -59,6 +60,14 @@ class stored_filter {
 
   /// When the filter ends by itself; nothing: never.
   [[nodiscard]] virtual std::optional<event_time> ends_at() const { return {}; }
+
+  /// Lets `p` decide for how long calls are made again while the store is away. Nothing changes where nobody
+  /// can be away.    @param p  null: the store's own limit again    @pre no call is under way
+  virtual void wait_with(std::shared_ptr<patience> /*p*/) {}
+
+  /// By which way batches reach the bits, for people to read, as in "redis, script"; empty where the bits are
+  /// in this machine.
+  [[nodiscard]] virtual std::string way() const { return {}; }
 };
 
 /// Whether a filter is opened to be changed. Files allow one writer at a time and any number of readers.
@@ -104,6 +113,9 @@ class store {
   /// What could make filters of this store forget or refuse keys, a sentence each, for people to read.
   /// @throws backend_error  a server does not answer
   [[nodiscard]] virtual std::vector<std::string> warnings() const { return {}; }
+
+  /// Whether a batch mostly waits for somebody else, so that more threads than processors are worth while.
+  [[nodiscard]] virtual bool is_remote() const noexcept { return false; }
 
   /// A filter under construction from segments made elsewhere. Becomes visible, whole, at commit(); dropped
   /// without a trace when destroyed before.

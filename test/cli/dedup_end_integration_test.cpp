@@ -167,6 +167,11 @@ TEST_F(DedupEnd, NamesTheFileOfAFilterThatIsDamaged) {
 class DedupSignal : public DedupEnd, public testing::WithParamInterface<int> {};
 
 TEST_P(DedupSignal, EndsAWaitingPipeAndKeepsWhatWasPrinted) {
+#ifdef __SANITIZE_THREAD__
+  // The kernel gives the signal to the main thread, which mostly waits for the mutex of the thread that
+  // reads; ThreadSanitizer runs the handler only once it has it, so not before the next line arrives.
+  GTEST_SKIP() << "ThreadSanitizer holds signals back from a thread that waits for a mutex";
+#endif
   test::running_program dedup({EVERSEEN_PROGRAM, "dedup", "--filter", "f"}, live());
   dedup.write("a\nb\n");
   ASSERT_TRUE(dedup.waits_to_say("b\n"));
