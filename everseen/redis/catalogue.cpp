@@ -32,6 +32,14 @@ event_time to_time(const reply& answer) {
   return event_time(milliseconds(*seconds * 1000 + *rest / 1000));
 }
 
+spec spec_in(const std::string& key, const reply& field) {
+  try {
+    return image::decode_spec(std::as_bytes(std::span(field.text())));
+  } catch (const error& e) {
+    throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
+  }
+}
+
 /// Several commands about one key.
 std::vector<reply> ask_all(session& with, const std::string& key, std::string wire, std::size_t commands) {
   const request r{{key, 0}, std::move(wire), commands, true};
@@ -109,11 +117,10 @@ std::vector<std::string> catalogue::names(session& with) const {
   return all;
 }
 
-remote_filter catalogue::read(session& with, std::string_view name) const {
+header catalogue::read_header(session& with, std::string_view name) const {
   validate_filter_name(name);
   const std::string key = keys_of(name).header();
-  const reply fields =
-      ask_about(with, {key, 0}, {"HMGET", key, "spec", "id", "generation", "ready", "ends_at"});
+  const reply fields = header_of(with, name);
   bool nothing = true;
   for (std::size_t i = 0; i < fields.size(); ++i) nothing = nothing && fields[i].is_nil();
   if (!nothing) {
@@ -131,26 +138,36 @@ remote_filter catalogue::read(session& with, std::string_view name) const {
   throw no_such_filter(name);
 }
 
-remote_filter catalogue::decode(std::string_view name, const reply& fields) const {
+reply catalogue::header_of(session& with, std::string_view name) const {
+  const std::string key = keys_of(name).header();
+  return ask_about(
+      with, {key, 0},
+      {"HMGET", key, "spec", "id", "generation", "ready", "ends_at", "next", "next_spec", "next_ready"});
+}
+
+header catalogue::decode(std::string_view name, const reply& fields) const {
   const key_names keys = keys_of(name);
   const std::string key = keys.header();
-  remote_filter f{.keys = keys, .spec = {}};
-  try {
-    f.spec = image::decode_spec(std::as_bytes(std::span(fields[0].text())));
-  } catch (const error& e) {
-    throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
-  }
+  header h{{.keys = keys, .spec = spec_in(key, fields[0])}};
+  remote_filter& f = h.live;
   if (fields[1].text().size() != f.id.size()) throw damaged_key(key, "has no valid id");
   std::ranges::copy(fields[1].text(), f.id.begin());
   const auto generation = number_in<std::uint64_t>(fields[2].text());
   if (!generation) throw damaged_key(key, "has no valid generation");
   f.generation = *generation;
-  if (fields.size() > 4 && !fields[4].is_nil()) {
+  if (!fields[4].is_nil()) {
     const auto end = number_in<std::int64_t>(fields[4].text());
     if (!end) throw damaged_key(key, "has no valid end");
     f.ends_at = event_time(milliseconds(*end));
   }
-  return f;
+  if (fields[5].is_nil()) return h;
+  const auto next = number_in<std::uint64_t>(fields[5].text());
+  if (!next) throw damaged_key(key, "has no valid next generation");
+  h.next = f;
+  h.next->generation = *next;
+  h.next->spec = spec_in(key, fields[6]);
+  h.next_is_ready = fields[7].text() == ready;
+  return h;
 }
 
 event_time catalogue::server_time(session& with, const std::string& key) {

@@ -10,6 +10,13 @@
 
 namespace everseen::redis {
 
+/// What a filter's header says.
+struct header {
+  remote_filter live;                   ///< the generation in use
+  std::optional<remote_filter> next{};  ///< the one that is to replace it, while the filter is rebuilt
+  bool next_is_ready = false;           ///< it holds all that it must, so partitions begin to close
+};
+
 /// The names under a prefix and where each of them leads: the index, the ends, and the headers of
 /// doc/format.md, "In Redis".
 ///
@@ -47,11 +54,16 @@ class catalogue {
   /// @throws parameter_error  there is no filter of this name, or it has ended
   /// @throws format_error     its header is damaged, or missing though it is listed
   /// @throws storage_error    it is being dropped
-  [[nodiscard]] remote_filter read(session& with, std::string_view name) const;
+  [[nodiscard]] header read_header(session& with, std::string_view name) const;
+  [[nodiscard]] remote_filter read(session& with, std::string_view name) const {
+    return read_header(with, name).live;
+  }
 
-  /// @param fields  the answer to HMGET of header_fields, at least the first three
-  /// @throws format_error  names the key
-  [[nodiscard]] remote_filter decode(std::string_view name, const reply& fields) const;
+  /// The same of a filter that is on its way out.
+  /// @throws format_error  it is damaged
+  [[nodiscard]] header decode(std::string_view name, const reply& fields) const;
+  /// What decode() wants to know.
+  [[nodiscard]] reply header_of(session& with, std::string_view name) const;
 
   /// The time by the clock of the server that has a key. Clocks of other servers are taken to agree.
   [[nodiscard]] static event_time server_time(session& with, const std::string& key);

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "everseen/redis/generations.hpp"
 #include "everseen/redis/partition_task.hpp"
 #include "everseen/redis/remote_partition.hpp"
 #include "everseen/redis/session.hpp"
@@ -37,14 +39,12 @@ class redis_filter final : public stored_filter {
 
  private:
   batch_result run(std::span<const partition_batch> batches, partition_task::purpose what) const;
-  [[nodiscard]] batch_failure why_gone(session& with, std::uint32_t partition, batch_failure damage) const;
   [[nodiscard]] remote_partition load(session& with, std::uint32_t partition) const;
 
   std::shared_ptr<session_pool> pool_;
-  remote_filter filter_;
+  const remote_filter filter_;  // as it was when it was opened
   const access how_;
-  mutable std::mutex lock_;  // guards the pictures
-  mutable std::vector<std::shared_ptr<const remote_partition>> known_;
+  mutable generations generations_;
 };
 
 }  // namespace everseen::redis

@@ -5,10 +5,13 @@
 #include <iterator>
 #include <utility>
 
+#include "everseen/redis/fence.hpp"
+#include "everseen/redis/header.hpp"
 #include "everseen/redis/planning.hpp"
 #include "everseen/redis/redis_filter.hpp"
-#include "everseen/redis/scripts.hpp"
+#include "everseen/redis/redis_rebuild.hpp"
 #include "everseen/redis/server_check.hpp"
+#include "everseen/redis/upkeep.hpp"
 #include "everseen/store/recovered_keys.hpp"
 
 namespace everseen::redis {
@@ -41,19 +44,10 @@ std::vector<answer> send_all(session& with, const std::vector<request>& requests
   return all;
 }
 
-/// 48 bits, so that it is never the generation of another filter of the same name.
-std::uint64_t random_generation() {
-  std::uint64_t generation = 0;
-  const image::filter_id random = image::random_filter_id();
-  for (std::size_t i = 0; i < 6; ++i)
-    generation = generation << 8 | std::to_integer<std::uint64_t>(std::byte{random[i]});
-  return generation;
-}
-
 /// An option that this store does not honour must not look as if it did.
 redis_url honoured(redis_url url) {
-  if (url.gear.value_or(gear_kind::script) != gear_kind::script)
-    throw parameter_error("gear= of a Redis URL can only be script so far; leave it out");
+  if (url.gear == gear_kind::merge)
+    throw parameter_error("gear=merge of a Redis URL is not served yet; leave it out");
   return url;
 }
 
@@ -127,22 +121,13 @@ class redis_store::draft {
     const auto encoded = image::encode_spec(filter_.spec);
     const std::string key = filter_.keys.header();
     const std::string generation = std::to_string(filter_.generation);
-    const std::string end = filter_.ends_at ? to_text(*filter_.ends_at) : "";
-    std::vector<std::string_view> words = {"EVAL",       scripts::begin().text,
-                                           "1",          key,
-                                           "id",         text_of(std::as_bytes(std::span(filter_.id))),
-                                           "spec",       text_of(encoded),
-                                           "generation", generation,
-                                           "ready",      ready};
-    if (filter_.ends_at) words.insert(words.end(), {"ends_at", end});
-    std::vector<request> requests;
-    requests.push_back({{key, 0}, encode(words), 1, true});
-    const answer begun = std::move(with_.exchange(requests).front());
-    committed_ = begun ? begun->front().integer() == 1 : begun.error().may_have_run;
+    std::vector<std::string> fields = {
+        "spec", std::string(text_of(encoded)), "generation", generation, "ready", std::string(ready)};
+    if (filter_.ends_at) fields.insert(fields.end(), {"ends_at", to_text(*filter_.ends_at)});
+    const auto begun =
+        begin_header(with_, key, std::string(text_of(std::as_bytes(std::span(filter_.id)))), fields);
+    committed_ = begun ? *begun : begun.error().may_have_run;
     if (!begun) throw backend_error(begun.error().message);
-    if (begun->front().is_error())
-      throw backend_error("the Redis server refused a command on " + key + ": " +
-                          std::string(begun->front().text()));
     if (!committed_) throw filter_exists(filter_.keys.name());
   }
 
@@ -177,6 +162,9 @@ std::shared_ptr<stored_filter> redis_store::make(session& with, remote_filter ne
     std::vector<std::string_view> words = {"HSET", key};
     words.insert(words.end(), fields.begin(), fields.end());
     requests.push_back(made.make({key, p}, encode(words)));
+    // Made later, it would stay when the others end.
+    const std::string fence = f.keys.fence(f.generation, p);
+    if (f.ends_at) requests.push_back(made.make({fence, p}, encode({"SET", fence, fence::bytes_of(0)})));
   }
   send_all(with, requests);
   made.commit();
@@ -185,10 +173,12 @@ std::shared_ptr<stored_filter> redis_store::make(session& with, remote_filter ne
 
 std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access how) {
   const session_pool::lease with = pool_->take();
-  remote_filter f = catalogue_.read(*with, name);
-  // Its maker may have died before it could.
+  header h = catalogue_.read_header(*with, name);
+  // Whoever began may have died before the end.
+  if (how == access::write) finish_rebuild(*with, catalogue_, h);
+  const remote_filter f = h.live;
   if (how == access::write && !catalogue_.list(*with, f)) throw no_such_filter(name);
-  return std::make_shared<redis_filter>(pool_, std::move(f), how);
+  return std::make_shared<redis_filter>(pool_, f, how);
 }
 
 bool redis_store::exists(std::string_view name) const {
@@ -216,67 +206,35 @@ void redis_store::drop(std::string_view name) {
   if (!there && catalogue_.look_up(*with, name) == catalogue::listing::none) throw no_such_filter(name);
   std::string generation;
   try {
-    const reply fields = ask_about(*with, {header, 0}, {"HMGET", header, "spec", "id", "generation"});
+    const reply fields = catalogue_.header_of(*with, name);
     generation = fields[2].text();
     if (there) {
-      const remote_filter f = catalogue_.decode(name, fields);
-      (void)ask_about(*with, {header, 0}, {"EVAL", scripts::hide().text, "1", header, generation});
-      for (std::uint32_t p = 0; p < f.spec.partitions; ++p) unlink_partition(*with, f, p);
+      const redis::header h = catalogue_.decode(name, fields);
+      hide_header(*with, header, generation);
+      unlink_partitions(*with, h.live);
+      if (h.next) unlink_partitions(*with, *h.next);
     }
   } catch (const format_error&) {
     // Nobody can find its other keys any more.
   }
   catalogue_.unlist(*with, name);
-  (void)ask_about(*with, {header, 0}, {"EVAL", scripts::remove().text, "1", header, generation});
+  remove_header(*with, header, generation);
   catalogue_.list_again(*with, name);
-}
-
-void redis_store::unlink_partition(session& with, const remote_filter& f, std::uint32_t partition) const {
-  const std::string state = f.keys.state(f.generation, partition);
-  // From the names of the counts: they stay readable where the manifest does not.
-  constexpr std::string_view counts = "keys:";
-  std::vector<std::string> keys = {state};
-  try {
-    const reply fields = ask_about(with, {state, partition}, {"HKEYS", state});
-    for (std::size_t i = 0; i < fields.size(); ++i)
-      if (const std::string_view field = fields[i].text(); field.starts_with(counts))
-        keys.push_back(state + ":" + std::string(field.substr(counts.size())));
-  } catch (const format_error&) {
-    // Of another type: it goes, and names nothing else.
-  }
-  std::vector<std::string_view> words = {"UNLINK"};
-  words.insert(words.end(), keys.begin(), keys.end());
-  send_all(with, {{{state, partition}, encode(words), 1, true}});
 }
 
 void redis_store::reset(std::string_view name) {
   const session_pool::lease with = pool_->take();
-  const remote_filter f = catalogue_.read(*with, name);
-  for (std::uint32_t p = 0; p < f.spec.partitions; ++p) empty_partition(*with, f, p);
+  header h = catalogue_.read_header(*with, name);
+  finish_rebuild(*with, catalogue_, h);
+  if (h.next) give_up_rebuild(*with, h.live, *h.next);
+  for (std::uint32_t p = 0; p < h.live.spec.partitions; ++p) empty_partition(*with, h.live, p);
 }
 
-/// By one step for whoever adds or looks: the next epoch, and no segments.
-void redis_store::empty_partition(session& with, const remote_filter& f, std::uint32_t partition) {
-  const std::string state = f.keys.state(f.generation, partition);
-  for (std::string done; done != "K";) {
-    const remote_partition was =
-        decode_state(f, partition, ask_about(with, {state, partition}, {"HGETALL", state}));
-    std::vector<std::string> words = {"EVAL", scripts::clear().text, "", state};
-    std::vector<std::string> arguments = {std::to_string(was.epoch), std::to_string(was.epoch + 1),
-                                          encode_state(f, {partition, was.epoch + 1, {}})};
-    for (const slice_state& slice : was.slices)
-      for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer) {
-        const segment_id id = {partition, slice.index, layer};
-        words.push_back(f.keys.segment(f.generation, id));
-        arguments.push_back(count_field(id));
-      }
-    words[2] = std::to_string(words.size() - 3);
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    // Sent twice it answers stale, and the second round empties what was added in between: still a reset.
-    const std::vector<std::string_view> views(words.begin(), words.end());
-    done = send_all(with, {{{state, partition}, encode(views), 1, true}}).front()->front().text();
-    if (done == "M") throw damaged_key(state, "is missing");
-  }
+std::unique_ptr<store::rebuild> redis_store::begin_rebuild(std::string_view name, const spec& s,
+                                                           std::span<const partition_state> base) {
+  auto begun = std::make_unique<redis_rebuild>(pool_, name, s);
+  begun->begin(base);
+  return begun;
 }
 
 std::vector<std::string> redis_store::warnings() const {

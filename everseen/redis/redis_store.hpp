@@ -42,6 +42,8 @@ class redis_store final : public store {
   void reset(std::string_view name) override;
   [[nodiscard]] std::vector<std::string> warnings() const override;
   [[nodiscard]] bool is_remote() const noexcept override { return true; }
+  std::unique_ptr<rebuild> begin_rebuild(std::string_view name, const spec& s,
+                                         std::span<const partition_state> base) override;
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
  private:
@@ -50,7 +52,6 @@ class redis_store final : public store {
 
   [[nodiscard]] remote_filter new_filter(session& with, std::string_view name, const spec& s) const;
   std::shared_ptr<stored_filter> make(session& with, remote_filter new_one) const;
-  static void empty_partition(session& with, const remote_filter& f, std::uint32_t partition);
   void unlink_partition(session& with, const remote_filter& f, std::uint32_t partition) const;
 
   std::shared_ptr<session_pool> pool_;

@@ -129,6 +129,33 @@ class store {
   };
   /// @throws name_taken  a filter of this name exists    @throws storage_error
   virtual std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) = 0;
+
+  /// A filter that is made anew while the one of its name is in use, to hold other keys, more, or at another
+  /// rate.
+  ///
+  /// From begin_rebuild() until commit() whoever adds keys to the filter adds them to the new one, too;
+  /// verdicts are those of the old one. At commit() the new one takes its place, partition by partition, and
+  /// who has the filter open goes on with it. What it holds then is what it was given and what was added
+  /// since begin_rebuild(); nobody is told `fresh` of a key that was given before it came. Destroyed before
+  /// commit(), it leaves the filter as it was. Threads: one at a time; target() any number.
+  class rebuild {
+   public:
+    virtual ~rebuild() = default;
+    /// The new one, to be given keys.
+    [[nodiscard]] virtual std::shared_ptr<stored_filter> target() = 0;
+    /// Adds bits to a segment of the base.
+    virtual void merge(const segment_id& id, std::span<const std::byte> bits) = 0;
+    /// @throws storage_error  the filter was dropped, emptied or rebuilt by somebody else meanwhile
+    /// @throws format_error, backend_error
+    virtual void commit() = 0;
+  };
+  /// @param s     what the new one is to be; its hash, seed and window must be the old one's
+  /// @param base  segments that it has from the beginning, to be filled by merge(): those of a copy; or
+  /// nothing
+  /// @throws parameter_error  this store cannot do that, there is no filter of this name, or s does not fit
+  /// it
+  virtual std::unique_ptr<rebuild> begin_rebuild(std::string_view name, const spec& s,
+                                                 std::span<const partition_state> base);
 };
 
 /// What every store says in the same words.
