@@ -31,6 +31,7 @@ class Failover : public testing::Test {
     const auto store = store_at(cluster_.url());
     (void)store->create("clicks",
                         planned(*store, {.capacity = 20'000, .error_rate = 1e-12, .partitions = partitions}));
+    generation_ = cluster_.owner(slot_of("everseen:clicks")).run({"HGET", "everseen:clicks", "generation"});
   }
 
   std::shared_ptr<stored_filter> opened(const std::string& options) {
@@ -39,8 +40,6 @@ class Failover : public testing::Test {
 
   /// Whether a key lies on the master that will die.
   bool is_endangered(const digest& key) {
-    if (generation_.empty())
-      generation_ = cluster_.owner(slot_of("everseen:clicks")).run({"HGET", "everseen:clicks", "generation"});
     const key_names names("everseen", "clicks");
     const std::string state = names.state(std::stoull(generation_), partition_of(key, partitions));
     return slot_of(state) * redis_cluster::masters / redis_cluster::slots == 0;
