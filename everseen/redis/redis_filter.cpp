@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "everseen/core/assert.hpp"
+#include "everseen/redis/lease.hpp"
 #include "everseen/store/unanswered.hpp"
 
 namespace everseen::redis {
@@ -14,10 +15,11 @@ namespace {
 constexpr std::uint64_t page_bytes = std::uint64_t{1} << 20;
 
 /// Sends what the tasks want to know, all at once, and hands out the answers, until all are done.
-void drive(session& with, std::vector<partition_task>& tasks) {
+/// @param patience  for how long a partition may be held by somebody else
+void drive(session& with, std::vector<partition_task>& tasks, std::chrono::milliseconds patience) {
   std::vector<partition_task*> waiting;
   std::vector<request> requests;
-  for (;;) {
+  for (lease_wait wait(patience);;) {
     waiting.clear();
     requests.clear();
     for (partition_task& task : tasks) {
@@ -28,18 +30,41 @@ void drive(session& with, std::vector<partition_task>& tasks) {
     if (waiting.empty()) return;
     const std::vector<answer> answers = with.exchange(requests);
     for (std::size_t i = 0; i < waiting.size(); ++i) waiting[i]->take(answers[i]);
+    std::erase_if(waiting, [](const partition_task* t) { return !t->held(); });
+    if (waiting.empty()) continue;
+    if (wait.is_over())
+      for (partition_task* held : waiting) held->give_up();
+    else
+      wait.pause();
   }
 }
 
 }  // namespace
 
 redis_filter::redis_filter(std::shared_ptr<session_pool> pool, remote_filter f, access how)
-    : pool_(std::move(pool)), filter_(std::move(f)), how_(how), known_(filter_.spec.partitions) {}
+    : pool_(std::move(pool)), filter_(std::move(f)), how_(how), known_(filter_.spec.partitions) {
+  if (pool_->url().gear == gear_kind::merge && how == access::write)
+    merge_ = std::make_unique<merge_gear>(filter_, pool_->url().retry_for);
+}
+
+redis_filter::~redis_filter() {
+  if (!merge_) return;
+  try {
+    const session_pool::lease with = pool_->take();
+    merge_->release(*with);
+  } catch (const error&) {
+    // The lease ends by itself.
+  }
+}
 
 batch_result redis_filter::add(std::span<const partition_batch> batches) {
   if (how_ == access::read)
     return unanswered(batches, batch_failure::cause::storage,
                       "the filter was opened for reading; open it for writing to add keys");
+  if (merge_) {
+    const session_pool::lease with = pool_->take();
+    return merge_->add(*with, batches);
+  }
   return run(batches, partition_task::purpose::add);
 }
 
@@ -57,7 +82,7 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
       tasks.emplace_back(filter_, what, batch, known_[batch.partition], first_gear(*with),
                          second_gear(*with));
   }
-  drive(*with, tasks);
+  drive(*with, tasks, pool_->url().retry_for);
   for (const partition_task& task : tasks)
     if (task.changed_gear()) no_scripts_ = true;
 
@@ -80,10 +105,13 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
 }
 
 gear_kind redis_filter::gear_in_use() const noexcept {
-  return pool_->url().gear.value_or(no_scripts_ ? gear_kind::bitfield : gear_kind::script);
+  const gear_kind fastest = no_scripts_ ? gear_kind::bitfield : gear_kind::script;
+  const gear_kind asked = pool_->url().gear.value_or(fastest);
+  return asked == gear_kind::merge ? fastest : asked;  // for what is not bulk loading
 }
 
 std::string redis_filter::way() const {
+  if (merge_) return "redis, merge";
   return gear_in_use() == gear_kind::script ? "redis, script" : "redis, bitfield";
 }
 

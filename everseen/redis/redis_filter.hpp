@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "everseen/redis/merge_gear.hpp"
 #include "everseen/redis/partition_task.hpp"
 #include "everseen/redis/remote_partition.hpp"
 #include "everseen/redis/session.hpp"
@@ -21,6 +22,7 @@ namespace everseen::redis {
 class redis_filter final : public stored_filter {
  public:
   redis_filter(std::shared_ptr<session_pool> pool, remote_filter f, access how);
+  ~redis_filter() override;
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return filter_.spec; }
   batch_result add(std::span<const partition_batch> batches) override;
@@ -44,6 +46,7 @@ class redis_filter final : public stored_filter {
   std::shared_ptr<session_pool> pool_;
   remote_filter filter_;
   const access how_;
+  std::unique_ptr<merge_gear> merge_{};          // null unless the URL asks for it
   mutable std::atomic<bool> no_scripts_{false};  // the server forbids them
   mutable std::mutex lock_;                      // guards the pictures
   mutable std::vector<std::shared_ptr<const remote_partition>> known_;

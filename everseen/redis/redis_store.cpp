@@ -59,8 +59,6 @@ namespace {
 
 /// An option that this store does not honour must not look as if it did.
 redis_url honoured(redis_url url) {
-  if (url.gear == gear_kind::merge)
-    throw parameter_error("gear=merge of a Redis URL is not served yet; leave it out");
   if (url.wait_replicas > 0) throw parameter_error("wait= of a Redis URL is not served yet; leave it out");
   return url;
 }

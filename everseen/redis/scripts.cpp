@@ -100,12 +100,36 @@ local function differs(segment, bytes)
 end
 )";
 
+// A lease is the field `lease` of a state: its owner's 32 characters, a colon, and when it ends, in ms of the
+// server's clock.
+constexpr std::string_view leases = R"(
+local function now_ms()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local function held_by_other(state, owner)
+  local lease = redis.call('HGET', state, 'lease')
+  if not lease or string.sub(lease, 1, 32) == owner then return nil end
+  local left = tonumber(string.sub(lease, 34)) - now_ms()
+  if left > 0 then return 'L' .. left end
+end
+local function holds(state, owner)
+  local lease = redis.call('HGET', state, 'lease')
+  return lease and string.sub(lease, 1, 32) == owner and tonumber(string.sub(lease, 34)) > now_ms()
+end
+local function hold(state, owner, life)
+  redis.call('HSET', state, 'lease', owner .. ':' .. string.format('%.0f', now_ms() + tonumber(life)))
+end
+)";
+
 constexpr std::string_view add_text = R"(
 local last = call('GET', KEYS[2])
 if last and string.sub(last, 1, #ARGV[2]) == ARGV[2] then return string.sub(last, #ARGV[2] + 1) end
 local epoch = call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
+local held = held_by_other(KEYS[1], '')
+if held then return held end
 local segments, keys = #KEYS - 2, tonumber(ARGV[7])
 for s = 1, segments do
   if differs(KEYS[2+s], ARGV[7+s]) then return 'D' .. s end
@@ -177,6 +201,8 @@ constexpr std::string_view publish_text = R"(
 local epoch = redis.call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
+local held = held_by_other(KEYS[1], '')
+if held then return held end
 if differs(KEYS[2], ARGV[4]) then return 'D1' end
 redis.call('PERSIST', KEYS[2])
 redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3], ARGV[5], '0')
@@ -185,6 +211,60 @@ for i = 4, #KEYS do
   redis.call('UNLINK', KEYS[i])
   redis.call('HDEL', KEYS[1], ARGV[3+i])
 end
+return 'K'
+)";
+
+// The next epoch makes every call stale that was planned before, also those of transactions, which cannot see
+// the lease.
+constexpr std::string_view take_lease_text = R"(
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+if not epoch then return 'M' end
+if epoch ~= ARGV[1] then return 'S' end
+local held = held_by_other(KEYS[1], ARGV[5])
+if held then return held end
+redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3])
+redis.call('SET', KEYS[2], ARGV[4])
+hold(KEYS[1], ARGV[5], ARGV[6])
+return 'K'
+)";
+
+constexpr std::string_view write_page_text = R"(
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+if not epoch then return 'M' end
+if epoch ~= ARGV[1] then return 'S' end
+if not holds(KEYS[1], ARGV[2]) then return 'X' end
+if ARGV[4] ~= '' and differs(KEYS[2], ARGV[4]) then return 'D1' end
+redis.call('SETRANGE', KEYS[2], ARGV[5], ARGV[6])
+if ARGV[4] == '' then redis.call('PEXPIRE', KEYS[2], ARGV[7]) end
+hold(KEYS[1], ARGV[2], ARGV[3])
+return 'K'
+)";
+
+constexpr std::string_view settle_text = R"(
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+if not epoch then return 'M' end
+if epoch ~= ARGV[1] and epoch ~= ARGV[4] then return 'S' end
+if not holds(KEYS[1], ARGV[2]) then return 'X' end
+local new, counts = tonumber(ARGV[7]), tonumber(ARGV[8])
+if epoch ~= ARGV[4] then
+  for i = 1, new do
+    if differs(KEYS[2+i], ARGV[8+i]) then return 'D' .. i end
+  end
+  for i = 1, new do redis.call('PERSIST', KEYS[2+i]) end
+  redis.call('HSET', KEYS[1], 'epoch', ARGV[4], 'manifest', ARGV[5])
+  redis.call('SET', KEYS[2], ARGV[6])
+  for i = 3 + new, #KEYS do
+    redis.call('UNLINK', KEYS[i])
+    redis.call('HDEL', KEYS[1], ARGV[6+2*counts+i])
+  end
+end
+for i = 9 + new, 7 + new + 2 * counts, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i+1]) end
+hold(KEYS[1], ARGV[2], ARGV[3])
+return 'K'
+)";
+
+constexpr std::string_view release_text = R"(
+if holds(KEYS[1], ARGV[1]) then redis.call('HDEL', KEYS[1], 'lease') end
 return 'K'
 )";
 
@@ -215,8 +295,9 @@ return redis.call('UNLINK', KEYS[1])
 std::array<script, max_probes + 1> for_all_probes(std::string_view bitfield, std::string_view text) {
   std::array<script, max_probes + 1> all;
   for (unsigned k = 1; k <= max_probes; ++k)
-    all[k] =
-        for_probes(std::string(bitfield) + std::string(has) + std::string(differs) + std::string(text), k);
+    all[k] = for_probes(std::string(bitfield) + std::string(has) + std::string(differs) +
+                            std::string(leases) + std::string(text),
+                        k);
   return all;
 }
 
@@ -238,7 +319,27 @@ const script& lengthen() {
 }
 
 const script& publish() {
-  static const script one = make(std::string(differs) + std::string(publish_text));
+  static const script one = make(std::string(differs) + std::string(leases) + std::string(publish_text));
+  return one;
+}
+
+const script& take_lease() {
+  static const script one = make(std::string(leases) + std::string(take_lease_text));
+  return one;
+}
+
+const script& write_page() {
+  static const script one = make(std::string(differs) + std::string(leases) + std::string(write_page_text));
+  return one;
+}
+
+const script& settle() {
+  static const script one = make(std::string(differs) + std::string(leases) + std::string(settle_text));
+  return one;
+}
+
+const script& release() {
+  static const script one = make(std::string(leases) + std::string(release_text));
   return one;
 }
 

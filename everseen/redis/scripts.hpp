@@ -27,7 +27,8 @@ namespace scripts {
 ///       each segment its length, then for each segment the records of all keys
 /// Returns a character a key: 0 fresh, 1 seen, 3 no room. Shorter than the batch where it stopped for want of
 /// room.
-///         `S` stale, `M` no state, `C` no count, `D<n>` segment n is missing or has another length.
+///         `S` stale, `M` no state, `C` no count, `D<n>` segment n is missing or has another length,
+///         `L<ms>` somebody else holds the partition for so long, unless he renews his lease.
 ///
 /// A batch is remembered with its answer under the token key; the same sequence gets the same answer again.
 [[nodiscard]] const script& add(unsigned probes);
@@ -49,8 +50,36 @@ namespace scripts {
 /// KEYS  state, the new segment, the fence, the segments to forget
 /// ARGV  epoch, next epoch, next manifest, length of the new segment, its count field, what the fence holds
 /// then, the count fields to forget
-/// Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length.
+/// Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length, `L<ms>` as above.
 [[nodiscard]] const script& publish();
+
+/// Takes or renews the right to be the only one who adds to a partition, in a new epoch.
+///
+/// KEYS  state, fence
+/// ARGV  epoch, next epoch, next manifest, what the fence holds then, owner (32 characters), life in ms
+/// Returns `K` done, `S` stale, `M` no state, `L<ms>` somebody else has it for so long.
+[[nodiscard]] const script& take_lease();
+
+/// Writes bytes of a segment, and renews the lease.
+///
+/// KEYS  state, segment
+/// ARGV  epoch, owner, life of the lease in ms, length of the segment (empty if it is not published yet),
+/// offset, bytes, life of a segment that is not published in ms
+/// Returns `K` done, `S` stale, `M` no state, `X` the lease is lost, `D1` the segment has another length.
+[[nodiscard]] const script& write_page();
+
+/// Puts counts, and a new list of segments if there is one, and renews the lease. Done twice it is done once.
+///
+/// KEYS  state, fence, the new segments, the segments to forget
+/// ARGV  epoch, owner, life of the lease in ms, next epoch (or the same), next manifest, what the fence holds
+/// then, how many new segments, how many counts, the lengths of the new segments, field and value of each
+/// count, the count fields to forget
+/// Returns as write_page, `D<n>` about the new segments.
+[[nodiscard]] const script& settle();
+
+/// Ends a lease that one has.
+/// KEYS  state    ARGV  owner    Returns `K`.
+[[nodiscard]] const script& release();
 
 /// Makes a filter's header, unless there is another one.
 /// KEYS  header    ARGV  `id`, the id, then field, value, ...    Returns 1 it is this one, 0 another.
