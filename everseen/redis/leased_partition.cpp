@@ -7,8 +7,8 @@
 #include "everseen/redis/fence.hpp"
 #include "everseen/redis/gear.hpp"
 #include "everseen/redis/lease.hpp"
+#include "everseen/redis/lease_scripts.hpp"
 #include "everseen/redis/partition_task.hpp"
-#include "everseen/redis/scripts.hpp"
 
 namespace everseen::redis {
 
@@ -177,7 +177,7 @@ request leased_partition::settle() const {
                                         std::to_string(counts.size() / 2)};
   for (const auto* more : {&lengths, &counts, &forgotten})
     arguments.insert(arguments.end(), more->begin(), more->end());
-  return call(scripts::settle(), keys, arguments);
+  return call(scripts::write_counts(), keys, arguments);
 }
 
 void leased_partition::settled() {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "everseen/core/partition.hpp"
+#include "everseen/redis/lease_scripts.hpp"
 #include "everseen/redis/remote_partition.hpp"
-#include "everseen/redis/scripts.hpp"
 #include "everseen/redis/session.hpp"
 #include "everseen/store/memory_segments.hpp"
 

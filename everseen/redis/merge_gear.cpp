@@ -5,7 +5,8 @@
 
 #include "everseen/redis/fence.hpp"
 #include "everseen/redis/lease.hpp"
-#include "everseen/redis/scripts.hpp"
+#include "everseen/redis/lease_scripts.hpp"
+#include "everseen/redis/replica_wait.hpp"
 #include "everseen/store/unanswered.hpp"
 
 namespace everseen::redis {
@@ -46,8 +47,8 @@ void require_done(const std::string& word, const std::string& key) {
 
 }  // namespace
 
-merge_gear::merge_gear(const remote_filter& f, std::chrono::milliseconds patience)
-    : filter_(f), patience_(patience), owner_(new_owner()), place_(f.spec.partitions) {}
+merge_gear::merge_gear(const remote_filter& f, const redis_url& url)
+    : filter_(f), patience_(url.retry_for), replicas_(url), owner_(new_owner()), place_(f.spec.partitions) {}
 
 batch_result merge_gear::add(session& with, std::span<const partition_batch> batches) {
   const std::scoped_lock alone(lock_);
@@ -112,6 +113,10 @@ std::optional<std::chrono::milliseconds> merge_gear::try_to_take(session& with, 
     return decode_state(filter_, partition, ask_about(with, {key, partition}, {"HGETALL", key}));
   };
   remote_partition now = load();
+  if (now.closed || now.next != 0)
+    throw storage_error("the filter '" + filter_.keys.name() +
+                            "' is being rebuilt, or was; open it again afterwards to load it in bulk",
+                        0, key);
   const std::string epoch = std::to_string(now.epoch);
   ++now.epoch;
   const request taking{
@@ -141,9 +146,11 @@ void merge_gear::write(session& with, std::span<const partition_batch> batches) 
       require_done(word_of(a, pages[0].to.key), pages[0].to.key);
     if (!pages.empty()) settling.push_back(held.settle());
   }
-  const std::vector<answer> answers = exchange_all(with, settling);
+  for (request& r : settling) replicas_.follow(r, settling.size());
+  std::vector<answer> answers = exchange_all(with, settling);
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const std::string& key = settling[i].to.key;
+    if (const auto lacking = replicas_.take_off(settling[i], answers[i])) lacking->raise();
     require_done(word_of(answers[i], key), key);
   }
   for (const partition_batch& batch : batches) held_.at(batch.partition)->settled();

@@ -10,6 +10,7 @@
 
 #include "everseen/redis/leased_partition.hpp"
 #include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/replica_wait.hpp"
 #include "everseen/redis/session.hpp"
 #include "everseen/store/store.hpp"
 
@@ -30,8 +31,8 @@ namespace everseen::redis {
 /// Threads: any number; one at a time works.
 class merge_gear {
  public:
-  /// @param f  must live as long as this    @param patience  how long it waits for somebody else's lease
-  merge_gear(const remote_filter& f, std::chrono::milliseconds patience);
+  /// @param f  must live as long as this    @param url  says how long to wait for somebody else's lease
+  merge_gear(const remote_filter& f, const redis_url& url);
 
   batch_result add(session& with, std::span<const partition_batch> batches);
 
@@ -46,6 +47,7 @@ class merge_gear {
 
   const remote_filter& filter_;
   std::chrono::milliseconds patience_;
+  replica_wait replicas_;
   const std::string owner_;
   std::mutex lock_;
   local_segments place_;

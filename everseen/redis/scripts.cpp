@@ -4,25 +4,16 @@
 #include <array>
 #include <string_view>
 
-#include <openssl/sha.h>
-
 #include "everseen/core/layout.hpp"
+#include "everseen/redis/script_text.hpp"
 
 namespace everseen::redis::scripts {
 
 namespace {
 
-script make(std::string text) {
-  std::array<unsigned char, SHA_DIGEST_LENGTH> digest{};
-  SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string sha1;
-  for (const unsigned char byte : digest) {
-    sha1 += digits[byte >> 4];
-    sha1 += digits[byte & 15];
-  }
-  return {std::move(text), std::move(sha1)};
-}
+using script_text::differs;
+using script_text::leases;
+using script_text::make;
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
@@ -89,42 +80,12 @@ constexpr std::string_view may_write = "local bitfield = 'BITFIELD'";
 constexpr std::string_view reads_only =
     "local bitfield = redis.pcall('BITFIELD_RO', KEYS[2]).err and 'BITFIELD' or 'BITFIELD_RO'";
 
-// A segment of another type is damage like one of another length. Any other error is not about the segment,
-// and is raised.
-constexpr std::string_view differs = R"(
-local function differs(segment, bytes)
-  local length = redis.pcall('STRLEN', segment)
-  if type(length) == 'number' then return length ~= tonumber(bytes) end
-  if string.find(length.err, 'WRONGTYPE', 1, true) then return true end
-  redis.call('STRLEN', segment)
-end
-)";
-
-// A lease is the field `lease` of a state: its owner's 32 characters, a colon, and when it ends, in ms of the
-// server's clock.
-constexpr std::string_view leases = R"(
-local function now_ms()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
-end
-local function held_by_other(state, owner)
-  local lease = redis.call('HGET', state, 'lease')
-  if not lease or string.sub(lease, 1, 32) == owner then return nil end
-  local left = tonumber(string.sub(lease, 34)) - now_ms()
-  if left > 0 then return 'L' .. left end
-end
-local function holds(state, owner)
-  local lease = redis.call('HGET', state, 'lease')
-  return lease and string.sub(lease, 1, 32) == owner and tonumber(string.sub(lease, 34)) > now_ms()
-end
-local function hold(state, owner, life)
-  redis.call('HSET', state, 'lease', owner .. ':' .. string.format('%.0f', now_ms() + tonumber(life)))
-end
-)";
-
 constexpr std::string_view add_text = R"(
 local last = call('GET', KEYS[2])
-if last and string.sub(last, 1, #ARGV[2]) == ARGV[2] then return string.sub(last, #ARGV[2] + 1) end
+if last and string.sub(last, 1, #ARGV[2]) == ARGV[2] then
+  call('PEXPIRE', KEYS[2], ARGV[3])
+  return string.sub(last, #ARGV[2] + 1)
+end
 local epoch = call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
@@ -204,9 +165,11 @@ if epoch ~= ARGV[1] then return 'S' end
 local held = held_by_other(KEYS[1], '')
 if held then return held end
 if differs(KEYS[2], ARGV[4]) then return 'D1' end
-redis.call('PERSIST', KEYS[2])
+local ends_at = redis.call('HGET', KEYS[1], 'ends_at')
+if ends_at then redis.call('PEXPIREAT', KEYS[2], ends_at) else redis.call('PERSIST', KEYS[2]) end
 redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3], ARGV[5], '0')
 redis.call('SET', KEYS[3], ARGV[6])
+if ends_at then redis.call('PEXPIREAT', KEYS[3], ends_at) end
 for i = 4, #KEYS do
   redis.call('UNLINK', KEYS[i])
   redis.call('HDEL', KEYS[1], ARGV[3+i])
@@ -214,58 +177,64 @@ end
 return 'K'
 )";
 
-// The next epoch makes every call stale that was planned before, also those of transactions, which cannot see
-// the lease.
-constexpr std::string_view take_lease_text = R"(
+constexpr std::string_view revise_text = R"(
 local epoch = redis.call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
-local held = held_by_other(KEYS[1], ARGV[5])
-if held then return held end
 redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3])
+if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], ARGV[5], ARGV[6]) end
 redis.call('SET', KEYS[2], ARGV[4])
-hold(KEYS[1], ARGV[5], ARGV[6])
-return 'K'
-)";
-
-constexpr std::string_view write_page_text = R"(
-local epoch = redis.call('HGET', KEYS[1], 'epoch')
-if not epoch then return 'M' end
-if epoch ~= ARGV[1] then return 'S' end
-if not holds(KEYS[1], ARGV[2]) then return 'X' end
-if ARGV[4] ~= '' and differs(KEYS[2], ARGV[4]) then return 'D1' end
-redis.call('SETRANGE', KEYS[2], ARGV[5], ARGV[6])
-if ARGV[4] == '' then redis.call('PEXPIRE', KEYS[2], ARGV[7]) end
-hold(KEYS[1], ARGV[2], ARGV[3])
+local ends_at = redis.call('HGET', KEYS[1], 'ends_at')
+if ends_at then redis.call('PEXPIREAT', KEYS[2], ends_at) end
+for i = 3, #KEYS do
+  redis.call('UNLINK', KEYS[i])
+  redis.call('HDEL', KEYS[1], ARGV[4+i])
+end
 return 'K'
 )";
 
 constexpr std::string_view settle_text = R"(
 local epoch = redis.call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
-if epoch ~= ARGV[1] and epoch ~= ARGV[4] then return 'S' end
-if not holds(KEYS[1], ARGV[2]) then return 'X' end
-local new, counts = tonumber(ARGV[7]), tonumber(ARGV[8])
-if epoch ~= ARGV[4] then
-  for i = 1, new do
-    if differs(KEYS[2+i], ARGV[8+i]) then return 'D' .. i end
-  end
-  for i = 1, new do redis.call('PERSIST', KEYS[2+i]) end
-  redis.call('HSET', KEYS[1], 'epoch', ARGV[4], 'manifest', ARGV[5])
-  redis.call('SET', KEYS[2], ARGV[6])
-  for i = 3 + new, #KEYS do
-    redis.call('UNLINK', KEYS[i])
-    redis.call('HDEL', KEYS[1], ARGV[6+2*counts+i])
-  end
+if epoch ~= ARGV[1] then return 'S' end
+for i = 3, #KEYS do
+  if ARGV[5+i] ~= '' and differs(KEYS[i], ARGV[5+i]) then return 'D' .. (i - 2) end
 end
-for i = 9 + new, 7 + new + 2 * counts, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i+1]) end
-hold(KEYS[1], ARGV[2], ARGV[3])
+redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3])
+if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], ARGV[5], ARGV[6]) end
+redis.call('SET', KEYS[2], ARGV[4])
+if ARGV[7] == '' then redis.call('HDEL', KEYS[1], 'ends_at')
+else redis.call('HSET', KEYS[1], 'ends_at', ARGV[7]) end
+for i = 1, #KEYS do
+  if ARGV[7] == '' then redis.call('PERSIST', KEYS[i]) else redis.call('PEXPIREAT', KEYS[i], ARGV[7]) end
+end
 return 'K'
 )";
 
-constexpr std::string_view release_text = R"(
-if holds(KEYS[1], ARGV[1]) then redis.call('HDEL', KEYS[1], 'lease') end
+constexpr std::string_view merge_text = R"(
+local from, page = tonumber(ARGV[1]), ARGV[2]
+if redis.call('STRLEN', KEYS[1]) < from + #page then return 'D' end
+local now = redis.call('GETRANGE', KEYS[1], from, from + #page - 1)
+if string.find(now, '[^%z]') then
+  local byte, char, bor, both = string.byte, string.char, bit.bor, {}
+  for i = 1, #page do both[i] = char(bor(byte(now, i), byte(page, i))) end
+  page = table.concat(both)
+end
+redis.call('SETRANGE', KEYS[1], from, page)
 return 'K'
+)";
+
+// No field is ever empty, so the empty text stands for none.
+constexpr std::string_view change_header_text = R"(
+local conditions = tonumber(ARGV[1])
+for i = 2, 2 * conditions, 2 do
+  if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i+1] then return 0 end
+end
+for i = 2 + 2 * conditions, #ARGV, 2 do
+  if ARGV[i+1] == '' then redis.call('HDEL', KEYS[1], ARGV[i])
+  else redis.call('HSET', KEYS[1], ARGV[i], ARGV[i+1]) end
+end
+return 1
 )";
 
 constexpr std::string_view begin_text = R"(
@@ -273,6 +242,8 @@ if redis.call('EXISTS', KEYS[1]) == 1 then
   return redis.call('HGET', KEYS[1], 'id') == ARGV[2] and 1 or 0
 end
 redis.call('HSET', KEYS[1], unpack(ARGV))
+local ends_at = redis.call('HGET', KEYS[1], 'ends_at')
+if ends_at then redis.call('PEXPIREAT', KEYS[1], ends_at) end
 return 1
 )";
 
@@ -323,23 +294,23 @@ const script& publish() {
   return one;
 }
 
-const script& take_lease() {
-  static const script one = make(std::string(leases) + std::string(take_lease_text));
-  return one;
-}
-
-const script& write_page() {
-  static const script one = make(std::string(differs) + std::string(leases) + std::string(write_page_text));
+const script& revise() {
+  static const script one = make(std::string(revise_text));
   return one;
 }
 
 const script& settle() {
-  static const script one = make(std::string(differs) + std::string(leases) + std::string(settle_text));
+  static const script one = make(std::string(differs) + std::string(settle_text));
   return one;
 }
 
-const script& release() {
-  static const script one = make(std::string(leases) + std::string(release_text));
+const script& merge() {
+  static const script one = make(std::string(merge_text));
+  return one;
+}
+
+const script& change_header() {
+  static const script one = make(std::string(change_header_text));
   return one;
 }
 

@@ -51,37 +51,36 @@ namespace scripts {
 /// ARGV  epoch, next epoch, next manifest, length of the new segment, its count field, what the fence holds
 /// then, the count fields to forget
 /// Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length, `L<ms>` as above.
+/// The new segment and the fence end when the state's field `ends_at` says, or never.
 [[nodiscard]] const script& publish();
 
-/// Takes or renews the right to be the only one who adds to a partition, in a new epoch.
+/// Gives a partition's state another epoch, one field more, and segments less.
 ///
-/// KEYS  state, fence
-/// ARGV  epoch, next epoch, next manifest, what the fence holds then, owner (32 characters), life in ms
-/// Returns `K` done, `S` stale, `M` no state, `L<ms>` somebody else has it for so long.
-[[nodiscard]] const script& take_lease();
+/// KEYS  state, the fence, the segments to forget
+/// ARGV  epoch, next epoch, next manifest, what the fence holds then, the field (`` for none), its value, the
+/// count fields to forget
+/// Returns `K` done, `S` stale, `M` no state.
+[[nodiscard]] const script& revise();
 
-/// Writes bytes of a segment, and renews the lease.
+/// Gives all keys of a partition one moment at which they end, in another epoch of its state.
 ///
-/// KEYS  state, segment
-/// ARGV  epoch, owner, life of the lease in ms, length of the segment (empty if it is not published yet),
-/// offset, bytes, life of a segment that is not published in ms
-/// Returns `K` done, `S` stale, `M` no state, `X` the lease is lost, `D1` the segment has another length.
-[[nodiscard]] const script& write_page();
-
-/// Puts counts, and a new list of segments if there is one, and renews the lease. Done twice it is done once.
-///
-/// KEYS  state, fence, the new segments, the segments to forget
-/// ARGV  epoch, owner, life of the lease in ms, next epoch (or the same), next manifest, what the fence holds
-/// then, how many new segments, how many counts, the lengths of the new segments, field and value of each
-/// count, the count fields to forget
-/// Returns as write_page, `D<n>` about the new segments.
+/// KEYS  state, the fence, all segments
+/// ARGV  epoch, next epoch, next manifest, what the fence holds then, a field (`` for none), its value, the
+/// end in milliseconds since 1970 (`` for never), the lengths of the segments (`` for what does not matter)
+/// Returns `K` done, `S` stale, `M` no state, `D<n>` segment n has another length.
 [[nodiscard]] const script& settle();
 
-/// Ends a lease that one has.
-/// KEYS  state    ARGV  owner    Returns `K`.
-[[nodiscard]] const script& release();
+/// Adds the bits of a page to a segment.
+/// KEYS  segment    ARGV  where the page begins, its bytes    Returns `K` done, `D` it does not reach so far.
+[[nodiscard]] const script& merge();
 
-/// Makes a filter's header, unless there is another one.
+/// Changes fields of a header if others are what they are believed to be; the empty text stands for no field.
+///
+/// KEYS  header    ARGV  number of conditions, field and value of each, then field and value of each change
+/// Returns 1 done, 0 a condition does not hold.
+[[nodiscard]] const script& change_header();
+
+/// Makes a filter's header, unless there is another one; it ends at its field `ends_at`, if it has one.
 /// KEYS  header    ARGV  `id`, the id, then field, value, ...    Returns 1 it is this one, 0 another.
 [[nodiscard]] const script& begin();
 

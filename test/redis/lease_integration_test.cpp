@@ -132,6 +132,27 @@ TEST_F(Lease, NewOwnerEndsTheWritesOfTheOneBefore) {
   EXPECT_EQ(outcome(got), "5 seen");
 }
 
+TEST_F(Lease, OwnerNoticesThatTheFilterWasEmptied) {
+  const auto keys = random_.take(300);
+  const auto bulk = open("?gear=merge");
+  ASSERT_EQ(outcome(add_keys(*bulk, keys)), "300 fresh");
+  store_->reset("f");
+  EXPECT_EQ(outcome(add_keys(*bulk, keys)), "300 fresh");
+  EXPECT_EQ(outcome(check_keys(*script_, keys)), "300 seen");
+}
+
+TEST_F(Lease, SegmentsOfAnExpiringFilterEndWithIt) {
+  const auto expiring = store_->create_expiring("g", script_->get_spec(), 1h);
+  const auto bulk = store_at(server_.url("?gear=merge"))->open("g", access::write);
+  ASSERT_EQ(outcome(add_keys(*bulk, random_.take(1'000))), "1000 fresh");
+  const auto keys = keys_like(server_, "everseen:{g/*");
+  EXPECT_GT(keys.size(), 4U);
+  for (const std::string& key : keys)
+    EXPECT_EQ(server_.run({"PEXPIRETIME", key}),
+              std::to_string(expiring->ends_at()->time_since_epoch().count()))
+        << key;
+}
+
 TEST_F(Lease, KilledOwnerLosesNothingAcknowledgedAndKeepsNobodyOutForLong) {
   constexpr int batches = 5;
   constexpr std::size_t keys_a_batch = 100;
