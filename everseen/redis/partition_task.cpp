@@ -5,6 +5,7 @@
 #include "everseen/core/assert.hpp"
 #include "everseen/core/growth.hpp"
 #include "everseen/redis/command.hpp"
+#include "everseen/redis/lease.hpp"
 
 namespace everseen::redis {
 
@@ -217,6 +218,7 @@ void partition_task::take_state(const answer& a) {
 /// Whatever an answer can mean but done. Returns whether it did.
 bool partition_task::take_exception(const meaning& o) {
   using kind = meaning::kind;
+  held_.reset();
   switch (o.what) {
     case kind::done:
       return false;
@@ -226,6 +228,9 @@ bool partition_task::take_exception(const meaning& o) {
       if (++stale_ == max_stale)
         fail(batch_failure::cause::backend, "the partition changes faster than it can be read");
       step_ = step::load;
+      break;
+    case kind::held:
+      held_ = o.left;
       break;
     case kind::gone:
       detour_ = reason::gone;
@@ -258,6 +263,10 @@ bool partition_task::take_exception(const meaning& o) {
       break;
   }
   return true;
+}
+
+void partition_task::give_up_waiting() {
+  fail(batch_failure::cause::backend, held_message(filter_, batch_.partition, *held_));
 }
 
 void partition_task::take_verdicts(const meaning& o) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -70,6 +71,12 @@ class partition_task {
   [[nodiscard]] const std::shared_ptr<const remote_partition>& known() const noexcept { return known_; }
 
   [[nodiscard]] tally done_so_far() const noexcept;
+  /// How long somebody else holds the partition, by the last answer; none if it was another answer. Then
+  /// next() asks once more: who drives it waits before, or gives up.
+  [[nodiscard]] const std::optional<std::chrono::milliseconds>& held() const noexcept { return held_; }
+  /// Fails, because the partition was held for too long.    @pre held()
+  void give_up_waiting();
+
   /// Whether the second gear took over.
   [[nodiscard]] bool changed_gear() const noexcept { return changed_gear_; }
   [[nodiscard]] const std::optional<batch_failure>& failure() const noexcept { return failure_; }
@@ -107,6 +114,7 @@ class partition_task {
   std::unique_ptr<gear> gear_;
   std::unique_ptr<gear> second_;
   bool changed_gear_ = false;
+  std::optional<std::chrono::milliseconds> held_;
 
   step step_ = step::load;
   std::size_t from_ = 0;   // keys before have their verdict

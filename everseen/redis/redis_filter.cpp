@@ -17,12 +17,29 @@ constexpr std::uint64_t page_bytes = std::uint64_t{1} << 20;
 }  // namespace
 
 redis_filter::redis_filter(std::shared_ptr<session_pool> pool, remote_filter f, access how)
-    : pool_(std::move(pool)), filter_(std::move(f)), how_(how), generations_(pool_, filter_) {}
+    : pool_(std::move(pool)), filter_(std::move(f)), how_(how), generations_(pool_, filter_) {
+  if (pool_->url().gear == gear_kind::merge && how == access::write)
+    merge_ = std::make_unique<merge_gear>(filter_, pool_->url());
+}
+
+redis_filter::~redis_filter() {
+  if (!merge_) return;
+  try {
+    const session_pool::lease with = pool_->take();
+    merge_->release(*with);
+  } catch (const error&) {
+    // The lease ends by itself.
+  }
+}
 
 batch_result redis_filter::add(std::span<const partition_batch> batches) {
   if (how_ == access::read)
     return unanswered(batches, batch_failure::cause::storage,
                       "the filter was opened for reading; open it for writing to add keys");
+  if (merge_) {
+    const session_pool::lease with = pool_->take();
+    return merge_->add(*with, batches);
+  }
   return run(batches, partition_task::purpose::add);
 }
 
@@ -47,6 +64,7 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
 }
 
 std::string redis_filter::way() const {
+  if (merge_) return "redis, merge";
   return generations_.gear_in_use() == gear_kind::script ? "redis, script" : "redis, bitfield";
 }
 

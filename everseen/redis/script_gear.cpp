@@ -53,6 +53,11 @@ meaning script_gear::understand(std::uint32_t partition, const answer& a) {
   if (r.text() == "S") return {kind::stale};
   if (r.text() == "M") return {.what = kind::gone, .text = "is missing", .key = state};
   if (r.text() == "C") return {.what = kind::damaged, .text = "lacks a valid count", .key = state};
+  if (r.text().starts_with('L')) {
+    meaning held{kind::held};
+    held.left = std::chrono::milliseconds(std::stoll(std::string(r.text().substr(1))));
+    return held;
+  }
   return {kind::done, std::string(r.text())};
 }
 
