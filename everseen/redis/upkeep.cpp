@@ -31,9 +31,10 @@ remote_partition look_at(session& with, const remote_filter& f, std::uint32_t pa
   return decode_state(f, partition, ask_about(with, {state, partition}, {"HGETALL", state}));
 }
 
-answer run(session& with, const route& to, std::string wire, std::size_t commands) {
+answer run(session& with, const route& to, std::string wire, std::size_t commands,
+           repetition may_run_again = true) {
   std::vector<request> requests;
-  requests.push_back({to, std::move(wire), commands, true});
+  requests.push_back({to, std::move(wire), commands, may_run_again});
   answer a = std::move(with.exchange(requests).front());
   if (!a) throw backend_error(a.error().message);
   return a;
@@ -115,10 +116,11 @@ std::string attempt(session& with, const remote_filter& f, const remote_partitio
     throw backend_error("the Redis server forbids scripts (EVAL), and a rebuild needs them");
   require_no_error(done, state.key);
   if (done.text() == "M") throw damaged_key(keys.front(), "is missing");
-  if (done.text().starts_with('D')) {
-    const auto number = static_cast<std::size_t>(std::stoul(std::string(done.text().substr(1))));
-    throw damaged_key(keys.at(number + 1), "is missing, or has another type or length");
-  }
+  if (const auto number = scripts::damaged_segment(done.text(), keys.size() - 2))
+    throw damaged_key(keys[*number + 1], "is missing, or has another type or length");
+  if (done.text() != "K" && done.text() != "S")
+    throw backend_error("the Redis server answered a script on " + keys.front() +
+                        " by something else than it says");
   return std::string(done.text());
 }
 
@@ -168,7 +170,9 @@ void merge_bits(session& with, const remote_filter& f, const segment_id& id, std
   }
   if (keys == 0) return;
   const std::string state = f.keys.state(f.generation, id.partition);
-  (void)ask_about(with, {state, id.partition}, {"HINCRBY", state, count_field(id), std::to_string(keys)});
+  // Counted twice they would fill the filter early; so an outage just here ends what merges.
+  const std::string count = encode({"HINCRBY", state, count_field(id), std::to_string(keys)});
+  require_no_error(run(with, {state, id.partition}, count, 1, false)->front(), state);
 }
 
 void unlink_partitions(session& with, const remote_filter& f) {
