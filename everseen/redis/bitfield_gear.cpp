@@ -6,6 +6,7 @@
 
 #include "everseen/redis/command.hpp"
 #include "everseen/redis/fence.hpp"
+#include "everseen/redis/lease.hpp"
 
 namespace everseen::redis {
 
@@ -19,6 +20,9 @@ bool may_change(const judging& q, std::size_t target) {
   return std::ranges::none_of(q.targets,
                               [&](const auto& t) { return t.id.slice == id.slice && t.id.layer > id.layer; });
 }
+
+/// Commands of a look in front of the lengths: epoch, count, lease, time.
+constexpr std::size_t before_lengths = 4;
 
 /// The first command of a transaction that gave an error.
 meaning first_error(const reply& result) {
@@ -96,6 +100,8 @@ request bitfield_gear::ask_to_look(const judging& q) {
   transaction t;
   t.command({"HGET", state, "epoch"});
   t.command({"HGET", state, count_field(q.targets.back().id)});
+  t.command({"HGET", state, "lease"});
+  t.command({"TIME"});
   for (const judging::target& target : q.targets) t.command({"STRLEN", segment_key(target.id)});
   std::vector<std::size_t> keys(q.digests.size());
   std::iota(keys.begin(), keys.end(), std::size_t{0});
@@ -109,7 +115,7 @@ meaning bitfield_gear::take_look(const judging& q, const reply& r) {
   if (r[0].is_nil()) return {.what = kind::gone, .text = "is missing", .key = state_key(q.partition)};
   if (!r[0].is_error() && r[0].text() != std::to_string(q.epoch)) return {kind::stale};
   for (std::size_t i = 0; i < q.targets.size(); ++i) {
-    const reply length = r[2 + i];
+    const reply length = r[before_lengths + i];
     if (length.is_error() ? length.is_error("WRONGTYPE")
                           : length.integer() != static_cast<std::int64_t>(q.targets[i].layer.shape.bytes))
       return wrong_segment(q.targets[i].id);
@@ -117,9 +123,14 @@ meaning bitfield_gear::take_look(const judging& q, const reply& r) {
   if (const meaning o = first_error(r); o.what != kind::done) return o;
   if (q.adding && !is_number(r[1].text(), count_))
     return {.what = kind::damaged, .text = "lacks a valid count", .key = state_key(q.partition)};
+  if (const auto left = lease_left(r[2], r[3]); q.adding && left) {
+    meaning held{kind::held};
+    held.left = *left;
+    return held;
+  }
   verdicts_.assign(q.digests.size(), '?');
   const std::size_t commands = old_bits::commands(q.digests.size());
-  for (std::size_t at = 2 + q.targets.size(); at < r.size(); at += commands) {
+  for (std::size_t at = before_lengths + q.targets.size(); at < r.size(); at += commands) {
     old_bits bits(r, at, filter_.spec.probes);
     for (char& v : verdicts_)
       if (bits.next_is_set()) v = '1';

@@ -44,17 +44,10 @@ std::vector<answer> send_all(session& with, const std::vector<request>& requests
   return all;
 }
 
-/// An option that this store does not honour must not look as if it did.
-redis_url honoured(redis_url url) {
-  if (url.gear == gear_kind::merge)
-    throw parameter_error("gear=merge of a Redis URL is not served yet; leave it out");
-  return url;
-}
-
 }  // namespace
 
 redis_store::redis_store(redis_url url)
-    : pool_(std::make_shared<session_pool>(honoured(std::move(url)))), catalogue_(pool_->url().prefix) {}
+    : pool_(std::make_shared<session_pool>(std::move(url))), catalogue_(pool_->url().prefix) {}
 
 spec redis_store::plan(const spec_request& request) const {
   return plan_for_redis(pool_->url(), request);
