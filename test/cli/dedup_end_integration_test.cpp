@@ -166,9 +166,9 @@ TEST_F(DedupEnd, SaysThatAFileIsWhereTheStoreShouldBe) {
 }
 
 TEST_F(DedupEnd, KeepsWhatItPrintedWhenTheStoreIsFull) {
-  given("everseen create f --capacity 10k && everseen gen ids --count 100k > ids");
+  given("everseen create f --capacity 10k --error-rate 1e-12 && everseen gen ids --count 100k > ids");
   // The first layer is reserved; the next ones do not fit.
-  const auto full = sh("(ulimit -f 64; everseen dedup --error-rate 1e-6 --filter f ids) | cat");
+  const auto full = sh("(ulimit -f 160; everseen dedup --filter f ids) | cat");
   EXPECT_THAT(full, Complains(3, "store", "ulimit -f"));
   EXPECT_FALSE(full.out.empty());
   EXPECT_EQ(full.out + sh("everseen dedup --filter f ids | cat").out, text_of("ids"));
@@ -185,6 +185,11 @@ TEST_F(DedupEnd, NamesTheFileOfAFilterThatIsDamaged) {
 class DedupSignal : public DedupEnd, public testing::WithParamInterface<int> {};
 
 TEST_P(DedupSignal, EndsAWaitingPipeAndKeepsWhatWasPrinted) {
+#ifdef __SANITIZE_THREAD__
+  // The kernel gives the signal to the main thread, which mostly waits for the mutex of the thread that
+  // reads; ThreadSanitizer runs the handler only once it has it, so not before the next line arrives.
+  GTEST_SKIP() << "ThreadSanitizer holds signals back from a thread that waits for a mutex";
+#endif
   test::running_program dedup({EVERSEEN_PROGRAM, "dedup", "--filter", "f"}, live());
   dedup.write("a\nb\n");
   ASSERT_TRUE(dedup.waits_to_say("b\n"));

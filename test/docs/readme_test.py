@@ -60,6 +60,19 @@ class Readme(unittest.TestCase):
     def lines_of(self, name):
         return (self.directory / name).read_text(encoding="utf-8").splitlines()
 
+    def assert_each_once(self, got, lines):
+        """All first occurrences in order, but for the few new lines that a filter may take for repeats.
+
+        At the rate of 1e-6 that the README leaves as it is, the largest of its inputs (a million lines) loses 0.2
+        lines on average; more than 6 in less than one run of ten million.
+        """
+        expected = first_occurrences(lines)
+        if got == expected:
+            return
+        rest = iter(expected)
+        self.assertTrue(all(line in rest for line in got), "a line is printed twice, or out of order")
+        self.assertLessEqual(len(expected) - len(got), 6)
+
     def start_redis(self):
         """A server of the test's own. Returns its port."""
         with socket.socket() as probe:
@@ -86,16 +99,14 @@ class Readme(unittest.TestCase):
         shared = f"localhost:{self.start_redis()}"
         for block in blocks_in("sh"):
             self.sh(block.replace("localhost:6379", shared))
-        self.assertEqual(self.lines_of("once.txt"), first_occurrences(self.lines_of("words.txt")))
+        self.assert_each_once(self.lines_of("once.txt"), self.lines_of("words.txt"))
         users = [line.split(",")[1] for line in self.lines_of("first-visits.csv")]
-        self.assertEqual(users, first_occurrences(line.split(",")[1] for line in self.lines_of("access.csv")))
-        self.assertEqual(self.lines_of("unique.json"), first_occurrences(self.lines_of("events.json")))
+        self.assert_each_once(users, [line.split(",")[1] for line in self.lines_of("access.csv")])
+        self.assert_each_once(self.lines_of("unique.json"), self.lines_of("events.json"))
         days = self.lines_of("monday.txt") + self.lines_of("tuesday.txt")
-        self.assertEqual(
-            self.lines_of("new-on-monday.txt") + self.lines_of("new-on-tuesday.txt"), first_occurrences(days)
-        )
+        self.assert_each_once(self.lines_of("new-on-monday.txt") + self.lines_of("new-on-tuesday.txt"), days)
         halves = self.lines_of("half.aa") + self.lines_of("half.ab")
-        self.assertCountEqual(self.lines_of("once.aa") + self.lines_of("once.ab"), set(halves))
+        self.assert_each_once(sorted(self.lines_of("once.aa") + self.lines_of("once.ab")), sorted(halves))
         self.assertLess(len(set(halves)), len(halves))
 
     def test_programs_compile_and_run(self):
