@@ -44,6 +44,7 @@ spec_request request_of(const options& o) {
 exit_code run(const options& o, printer& out) {
   const auto store = chosen_store(o.store);
   const spec s = store->plan(request_of(o));
+  must_have_room(*store, s);
   store->create(o.name, s);
   if (o.quiet) return exit_code::done;
   const std::uint64_t slice_bytes = growth::plan_layer(s, 0).shape.bytes * s.partitions;

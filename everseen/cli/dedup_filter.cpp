@@ -47,6 +47,9 @@ spec_request request_of(const dedup_arguments& given, const block_reader& input)
   const std::uint64_t estimate = input.estimate_records().value_or(capacity_of_a_stream);
   const std::uint64_t least = given.filter_name ? least_capacity_of_a_kept_filter : least_capacity;
   request.capacity = given.capacity.value_or(std::max(estimate, least));
+  // A line takes a byte at least. Room that cannot be used would only make the filter slower.
+  if (const auto bytes = input.total_bytes(); bytes && !given.filter_name)
+    request.capacity = std::min(request.capacity, *bytes + least_capacity);
   request.hash = given.hash.value_or(request.hash);
   if (given.window) request.window = {*given.window, static_cast<std::uint32_t>(given.slices.value_or(10))};
   return request;
@@ -65,7 +68,8 @@ void must_have_window(const dedup_arguments& given, bool window) {
   if (given.time_field || given.time_json)
     throw parameter_error("a time is used only by a filter with a window; give --window, too");
   if (given.slices) throw parameter_error("--slices divides a window; give --window, too");
-  if (given.late) throw parameter_error("--late is about lines that are older than the window; give --window, too");
+  if (given.late)
+    throw parameter_error("--late is about lines that are older than the window; give --window, too");
 }
 
 }  // namespace
@@ -73,7 +77,7 @@ void must_have_window(const dedup_arguments& given, bool window) {
 dedup_filter::dedup_filter(const dedup_arguments& given, const block_reader& input)
     : kept_(given.filter_name.has_value()), home_(store_of(given)) {
   make_or_open(given, input);
-  must_agree(given, *seen_);
+  if (!made_) must_agree(given, *seen_);
   must_have_window(given, seen_->get_spec().window.has_value());
 }
 
@@ -82,7 +86,9 @@ void dedup_filter::make_or_open(const dedup_arguments& given, const block_reader
   if (!kept_ || !home_->exists(name)) {
     must_have_window(given, given.window.has_value());
     try {
-      seen_.emplace(name, home_->create(name, home_->plan(request_of(given, input))));
+      const spec planned = home_->plan(request_of(given, input));
+      must_have_room(*home_, planned);
+      seen_.emplace(name, home_->create(name, planned));
       made_ = true;
       return;
     } catch (const name_taken&) {  // another process was faster

@@ -29,6 +29,9 @@ void add_store_option(CLI::App& app, store_choice& target);
 /// @throws parameter_error  as store_url, or `mem:`    @throws as open_store(url)
 [[nodiscard]] std::shared_ptr<store> chosen_store(const store_choice& choice);
 
+/// @throws parameter_error  a new filter would never fit there, as far as the store knows
+void must_have_room(const store& where, const spec& s);
+
 /// A filter of the store chosen.    @throws as everseen::open
 [[nodiscard]] filter chosen_filter(const store_choice& choice, std::string_view name, access how);
 

@@ -123,6 +123,13 @@ std::vector<std::string> file_store::list() const {
   return names;
 }
 
+std::optional<std::uint64_t> file_store::room_bytes() const {
+  std::error_code unknown;
+  const auto room = std::filesystem::space(directory_, unknown);
+  if (unknown) return std::nullopt;
+  return room.available;
+}
+
 void file_store::drop(std::string_view name) {
   if (!is_filter(directory_of(name))) throw no_such_filter(name);
   remove_filter(disk_, directory_, name, lock_to_write(name));

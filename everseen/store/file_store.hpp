@@ -34,6 +34,7 @@ class file_store : public store {
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
   void drop(std::string_view name) override;
+  [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override;
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
  private:

@@ -150,6 +150,31 @@ TEST_F(DedupFilter, EndsWithAnOutageWhenAFilterThatMayNotGrowIsFull) {
   EXPECT_THAT(sh("cat counts.json"), Prints(HasSubstr("\"unknown\": 900")));
 }
 
+// ---- sizes
+
+TEST_F(DedupFilter, TakesLittleTimeAndMemoryForFewLinesWhateverTheCapacity) {
+  given("everseen gen ids --count 20k > ids");
+  const auto expected = sh("everseen dedup ids | md5sum").out;
+  for (const char* command :
+       {"everseen dedup --capacity 1e9 ids", "cat ids | everseen dedup --capacity 1e9"}) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto result = sh(command + std::string(" | md5sum"));
+    EXPECT_THAT(result, Prints(expected));
+    EXPECT_LT(result.peak_bytes, 400U << 20) << command;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 15s) << command;
+  }
+}
+
+TEST_F(DedupFilter, RefusesACapacityForWhichThereWillNeverBeRoom) {
+  EXPECT_THAT(sh("cat | everseen dedup --capacity 1e14", "a\n"),
+              Complains(2, "100,000,000,000,000 keys", "has room for"));
+  EXPECT_THAT(sh("everseen dedup --capacity 1e14", "a\n"), Prints("a\n"))
+      << "no more lines than the file has bytes";
+  EXPECT_THAT(sh("everseen dedup --filter f --capacity 1e14", "a\n"), Complains(2, "lower the capacity"));
+  EXPECT_THAT(sh("everseen create f --capacity 1e14"), Complains(2, "lower the capacity"));
+  EXPECT_FALSE(exists("f"));
+}
+
 // ---- windows
 
 TEST_F(DedupFilter, ForgetsKeysAfterTheWindowByTheTimeInAField) {
