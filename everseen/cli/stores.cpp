@@ -1,8 +1,10 @@
 #include "everseen/cli/stores.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
@@ -33,12 +35,15 @@ std::string store_url(const std::optional<std::string>& given) {
 
 void add_store_option(CLI::App& app, store_choice& target) {
   add_text(app, "--store", target.url,
-           {"URL", "where filters live, as in file:DIRECTORY", "$EVERSEEN_STORE, else your data directory"});
+           {"URL", "where filters live, as in file:DIRECTORY or redis://HOST:PORT",
+            "$EVERSEEN_STORE, else your data directory"});
 }
 
 std::shared_ptr<store> chosen_store(const store_choice& choice) {
   const std::string url = store_url(choice.url);
-  if (url == "mem:") throw parameter_error("a mem: store would end with this command; use file:DIRECTORY");
+  if (url == "mem:")
+    throw parameter_error(
+        "a mem: store would end with this command; use file:DIRECTORY or redis://HOST:PORT");
   return open_store(url);
 }
 
@@ -46,11 +51,21 @@ void must_have_room(const store& where, const spec& s) {
   const auto room = where.room_bytes();
   const double wanted = static_cast<double>(growth::plan_layer(s, 0).shape.bytes) * s.partitions;
   if (!room || wanted <= static_cast<double>(*room)) return;
-  throw parameter_error(
-      fmt::format("a filter for {} keys takes {}, and the store has room for {}; lower the capacity (a "
-                  "filter grows when it "
-                  "must), raise the error rate, or take another store",
-                  format_count(s.capacity), format_bytes(wanted), format_bytes(static_cast<double>(*room))));
+  throw parameter_error(fmt::format(
+      "a filter for {} keys takes {}, and the store has room for {}; lower the capacity (a filter "
+      "grows when it must), raise the error rate, or take another store",
+      format_count(s.capacity), format_bytes(wanted), format_bytes(static_cast<double>(*room))));
+}
+
+void warn_of(const store& place) {
+  for (const std::string& warning : place.warnings()) fmt::print(stderr, "everseen: warning: {}\n", warning);
+}
+
+bool confirmed(const std::string& question) {
+  if (::isatty(STDIN_FILENO) == 0) return true;
+  fmt::print(stderr, "{} [y/N] ", question);
+  const int answer = std::getchar();
+  return answer == 'y' || answer == 'Y';
 }
 
 filter chosen_filter(const store_choice& choice, std::string_view name, access how) {

@@ -31,6 +31,11 @@ void add_store_option(CLI::App& app, store_choice& target);
 
 /// @throws parameter_error  a new filter would never fit there, as far as the store knows
 void must_have_room(const store& where, const spec& s);
+/// Says on standard error what is amiss with a store.    @throws  as store::warnings
+void warn_of(const store& place);
+
+/// Asks somebody who sits at a terminal; where nobody does, the answer is yes.
+[[nodiscard]] bool confirmed(const std::string& question);
 
 /// A filter of the store chosen.    @throws as everseen::open
 [[nodiscard]] filter chosen_filter(const store_choice& choice, std::string_view name, access how);
