@@ -124,7 +124,9 @@ std::vector<std::string> file_store::list() const {
 
 std::optional<std::uint64_t> file_store::room_bytes() const {
   std::error_code unknown;
-  const auto room = std::filesystem::space(directory_, unknown);
+  std::filesystem::path there = std::filesystem::absolute(directory_, unknown);
+  while (there.has_relative_path() && !std::filesystem::exists(there, unknown)) there = there.parent_path();
+  const auto room = std::filesystem::space(there, unknown);
   if (unknown) return std::nullopt;
   return room.available;
 }
