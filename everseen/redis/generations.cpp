@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "everseen/redis/lease.hpp"
 #include "everseen/redis/regrouped.hpp"
 #include "everseen/redis/replica_wait.hpp"
 
@@ -43,7 +44,8 @@ void note(std::optional<batch_failure>& all, std::optional<batch_failure> one) {
 }
 
 /// Sends what the tasks want to know, all at once, and hands out the answers, until all are done.
-void drive(session& with, const replica_wait& replicas, std::vector<partition_task>& tasks) {
+/// @param wait  for partitions that somebody else holds
+void drive(session& with, const replica_wait& replicas, lease_wait wait, std::vector<partition_task>& tasks) {
   std::vector<partition_task*> waiting;
   std::vector<request> requests;
   for (;;) {
@@ -63,6 +65,12 @@ void drive(session& with, const replica_wait& replicas, std::vector<partition_ta
         waiting[i]->give_up(*std::move(lacking));
       else
         waiting[i]->take(answers[i]);
+    std::erase_if(waiting, [](const partition_task* task) { return !task->held(); });
+    if (waiting.empty()) continue;
+    if (wait.is_over())
+      for (partition_task* held : waiting) held->give_up_waiting();
+    else
+      wait.pause();
   }
 }
 
@@ -301,7 +309,7 @@ std::vector<partition_task> generations::tasks_for(const session& with, generati
 }
 
 void generations::run(session& with, std::vector<partition_task>& tasks) {
-  drive(with, replica_wait(pool_->url()), tasks);
+  drive(with, replica_wait(pool_->url()), lease_wait(pool_->url().retry_for), tasks);
   for (const partition_task& task : tasks)
     if (task.changed_gear()) no_scripts_ = true;
 }
@@ -319,7 +327,9 @@ void generations::learn(generation& in, std::span<const part> parts, std::span<c
 }
 
 gear_kind generations::gear_in_use() const noexcept {
-  return pool_->url().gear.value_or(no_scripts_ ? gear_kind::bitfield : gear_kind::script);
+  const gear_kind fastest = no_scripts_ ? gear_kind::bitfield : gear_kind::script;
+  const gear_kind asked = pool_->url().gear.value_or(fastest);
+  return asked == gear_kind::merge ? fastest : asked;  // for what is not bulk loading
 }
 
 std::unique_ptr<gear> generations::first_gear(const session& with, const remote_filter& f) const {

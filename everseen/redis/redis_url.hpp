@@ -10,7 +10,8 @@
 
 namespace everseen::redis {
 
-/// How a batch reaches the server: gear.hpp says what each needs and promises.
+/// How a batch reaches the server: script_gear.hpp, bitfield_gear.hpp and merge_gear.hpp say what each needs
+/// and promises.
 enum class gear_kind : std::uint8_t { script, bitfield, merge };
 
 /// One server: a host and port, or a Unix socket.
