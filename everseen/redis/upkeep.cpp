@@ -80,7 +80,7 @@ std::string revise_without_script(session& with, const route& state, std::uint64
   }
   const request asked = t.finish(state, true);
   reply result;
-  const meaning m = transaction::read(run(with, asked.to, asked.wire, asked.commands), true, result);
+  const meaning m = transaction::read(run(with, asked.to, asked.wire, asked.commands), epoch, result);
   if (m.what == meaning::kind::stale) return "S";
   if (m.what != meaning::kind::done)
     throw backend_error("the Redis server refused a command on " + state.key + ": " + m.text);
@@ -171,8 +171,8 @@ void merge_bits(session& with, const remote_filter& f, const segment_id& id, std
   if (keys == 0) return;
   const std::string state = f.keys.state(f.generation, id.partition);
   // Counted twice they would fill the filter early; so an outage just here ends what merges.
-  const std::string count = encode({"HINCRBY", state, count_field(id), std::to_string(keys)});
-  require_no_error(run(with, {state, id.partition}, count, 1, false)->front(), state);
+  const std::string wire = encode({"HINCRBY", state, count_field(id), std::to_string(keys)});
+  require_no_error(run(with, {state, id.partition}, wire, 1, false)->front(), state);
 }
 
 void unlink_partitions(session& with, const remote_filter& f) {

@@ -123,6 +123,15 @@ std::vector<std::string> file_store::list() const {
   return names;
 }
 
+std::optional<std::uint64_t> file_store::room_bytes() const {
+  std::error_code unknown;
+  std::filesystem::path there = std::filesystem::absolute(directory_, unknown);
+  while (there.has_relative_path() && !std::filesystem::exists(there, unknown)) there = there.parent_path();
+  const auto room = std::filesystem::space(there, unknown);
+  if (unknown) return std::nullopt;
+  return room.available;
+}
+
 void file_store::drop(std::string_view name) {
   if (!is_filter(directory_of(name))) throw no_such_filter(name);
   remove_filter(disk_, directory_, name, lock_to_write(name));
