@@ -109,7 +109,14 @@ void dispatcher::answered(server& by, job& j, std::vector<reply> replies) {
   if (const auto refused = j.take(std::move(replies), by.where)) return follow(by, j, *refused);
   by.pauses.reset();
   if (std::exchange(in_trouble_, false) && patience_) patience_->is_over();
-  settle(j, j.take_replies());
+  std::vector<reply> all = j.take_replies();
+  if (const auto denied = std::ranges::find_if(all, is_denial); j.may_have_run && denied != all.end()) {
+    // Taken for an answer, somebody would ask by other commands, and find the keys that this one added.
+    const failure why = {"redis at " + to_string(by.where) +
+                         " denies what it may have done before: " + std::string(denied->text())};
+    return settle(j, tl::unexpected(to_outage(j, why)));
+  }
+  settle(j, std::move(all));
 }
 
 void dispatcher::follow(server& by, job& j, const refusal& r) {

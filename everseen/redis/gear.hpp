@@ -59,6 +59,7 @@ struct meaning {
     stale,      ///< the partition has changed since it was looked at; nothing was changed
     held,       ///< somebody else holds the partition (lease.hpp) for `left`; nothing was changed
     gone,       ///< its state, which is the `key`, is not there
+    unmade,     ///< of a segment to be published: it is not there, or not as long as it was made
     damaged,    ///< `key` is not what it must be, and `text` says what is wrong
     forbidden,  ///< the server does not allow what this gear needs; nothing was changed
     refused,    ///< the server answered with an error, which is the `text`

@@ -96,6 +96,7 @@ class partition_task {
   void begin_growth(window::slice_index slice);
   [[nodiscard]] judging ask_about_keys(window::slice_index slice) const;
   [[nodiscard]] lengthening next_length() const;
+  [[nodiscard]] std::uint64_t new_bytes() const;
   [[nodiscard]] publication next_list() const;
   void take_state(const answer& a);
   bool take_exception(const meaning& o);
@@ -127,6 +128,7 @@ class partition_task {
   std::optional<remote_partition> next_state_;  // growth under way
   segment_id new_segment_;
   std::uint64_t length_ = 0;
+  int unmade_ = 0;  // times that it was lost before it was published
   std::vector<segment_id> expired_;
 
   std::optional<batch_failure> full_;  // some keys found no room; reported when all were asked

@@ -42,6 +42,8 @@ class redis_filter final : public stored_filter {
  private:
   batch_result run(std::span<const partition_batch> batches, partition_task::purpose what) const;
   [[nodiscard]] remote_partition load(session& with, std::uint32_t partition) const;
+  [[nodiscard]] std::optional<std::vector<std::byte>> fetch(session& with, const segment_id& id,
+                                                            std::uint64_t bytes) const;
 
   std::shared_ptr<session_pool> pool_;
   const remote_filter filter_;  // as it was when it was opened

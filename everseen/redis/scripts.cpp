@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string_view>
 
 #include "everseen/core/layout.hpp"
@@ -82,10 +83,12 @@ constexpr std::string_view reads_only =
 
 constexpr std::string_view add_text = R"(
 local last = call('GET', KEYS[2])
-if last and string.sub(last, 1, #ARGV[2]) == ARGV[2] then
+local sequence = last and string.sub(last, 1, #ARGV[2]) or ''
+if sequence == ARGV[2] then
   call('PEXPIRE', KEYS[2], ARGV[3])
   return string.sub(last, #ARGV[2] + 1)
 end
+if sequence > ARGV[2] then return 'O' end
 local epoch = call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
@@ -327,6 +330,15 @@ const script& hide() {
 const script& remove() {
   static const script one = make(std::string(remove_text));
   return one;
+}
+
+std::optional<std::size_t> damaged_segment(std::string_view answer, std::size_t segments) {
+  if (!answer.starts_with('D')) return {};
+  std::size_t number = 0;
+  const char* const end = answer.data() + answer.size();
+  const auto read = std::from_chars(answer.data() + 1, end, number);
+  if (read.ec != std::errc{} || read.ptr != end || number < 1 || number > segments) return {};
+  return number;
 }
 
 }  // namespace everseen::redis::scripts

@@ -29,20 +29,24 @@ remote_partition look_at(session& with, const remote_filter& f, std::uint32_t pa
   return decode_state(f, partition, ask_about(with, {state, partition}, {"HGETALL", state}));
 }
 
-reply ask_script(session& with, const route& to, const script& s, const std::vector<std::string>& keys,
-                 const std::vector<std::string>& arguments) {
-  const std::string count = std::to_string(keys.size());
-  std::vector<std::string_view> words = {"EVAL", s.text, count};
-  words.insert(words.end(), keys.begin(), keys.end());
-  words.insert(words.end(), arguments.begin(), arguments.end());
+reply ask(session& with, const route& to, std::string wire, repetition may_run_again) {
   std::vector<request> requests;
-  requests.push_back({to, encode(words), 1, true});
+  requests.push_back({to, std::move(wire), 1, may_run_again});
   answer a = std::move(with.exchange(requests).front());
   if (!a) throw backend_error(a.error().message);
   if (a->front().is_error())
     throw backend_error("the Redis server refused a command on " + to.key + ": " +
                         std::string(a->front().text()));
   return std::move(a->front());
+}
+
+reply ask_script(session& with, const route& to, const script& s, const std::vector<std::string>& keys,
+                 const std::vector<std::string>& arguments) {
+  const std::string count = std::to_string(keys.size());
+  std::vector<std::string_view> words = {"EVAL", s.text, count};
+  words.insert(words.end(), keys.begin(), keys.end());
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return ask(with, to, encode(words), true);
 }
 
 std::string attempt(session& with, const remote_filter& f, const remote_partition& was, const change& c) {
@@ -67,10 +71,11 @@ std::string attempt(session& with, const remote_filter& f, const remote_partitio
   const script& s = c.ends ? scripts::settle() : scripts::revise();
   const reply done = ask_script(with, {keys.front(), was.number}, s, keys, arguments);
   if (done.text() == "M") throw damaged_key(keys.front(), "is missing");
-  if (done.text().starts_with('D')) {
-    const auto number = static_cast<std::size_t>(std::stoul(std::string(done.text().substr(1))));
-    throw damaged_key(keys.at(number + 1), "is missing, or has another type or length");
-  }
+  if (const auto number = scripts::damaged_segment(done.text(), keys.size() - 2))
+    throw damaged_key(keys[*number + 1], "is missing, or has another type or length");
+  if (done.text() != "K" && done.text() != "S")
+    throw backend_error("the Redis server answered a script on " + keys.front() +
+                        " by something else than it says");
   return std::string(done.text());
 }
 
@@ -120,7 +125,9 @@ void merge_bits(session& with, const remote_filter& f, const segment_id& id, std
   }
   if (keys == 0) return;
   const std::string state = f.keys.state(f.generation, id.partition);
-  (void)ask_about(with, {state, id.partition}, {"HINCRBY", state, count_field(id), std::to_string(keys)});
+  // Counted twice they would fill the filter early; so an outage just here ends what merges.
+  (void)ask(with, {state, id.partition}, encode({"HINCRBY", state, count_field(id), std::to_string(keys)}),
+            false);
 }
 
 void unlink_partitions(session& with, const remote_filter& f) {
