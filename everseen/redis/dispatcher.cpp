@@ -177,11 +177,12 @@ void dispatcher::trouble(job& j, const failure& why, pause p) {
 }
 
 /// Whether the answer to a first attempt may be gone when the next one arrives. Then that one would be a new
-/// batch to the server, and keys that the first one added would be `seen`.
+/// batch to the server, and keys that the first one added would be `seen`. Of a request that must not run
+/// twice nothing that ran is sent again, so nothing can be forgotten.
 bool dispatcher::may_be_forgotten(const job& j) const {
   const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - j.begun);
   constexpr std::chrono::seconds longest_pause{1};
-  return j.may_have_run &&
+  return j.asked().repeatable && j.may_have_run &&
          age > j.asked().repeatable.time() - url_.timeout - url_.connect_timeout - longest_pause;
 }
 

@@ -21,6 +21,7 @@ struct generations::generation {
 struct generations::part {
   partition_batch batch;
   std::uint64_t also_in = 0;            ///< the generation that has them already
+  bool added = false;                   ///< there; not where it was given up
   std::vector<verdict> there{};         ///< what they were called in it
   std::optional<batch_failure> gone{};  ///< where the state is not there: what that means if it is damage
 
@@ -134,6 +135,9 @@ generations::failure generations::judge_in(session& with, generation& in, std::v
       if (why == partition_task::reason::none) continue;
       part left = parts[i].rest(tasks[i].answered());
       if (why == partition_task::reason::gone) left.gone = tasks[i].failure();
+      // Added to a generation that was given up, and replaced by another: that tells nothing.
+      if (why == partition_task::reason::closed)
+        left.added = left.added && tasks[i].known()->next == left.also_in;
       (why == partition_task::reason::next ? again : elsewhere).push_back(std::move(left));
     }
     if (!elsewhere.empty()) note(all, follow(with, in, std::move(elsewhere), what));
@@ -153,6 +157,7 @@ generations::failure generations::add_to_next(session& with, generation& in, std
       const std::uint64_t next = picture ? picture->next : 0;
       if (next == p.also_in) continue;
       p.also_in = next;
+      p.added = false;
       p.there.assign(p.batch.digests.size(), verdict::unknown);
       if (next != 0) wanting[next].push_back(&p);
     }
@@ -175,8 +180,12 @@ generations::failure generations::add_to_next(session& with, generation& in, std
     } catch (const error&) {
       here = batch_failure::from_current_exception();
     }
-    if (!here || (to != nullptr && to->dead)) continue;
-    for (part* p : some) p->batch.digests = {};
+    if (to != nullptr && to->dead) continue;
+    for (part* p : some) {
+      p->added = !here;
+      if (here) p->batch.digests = {};
+    }
+    if (!here) continue;
     note(all, std::move(here));
   }
   std::erase_if(parts, [](const part& p) { return p.batch.digests.empty(); });
@@ -199,7 +208,8 @@ generations::failure generations::follow(session& with, generation& in, std::vec
   std::vector<part> on_their_way;
   std::vector<partition_batch> others;
   for (part& p : parts)
-    if (what == purpose::add && p.also_in == to->names.generation && !to->dead)
+    // By what they were called there, whatever has become of that generation since: it has seen to it.
+    if (p.added)
       on_their_way.push_back(std::move(p));
     else
       others.push_back(p.batch);

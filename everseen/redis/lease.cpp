@@ -1,8 +1,11 @@
 #include "everseen/redis/lease.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 #include <thread>
+
+#include "everseen/redis/url_text.hpp"
 
 namespace everseen::redis {
 
@@ -34,6 +37,14 @@ std::optional<std::chrono::milliseconds> lease_left(const reply& lease, const re
   const std::int64_t left = number_of(lease.text().substr(colon + 1)) - now;
   if (left <= 0) return {};
   return std::chrono::milliseconds(left);
+}
+
+std::optional<std::chrono::milliseconds> held_for(std::string_view answer) {
+  constexpr std::uint64_t longest = 1'000'000'000;  // nobody means more
+  if (!answer.starts_with('L')) return {};
+  const auto left = url_text::read_number(answer.substr(1));
+  if (!left) return {};
+  return std::chrono::milliseconds(std::clamp<std::uint64_t>(*left, 1, longest));
 }
 
 std::string held_message(const remote_filter& f, std::uint32_t partition, std::chrono::milliseconds left) {

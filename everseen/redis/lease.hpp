@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "everseen/redis/backoff.hpp"
 #include "everseen/redis/remote_partition.hpp"
@@ -26,6 +27,9 @@ inline constexpr std::chrono::milliseconds lease_life = std::chrono::seconds(5);
 /// @param lease  the field; nil if there is none    @param time  the server's answer to TIME
 /// @return nothing if it has ended
 [[nodiscard]] std::optional<std::chrono::milliseconds> lease_left(const reply& lease, const reply& time);
+
+/// The same from a script's answer `L<ms>`; nothing if it is another.
+[[nodiscard]] std::optional<std::chrono::milliseconds> held_for(std::string_view answer);
 
 /// What somebody is told who may not add.
 [[nodiscard]] std::string held_message(const remote_filter& f, std::uint32_t partition,

@@ -127,7 +127,7 @@ std::optional<std::chrono::milliseconds> merge_gear::try_to_take(session& with, 
       1,
       true};
   const std::string word = word_of(with.exchange(std::span(&taking, 1)).front(), key);
-  if (word.starts_with('L')) return std::chrono::milliseconds(std::max(1LL, std::stoll(word.substr(1))));
+  if (const auto left = held_for(word)) return *left;
   if (word == "S") return std::chrono::milliseconds(0);
   require_done(word, key);
   now = load();  // the counts may have risen since, up to the lease

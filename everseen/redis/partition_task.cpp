@@ -232,9 +232,6 @@ bool partition_task::take_exception(const meaning& o) {
     case kind::held:
       held_ = o.left;
       break;
-    case kind::gone:
-      detour_ = reason::gone;
-      [[fallthrough]];
     case kind::unmade:  // its time ran out before it was published, or a new master never heard of it
       if (++unmade_ == max_unmade) {
         const std::string key = filter_.keys.segment(filter_.generation, new_segment_);
@@ -244,6 +241,9 @@ bool partition_task::take_exception(const meaning& o) {
       length_ = 0;
       step_ = step::lengthen;
       break;
+    case kind::gone:
+      detour_ = reason::gone;
+      [[fallthrough]];
     case kind::damaged:
       fail(batch_failure::cause::format, damaged_key(o.key, o.text).what());
       break;

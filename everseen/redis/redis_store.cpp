@@ -91,6 +91,14 @@ class redis_store::draft {
     return {key, std::move(wire) + encode({"PEXPIRE", key.key, draft_life_ms}), 2, true};
   }
 
+  /// What makes a partition: its state, and the fence of its epoch.
+  void make_partition(std::vector<request>& requests, const route& state, std::string wire,
+                      std::uint64_t epoch) {
+    const std::string fence = filter_.keys.fence(filter_.generation, state.partition);
+    requests.push_back(make(state, std::move(wire)));
+    requests.push_back(make({fence, state.partition}, encode({"SET", fence, fence::bytes_of(epoch)})));
+  }
+
   /// Takes the name, by one step: of many clients that make a filter of the same name exactly one succeeds.
   /// @throws name_taken
   void commit() {
@@ -154,10 +162,7 @@ std::shared_ptr<stored_filter> redis_store::make(session& with, remote_filter ne
     const std::string key = f.keys.state(f.generation, p);
     std::vector<std::string_view> words = {"HSET", key};
     words.insert(words.end(), fields.begin(), fields.end());
-    requests.push_back(made.make({key, p}, encode(words)));
-    // Made later, it would stay when the others end.
-    const std::string fence = f.keys.fence(f.generation, p);
-    if (f.ends_at) requests.push_back(made.make({fence, p}, encode({"SET", fence, fence::bytes_of(0)})));
+    made.make_partition(requests, {key, p}, encode(words), 0);
   }
   send_all(with, requests);
   made.commit();
@@ -278,7 +283,7 @@ class redis_store::restoring final : public store::restore {
   void commit() override {
     send_last();
     std::vector<request> requests;
-    for (std::uint32_t p = 0; p < states_.size(); ++p) requests.push_back(state_request(p));
+    for (std::uint32_t p = 0; p < states_.size(); ++p) make_state(requests, p);
     send_all(*with_, requests);
     draft_.commit();
   }
@@ -312,7 +317,7 @@ class redis_store::restoring final : public store::restore {
     last_.clear();
   }
 
-  request state_request(std::uint32_t p) {
+  void make_state(std::vector<request>& requests, std::uint32_t p) {
     const remote_filter& f = draft_.filter();
     const std::string key = f.keys.state(f.generation, p);
     const remote_partition state{p, 1, states_[p].slices};
@@ -322,7 +327,8 @@ class redis_store::restoring final : public store::restore {
         words.push_back(count_field({p, slice.index, layer}));
         words.push_back(std::to_string(slice.layers[layer].keys));
       }
-    return draft_.make({key, p}, encode(std::vector<std::string_view>(words.begin(), words.end())));
+    draft_.make_partition(requests, {key, p},
+                          encode(std::vector<std::string_view>(words.begin(), words.end())), state.epoch);
   }
 
   redis_store into_;  // a copy: who restores need not keep the store

@@ -5,6 +5,7 @@
 
 #include "everseen/redis/command.hpp"
 #include "everseen/redis/fence.hpp"
+#include "everseen/redis/lease.hpp"
 #include "everseen/redis/positions.hpp"
 
 namespace everseen::redis {
@@ -53,9 +54,9 @@ meaning script_gear::understand(std::uint32_t partition, const answer& a) {
   if (r.text() == "S") return {kind::stale};
   if (r.text() == "M") return {.what = kind::gone, .text = "is missing", .key = state};
   if (r.text() == "C") return {.what = kind::damaged, .text = "lacks a valid count", .key = state};
-  if (r.text().starts_with('L')) {
+  if (const auto left = held_for(r.text())) {
     meaning held{kind::held};
-    held.left = std::chrono::milliseconds(std::stoll(std::string(r.text().substr(1))));
+    held.left = *left;
     return held;
   }
   return {kind::done, std::string(r.text())};
