@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+/// BKDR hashes, as C programs compute them.
+///
+/// Hash: h = 0; for each byte of the key h = h · seed + byte in unsigned 32-bit arithmetic; the result is the
+/// lower 31 bits of h. Probe i has seed i: 31, 131, 1313, 13131, … (mod 2^32). Position: the hash mod m.
+///
+/// Container: one Redis string in which SETBIT numbers the bits. m is stored nowhere.
+///
+/// How good: poor. A hash has 31 bits, so no position reaches 2^31, however large m is. A key of one byte has
+/// one position for all probes. The seeds are odd: the lowest bit of every hash of a key is the parity of the
+/// sum of its bytes, and the lower j bits depend on the seeds mod 2^j alone, of which there are few. Where m
+/// is a power of two the probes of a key therefore fall together more often than chance. doc/hashing.md,
+/// "Other systems", has the rates that were measured.
+namespace everseen::compat::bkdr {
+
+inline constexpr unsigned max_probes = 16;
+inline constexpr std::uint32_t mask = 0x7FFFFFFF;
+
+/// 31, 131, 1313, 13131, …: the digits 1 3 1 3 …, and 31 before them.    @pre probe < max_probes
+[[nodiscard]] constexpr std::uint64_t seed(unsigned probe) noexcept {
+  if (probe == 0) return 31;
+  std::uint64_t digits = 0;
+  for (unsigned i = 0; i < probe + 2; ++i) digits = digits * 10 + (i % 2 == 0 ? 1 : 3);
+  return digits;
+}
+
+/// The hash with each seed.    @pre out.size() <= max_probes    Cost: 1 ns a byte and probe. Threads: any.
+void hashes(std::string_view key, std::span<std::uint64_t> out) noexcept;
+
+/// @pre bits > 0, out.size() <= max_probes
+void positions(std::string_view key, std::uint64_t bits, std::span<std::uint64_t> out) noexcept;
+
+}  // namespace everseen::compat::bkdr
