@@ -11,10 +11,10 @@
 ///
 /// Container: one Redis string of 2^26 bits, 8 MiB, in which SETBIT numbers the bits.
 ///
-/// How good: fit for what it was made for, ids of up to 13 digits or so. Above, doubles have lost low bits
-/// and positions become multiples of powers of two; from about 30 bytes on every position of every key is 0,
-/// so after one such key all the others are called seen. Short ids reach little of the string: the largest h
-/// of four digits with seed 7 is 23,000.
+/// How good: fit for what it was made for, ids of up to 12 digits. Above, doubles have lost low bits and
+/// positions become multiples of powers of two; from 30 bytes on every position of every key is 0, so that
+/// after one such key all the others are called seen. Short ids reach little of the string: with four digits
+/// and seed 7 no hash exceeds 23,000.
 namespace everseen::compat::uid_php {
 
 inline constexpr unsigned probes = 7;

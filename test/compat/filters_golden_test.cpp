@@ -36,8 +36,7 @@ guava::filter filter_for(guava::strategy how, const nlohmann::json& row) {
 std::string add_strings(guava::filter& to) {
   const auto keys = vectors("guava")["keys"];
   std::string returned;
-  for (const auto& row : keys)
-    returned += to.add(row["key"].get<std::string>()) ? '1' : '0';
+  for (const auto& row : keys) returned += to.add(row["key"].get<std::string>()) ? '1' : '0';
   return returned;
 }
 
