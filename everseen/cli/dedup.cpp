@@ -13,6 +13,7 @@
 
 #include "everseen/cli/dedup_stats.hpp"
 #include "everseen/cli/options.hpp"
+#include "everseen/cli/outage_watch.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/progress.hpp"
 #include "everseen/cli/signals.hpp"
@@ -38,6 +39,7 @@ struct dedup_arguments {
   std::optional<std::string> key_json;
   std::optional<std::string> time_json;
   std::optional<dedup_options::missing> missing_key;
+  std::optional<outage_watch::policy> on_outage;
   std::optional<std::chrono::milliseconds> window;
   std::optional<std::uint64_t> slices;
   std::optional<std::uint64_t> threads;
@@ -66,6 +68,13 @@ std::optional<dedup_options::missing> parse_missing(std::string_view word) {
   if (word == "fail") return dedup_options::missing::fail;
   if (word == "pass") return dedup_options::missing::pass;
   if (word == "drop") return dedup_options::missing::drop;
+  return std::nullopt;
+}
+
+std::optional<outage_watch::policy> parse_outage(std::string_view word) {
+  if (word == "fail") return outage_watch::policy::fail;
+  if (word == "pass") return outage_watch::policy::pass;
+  if (word == "hold") return outage_watch::policy::hold;
   return std::nullopt;
 }
 
@@ -110,22 +119,26 @@ spec_request request_of(const dedup_arguments& given, const block_reader& input)
   return request;
 }
 
-/// Opens the filter, or makes it once nothing can be wrong with the command line any more.
-filter open_filter(const dedup_arguments& given, const dedup_options& options, const block_reader& input) {
+std::shared_ptr<store> store_of(const dedup_arguments& given) {
   const bool named = given.filter_name.has_value();
   if (given.store.url && *given.store.url != "mem:" && !named)
     throw parameter_error("--store keeps a filter by name; give --filter NAME, too");
-  const auto store = named ? chosen_store(given.store) : everseen::open_store("mem:");
+  return named ? chosen_store(given.store) : open_store("mem:");
+}
+
+/// Opens the filter, or makes it once nothing can be wrong with the command line any more.
+filter open_filter(const dedup_arguments& given, const dedup_options& options, const block_reader& input,
+                   store& home) {
   const std::string name = given.filter_name.value_or("dedup");
   const auto must_use_times = [&](const auto& window) {
     if (options.time && !window)
       throw parameter_error("a time is used only by a filter with a window; give --window, too");
   };
-  if (!named || !store->exists(name)) {
+  if (!given.filter_name || !home.exists(name)) {
     must_use_times(given.window);
     if (given.slices && !given.window) throw parameter_error("--slices divides a window; give --window, too");
   }
-  filter f = open_or_create(*store, name, request_of(given, input));
+  filter f = open_or_create(home, name, request_of(given, input));
   must_agree(given, f);
   must_use_times(f.get_spec().window);
   return f;
@@ -142,13 +155,17 @@ dedup_options options_of(const dedup_arguments& given) {
     return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
   };
   options.without_key = given.missing_key.value_or(dedup_options::missing::fail);
+  if (given.on_outage == outage_watch::policy::pass) options.on_outage = dedup_options::outage::pass;
   options.wanted = given.repeated ? verdict::seen : verdict::fresh;
   return options;
 }
 
-unsigned threads_for(const dedup_arguments& given, const filter& f) {
+unsigned threads_for(const dedup_arguments& given, const filter& f, const store& home) {
   if (given.threads) return static_cast<unsigned>(*given.threads);
-  return useful_dedup_threads(std::thread::hardware_concurrency(), f.get_spec().partitions);
+  const unsigned cores = std::thread::hardware_concurrency();
+  const std::uint32_t partitions = f.get_spec().partitions;
+  return home.is_remote() ? useful_remote_dedup_threads(cores, partitions)
+                          : useful_dedup_threads(cores, partitions);
 }
 
 /// The counts of a run that failed are wanted most of all; but why it failed is told first.
@@ -159,27 +176,67 @@ void write_after_failure(const dedup_stats& stats, const dedup_result& result, c
   }
 }
 
+/// A store under a watch, for as long as this lives.
+class watched_store {
+ public:
+  watched_store(stored_filter& watched, std::shared_ptr<patience> by) : watched_(watched) {
+    watched_.wait_with(std::move(by));
+  }
+  ~watched_store() { watched_.wait_with(nullptr); }
+  watched_store(const watched_store&) = delete;
+  watched_store& operator=(const watched_store&) = delete;
+
+ private:
+  stored_filter& watched_;
+};
+
+/// @throws stopped  by a signal    @throws storage_error  nobody reads any more what is printed
+void end_if_asked(const output& lines) {
+  stop_if_signalled();
+  lines.check_reader();
+}
+
+/// @throws  what fits the failure, with the place in the input
+[[noreturn]] void report(batch_failure failure, const dedup_result& result) {
+  if (result.first_unknown > 0)
+    failure.message += fmt::format("; line {} is the first of {} without an answer, which were not printed",
+                                   result.first_unknown, result.verdicts.unknown);
+  failure.raise();
+}
+
 exit_code dedup(const dedup_arguments& given, printer& out) {
   note_signals();
   dedup_options options = options_of(given);
+  const output reader(out.descriptor(), "standard output");
   block_reader input(given.files, options.separator, dedup_block_bytes);
-  input.while_waiting(stop_if_signalled);
+  input.while_waiting([&] { end_if_asked(reader); });
   std::optional<dedup_stats> stats;
   if (given.stats) stats.emplace(*given.stats);  // a path that is wrong must not leave a new filter behind
-  filter seen = open_filter(given, options, input);
-  options.threads = threads_for(given, seen);
+  const auto home = store_of(given);
+  filter seen = open_filter(given, options, input, *home);
+  options.threads = threads_for(given, seen, *home);
   if (stats) stats->begin(seen.info());
 
   dedup_result result;
   try {
-    progress_line progress(input.total_bytes());
+    progress_line progress(input.total_bytes(), seen.stored().way());
+    const watched_store watched(seen.stored(), std::make_shared<outage_watch>(
+                                                   given.on_outage.value_or(outage_watch::policy::fail),
+                                                   [&](const std::string& text) { progress.say(text); },
+                                                   [&] { return is_signalled() || reader.is_abandoned(); }));
     options.progress = [&](const dedup_result& now) {
-      stop_if_signalled();
+      end_if_asked(reader);
       progress.show({now.records, now.bytes});
     };
     output lines(out.descriptor(), "standard output");
     deduplicate(input, seen, lines, options, result);
-    if (result.failure) result.failure->raise();
+    if (result.failure) {
+      end_if_asked(reader);  // then it is no failure of the store
+      report(*result.failure, result);
+    }
+    if (result.verdicts.unknown > 0)
+      progress.say(fmt::format("{} lines were printed though nothing is known of them: the store was away",
+                               result.verdicts.unknown));
   } catch (...) {
     if (stats) write_after_failure(*stats, result, seen);
     throw;
@@ -235,9 +292,15 @@ action declare(CLI::App& app) {
   declare_filter(app, *given);
   declare_key(app, *given);
   declare_window(app, *given);
+  add_choice(
+      app, "--on-outage", given->on_outage,
+      {"fail|pass|hold",
+       "when the store stays away: stop, print lines that nothing is known of, or wait for it", "fail"},
+      parse_outage);
   add_switch(app, "--repeated", given->repeated, "print the repeats instead of the first occurrences");
-  add_count(app, "--threads", given->threads, {1, 256},
-            {"N", "threads to use", "one for each processor, at most 8"});
+  add_count(
+      app, "--threads", given->threads, {1, 256},
+      {"N", "threads to use", "one for each processor, at most 8; twice as many with servers, at least 8"});
   add_optional_text(app, "--stats", given->stats, "-",
                     {"FILE", "when done, write counts as JSON to this file, or to standard error"});
   return [given](printer& out) { return dedup(*given, out); };

@@ -1,6 +1,7 @@
 #include "everseen/cli/progress.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -24,10 +25,16 @@ std::string minutes_and_seconds(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
+std::string per_second(double rate) {
+  return rate < 1e6 ? fmt::format("{:.0f} k/s", rate / 1e3) : fmt::format("{:.1f} M/s", rate / 1e6);
+}
+
 }  // namespace
 
-progress_line::progress_line(std::optional<std::uint64_t> total_bytes)
-    : terminal_(::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) != 1), total_bytes_(total_bytes) {}
+progress_line::progress_line(std::optional<std::uint64_t> total_bytes, std::string way)
+    : terminal_(::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) != 1),
+      total_bytes_(total_bytes),
+      way_(std::move(way)) {}
 
 progress_line::~progress_line() {
   if (drawn_) to_terminal(erase_line);
@@ -35,22 +42,31 @@ progress_line::~progress_line() {
 
 void progress_line::show(position now) {
   if (!terminal_) return;
+  const std::scoped_lock alone(drawing_);
   const clock::time_point time = clock::now();
   if (time < next_) return;
   next_ = time + std::chrono::milliseconds(100);
   const double seconds = std::chrono::duration<double>(time - begin_).count();
-  to_terminal(std::string(erase_line) + text(now, total_bytes_, seconds));
+  to_terminal(std::string(erase_line) + text(now, total_bytes_, way_, seconds));
   drawn_ = true;
 }
 
-std::string progress_line::text(position now, std::optional<std::uint64_t> total_bytes, double seconds) {
+void progress_line::say(std::string_view text) {
+  const std::scoped_lock alone(drawing_);
+  to_terminal(fmt::format("{}everseen: {}\n", drawn_ ? erase_line : "", text));
+  drawn_ = false;
+}
+
+std::string progress_line::text(position now, std::optional<std::uint64_t> total_bytes, std::string_view way,
+                                double seconds) {
   const double rate = static_cast<double>(now.lines) / std::max(seconds, 1e-3);
-  std::string line = fmt::format("{} lines, {:.1f} M/s", format_count(now.lines), rate / 1e6);
+  std::string line = fmt::format("{} lines, {}", format_count(now.lines), per_second(rate));
   if (total_bytes && now.bytes > 0) {
     const double share = std::min(1.0, static_cast<double>(now.bytes) / static_cast<double>(*total_bytes));
     line +=
         fmt::format(", {:.0f} %, {} left", 100 * share, minutes_and_seconds(seconds * (1 - share) / share));
   }
+  if (!way.empty()) line += fmt::format(", {}", way);
   return line;
 }
 

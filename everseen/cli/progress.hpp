@@ -2,19 +2,22 @@
 
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace everseen::cli {
 
 /// One line on a terminal that says how far a long run is: rewritten in place, gone when the run ends.
 ///
 /// Shows nothing unless standard error is a terminal, nor where standard output is one, too: lines that are
-/// printed there would be mixed with it. Threads: one at a time.
+/// printed there would be mixed with it. Threads: any number; they take turns.
 class progress_line {
  public:
   /// @param total_bytes  of the input, if known: then the share done and the time left are shown
-  explicit progress_line(std::optional<std::uint64_t> total_bytes);
+  /// @param way          by which way the filter is reached, shown at the end of the line unless empty
+  progress_line(std::optional<std::uint64_t> total_bytes, std::string way);
   ~progress_line();
   progress_line(const progress_line&) = delete;
   progress_line& operator=(const progress_line&) = delete;
@@ -26,16 +29,21 @@ class progress_line {
   /// Cheap: looks at the clock, and draws at most ten times a second.
   void show(position now);
 
+  /// Writes a line that stays to standard error, terminal or not: "everseen: text".
+  void say(std::string_view text);
+
   /// The text of the line; separate, so that it can be tested.
   [[nodiscard]] static std::string text(position now, std::optional<std::uint64_t> total_bytes,
-                                        double seconds);
+                                        std::string_view way, double seconds);
 
  private:
   using clock = std::chrono::steady_clock;
 
-  bool terminal_;
+  const bool terminal_;
+  const std::optional<std::uint64_t> total_bytes_;
+  const std::string way_;
+  std::mutex drawing_;  // guards what follows
   bool drawn_ = false;
-  std::optional<std::uint64_t> total_bytes_;
   clock::time_point begin_ = clock::now();
   clock::time_point next_ = begin_ + std::chrono::milliseconds(300);  // short runs show nothing
 };

@@ -36,6 +36,10 @@ void note_signals() noexcept {
   }
 }
 
+bool is_signalled() noexcept {
+  return received != 0;
+}
+
 void stop_if_signalled() {
   if (const int signal = received; signal != 0) throw stopped{signal};
 }

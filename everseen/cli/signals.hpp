@@ -18,6 +18,9 @@ void make_failed_writes_errors() noexcept;
 /// For verbs that change a store for long. The others may die at any point.
 void note_signals() noexcept;
 
+/// Whether a noted signal has asked the program to end.
+[[nodiscard]] bool is_signalled() noexcept;
+
 /// @throws stopped  if a noted signal has asked the program to end
 void stop_if_signalled();
 

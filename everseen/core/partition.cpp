@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,8 +11,23 @@
 #include "everseen/core/assert.hpp"
 #include "everseen/core/growth.hpp"
 #include "everseen/core/kernels.hpp"
+#include "everseen/core/slice_groups.hpp"
 
 namespace everseen {
+
+namespace {
+
+tally count_answers(std::span<const verdict> verdicts) noexcept {
+  tally sum;
+  for (const verdict v : verdicts) {
+    sum.fresh += v == verdict::fresh;
+    sum.seen += v == verdict::seen;
+    sum.late += v == verdict::late;
+  }
+  return sum;
+}
+
+}  // namespace
 
 std::uint64_t partition_state::keys() const noexcept {
   std::uint64_t sum = 0;
@@ -32,12 +49,17 @@ std::uint64_t partition_state::bytes() const noexcept {
 /// A run that meets only one segment, the usual case, is judged in place and copies nothing.
 class partition::run {
  public:
-  static constexpr std::size_t max_keys = 2048;
+  static constexpr std::size_t max_keys = slice_groups::max_keys;
 
-  run(std::span<const digest> keys, verdict* out) noexcept : pending_(keys), out_(out) {
+  /// @param places  where in `out` each key's verdict goes; null: its own number
+  run(std::span<const digest> keys, verdict* out, const std::uint16_t* places = nullptr) noexcept
+      : pending_(keys), where_(places), out_(out) {
     EVERSEEN_ASSERT(keys.size() <= max_keys);
   }
 
+  [[nodiscard]] std::span<const digest> pending() const noexcept { return pending_; }
+  [[nodiscard]] const std::uint16_t* places() const noexcept { return where_; }
+  [[nodiscard]] std::size_t place(std::size_t i) const noexcept { return where_ == nullptr ? i : where_[i]; }
   [[nodiscard]] std::size_t size() const noexcept { return pending_.size(); }
   [[nodiscard]] std::uint64_t fresh() const noexcept { return fresh_; }
 
@@ -65,29 +87,41 @@ class partition::run {
     return added;
   }
 
+  /// Settles the keys whose places are late.
+  template <typename IsLate>
+  void settle_late(IsLate is_late) noexcept {
+    bool any = false;
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+      judged_[i] = is_late(place(i)) ? verdict::late : verdict::fresh;
+      any = any || judged_[i] == verdict::late;
+    }
+    if (any) keep_fresh();
+  }
+
   /// Gives all that is left the same verdict.
   void settle_rest(verdict v) noexcept {
-    for (std::size_t i = 0; i < pending_.size(); ++i) out_[where_ == nullptr ? i : where_[i]] = v;
+    for (std::size_t i = 0; i < pending_.size(); ++i) out_[place(i)] = v;
     if (v == verdict::fresh) fresh_ += pending_.size();
     pending_ = {};
   }
 
  private:
+  /// Settles the keys that were judged to be anything else.
   void keep_fresh() noexcept {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < pending_.size(); ++i) {
-      const auto place = where_ == nullptr ? static_cast<std::uint16_t>(i) : where_[i];
-      out_[place] = judged_[i] == verdict::seen ? verdict::seen : verdict::unknown;
+      const auto to = static_cast<std::uint16_t>(place(i));
+      out_[to] = judged_[i] == verdict::fresh ? verdict::unknown : judged_[i];
       kept_[kept] = pending_[i];
-      kept_where_[kept] = place;
+      kept_where_[kept] = to;
       kept += judged_[i] == verdict::fresh;  // no branch: which keys are repeats is anybody's guess
     }
     pending_ = {kept_.data(), kept};
     where_ = kept_where_.data();
   }
 
-  std::span<const digest> pending_;       // in the caller's batch at first, in kept_ once a key was settled
-  const std::uint16_t* where_ = nullptr;  // place in out_ of each pending key; null: its own number
+  std::span<const digest> pending_;  // in the caller's batch at first, in kept_ once a key was settled
+  const std::uint16_t* where_;       // place in out_ of each pending key; null: its own number
   verdict* out_;
   std::uint64_t fresh_ = 0;
   std::array<verdict, max_keys> judged_;  // the arrays stay uninitialised: writing them first would cost as
@@ -102,27 +136,19 @@ batch_result partition::add(const partition_batch& batch) {
   std::fill(batch.out.begin(), batch.out.end(), verdict::unknown);
   tally done;
   std::optional<batch_failure> failure;
+  // Only the first key of a stretch moves the window. Where keys may be refused, the order of all of them
+  // decides which find room; there only keys of one slice go together.
+  const auto reach = [&](window::slice_index first) -> slice_range {
+    if (spec_.growth == growth_kind::refuse) return {first, first};
+    return {std::numeric_limits<window::slice_index>::min(), newest_or(first)};
+  };
   try {
-    for_each_run(batch, [&](window::slice_index slice, std::size_t from, std::size_t count) {
-      run keys(batch.digests.subspan(from, count), batch.out.data() + from);
-      if (is_late(slice)) {
-        keys.settle_rest(verdict::late);
-        done.late += count;
-        return;
-      }
-      const auto note_settled = [&] {
-        done.fresh += keys.fresh();
-        done.seen += count - keys.fresh() - keys.size();
-      };
+    for_each_stretch(batch, reach, [&](const partition_batch& stretch, bool mixed) {
       try {
-        add_run(slice, keys);
+        mixed ? add_mixed(stretch, done) : add_alike(stretch, done);
       } catch (const full_error&) {  // a full filter still answers for the keys that it holds
         if (!failure) failure = batch_failure::from_current_exception();
-      } catch (...) {
-        note_settled();
-        throw;
       }
-      note_settled();
     });
   } catch (...) {
     failure = batch_failure::from_current_exception();
@@ -133,37 +159,110 @@ batch_result partition::add(const partition_batch& batch) {
   return tl::unexpected(*std::move(failure));
 }
 
+/// Keys of one slice.
+void partition::add_alike(const partition_batch& stretch, tally& done) {
+  const window::slice_index slice = slice_of(stretch, 0);
+  const std::size_t count = stretch.digests.size();
+  run keys(stretch.digests, stretch.out.data());
+  if (is_late(slice)) {
+    keys.settle_rest(verdict::late);
+    done.late += count;
+    return;
+  }
+  const auto note_settled = [&] {
+    done.fresh += keys.fresh();
+    done.seen += count - keys.fresh() - keys.size();
+  };
+  try {
+    add_run(slice, keys);
+  } catch (...) {
+    note_settled();
+    throw;
+  }
+  note_settled();
+}
+
+void partition::add_mixed(const partition_batch& stretch, tally& done) {
+  try {
+    judge_mixed(stretch);
+  } catch (...) {
+    done += count_answers(stretch.out);
+    throw;
+  }
+  done += count_answers(stretch.out);
+}
+
+/// Keys of many slices, none of which moves the window but perhaps the first.
+void partition::judge_mixed(const partition_batch& stretch) {
+  std::array<window::slice_index, run::max_keys> slices;
+  for (std::size_t i = 0; i < stretch.digests.size(); ++i) slices[i] = slice_of(stretch, i);
+  if (!is_late(slices.front())) open_slice(slices.front());
+  run keys(stretch.digests, stretch.out.data());
+  keys.settle_late([&](std::size_t place) { return is_late(slices[place]); });
+  for (std::size_t i = 0; i < keys.size(); ++i) open_slice(slices[keys.place(i)]);
+  for_each_live_segment(newest(), [&](const segment_id& id, const layer_state& layer) {
+    keys.look_up(place_.at(id), layer.shape);
+  });
+
+  const slice_groups groups(keys.pending(), keys.places(), slices);
+  std::exception_ptr full;
+  groups.for_each([&](const slice_groups::group& group) {
+    run of_slice(group.keys, stretch.out.data(), group.places);
+    try {
+      fill_newest_layer(open_slice(group.slice), of_slice);
+    } catch (const full_error&) {  // other slices may have room
+      full = std::current_exception();
+    }
+  });
+  groups.settle_repeats(stretch.out.data());
+  if (full) std::rethrow_exception(full);
+}
+
 tally partition::check(const partition_batch& batch) const noexcept {
   tally done;
-  for_each_run(batch, [&](window::slice_index slice, std::size_t from, std::size_t count) {
-    run keys(batch.digests.subspan(from, count), batch.out.data() + from);
-    if (is_late(slice)) {
-      keys.settle_rest(verdict::late);
-      done.late += count;
-      return;
-    }
-    for_each_live_segment(slice, [&](const segment_id& id, const layer_state& layer) {
+  // All that is not newer than the window looks at the same segments.
+  const auto reach = [&](window::slice_index first) -> slice_range {
+    if (state_.slices.empty() || first > newest()) return {first, first};
+    return {std::numeric_limits<window::slice_index>::min(), newest()};
+  };
+  for_each_stretch(batch, reach, [&](const partition_batch& stretch, bool) {
+    run keys(stretch.digests, stretch.out.data());
+    if (spec_.window) keys.settle_late([&](std::size_t i) { return is_late(slice_of(stretch, i)); });
+    const std::size_t late = stretch.digests.size() - keys.size();
+    for_each_live_segment(slice_of(stretch, 0), [&](const segment_id& id, const layer_state& layer) {
       keys.look_up(place_.at(id), layer.shape);
     });
     keys.settle_rest(verdict::fresh);
+    done.late += late;
     done.fresh += keys.fresh();
-    done.seen += count - keys.fresh();
+    done.seen += stretch.digests.size() - late - keys.fresh();
   });
   return done;
 }
 
-template <typename Judge>
-void partition::for_each_run(const partition_batch& batch, Judge judge) const {
+template <typename Reach, typename Judge>
+void partition::for_each_stretch(const partition_batch& batch, Reach reach, Judge judge) const {
   EVERSEEN_ASSERT(batch.out.size() == batch.digests.size());
   const std::size_t n = batch.digests.size();
+  const bool own_times = spec_.window && batch.times.size() > 1;
   for (std::size_t from = 0; from < n;) {
-    const window::slice_index slice = slice_of(batch, from);
-    const std::size_t limit = std::min(n, from + run::max_keys);
-    std::size_t to = limit;
-    if (spec_.window && batch.times.size() > 1)
-      for (to = from + 1; to < limit && slice_of(batch, to) == slice;) ++to;
-    judge(slice, from, to - from);
-    from = to;
+    std::size_t count = std::min(n - from, run::max_keys);
+    bool mixed = false;
+    if (own_times) {
+      const window::slice_index first = slice_of(batch, from);
+      const slice_range wanted = reach(first);
+      std::size_t taken = 1;
+      for (; taken < count; ++taken) {
+        const window::slice_index slice = slice_of(batch, from + taken);
+        if (slice < wanted.oldest || slice > wanted.newest) break;
+        mixed = mixed || slice != first;
+      }
+      count = taken;
+    }
+    judge({batch.partition, batch.digests.subspan(from, count),
+           own_times ? batch.times.subspan(from, count) : batch.times, batch.out.subspan(from, count)},
+          mixed);
+    from += count;
   }
 }
 
@@ -184,6 +283,11 @@ window::slice_index partition::slice_of(const partition_batch& batch, std::size_
 
 window::slice_index partition::newest() const noexcept {
   return state_.slices.back().index;
+}
+
+/// The newest slice once `slice` was added to.
+window::slice_index partition::newest_or(window::slice_index slice) const noexcept {
+  return state_.slices.empty() ? slice : std::max(slice, newest());
 }
 
 bool partition::is_late(window::slice_index slice) const noexcept {

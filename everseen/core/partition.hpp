@@ -75,7 +75,7 @@ class partition {
   [[nodiscard]] const partition_state& state() const noexcept { return state_; }
 
  private:
-  class run;  // consecutive keys of one slice on their way through the segments
+  class run;  // keys on their way through the segments
 
   const spec& spec_;
   std::uint32_t number_;
@@ -84,17 +84,26 @@ class partition {
 
   [[nodiscard]] window::slice_index slice_of(const partition_batch& batch, std::size_t i) const noexcept;
   [[nodiscard]] window::slice_index newest() const noexcept;
+  [[nodiscard]] window::slice_index newest_or(window::slice_index slice) const noexcept;
   [[nodiscard]] bool is_late(window::slice_index slice) const noexcept;
 
-  /// Calls judge(slice, from, count) for stretches of keys that share a slice and fit a run.
-  template <typename Judge>
-  void for_each_run(const partition_batch& batch, Judge judge) const;
+  struct slice_range {
+    window::slice_index oldest;
+    window::slice_index newest;
+  };
+  /// Calls judge(stretch, mixed) for stretches of keys that fit a run and whose slices are all in reach(slice
+  /// of the first); `mixed` where they differ.
+  template <typename Reach, typename Judge>
+  void for_each_stretch(const partition_batch& batch, Reach reach, Judge judge) const;
   /// Calls visit(id, layer) for each segment that a key of slice `now` is compared with, oldest first.
   template <typename Visit>
   void for_each_live_segment(window::slice_index now, Visit visit) const;
 
   slice_state& open_slice(window::slice_index index);
   layer_state& grow(slice_state& slice);
+  void add_alike(const partition_batch& stretch, tally& done);
+  void add_mixed(const partition_batch& stretch, tally& done);
+  void judge_mixed(const partition_batch& stretch);
   void add_run(window::slice_index index, run& keys);
   void fill_newest_layer(slice_state& slice, run& keys);
 };

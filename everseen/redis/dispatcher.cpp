@@ -12,11 +12,15 @@ namespace {
 /// So often in a row a redirection is followed at once; then there is a pause, since the cluster disagrees.
 constexpr unsigned redirections_at_once = 4;
 
+/// @pre it had trouble
+std::chrono::milliseconds trouble_of(const job& j) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(job::clock::now() - *j.trouble_since);
+}
+
 outage to_outage(const job& j, const failure& why) {
   std::string message = why.message;
   if (!why.permanent && j.trouble_since) {
-    const auto since =
-        std::chrono::duration_cast<std::chrono::milliseconds>(job::clock::now() - *j.trouble_since);
+    const auto since = trouble_of(j);
     if (since.count() >= 100) message += " (tried for " + std::to_string(since.count()) + " ms)";
   }
   return {std::move(message), j.may_have_run};
@@ -104,6 +108,7 @@ void dispatcher::answered(server& by, job& j, std::vector<reply> replies) {
   if (map_job_ && &j == &*map_job_) return read_map(std::move(replies));
   if (const auto refused = j.take(std::move(replies), by.where)) return follow(by, j, *refused);
   by.pauses.reset();
+  if (std::exchange(in_trouble_, false) && patience_) patience_->is_over();
   settle(j, j.take_replies());
 }
 
@@ -156,14 +161,33 @@ void dispatcher::trouble(job& j, const failure& why, pause p) {
     return ask_next_candidate();
   }
   if (!j.trouble_since) j.trouble_since = clock::now();
-  if (why.permanent || clock::now() >= *j.trouble_since + url_.retry_for)
-    return settle(j, tl::unexpected(to_outage(j, why)));
+  if (may_be_forgotten(j)) {
+    const failure too_old = {why.message + "; what it answered at first is forgotten by now", why.permanent};
+    return settle(j, tl::unexpected(to_outage(j, too_old)));
+  }
+  if (why.permanent || !tries_again(j, why)) return settle(j, tl::unexpected(to_outage(j, why)));
   park(j, p);
+}
+
+/// Whether the answer to a first attempt may be gone when the next one arrives. Then that one would be a new
+/// batch to the server, and keys that the first one added would be `seen`.
+bool dispatcher::may_be_forgotten(const job& j) const {
+  const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - j.begun);
+  constexpr std::chrono::seconds longest_pause{1};
+  return j.may_have_run &&
+         age > j.asked().repeatable.time() - url_.timeout - url_.connect_timeout - longest_pause;
+}
+
+bool dispatcher::tries_again(const job& j, const failure& why) {
+  if (!patience_) return trouble_of(j) < url_.retry_for;
+  in_trouble_ = true;
+  return patience_->tries_again({why.message, trouble_of(j), url_.retry_for});
 }
 
 void dispatcher::park(job& j, pause p) {
   // The last attempt is made when the time is over, not before.
-  const auto due = std::min(clock::now() + p, *j.trouble_since + url_.retry_for);
+  const auto next = clock::now() + p;
+  const auto due = patience_ ? next : std::min(next, *j.trouble_since + url_.retry_for);
   parked_.emplace_back(due, &j);
   if (parked_.size() == 1 || due < alarm_at_) set_alarm(due);
 }

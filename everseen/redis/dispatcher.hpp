@@ -40,6 +40,9 @@ class dispatcher {
   [[nodiscard]] std::vector<answer> run_on_masters(const request& r);
   [[nodiscard]] tl::expected<endpoint, outage> server_of(const route& to);
 
+  /// Who decides how long an outage is ridden out; null: `retry_for` does.
+  void wait_with(std::shared_ptr<patience> p) noexcept { patience_ = std::move(p); }
+
  private:
   struct server;
   using clock = job::clock;
@@ -60,6 +63,8 @@ class dispatcher {
   void follow(server& by, job& j, const refusal& r);
   void lost(server& by, const failure& why);
   void trouble(job& j, const failure& why, pause p);
+  [[nodiscard]] bool may_be_forgotten(const job& j) const;
+  [[nodiscard]] bool tries_again(const job& j, const failure& why);
   void park(job& j, pause p);
   void wake();
   void set_alarm(clock::time_point at);
@@ -77,6 +82,8 @@ class dispatcher {
 
   redis_url url_;
   std::optional<tls_context> tls_{};
+  std::shared_ptr<patience> patience_{};
+  bool in_trouble_ = false;  // patience_ was asked since the last answer
   event_loop loop_{};
   std::map<endpoint, std::unique_ptr<server>> servers_;
 

@@ -74,13 +74,14 @@ void job::ask_for_permission() {
     todo_.resize(commands.size());
     std::iota(todo_.begin(), todo_.end(), std::size_t{0});
   }
-  const bool transaction = is_named(commands[todo_.front()], "MULTI");  // permission lasts until EXEC
+  bool in_transaction = false;  // permission given to MULTI lasts until EXEC
   rewritten_.clear();
   for (const std::size_t i : todo_) {
-    if (!transaction || i == todo_.front()) {
+    if (!in_transaction) {
       rewritten_ += asking;
       permission_.push_back(true);
     }
+    in_transaction = in_transaction || is_named(commands[i], "MULTI");
     rewritten_ += commands[i];
     permission_.push_back(false);
   }

@@ -45,6 +45,7 @@ class job {
   /// @pre take() returned nothing
   [[nodiscard]] std::vector<reply> take_replies() { return std::move(replies_); }
 
+  const clock::time_point begun = clock::now();
   std::optional<clock::time_point> trouble_since{};  ///< when it was first refused or lost
   bool may_have_run = false;
   unsigned redirections = 0;

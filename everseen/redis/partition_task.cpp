@@ -1,32 +1,28 @@
 #include "everseen/redis/partition_task.hpp"
 
 #include <algorithm>
-#include <atomic>
 
 #include "everseen/core/assert.hpp"
 #include "everseen/core/growth.hpp"
-#include "everseen/redis/positions.hpp"
+#include "everseen/redis/command.hpp"
 
 namespace everseen::redis {
 
 namespace {
 
-constexpr std::string_view token_life_ms = "600000";
-constexpr std::string_view unpublished_life_ms = "600000";
 constexpr int max_stale = 1000;  // somebody else wins every race: then something is broken
-
-/// Different for every batch that this process sends; of fixed length, so that none is another's beginning.
-std::string next_sequence() {
-  static std::atomic<std::uint64_t> count{0};
-  std::string text = std::to_string(count.fetch_add(1, std::memory_order_relaxed));
-  return std::string(20 - text.size(), '0') + text;
-}
 
 }  // namespace
 
 partition_task::partition_task(const remote_filter& f, purpose what, const partition_batch& batch,
-                               std::shared_ptr<const remote_partition> known, std::string_view client)
-    : filter_(f), purpose_(what), batch_(batch), known_(std::move(known)), client_(client) {
+                               std::shared_ptr<const remote_partition> known, std::unique_ptr<gear> first,
+                               std::unique_ptr<gear> second)
+    : filter_(f),
+      purpose_(what),
+      batch_(batch),
+      known_(std::move(known)),
+      gear_(std::move(first)),
+      second_(std::move(second)) {
   std::fill(batch_.out.begin(), batch_.out.end(), verdict::unknown);
   if (known_) plan();
 }
@@ -45,10 +41,6 @@ tally partition_task::done_so_far() const noexcept {
 window::slice_index partition_task::slice_of(std::size_t key) const noexcept {
   if (!filter_.spec.window) return window::timeless;
   return window::slice_at(*filter_.spec.window, batch_.times[batch_.times.size() == 1 ? 0 : key]);
-}
-
-const layer_state& partition_task::layer_of(const segment_id& id) const {
-  return known_->find(id.slice)->layers[id.layer];
 }
 
 /// All segments that a key of this slice is compared with; when adding, the one to write comes last.
@@ -94,6 +86,7 @@ void partition_task::plan() {
       continue;
     }
     step_ = step::judge;
+    question_ = ask_about_keys(slice);
     return;
   }
 }
@@ -130,95 +123,68 @@ void partition_task::begin_growth(window::slice_index slice) {
 
 request partition_task::next() {
   EVERSEEN_ASSERT(!done());
-  const std::string state = filter_.keys.state(filter_.generation, batch_.partition);
   switch (step_) {
-    case step::load:
+    case step::load: {
+      const std::string state = filter_.keys.state(filter_.generation, batch_.partition);
       return {{state, batch_.partition}, encode({"HGETALL", state}), 1, true};
+    }
     case step::judge:
-      return ask_to_judge();
-    case step::publish:
-      return ask_to_publish();
+      return gear_->judge(question_);
     case step::lengthen:
+      return gear_->lengthen(next_length());
+    case step::publish:
       break;
   }
+  return gear_->publish(next_list());
+}
+
+judging partition_task::ask_about_keys(window::slice_index slice) const {
+  judging q;
+  q.partition = batch_.partition;
+  q.epoch = known_->epoch;
+  q.adding = purpose_ == purpose::add;
+  q.digests = batch_.digests.subspan(from_, count_);
+  for (const segment_id& id : live_segments(slice))
+    q.targets.push_back({id, known_->find(id.slice)->layers[id.layer]});
+  return q;
+}
+
+lengthening partition_task::next_length() const {
   const std::uint64_t bytes = next_state_->find(new_segment_.slice)->layers[new_segment_.layer].shape.bytes;
-  return call(scripts::lengthen(), {state, filter_.keys.segment(filter_.generation, new_segment_)},
-              {std::to_string(known_->epoch), std::to_string(std::min(bytes, length_ + step_bytes)),
-               std::string(unpublished_life_ms)});
+  return {new_segment_, known_->epoch, std::min(bytes, length_ + step_bytes)};
 }
 
-request partition_task::call(const script& s, std::vector<std::string> keys,
-                             std::vector<std::string> arguments) {
-  const std::string count = std::to_string(keys.size());
-  std::vector<std::string_view> words = {with_text_ ? "EVAL" : "EVALSHA", with_text_ ? s.text : s.sha1,
-                                         count};
-  words.insert(words.end(), keys.begin(), keys.end());
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  return {{keys.front(), batch_.partition}, encode(words), 1, true};
-}
-
-request partition_task::ask_to_judge() {
-  const auto digests = batch_.digests.subspan(from_, count_);
-  asked_ = live_segments(slice_of(from_));
-  std::vector<std::string> keys = {filter_.keys.state(filter_.generation, batch_.partition)};
-  std::vector<std::string> arguments = {std::to_string(known_->epoch)};
-  if (purpose_ == purpose::add) {
-    // The same until it is answered: a server that has lost its scripts may have judged the batch before.
-    if (sequence_.empty()) sequence_ = next_sequence();
-    const layer_state& written = layer_of(asked_.back());
-    const bool limited = filter_.spec.growth != growth_kind::overfill;
-    keys.push_back(filter_.keys.token(filter_.generation, batch_.partition, client_));
-    arguments.insert(arguments.end(), {sequence_, std::string(token_life_ms), count_field(asked_.back()),
-                                       limited ? std::to_string(written.capacity) : "",
-                                       filter_.spec.growth == growth_kind::refuse ? "1" : "0"});
-  }
-  for (const segment_id& id : asked_) {
-    keys.push_back(filter_.keys.segment(filter_.generation, id));
-    arguments.push_back(std::to_string(layer_of(id).shape.bytes));
-  }
-  for (const segment_id& id : asked_) arguments.push_back(pack_positions(layer_of(id).shape, digests));
-  const unsigned probes = filter_.spec.probes;
-  return call(purpose_ == purpose::add ? scripts::add(probes) : scripts::check(probes), std::move(keys),
-              std::move(arguments));
-}
-
-request partition_task::ask_to_publish() {
-  std::vector<std::string> keys = {filter_.keys.state(filter_.generation, batch_.partition),
-                                   filter_.keys.segment(filter_.generation, new_segment_)};
-  std::vector<std::string> arguments = {std::to_string(known_->epoch), std::to_string(next_state_->epoch),
-                                        encode_state(filter_, *next_state_), std::to_string(length_),
-                                        count_field(new_segment_)};
-  for (const segment_id& id : expired_) {
-    keys.push_back(filter_.keys.segment(filter_.generation, id));
-    arguments.push_back(count_field(id));
-  }
-  return call(scripts::publish(), std::move(keys), std::move(arguments));
+publication partition_task::next_list() const {
+  return {
+      batch_.partition, known_->epoch, next_state_->epoch, encode_state(filter_, *next_state_), new_segment_,
+      length_,          expired_};
 }
 
 void partition_task::take(const answer& a) {
-  if (!a) return fail(batch_failure::cause::backend, a.error().message);
-  const reply& r = a->back();
-  if (r.is_error("NOSCRIPT")) {
-    with_text_ = true;
-    return;
-  }
-  with_text_ = false;
-  if (r.is_error()) return fail(r);
   switch (step_) {
     case step::load:
-      return take_state(r);
-    case step::judge:
-      return take_verdicts(r.text());
-    case step::lengthen:
-      return take_length(r);
+      return take_state(a);
+    case step::judge: {
+      const meaning o = gear_->judged(question_, a);
+      if (!take_exception(o)) take_verdicts(o);
+      return;
+    }
+    case step::lengthen: {
+      const meaning o = gear_->lengthened(next_length(), a);
+      if (!take_exception(o)) take_length(o);
+      return;
+    }
     case step::publish:
-      return take_published(r.text());
+      if (!take_exception(gear_->published(next_list(), a))) take_published();
+      return;
   }
 }
 
-void partition_task::take_state(const reply& r) {
+void partition_task::take_state(const answer& a) {
+  if (!a) return fail(batch_failure::cause::backend, a.error().message);
+  if (a->back().is_error()) return refused(a->back().text());
   try {
-    known_ = std::make_shared<const remote_partition>(decode_state(filter_, batch_.partition, r));
+    known_ = std::make_shared<const remote_partition>(decode_state(filter_, batch_.partition, a->back()));
   } catch (const format_error& e) {
     return fail(batch_failure::cause::format, e.what());
   }
@@ -227,33 +193,42 @@ void partition_task::take_state(const reply& r) {
   just_loaded_ = false;
 }
 
-/// The answers that are not verdicts. Returns whether it was one.
-bool partition_task::take_refusal(std::string_view word) {
-  if (word == "S") {
-    if (++stale_ == max_stale)
-      fail(batch_failure::cause::backend, "the partition changes faster than it can be read");
-    step_ = step::load;
-  } else if (word == "M") {
-    fail(batch_failure::cause::format,
-         damaged_key(filter_.keys.state(filter_.generation, batch_.partition), "is missing").what());
-  } else if (word == "C") {
-    fail(batch_failure::cause::format,
-         damaged_key(filter_.keys.state(filter_.generation, batch_.partition), "lacks a valid count").what());
-  } else if (word.starts_with('D')) {
-    const auto number = static_cast<std::size_t>(std::stoul(std::string(word.substr(1))));
-    const segment_id id = step_ == step::publish ? new_segment_ : asked_.at(number - 1);
-    fail(batch_failure::cause::format, damaged_key(filter_.keys.segment(filter_.generation, id),
-                                                   "is missing, or has another type or length")
-                                           .what());
-  } else {
-    return false;
+/// Whatever an answer can mean but done. Returns whether it did.
+bool partition_task::take_exception(const meaning& o) {
+  using kind = meaning::kind;
+  switch (o.what) {
+    case kind::done:
+      return false;
+    case kind::again:
+      break;
+    case kind::stale:
+      if (++stale_ == max_stale)
+        fail(batch_failure::cause::backend, "the partition changes faster than it can be read");
+      step_ = step::load;
+      break;
+    case kind::damaged:
+      fail(batch_failure::cause::format, damaged_key(o.key, o.text).what());
+      break;
+    case kind::forbidden:
+      if (!second_) {
+        refused(o.text);
+        break;
+      }
+      gear_ = std::move(second_);
+      changed_gear_ = true;
+      break;
+    case kind::refused:
+      refused(o.text);
+      break;
+    case kind::lost:
+      fail(batch_failure::cause::backend, o.text);
+      break;
   }
   return true;
 }
 
-void partition_task::take_verdicts(std::string_view verdicts) {
-  sequence_.clear();
-  if (take_refusal(verdicts)) return;
+void partition_task::take_verdicts(const meaning& o) {
+  const std::string_view verdicts = o.text;
   if (verdicts.size() > count_)
     return fail(batch_failure::cause::backend, "the server answered more than it was asked");
   stale_ = 0;
@@ -262,7 +237,6 @@ void partition_task::take_verdicts(std::string_view verdicts) {
     batch_.out[from_ + i] = static_cast<verdict>(verdicts[i] - '0');
     no_room |= verdicts[i] == '3';
   }
-  const bool stopped = verdicts.size() < count_;
   from_ += verdicts.size();
   if (no_room && !full_) {
     full_ = batch_failure{batch_failure::cause::full,
@@ -274,19 +248,17 @@ void partition_task::take_verdicts(std::string_view verdicts) {
     failure_ = std::move(full_);
     return;
   }
-  if (stopped) return begin_growth(slice_of(from_));
+  if (o.wants_growth) return begin_growth(slice_of(from_));
   plan();
 }
 
-void partition_task::take_length(const reply& r) {
-  if (take_refusal(r.text())) return;
-  length_ = static_cast<std::uint64_t>(r.integer());
+void partition_task::take_length(const meaning& o) {
+  length_ = o.length;
   if (length_ >= next_state_->find(new_segment_.slice)->layers[new_segment_.layer].shape.bytes)
     step_ = step::publish;
 }
 
-void partition_task::take_published(std::string_view word) {
-  if (take_refusal(word)) return;
+void partition_task::take_published() {
   stale_ = 0;
   known_ = std::make_shared<const remote_partition>(*std::move(next_state_));
   plan();
@@ -296,9 +268,9 @@ void partition_task::fail(batch_failure::cause why, std::string message) {
   failure_ = batch_failure{why, std::move(message), {}};
 }
 
-void partition_task::fail(const reply& r) {
+void partition_task::refused(std::string_view text) {
   const std::string key = filter_.keys.state(filter_.generation, batch_.partition);
-  const std::string said(r.text());
+  const std::string said(text);
   // Searched for: servers before Redis 7 put words of their own before what failed inside a script.
   if (said.find("WRONGTYPE") != std::string::npos)
     return fail(

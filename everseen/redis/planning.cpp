@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "everseen/core/error.hpp"
 #include "everseen/core/growth.hpp"
@@ -14,6 +13,8 @@ namespace everseen::redis {
 namespace {
 
 constexpr std::uint64_t partitions_a_server = 16;
+/// How many times the fewest bits a layer may have, to need fewer probes.
+constexpr double most_memory = 2;
 
 std::uint64_t servers_at_most(const redis_url& url) {
   // How many masters a cluster has is not known before it is asked; a dozen is a large one.
@@ -30,13 +31,28 @@ std::uint32_t choose_partitions(const redis_url& url, spec s) {
       std::clamp<std::uint64_t>(std::bit_ceil(std::max(by_size, by_servers)), 1, max_partitions));
 }
 
+/// The rate of the first layer.
+double first_rate(spec_request request) {
+  request.probes.reset();
+  request.partitions = 1;
+  const spec s = make_spec(request);
+  return growth::plan_layer(s, 0).error_rate;
+}
+
+unsigned cheapest_probes(double rate) {
+  const double affordable = most_memory * sizing::bits_per_key(layout_kind::classic, 0, rate);
+  unsigned probes = 1;
+  while (sizing::bits_per_key(layout_kind::classic, probes, rate) > affordable) ++probes;
+  return probes;
+}
+
 }  // namespace
 
 spec plan_for_redis(const redis_url& url, spec_request request) {
   if (!request.layout) request.layout = layout_kind::classic;
-  if (*request.layout == layout_kind::classic && !request.probes && request.error_rate > 0 &&
-      request.error_rate < 1)
-    request.probes = static_cast<unsigned>(std::max(1.0, std::round(-0.47 * std::log2(request.error_rate))));
+  if (*request.layout == layout_kind::classic && !request.probes &&
+      request.error_rate >= sizing::min_error_rate && request.error_rate <= sizing::max_error_rate)
+    request.probes = cheapest_probes(first_rate(request));
   const bool chosen = request.partitions.has_value();
   if (!chosen) request.partitions = 1;
   spec s = make_spec(request);

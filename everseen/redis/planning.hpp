@@ -7,9 +7,12 @@ namespace everseen::redis {
 
 /// make_spec for plain Redis, which pays for each bit it is asked about and not for each cache miss.
 ///
-/// Where the request leaves the layout open: classic, with about half the probes that would need the fewest
-/// bits, for a third more memory (1e-2: 3 probes at 12.4 bits a key instead of 7 at 9.6; 1e-6: 9 at 36
-/// instead of 20 at 29). Where it leaves the partitions open: so many that the first segments are at most an
+/// Where the request leaves the layout open: classic, with the fewest probes that a first layer of at most
+/// twice the fewest bits allows. The server's time for a key is about 0.8 + 0.4 · probes µs by script
+/// (doc/measurements.md, "Redis"), so a filter that grows takes 3 probes at 27 % more memory for 1e-2 instead
+/// of 8, and 7 at 72 % more for 1e-6 instead of 21. Twice is also what a layer after three doublings needs,
+/// whose rate is lower and wants more probes.
+/// Where it leaves the partitions open: so many that the first segments are at most an
 /// eighth of segment_bytes, which leaves room for three doublings; and, with several servers, enough to keep
 /// all of them equally busy.
 /// @throws parameter_error  as make_spec; also when a first segment would not fit a Redis string

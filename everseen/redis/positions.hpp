@@ -8,8 +8,8 @@
 
 namespace everseen::redis {
 
-/// The bit positions of many keys in one segment as a MessagePack array of decimal strings, key after key.
-/// @pre digests.size() * shape.probes < 2^32
+/// The bit positions of many keys in one segment: a record a key, which is a MessagePack string of decimal
+/// digits for each probe, and then zeros up to the length of the longest possible record.
 [[nodiscard]] std::string pack_positions(const geometry& shape, std::span<const digest> digests);
 
 }  // namespace everseen::redis

@@ -54,9 +54,12 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
   {
     const std::scoped_lock alone(lock_);
     for (const partition_batch& batch : batches)
-      tasks.emplace_back(filter_, what, batch, known_[batch.partition], with->name());
+      tasks.emplace_back(filter_, what, batch, known_[batch.partition], first_gear(*with),
+                         second_gear(*with));
   }
   drive(*with, tasks);
+  for (const partition_task& task : tasks)
+    if (task.changed_gear()) no_scripts_ = true;
 
   tally done;
   std::optional<batch_failure> failure;
@@ -74,6 +77,28 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
   if (!failure) return done;
   failure->done = done;
   return tl::unexpected(*std::move(failure));
+}
+
+gear_kind redis_filter::gear_in_use() const noexcept {
+  return pool_->url().gear.value_or(no_scripts_ ? gear_kind::bitfield : gear_kind::script);
+}
+
+std::string redis_filter::way() const {
+  return gear_in_use() == gear_kind::script ? "redis, script" : "redis, bitfield";
+}
+
+std::unique_ptr<gear> redis_filter::first_gear(const session& with) const {
+  return make_gear(gear_in_use(), filter_, with.name());
+}
+
+std::unique_ptr<gear> redis_filter::second_gear(const session& with) const {
+  if (pool_->url().gear || no_scripts_) return nullptr;
+  return make_gear(gear_kind::bitfield, filter_, with.name());
+}
+
+void redis_filter::wait_with(std::shared_ptr<patience> p) {
+  filter_.keeps_answers = p ? answers_kept_in_an_outage : answers_kept;
+  pool_->wait_with(std::move(p));
 }
 
 remote_partition redis_filter::load(session& with, std::uint32_t partition) const {

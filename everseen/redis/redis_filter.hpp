@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -28,15 +29,23 @@ class redis_filter final : public stored_filter {
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
   /// Nothing to do: what a server does with acknowledged writes is its own configuration.
   void sync() override {}
+  /// For all filters of the store, as they share connections. An outage may then last for hours, so the
+  /// servers remember their answers for a day.
+  void wait_with(std::shared_ptr<patience> p) override;
+  [[nodiscard]] std::string way() const override;
 
  private:
   batch_result run(std::span<const partition_batch> batches, partition_task::purpose what) const;
+  [[nodiscard]] gear_kind gear_in_use() const noexcept;
+  [[nodiscard]] std::unique_ptr<gear> first_gear(const session& with) const;
+  [[nodiscard]] std::unique_ptr<gear> second_gear(const session& with) const;
   [[nodiscard]] remote_partition load(session& with, std::uint32_t partition) const;
 
   std::shared_ptr<session_pool> pool_;
-  const remote_filter filter_;
+  remote_filter filter_;
   const access how_;
-  mutable std::mutex lock_;  // guards the pictures
+  mutable std::atomic<bool> no_scripts_{false};  // the server forbids them
+  mutable std::mutex lock_;                      // guards the pictures
   mutable std::vector<std::shared_ptr<const remote_partition>> known_;
 };
 

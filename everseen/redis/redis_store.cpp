@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "everseen/redis/backoff.hpp"
+#include "everseen/redis/header.hpp"
 #include "everseen/redis/planning.hpp"
 #include "everseen/redis/redis_filter.hpp"
-#include "everseen/redis/scripts.hpp"
 #include "everseen/store/recovered_keys.hpp"
 
 namespace everseen::redis {
@@ -59,8 +59,8 @@ namespace {
 
 /// An option that this store does not honour must not look as if it did.
 redis_url honoured(redis_url url) {
-  if (url.gear.value_or(gear_kind::script) != gear_kind::script)
-    throw parameter_error("gear= of a Redis URL can only be script so far; leave it out");
+  if (url.gear == gear_kind::merge)
+    throw parameter_error("gear=merge of a Redis URL is not served yet; leave it out");
   if (url.wait_replicas > 0) throw parameter_error("wait= of a Redis URL is not served yet; leave it out");
   return url;
 }
@@ -176,20 +176,12 @@ class redis_store::draft {
     const auto encoded = image::encode_spec(filter_.spec);
     const std::string key = filter_.keys.header();
     const std::string generation = std::to_string(filter_.generation);
-    const std::vector<std::string_view> words = {"EVAL",       scripts::begin().text,
-                                                 "1",          key,
-                                                 "id",         text_of(std::as_bytes(std::span(filter_.id))),
-                                                 "spec",       text_of(encoded),
-                                                 "generation", generation,
-                                                 "ready",      ready};
-    std::vector<request> requests;
-    requests.push_back({{key, 0}, encode(words), 1, true});
-    const answer begun = std::move(with_.exchange(requests).front());
-    committed_ = begun ? begun->front().integer() == 1 : begun.error().may_have_run;
+    const std::vector<std::string> fields = {
+        "spec", std::string(text_of(encoded)), "generation", generation, "ready", std::string(ready)};
+    const auto begun =
+        begin_header(with_, key, std::string(text_of(std::as_bytes(std::span(filter_.id)))), fields);
+    committed_ = begun ? *begun : begun.error().may_have_run;
     if (!begun) throw backend_error(begun.error().message);
-    if (begun->front().is_error())
-      throw backend_error("the Redis server refused a command on " + key + ": " +
-                          std::string(begun->front().text()));
     if (!committed_) throw filter_exists(filter_.keys.name());
   }
 
@@ -292,14 +284,14 @@ void redis_store::drop(std::string_view name) {
     generation = fields[2].text();
     if (there) {
       const remote_filter f = decode_header(name, fields);
-      (void)ask_about(*with, {header, 0}, {"EVAL", scripts::hide().text, "1", header, generation});
+      hide_header(*with, header, generation);
       for (std::uint32_t p = 0; p < f.spec.partitions; ++p) unlink_partition(*with, f, p);
     }
   } catch (const format_error&) {
     // Nobody can find its other keys any more.
   }
   unlist(*with, name);
-  (void)ask_about(*with, {header, 0}, {"EVAL", scripts::remove().text, "1", header, generation});
+  remove_header(*with, header, generation);
   if (is_ready(*with, name)) (void)list(*with, name);
 }
 
@@ -307,7 +299,7 @@ void redis_store::unlink_partition(session& with, const remote_filter& f, std::u
   const std::string state = f.keys.state(f.generation, partition);
   // From the names of the counts: they stay readable where the manifest does not.
   constexpr std::string_view counts = "keys:";
-  std::vector<std::string> keys = {state};
+  std::vector<std::string> keys = {state, f.keys.fence(f.generation, partition)};
   try {
     const reply fields = ask_about(with, {state, partition}, {"HKEYS", state});
     for (std::size_t i = 0; i < fields.size(); ++i)

@@ -33,6 +33,7 @@ class redis_store final : public store {
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
   void drop(std::string_view name) override;
+  [[nodiscard]] bool is_remote() const noexcept override { return true; }
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
  private:

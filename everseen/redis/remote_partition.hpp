@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -14,12 +15,18 @@
 
 namespace everseen::redis {
 
+/// How long a server remembers what it answered to a batch, for the case that the answer is lost.
+inline constexpr std::chrono::milliseconds answers_kept = std::chrono::minutes(10);
+/// The same where an outage may be ridden out without end.
+inline constexpr std::chrono::milliseconds answers_kept_in_an_outage = std::chrono::hours(24);
+
 /// What all partitions of a filter on a server share. Never changes while the filter is open.
 struct remote_filter {
   key_names keys;
   everseen::spec spec;
   image::filter_id id{};
   std::uint64_t generation = 1;
+  std::chrono::milliseconds keeps_answers = answers_kept;
 };
 
 /// A partition as it was when a client last looked: the plan for the next batch is made from this, and the

@@ -1,5 +1,6 @@
 #include "everseen/redis/scripts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -28,36 +29,56 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-/// Writes out what depends on the number of probes, so that the inner loop has no inner loop.
+/// What asks for, or sets, probes `from` .. `to` of a key, in parts that fit Lua's registers; `sum` becomes
+/// how many of the bits were set.
+std::string bitfields(std::string_view command, std::string_view segment, std::string_view operation,
+                      unsigned from, unsigned to) {
+  constexpr unsigned at_once = 32;
+  const std::string value = operation == "SET" ? ",'1'" : "";
+  std::string text;
+  for (unsigned first = from; first <= to; first += at_once) {
+    const unsigned last = std::min(to, first + at_once - 1);
+    std::string added;
+    text += std::string(first == from ? "local " : "") + "old = call(" + std::string(command) + ", " +
+            std::string(segment);
+    for (unsigned i = first; i <= last; ++i) {
+      text += ",'" + std::string(operation) + "','u1',p" + std::to_string(i) + value;
+      added += (i == first ? "old[" : "+old[") + std::to_string(i - first + 1) + "]";
+    }
+    text += ")\n";
+    text += first == from ? "local sum = " + added + "\n" : "sum = sum + " + added + "\n";
+  }
+  return text;
+}
+
+/// Writes out what depends on the number of probes, so that the inner loop has no inner loop, and positions
+/// live in registers: no table is made for them.
 script for_probes(std::string text, unsigned probes) {
-  std::string set;   // 'SET','u1',p[at+1],'1',...
-  std::string rest;  // 'GET','u1',p[at+2],...
-  std::string sum;   // old[1]+old[2]+...
-  std::string rest_sum;
-  for (unsigned i = 1; i <= probes; ++i) {
-    const std::string n = std::to_string(i);
-    set += ",'SET','u1',p[at+" + n + "],'1'";
-    sum += (i == 1 ? "old[" : "+old[") + n + "]";
-    if (i == probes) break;
-    rest += ",'GET','u1',p[at+" + std::to_string(i + 1) + "]";
-    rest_sum += (i == 1 ? "old[" : "+old[") + n + "]";
+  std::string all = "p1";   // p1,p2,...
+  std::string rest = "p2";  // p2,p3,...
+  for (unsigned i = 2; i <= probes; ++i) {
+    all += ",p" + std::to_string(i);
+    if (i > 2) rest += ",p" + std::to_string(i);
   }
   replace_all(text, "$HAS_REST",
               probes == 1 ? "return true"
-                          : "local old = call(bitfield, segment" + rest + ") return " + rest_sum +
-                                " == " + std::to_string(probes - 1));
-  replace_all(text, "$SET", set);
-  replace_all(text, "$SUM", sum);
+                          : "local _," + rest + " = take(records, " + std::to_string(probes - 1) + ", at)\n" +
+                                bitfields("bitfield", "segment", "GET", 2, probes) +
+                                "return sum == " + std::to_string(probes - 1));
+  replace_all(text, "$SET_ALL",
+              "local _," + all + " = take(records, $PROBES, (key - 1) * stride)\n" +
+                  bitfields("'BITFIELD'", "newest", "SET", 1, probes));
   replace_all(text, "$PROBES", std::to_string(probes));
   return make(std::move(text));
 }
 
-// Most keys that a segment does not hold miss at their first bit: one cheap command. The others are asked at
-// once.
+// Most keys that a segment does not hold miss at their first bit: one position is unpacked, and one cheap
+// command sent. The others are asked at once.
 constexpr std::string_view has = R"(
-local call = redis.call
-local function has(segment, p, at)
-  if call('GETBIT', segment, p[at+1]) == 0 then return false end
+local call, take = redis.call, cmsgpack.unpack_limit
+local function has(segment, records, start)
+  local at, p1 = take(records, 1, start)
+  if call('GETBIT', segment, p1) == 0 then return false end
   $HAS_REST
 end
 )";
@@ -85,13 +106,12 @@ if last and string.sub(last, 1, #ARGV[2]) == ARGV[2] then return string.sub(last
 local epoch = call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
-local segments = #KEYS - 2
-local positions = {}
+local segments, keys = #KEYS - 2, tonumber(ARGV[7])
 for s = 1, segments do
-  if differs(KEYS[2+s], ARGV[6+s]) then return 'D' .. s end
-  positions[s] = cmsgpack.unpack(ARGV[6+segments+s])
+  if differs(KEYS[2+s], ARGV[7+s]) then return 'D' .. s end
 end
-local newest, p = KEYS[2+segments], positions[segments]
+local newest, records = KEYS[2+segments], ARGV[7+2*segments]
+local stride = #records / keys
 local count = tonumber(call('HGET', KEYS[1], ARGV[4]) or '')
 if not count then return 'C' end
 local room = math.huge
@@ -100,17 +120,17 @@ if ARGV[5] ~= '' then room = tonumber(ARGV[5]) - count end
 call('HINCRBY', KEYS[1], ARGV[4], 0)
 call('SET', KEYS[2], '', 'PX', ARGV[3])
 local fresh, out = 0, {}
-for key = 1, #p / $PROBES do
-  local at = (key - 1) * $PROBES
+for key = 1, keys do
   local verdict = '0'
   for s = 1, segments - 1 do
-    if has(KEYS[2+s], positions[s], at) then verdict = '1' break end
+    local older = ARGV[7+segments+s]
+    if has(KEYS[2+s], older, (key - 1) * (#older / keys)) then verdict = '1' break end
   end
   if verdict == '0' then
     if fresh < room then
-      local old = call('BITFIELD', newest$SET)
-      if $SUM == $PROBES then verdict = '1' else fresh = fresh + 1 end
-    elseif has(newest, p, at) then verdict = '1'
+      $SET_ALL
+      if sum == $PROBES then verdict = '1' else fresh = fresh + 1 end
+    elseif has(newest, records, (key - 1) * stride) then verdict = '1'
     elseif ARGV[6] == '1' then verdict = '3'
     else break end
   end
@@ -126,18 +146,16 @@ constexpr std::string_view check_text = R"(
 local epoch = call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
-local segments = #KEYS - 1
-local positions = {}
+local segments, keys = #KEYS - 1, tonumber(ARGV[2])
 for s = 1, segments do
-  if differs(KEYS[1+s], ARGV[1+s]) then return 'D' .. s end
-  positions[s] = cmsgpack.unpack(ARGV[1+segments+s])
+  if differs(KEYS[1+s], ARGV[2+s]) then return 'D' .. s end
 end
 local out = {}
-for key = 1, #positions[1] / $PROBES do
-  local at = (key - 1) * $PROBES
+for key = 1, keys do
   local verdict = '0'
   for s = 1, segments do
-    if has(KEYS[1+s], positions[s], at) then verdict = '1' break end
+    local records = ARGV[2+segments+s]
+    if has(KEYS[1+s], records, (key - 1) * (#records / keys)) then verdict = '1' break end
   end
   out[key] = verdict
 end
@@ -162,7 +180,8 @@ if epoch ~= ARGV[1] then return 'S' end
 if differs(KEYS[2], ARGV[4]) then return 'D1' end
 redis.call('PERSIST', KEYS[2])
 redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3], ARGV[5], '0')
-for i = 3, #KEYS do
+redis.call('SET', KEYS[3], ARGV[6])
+for i = 4, #KEYS do
   redis.call('UNLINK', KEYS[i])
   redis.call('HDEL', KEYS[1], ARGV[3+i])
 end

@@ -14,8 +14,8 @@ struct script {
 /// slot), and first checks that the partition's epoch is the one the caller planned for; where it is not, it
 /// changes nothing and answers `S` (stale).
 ///
-/// Positions travel as MessagePack arrays of decimal strings: Redis's Lua formats a number with %.17g each
-/// time it is passed to a command, which costs more than the command.
+/// Positions travel as decimal strings (positions.hpp): Redis's Lua formats a number with %.17g each time it
+/// is passed to a command, which costs more than the command.
 namespace scripts {
 
 /// Judges keys and adds the fresh ones.
@@ -23,8 +23,8 @@ namespace scripts {
 /// KEYS  state, token, the segments to look up, last the segment to write
 /// ARGV  epoch, sequence, life of the token in ms, count field of the segment to write, its capacity (`` for
 /// no
-///       limit), `1` to mark keys that find no room and go on instead of stopping, then for each segment its
-///       length, then for each segment the positions of all keys
+///       limit), `1` to mark keys that find no room and go on instead of stopping, how many keys, then for
+///       each segment its length, then for each segment the records of all keys
 /// Returns a character a key: 0 fresh, 1 seen, 3 no room. Shorter than the batch where it stopped for want of
 /// room.
 ///         `S` stale, `M` no state, `C` no count, `D<n>` segment n is missing or has another length.
@@ -34,7 +34,8 @@ namespace scripts {
 
 /// Judges keys and changes nothing.
 ///
-/// KEYS  state, the segments    ARGV  epoch, then lengths and positions as above    Returns as above.
+/// KEYS  state, the segments    ARGV  epoch, how many keys, then lengths and records as above    Returns as
+/// above.
 [[nodiscard]] const script& check(unsigned probes);
 
 /// Makes a segment that is not published yet at least so long, filling up with zeros; never writes inside
@@ -45,9 +46,10 @@ namespace scripts {
 
 /// Replaces the list of a partition's segments by the next one.
 ///
-/// KEYS  state, the new segment, the segments to forget
-/// ARGV  epoch, next epoch, next manifest, length of the new segment, count field of the new one, those to
-/// forget Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length.
+/// KEYS  state, the new segment, the fence, the segments to forget
+/// ARGV  epoch, next epoch, next manifest, length of the new segment, its count field, what the fence holds
+/// then, the count fields to forget
+/// Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length.
 [[nodiscard]] const script& publish();
 
 /// Makes a filter's header, unless there is another one.

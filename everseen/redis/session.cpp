@@ -46,6 +46,10 @@ reply session::ask(const route& to, std::initializer_list<std::string_view> word
   return std::move(answered);
 }
 
+void session::wait_with(std::shared_ptr<patience> p) noexcept {
+  impl_->wait_with(std::move(p));
+}
+
 endpoint session::server_of(const route& to) {
   auto found = impl_->server_of(to);
   if (!found) throw backend_error(found.error().message);

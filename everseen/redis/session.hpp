@@ -15,6 +15,7 @@
 #include "everseen/redis/command.hpp"
 #include "everseen/redis/redis_url.hpp"
 #include "everseen/redis/reply.hpp"
+#include "everseen/store/patience.hpp"
 
 namespace everseen::redis {
 
@@ -24,14 +25,33 @@ struct route {
   std::uint32_t partition = 0;
 };
 
+/// Whether running a request twice gives the same as running it once: never, always, or for as long as a
+/// server remembers what it answered, counted from when the request was first sent.
+class repetition {
+ public:
+  constexpr repetition(bool always) noexcept  // NOLINT(google-explicit-constructor): most are a yes or a no
+      : for_(always ? std::chrono::milliseconds::max() : std::chrono::milliseconds::zero()) {}
+  constexpr explicit repetition(std::chrono::milliseconds remembered) noexcept : for_(remembered) {}
+
+  constexpr explicit operator bool() const noexcept { return for_.count() > 0; }
+  [[nodiscard]] constexpr std::chrono::milliseconds time() const noexcept { return for_; }
+
+ private:
+  std::chrono::milliseconds for_;
+};
+
 /// One command, or several that are answered one after the other, for one place.
 struct request {
+  request() = default;
+  request(route where, std::string encoded, std::size_t how_many, repetition may_run_again)
+      : to(std::move(where)), wire(std::move(encoded)), commands(how_many), repeatable(may_run_again) {}
+
   route to;
   std::string wire;  ///< from encode(), commands one behind the other
   std::size_t commands = 1;
   /// Whether running it twice gives the same as running it once. Then an outage is ridden out by sending it
   /// again.
-  bool repeatable = false;
+  repetition repeatable = false;
 };
 
 /// No reply came.
@@ -78,6 +98,9 @@ class session {
   /// @throws backend_error  no answer, or an error as the answer
   reply ask(const route& to, std::initializer_list<std::string_view> words, bool repeatable = false);
 
+  /// Lets `p` decide how long an outage is ridden out, instead of `retry_for`; null: `retry_for` again.
+  void wait_with(std::shared_ptr<patience> p) noexcept;
+
   /// Random, and unlike that of any other session: tells clients apart.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
@@ -119,6 +142,9 @@ class session_pool {
   /// A session that is free, or a new one: never waits for another thread.
   [[nodiscard]] lease take();
   [[nodiscard]] const redis_url& url() const noexcept;
+
+  /// session::wait_with for every session that is taken from now on.
+  void wait_with(std::shared_ptr<patience> p);
 
  private:
   void give_back(std::unique_ptr<session> s);

@@ -13,21 +13,30 @@ class session_pool::impl {
   std::mutex mutex{};
   std::vector<std::unique_ptr<session>>
       idle{};  // the one used last is the likeliest to be connected: at the end
+  std::shared_ptr<everseen::patience> waiting{};
+
+  std::unique_ptr<session> take_idle() {
+    if (idle.empty()) return nullptr;
+    auto taken = std::move(idle.back());
+    idle.pop_back();
+    return taken;
+  }
 };
 
 session_pool::session_pool(redis_url url) : impl_(std::make_unique<impl>(std::move(url))) {}
 session_pool::~session_pool() = default;
 
 session_pool::lease session_pool::take() {
+  std::unique_ptr<session> taken;
+  std::shared_ptr<patience> waiting;
   {
     const std::lock_guard lock(impl_->mutex);
-    if (!impl_->idle.empty()) {
-      auto taken = std::move(impl_->idle.back());
-      impl_->idle.pop_back();
-      return {*this, std::move(taken)};
-    }
+    taken = impl_->take_idle();
+    waiting = impl_->waiting;
   }
-  return {*this, std::make_unique<session>(impl_->url)};
+  if (!taken) taken = std::make_unique<session>(impl_->url);
+  taken->wait_with(std::move(waiting));
+  return {*this, std::move(taken)};
 }
 
 session_pool::lease::~lease() {
@@ -37,6 +46,11 @@ session_pool::lease::~lease() {
 void session_pool::give_back(std::unique_ptr<session> s) {
   const std::lock_guard lock(impl_->mutex);
   impl_->idle.push_back(std::move(s));
+}
+
+void session_pool::wait_with(std::shared_ptr<patience> p) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->waiting = std::move(p);
 }
 
 const redis_url& session_pool::url() const noexcept {

@@ -12,6 +12,7 @@
 #include "everseen/core/error.hpp"
 #include "everseen/core/partition.hpp"
 #include "everseen/core/spec.hpp"
+#include "everseen/store/patience.hpp"
 
 namespace everseen {
 
@@ -50,6 +51,14 @@ class stored_filter {
   /// Makes everything acknowledged so far survive a power loss.
   /// @throws storage_error  the disk refused; what was acknowledged may be lost at a power loss
   virtual void sync() = 0;
+
+  /// Lets `p` decide for how long calls are made again while the store is away. Nothing changes where nobody
+  /// can be away.    @param p  null: the store's own limit again    @pre no call is under way
+  virtual void wait_with(std::shared_ptr<patience> /*p*/) {}
+
+  /// By which way batches reach the bits, for people to read, as in "redis, script"; empty where the bits are
+  /// in this machine.
+  [[nodiscard]] virtual std::string way() const { return {}; }
 };
 
 /// Whether a filter is opened to be changed. Files allow one writer at a time and any number of readers.
@@ -80,6 +89,9 @@ class store {
   /// Removes a filter and all its bits.
   /// @throws parameter_error  there is no filter of this name    @throws storage_error  it is being written
   virtual void drop(std::string_view name) = 0;
+
+  /// Whether a batch mostly waits for somebody else, so that more threads than processors are worth while.
+  [[nodiscard]] virtual bool is_remote() const noexcept { return false; }
 
   /// A filter under construction from segments made elsewhere. Becomes visible, whole, at commit(); dropped
   /// without a trace when destroyed before.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <limits>
@@ -18,6 +19,10 @@
 namespace everseen {
 
 namespace {
+
+bool is_outage(const batch_failure& f) noexcept {
+  return f.why == batch_failure::cause::storage || f.why == batch_failure::cause::backend;
+}
 
 /// What all workers share.
 struct shared_state {
@@ -37,6 +42,11 @@ struct shared_state {
   // Read no more. Blocks that were read are still judged and written, but for those from `end` on.
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> end{std::numeric_limits<std::uint64_t>::max()};
+  // The store is not asked any more: its outage ended the run, and each question would wait for it again.
+  std::atomic<bool> given_up{false};
+
+  using clock = std::chrono::steady_clock;
+  std::atomic<clock::rep> pass_until{clock::time_point::min().time_since_epoch().count()};
 
   shared_state(block_reader& in, filter& f, output& o, const dedup_options& opts, dedup_result& r)
       : input(in), seen(f), out(o), options(opts), partitions(f.get_spec().partitions), result(r) {}
@@ -66,6 +76,7 @@ struct shared_state {
     stop = true;
   }
   void fail(batch_failure cause) {
+    if (is_outage(cause)) given_up = true;
     const std::scoped_lock alone(ending);
     if (!result.failure) result.failure = std::move(cause);
     stop = true;
@@ -79,8 +90,8 @@ class worker {
 
   void run() {
     try {
-      while (shared_.read(block_, read_at_)) pass(block_.number());
-    } catch (...) {  // only reading fails here: pass() keeps its turns, come what may
+      while (shared_.read(block_, read_at_)) process(block_.number());
+    } catch (...) {  // only reading fails here: process() keeps its turns, come what may
       shared_.fail(std::current_exception());
     }
     const std::scoped_lock alone(shared_.ending);
@@ -88,7 +99,9 @@ class worker {
   }
 
  private:
-  void pass(std::uint64_t number) noexcept {
+  using clock = shared_state::clock;
+
+  void process(std::uint64_t number) noexcept {
     std::span<const partition_batch> batches;
     try {
       ends_.clear();
@@ -170,18 +183,53 @@ class worker {
 
   void add(const partition_batch& batch) noexcept {
     try {
+      if (is_not_asked()) return leave_unknown(batch);
+      const auto asked_at = clock::now();
       batch_result result = shared_.seen.stored().add({&batch, 1});
       verdicts_total_ += result ? *result : result.error().done;
-      if (!result) shared_.fail(std::move(result.error()));
+      if (result) return;
+      if (passes() && is_outage(result.error()))
+        pass(batch, clock::now() - asked_at);
+      else
+        shared_.fail(std::move(result.error()));
     } catch (...) {
       shared_.fail(std::current_exception());
     }
   }
 
+  [[nodiscard]] bool passes() const noexcept {
+    return shared_.options.on_outage == dedup_options::outage::pass;
+  }
+
+  [[nodiscard]] bool is_not_asked() const noexcept {
+    if (shared_.given_up) return true;
+    return passes() && clock::now().time_since_epoch().count() < shared_.pass_until;
+  }
+
+  void leave_unknown(const partition_batch& batch) noexcept {
+    std::ranges::fill(batch.out, verdict::unknown);
+    verdicts_total_.unknown += batch.out.size();
+    if (!shared_.given_up) write_as_fresh(batch);
+  }
+
+  /// Asks next after a rest as long as this question took, so that at least half of the time the stream
+  /// flows.
+  void pass(const partition_batch& batch, clock::duration took) noexcept {
+    constexpr clock::duration least = std::chrono::milliseconds(100);
+    shared_.pass_until = (clock::now() + std::max(took, least)).time_since_epoch().count();
+    write_as_fresh(batch);
+  }
+
+  /// Counted they are as what they are.
+  static void write_as_fresh(const partition_batch& batch) noexcept {
+    std::ranges::replace(batch.out, verdict::unknown, verdict::fresh);
+  }
+
   /// Moves the wanted records together, in place, and writes them at once.
   void write(std::uint64_t number) noexcept {
-    const std::string_view wanted = keep_wanted();
     dedup_result& result = shared_.result;  // this block's turn: nobody else touches these members
+    if (result.first_unknown == 0) note_unknown();
+    const std::string_view wanted = keep_wanted();
     result.records += ends_.size();
     result.bytes += block_.text().size();
     try {
@@ -197,6 +245,14 @@ class worker {
     } catch (...) {
       shared_.fail(std::current_exception());
     }
+  }
+
+  void note_unknown() noexcept {
+    const auto found = std::ranges::find(verdicts_, verdict::unknown);
+    if (found == verdicts_.end()) return;
+    const auto key = static_cast<std::size_t>(found - verdicts_.begin());
+    const std::size_t record = rule_.whole_record_is_key() ? key : keyed_[key];
+    shared_.result.first_unknown = shared_.result.records + record + 1;
   }
 
   [[noreturn]] void report_unreadable() const {
@@ -284,6 +340,10 @@ void deduplicate(block_reader& input, filter& seen, output& out, const dedup_opt
 
 unsigned useful_dedup_threads(unsigned cores, std::uint32_t partitions) noexcept {
   return std::max(1U, std::min({cores, 8U, partitions}));
+}
+
+unsigned useful_remote_dedup_threads(unsigned cores, std::uint32_t partitions) noexcept {
+  return std::min(std::max(8U, 2 * cores), partitions + 1);
 }
 
 }  // namespace everseen

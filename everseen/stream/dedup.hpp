@@ -46,6 +46,12 @@ struct dedup_options {
   enum class missing : std::uint8_t { fail, pass, drop };
   missing without_key = missing::fail;  ///< what happens to records that have no key, or no readable time
 
+  /// What happens when the filter's store stays away longer than its patience. `fail` ends the run. `pass`
+  /// writes the records without an answer among the fresh ones, so that none is dropped, and goes on: a key
+  /// may then be written twice. A full or damaged filter ends the run under either.
+  enum class outage : std::uint8_t { fail, pass };
+  outage on_outage = outage::fail;
+
   verdict wanted = verdict::fresh;  ///< records with this verdict are written
   unsigned threads = 1;             ///< useful_dedup_threads() says how many make sense
 
@@ -54,13 +60,15 @@ struct dedup_options {
 };
 
 struct dedup_result {
-  tally verdicts;  ///< complete only at the end
+  tally verdicts;  ///< complete only at the end; what outage::pass let through is `unknown`
   std::uint64_t records = 0;
   std::uint64_t without_key = 0;
   std::uint64_t bytes = 0;
-  /// Set when the filter failed on the way. Nothing was read after that. All that was read was judged, and
-  /// the records with the wanted verdict were written; the `unknown` ones were neither added nor written.
+  /// Set when the filter failed on the way. Nothing was read after that. Of what was read, the records with
+  /// the wanted verdict were written; the `unknown` ones were neither added nor written, but see
+  /// doc/semantics.md, "Retries", for those that a server may have added before it went away.
   std::optional<batch_failure> failure;
+  std::uint64_t first_unknown = 0;  ///< with a failure: number, from 1, of the first record without an answer
 };
 
 /// Runs until the input ends or something fails.
@@ -83,6 +91,10 @@ void deduplicate(block_reader& input, filter& seen, output& out, const dedup_opt
 /// has partitions, as two blocks are never in one; and at most 8, because reading and writing, which are one
 /// thread's at a time, are the limit by then, while each thread costs its memory.
 [[nodiscard]] unsigned useful_dedup_threads(unsigned cores, std::uint32_t partitions) noexcept;
+
+/// The same for a filter on servers, where a thread mostly waits for an answer about one partition: enough
+/// that their round trips overlap, and one more than partitions, to have the next block ready.
+[[nodiscard]] unsigned useful_remote_dedup_threads(unsigned cores, std::uint32_t partitions) noexcept;
 
 /// Bytes of a block that suit deduplicate: large enough to share locks and prefetch rings among many keys,
 /// small enough that a block and its digests stay in L2.

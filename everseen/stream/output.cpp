@@ -26,4 +26,13 @@ void output::write(std::string_view bytes) {
   }
 }
 
+bool output::is_abandoned() const noexcept {
+  pollfd broken = {descriptor_, 0, 0};  // POLLERR and POLLHUP are always asked for
+  return ::poll(&broken, 1, 0) == 1 && (broken.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+void output::check_reader() const {
+  if (is_abandoned()) throw disk_error("write", name_, EPIPE);
+}
+
 }  // namespace everseen

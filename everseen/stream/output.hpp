@@ -18,6 +18,12 @@ class output {
   /// @throws storage_error  the disk is full, the reader has gone, ...
   void write(std::string_view bytes);
 
+  /// Finds out without writing that nobody can read what would be written: the other end of the pipe is
+  /// closed.
+  [[nodiscard]] bool is_abandoned() const noexcept;
+  /// @throws storage_error  is_abandoned(); as write would throw
+  void check_reader() const;
+
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:

@@ -148,9 +148,9 @@ TEST_F(DedupEnd, SaysThatAFileIsWhereTheStoreShouldBe) {
 }
 
 TEST_F(DedupEnd, KeepsWhatItPrintedWhenTheStoreIsFull) {
-  given("everseen create f --capacity 10k && everseen gen ids --count 100k > ids");
+  given("everseen create f --capacity 10k --error-rate 1e-12 && everseen gen ids --count 100k > ids");
   // The first layer is reserved; the next ones do not fit.
-  const auto full = sh("(ulimit -f 64; everseen dedup --error-rate 1e-6 --filter f ids) | cat");
+  const auto full = sh("(ulimit -f 160; everseen dedup --filter f ids) | cat");
   EXPECT_THAT(full, Complains(3, "store", "ulimit -f"));
   EXPECT_FALSE(full.out.empty());
   EXPECT_EQ(full.out + sh("everseen dedup --filter f ids | cat").out, text_of("ids"));

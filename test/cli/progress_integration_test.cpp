@@ -3,6 +3,7 @@
 #include "everseen/cli/progress.hpp"
 
 #include "test/cli/shell.hpp"
+#include "test/support/redis_server.hpp"
 
 namespace everseen::cli {
 namespace {
@@ -28,16 +29,24 @@ constexpr const char* erase_line = "\r\x1b[K";
 TEST_F(Progress, ShowsLinesRateShareAndTimeLeftOfAFileAndGoesAway) {
   given("everseen gen ids --count 1M > ids");
   const std::string shown = on_a_terminal("everseen dedup ids");
-  EXPECT_THAT(shown, testing::ContainsRegex("[0-9,]+ lines, [0-9.]+ M/s, [0-9]+ %, [0-9]+:[0-9][0-9] left"));
+  EXPECT_THAT(shown,
+              testing::ContainsRegex("[0-9,]+ lines, [0-9.]+ [kM]/s, [0-9]+ %, [0-9]+:[0-9][0-9] left"));
   EXPECT_THAT(shown, EndsWith(erase_line));
   EXPECT_THAT(shown, Not(HasSubstr("\n"))) << "it is one line, written anew";
 }
 
 TEST_F(Progress, ShowsLinesAndRateOfAPipe) {
   const std::string shown = on_a_terminal("everseen gen ids --count 1M | everseen dedup");
-  EXPECT_THAT(shown, testing::ContainsRegex("[0-9,]+ lines, [0-9.]+ M/s"));
+  EXPECT_THAT(shown, testing::ContainsRegex("[0-9,]+ lines, [0-9.]+ [kM]/s"));
   EXPECT_THAT(shown, Not(HasSubstr("left")));
   EXPECT_THAT(shown, EndsWith(erase_line));
+}
+
+TEST_F(Progress, ShowsTheWayToAFilterOnAServer) {
+  const test::redis_server server;
+  given("everseen gen ids --count 500k > ids");
+  EXPECT_THAT(on_a_terminal("everseen dedup --store " + server.url() + " --filter f ids"),
+              testing::ContainsRegex("[0-9.]+ [kM]/s, [0-9]+ %, [0-9]+:[0-9][0-9] left, redis, [a-z]+"));
 }
 
 TEST_F(Progress, ShowsNothingForAShortRun) {
@@ -66,15 +75,19 @@ TEST_F(Progress, GoesAwayBeforeAComplaint) {
 }
 
 TEST(ProgressLine, SaysWhatIsKnown) {
-  EXPECT_EQ(progress_line::text({2'500'000, 100}, 400, 2), "2,500,000 lines, 1.2 M/s, 25 %, 0:06 left");
-  EXPECT_EQ(progress_line::text({2'500'000, 100}, {}, 2), "2,500,000 lines, 1.2 M/s");
-  EXPECT_EQ(progress_line::text({10, 1}, 10'000, 1), "10 lines, 0.0 M/s, 0 %, 2:46:39 left");
+  EXPECT_EQ(progress_line::text({2'500'000, 100}, 400, "", 2), "2,500,000 lines, 1.2 M/s, 25 %, 0:06 left");
+  EXPECT_EQ(progress_line::text({2'500'000, 100}, {}, "", 2), "2,500,000 lines, 1.2 M/s");
+  EXPECT_EQ(progress_line::text({98'000, 1}, 10'000, "", 1), "98,000 lines, 98 k/s, 0 %, 2:46:39 left");
 }
 
 TEST(ProgressLine, NeverSaysMoreThanAll) {
-  EXPECT_EQ(progress_line::text({1, 3}, 2, 1), "1 lines, 0.0 M/s, 100 %, 0:00 left");
-  EXPECT_EQ(progress_line::text({1, 3}, 0, 1), "1 lines, 0.0 M/s, 100 %, 0:00 left");
-  EXPECT_EQ(progress_line::text({0, 0}, 0, 0), "0 lines, 0.0 M/s");
+  EXPECT_EQ(progress_line::text({1, 3}, 2, "", 1), "1 lines, 0 k/s, 100 %, 0:00 left");
+  EXPECT_EQ(progress_line::text({1, 3}, 0, "", 1), "1 lines, 0 k/s, 100 %, 0:00 left");
+  EXPECT_EQ(progress_line::text({0, 0}, 0, "", 0), "0 lines, 0 k/s");
+}
+
+TEST(ProgressLine, EndsWithTheWayToAFilterElsewhere) {
+  EXPECT_EQ(progress_line::text({98'000, 1}, {}, "redis, script", 1), "98,000 lines, 98 k/s, redis, script");
 }
 
 }  // namespace

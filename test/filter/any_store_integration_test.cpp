@@ -21,6 +21,14 @@ redis_cluster& cluster() {
   return one;
 }
 
+/// A server that runs no scripts.
+redis_server& without_scripts() {
+  redis_server::options o;
+  o.config = {"--rename-command", "EVAL", "", "--rename-command", "EVALSHA", ""};
+  static redis_server one(o);
+  return one;
+}
+
 std::string fresh_prefix() {
   static int tests = 0;
   return "?prefix=test" + std::to_string(++tests);
@@ -35,6 +43,7 @@ const kind kinds[] = {
               "/" + fresh_prefix();
      }},
     {"redis_cluster", [](const auto&) { return cluster().url("/" + fresh_prefix()); }},
+    {"redis_bitfield", [](const auto&) { return without_scripts().url("/" + fresh_prefix()); }},
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyStore, testing::ValuesIn(kinds), name_of_kind);

@@ -99,5 +99,15 @@ TEST(Job, TransactionIsRefusedAsAWhole) {
   EXPECT_EQ(j.take_replies().size(), 3U);
 }
 
+TEST(Job, AsksForPermissionForEveryCommandInFrontOfATransaction) {
+  const std::string watch = encode({"WATCH", "{t}a"});
+  const std::string rest = encode({"MULTI"}) + set_a + encode({"EXEC"});
+  const request r{{}, watch + rest, 4, false};
+  job j(r);
+  ASSERT_TRUE(j.take(replies({"-ASK 1 a:1\r\n", "+OK\r\n", "-ASK 1 a:1\r\n", "-EXECABORT x\r\n"}), from));
+  j.ask_for_permission();
+  EXPECT_EQ(j.wire(), asking + watch + asking + rest);
+}
+
 }  // namespace
 }  // namespace everseen::redis

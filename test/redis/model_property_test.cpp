@@ -94,11 +94,17 @@ spec random_spec(const store& in, random_stream& random) {
                          growth_kind::overfill}[random.below(4)];
   r.partitions = static_cast<std::uint32_t>(1 + random.below(4));
   if (random.below(2) == 0) r.window = window_spec{60s, static_cast<std::uint32_t>(1 + random.below(5))};
+  // Which keys of a batch of mixed times are taken for others depends on the order they are judged in, and
+  // that is each store's own.
+  if (r.window) r.error_rate = 1e-9;
   if (random.below(3) == 0) r.layout = all_layouts[random.below(std::size(all_layouts))];
   return planned(in, r);
 }
 
-TEST(Model, SeveralClientsInTurnAnswerAsOneFilterInMemory) {
+/// The gears of the clients that take turns.
+class Model : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(Model, SeveralClientsInTurnAnswerAsOneFilterInMemory) {
   redis_server server;
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -108,8 +114,10 @@ TEST(Model, SeveralClientsInTurnAnswerAsOneFilterInMemory) {
     const spec s = random_spec(*store, random);
     memory_store memory;
     const auto model = memory.create(name, s);
-    std::vector<std::shared_ptr<stored_filter>> clients = {store->create(name, s)};
-    for (int i = 0; i < 3; ++i) clients.push_back(store_at(server.unix_url())->open(name, access::write));
+    const auto made = store->create(name, s);
+    std::vector<std::shared_ptr<stored_filter>> clients;
+    for (const std::string& gear : GetParam())
+      clients.push_back(store_at(server.unix_url("?gear=" + gear))->open(name, access::write));
     for (int step = 0; step < 20; ++step) {
       SCOPED_TRACE("step " + std::to_string(step));
       const timed_batch b = random.next(random.below(12) == 0);
@@ -121,10 +129,19 @@ TEST(Model, SeveralClientsInTurnAnswerAsOneFilterInMemory) {
       ASSERT_EQ(judge(s, b, [&](auto& all) { return client.add(all); }),
                 judge(s, b, [&](auto& all) { return model->add(all); }));
     }
-    for (std::uint32_t p = 0; p < s.partitions; ++p) EXPECT_EQ(clients[0]->state(p), model->state(p));
-    EXPECT_EQ(bits_of(*clients[0]), bits_of(*model));
+    for (std::uint32_t p = 0; p < s.partitions; ++p) EXPECT_EQ(made->state(p), model->state(p));
+    EXPECT_EQ(bits_of(*made), bits_of(*model));
   }
 }
+
+const std::vector<std::string> gears[] = {
+    {"script", "script", "script"}, {"bitfield", "bitfield"}, {"script", "bitfield", "bitfield"}};
+
+INSTANTIATE_TEST_SUITE_P(Gears, Model, testing::ValuesIn(gears), [](const auto& one) {
+  std::string name;
+  for (const std::string& gear : one.param) name += (name.empty() ? "" : "_") + gear;
+  return name;
+});
 
 }  // namespace
 }  // namespace everseen::redis

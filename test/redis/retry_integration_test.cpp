@@ -152,15 +152,12 @@ TEST_F(Retry, BatchThatWasJudgedIsAnsweredAlikeByAServerThatLostItsScripts) {
   const auto filter = direct_->open("a", access::write);
   ASSERT_TRUE(add_keys(*filter, random_digests(1).take(2)).result);  // so that it has the scripts, too
 
-  const auto text = [&](const char* field) { return server_.run({"HGET", "everseen:a", field}); };
-  remote_filter f{{"everseen", "a"}, filter->get_spec(), {}, std::stoull(text("generation"))};
-  const std::string id = text("id");
-  ASSERT_EQ(id.size(), f.id.size());
-  std::copy(id.begin(), id.end(), f.id.begin());
+  const remote_filter f = remote_filter_at(server_, "a", filter->get_spec());
   const auto keys = random_digests(2).take(4);
   std::vector<verdict> out(keys.size());
   session with(parse_redis_url(server_.url()));
-  partition_task task(f, partition_task::purpose::add, {0, keys, {}, out}, nullptr, with.name());
+  partition_task task(f, partition_task::purpose::add, {0, keys, {}, out}, nullptr,
+                      make_gear(gear_kind::script, f, with.name()));
   bool lost = false;
   while (!task.done()) {
     const request asked = task.next();

@@ -66,12 +66,13 @@ class DamagedFilter : public testing::Test {
 
 TEST_F(DamagedFilter, KeysAreNamedAsDocumented) {
   const auto all = keys_like(server_, "*");
-  ASSERT_EQ(all.size(), 5u);
+  ASSERT_EQ(all.size(), 6u);
   EXPECT_EQ(all[0], "everseen");
   EXPECT_EQ(all[1], "everseen:clicks");
   EXPECT_THAT(all[2], MatchesRegex(R"(everseen:\{clicks/[0-9]+/0\})"));
   EXPECT_EQ(all[3], all[2] + ":0.0");
-  EXPECT_THAT(all[4].substr(all[2].size()), MatchesRegex(":t:[0-9a-f]{32}"));
+  EXPECT_EQ(all[4], all[2] + ":f");
+  EXPECT_THAT(all[5].substr(all[2].size()), MatchesRegex(":t:[0-9a-f]{32}"));
   EXPECT_EQ(server_.run({"SMEMBERS", "everseen"}), "clicks");
   std::vector<std::string> header = lines_of(server_.run({"HKEYS", "everseen:clicks"}));
   std::ranges::sort(header);
@@ -79,8 +80,8 @@ TEST_F(DamagedFilter, KeysAreNamedAsDocumented) {
   EXPECT_EQ(all[2], "everseen:{clicks/" + server_.run({"HGET", "everseen:clicks", "generation"}) + "/0}");
   EXPECT_EQ(server_.run({"HGET", all[2], "keys:0.0"}), "100");
   EXPECT_EQ(server_.run({"TTL", all[0]}) + server_.run({"TTL", all[1]}) + server_.run({"TTL", all[2]}) +
-                server_.run({"TTL", all[3]}),
-            "-1-1-1-1")
+                server_.run({"TTL", all[3]}) + server_.run({"TTL", all[4]}),
+            "-1-1-1-1-1")
       << "only the token expires";
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,17 @@ inline std::vector<std::string> keys_like(const test::redis_server& server, cons
 inline std::string key_like(const test::redis_server& server, const std::string& pattern) {
   const auto keys = keys_like(server, pattern);
   return keys.size() == 1 ? keys.front() : "of the keys like " + pattern + " there is not one";
+}
+
+/// What the store knows of a filter, for a test that plays the store.
+inline remote_filter remote_filter_at(const test::redis_server& server, const std::string& name,
+                                      const spec& s) {
+  const auto text = [&](const char* field) { return server.run({"HGET", "everseen:" + name, field}); };
+  remote_filter f{{"everseen", name}, s, {}, std::stoull(text("generation"))};
+  const std::string id = text("id");
+  if (id.size() != f.id.size()) throw std::runtime_error("the filter " + name + " has no id");
+  std::ranges::copy(id, f.id.begin());
+  return f;
 }
 
 /// Why adding these keys failed; empty if it did not. None of them may have been called anything.

@@ -118,6 +118,13 @@ TEST(Dedup, WantsNoMoreThreadsThanHaveWork) {
   EXPECT_EQ(useful_dedup_threads(0, 16), 1U) << "the number of cores is not known";
 }
 
+TEST(Dedup, WantsAsManyThreadsForServersAsHaveRoundTripsToWaitFor) {
+  EXPECT_EQ(useful_remote_dedup_threads(2, 64), 8U);
+  EXPECT_EQ(useful_remote_dedup_threads(16, 64), 32U);
+  EXPECT_EQ(useful_remote_dedup_threads(16, 3), 4U) << "one has the next block ready";
+  EXPECT_EQ(useful_remote_dedup_threads(0, 64), 8U) << "the number of cores is not known";
+}
+
 TEST(Dedup, RemembersWhatTheFilterHeldBefore) {
   filter f = make_filter();
   f.add("old");

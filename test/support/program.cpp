@@ -105,6 +105,10 @@ std::string running_program::out() const {
   return content_of(out_);
 }
 
+std::string running_program::err() const {
+  return content_of(err_);
+}
+
 bool running_program::waits_to_say(std::string_view text, std::chrono::seconds limit) const {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (out().find(text) == std::string::npos) {

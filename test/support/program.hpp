@@ -45,6 +45,7 @@ class running_program {
 
   /// What it has written so far.
   [[nodiscard]] std::string out() const;
+  [[nodiscard]] std::string err() const;
   /// Waits until it has written `text`; false when the time is up.
   [[nodiscard]] bool waits_to_say(std::string_view text,
                                   std::chrono::seconds limit = std::chrono::seconds(30)) const;

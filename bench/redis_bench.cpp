@@ -1,0 +1,175 @@
+// Question: how many keys a second do Redis servers take, what does a key cost them, and how much faster is
+// that than the published way?
+//
+// Real servers, reached by TCP over the loopback. `vs_published` is the rate over that of a SETBIT a bit, one
+// pipeline a key, with the same number of bits, measured just before. `redis_keys/s` counts the server's own
+// CPU time (INFO), for wall time includes this process and whatever else runs here. Verdicts are checked
+// before anything is printed.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "everseen/core/layout.hpp"
+#include "everseen/redis/redis_store.hpp"
+
+#include "bench/redis_server.hpp"
+#include "bench/support.hpp"
+
+namespace everseen::bench {
+namespace {
+
+redis_server& server(std::size_t number = 0) {
+  static std::array<std::unique_ptr<redis_server>, 3> all;
+  if (!all.at(number)) all.at(number) = std::make_unique<redis_server>();
+  return *all.at(number);
+}
+
+/// Keys a second of the published way.
+double published_rate(unsigned probes) {
+  const auto digests = random_digests(10'000, 5);
+  const geometry shape{layout_kind::classic, static_cast<std::uint8_t>(probes), std::uint64_t{4} << 20};
+  std::array<std::uint64_t, max_probes> positions{};
+  const double took = seconds([&] {
+    for (const digest& d : digests) {
+      std::string wire;
+      const std::size_t count = bit_positions(shape, d, positions);
+      for (std::size_t i = 0; i < count; ++i)
+        wire += redis::encode({"SETBIT", "published", std::to_string(positions[i]), "1"});
+      const redis::request r{{}, std::move(wire), count, true};
+      require(server().session().exchange(std::span(&r, 1)).front().has_value(), "SETBIT");
+    }
+  });
+  (void)server().session().ask({}, {"UNLINK", "published"});
+  return static_cast<double>(digests.size()) / took;
+}
+
+/// A filter of one partition, made for a million keys, with its first layer.
+struct shared_filter {
+  shared_filter(const std::string& options, double rate)
+      : store(redis::parse_redis_url(server().url(options))),
+        filter(
+            store.create("bench", store.plan({.capacity = 1'000'000, .error_rate = rate, .partitions = 1}))) {
+    (void)run(random_digests(1, 13), true);
+  }
+  ~shared_filter() { server().clear(); }
+  shared_filter(const shared_filter&) = delete;
+  shared_filter& operator=(const shared_filter&) = delete;
+
+  tally run(std::span<const digest> keys, bool add) {
+    constexpr std::size_t batch_keys = 16'000;
+    tally sum;
+    std::vector<verdict> out(batch_keys);
+    for (std::size_t from = 0; from < keys.size(); from += batch_keys) {
+      const auto some = keys.subspan(from, std::min(batch_keys, keys.size() - from));
+      const partition_batch batch{0, some, {}, std::span(out).first(some.size())};
+      const auto result = add ? filter->add(std::span(&batch, 1)) : filter->check(std::span(&batch, 1));
+      require(result.has_value(), result ? "" : result.error().message);
+      sum += *result;
+    }
+    return sum;
+  }
+
+  redis::redis_store store;
+  std::shared_ptr<stored_filter> filter;
+};
+
+enum class what { add_new, add_known, check_new, check_known };
+
+/// The filter's error rate is 10 to the minus of the argument.
+void gear(benchmark::State& state, const std::string& options, what asked) {
+  constexpr std::size_t count = 200'000;
+  const double rate = std::pow(10.0, -static_cast<double>(state.range(0)));
+  const bool adds = asked == what::add_new || asked == what::add_known;
+  const bool known = asked == what::add_known || asked == what::check_known;
+  const auto digests = random_digests(count, 11);
+  const auto others = random_digests(count, 12);
+  double cpu = 0, own = 0, wall = 0, published = 0;
+  unsigned probes = 0;
+  for (auto _ : state) {
+    shared_filter f(options, rate);
+    probes = f.filter->get_spec().probes;
+    published += published_rate(probes) / static_cast<double>(state.max_iterations);
+    if (known || asked == what::check_new) (void)f.run(digests, true);
+    const double cpu_before = server().cpu_seconds();
+    const double own_before = own_cpu_seconds();
+    tally got;
+    const double took = seconds([&] { got = f.run(asked == what::check_new ? others : digests, adds); });
+    own += own_cpu_seconds() - own_before;
+    cpu += server().cpu_seconds() - cpu_before;
+    wall += took;
+    const std::uint64_t wrong = known ? got.fresh : got.seen;
+    require(static_cast<double>(wrong) <= (known ? 0 : 10 + 3 * rate * count) && got.unknown == 0,
+            "verdicts");
+    state.SetIterationTime(took);
+  }
+  const double keys = static_cast<double>(count) * static_cast<double>(state.iterations());
+  state.counters["keys/s"] = keys / wall;
+  state.counters["redis_keys/s"] = keys / cpu;
+  state.counters["redis_us/key"] = 1e6 * cpu / keys;
+  state.counters["client/redis"] = own / cpu;
+  state.counters["probes"] = probes;
+  state.counters["vs_published"] = keys / wall / published;
+}
+
+void rates(benchmark::internal::Benchmark* b) {
+  b->UseManualTime()->Iterations(3)->Unit(benchmark::kMillisecond)->ArgName("rate=1e-");
+}
+
+BENCHMARK_CAPTURE(gear, script_add_new, "?gear=script", what::add_new)->Apply(rates)->Arg(2)->Arg(4)->Arg(6);
+BENCHMARK_CAPTURE(gear, script_add_known, "?gear=script", what::add_known)->Apply(rates)->Arg(6);
+BENCHMARK_CAPTURE(gear, script_check_new, "?gear=script", what::check_new)->Apply(rates)->Arg(6);
+BENCHMARK_CAPTURE(gear, script_check_known, "?gear=script", what::check_known)->Apply(rates)->Arg(6);
+BENCHMARK_CAPTURE(gear, bitfield_add_new, "?gear=bitfield", what::add_new)->Apply(rates)->Arg(2)->Arg(6);
+BENCHMARK_CAPTURE(gear, bitfield_check_new, "?gear=bitfield", what::check_new)->Apply(rates)->Arg(2);
+
+/// Does one client keep three independent servers equally busy? `cpu_spread` is the largest share of CPU time
+/// over the smallest, minus 1.
+void three_instances(benchmark::State& state) {
+  constexpr std::size_t count = 600'000;
+  const redis::redis_store store(redis::parse_redis_url("redis://" + server(0).address() + "," +
+                                                        server(1).address() + "," + server(2).address()));
+  const auto digests = random_digests(count, 11);
+  double wall = 0, spread = 0;
+  for (auto _ : state) {
+    const spec s = store.plan({.capacity = 1'000'000, .error_rate = 1e-4});
+    const auto filter = redis::redis_store(store).create("three", s);
+    std::vector<std::vector<digest>> parts(s.partitions);
+    for (const digest& d : digests) parts[partition_of(d, s.partitions)].push_back(d);
+    std::array<double, 3> cpu{};
+    for (std::size_t i = 0; i < 3; ++i) cpu[i] = -server(i).cpu_seconds();
+    tally got;
+    const double took = seconds([&] {
+      constexpr std::size_t piece = 1'000;
+      std::vector<std::vector<verdict>> out(s.partitions, std::vector<verdict>(piece));
+      for (std::size_t from = 0;; from += piece) {
+        std::vector<partition_batch> batches;
+        for (std::uint32_t p = 0; p < s.partitions; ++p) {
+          if (from >= parts[p].size()) continue;
+          const std::size_t n = std::min(piece, parts[p].size() - from);
+          batches.push_back({p, std::span(parts[p]).subspan(from, n), {}, std::span(out[p]).first(n)});
+        }
+        if (batches.empty()) break;
+        const auto result = filter->add(batches);
+        require(result.has_value(), result ? "" : result.error().message);
+        got += *result;
+      }
+    });
+    require(got.fresh >= count - 200 && got.fresh + got.seen == count, "verdicts");
+    for (std::size_t i = 0; i < 3; ++i) cpu[i] += server(i).cpu_seconds();
+    spread = *std::ranges::max_element(cpu) / *std::ranges::min_element(cpu) - 1;
+    wall += took;
+    state.SetIterationTime(took);
+    for (std::size_t i = 0; i < 3; ++i) server(i).clear();
+  }
+  state.counters["keys/s"] = static_cast<double>(count * state.iterations()) / wall;
+  state.counters["cpu_spread"] = spread;
+}
+BENCHMARK(three_instances)->UseManualTime()->Iterations(3)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace everseen::bench

@@ -1,0 +1,85 @@
+#include "bench/redis_server.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/support.hpp"
+
+extern char** environ;
+
+namespace everseen::bench {
+
+namespace {
+
+/// A port that was free a moment ago.
+std::uint16_t free_port() {
+  const int s = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof at;
+  require(bind(s, reinterpret_cast<sockaddr*>(&at), length) == 0 &&
+              getsockname(s, reinterpret_cast<sockaddr*>(&at), &length) == 0,
+          "no free port");
+  close(s);
+  return ntohs(at.sin_port);
+}
+
+}  // namespace
+
+redis_server::redis_server() {
+  folder_ = (std::filesystem::temp_directory_path() / "everseen-redis-XXXXXX").string();
+  require(mkdtemp(folder_.data()) != nullptr, "no temporary folder");
+  const std::string port = std::to_string(free_port());
+  address_ = "127.0.0.1:" + port;
+  std::vector<std::string> words = {"setpriv", "--pdeathsig", "TERM",      "redis-server",  "--port",
+                                    port,      "--bind",      "127.0.0.1", "--save",        "",
+                                    "--dir",   folder_,       "--logfile", folder_ + "/log"};
+  std::vector<char*> arguments;
+  for (std::string& w : words) arguments.push_back(w.data());
+  arguments.push_back(nullptr);
+  require(posix_spawnp(&pid_, "setpriv", nullptr, nullptr, arguments.data(), environ) == 0,
+          "cannot start redis-server");
+  session_.emplace(redis::parse_redis_url(url()));  // tries until the server answers
+  (void)session_->ask({}, {"PING"}, true);
+}
+
+redis_server::~redis_server() {
+  kill(pid_, SIGTERM);
+  waitpid(pid_, nullptr, 0);
+  std::filesystem::remove_all(folder_);
+}
+
+double redis_server::cpu_seconds() {
+  const redis::reply info = session_->ask({}, {"INFO", "cpu"});
+  const std::string text(info.text());
+  const auto number = [&](const std::string& name) {
+    const std::size_t at = text.find(name);
+    require(at != std::string::npos, "INFO has no " + name);
+    return std::strtod(text.c_str() + at + name.size(), nullptr);
+  };
+  return number("used_cpu_user:") + number("used_cpu_sys:");
+}
+
+void redis_server::clear() {
+  (void)session_->ask({}, {"FLUSHALL"});
+}
+
+double own_cpu_seconds() {
+  rusage u{};
+  getrusage(RUSAGE_SELF, &u);
+  return static_cast<double>(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+         1e-6 * static_cast<double>(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+}  // namespace everseen::bench

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <sys/types.h>
+
+#include "everseen/redis/session.hpp"
+
+namespace everseen::bench {
+
+/// A redis-server for this program, on a TCP port of 127.0.0.1; ends with it, however that ends (setpriv is
+/// of util-linux).
+class redis_server {
+ public:
+  redis_server();
+  ~redis_server();
+  redis_server(const redis_server&) = delete;
+  redis_server& operator=(const redis_server&) = delete;
+
+  /// host:port
+  [[nodiscard]] const std::string& address() const noexcept { return address_; }
+  [[nodiscard]] std::string url(const std::string& options = "") const {
+    return "redis://" + address_ + "/" + options;
+  }
+  [[nodiscard]] redis::session& session() { return *session_; }
+  /// User and system time of the server so far, as INFO says.
+  [[nodiscard]] double cpu_seconds();
+  void clear();
+
+ private:
+  std::string folder_;
+  std::string address_;
+  pid_t pid_ = -1;
+  std::optional<redis::session> session_;
+};
+
+/// User and system time of this process so far.
+[[nodiscard]] double own_cpu_seconds();
+
+}  // namespace everseen::bench

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/core/partition.hpp"
+#include "everseen/redis/redis_url.hpp"
+#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/session.hpp"
+
+namespace everseen::redis {
+
+/// Keys of one slice of one partition, and what they are to be compared with.
+struct judging {
+  struct target {
+    segment_id id;
+    layer_state layer;  ///< its count is that of the moment the partition was looked at
+  };
+
+  std::uint32_t partition = 0;
+  std::uint64_t epoch = 0;  ///< that the targets belong to
+  bool adding = false;
+  std::span<const digest> digests;
+  std::vector<target> targets;  ///< when adding, the one to write comes last
+};
+
+/// A segment on its way to its full length, before it is published.
+struct lengthening {
+  segment_id id;
+  std::uint64_t epoch = 0;  ///< that it was planned in
+  std::uint64_t bytes = 0;  ///< to be reached now
+};
+
+/// A partition's next list of segments.
+struct publication {
+  std::uint32_t partition = 0;
+  std::uint64_t epoch = 0;  ///< that it follows
+  std::uint64_t next_epoch = 0;
+  std::string manifest;
+  segment_id added;
+  std::uint64_t bytes = 0;  ///< length of the added segment
+  std::vector<segment_id> expired;
+};
+
+/// Until it is published nobody else would ever find a segment, so it has a time limit.
+inline constexpr std::string_view unpublished_life_ms = "600000";
+
+/// What an answer meant.
+struct meaning {
+  enum class kind : std::uint8_t {
+    done,       ///< of a question about keys: the verdicts in `text` are final
+    again,      ///< not done yet: ask once more
+    stale,      ///< the partition has changed since it was looked at; nothing was changed
+    damaged,    ///< `key` is not what it must be, and `text` says what is wrong
+    forbidden,  ///< the server does not allow what this gear needs; nothing was changed
+    refused,    ///< the server answered with an error, which is the `text`
+    lost,       ///< no answer; `text` says why
+  };
+
+  kind what = kind::done;
+  /// A character a key, from the first on: `0` fresh, `1` seen, `3` no room. The rest is to be asked again.
+  std::string text{};
+  bool wants_growth = false;  ///< the key behind the last verdict found no room
+  std::string key{};          ///< of damage
+  std::uint64_t length = 0;   ///< of a segment that was lengthened
+};
+
+/// How keys reach a server: the commands that ask what a partition_task wants to know.
+///
+/// All gears give the same verdicts over the same keys of the server, so clients may use different ones on
+/// one filter. A gear serves one partition_task and may remember what it has asked. Each question is put by
+/// the first function of a pair and its answer given to the second, until that says something else than
+/// `again`. Threads: one at a time.
+class gear {
+ public:
+  virtual ~gear() = default;
+
+  [[nodiscard]] virtual request judge(const judging& q) = 0;
+  [[nodiscard]] virtual meaning judged(const judging& q, const answer& a) = 0;
+
+  /// Makes a segment that is not published yet at least so long, filling up with zeros; never changes what is
+  /// there.
+  [[nodiscard]] virtual request lengthen(const lengthening& l) = 0;
+  [[nodiscard]] virtual meaning lengthened(const lengthening& l, const answer& a) = 0;
+
+  /// Replaces the list of segments, if the epoch is still the one that the next list follows.
+  [[nodiscard]] virtual request publish(const publication& p) = 0;
+  [[nodiscard]] virtual meaning published(const publication& p, const answer& a) = 0;
+};
+
+/// @param client  names this connection's batches, so that one which is sent twice is answered alike
+[[nodiscard]] std::unique_ptr<gear> make_gear(gear_kind kind, const remote_filter& f,
+                                              std::string_view client);
+
+/// Whether this reply says that the server will not run scripts for us, ever: an ACL without them, or
+/// commands that were renamed away.
+[[nodiscard]] bool forbids_scripts(const reply& r) noexcept;
+
+}  // namespace everseen::redis

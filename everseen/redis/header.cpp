@@ -1,0 +1,98 @@
+#include "everseen/redis/header.hpp"
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "everseen/core/error.hpp"
+#include "everseen/redis/gear.hpp"
+#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/scripts.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+std::string encode_with(std::vector<std::string_view> words, std::span<const std::string> more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return encode(words);
+}
+
+answer send(session& with, const std::string& key, std::string wire, std::size_t commands) {
+  const request r{{key, 0}, std::move(wire), commands, true};
+  return std::move(with.exchange(std::span(&r, 1)).front());
+}
+
+/// @throws backend_error  one of the commands was refused
+void require_no_error(const answer& a, const std::string& key) {
+  if (!a) return;
+  for (const reply& r : *a)
+    if (r.is_error())
+      throw backend_error("the Redis server refused a command on " + key + ": " + std::string(r.text()));
+}
+
+/// @return empty if there is no header, or no such field in it
+/// @throws backend_error
+std::string watch_generation(session& with, const std::string& key) {
+  const answer a = send(with, key, encode({"WATCH", key}) + encode({"HGET", key, "generation"}), 2);
+  if (!a) throw backend_error(a.error().message);
+  if (!a->back().is_error("WRONGTYPE")) require_no_error(a, key);
+  return a->back().is_error() ? "" : std::string(a->back().text());
+}
+
+/// Without scripts the header is watched from the look at its generation to the change.
+void change_watched(session& with, const std::string& key, const std::string& generation,
+                    const std::string& change) {
+  for (bool changed_meanwhile = true; changed_meanwhile;) {
+    if (watch_generation(with, key) != generation) {
+      (void)send(with, key, encode({"UNWATCH"}), 1);
+      return;
+    }
+    const answer a = send(with, key, encode({"MULTI"}) + change + encode({"EXEC"}), 3);
+    if (!a) throw backend_error(a.error().message);
+    require_no_error(a, key);
+    changed_meanwhile = a->back().is_nil();
+  }
+}
+
+void change(session& with, const std::string& key, const std::string& generation, const script& scripted,
+            const std::string& command) {
+  const answer a = send(with, key, encode({"EVAL", scripted.text, "1", key, generation}), 1);
+  if (!a) throw backend_error(a.error().message);
+  if (forbids_scripts(a->front())) return change_watched(with, key, generation, command);
+  if (a->front().text().find("WRONGTYPE") != std::string_view::npos)
+    throw damaged_key(key, "has another type");
+  require_no_error(a, key);
+}
+
+}  // namespace
+
+tl::expected<bool, outage> begin_header(session& with, const std::string& key, const std::string& id,
+                                        std::span<const std::string> fields) {
+  answer a = send(with, key, encode_with({"EVAL", scripts::begin().text, "1", key, "id", id}, fields), 1);
+  const bool forbidden = a && forbids_scripts(a->front());
+  if (forbidden) {
+    // Renaming fails if the name is taken. The braces keep both names in one slot.
+    const std::string draft = "{" + key + "}:" + with.name();
+    a = send(with, key,
+             encode({"MULTI"}) + encode_with({"HSET", draft, "id", id}, fields) +
+                 encode({"RENAMENX", draft, key}) + encode({"UNLINK", draft}) + encode({"HGET", key, "id"}) +
+                 encode({"EXEC"}),
+             6);
+  }
+  if (!a) return tl::unexpected(a.error());
+  require_no_error(a, key);
+  const reply& last = a->back();
+  if (!forbidden) return last.integer() == 1;
+  return last.size() == 4 && last[3].text() == id;
+}
+
+void hide_header(session& with, const std::string& key, const std::string& generation) {
+  change(with, key, generation, scripts::hide(), encode({"HSET", key, "ready", "0"}));
+}
+
+void remove_header(session& with, const std::string& key, const std::string& generation) {
+  change(with, key, generation, scripts::remove(), encode({"UNLINK", key}));
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "everseen/redis/gear.hpp"
+#include "everseen/redis/scripts.hpp"
+
+namespace everseen::redis {
+
+/// One script call a batch: atomic as a whole. A batch carries a sequence number under which the server
+/// remembers its answer, so that it may be sent again after an outage.
+class script_gear final : public gear {
+ public:
+  script_gear(const remote_filter& f, std::string_view client) : filter_(f), client_(client) {}
+
+  request judge(const judging& q) override;
+  meaning judged(const judging& q, const answer& a) override;
+  request lengthen(const lengthening& l) override;
+  meaning lengthened(const lengthening& l, const answer& a) override;
+  request publish(const publication& p) override;
+  meaning published(const publication& p, const answer& a) override;
+
+ private:
+  [[nodiscard]] request call(const script& s, std::uint32_t partition, const std::vector<std::string>& keys,
+                             const std::vector<std::string>& arguments) const;
+  meaning understand(std::uint32_t partition, const answer& a);
+
+  const remote_filter& filter_;
+  std::string client_;
+  std::string sequence_{};  // names the call under way
+  bool with_text_ = false;  // the server does not know the script yet
+};
+
+}  // namespace everseen::redis

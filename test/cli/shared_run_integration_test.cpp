@@ -1,0 +1,223 @@
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "test/cli/shell.hpp"
+#include "test/support/redis_server.hpp"
+
+namespace everseen::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::vector<std::string> sorted(std::vector<std::string> lines) {
+  std::ranges::sort(lines);
+  return lines;
+}
+
+/// Lines of which most come twice, once in each half of the text.
+std::string two_halves(int lines) {
+  std::string text;
+  for (int half = 0; half < 2; ++half)
+    for (int i = 0; i < lines / 2; ++i) text += "key " + std::to_string(i * 7919 % (lines / 2)) + "\n";
+  return text;
+}
+
+/// Several `everseen dedup` over one filter on real servers.
+class SharedRun : public Shell {
+ protected:
+  static redis_server::options lasting() {
+    return {.config = {"--appendonly", "yes", "--appendfsync", "always"}};
+  }
+
+  std::vector<std::string> command(const std::string& url, std::vector<std::string> more = {}) const {
+    std::vector<std::string> words = {EVERSEEN_PROGRAM, "dedup",  "--store",      url,
+                                      "--filter",       "clicks", "--error-rate", "1e-9"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  program_setup piped() const {
+    program_setup with_pipe = setup();
+    with_pipe.piped_input = true;
+    return with_pipe;
+  }
+
+  /// Both halves at the same moment: what the two print, one behind the other.
+  std::vector<std::string> run_both(const std::string& url, const std::string& text) const {
+    const std::string first = text.substr(0, text.size() / 2);
+    running_program a(command(url), setup(first));
+    running_program b(command(url), setup(text.substr(text.size() / 2)));
+    const program_result of_a = a.wait();
+    const program_result of_b = b.wait();
+    EXPECT_EQ(of_a.exit_code, 0) << of_a.err;
+    EXPECT_EQ(of_b.exit_code, 0) << of_b.err;
+    return lines_of(of_a.out + of_b.out);
+  }
+};
+
+std::vector<std::string> each_once(const std::string& text) {
+  const auto lines = lines_of(text);
+  const std::set<std::string> once(lines.begin(), lines.end());
+  return {once.begin(), once.end()};
+}
+
+TEST_F(SharedRun, PrintsEachKeyOnce) {
+  const redis_server server;
+  const std::string text = two_halves(100'000);
+  EXPECT_EQ(sorted(run_both(server.url(), text)), each_once(text));
+}
+
+TEST_F(SharedRun, PrintsEachKeyOnceOnThreeInstances) {
+  const redis_server a;
+  const redis_server b;
+  const redis_server c;
+  const std::string text = two_halves(50'000);
+  EXPECT_EQ(sorted(run_both("redis://" + a.address() + "," + b.address() + "," + c.address(), text)),
+            each_once(text));
+}
+
+TEST_F(SharedRun, PrintsEachKeyOnceOnACluster) {
+  redis_cluster cluster;
+  const std::string text = two_halves(50'000);
+  EXPECT_EQ(sorted(run_both(cluster.url(), text)), each_once(text));
+}
+
+TEST_F(SharedRun, HoldsLinesWhileTheServerIsAwayAndGoesOnAsIfNothingHadHappened) {
+  redis_server server(lasting());
+  running_program dedup(command(server.url("?retry_for=100ms"), {"--on-outage", "hold", "--stats"}), piped());
+  dedup.write("a\nb\n");
+  ASSERT_TRUE(dedup.waits_to_say("b\n"));
+  server.stop();
+  dedup.write("b\nc\n");
+  wait_until([&] { return dedup.err().find("held until it is back") != std::string::npos; },
+             "the run is held");
+  dedup.write("a\nd\n");
+  EXPECT_EQ(dedup.out(), "a\nb\n");
+  server.start();
+  dedup.close_input();
+  const program_result result = dedup.wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "a\nb\nc\nd\n");
+  EXPECT_THAT(result.err, AllOf(HasSubstr("redis at " + server.address()),
+                                HasSubstr("the store is back after"), HasSubstr("\"unknown\": 0")));
+}
+
+// A paused server reads what it was sent when it goes on, though nobody waits for the reply any more.
+TEST_F(SharedRun, GivesHeldLinesTheAnswerOfTheirFirstAttempt) {
+  redis_server server;
+  running_program dedup(
+      command(server.url("?timeout=200ms&connect_timeout=200ms&retry_for=100ms"), {"--on-outage", "hold"}),
+      piped());
+  dedup.write("a\nb\n");
+  ASSERT_TRUE(dedup.waits_to_say("b\n"));
+  server.pause();
+  dedup.write("b\nc\nd\nc\n");
+  wait_until([&] { return dedup.err().find("held until it is back") != std::string::npos; },
+             "the run is held");
+  server.resume();
+  dedup.close_input();
+  const program_result result = dedup.wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "a\nb\nc\nd\n");
+}
+
+TEST_F(SharedRun, LosesAndRepeatsNoLineWhenTheServerIsKilledAgainAndAgain) {
+  redis_server server(lasting());
+  const std::string text = two_halves(400'000);
+  std::ofstream(directory() / "in.txt") << text;
+  running_program dedup(command(server.url("?retry_for=100ms"), {"--on-outage", "hold", "in.txt"}), setup());
+  for (int i = 0; i < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    server.kill();
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    server.start();
+  }
+  const program_result result = dedup.wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(sorted(lines_of(result.out)), each_once(text));
+  EXPECT_TRUE(text.starts_with(result.out)) << "in the order of the input";
+}
+
+TEST_F(SharedRun, HeldEndsAtOnceByASignal) {
+  redis_server server;
+  running_program dedup(command(server.url(), {"--on-outage", "hold"}), piped());
+  dedup.write("a\n");
+  ASSERT_TRUE(dedup.waits_to_say("a\n"));
+  server.stop();
+  dedup.write("b\n");
+  wait_until([&] { return dedup.err().find("held until it is back") != std::string::npos; },
+             "the run is held");
+  dedup.send(SIGTERM);
+  const program_result result = dedup.wait(std::chrono::seconds(10));
+  EXPECT_EQ(result.exit_code, 128 + SIGTERM) << result.err;
+  EXPECT_EQ(result.out, "a\n");
+}
+
+TEST_F(SharedRun, PassesLinesWhileTheServerIsAwayAndCountsThem) {
+  redis_server server(lasting());
+  running_program dedup(command(server.url("?retry_for=100ms"), {"--on-outage", "pass", "--stats"}), piped());
+  dedup.write("a\nb\na\n");
+  ASSERT_TRUE(dedup.waits_to_say("b\n"));
+  server.stop();
+  dedup.write("b\nc\n");
+  ASSERT_TRUE(dedup.waits_to_say("a\nb\nb\nc\n"));
+  server.start();
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));  // longer than the rest after a failed attempt
+  dedup.write("a\nc\nd\n");
+  dedup.close_input();
+  const program_result result = dedup.wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "a\nb\nb\nc\nc\nd\n");
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("\"unknown\": 2"), HasSubstr("2 lines were printed though nothing")));
+}
+
+TEST_F(SharedRun, PassingWaitsOnlyOnceForAServerThatStaysAway) {
+  redis_server server;
+  const std::string text = two_halves(200'000);
+  std::ofstream(directory() / "in.txt") << text;
+  given("everseen create clicks --error-rate 1e-9 --capacity 1M --partitions 8 --store " + server.url());
+  running_program dedup(command(server.url("?retry_for=500ms"), {"--on-outage", "pass", "-", "in.txt"}),
+                        piped());
+  dedup.write("a\n");
+  ASSERT_TRUE(dedup.waits_to_say("a\n"));
+  server.stop();
+  const auto begin = std::chrono::steady_clock::now();
+  dedup.close_input();
+  const program_result result = dedup.wait();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "a\n" + text);
+}
+
+TEST_F(SharedRun, EndsAtAnOutageAndSaysWhereUnlessToldOtherwise) {
+  redis_server server;
+  running_program dedup(command(server.url("?retry_for=100ms")), piped());
+  dedup.write("a\nb\n");
+  ASSERT_TRUE(dedup.waits_to_say("a\nb\n"));
+  server.stop();
+  dedup.write("c\nd\n");
+  dedup.close_input();
+  const program_result result = dedup.wait();
+  EXPECT_EQ(result.out, "a\nb\n");
+  EXPECT_THAT(result,
+              Complains(3, "redis at " + server.address(), "line 3 is the first of 2 without an answer"));
+}
+
+}  // namespace
+}  // namespace everseen::test
