@@ -89,6 +89,8 @@ struct chain {
 
   [[nodiscard]] bool grows() const noexcept { return (flags & flags::fixed_size) == 0; }
   [[nodiscard]] bool may_contain(std::string_view key) const noexcept;
+  /// A full layer is followed by one of capacity · expansion keys, whose memory is asked for here: of a chain
+  /// that came from strangers, look at both first.
   /// @return `fresh` or `seen`, as BF.ADD answers 1 or 0
   /// @throws full_error       it holds its keys and must not grow; BF.ADD answers with an error
   /// @throws parameter_error  the next layer would have more than 2^62 bits
