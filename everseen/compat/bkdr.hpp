@@ -11,11 +11,10 @@
 ///
 /// Container: one Redis string in which SETBIT numbers the bits. m is stored nowhere.
 ///
-/// How good: poor. A hash has 31 bits, so no position reaches 2^31, however large m is. A key of one byte has
-/// one position for all probes. The seeds are odd: the lowest bit of every hash of a key is the parity of the
-/// sum of its bytes, and the lower j bits depend on the seeds mod 2^j alone, of which there are few. Where m
-/// is a power of two the probes of a key therefore fall together more often than chance. doc/hashing.md,
-/// "Other systems", has the rates that were measured.
+/// How good: for keys that come by chance, as good as the formula says (doc/hashing.md, "How good they are").
+/// But a hash has 31 bits, so no position reaches 2^31, however large m is. A key of one byte has one
+/// position for all probes. And all seeds are odd, for which there are pairs of keys, of 128 bytes, that
+/// agree in every probe whatever the seeds are: whoever wants a key to be called seen can have it.
 namespace everseen::compat::bkdr {
 
 inline constexpr unsigned max_probes = 16;

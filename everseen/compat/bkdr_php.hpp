@@ -18,10 +18,10 @@
 ///
 /// Container: one Redis string in which SETBIT numbers the bits; or shards, below. m is stored nowhere.
 ///
-/// How good: bad, and the worse the more probes. What is said in bkdr.hpp holds, and with long seeds only
-/// some of the 31 bits are left: with the longest a hash is hardly more than the key's last byte. Such probes
-/// are found set from a few thousand keys on and add nothing. doc/hashing.md, "Other systems", has the rates
-/// that were measured: with 16 probes at 50 bits a key, thousands of times that of the formula.
+/// How good: with 8 probes as bkdr.hpp says. With 16 bad: of the longest seeds' hashes hardly more than the
+/// key's last byte is left, such a probe is soon set for every key, and the rate is that of fewer probes in a
+/// fuller filter. A million keys at 30 bits each err 17 to 50 times as often as the formula says, at 50 bits
+/// hundreds of times: doc/hashing.md, "How good they are", from bench/foreign_rates_bench.cpp.
 namespace everseen::compat::bkdr_php {
 
 inline constexpr unsigned max_probes = bkdr::max_probes;
