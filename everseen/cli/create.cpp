@@ -23,7 +23,7 @@ struct options {
   std::optional<layout_kind> layout;
   std::optional<hash_kind> hash;
   std::optional<growth_kind> growth;
-  std::optional<std::chrono::milliseconds> window;
+  std::optional<std::chrono::milliseconds> window, expire;
   bool quiet = false;
 };
 
@@ -44,12 +44,14 @@ spec_request request_of(const options& o) {
 exit_code run(const options& o, printer& out) {
   const auto store = chosen_store(o.store);
   const spec s = store->plan(request_of(o));
-  store->create(o.name, s);
+  o.expire ? store->create_expiring(o.name, s, *o.expire) : store->create(o.name, s);
+  warn_of(*store);
   if (o.quiet) return exit_code::done;
   const std::uint64_t slice_bytes = growth::plan_layer(s, 0).shape.bytes * s.partitions;
   out.print("created {}: {} keys at an error rate of {}, {}, {}", o.name, format_count(s.capacity),
             format_rate(s.error_rate), to_string(s.layout), format_bytes(static_cast<double>(slice_bytes)));
   if (s.window) out.print(" a slice of {}", format_duration(s.window->slice_width()));
+  if (o.expire) out.print(", ends after {}", format_duration(*o.expire));
   out.write("\n");
   return exit_code::done;
 }
@@ -70,6 +72,8 @@ action declare(CLI::App& app) {
   add_duration(app, "--window", o->window, {"DURATION", "forget keys after this time, as in 10m"});
   add_count(app, "--slices", o->slices, {1, max_slices},
             {"COUNT", "parts of the window; a key is forgotten up to one part later", "10"});
+  add_duration(app, "--expire", o->expire,
+               {"DURATION", "delete the whole filter after this time, used or not; Redis only", "never"});
   add_choice(app, "--layout", o->layout,
              {"classic|line-8x64|line-16x32|two-line-8x64|two-line-16x32", "where a key's bits go",
               "what everseen plan picks"},
@@ -91,7 +95,11 @@ verb create_verb() {
   return {
       "create",
       "Make a new, empty filter",
-      "What a filter was created with never changes. See everseen plan for what it costs.",
+      "What a filter was created with never changes. See everseen plan for what it costs.\n\n"
+      "With --expire all keys of the filter on its Redis servers end at one moment, by the clock of the "
+      "servers. "
+      "Using the filter does not put that off, as a day's filter is to end with the day; a --window forgets "
+      "keys by their age instead.",
       {{"A filter for about ten million keys", "everseen create clicks --capacity 10M"},
        {"One wrong 'seen' in a billion new keys", "everseen create payments --capacity 1M --error-rate 1e-9"},
        {"Only the last ten minutes count", "everseen create recent --capacity 7M --window 10m"},

@@ -1,11 +1,6 @@
-#include <cstdio>
 #include <memory>
 #include <string>
 
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/stores.hpp"
@@ -21,16 +16,9 @@ struct options {
   bool yes = false;
 };
 
-bool confirmed(const std::string& name) {
-  fmt::print(stderr, "Drop '{}' and all it remembers? [y/N] ", name);
-  const int answer = std::getchar();
-  return answer == 'y' || answer == 'Y';
-}
-
 exit_code run(const options& o, printer&) {
   const auto place = chosen_store(o.store);
-  if (!place->exists(o.name)) throw no_such_filter(o.name);
-  if (!o.yes && ::isatty(STDIN_FILENO) != 0 && !confirmed(o.name)) return exit_code::negative;
+  if (!o.yes && !confirmed("Drop '" + o.name + "' and all it remembers?")) return exit_code::negative;
   place->drop(o.name);
   return exit_code::done;
 }

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,6 +12,7 @@
 #include "everseen/cli/stores.hpp"
 #include "everseen/cli/time_format.hpp"
 #include "everseen/cli/verbs.hpp"
+#include "everseen/filter/rates.hpp"
 
 namespace everseen::cli {
 
@@ -73,7 +76,62 @@ nlohmann::ordered_json spec_json(const spec& s) {
   return json;
 }
 
-void print_json(const filter_info& info, printer& out) {
+/// One partition over all its slices.
+struct part {
+  slice_sum sum;
+  std::size_t layers = 0;     // in the slice that grew most
+  double rate_when_full = 0;  // once all segments there are hold what they were made for
+  double rate_now = 0;
+};
+
+part part_of(const filter_info& info, std::uint32_t number) {
+  part p;
+  partition_state state = info.partitions[number];
+  p.rate_now = error_rate_now(info.spec, state);
+  for (slice_state& slice : state.slices) {
+    p.layers = std::max(p.layers, slice.layers.size());
+    for (layer_state& layer : slice.layers) {
+      p.sum.add(layer);
+      layer.keys = std::max(layer.keys, layer.capacity);
+    }
+  }
+  p.rate_when_full = error_rate_now(info.spec, state);
+  return p;
+}
+
+nlohmann::ordered_json parts_json(const filter_info& info) {
+  auto parts = nlohmann::ordered_json::array();
+  for (std::uint32_t number = 0; number < info.partitions.size(); ++number) {
+    const part p = part_of(info, number);
+    parts.push_back({{"partition", number},
+                     {"layers", p.layers},
+                     {"keys", p.sum.keys},
+                     {"fill", p.sum.fill()},
+                     {"error_rate_when_full", p.rate_when_full},
+                     {"error_rate_now", p.rate_now},
+                     {"bytes", p.sum.bytes}});
+    if (!info.places[number].empty()) parts.back()["server"] = info.places[number];
+  }
+  return parts;
+}
+
+void print_parts(const filter_info& info, printer& out) {
+  out.print("\n{:>9}{:>8}{:>16}{:>8}{:>14}{:>14}{:>14}  {}\n", "partition", "layers", "keys", "fill",
+            "rate if full", "rate now", "memory", "server");
+  for (std::uint32_t number = 0; number < info.partitions.size(); ++number) {
+    const part p = part_of(info, number);
+    out.print("{:>9}{:>8}{:>16}{:>7.1f}%{:>14}{:>14}{:>14}  {}\n", number, p.layers, format_count(p.sum.keys),
+              100 * p.sum.fill(), format_rate(p.rate_when_full), format_rate(p.rate_now),
+              format_bytes(static_cast<double>(p.sum.bytes)), info.places[number]);
+  }
+}
+
+/// Where all is on this machine, the sums above the table say enough.
+bool is_elsewhere(const filter_info& info) {
+  return std::ranges::any_of(info.places, [](const std::string& place) { return !place.empty(); });
+}
+
+void print_json(const filter_info& info, const std::vector<std::string>& warnings, printer& out) {
   nlohmann::ordered_json json = {{"name", info.name},
                                  {"spec", spec_json(info.spec)},
                                  {"keys", info.keys},
@@ -91,7 +149,11 @@ void print_json(const filter_info& info, printer& out) {
                                 {"bytes", sum.bytes},
                                 {"segments", sum.segments}});
   }
-  out.print("{}\n", json.dump(2));
+  if (info.ends_at) json["ends_at"] = format_event_time(*info.ends_at);
+  json["parts"] = parts_json(info);
+  json["warnings"] = warnings;
+  // What a server says of itself need not be UTF-8.
+  out.print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 std::string_view in_words(growth_kind growth) {
@@ -133,12 +195,21 @@ void print_text(const filter_info& info, printer& out) {
   out.print("partitions    {}\n", s.partitions);
   out.print("layout        {}, {} bits a key\n", to_string(s.layout), s.probes);
   out.print("hash          {}, with a secret seed\n", to_string(s.hash));
+  if (info.ends_at) out.print("ends          {}\n", format_event_time(*info.ends_at));
   if (s.window && info.segments > 0) print_slices(info, out);
+  if (is_elsewhere(info)) print_parts(info, out);
 }
 
 exit_code run(const options& o, printer& out) {
-  const filter_info info = chosen_filter(o.store, o.name, access::read).info();
-  o.json ? print_json(info, out) : print_text(info, out);
+  const auto place = chosen_store(o.store);
+  const filter_info info = filter(o.name, place->open(o.name, access::read)).info();
+  if (o.json) {
+    print_json(info, place->warnings(), out);
+  } else {
+    print_text(info, out);
+    out.flush();
+    warn_of(*place);
+  }
   return exit_code::done;
 }
 
@@ -149,7 +220,9 @@ verb info_verb() {
   return {
       "info",
       "Show what a filter holds and how full it is",
-      "",
+      "Of a filter on Redis also each partition and its server, and on standard error what could make these "
+      "servers "
+      "forget or refuse keys: eviction, a read-only replica, nothing kept on disk.",
       {{"For people", "everseen info clicks", scene}, {"For programs", "everseen info clicks --json", scene}},
       [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();

@@ -1,6 +1,10 @@
 #include "everseen/cli/stores.hpp"
 
+#include <cstdio>
 #include <cstdlib>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "everseen/cli/options.hpp"
 #include "everseen/core/error.hpp"
@@ -29,13 +33,27 @@ std::string store_url(const std::optional<std::string>& given) {
 
 void add_store_option(CLI::App& app, store_choice& target) {
   add_text(app, "--store", target.url,
-           {"URL", "where filters live, as in file:DIRECTORY", "$EVERSEEN_STORE, else your data directory"});
+           {"URL", "where filters live, as in file:DIRECTORY or redis://HOST:PORT",
+            "$EVERSEEN_STORE, else your data directory"});
 }
 
 std::shared_ptr<store> chosen_store(const store_choice& choice) {
   const std::string url = store_url(choice.url);
-  if (url == "mem:") throw parameter_error("a mem: store would end with this command; use file:DIRECTORY");
+  if (url == "mem:")
+    throw parameter_error(
+        "a mem: store would end with this command; use file:DIRECTORY or redis://HOST:PORT");
   return open_store(url);
+}
+
+void warn_of(const store& place) {
+  for (const std::string& warning : place.warnings()) fmt::print(stderr, "everseen: warning: {}\n", warning);
+}
+
+bool confirmed(const std::string& question) {
+  if (::isatty(STDIN_FILENO) == 0) return true;
+  fmt::print(stderr, "{} [y/N] ", question);
+  const int answer = std::getchar();
+  return answer == 'y' || answer == 'Y';
 }
 
 filter chosen_filter(const store_choice& choice, std::string_view name, access how) {

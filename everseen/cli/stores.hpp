@@ -29,6 +29,12 @@ void add_store_option(CLI::App& app, store_choice& target);
 /// @throws parameter_error  as store_url, or `mem:`    @throws as open_store(url)
 [[nodiscard]] std::shared_ptr<store> chosen_store(const store_choice& choice);
 
+/// Says on standard error what is amiss with a store.    @throws  as store::warnings
+void warn_of(const store& place);
+
+/// Asks somebody who sits at a terminal; where nobody does, the answer is yes.
+[[nodiscard]] bool confirmed(const std::string& question);
+
 /// A filter of the store chosen.    @throws as everseen::open
 [[nodiscard]] filter chosen_filter(const store_choice& choice, std::string_view name, access how);
 

@@ -23,6 +23,8 @@ verb info_verb();
 verb list_verb();
 verb man_verb();
 verb plan_verb();
+verb rebuild_verb();
+verb reset_verb();
 
 /// Every verb of the program, in the order in which help shows them.
 [[nodiscard]] const std::vector<verb>& all_verbs();

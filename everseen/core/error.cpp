@@ -1,5 +1,6 @@
 #include "everseen/core/error.hpp"
 
+#include <cerrno>
 #include <new>
 
 namespace everseen {
@@ -10,13 +11,13 @@ batch_failure batch_failure::from_current_exception() {
   } catch (const full_error& e) {
     return {cause::full, e.what(), {}};
   } catch (const storage_error& e) {
-    return {cause::storage, e.what(), {}};
+    return {cause::storage, e.what(), {}, e.code(), e.path()};
   } catch (const backend_error& e) {
     return {cause::backend, e.what(), {}};
   } catch (const format_error& e) {
     return {cause::format, e.what(), {}};
   } catch (const std::bad_alloc&) {
-    return {cause::storage, "out of memory", {}};
+    return {cause::storage, "out of memory", {}, ENOMEM};
   }
 }
 
@@ -31,7 +32,7 @@ void batch_failure::raise() const {
     case cause::storage:
       break;
   }
-  throw storage_error(message, 0, {});
+  throw storage_error(message, code, path);
 }
 
 }  // namespace everseen

@@ -72,7 +72,9 @@ struct batch_failure {
 
   cause why = cause::storage;
   std::string message;
-  tally done;  ///< includes the unknown ones
+  tally done;             ///< includes the unknown ones
+  int code = 0;           ///< as storage_error has it
+  std::string path = {};  ///< as storage_error has it
 
   /// Whether nothing behind the failing key was judged. A full filter still answers for the keys it holds.
   /// After any other failure going on could add a later occurrence of a key whose first is unknown, and a

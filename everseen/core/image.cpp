@@ -80,6 +80,23 @@ filter_id random_filter_id() {
   return id;
 }
 
+namespace {
+
+/// The last 4 bytes of an id count the resets, up from where chance began.
+constexpr std::size_t counter_bytes = 4;
+
+}  // namespace
+
+filter_id id_after_reset(filter_id id) noexcept {
+  std::size_t at = id.size() - counter_bytes;
+  while (at < id.size() && ++id[at] == 0) ++at;
+  return id;
+}
+
+bool are_same_but_for_resets(const filter_id& a, const filter_id& b) noexcept {
+  return std::equal(a.begin(), a.end() - counter_bytes, b.begin());
+}
+
 std::string to_string(const segment_id& id) {
   return std::to_string(id.partition) + "." + std::to_string(id.slice) + "." + std::to_string(id.layer);
 }

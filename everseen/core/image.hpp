@@ -23,6 +23,11 @@ using filter_id = std::array<std::uint8_t, 16>;
 
 [[nodiscard]] filter_id random_filter_id();
 
+/// The id that a filter has after a reset: another one, which shows where it comes from.
+[[nodiscard]] filter_id id_after_reset(filter_id id) noexcept;
+/// Whether one of these is the other after some resets.
+[[nodiscard]] bool are_same_but_for_resets(const filter_id& a, const filter_id& b) noexcept;
+
 inline constexpr std::size_t spec_bytes = 96;             ///< an encoded spec, checksum included
 inline constexpr std::size_t segment_header_bytes = 128;  ///< before the bits in files and streams
 

@@ -324,6 +324,11 @@ slice_state& partition::open_slice(window::slice_index index) {
   return *std::find_if(slices.begin(), slices.end(), [&](const slice_state& s) { return s.index == index; });
 }
 
+void partition::forget() {
+  place_.drop_before(number_, std::numeric_limits<window::slice_index>::max());
+  state_ = {};
+}
+
 layer_state& partition::grow(slice_state& slice) {
   const auto index = static_cast<std::uint32_t>(slice.layers.size());
   const growth::layer_plan plan = growth::plan_layer(spec_, index);

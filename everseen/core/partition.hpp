@@ -72,6 +72,10 @@ class partition {
   /// Judges the keys and changes nothing.
   tally check(const partition_batch& batch) const noexcept;
 
+  /// Forgets every key. Needs exclusive use.
+  /// @throws storage_error  as segments::drop_before
+  void forget();
+
   [[nodiscard]] const partition_state& state() const noexcept { return state_; }
 
  private:

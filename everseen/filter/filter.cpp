@@ -166,7 +166,9 @@ filter_info filter::info() const {
       info.max_layers = std::max(info.max_layers, static_cast<std::uint32_t>(slice.layers.size()));
     }
     info.partitions.push_back(std::move(state));
+    info.places.push_back(stored_->place_of(p));
   }
+  info.ends_at = stored_->ends_at();
   return info;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,8 @@ struct filter_info {
   double error_rate_now = 0;       ///< chance that a key never added is called seen at this moment
   double expected_false_seen = 0;  ///< fresh keys probably called seen while what is remembered was added
   std::vector<partition_state> partitions;
+  std::vector<std::string> places;    ///< one a partition: the server that has it; empty: this machine
+  std::optional<event_time> ends_at;  ///< when the filter ends by itself
 };
 
 /// A named filter: the answer to *has this key ever been seen?*

@@ -33,6 +33,10 @@ bool is_number(std::string_view text, std::uint64_t& number) {
   return read.ec == std::errc{} && read.ptr == end;
 }
 
+void end_with(transaction& t, const std::string& key, const std::string& ends_at) {
+  ends_at.empty() ? t.command({"PERSIST", key}) : t.command({"PEXPIREAT", key, ends_at});
+}
+
 }  // namespace
 
 std::string bitfield_gear::state_key(std::uint32_t partition) const {
@@ -96,7 +100,7 @@ request bitfield_gear::ask_to_look(const judging& q) {
 }
 
 meaning bitfield_gear::take_look(const judging& q, const reply& r) {
-  if (r[0].is_nil()) return {.what = kind::damaged, .text = "is missing", .key = state_key(q.partition)};
+  if (r[0].is_nil()) return {.what = kind::gone, .text = "is missing", .key = state_key(q.partition)};
   if (!r[0].is_error() && r[0].text() != std::to_string(q.epoch)) return {kind::stale};
   for (std::size_t i = 0; i < q.targets.size(); ++i) {
     const reply length = r[2 + i];
@@ -215,8 +219,7 @@ meaning bitfield_gear::lengthened(const lengthening& l, const answer& a) {
   meaning o = transaction::read(a, true, result);
   if (o.what == kind::done) o = first_error(result);
   if (o.what != kind::done) return o;
-  if (result[0].is_nil())
-    return {.what = kind::damaged, .text = "is missing", .key = state_key(l.id.partition)};
+  if (result[0].is_nil()) return {.what = kind::gone, .text = "is missing", .key = state_key(l.id.partition)};
   o.length = static_cast<std::uint64_t>(result[3].integer());
   return o;
 }
@@ -228,10 +231,11 @@ request bitfield_gear::publish(const publication& p) {
   transaction t = guarded(p.partition, p.epoch);
   t.command({"HGET", state, "epoch"});
   t.command({"BITFIELD", added, "INCRBY", "u1", std::to_string(8 * p.bytes - 1), "0"});
-  t.command({"PERSIST", added});
+  end_with(t, added, p.ends_at);
   t.command({"HSET", state, "epoch", std::to_string(p.next_epoch), "manifest", p.manifest,
              count_field(p.added), "0"});
   t.command({"SET", filter_.keys.fence(filter_.generation, p.partition), fence::bytes_of(p.next_epoch)});
+  if (!p.ends_at.empty()) end_with(t, filter_.keys.fence(filter_.generation, p.partition), p.ends_at);
   for (const segment_id& id : p.expired) {
     t.command({"UNLINK", segment_key(id)});
     t.command({"HDEL", state, count_field(id)});

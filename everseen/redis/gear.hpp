@@ -44,6 +44,7 @@ struct publication {
   segment_id added;
   std::uint64_t bytes = 0;  ///< length of the added segment
   std::vector<segment_id> expired;
+  std::string ends_at;  ///< when the added segment is to expire, milliseconds since 1970; empty: never
 };
 
 /// Until it is published nobody else would ever find a segment, so it has a time limit.
@@ -55,6 +56,7 @@ struct meaning {
     done,       ///< of a question about keys: the verdicts in `text` are final
     again,      ///< not done yet: ask once more
     stale,      ///< the partition has changed since it was looked at; nothing was changed
+    gone,       ///< its state, which is the `key`, is not there
     damaged,    ///< `key` is not what it must be, and `text` says what is wrong
     forbidden,  ///< the server does not allow what this gear needs; nothing was changed
     refused,    ///< the server answered with an error, which is the `text`

@@ -1,5 +1,6 @@
 #include "everseen/redis/header.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -74,17 +75,20 @@ tl::expected<bool, outage> begin_header(session& with, const std::string& key, c
   if (forbidden) {
     // Renaming fails if the name is taken. The braces keep both names in one slot.
     const std::string draft = "{" + key + "}:" + with.name();
-    a = send(with, key,
-             encode({"MULTI"}) + encode_with({"HSET", draft, "id", id}, fields) +
-                 encode({"RENAMENX", draft, key}) + encode({"UNLINK", draft}) + encode({"HGET", key, "id"}) +
-                 encode({"EXEC"}),
-             6);
+    const auto end = std::ranges::find(fields, "ends_at");
+    a = send(
+        with, key,
+        encode({"MULTI"}) + encode_with({"HSET", draft, "id", id}, fields) +
+            (end == fields.end() ? encode({"PERSIST", draft}) : encode({"PEXPIREAT", draft, *(end + 1)})) +
+            encode({"RENAMENX", draft, key}) + encode({"UNLINK", draft}) + encode({"HGET", key, "id"}) +
+            encode({"EXEC"}),
+        7);
   }
   if (!a) return tl::unexpected(a.error());
   require_no_error(a, key);
   const reply& last = a->back();
   if (!forbidden) return last.integer() == 1;
-  return last.size() == 4 && last[3].text() == id;
+  return last.size() == 5 && last[4].text() == id;
 }
 
 void hide_header(session& with, const std::string& key, const std::string& generation) {

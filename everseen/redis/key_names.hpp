@@ -21,6 +21,11 @@ class key_names {
   /// Set of the names of all filters under a prefix.
   [[nodiscard]] static std::string index(const std::string& prefix) { return prefix; }
 
+  /// Sorted set of the filters that end by themselves, by the time they do. In the slot of the index.
+  [[nodiscard]] static std::string ends(const std::string& prefix) {
+    return prefix + ":{" + prefix + "}:ends";
+  }
+
   /// The filter itself: hash of spec, id, generation, ready.
   [[nodiscard]] std::string header() const { return prefix_ + ":" + filter_; }
 

@@ -16,10 +16,11 @@ constexpr int max_stale = 1000;  // somebody else wins every race: then somethin
 
 partition_task::partition_task(const remote_filter& f, purpose what, const partition_batch& batch,
                                std::shared_ptr<const remote_partition> known, std::unique_ptr<gear> first,
-                               std::unique_ptr<gear> second)
+                               std::unique_ptr<gear> second, terms t)
     : filter_(f),
       purpose_(what),
       batch_(batch),
+      terms_(t),
       known_(std::move(known)),
       gear_(std::move(first)),
       second_(std::move(second)) {
@@ -61,8 +62,18 @@ std::vector<segment_id> partition_task::live_segments(window::slice_index slice)
   return live;
 }
 
+bool partition_task::must_go_elsewhere() {
+  if (known_->closed && !terms_.even_if_closed)
+    detour_ = reason::closed;
+  else if (purpose_ == purpose::add && known_->next != terms_.also_in)
+    detour_ = reason::next;
+  if (detour_ != reason::none && full_) failure_ = std::move(full_);
+  return detour_ != reason::none;
+}
+
 /// Decides what the next call is about: a run of keys that share a slice, or the segment they lack.
 void partition_task::plan() {
+  if (must_go_elsewhere()) return;
   while (!done()) {
     const window::slice_index slice = slice_of(from_);
     const std::size_t limit = std::min(batch_.digests.size(), from_ + keys_a_call);
@@ -71,7 +82,12 @@ void partition_task::plan() {
     const bool late = filter_.spec.window && !known_->slices.empty() &&
                       slice < window::oldest_live(*filter_.spec.window, known_->newest());
     count_ = to - from_;
-    // A slice only ever ages, so late by what is known is late. The reverse the server's epoch decides.
+    // A slice only ages, so late by what is known is late; but a reset makes it young again, and nothing is
+    // sent that would tell. The reverse the server's epoch decides.
+    if (late && !confirmed_) {
+      step_ = step::load;
+      return;
+    }
     if (late) {
       std::fill_n(batch_.out.begin() + static_cast<std::ptrdiff_t>(from_), count_, verdict::late);
       from_ = to;
@@ -155,9 +171,8 @@ lengthening partition_task::next_length() const {
 }
 
 publication partition_task::next_list() const {
-  return {
-      batch_.partition, known_->epoch, next_state_->epoch, encode_state(filter_, *next_state_), new_segment_,
-      length_,          expired_};
+  return {batch_.partition, known_->epoch, next_state_->epoch, encode_state(filter_, *next_state_),
+          new_segment_,     length_,       expired_,           known_->ends_at};
 }
 
 void partition_task::take(const answer& a) {
@@ -186,8 +201,10 @@ void partition_task::take_state(const answer& a) {
   try {
     known_ = std::make_shared<const remote_partition>(decode_state(filter_, batch_.partition, a->back()));
   } catch (const format_error& e) {
+    if (a->back().size() == 0) detour_ = reason::gone;
     return fail(batch_failure::cause::format, e.what());
   }
+  confirmed_ = true;
   just_loaded_ = true;
   plan();
   just_loaded_ = false;
@@ -206,6 +223,9 @@ bool partition_task::take_exception(const meaning& o) {
         fail(batch_failure::cause::backend, "the partition changes faster than it can be read");
       step_ = step::load;
       break;
+    case kind::gone:
+      detour_ = reason::gone;
+      [[fallthrough]];
     case kind::damaged:
       fail(batch_failure::cause::format, damaged_key(o.key, o.text).what());
       break;
@@ -232,6 +252,7 @@ void partition_task::take_verdicts(const meaning& o) {
   if (verdicts.size() > count_)
     return fail(batch_failure::cause::backend, "the server answered more than it was asked");
   stale_ = 0;
+  confirmed_ = true;
   bool no_room = false;
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     batch_.out[from_ + i] = static_cast<verdict>(verdicts[i] - '0');

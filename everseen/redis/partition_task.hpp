@@ -27,20 +27,44 @@ class partition_task {
  public:
   enum class purpose : std::uint8_t { add, check };
 
+  /// What a rebuild asks of a task; see generations.hpp.
+  struct terms {
+    std::uint64_t also_in = 0;    ///< the next generation, if the keys were added to it already
+    bool even_if_closed = false;  ///< looks at what was replaced
+  };
+  /// Why a task stops before all keys have their verdict: the rest is to be judged on other terms, or
+  /// elsewhere.
+  enum class reason : std::uint8_t {
+    none,
+    next,    ///< the partition has another next generation than the terms
+    closed,  ///< the partition was replaced
+    gone,    ///< its state is not there; failure() takes it for damage
+  };
+
   /// @param known   what the client remembers of the partition; null if nothing
   /// @param second  takes over if the server does not allow what the first gear needs; null: that is a
   /// failure
   partition_task(const remote_filter& f, purpose what, const partition_batch& batch,
                  std::shared_ptr<const remote_partition> known, std::unique_ptr<gear> first,
-                 std::unique_ptr<gear> second = nullptr);
+                 std::unique_ptr<gear> second, terms t);
 
-  [[nodiscard]] bool done() const noexcept { return failure_.has_value() || from_ == batch_.digests.size(); }
+  [[nodiscard]] bool done() const noexcept {
+    return failure_.has_value() || detour_ != reason::none || from_ == batch_.digests.size();
+  }
+  [[nodiscard]] reason detour() const noexcept { return detour_; }
+  /// So many keys from the first on were answered.
+  [[nodiscard]] std::size_t answered() const noexcept { return from_; }
 
   /// The next thing to ask.    @pre !done()
   [[nodiscard]] request next();
 
   /// Draws the consequences of the answer.
   void take(const answer& a);
+
+  /// Whether the next thing to ask may add keys.    @pre !done()
+  [[nodiscard]] bool adds_next() const noexcept { return purpose_ == purpose::add && step_ == step::judge; }
+  /// Ends with a failure of the call under way, whatever its answer was.
+  void give_up(batch_failure why) { failure_ = std::move(why); }
 
   /// What is to be remembered of the partition.
   [[nodiscard]] const std::shared_ptr<const remote_partition>& known() const noexcept { return known_; }
@@ -60,6 +84,7 @@ class partition_task {
 
   [[nodiscard]] window::slice_index slice_of(std::size_t key) const noexcept;
   [[nodiscard]] std::vector<segment_id> live_segments(window::slice_index slice) const;
+  bool must_go_elsewhere();
   void plan();
   void begin_growth(window::slice_index slice);
   [[nodiscard]] judging ask_about_keys(window::slice_index slice) const;
@@ -76,6 +101,7 @@ class partition_task {
   const remote_filter& filter_;
   purpose purpose_;
   partition_batch batch_;
+  terms terms_;
   std::shared_ptr<const remote_partition> known_;
   std::unique_ptr<gear> gear_;
   std::unique_ptr<gear> second_;
@@ -85,6 +111,8 @@ class partition_task {
   std::size_t from_ = 0;   // keys before have their verdict
   std::size_t count_ = 0;  // keys of the call under way
   bool just_loaded_ = false;
+  bool confirmed_ = false;  // by the server, in this task: known_ is not from before a reset
+  reason detour_ = reason::none;
   judging question_;  // of the call under way
   int stale_ = 0;     // times in a row that the plan was stale
 

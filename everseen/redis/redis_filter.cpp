@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "everseen/core/assert.hpp"
+#include "everseen/redis/catalogue.hpp"
 #include "everseen/store/unanswered.hpp"
 
 namespace everseen::redis {
@@ -13,28 +14,10 @@ namespace {
 /// Bytes of a segment fetched by one command.
 constexpr std::uint64_t page_bytes = std::uint64_t{1} << 20;
 
-/// Sends what the tasks want to know, all at once, and hands out the answers, until all are done.
-void drive(session& with, std::vector<partition_task>& tasks) {
-  std::vector<partition_task*> waiting;
-  std::vector<request> requests;
-  for (;;) {
-    waiting.clear();
-    requests.clear();
-    for (partition_task& task : tasks) {
-      if (task.done()) continue;
-      waiting.push_back(&task);
-      requests.push_back(task.next());
-    }
-    if (waiting.empty()) return;
-    const std::vector<answer> answers = with.exchange(requests);
-    for (std::size_t i = 0; i < waiting.size(); ++i) waiting[i]->take(answers[i]);
-  }
-}
-
 }  // namespace
 
 redis_filter::redis_filter(std::shared_ptr<session_pool> pool, remote_filter f, access how)
-    : pool_(std::move(pool)), filter_(std::move(f)), how_(how), known_(filter_.spec.partitions) {}
+    : pool_(std::move(pool)), filter_(std::move(f)), how_(how), generations_(pool_, filter_) {}
 
 batch_result redis_filter::add(std::span<const partition_batch> batches) {
   if (how_ == access::read)
@@ -49,67 +32,52 @@ batch_result redis_filter::check(std::span<const partition_batch> batches) const
 
 batch_result redis_filter::run(std::span<const partition_batch> batches, partition_task::purpose what) const {
   const session_pool::lease with = pool_->take();
-  std::vector<partition_task> tasks;
-  tasks.reserve(batches.size());
-  {
-    const std::scoped_lock alone(lock_);
-    for (const partition_batch& batch : batches)
-      tasks.emplace_back(filter_, what, batch, known_[batch.partition], first_gear(*with),
-                         second_gear(*with));
-  }
-  drive(*with, tasks);
-  for (const partition_task& task : tasks)
-    if (task.changed_gear()) no_scripts_ = true;
-
+  std::optional<batch_failure> failure = generations_.judge(*with, batches, what);
   tally done;
-  std::optional<batch_failure> failure;
-  const std::scoped_lock alone(lock_);
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    auto& known = known_[batches[i].partition];
-    // Another thread may have learned more meanwhile; after a failure nothing is certain.
-    if (tasks[i].failure())
-      known = nullptr;
-    else if (tasks[i].known() && (!known || known->epoch < tasks[i].known()->epoch))
-      known = tasks[i].known();
-    done += tasks[i].done_so_far();
-    if (!failure && tasks[i].failure()) failure = tasks[i].failure();
-  }
+  for (const partition_batch& batch : batches)
+    for (const verdict v : batch.out) {
+      done.fresh += v == verdict::fresh;
+      done.seen += v == verdict::seen;
+      done.late += v == verdict::late;
+      done.unknown += v == verdict::unknown;
+    }
   if (!failure) return done;
   failure->done = done;
   return tl::unexpected(*std::move(failure));
 }
 
-gear_kind redis_filter::gear_in_use() const noexcept {
-  return pool_->url().gear.value_or(no_scripts_ ? gear_kind::bitfield : gear_kind::script);
-}
-
 std::string redis_filter::way() const {
-  return gear_in_use() == gear_kind::script ? "redis, script" : "redis, bitfield";
-}
-
-std::unique_ptr<gear> redis_filter::first_gear(const session& with) const {
-  return make_gear(gear_in_use(), filter_, with.name());
-}
-
-std::unique_ptr<gear> redis_filter::second_gear(const session& with) const {
-  if (pool_->url().gear || no_scripts_) return nullptr;
-  return make_gear(gear_kind::bitfield, filter_, with.name());
+  return generations_.gear_in_use() == gear_kind::script ? "redis, script" : "redis, bitfield";
 }
 
 void redis_filter::wait_with(std::shared_ptr<patience> p) {
-  filter_.keeps_answers = p ? answers_kept_in_an_outage : answers_kept;
+  generations_.keep_answers(p ? answers_kept_in_an_outage : answers_kept);
   pool_->wait_with(std::move(p));
 }
 
 remote_partition redis_filter::load(session& with, std::uint32_t partition) const {
   const std::string key = filter_.keys.state(filter_.generation, partition);
-  return decode_state(filter_, partition, ask_about(with, {key, partition}, {"HGETALL", key}));
+  const reply fields = ask_about(with, {key, partition}, {"HGETALL", key});
+  if (fields.size() > 0) {
+    remote_partition p = decode_state(filter_, partition, fields);
+    if (!p.closed) return p;
+  } else if (catalogue(pool_->url().prefix).read(with, filter_.keys.name()).generation ==
+             filter_.generation) {
+    throw damaged_key(key, "is missing");
+  }
+  throw storage_error("the filter '" + filter_.keys.name() + "' was replaced meanwhile; open it again", 0,
+                      key);
 }
 
 partition_state redis_filter::state(std::uint32_t partition) const {
   EVERSEEN_ASSERT(partition < filter_.spec.partitions);
   const session_pool::lease with = pool_->take();
   return {load(*with, partition).slices};
+}
+
+std::string redis_filter::place_of(std::uint32_t partition) const {
+  const session_pool::lease with = pool_->take();
+  return to_string(with->server_of({filter_.keys.state(filter_.generation, partition), partition}));
 }
 
 void redis_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "everseen/redis/generations.hpp"
 #include "everseen/redis/partition_task.hpp"
 #include "everseen/redis/remote_partition.hpp"
 #include "everseen/redis/session.hpp"
@@ -29,6 +30,8 @@ class redis_filter final : public stored_filter {
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
   /// Nothing to do: what a server does with acknowledged writes is its own configuration.
   void sync() override {}
+  [[nodiscard]] std::string place_of(std::uint32_t partition) const override;
+  [[nodiscard]] std::optional<event_time> ends_at() const override { return filter_.ends_at; }
   /// For all filters of the store, as they share connections. An outage may then last for hours, so the
   /// servers remember their answers for a day.
   void wait_with(std::shared_ptr<patience> p) override;
@@ -36,17 +39,12 @@ class redis_filter final : public stored_filter {
 
  private:
   batch_result run(std::span<const partition_batch> batches, partition_task::purpose what) const;
-  [[nodiscard]] gear_kind gear_in_use() const noexcept;
-  [[nodiscard]] std::unique_ptr<gear> first_gear(const session& with) const;
-  [[nodiscard]] std::unique_ptr<gear> second_gear(const session& with) const;
   [[nodiscard]] remote_partition load(session& with, std::uint32_t partition) const;
 
   std::shared_ptr<session_pool> pool_;
-  remote_filter filter_;
+  const remote_filter filter_;  // as it was when it was opened
   const access how_;
-  mutable std::atomic<bool> no_scripts_{false};  // the server forbids them
-  mutable std::mutex lock_;                      // guards the pictures
-  mutable std::vector<std::shared_ptr<const remote_partition>> known_;
+  mutable generations generations_;
 };
 
 }  // namespace everseen::redis

@@ -1,23 +1,23 @@
 #include "everseen/redis/redis_store.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <iterator>
-#include <thread>
 #include <utility>
 
-#include "everseen/redis/backoff.hpp"
+#include "everseen/redis/fence.hpp"
 #include "everseen/redis/header.hpp"
 #include "everseen/redis/planning.hpp"
 #include "everseen/redis/redis_filter.hpp"
+#include "everseen/redis/redis_rebuild.hpp"
+#include "everseen/redis/server_check.hpp"
+#include "everseen/redis/upkeep.hpp"
 #include "everseen/store/recovered_keys.hpp"
 
 namespace everseen::redis {
 
 namespace {
 
-constexpr std::string_view ready = "1";
 constexpr std::string_view draft_life_ms = "86400000";
 /// So many requests are sent at a time, so that neither side has to keep them all.
 constexpr std::size_t at_once = 256;
@@ -44,91 +44,31 @@ std::vector<answer> send_all(session& with, const std::vector<request>& requests
   return all;
 }
 
-/// 48 bits, so that it is never the generation of another filter of the same name.
-std::uint64_t random_generation() {
-  std::uint64_t generation = 0;
-  const image::filter_id random = image::random_filter_id();
-  for (std::size_t i = 0; i < 6; ++i)
-    generation = generation << 8 | std::to_integer<std::uint64_t>(std::byte{random[i]});
-  return generation;
-}
-
-}  // namespace
-
-namespace {
-
 /// An option that this store does not honour must not look as if it did.
 redis_url honoured(redis_url url) {
   if (url.gear == gear_kind::merge)
     throw parameter_error("gear=merge of a Redis URL is not served yet; leave it out");
-  if (url.wait_replicas > 0) throw parameter_error("wait= of a Redis URL is not served yet; leave it out");
   return url;
 }
 
 }  // namespace
 
-redis_store::redis_store(redis_url url) : pool_(std::make_shared<session_pool>(honoured(std::move(url)))) {}
+redis_store::redis_store(redis_url url)
+    : pool_(std::make_shared<session_pool>(honoured(std::move(url)))), catalogue_(pool_->url().prefix) {}
 
 spec redis_store::plan(const spec_request& request) const {
   return plan_for_redis(pool_->url(), request);
-}
-
-key_names redis_store::keys_of(std::string_view name) const {
-  return {pool_->url().prefix, name};
-}
-
-bool redis_store::is_listed(session& with, std::string_view name) const {
-  const std::string index = key_names::index(pool_->url().prefix);
-  return ask_about(with, {index, 0}, {"SISMEMBER", index, name}).integer() == 1;
-}
-
-bool redis_store::has_header(session& with, std::string_view name) const {
-  const std::string key = keys_of(name).header();
-  return ask_about(with, {key, 0}, {"EXISTS", key}).integer() == 1;
-}
-
-bool redis_store::is_ready(session& with, std::string_view name) const {
-  const std::string key = keys_of(name).header();
-  return ask_about(with, {key, 0}, {"HGET", key, "ready"}).text() == ready;
-}
-
-/// Index and header lie on different slots, so no step sees both, and between two steps a filter may come or
-/// go. Damage does neither: what looks lost is looked at again for a while before it is called so.
-bool redis_store::is_lost(session& with, std::string_view name) const {
-  constexpr int looks = 6;
-  backoff pause;
-  for (int look = 1;; ++look) {
-    if (has_header(with, name) || !is_listed(with, name)) return false;
-    if (look == looks) return true;
-    std::this_thread::sleep_for(pause.next());
-  }
-}
-
-/// Puts a filter's name on the index. Whoever drops it hides its header, then takes the name off, then
-/// removes the header; so a name that is added to the index too late sees that its filter is on its way out.
-/// @return false  it was dropped meanwhile; the index is as it was
-bool redis_store::list(session& with, std::string_view name) const {
-  const std::string index = key_names::index(pool_->url().prefix);
-  (void)ask_about(with, {index, 0}, {"SADD", index, name});
-  if (is_ready(with, name)) return true;
-  unlist(with, name);
-  return false;
-}
-
-void redis_store::unlist(session& with, std::string_view name) const {
-  const std::string index = key_names::index(pool_->url().prefix);
-  (void)ask_about(with, {index, 0}, {"SREM", index, name});
 }
 
 /// A filter that may take the name, as far as can be seen now.
 remote_filter redis_store::new_filter(session& with, std::string_view name, const spec& s) const {
   validate_filter_name(name);
   validate(s);
-  const key_names keys = keys_of(name);
-  if (has_header(with, name)) throw filter_exists(name);
+  const key_names keys = catalogue_.keys_of(name);
+  if (catalogue_.has_header(with, name)) throw filter_exists(name);
   // To begin anew would call everything fresh that the lost filter had seen.
-  if (is_lost(with, name)) throw damaged_key(keys.header(), "is missing");
-  return {keys, s, image::random_filter_id(), random_generation()};
+  if (catalogue_.is_lost(with, name)) throw damaged_key(keys.header(), "is missing");
+  return {.keys = keys, .spec = s, .id = image::random_filter_id(), .generation = random_generation()};
 }
 
 /// A filter that nobody can find yet. Its keys have a time limit until the header is there; without commit()
@@ -163,21 +103,27 @@ class redis_store::draft {
   void commit() {
     std::vector<request> requests;
     for (const route& key : made_)
-      requests.push_back({key, encode({"PERSIST", key.key}) + encode({"EXISTS", key.key}), 2, true});
+      requests.push_back({key, lasting(key.key) + encode({"EXISTS", key.key}), 2, true});
     const std::vector<answer> answers = send_all(with_, requests);
     for (std::size_t i = 0; i < answers.size(); ++i)
       if (answers[i]->back().integer() != 1) throw damaged_key(made_[i].key, "is missing");
     take_name();
-    (void)in_.list(with_, filter_.keys.name());
+    (void)in_.catalogue_.list(with_, filter_);
   }
 
  private:
+  /// All keys of a filter end together.
+  [[nodiscard]] std::string lasting(const std::string& key) const {
+    return filter_.ends_at ? encode({"PEXPIREAT", key, to_text(*filter_.ends_at)}) : encode({"PERSIST", key});
+  }
+
   void take_name() {
     const auto encoded = image::encode_spec(filter_.spec);
     const std::string key = filter_.keys.header();
     const std::string generation = std::to_string(filter_.generation);
-    const std::vector<std::string> fields = {
+    std::vector<std::string> fields = {
         "spec", std::string(text_of(encoded)), "generation", generation, "ready", std::string(ready)};
+    if (filter_.ends_at) fields.insert(fields.end(), {"ends_at", to_text(*filter_.ends_at)});
     const auto begun =
         begin_header(with_, key, std::string(text_of(std::as_bytes(std::span(filter_.id)))), fields);
     committed_ = begun ? *begun : begun.error().may_have_run;
@@ -194,76 +140,56 @@ class redis_store::draft {
 
 std::shared_ptr<stored_filter> redis_store::create(std::string_view name, const spec& s) {
   const session_pool::lease with = pool_->take();
-  draft made(*this, *with, new_filter(*with, name, s));
+  return make(*with, new_filter(*with, name, s));
+}
+
+std::shared_ptr<stored_filter> redis_store::create_expiring(std::string_view name, const spec& s,
+                                                            std::chrono::milliseconds life) {
+  if (life < std::chrono::seconds(1)) throw parameter_error("a filter must live for a second at least");
+  const session_pool::lease with = pool_->take();
+  remote_filter f = new_filter(*with, name, s);
+  f.ends_at = catalogue::server_time(*with, f.keys.header()) + life;
+  return make(*with, std::move(f));
+}
+
+std::shared_ptr<stored_filter> redis_store::make(session& with, remote_filter new_one) const {
+  draft made(*this, with, std::move(new_one));
   const remote_filter& f = made.filter();
   const std::vector<std::string> fields = first_state(f);
   std::vector<request> requests;
-  for (std::uint32_t p = 0; p < s.partitions; ++p) {
+  for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
     const std::string key = f.keys.state(f.generation, p);
     std::vector<std::string_view> words = {"HSET", key};
     words.insert(words.end(), fields.begin(), fields.end());
     requests.push_back(made.make({key, p}, encode(words)));
+    // Made later, it would stay when the others end.
+    const std::string fence = f.keys.fence(f.generation, p);
+    if (f.ends_at) requests.push_back(made.make({fence, p}, encode({"SET", fence, fence::bytes_of(0)})));
   }
-  send_all(*with, requests);
+  send_all(with, requests);
   made.commit();
   return std::make_shared<redis_filter>(pool_, f, access::write);
 }
 
-remote_filter redis_store::read_header(session& with, std::string_view name) const {
-  validate_filter_name(name);
-  const std::string key = keys_of(name).header();
-  const reply fields = ask_about(with, {key, 0}, {"HMGET", key, "spec", "id", "generation", "ready"});
-  bool nothing = true;
-  for (std::size_t i = 0; i < fields.size(); ++i) nothing = nothing && fields[i].is_nil();
-  if (!nothing) {
-    if (fields[3].text() == ready) return decode_header(name, fields);
-    throw storage_error("the filter '" + std::string(name) +
-                            "' is being dropped by another process, or was left half dropped by one that "
-                            "died; drop it (again)",
-                        0, key);
-  }
-  if (is_lost(with, name)) throw damaged_key(key, "is missing");
-  throw no_such_filter(name);
-}
-
-remote_filter redis_store::decode_header(std::string_view name, const reply& fields) const {
-  const key_names keys = keys_of(name);
-  const std::string key = keys.header();
-  remote_filter f{keys, {}, {}, 0};
-  try {
-    f.spec = image::decode_spec(std::as_bytes(std::span(fields[0].text())));
-  } catch (const error& e) {
-    throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
-  }
-  if (fields[1].text().size() != f.id.size()) throw damaged_key(key, "has no valid id");
-  std::copy(fields[1].text().begin(), fields[1].text().end(), f.id.begin());
-  const std::string_view generation = fields[2].text();
-  const char* end = generation.data() + generation.size();
-  if (const auto read = std::from_chars(generation.data(), end, f.generation);
-      read.ec != std::errc{} || read.ptr != end)
-    throw damaged_key(key, "has no valid generation");
-  return f;
-}
-
 std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access how) {
   const session_pool::lease with = pool_->take();
-  remote_filter f = read_header(*with, name);
-  // Its maker may have died before it could.
-  if (how == access::write && !list(*with, name)) throw no_such_filter(name);
-  return std::make_shared<redis_filter>(pool_, std::move(f), how);
+  header h = catalogue_.read_header(*with, name);
+  // Whoever began may have died before the end.
+  if (how == access::write) finish_rebuild(*with, catalogue_, h);
+  const remote_filter f = h.live;
+  if (how == access::write && !catalogue_.list(*with, f)) throw no_such_filter(name);
+  return std::make_shared<redis_filter>(pool_, f, how);
 }
 
 bool redis_store::exists(std::string_view name) const {
-  return is_ready(*pool_->take(), name);
+  return catalogue_.is_ready(*pool_->take(), name);
 }
 
 std::vector<std::string> redis_store::list() const {
   std::vector<std::string> names;
   {
     const session_pool::lease with = pool_->take();
-    const std::string index = key_names::index(pool_->url().prefix);
-    const reply members = ask_about(*with, {index, 0}, {"SMEMBERS", index});
-    for (std::size_t i = 0; i < members.size(); ++i) names.emplace_back(members[i].text());
+    names = catalogue_.names(*with);
   }
   std::erase_if(names, [&](const std::string& name) { return !exists(name); });
   std::ranges::sort(names);
@@ -275,42 +201,64 @@ std::vector<std::string> redis_store::list() const {
 void redis_store::drop(std::string_view name) {
   const session_pool::lease with = pool_->take();
   validate_filter_name(name);
-  const std::string header = keys_of(name).header();
-  const bool there = has_header(*with, name);
-  if (!there && !is_listed(*with, name)) throw no_such_filter(name);
+  const std::string header = catalogue_.keys_of(name).header();
+  const bool there = catalogue_.has_header(*with, name);
+  if (!there && catalogue_.look_up(*with, name) == catalogue::listing::none) throw no_such_filter(name);
   std::string generation;
   try {
-    const reply fields = ask_about(*with, {header, 0}, {"HMGET", header, "spec", "id", "generation"});
+    const reply fields = catalogue_.header_of(*with, name);
     generation = fields[2].text();
     if (there) {
-      const remote_filter f = decode_header(name, fields);
+      const redis::header h = catalogue_.decode(name, fields);
       hide_header(*with, header, generation);
-      for (std::uint32_t p = 0; p < f.spec.partitions; ++p) unlink_partition(*with, f, p);
+      unlink_partitions(*with, h.live);
+      if (h.next) unlink_partitions(*with, *h.next);
     }
   } catch (const format_error&) {
     // Nobody can find its other keys any more.
   }
-  unlist(*with, name);
+  catalogue_.unlist(*with, name);
   remove_header(*with, header, generation);
-  if (is_ready(*with, name)) (void)list(*with, name);
+  catalogue_.list_again(*with, name);
 }
 
-void redis_store::unlink_partition(session& with, const remote_filter& f, std::uint32_t partition) const {
-  const std::string state = f.keys.state(f.generation, partition);
-  // From the names of the counts: they stay readable where the manifest does not.
-  constexpr std::string_view counts = "keys:";
-  std::vector<std::string> keys = {state, f.keys.fence(f.generation, partition)};
-  try {
-    const reply fields = ask_about(with, {state, partition}, {"HKEYS", state});
-    for (std::size_t i = 0; i < fields.size(); ++i)
-      if (const std::string_view field = fields[i].text(); field.starts_with(counts))
-        keys.push_back(state + ":" + std::string(field.substr(counts.size())));
-  } catch (const format_error&) {
-    // Of another type: it goes, and names nothing else.
+void redis_store::reset(std::string_view name) {
+  const session_pool::lease with = pool_->take();
+  header h = catalogue_.read_header(*with, name);
+  finish_rebuild(*with, catalogue_, h);
+  if (h.next) give_up_rebuild(*with, h.live, *h.next);
+  for (std::uint32_t p = 0; p < h.live.spec.partitions; ++p) empty_partition(*with, h.live, p);
+}
+
+std::unique_ptr<store::rebuild> redis_store::begin_rebuild(std::string_view name, const spec& s,
+                                                           std::span<const partition_state> base) {
+  auto begun = std::make_unique<redis_rebuild>(pool_, name, s);
+  begun->begin(base);
+  return begun;
+}
+
+std::vector<std::string> redis_store::warnings() const {
+  const session_pool::lease with = pool_->take();
+  const std::string ask = encode({"INFO", "server"}) + encode({"INFO", "memory"}) +
+                          encode({"INFO", "replication"}) + encode({"INFO", "persistence"}) +
+                          encode({"CONFIG", "GET", "save"});
+  const auto answers = with->exchange_with_all(ask, true);
+  const redis_url& url = pool_->url();
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (!answers[i]) throw backend_error(answers[i].error().message);
+    std::string info;
+    for (const reply& section : *answers[i])
+      if (!section.is_error()) info += std::string(section.text()) + "\r\n";
+    const reply& saves = answers[i]->back();
+    if (saves.size() == 2) info += "save:" + std::string(saves[1].text()) + "\r\n";
+    const std::string who =
+        url.shape == redis_url::topology::cluster
+            ? "port " + std::string(info_field(info, "tcp_port").value_or("?")) + " of the cluster"
+            : to_string(url.endpoints.at(i));
+    std::ranges::move(doubts_about(who, info), std::back_inserter(all));
   }
-  std::vector<std::string_view> words = {"UNLINK"};
-  words.insert(words.end(), keys.begin(), keys.end());
-  send_all(with, {{{state, partition}, encode(words), 1, true}});
+  return all;
 }
 
 /// Segments gathered in memory, sent to the server one by one, and made visible together.

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "everseen/redis/catalogue.hpp"
 #include "everseen/redis/redis_url.hpp"
 #include "everseen/redis/remote_partition.hpp"
 #include "everseen/redis/session.hpp"
@@ -29,30 +31,31 @@ class redis_store final : public store {
 
   [[nodiscard]] spec plan(const spec_request& request) const override;
   std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) override;
+  /// All its keys end at one moment, by the clocks of their servers; using it does not put that off.
+  std::shared_ptr<stored_filter> create_expiring(std::string_view name, const spec& s,
+                                                 std::chrono::milliseconds life) override;
   std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
   void drop(std::string_view name) override;
+  /// Partition by partition, each in one step that no batch interleaves; clients go on as before.
+  void reset(std::string_view name) override;
+  [[nodiscard]] std::vector<std::string> warnings() const override;
   [[nodiscard]] bool is_remote() const noexcept override { return true; }
+  std::unique_ptr<rebuild> begin_rebuild(std::string_view name, const spec& s,
+                                         std::span<const partition_state> base) override;
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
  private:
   class draft;
   class restoring;
 
-  [[nodiscard]] key_names keys_of(std::string_view name) const;
-  [[nodiscard]] bool is_listed(session& with, std::string_view name) const;
-  [[nodiscard]] bool has_header(session& with, std::string_view name) const;
-  [[nodiscard]] bool is_ready(session& with, std::string_view name) const;
-  [[nodiscard]] bool is_lost(session& with, std::string_view name) const;
-  bool list(session& with, std::string_view name) const;
-  void unlist(session& with, std::string_view name) const;
   [[nodiscard]] remote_filter new_filter(session& with, std::string_view name, const spec& s) const;
-  [[nodiscard]] remote_filter read_header(session& with, std::string_view name) const;
-  [[nodiscard]] remote_filter decode_header(std::string_view name, const reply& fields) const;
+  std::shared_ptr<stored_filter> make(session& with, remote_filter new_one) const;
   void unlink_partition(session& with, const remote_filter& f, std::uint32_t partition) const;
 
   std::shared_ptr<session_pool> pool_;
+  catalogue catalogue_;
 };
 
 }  // namespace everseen::redis

@@ -45,6 +45,17 @@ reply ask_about(session& with, const route& key, std::initializer_list<std::stri
   return std::move(answered);
 }
 
+std::uint64_t random_generation() {
+  std::uint64_t generation = 0;
+  const image::filter_id random = image::random_filter_id();
+  for (std::size_t i = 0; i < 6; ++i) generation = generation << 8 | random[i];
+  return generation;
+}
+
+std::string to_text(event_time t) {
+  return std::to_string(t.time_since_epoch().count());
+}
+
 std::string encode_state(const remote_filter& f, const remote_partition& p) {
   image::manifest m;
   m.filter = f.id;
@@ -59,7 +70,9 @@ std::string encode_state(const remote_filter& f, const remote_partition& p) {
 }
 
 std::vector<std::string> first_state(const remote_filter& f) {
-  return {"epoch", "0", "manifest", encode_state(f, {})};
+  std::vector<std::string> fields = {"epoch", "0", "manifest", encode_state(f, {})};
+  if (f.ends_at) fields.insert(fields.end(), {"ends_at", to_text(*f.ends_at)});
+  return fields;
 }
 
 remote_partition decode_state(const remote_filter& f, std::uint32_t number, const reply& fields) {
@@ -81,6 +94,9 @@ remote_partition decode_state(const remote_filter& f, std::uint32_t number, cons
   p.number = number;
   p.epoch = parse_count(key, values["epoch"]);
   if (m.revision != p.epoch) throw damaged_key(key, "does not fit its epoch");
+  p.ends_at = values["ends_at"];
+  if (!values["next"].empty()) p.next = parse_count(key, values["next"]);
+  p.closed = !values["closed"].empty();
   for (const image::manifest::entry& entry : m.segments) {
     if (entry.id.partition != number) throw damaged_key(key, "names a segment of another partition");
     if (p.slices.empty() || p.slices.back().index != entry.id.slice) p.slices.push_back({entry.id.slice, {}});

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,7 @@ struct remote_filter {
   everseen::spec spec;
   image::filter_id id{};
   std::uint64_t generation = 1;
+  std::optional<event_time> ends_at{};  ///< when the servers delete its keys, by their clocks
   std::chrono::milliseconds keeps_answers = answers_kept;
 };
 
@@ -35,10 +37,19 @@ struct remote_partition {
   std::uint32_t number = 0;
   std::uint64_t epoch = 0;
   std::vector<slice_state> slices;  ///< ascending; counts of keys are those of the moment of reading
+  std::string ends_at{};            ///< when its keys expire, milliseconds since 1970; empty: never
+  std::uint64_t next = 0;  ///< the generation that is to replace this one, and must get its keys, too
+  bool closed = false;     ///< it was replaced: its keys are judged there
 
   [[nodiscard]] const slice_state* find(window::slice_index slice) const noexcept;
   [[nodiscard]] window::slice_index newest() const noexcept { return slices.back().index; }
 };
+
+/// 48 bits, so that it is never the generation of another filter of the same name.
+[[nodiscard]] std::uint64_t random_generation();
+
+/// Milliseconds since 1970, as the servers have it.
+[[nodiscard]] std::string to_text(event_time t);
 
 /// A new partition's state hash, for HSET: fields and values.
 [[nodiscard]] std::vector<std::string> first_state(const remote_filter& f);

@@ -48,7 +48,7 @@ meaning script_gear::understand(std::uint32_t partition, const answer& a) {
   if (r.is_error()) return {kind::refused, std::string(r.text())};
   const std::string state = filter_.keys.state(filter_.generation, partition);
   if (r.text() == "S") return {kind::stale};
-  if (r.text() == "M") return {.what = kind::damaged, .text = "is missing", .key = state};
+  if (r.text() == "M") return {.what = kind::gone, .text = "is missing", .key = state};
   if (r.text() == "C") return {.what = kind::damaged, .text = "lacks a valid count", .key = state};
   return {kind::done, std::string(r.text())};
 }

@@ -102,7 +102,10 @@ end
 
 constexpr std::string_view add_text = R"(
 local last = call('GET', KEYS[2])
-if last and string.sub(last, 1, #ARGV[2]) == ARGV[2] then return string.sub(last, #ARGV[2] + 1) end
+if last and string.sub(last, 1, #ARGV[2]) == ARGV[2] then
+  call('PEXPIRE', KEYS[2], ARGV[3])
+  return string.sub(last, #ARGV[2] + 1)
+end
 local epoch = call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
@@ -178,9 +181,11 @@ local epoch = redis.call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
 if differs(KEYS[2], ARGV[4]) then return 'D1' end
-redis.call('PERSIST', KEYS[2])
+local ends_at = redis.call('HGET', KEYS[1], 'ends_at')
+if ends_at then redis.call('PEXPIREAT', KEYS[2], ends_at) else redis.call('PERSIST', KEYS[2]) end
 redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3], ARGV[5], '0')
 redis.call('SET', KEYS[3], ARGV[6])
+if ends_at then redis.call('PEXPIREAT', KEYS[3], ends_at) end
 for i = 4, #KEYS do
   redis.call('UNLINK', KEYS[i])
   redis.call('HDEL', KEYS[1], ARGV[3+i])
@@ -188,11 +193,73 @@ end
 return 'K'
 )";
 
+constexpr std::string_view revise_text = R"(
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+if not epoch then return 'M' end
+if epoch ~= ARGV[1] then return 'S' end
+redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3])
+if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], ARGV[5], ARGV[6]) end
+redis.call('SET', KEYS[2], ARGV[4])
+local ends_at = redis.call('HGET', KEYS[1], 'ends_at')
+if ends_at then redis.call('PEXPIREAT', KEYS[2], ends_at) end
+for i = 3, #KEYS do
+  redis.call('UNLINK', KEYS[i])
+  redis.call('HDEL', KEYS[1], ARGV[4+i])
+end
+return 'K'
+)";
+
+constexpr std::string_view settle_text = R"(
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+if not epoch then return 'M' end
+if epoch ~= ARGV[1] then return 'S' end
+for i = 3, #KEYS do
+  if ARGV[5+i] ~= '' and differs(KEYS[i], ARGV[5+i]) then return 'D' .. (i - 2) end
+end
+redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3])
+if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], ARGV[5], ARGV[6]) end
+redis.call('SET', KEYS[2], ARGV[4])
+if ARGV[7] == '' then redis.call('HDEL', KEYS[1], 'ends_at')
+else redis.call('HSET', KEYS[1], 'ends_at', ARGV[7]) end
+for i = 1, #KEYS do
+  if ARGV[7] == '' then redis.call('PERSIST', KEYS[i]) else redis.call('PEXPIREAT', KEYS[i], ARGV[7]) end
+end
+return 'K'
+)";
+
+constexpr std::string_view merge_text = R"(
+local from, page = tonumber(ARGV[1]), ARGV[2]
+if redis.call('STRLEN', KEYS[1]) < from + #page then return 'D' end
+local now = redis.call('GETRANGE', KEYS[1], from, from + #page - 1)
+if string.find(now, '[^%z]') then
+  local byte, char, bor, both = string.byte, string.char, bit.bor, {}
+  for i = 1, #page do both[i] = char(bor(byte(now, i), byte(page, i))) end
+  page = table.concat(both)
+end
+redis.call('SETRANGE', KEYS[1], from, page)
+return 'K'
+)";
+
+// No field is ever empty, so the empty text stands for none.
+constexpr std::string_view change_header_text = R"(
+local conditions = tonumber(ARGV[1])
+for i = 2, 2 * conditions, 2 do
+  if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i+1] then return 0 end
+end
+for i = 2 + 2 * conditions, #ARGV, 2 do
+  if ARGV[i+1] == '' then redis.call('HDEL', KEYS[1], ARGV[i])
+  else redis.call('HSET', KEYS[1], ARGV[i], ARGV[i+1]) end
+end
+return 1
+)";
+
 constexpr std::string_view begin_text = R"(
 if redis.call('EXISTS', KEYS[1]) == 1 then
   return redis.call('HGET', KEYS[1], 'id') == ARGV[2] and 1 or 0
 end
 redis.call('HSET', KEYS[1], unpack(ARGV))
+local ends_at = redis.call('HGET', KEYS[1], 'ends_at')
+if ends_at then redis.call('PEXPIREAT', KEYS[1], ends_at) end
 return 1
 )";
 
@@ -239,6 +306,26 @@ const script& lengthen() {
 
 const script& publish() {
   static const script one = make(std::string(differs) + std::string(publish_text));
+  return one;
+}
+
+const script& revise() {
+  static const script one = make(std::string(revise_text));
+  return one;
+}
+
+const script& settle() {
+  static const script one = make(std::string(differs) + std::string(settle_text));
+  return one;
+}
+
+const script& merge() {
+  static const script one = make(std::string(merge_text));
+  return one;
+}
+
+const script& change_header() {
+  static const script one = make(std::string(change_header_text));
   return one;
 }
 

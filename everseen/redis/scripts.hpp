@@ -29,7 +29,9 @@ namespace scripts {
 /// room.
 ///         `S` stale, `M` no state, `C` no count, `D<n>` segment n is missing or has another length.
 ///
-/// A batch is remembered with its answer under the token key; the same sequence gets the same answer again.
+/// A batch is remembered with its answer under the token key; the same sequence gets the same answer again,
+/// and the token a new life: a write, too, so that a WAIT behind the call waits for what the first attempt
+/// wrote.
 [[nodiscard]] const script& add(unsigned probes);
 
 /// Judges keys and changes nothing.
@@ -50,9 +52,36 @@ namespace scripts {
 /// ARGV  epoch, next epoch, next manifest, length of the new segment, its count field, what the fence holds
 /// then, the count fields to forget
 /// Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length.
+/// The new segment and the fence end when the state's field `ends_at` says, or never.
 [[nodiscard]] const script& publish();
 
-/// Makes a filter's header, unless there is another one.
+/// Gives a partition's state another epoch, one field more, and segments less.
+///
+/// KEYS  state, the fence, the segments to forget
+/// ARGV  epoch, next epoch, next manifest, what the fence holds then, the field (`` for none), its value, the
+/// count fields to forget
+/// Returns `K` done, `S` stale, `M` no state.
+[[nodiscard]] const script& revise();
+
+/// Gives all keys of a partition one moment at which they end, in another epoch of its state.
+///
+/// KEYS  state, the fence, all segments
+/// ARGV  epoch, next epoch, next manifest, what the fence holds then, a field (`` for none), its value, the
+/// end in milliseconds since 1970 (`` for never), the lengths of the segments (`` for what does not matter)
+/// Returns `K` done, `S` stale, `M` no state, `D<n>` segment n has another length.
+[[nodiscard]] const script& settle();
+
+/// Adds the bits of a page to a segment.
+/// KEYS  segment    ARGV  where the page begins, its bytes    Returns `K` done, `D` it does not reach so far.
+[[nodiscard]] const script& merge();
+
+/// Changes fields of a header if others are what they are believed to be; the empty text stands for no field.
+///
+/// KEYS  header    ARGV  number of conditions, field and value of each, then field and value of each change
+/// Returns 1 done, 0 a condition does not hold.
+[[nodiscard]] const script& change_header();
+
+/// Makes a filter's header, unless there is another one; it ends at its field `ends_at`, if it has one.
 /// KEYS  header    ARGV  `id`, the id, then field, value, ...    Returns 1 it is this one, 0 another.
 [[nodiscard]] const script& begin();
 

@@ -63,4 +63,11 @@ void embedded_filter::visit_segments(std::uint32_t partition, const segment_visi
     }
 }
 
+void embedded_filter::forget() {
+  for (const auto& each : partitions_) {
+    const std::scoped_lock alone(each->lock);
+    each->logic.forget();
+  }
+}
+
 }  // namespace everseen

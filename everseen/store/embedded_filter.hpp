@@ -26,6 +26,9 @@ class embedded_filter : public stored_filter {
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
 
+  /// Forgets every key, partition by partition.
+  void forget();
+
  private:
   struct alignas(64) guarded {  // a line each: neighbours' locks must not share one
     mutable std::shared_mutex lock;

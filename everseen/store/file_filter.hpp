@@ -74,7 +74,7 @@ class file_reader final : public stored_filter {
   const std::filesystem::path directory_;
   mutable std::mutex lock_;
   mutable std::shared_ptr<const view> view_;
-  image::filter_id id_;
+  mutable image::filter_id id_;
   spec spec_;
 };
 

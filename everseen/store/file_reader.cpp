@@ -86,10 +86,11 @@ std::shared_ptr<const file_reader::view> file_reader::newest() const {
   const std::scoped_lock alone(lock_);
   if (!view_->is_current()) {
     auto next = load(view_.get());
-    if (next->id() != id_)
+    if (!image::are_same_but_for_resets(next->id(), id_))
       throw storage_error(
           directory_.string() + " was replaced by another filter of the same name; open it again", 0,
           directory_.string());
+    id_ = next->id();
     view_ = std::move(next);
   }
   return view_;

@@ -89,13 +89,12 @@ class file_store::restoring final : public store::restore {
 };
 
 file_store::file_store(std::filesystem::path directory, sync_policy policy, disk& on)
-    : directory_(std::move(directory)), policy_(policy), disk_(on) {
-  make_directories(disk_, std::filesystem::absolute(directory_));
-}
+    : directory_(std::move(directory)), policy_(policy), disk_(on) {}
 
 std::shared_ptr<stored_filter> file_store::create(std::string_view name, const spec& s) {
   validate(s);
   if (is_filter(directory_of(name))) throw filter_exists(name);
+  make_directories(disk_, std::filesystem::absolute(directory_));
   unborn_filter unborn(disk_, directory_);
   lock_file lock = unborn.commit(name, new_manifest(s));
   return std::make_shared<file_writer>(disk_, directory_of(name), std::move(lock), policy_);
@@ -118,7 +117,7 @@ std::vector<std::string> file_store::list() const {
   std::error_code code;
   for (const auto& entry : std::filesystem::directory_iterator(directory_, code))
     if (std::string name = entry.path().filename(); exists(name)) names.push_back(std::move(name));
-  check_disk(code.value(), "list", directory_);
+  if (code != std::errc::no_such_file_or_directory) check_disk(code.value(), "list", directory_);
   std::ranges::sort(names);
   return names;
 }
@@ -128,9 +127,27 @@ void file_store::drop(std::string_view name) {
   remove_filter(disk_, directory_, name, lock_to_write(name));
 }
 
+void file_store::reset(std::string_view name) {
+  const std::filesystem::path directory = directory_of(name);
+  if (!is_filter(directory)) throw no_such_filter(name);
+  const lock_file lock = lock_to_write(name);
+  const auto before = read_manifest::from(directory);
+  if (!before) throw damaged(directory / manifest_name, "is missing");
+  // With an id of its own, so that no reader takes a new segment for the old one of the same name.
+  image::manifest empty = new_manifest(before->content().spec);
+  empty.filter = image::id_after_reset(before->content().filter);
+  empty.revision = before->content().revision + 1;
+  manifest_state ignored;
+  replace_manifest(disk_, directory, empty, ignored);
+  for (const image::manifest::entry& gone :
+       before->content().segments)  // if it fails, the next writer does it
+    (void)disk_.unlink(directory / segments_name / image::to_string(gone.id));
+}
+
 std::unique_ptr<store::restore> file_store::begin_restore(std::string_view name, const spec& s) {
   validate(s);
   if (is_filter(directory_of(name))) throw filter_exists(name);
+  make_directories(disk_, std::filesystem::absolute(directory_));
   return std::make_unique<restoring>(*this, name, s);
 }
 

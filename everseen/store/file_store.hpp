@@ -23,9 +23,8 @@ namespace everseen {
 /// a file system with flock, mmap and rename in one step: a local one, not NFS.
 class file_store : public store {
  public:
-  /// Makes the directory if need be.
+  /// Touches nothing: a directory that is not there is an empty store until a filter is made in it.
   /// @param on  where tests put a disk that fails
-  /// @throws storage_error
   explicit file_store(std::filesystem::path directory, sync_policy policy = sync_policy::interval,
                       disk& on = disk::real());
 
@@ -34,6 +33,8 @@ class file_store : public store {
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
   void drop(std::string_view name) override;
+  /// By a manifest without segments and with a filter id of its own, which readers follow.
+  void reset(std::string_view name) override;
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
  private:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "everseen/store/embedded_filter.hpp"
 #include "everseen/store/memory_segments.hpp"
 #include "everseen/store/recovered_keys.hpp"
 
@@ -63,10 +62,7 @@ std::shared_ptr<stored_filter> memory_store::create(std::string_view name, const
 }
 
 std::shared_ptr<stored_filter> memory_store::open(std::string_view name, access /*how*/) {
-  const std::scoped_lock alone(shelf_->lock);
-  const auto found = shelf_->filters.find(name);
-  if (found == shelf_->filters.end()) throw no_such_filter(name);
-  return found->second;
+  return shelf_->find(name);
 }
 
 bool memory_store::exists(std::string_view name) const {
@@ -88,13 +84,24 @@ void memory_store::drop(std::string_view name) {
   shelf_->filters.erase(found);
 }
 
+void memory_store::reset(std::string_view name) {
+  shelf_->find(name)->forget();
+}
+
 std::unique_ptr<store::restore> memory_store::begin_restore(std::string_view name, const spec& s) {
   validate_filter_name(name);
   if (exists(name)) throw filter_exists(name);
   return std::make_unique<restoring>(shelf_, name, s);
 }
 
-void memory_store::shelf::insert(std::string_view name, std::shared_ptr<stored_filter> filter) {
+std::shared_ptr<embedded_filter> memory_store::shelf::find(std::string_view name) {
+  const std::scoped_lock alone(lock);
+  const auto found = filters.find(name);
+  if (found == filters.end()) throw no_such_filter(name);
+  return found->second;
+}
+
+void memory_store::shelf::insert(std::string_view name, std::shared_ptr<embedded_filter> filter) {
   validate_filter_name(name);
   const std::scoped_lock alone(lock);
   if (!filters.try_emplace(std::string(name), std::move(filter)).second) throw filter_exists(name);

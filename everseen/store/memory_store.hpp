@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/store/embedded_filter.hpp"
 #include "everseen/store/store.hpp"
 
 namespace everseen {
@@ -19,6 +20,8 @@ class memory_store : public store {
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
   void drop(std::string_view name) override;
+  /// Whoever has the filter open sees it emptied, partition by partition.
+  void reset(std::string_view name) override;
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
  private:
@@ -26,9 +29,10 @@ class memory_store : public store {
 
   struct shelf {
     std::mutex lock;
-    std::map<std::string, std::shared_ptr<stored_filter>, std::less<>> filters;
+    std::map<std::string, std::shared_ptr<embedded_filter>, std::less<>> filters;
 
-    void insert(std::string_view name, std::shared_ptr<stored_filter> filter);
+    void insert(std::string_view name, std::shared_ptr<embedded_filter> filter);
+    [[nodiscard]] std::shared_ptr<embedded_filter> find(std::string_view name);
   };
 
   const std::shared_ptr<shelf> shelf_ =

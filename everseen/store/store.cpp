@@ -5,11 +5,28 @@
 namespace everseen {
 
 parameter_error no_such_filter(std::string_view name) {
-  return parameter_error("there is no filter named '" + std::string(name) + "'; create it first");
+  return parameter_error("there is no filter named '" + std::string(name) +
+                         "'; make one with: everseen create " + std::string(name));
 }
 
 name_taken filter_exists(std::string_view name) {
-  return name_taken("a filter named '" + std::string(name) + "' exists already; open it, or drop it first");
+  return name_taken("a filter named '" + std::string(name) +
+                    "' exists already; choose another name, or drop it first");
+}
+
+std::shared_ptr<stored_filter> store::create_expiring(std::string_view name, const spec& /*s*/,
+                                                      std::chrono::milliseconds /*life*/) {
+  throw parameter_error("'" + std::string(name) +
+                        "' cannot expire: only filters on Redis do. Give a window to forget keys by age");
+}
+
+std::unique_ptr<store::rebuild> store::begin_rebuild(std::string_view name, const spec& /*s*/,
+                                                     std::span<const partition_state> /*base*/) {
+  if (!exists(name)) throw no_such_filter(name);
+  throw parameter_error(
+      "'" + std::string(name) +
+      "' cannot be rebuilt while it is in use: only filters on Redis can. Create one under another "
+      "name, add the keys, and drop this one");
 }
 
 void restore_layer(partition_state& state, const segment_id& id, const layer_state& layer) {

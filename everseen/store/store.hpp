@@ -1,9 +1,11 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,6 +54,13 @@ class stored_filter {
   /// @throws storage_error  the disk refused; what was acknowledged may be lost at a power loss
   virtual void sync() = 0;
 
+  /// Which server has a partition, for people to read; empty where this machine has it.
+  /// @throws backend_error  nobody knows
+  [[nodiscard]] virtual std::string place_of(std::uint32_t /*partition*/) const { return {}; }
+
+  /// When the filter ends by itself; nothing: never.
+  [[nodiscard]] virtual std::optional<event_time> ends_at() const { return {}; }
+
   /// Lets `p` decide for how long calls are made again while the store is away. Nothing changes where nobody
   /// can be away.    @param p  null: the store's own limit again    @pre no call is under way
   virtual void wait_with(std::shared_ptr<patience> /*p*/) {}
@@ -76,6 +85,11 @@ class store {
   /// @throws name_taken  a filter of this name exists    @throws storage_error
   virtual std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) = 0;
 
+  /// A filter that ends by itself after some time, used or not.
+  /// @throws parameter_error  this store cannot do that, or less than a second    @throws  as create
+  virtual std::shared_ptr<stored_filter> create_expiring(std::string_view name, const spec& s,
+                                                         std::chrono::milliseconds life);
+
   /// @throws parameter_error  there is no filter of this name
   /// @throws format_error     it is damaged, or of another version
   /// @throws storage_error    another process writes to it, or files cannot be read
@@ -89,6 +103,16 @@ class store {
   /// Removes a filter and all its bits.
   /// @throws parameter_error  there is no filter of this name    @throws storage_error  it is being written
   virtual void drop(std::string_view name) = 0;
+
+  /// Makes a filter forget all it remembers; what it was created with stays. Nobody sees it missing
+  /// meanwhile.
+  /// @throws parameter_error  there is no filter of this name    @throws storage_error  it is being written
+  /// @throws format_error     it is damaged
+  virtual void reset(std::string_view name) = 0;
+
+  /// What could make filters of this store forget or refuse keys, a sentence each, for people to read.
+  /// @throws backend_error  a server does not answer
+  [[nodiscard]] virtual std::vector<std::string> warnings() const { return {}; }
 
   /// Whether a batch mostly waits for somebody else, so that more threads than processors are worth while.
   [[nodiscard]] virtual bool is_remote() const noexcept { return false; }
@@ -105,6 +129,33 @@ class store {
   };
   /// @throws name_taken  a filter of this name exists    @throws storage_error
   virtual std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) = 0;
+
+  /// A filter that is made anew while the one of its name is in use, to hold other keys, more, or at another
+  /// rate.
+  ///
+  /// From begin_rebuild() until commit() whoever adds keys to the filter adds them to the new one, too;
+  /// verdicts are those of the old one. At commit() the new one takes its place, partition by partition, and
+  /// who has the filter open goes on with it. What it holds then is what it was given and what was added
+  /// since begin_rebuild(); nobody is told `fresh` of a key that was given before it came. Destroyed before
+  /// commit(), it leaves the filter as it was. Threads: one at a time; target() any number.
+  class rebuild {
+   public:
+    virtual ~rebuild() = default;
+    /// The new one, to be given keys.
+    [[nodiscard]] virtual std::shared_ptr<stored_filter> target() = 0;
+    /// Adds bits to a segment of the base.
+    virtual void merge(const segment_id& id, std::span<const std::byte> bits) = 0;
+    /// @throws storage_error  the filter was dropped, emptied or rebuilt by somebody else meanwhile
+    /// @throws format_error, backend_error
+    virtual void commit() = 0;
+  };
+  /// @param s     what the new one is to be; its hash, seed and window must be the old one's
+  /// @param base  segments that it has from the beginning, to be filled by merge(): those of a copy; or
+  /// nothing
+  /// @throws parameter_error  this store cannot do that, there is no filter of this name, or s does not fit
+  /// it
+  virtual std::unique_ptr<rebuild> begin_rebuild(std::string_view name, const spec& s,
+                                                 std::span<const partition_state> base);
 };
 
 /// What every store says in the same words.

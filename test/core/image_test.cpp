@@ -194,5 +194,17 @@ TEST(Image, FilterIdsDiffer) {
   EXPECT_NE(image::random_filter_id(), image::random_filter_id());
 }
 
+TEST(Image, IdAfterAResetIsAnotherOneOfTheSameFilter) {
+  image::filter_id id{};
+  id[12] = id[13] = 0xff;
+  const image::filter_id first = image::id_after_reset(id);
+  const image::filter_id second = image::id_after_reset(first);
+  EXPECT_NE(first, id);
+  EXPECT_NE(second, first);
+  EXPECT_EQ(first[14], 1) << "the carry";
+  EXPECT_TRUE(image::are_same_but_for_resets(id, second));
+  EXPECT_FALSE(image::are_same_but_for_resets(id, image::random_filter_id()));
+}
+
 }  // namespace
 }  // namespace everseen

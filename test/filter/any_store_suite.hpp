@@ -141,6 +141,48 @@ TEST_P(AnyStore, DroppedFilterIsGoneAndItsNameIsFree) {
   EXPECT_EQ(keys_in(*again), 0u);
 }
 
+TEST_P(AnyStore, ResetForgetsEverythingButTheSpec) {
+  const spec s = spec_of({.capacity = 300, .error_rate = 1e-9});
+  const auto keys = random_digests(21).take(900);
+  ASSERT_TRUE(add_keys(*store_->create("a", s), keys).result);
+  store_->reset("a");
+  const auto again = store_->open("a", access::write);
+  EXPECT_EQ(again->get_spec(), s);
+  EXPECT_EQ(keys_in(*again), 0u);
+  EXPECT_TRUE(segments_of(*again).empty());
+  EXPECT_EQ(add_keys(*again, keys).result->fresh, keys.size());
+}
+
+TEST_P(AnyStore, ResetIsSeenByWhoHasTheFilterOpen) {
+  const spec s = spec_of({.capacity = 300, .error_rate = 1e-9});
+  const auto keys = random_digests(22).take(900);
+  ASSERT_TRUE(add_keys(*store_->create("a", s), keys).result);
+  const auto reader = store_->open("a", access::read);
+  ASSERT_EQ(check_keys(*reader, keys).result->seen, keys.size());
+  store_->reset("a");
+  EXPECT_EQ(check_keys(*reader, keys).result->fresh, keys.size());
+  const auto others = random_digests(23).take(900);
+  ASSERT_TRUE(add_keys(*store_->open("a", access::write), others).result);
+  EXPECT_EQ(check_keys(*reader, keys).result->fresh, keys.size()) << "no old bits under the new names";
+  EXPECT_EQ(check_keys(*reader, others).result->seen, others.size());
+}
+
+TEST_P(AnyStore, ResetOpensTheWindowAgain) {
+  const auto filter =
+      store_->create("a", spec_of({.capacity = 300, .error_rate = 1e-9, .window = window_spec{60s, 3}}));
+  const auto keys = random_digests(24).take(30);
+  ASSERT_TRUE(add_keys(*filter, keys, at(1h)).result);
+  EXPECT_EQ(add_keys(*filter, keys, at(0s)).result->late, keys.size());
+  if (std::string_view(GetParam().name).starts_with("file"))
+    return;  // which lets nobody reset beside a writer
+  store_->reset("a");
+  EXPECT_EQ(add_keys(*filter, keys, at(0s)).result->fresh, keys.size());
+}
+
+TEST_P(AnyStore, ResetOfWhatIsNotThereIsRefused) {
+  EXPECT_THROW(store_->reset("a"), parameter_error);
+}
+
 TEST_P(AnyStore, AnswersAsAnExactSetInEveryLayout) {
   for (const layout_kind layout : all_layouts) {
     lockstep both(store_->create(std::string("f-") + std::string(to_string(layout)),

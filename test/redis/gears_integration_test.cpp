@@ -133,7 +133,7 @@ TEST(Fence, WriteThatWasPlannedBeforeTheFilterGrewChangesNothing) {
     std::vector<verdict> out(keys.size());
     session with(parse_redis_url(server.url()));
     partition_task task(f, partition_task::purpose::add, {0, keys, {}, out}, nullptr,
-                        make_gear(gear_kind::bitfield, f, with.name()));
+                        make_gear(gear_kind::bitfield, f, with.name()), nullptr, {});
     const auto step = [&] {
       const request asked = task.next();
       task.take(std::move(with.exchange(std::span(&asked, 1)).front()));

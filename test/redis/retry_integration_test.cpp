@@ -157,7 +157,7 @@ TEST_F(Retry, BatchThatWasJudgedIsAnsweredAlikeByAServerThatLostItsScripts) {
   std::vector<verdict> out(keys.size());
   session with(parse_redis_url(server_.url()));
   partition_task task(f, partition_task::purpose::add, {0, keys, {}, out}, nullptr,
-                      make_gear(gear_kind::script, f, with.name()));
+                      make_gear(gear_kind::script, f, with.name()), nullptr, {});
   bool lost = false;
   while (!task.done()) {
     const request asked = task.next();

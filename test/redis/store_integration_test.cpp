@@ -303,8 +303,14 @@ TEST_F(DamagedFilter, WhoStillUsesADroppedOneIsToldAndDoesNotTouchTheNewOne) {
   ASSERT_TRUE(add_keys(*again, random_digests(3).take(10)).result);
   const auto failure = failure_of_add(*filter_, known_);
   ASSERT_TRUE(failure);
-  EXPECT_THAT(failure->message, AllOf(HasSubstr(state_), HasSubstr("missing")));
+  EXPECT_THAT(failure->message,
+              AllOf(HasSubstr("'clicks' was dropped and made again"), HasSubstr("open it")));
+  EXPECT_EQ(failure->why, cause::storage) << "no damage";
   EXPECT_EQ(keys_in(*again), 10u);
+  store_->drop("clicks");
+  const auto looked = failure_of_check(*filter_, known_);
+  ASSERT_TRUE(looked);
+  EXPECT_THAT(looked->message, HasSubstr("was dropped, or"));
 }
 
 TEST_F(DamagedFilter, HalfDroppedOneSaysSo) {
@@ -421,8 +427,9 @@ TEST_F(DamagedFilter, ServerThatRestartsWithoutItsDataIsNoticed) {
   ASSERT_THAT(keys_like(server_, "*"), IsEmpty());
   for (const auto& failure : {failure_of_add(*filter_, known_), failure_of_check(*filter_, known_)}) {
     ASSERT_TRUE(failure);
-    EXPECT_THAT(failure->message,
-                AllOf(HasSubstr(state_), HasSubstr("is missing"), Not(HasSubstr("but a key"))));
+    EXPECT_THAT(failure->message, AllOf(HasSubstr(state_), HasSubstr("is missing"),
+                                        HasSubstr("lost its data"), Not(HasSubstr("but a key"))));
+    EXPECT_EQ(failure->why, cause::format) << "an empty server cannot tell a loss from a drop";
   }
 }
 

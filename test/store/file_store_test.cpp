@@ -385,10 +385,9 @@ TEST_F(FileStore, CreateDoesNotTouchWhatIsNotAFilter) {
 
 TEST_F(FileStore, PathThatIsAFileSaysSo) {
   write_file(root() / "file", "x");
-  EXPECT_THAT(message_of<storage_error>([&] { file_store(root() / "file"); }),
-              HasSubstr("choose another directory"));
-  EXPECT_THAT(message_of<storage_error>([&] { file_store(root() / "file/below"); }),
-              HasSubstr("choose another directory"));
+  for (const char* path : {"file", "file/below"})
+    EXPECT_THAT(message_of<storage_error>([&] { (void)file_store(root() / path).create("f", small()); }),
+                HasSubstr("choose another directory"));
 }
 
 TEST_F(FileStore, SecretSeedIsNotReadableByOthers) {
@@ -396,8 +395,15 @@ TEST_F(FileStore, SecretSeedIsNotReadableByOthers) {
 }
 
 TEST_F(FileStore, MakesMissingDirectories) {
-  EXPECT_NO_THROW(file_store(root() / "x/y/z"));
-  EXPECT_TRUE(fs::is_directory(root() / "x/y/z"));
+  EXPECT_NO_THROW((void)file_store(root() / "x/y/z").create("f", small()));
+  EXPECT_TRUE(fs::is_directory(root() / "x/y/z/f"));
+}
+
+TEST_F(FileStore, LookingForFiltersMakesNoDirectory) {
+  const file_store nowhere(root() / "x");
+  EXPECT_TRUE(nowhere.list().empty());
+  EXPECT_FALSE(nowhere.exists("f"));
+  EXPECT_FALSE(fs::exists(root() / "x"));
 }
 
 TEST_F(FileStore, WithoutPermissionSaysWhatToCheck) {

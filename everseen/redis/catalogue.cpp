@@ -1,0 +1,177 @@
+#include "everseen/redis/catalogue.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <thread>
+
+#include "everseen/core/error.hpp"
+#include "everseen/redis/backoff.hpp"
+#include "everseen/store/store.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Clocks of servers differ, so a header may go by its own clock a little before the index's says so.
+constexpr milliseconds clocks_may_differ{1'000};
+
+template <typename Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);
+  return read.ec == std::errc{} && read.ptr == end ? std::optional(value) : std::nullopt;
+}
+
+event_time to_time(const reply& answer) {
+  const auto seconds = answer.size() == 2 ? number_in<std::int64_t>(answer[0].text()) : std::nullopt;
+  const auto rest = answer.size() == 2 ? number_in<std::int64_t>(answer[1].text()) : std::nullopt;
+  if (!seconds || !rest) throw backend_error("the Redis server does not tell the time");
+  return event_time(milliseconds(*seconds * 1000 + *rest / 1000));
+}
+
+spec spec_in(const std::string& key, const reply& field) {
+  try {
+    return image::decode_spec(std::as_bytes(std::span(field.text())));
+  } catch (const error& e) {
+    throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
+  }
+}
+
+/// Several commands about one key.
+std::vector<reply> ask_all(session& with, const std::string& key, std::string wire, std::size_t commands) {
+  const request r{{key, 0}, std::move(wire), commands, true};
+  answer a = std::move(with.exchange(std::span(&r, 1)).front());
+  if (!a) throw backend_error(a.error().message);
+  for (const reply& each : *a) {
+    if (each.is_error("WRONGTYPE")) throw damaged_key(key, "has another type");
+    if (each.is_error())
+      throw backend_error("the Redis server refused a command on " + key + ": " + std::string(each.text()));
+  }
+  return *std::move(a);
+}
+
+}  // namespace
+
+/// The end first: who finds a name must not take its end for damage.
+bool catalogue::list(session& with, const remote_filter& f) const {
+  const std::string& name = f.keys.name();
+  const std::string end = f.ends_at ? to_text(*f.ends_at) : "";
+  const std::string ending = f.ends_at ? encode({"ZADD", ends(), end, name}) : encode({"ZREM", ends(), name});
+  (void)ask_all(with, index(), ending + encode({"SADD", index(), name}), 2);
+  if (is_ready(with, name)) return true;
+  unlist(with, name);
+  return false;
+}
+
+void catalogue::list_again(session& with, std::string_view name) const {
+  try {
+    if (is_ready(with, name)) (void)list(with, read(with, name));
+  } catch (const error&) {
+    // It went again, or cannot be read; then nobody will take its name for that of another.
+  }
+}
+
+bool catalogue::has_header(session& with, std::string_view name) const {
+  const std::string key = keys_of(name).header();
+  return ask_about(with, {key, 0}, {"EXISTS", key}).integer() == 1;
+}
+
+bool catalogue::is_ready(session& with, std::string_view name) const {
+  const std::string key = keys_of(name).header();
+  return ask_about(with, {key, 0}, {"HGET", key, "ready"}).text() == ready;
+}
+
+/// Index and header lie on different slots, so no step sees both, and between two steps a filter may come or
+/// go. Damage does neither: what looks lost is looked at again for a while before it is called so.
+bool catalogue::is_lost(session& with, std::string_view name) const {
+  constexpr int looks = 6;
+  backoff pause;
+  for (int look = 1;; ++look) {
+    if (has_header(with, name) || look_up(with, name) != listing::listed) return false;
+    if (look == looks) return true;
+    std::this_thread::sleep_for(pause.next());
+  }
+}
+
+void catalogue::unlist(session& with, std::string_view name) const {
+  (void)ask_all(with, index(), encode({"SREM", index(), name}) + encode({"ZREM", ends(), name}), 2);
+}
+
+catalogue::listing catalogue::look_up(session& with, std::string_view name) const {
+  const auto answers =
+      ask_all(with, index(),
+              encode({"SISMEMBER", index(), name}) + encode({"ZSCORE", ends(), name}) + encode({"TIME"}), 3);
+  if (answers[0].integer() != 1) return listing::none;
+  const auto end = number_in<std::int64_t>(answers[1].text());
+  const bool over = end && event_time(milliseconds(*end)) <= to_time(answers[2]) + clocks_may_differ;
+  return over ? listing::ended : listing::listed;
+}
+
+std::vector<std::string> catalogue::names(session& with) const {
+  const reply members = ask_about(with, {index(), 0}, {"SMEMBERS", index()});
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < members.size(); ++i) all.emplace_back(members[i].text());
+  return all;
+}
+
+header catalogue::read_header(session& with, std::string_view name) const {
+  validate_filter_name(name);
+  const std::string key = keys_of(name).header();
+  const reply fields = header_of(with, name);
+  bool nothing = true;
+  for (std::size_t i = 0; i < fields.size(); ++i) nothing = nothing && fields[i].is_nil();
+  if (!nothing) {
+    if (fields[3].text() == ready) return decode(name, fields);
+    throw storage_error("the filter '" + std::string(name) +
+                            "' is being dropped by another process, or was left half dropped by one that "
+                            "died; drop it (again)",
+                        0, key);
+  }
+  if (is_lost(with, name)) throw damaged_key(key, "is missing");
+  if (look_up(with, name) == listing::ended)
+    throw parameter_error("the filter '" + std::string(name) +
+                          "' has ended, as it was made to; make one with: everseen create " +
+                          std::string(name));
+  throw no_such_filter(name);
+}
+
+reply catalogue::header_of(session& with, std::string_view name) const {
+  const std::string key = keys_of(name).header();
+  return ask_about(
+      with, {key, 0},
+      {"HMGET", key, "spec", "id", "generation", "ready", "ends_at", "next", "next_spec", "next_ready"});
+}
+
+header catalogue::decode(std::string_view name, const reply& fields) const {
+  const key_names keys = keys_of(name);
+  const std::string key = keys.header();
+  header h{{.keys = keys, .spec = spec_in(key, fields[0])}};
+  remote_filter& f = h.live;
+  if (fields[1].text().size() != f.id.size()) throw damaged_key(key, "has no valid id");
+  std::ranges::copy(fields[1].text(), f.id.begin());
+  const auto generation = number_in<std::uint64_t>(fields[2].text());
+  if (!generation) throw damaged_key(key, "has no valid generation");
+  f.generation = *generation;
+  if (!fields[4].is_nil()) {
+    const auto end = number_in<std::int64_t>(fields[4].text());
+    if (!end) throw damaged_key(key, "has no valid end");
+    f.ends_at = event_time(milliseconds(*end));
+  }
+  if (fields[5].is_nil()) return h;
+  const auto next = number_in<std::uint64_t>(fields[5].text());
+  if (!next) throw damaged_key(key, "has no valid next generation");
+  h.next = f;
+  h.next->generation = *next;
+  h.next->spec = spec_in(key, fields[6]);
+  h.next_is_ready = fields[7].text() == ready;
+  return h;
+}
+
+event_time catalogue::server_time(session& with, const std::string& key) {
+  return to_time(ask_about(with, {key, 0}, {"TIME"}));
+}
+
+}  // namespace everseen::redis

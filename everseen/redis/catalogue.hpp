@@ -1,0 +1,81 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/session.hpp"
+
+namespace everseen::redis {
+
+/// What a filter's header says.
+struct header {
+  remote_filter live;                   ///< the generation in use
+  std::optional<remote_filter> next{};  ///< the one that is to replace it, while the filter is rebuilt
+  bool next_is_ready = false;           ///< it holds all that it must, so partitions begin to close
+};
+
+/// The names under a prefix and where each of them leads: the index, the ends, and the headers of
+/// doc/format.md, "In Redis".
+///
+/// A name whose header is missing may be three things: free, the name of a filter that has ended as it was
+/// told to, or damage. The index tells them apart.
+class catalogue {
+ public:
+  explicit catalogue(std::string prefix) : prefix_(std::move(prefix)) {}
+
+  [[nodiscard]] key_names keys_of(std::string_view name) const { return {prefix_, name}; }
+
+  /// Writes a filter into the index. Once is enough; again does no harm.
+  ///
+  /// Whoever drops a filter hides its header, then takes the name off, then removes the header; so a name
+  /// that is written too late sees that its filter is on its way out.
+  /// @return false  it was dropped meanwhile; the index is as it was
+  [[nodiscard]] bool list(session& with, const remote_filter& f) const;
+  /// The same for whatever filter has the name now, if there is one.
+  void list_again(session& with, std::string_view name) const;
+  void unlist(session& with, std::string_view name) const;
+
+  enum class listing : std::uint8_t { none, listed, ended };
+  /// What the index says of a name.
+  [[nodiscard]] listing look_up(session& with, std::string_view name) const;
+
+  [[nodiscard]] bool has_header(session& with, std::string_view name) const;
+  /// Whether there is a filter of this name that may be used.
+  [[nodiscard]] bool is_ready(session& with, std::string_view name) const;
+  /// Whether the name is listed, has not ended, and has no header: that is damage.
+  [[nodiscard]] bool is_lost(session& with, std::string_view name) const;
+
+  /// All names in the index, in no order; some may lead nowhere.
+  [[nodiscard]] std::vector<std::string> names(session& with) const;
+
+  /// @throws parameter_error  there is no filter of this name, or it has ended
+  /// @throws format_error     its header is damaged, or missing though it is listed
+  /// @throws storage_error    it is being dropped
+  [[nodiscard]] header read_header(session& with, std::string_view name) const;
+  [[nodiscard]] remote_filter read(session& with, std::string_view name) const {
+    return read_header(with, name).live;
+  }
+
+  /// The same of a filter that is on its way out.
+  /// @throws format_error  it is damaged
+  [[nodiscard]] header decode(std::string_view name, const reply& fields) const;
+  /// What decode() wants to know.
+  [[nodiscard]] reply header_of(session& with, std::string_view name) const;
+
+  /// The time by the clock of the server that has a key. Clocks of other servers are taken to agree.
+  [[nodiscard]] static event_time server_time(session& with, const std::string& key);
+
+ private:
+  [[nodiscard]] std::string index() const { return key_names::index(prefix_); }
+  [[nodiscard]] std::string ends() const { return key_names::ends(prefix_); }
+
+  std::string prefix_;
+};
+
+/// What the field `ready` holds in the header of a filter that may be used.
+inline constexpr std::string_view ready = "1";
+
+}  // namespace everseen::redis

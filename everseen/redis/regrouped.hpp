@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "everseen/core/partition.hpp"
+
+namespace everseen::redis {
+
+/// Batches of a filter with one number of partitions, as batches of one with another: its next generation may
+/// be divided otherwise. Keys that are equal keep their order, as equal keys always share a partition.
+///
+/// The digests, times and verdicts of the first batches must outlive this. Threads: one at a time.
+class regrouped {
+ public:
+  /// @param timed  whether the filter has a window, so that times matter
+  regrouped(std::span<const partition_batch> batches, std::uint32_t partitions, bool timed);
+
+  [[nodiscard]] std::span<const partition_batch> batches() const noexcept { return batches_; }
+
+  /// Puts the verdicts where the first batches want them.
+  void give_back() const;
+
+ private:
+  struct group {
+    std::vector<digest> digests;
+    std::vector<event_time> times;
+    std::vector<verdict> verdicts;
+    std::vector<verdict*> wanted_at;
+  };
+
+  std::vector<group> groups_;
+  std::vector<partition_batch> batches_;
+};
+
+}  // namespace everseen::redis

@@ -1,0 +1,62 @@
+#include "everseen/redis/server_check.hpp"
+
+#include <charconv>
+
+namespace everseen::redis {
+
+namespace {
+
+/// Since then scripts are replicated by what they did, so that a replica may take over in the middle of them.
+constexpr int oldest_major_version = 5;
+
+void doubt_version(const std::string& name, std::string_view info, std::vector<std::string>& doubts) {
+  const std::string_view version = info_field(info, "redis_version").value_or("");
+  int major = oldest_major_version;
+  std::from_chars(version.data(), version.data() + version.size(), major);
+  if (major < oldest_major_version)
+    doubts.push_back(name + " is version " + std::string(version) + "; everseen needs Redis 5 or later");
+}
+
+void doubt_eviction(const std::string& name, std::string_view info, std::vector<std::string>& doubts) {
+  const auto policy = info_field(info, "maxmemory_policy");
+  if (!policy)
+    doubts.push_back(name + " does not say what it does when its memory is full; a filter needs noeviction");
+  else if (*policy != "noeviction")
+    doubts.push_back(name + " has the maxmemory-policy " + std::string(*policy) +
+                     " and may throw away parts of filters; set it to noeviction");
+}
+
+void doubt_role(const std::string& name, std::string_view info, std::vector<std::string>& doubts) {
+  if (info_field(info, "role") == "slave")
+    doubts.push_back(name + " is a replica of " + std::string(info_field(info, "master_host").value_or("?")) +
+                     ":" + std::string(info_field(info, "master_port").value_or("?")) +
+                     " and takes no new keys; use the URL of its master");
+}
+
+void doubt_persistence(const std::string& name, std::string_view info, std::vector<std::string>& doubts) {
+  if (info_field(info, "aof_enabled") == "0" && info_field(info, "save") == "")
+    doubts.push_back(name + " keeps nothing on disk: a restart forgets its filters; set appendonly to yes");
+}
+
+}  // namespace
+
+std::optional<std::string_view> info_field(std::string_view info, std::string_view field) noexcept {
+  while (!info.empty()) {
+    const std::string_view line = info.substr(0, info.find_first_of("\r\n"));
+    if (line.starts_with(field) && line.substr(field.size()).starts_with(':'))
+      return line.substr(field.size() + 1);
+    const std::size_t next = info.find_first_not_of("\r\n", line.size());
+    info = next == std::string_view::npos ? std::string_view{} : info.substr(next);
+  }
+  return {};
+}
+
+std::vector<std::string> doubts_about(std::string_view who, std::string_view info) {
+  const std::string name = "redis at " + std::string(who);
+  std::vector<std::string> doubts;
+  for (const auto doubt : {doubt_version, doubt_eviction, doubt_role, doubt_persistence})
+    doubt(name, info, doubts);
+  return doubts;
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace everseen::redis {
+
+/// What a server says of itself that could make a filter forget or refuse keys, a sentence each: eviction, a
+/// read-only replica, nothing kept on disk, a version that is too old.
+///
+/// @param who   names the server
+/// @param info  what INFO answered: the sections server, memory, replication and persistence; and a line
+///              `save:` with what CONFIG GET save answered, if it did
+[[nodiscard]] std::vector<std::string> doubts_about(std::string_view who, std::string_view info);
+
+/// The value of a field of INFO.
+[[nodiscard]] std::optional<std::string_view> info_field(std::string_view info,
+                                                         std::string_view field) noexcept;
+
+}  // namespace everseen::redis

@@ -1,0 +1,162 @@
+#include "everseen/redis/upkeep.hpp"
+
+#include <algorithm>
+
+#include "everseen/core/error.hpp"
+#include "everseen/redis/fence.hpp"
+#include "everseen/redis/scripts.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+/// Where it meets other bits, a script goes through a page byte by byte: some milliseconds of the server's
+/// time.
+constexpr std::size_t merged_bytes = std::size_t{16} << 10;
+
+/// What a step makes of a partition.
+struct change {
+  bool forget = false;  // its segments
+  std::string field{};  // of the state
+  std::string value{};
+  bool ends = false;      // its keys, at...
+  std::string ends_at{};  // milliseconds since 1970; empty: never
+  bool check_length = false;
+};
+
+remote_partition look_at(session& with, const remote_filter& f, std::uint32_t partition) {
+  const std::string state = f.keys.state(f.generation, partition);
+  return decode_state(f, partition, ask_about(with, {state, partition}, {"HGETALL", state}));
+}
+
+reply ask_script(session& with, const route& to, const script& s, const std::vector<std::string>& keys,
+                 const std::vector<std::string>& arguments) {
+  const std::string count = std::to_string(keys.size());
+  std::vector<std::string_view> words = {"EVAL", s.text, count};
+  words.insert(words.end(), keys.begin(), keys.end());
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<request> requests;
+  requests.push_back({to, encode(words), 1, true});
+  answer a = std::move(with.exchange(requests).front());
+  if (!a) throw backend_error(a.error().message);
+  if (a->front().is_error())
+    throw backend_error("the Redis server refused a command on " + to.key + ": " +
+                        std::string(a->front().text()));
+  return std::move(a->front());
+}
+
+std::string attempt(session& with, const remote_filter& f, const remote_partition& was, const change& c) {
+  const std::uint64_t epoch = was.epoch + 1;
+  const remote_partition next = {was.number, epoch, c.forget ? std::vector<slice_state>{} : was.slices};
+  std::vector<std::string> keys = {f.keys.state(f.generation, was.number),
+                                   f.keys.fence(f.generation, was.number)};
+  std::vector<std::string> arguments = {std::to_string(was.epoch),
+                                        std::to_string(epoch),
+                                        encode_state(f, next),
+                                        fence::bytes_of(epoch),
+                                        c.field,
+                                        c.value};
+  if (c.ends) arguments.push_back(c.ends_at);
+  for (const slice_state& slice : was.slices)
+    for (std::uint32_t layer = 0; (c.forget || c.ends) && layer < slice.layers.size(); ++layer) {
+      const segment_id id = {was.number, slice.index, layer};
+      keys.push_back(f.keys.segment(f.generation, id));
+      if (c.forget) arguments.push_back(count_field(id));
+      if (c.ends) arguments.push_back(c.check_length ? std::to_string(slice.layers[layer].shape.bytes) : "");
+    }
+  const script& s = c.ends ? scripts::settle() : scripts::revise();
+  const reply done = ask_script(with, {keys.front(), was.number}, s, keys, arguments);
+  if (done.text() == "M") throw damaged_key(keys.front(), "is missing");
+  if (done.text().starts_with('D')) {
+    const auto number = static_cast<std::size_t>(std::stoul(std::string(done.text().substr(1))));
+    throw damaged_key(keys.at(number + 1), "is missing, or has another type or length");
+  }
+  return std::string(done.text());
+}
+
+/// Sent twice it answers stale the second time, and is done once more: that does no harm.
+void carry_out(session& with, const remote_filter& f, std::uint32_t partition, const change& c) {
+  while (attempt(with, f, look_at(with, f, partition), c) != "K") {
+  }
+}
+
+}  // namespace
+
+void empty_partition(session& with, const remote_filter& f, std::uint32_t partition) {
+  carry_out(with, f, partition, {.forget = true});
+}
+
+void announce(session& with, const remote_filter& f, std::uint32_t partition, std::uint64_t next) {
+  carry_out(with, f, partition, {.field = "next", .value = std::to_string(next)});
+}
+
+void make_lasting(session& with, const remote_filter& f, std::uint32_t partition) {
+  carry_out(with, f, partition,
+            {.ends = true, .ends_at = f.ends_at ? to_text(*f.ends_at) : "", .check_length = true});
+}
+
+void close_partition(session& with, const remote_filter& f, std::uint32_t partition, event_time until) {
+  const std::string state = f.keys.state(f.generation, partition);
+  for (;;) {
+    const reply fields = ask_about(with, {state, partition}, {"HGETALL", state});
+    if (fields.size() == 0) return;
+    const remote_partition was = decode_state(f, partition, fields);
+    if (was.closed) return;
+    const change closing = {.field = "closed", .value = "1", .ends = true, .ends_at = to_text(until)};
+    if (attempt(with, f, was, closing) == "K") return;
+  }
+}
+
+void merge_bits(session& with, const remote_filter& f, const segment_id& id, std::span<const std::byte> bits,
+                std::uint64_t keys) {
+  const std::string key = f.keys.segment(f.generation, id);
+  for (std::size_t from = 0; from < bits.size(); from += merged_bytes) {
+    const auto page = bits.subspan(from, std::min(merged_bytes, bits.size() - from));
+    if (std::ranges::all_of(page, [](std::byte b) { return b == std::byte{0}; })) continue;
+    const std::string text(reinterpret_cast<const char*>(page.data()), page.size());
+    if (ask_script(with, {key, id.partition}, scripts::merge(), {key}, {std::to_string(from), text}).text() !=
+        "K")
+      throw damaged_key(key, "is missing or shorter than it was");
+  }
+  if (keys == 0) return;
+  const std::string state = f.keys.state(f.generation, id.partition);
+  (void)ask_about(with, {state, id.partition}, {"HINCRBY", state, count_field(id), std::to_string(keys)});
+}
+
+void unlink_partitions(session& with, const remote_filter& f) {
+  for (std::uint32_t p = 0; p < f.spec.partitions; ++p) unlink_partition(with, f, p);
+}
+
+void unlink_partition(session& with, const remote_filter& f, std::uint32_t partition) {
+  const std::string state = f.keys.state(f.generation, partition);
+  // From the names of the counts: they stay readable where the manifest does not.
+  constexpr std::string_view counts = "keys:";
+  std::vector<std::string> keys = {state, f.keys.fence(f.generation, partition)};
+  try {
+    const reply fields = ask_about(with, {state, partition}, {"HKEYS", state});
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      if (const std::string_view field = fields[i].text(); field.starts_with(counts))
+        keys.push_back(state + ":" + std::string(field.substr(counts.size())));
+  } catch (const format_error&) {
+    // Of another type: it goes, and names nothing else.
+  }
+  std::vector<std::string_view> words = {"UNLINK"};
+  words.insert(words.end(), keys.begin(), keys.end());
+  std::vector<request> requests;
+  requests.push_back({{state, partition}, encode(words), 1, true});
+  const answer a = std::move(with.exchange(requests).front());
+  if (!a) throw backend_error(a.error().message);
+  if (a->front().is_error())
+    throw backend_error("the Redis server refused a command on " + state + ": " +
+                        std::string(a->front().text()));
+}
+
+bool change_header(session& with, const std::string& key, const header_fields& if_so,
+                   const header_fields& changes) {
+  std::vector<std::string> arguments = {std::to_string(if_so.size())};
+  for (const header_fields* all : {&if_so, &changes})
+    for (const auto& [field, value] : *all) arguments.insert(arguments.end(), {std::string(field), value});
+  return ask_script(with, {key, 0}, scripts::change_header(), {key}, arguments).integer() == 1;
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/session.hpp"
+
+namespace everseen::redis {
+
+// What is done to a partition as a whole, while others use it. Each is one step for them: it moves the epoch
+// on, so that nobody goes on with a plan from before.
+
+/// Forgets all keys.
+/// @throws format_error  the state is missing or damaged    @throws backend_error
+void empty_partition(session& with, const remote_filter& f, std::uint32_t partition);
+
+/// Tells everybody who adds keys that they must be added to the generation `next`, too; 0: no longer.
+/// @throws  as empty_partition
+void announce(session& with, const remote_filter& f, std::uint32_t partition, std::uint64_t next);
+
+/// Lets all keys of a partition of a new generation live as long as the filter.
+/// @throws  as empty_partition; also where a segment is missing or has another length
+void make_lasting(session& with, const remote_filter& f, std::uint32_t partition);
+
+/// Sends everybody to the next generation from now on. What is there can still be looked at until `until`.
+/// Nothing is done where it has been closed, or is gone.
+/// @throws  as empty_partition
+void close_partition(session& with, const remote_filter& f, std::uint32_t partition, event_time until);
+
+/// Adds bits to a segment, page by page, and so many to its count of keys.
+/// @throws format_error  the segment has another length    @throws backend_error
+void merge_bits(session& with, const remote_filter& f, const segment_id& id, std::span<const std::byte> bits,
+                std::uint64_t keys);
+
+/// Removes a partition, or all of a filter's, whatever is left of them.
+/// @throws backend_error
+void unlink_partition(session& with, const remote_filter& f, std::uint32_t partition);
+void unlink_partitions(session& with, const remote_filter& f);
+
+using header_fields = std::vector<std::pair<std::string_view, std::string>>;
+/// Changes a header if it is as believed; the empty text stands for no field.
+/// @return whether it was    @throws backend_error
+bool change_header(session& with, const std::string& key, const header_fields& if_so,
+                   const header_fields& changes);
+
+}  // namespace everseen::redis

@@ -1,0 +1,112 @@
+// Named filters on a Redis server, from the shell.
+
+#include <nlohmann/json.hpp>
+
+#include "test/cli/shell.hpp"
+#include "test/support/redis_server.hpp"
+
+namespace everseen::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class RedisFilters : public Shell {
+ protected:
+  /// With the server as the store.
+  program_result on_redis(const std::string& line) const {
+    return sh("export EVERSEEN_STORE=" + server_.url() + "; " + line);
+  }
+  void SetUp() override { server_.run({"CONFIG", "SET", "appendonly", "yes"}); }
+
+  redis_server server_;
+};
+
+TEST_F(RedisFilters, EndAsTheyWereMadeTo) {
+  EXPECT_THAT(on_redis("everseen create f --expire 1s"), Prints(HasSubstr("ends after 1s")));
+  EXPECT_THAT(on_redis("everseen info f"), Prints(HasSubstr("\nends          20")));
+  EXPECT_THAT(on_redis("everseen add f a"), Prints("1 fresh, 0 seen\n"));
+  wait_until([&] { return server_.run({"EXISTS", "everseen:f"}) == "0"; }, "the filter ends");
+  EXPECT_THAT(on_redis("everseen add f a"), Complains(2, "'f' has ended", "everseen create f"));
+  EXPECT_THAT(on_redis("everseen list"), Prints(IsEmpty()));
+  EXPECT_THAT(on_redis("everseen create f -q && everseen check f a"), Prints("fresh\ta\n", 1));
+}
+
+TEST_F(RedisFilters, InFilesDoNotEnd) {
+  EXPECT_THAT(sh("everseen create f --expire 1h"), Complains(2, "'f' cannot expire", "window"));
+  EXPECT_THAT(sh("everseen list"), Prints(IsEmpty()));
+}
+
+TEST_F(RedisFilters, ShowTheirPartitionsAndServers) {
+  ASSERT_EQ(
+      on_redis("everseen create f --capacity 1000 --partitions 2 && seq 5000 | everseen add f -q").exit_code,
+      0);
+  EXPECT_THAT(
+      on_redis("everseen info f"),
+      Prints(AllOf(HasSubstr("partition  layers"), HasSubstr("rate if full"), HasSubstr(server_.address()))));
+  const auto info = nlohmann::json::parse(on_redis("everseen info f --json").out);
+  ASSERT_EQ(info["parts"].size(), 2u);
+  std::uint64_t keys = 0;
+  for (const auto& part : info["parts"]) {
+    keys += part["keys"].get<std::uint64_t>();
+    EXPECT_EQ(part["layers"], 3);
+    EXPECT_EQ(part["server"], server_.address());
+    EXPECT_GT(part["bytes"], 0);
+    EXPECT_LE(part["error_rate_now"], part["error_rate_when_full"]);
+    EXPECT_LE(part["error_rate_when_full"], 1e-6);
+  }
+  EXPECT_EQ(keys, info["keys"]);
+  EXPECT_THAT(info["warnings"], IsEmpty());
+}
+
+TEST_F(RedisFilters, WarnOfAServerThatMayThrowThemAway) {
+  server_.run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+  const auto warns =
+      testing::Field("err", &program_result::err,
+                     AllOf(HasSubstr("warning: "), HasSubstr("allkeys-lru"), HasSubstr("noeviction")));
+  EXPECT_THAT(on_redis("everseen create f"), warns);
+  EXPECT_THAT(on_redis("everseen info f"), warns);
+  EXPECT_EQ(nlohmann::json::parse(on_redis("everseen info f --json").out)["warnings"].size(), 1u);
+  EXPECT_THAT(on_redis("everseen add f a"), Prints("1 fresh, 0 seen\n")) << "not each time";
+}
+
+TEST_F(RedisFilters, AreEmptiedAndDropped) {
+  EXPECT_THAT(
+      on_redis("everseen create f -q && everseen add f -q a b && everseen reset f && everseen check f a"),
+      Prints("fresh\ta\n", 1));
+  EXPECT_THAT(on_redis("everseen drop f && everseen list"), Prints(IsEmpty()));
+  EXPECT_THAT(on_redis("everseen reset f"), Complains(2, "no filter named 'f'", "everseen create f"));
+  EXPECT_THAT(on_redis("everseen drop f"), Complains(2, "no filter named 'f'"));
+}
+
+TEST_F(RedisFilters, CarryTheSameBytesToFilesAndBack) {
+  const std::string redis = " --store " + server_.url();
+  given("everseen create f --capacity 1000 --partitions 3" + redis + " && seq 5000 | everseen add f -q" +
+        redis);
+  EXPECT_THAT(sh("everseen export f -o one" + redis +
+                 " && everseen import f one && everseen export f -o two && "
+                 "everseen import g two" +
+                 redis + " && everseen export g -o three" + redis),
+              Prints(AllOf(HasSubstr("imported f"), HasSubstr("imported g"))));
+  // But for the name and the ids of stream and filter, and the counts, which an import may raise.
+  EXPECT_THAT(sh("diff <(seq 20000 | everseen check f) <(seq 20000 | everseen check g" + redis + ")"),
+              Prints(IsEmpty()));
+  EXPECT_THAT(sh("cmp -l one two | wc -l; wc -c < one; wc -c < three"), Prints(Not(IsEmpty())));
+  EXPECT_THAT(sh("everseen import g one" + redis), Complains(2, "'g' exists already", "choose another name"));
+}
+
+TEST_F(RedisFilters, SayWhenAMissingOneIsToBeExported) {
+  for (const char* verb : {"export nope -o x", "info nope", "drop nope", "reset nope", "add nope a"})
+    EXPECT_THAT(on_redis(std::string("everseen ") + verb), Complains(2, "everseen create nope")) << verb;
+}
+
+TEST_F(RedisFilters, OfAFullServerAreNotSilentlyForgotten) {
+  ASSERT_EQ(on_redis("everseen create f -q && everseen add f -q a").exit_code, 0);
+  server_.run({"CONFIG", "SET", "maxmemory", "1"});
+  EXPECT_THAT(on_redis("everseen add f b"), Complains(3, "maxmemory"));
+}
+
+}  // namespace
+}  // namespace everseen::test

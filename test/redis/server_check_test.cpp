@@ -1,0 +1,63 @@
+#include "everseen/redis/server_check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace everseen::redis {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string healthy =
+    "redis_version:7.0.15\r\nmaxmemory_policy:noeviction\r\nrole:master\r\naof_enabled:1\r\nsave:\r\n";
+
+std::string changed(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+TEST(ServerCheck, FindsAFieldAmongOthersThatBeginAlike) {
+  const char* info = "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n\r\nsave:\r\nrole:master\r\n";
+  EXPECT_EQ(info_field(info, "maxmemory"), "0");
+  EXPECT_EQ(info_field(info, "maxmemory_policy"), "noeviction");
+  EXPECT_EQ(info_field(info, "role"), "master");
+  EXPECT_EQ(info_field(info, "save"), "");
+  EXPECT_EQ(info_field(info, "max"), std::nullopt);
+  EXPECT_EQ(info_field("", "role"), std::nullopt);
+  EXPECT_EQ(info_field("role", "role"), std::nullopt);
+}
+
+TEST(ServerCheck, DoubtsNothingAboutAMasterThatEvictsNothingAndKeepsAll) {
+  EXPECT_THAT(doubts_about("h:1", healthy), IsEmpty());
+}
+
+TEST(ServerCheck, DoubtsEviction) {
+  EXPECT_THAT(doubts_about("h:1", changed(healthy, "noeviction", "volatile-ttl")),
+              ElementsAre(AllOf(HasSubstr("h:1"), HasSubstr("volatile-ttl"), HasSubstr("noeviction"))));
+  EXPECT_THAT(doubts_about("h:1", changed(healthy, "maxmemory_policy", "other")),
+              ElementsAre(HasSubstr("does not say")));
+}
+
+TEST(ServerCheck, DoubtsReplicas) {
+  EXPECT_THAT(doubts_about("h:1", changed(healthy, "role:master", "role:slave") +
+                                      "master_host:m\r\nmaster_port:2\r\n"),
+              ElementsAre(AllOf(HasSubstr("h:1"), HasSubstr("replica of m:2"))));
+}
+
+TEST(ServerCheck, DoubtsAServerThatKeepsNothingOnDisk) {
+  const std::string forgetful = changed(healthy, "aof_enabled:1", "aof_enabled:0");
+  EXPECT_THAT(doubts_about("h:1", forgetful), ElementsAre(HasSubstr("keeps nothing on disk")));
+  EXPECT_THAT(doubts_about("h:1", changed(forgetful, "save:", "save:3600 1")), IsEmpty());
+  EXPECT_THAT(doubts_about("h:1", changed(forgetful, "save:", "x:")), IsEmpty()) << "it did not say";
+}
+
+TEST(ServerCheck, DoubtsAServerThatIsTooOld) {
+  EXPECT_THAT(doubts_about("h:1", changed(healthy, "7.0.15", "4.0.9")),
+              ElementsAre(AllOf(HasSubstr("4.0.9"), HasSubstr("Redis 5"))));
+  EXPECT_THAT(doubts_about("h:1", changed(healthy, "7.0.15", "10.1.0")), IsEmpty());
+}
+
+}  // namespace
+}  // namespace everseen::redis
