@@ -21,7 +21,7 @@
 /// How good: with 8 probes as bkdr.hpp says. With 16 bad: of the longest seeds' hashes hardly more than the
 /// key's last byte is left, such a probe is soon set for every key, and the rate is that of fewer probes in a
 /// fuller filter. A million keys at 30 bits each err 17 to 50 times as often as the formula says, at 50 bits
-/// hundreds of times: doc/hashing.md, "How good they are", from bench/foreign_rates_bench.cpp.
+/// 80 to 1000 times: doc/hashing.md, "How good they are", from bench/foreign_rates_bench.cpp.
 namespace everseen::compat::bkdr_php {
 
 inline constexpr unsigned max_probes = bkdr::max_probes;
