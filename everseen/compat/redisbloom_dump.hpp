@@ -10,9 +10,10 @@
 
 /// What BF.SCANDUMP gives out and BF.LOADCHUNK takes in: pairs of an iterator and bytes.
 ///
-/// The first pair is (1, header). Then come the bits of the layers, oldest first, each in chunks of at most
-/// 16 MiB that do not cross from one layer to the next; a chunk's iterator is 1 + the bytes of all chunks up
-/// to its own end. BF.SCANDUMP says that it is done by (0, nothing), which is not loaded.
+/// The first pair is (1, header). Then come the bits of the layers, oldest first, each in chunks that do not
+/// cross from one layer to the next, of at most 16 MiB (10 MB in old versions); a chunk's iterator is 1 + the
+/// bytes of all chunks up to its own end. BF.SCANDUMP says that it is done by (0, nothing), which is not
+/// loaded.
 ///
 /// Header, all little-endian, without gaps:
 ///     bytes 0–7    keys of the chain            8–11  layers        12–15  flags      16–19  expansion
