@@ -22,9 +22,9 @@ layer empty_layer(std::uint64_t capacity, double error_rate) {
   made.capacity = capacity;
   made.error_rate = error_rate;
   made.bits_per_key = bits_per_key(error_rate);
-  made.probes = probes(made.bits_per_key);
   const double bits = static_cast<double>(capacity) * made.bits_per_key;
   if (bits > max_bits) throw parameter_error("a layer would have more than 2^62 bits; ask for fewer keys");
+  made.probes = probes(made.bits_per_key);  // not before: halved often enough, a rate is 0 and needs infinity
   const auto words = (static_cast<std::uint64_t>(bits) + 63) / 64;
   if (words == 0) throw parameter_error("that error rate needs no bits; ask for a lower one");
   made.bits.resize(words * 8);

@@ -22,7 +22,7 @@ constexpr std::uint64_t max_bytes = std::uint64_t{1} << 59;
   throw format_error("not a dump of RedisBloom: " + why);
 }
 
-/// Reads or writes fields one after the other.
+/// Writes fields one after the other.
 class field_writer {
  public:
   explicit field_writer(std::byte* to) noexcept : to_(to) {}
@@ -36,6 +36,7 @@ class field_writer {
   std::byte* to_;
 };
 
+/// Reads them again.    @pre the bytes are there
 class field_reader {
  public:
   explicit field_reader(const std::byte* from) noexcept : from_(from) {}
@@ -113,6 +114,23 @@ void validate_flags(const chain& c) {
   if (c.grows() && c.expansion == 0) refuse("it grows by a factor of 0");
 }
 
+/// The chain without its layers; their links fill the rest of the header exactly.
+chain decode_head(std::span<const std::byte> header) {
+  if (header.size() < head_bytes) refuse("its header ends after " + std::to_string(header.size()) + " bytes");
+  field_reader in(header.data());
+  chain read;
+  read.keys = in.get<std::uint64_t>();
+  const auto layers = in.get<std::uint32_t>();
+  read.flags = in.get<std::uint32_t>();
+  read.expansion = in.get<std::uint32_t>();
+  if (layers == 0) refuse("it has no layers");
+  if (header.size() != head_bytes + link_bytes * std::uint64_t{layers})
+    refuse("a header of " + std::to_string(header.size()) + " bytes does not hold " + std::to_string(layers) +
+           " layers");
+  validate_flags(read);
+  return read;
+}
+
 }  // namespace
 
 dumper::dumper(const chain& from, std::size_t chunk_bytes)
@@ -155,23 +173,12 @@ void loader::load(std::int64_t iterator, std::span<const std::byte> data) {
 }
 
 void loader::load_header(std::span<const std::byte> data) {
-  if (data.size() < head_bytes) refuse("its header ends after " + std::to_string(data.size()) + " bytes");
-  field_reader in(data.data());
-  chain read;
-  read.keys = in.get<std::uint64_t>();
-  const auto layers = in.get<std::uint32_t>();
-  read.flags = in.get<std::uint32_t>();
-  read.expansion = in.get<std::uint32_t>();
-  if (layers == 0) refuse("it has no layers");
-  if (data.size() != head_bytes + link_bytes * std::uint64_t{layers})
-    refuse("a header of " + std::to_string(data.size()) + " bytes does not hold " + std::to_string(layers) +
-           " layers");
-  validate_flags(read);
+  chain read = decode_head(data);
   std::vector<std::uint64_t> lengths;
   std::uint64_t bytes = 0;
   std::uint64_t keys = 0;
-  for (std::size_t i = 0; i < layers; ++i) {
-    announced_layer l = decode_link(data.data() + head_bytes + link_bytes * i, "layer " + std::to_string(i));
+  for (std::size_t at = head_bytes; at < data.size(); at += link_bytes) {
+    announced_layer l = decode_link(data.data() + at, "layer " + std::to_string(lengths.size()));
     bytes += l.bytes;
     if (bytes > max_bytes) refuse("its layers are larger than any memory");
     keys += l.of.keys;
