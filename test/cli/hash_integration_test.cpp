@@ -52,7 +52,9 @@ TEST_F(Hash, PrintsWhatTheDocumentShows) {
     if (line.starts_with(prompt + "everseen hash ")) {
       command = line.substr(prompt.size());
     } else if (line.starts_with("    ") && !command.empty()) {
-      shown[command] += (shown[command].empty() ? "" : " ") + line.substr(4);
+      std::string& numbers = shown[command];
+      if (!numbers.empty()) numbers += ' ';
+      numbers += line.substr(4);
     } else {
       command.clear();
     }
