@@ -3,6 +3,10 @@
 // Ten million random words, 90 MB, in the page cache. Every program runs as a process of its own; their
 // answers are compared before anything is timed. `vs_everseen` is a peer's time over the time of everseen in
 // the same run.
+//
+// And what does a window cost? Two million clicks over half an hour, keyed by a field, with a window of ten
+// minutes; their times in order, and out of order by up to five minutes. `vs_no_window` is the time over that
+// of the same lines without a window.
 
 #include <algorithm>
 #include <array>
@@ -83,6 +87,40 @@ class sample {
   std::string folder_;
 };
 
+/// Clicks and the answers, made once a run of the benchmarks.
+class clicks {
+ public:
+  static const clicks& instance() {
+    static const clicks one;
+    return one;
+  }
+  ~clicks() { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string in_order() const { return folder_ + "/in-order"; }
+  [[nodiscard]] std::string out_of_order() const { return folder_ + "/out-of-order"; }
+  [[nodiscard]] static std::string dedup(const std::string& window) {
+    const std::string timed = window.empty() ? "" : "--time-field 2 --window " + window + " ";
+    return sample::dedup() + "--key-field 1 --delimiter , " + timed;
+  }
+
+ private:
+  clicks() {
+    folder_ = (std::filesystem::temp_directory_path() / "everseen-bench-XXXXXX").string();
+    require(mkdtemp(folder_.data()) != nullptr, "no temporary folder");
+    const std::string gen =
+        EVERSEEN_PROGRAM " gen clicks --count 2M --repeats 5% --format csv --time-format ms ";
+    run(gen + "| sed 1d > " + in_order());
+    run(gen + "--disorder 5m | sed 1d > " + out_of_order());
+    for (const std::string& lines : {in_order(), out_of_order()}) {  // a day forgets nothing of half an hour
+      run(dedup("1d") + lines + " > " + folder_ + "/window");
+      run(dedup("") + lines + " > " + folder_ + "/no-window");
+      require(std::system(("cmp -s " + folder_ + "/window " + folder_ + "/no-window").c_str()) == 0,
+              "a window that forgets nothing prints other lines than none");
+    }
+  }
+  std::string folder_;
+};
+
 /// Best of three of our own run to /dev/null: what peers are compared with.
 double everseen_seconds() {
   static const double best = [] {
@@ -128,12 +166,36 @@ void peer_mawk(benchmark::State& state) {
   measure(state, "mawk '!s[$0]++' " + sample::instance().words() + " > /dev/null");
 }
 
+void measure_window(benchmark::State& state, const std::string& lines) {
+  double without = 1e9;
+  for (int i = 0; i < 3; ++i)
+    without = std::min(without, run(clicks::dedup("") + lines + " > /dev/null").seconds);
+  double least = 1e9;
+  run_result last;
+  for (auto _ : state) {
+    last = run(clicks::dedup("10m") + lines + " > /dev/null");
+    state.SetIterationTime(last.seconds);
+    least = std::min(least, last.seconds);
+  }
+  state.counters["cpu_s"] = last.cpu_seconds;
+  state.counters["peak_MB"] = last.peak_megabytes;
+  state.counters["vs_no_window"] = least / without;
+}
+void window_in_order(benchmark::State& state) {
+  measure_window(state, clicks::instance().in_order());
+}
+void window_out_of_order(benchmark::State& state) {
+  measure_window(state, clicks::instance().out_of_order());
+}
+
 BENCHMARK(dedup_to_null)->UseManualTime()->Iterations(5)->Unit(benchmark::kMillisecond);
 BENCHMARK(dedup_one_thread)->UseManualTime()->Iterations(5)->Unit(benchmark::kMillisecond);
 BENCHMARK(dedup_to_file)->UseManualTime()->Iterations(5)->Unit(benchmark::kMillisecond);
 BENCHMARK(dedup_from_pipe)->UseManualTime()->Iterations(3)->Unit(benchmark::kMillisecond);
 BENCHMARK(peer_sort_u)->UseManualTime()->Iterations(2)->Unit(benchmark::kMillisecond);
 BENCHMARK(peer_mawk)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK(window_in_order)->UseManualTime()->Iterations(5)->Unit(benchmark::kMillisecond);
+BENCHMARK(window_out_of_order)->UseManualTime()->Iterations(5)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace everseen::bench

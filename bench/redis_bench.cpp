@@ -127,6 +127,39 @@ BENCHMARK_CAPTURE(gear, script_check_known, "?gear=script", what::check_known)->
 BENCHMARK_CAPTURE(gear, bitfield_add_new, "?gear=bitfield", what::add_new)->Apply(rates)->Arg(2)->Arg(6);
 BENCHMARK_CAPTURE(gear, bitfield_check_new, "?gear=bitfield", what::check_new)->Apply(rates)->Arg(2);
 
+/// How many keys a second does bulk loading take, from the lease to the last acknowledged page? All in one
+/// batch, as the store gets it.
+void merge(benchmark::State& state) {
+  constexpr std::size_t count = 1'000'000;
+  const double rate = std::pow(10.0, -static_cast<double>(state.range(0)));
+  const auto digests = random_digests(count, 11);
+  std::vector<verdict> out(count);
+  const partition_batch batch{0, digests, {}, out};
+  double cpu = 0, wall = 0, published = 0;
+  for (auto _ : state) {
+    const redis::redis_store store(redis::parse_redis_url(server().url("?gear=merge")));
+    const spec s = store.plan({.capacity = count, .error_rate = rate, .partitions = 1});
+    const auto filter = redis::redis_store(store).create("bench", s);
+    published += published_rate(s.probes) / static_cast<double>(state.max_iterations);
+    const double cpu_before = server().cpu_seconds();
+    const double took = seconds([&] {
+      const auto result = filter->add(std::span(&batch, 1));
+      require(result.has_value(), result ? "" : result.error().message);
+      require(static_cast<double>(result->seen) <= 10 + 3 * rate * count, "verdicts");
+    });
+    cpu += server().cpu_seconds() - cpu_before;
+    wall += took;
+    state.SetIterationTime(took);
+    require(filter->check(std::span(&batch, 1))->seen == count, "a key is not on the server");
+    server().clear();
+  }
+  const double keys = static_cast<double>(count * state.iterations());
+  state.counters["keys/s"] = keys / wall;
+  state.counters["redis_keys/s"] = keys / cpu;
+  state.counters["vs_published"] = keys / wall / published;
+}
+BENCHMARK(merge)->Apply(rates)->Arg(2)->Arg(6);
+
 /// Does one client keep three independent servers equally busy? `cpu_spread` is the largest share of CPU time
 /// over the smallest, minus 1.
 void three_instances(benchmark::State& state) {

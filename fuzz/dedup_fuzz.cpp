@@ -55,7 +55,7 @@ dedup_options choose_options(choices& choose, bool window) {
   }
   if (window) options.clock = [] { return everseen::test::at_ms(1'000'000); };
   if (window && choose.below(2) == 1) options.time = field_rule{field_rule::kind::delimited, 2, ',', {}};
-  options.without_key = static_cast<dedup_options::missing>(choose.below(3));
+  options.without_key = static_cast<dedup_options::fate>(choose.below(3));
   options.wanted = static_cast<verdict>(choose.below(3));
   options.threads = 1 + choose.below(3);
   return options;

@@ -14,14 +14,21 @@ namespace everseen::cli {
 namespace {
 
 /// What may stand for a value, in the words of all three shells' generators.
-enum class kind { words, file, directory, filter, anything };
+enum class kind { words, file, directory, filter, verb_name, anything };
 
 kind kind_of(const manual_entry& e) {
   if (!e.choices().empty()) return kind::words;
   if (e.value == "FILE") return kind::file;
   if (e.value == "DIR") return kind::directory;
   if (e.value == "NAME") return kind::filter;
+  if (e.value == "VERB") return kind::verb_name;
   return kind::anything;
+}
+
+std::string names_of_verbs() {
+  std::string names;
+  for (const verb& v : all_verbs()) names += fmt::format("{}{}", names.empty() ? "" : " ", v.name);
+  return names;
 }
 
 /// For text between single quotes of any of the shells, which all end one differently.
@@ -41,7 +48,9 @@ std::string bash_values(const manual_entry& e) {
     case kind::directory:
       return "compgen -d -- \"$word\"";
     case kind::filter:
-      return "compgen -W \"$(everseen list --names 2>/dev/null)\" -- \"$word\"";
+      return "compgen -W \"$(everseen list --names \"${store[@]}\" 2>/dev/null)\" -- \"$word\"";
+    case kind::verb_name:
+      return fmt::format("compgen -W '{}' -- \"$word\"", names_of_verbs());
     case kind::anything:
       break;
   }
@@ -59,11 +68,17 @@ std::string bash_verb(const manual_page& page) {
   return text + "          esac ;;\n      esac ;;\n";
 }
 
-std::string names_of_verbs() {
-  std::string names;
-  for (const verb& v : all_verbs()) names += fmt::format("{}{}", names.empty() ? "" : " ", v.name);
-  return names;
-}
+/// Bash takes --option=value for three words, and a URL for as many as it has colons.
+constexpr std::string_view bash_words = R"(
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} line=${COMP_LINE:0:COMP_POINT}
+  if [[ $word == = ]]; then
+    word=
+  elif [[ $before == = ]]; then
+    before=${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  local store=()
+  [[ $line =~ --store[=\ ]+([^ ]+)\  ]] && store=(--store "${BASH_REMATCH[1]}")
+)";
 
 std::string bash_script() {
   std::string text =
@@ -76,8 +91,8 @@ std::string bash_script() {
          "  esac\n}\n\n"
          "_everseen() {\n"
          "  local verb=\n"
-         "  ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]}\n"
-         "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
+         "  ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]}" +
+         std::string(bash_words) +
          "  mapfile -t COMPREPLY < <(_everseen_candidates \"$verb\" \"$before\" \"$word\")\n"
          "}\n\n"
          "complete -o filenames -F _everseen everseen\n";
@@ -92,7 +107,9 @@ std::string zsh_values(const manual_entry& e) {
     case kind::directory:
       return ":directory:_files -/";
     case kind::filter:
-      return ":filter:($(everseen list --names 2>/dev/null))";
+      return ":filter:_everseen_filters";
+    case kind::verb_name:
+      return fmt::format(":verb:({})", names_of_verbs());
     case kind::anything:
       break;
   }
@@ -103,16 +120,31 @@ std::string zsh_verb(const manual_page& page) {
   std::string text = fmt::format("    {})\n      _arguments", page.of->name);
   for (const manual_entry& o : page.options)
     for (const std::string& flag : o.flags)
-      text += fmt::format(" \\\n        '{}[{}]{}'", flag, quotable(o.text),
+      text += fmt::format(" \\\n        '{}{}[{}]{}'", flag,
+                          o.takes_a_word() && flag.starts_with("--") ? "=" : "", quotable(o.text),
                           o.takes_a_word() ? zsh_values(o) : "");
   for (const manual_entry& a : page.arguments)
     text += fmt::format(" \\\n        '{}{}'", a.many ? "*" : "", zsh_values(a));
   return text + " ;;\n";
 }
 
+constexpr std::string_view zsh_filters = R"zsh(
+_everseen_filters() {
+  local -a store
+  local i
+  for ((i = 2; i < CURRENT; i++)); do
+    case ${words[i]} in
+      --store=*) store=("${(Q)words[i]}") ;;
+      --store) store=(--store "${(Q)words[i + 1]}") ;;
+    esac
+  done
+  compadd -- ${(f)"$(everseen list --names $store 2>/dev/null)"}
+}
+)zsh";
+
 std::string zsh_script() {
-  std::string text =
-      "#compdef everseen\n\n_everseen() {\n  if ((CURRENT == 2)); then\n    local -a verbs=(\n";
+  std::string text = "#compdef everseen\n" + std::string(zsh_filters) +
+                     "\n_everseen() {\n  if ((CURRENT == 2)); then\n    local -a verbs=(\n";
   for (const verb& v : all_verbs()) text += fmt::format("      '{}:{}'\n", v.name, quotable(v.purpose));
   text +=
       "    )\n    _describe verb verbs\n    return\n  fi\n"
@@ -134,7 +166,9 @@ std::string fish_values(const manual_entry& e) {
     case kind::directory:
       return " -x -a '(__fish_complete_directories)'";
     case kind::filter:
-      return " -x -a '(everseen list --names 2>/dev/null)'";
+      return " -x -a '(__everseen_filters)'";
+    case kind::verb_name:
+      return fmt::format(" -x -a '{}'", names_of_verbs());
     case kind::anything:
       break;
   }
@@ -155,8 +189,25 @@ std::string fish_verb(const manual_page& page) {
   return text;
 }
 
+constexpr std::string_view fish_filters = R"(
+function __everseen_filters
+  set -l store
+  set -l next
+  for word in (commandline -opc)
+    if test -n "$next"
+      set store --store=$word
+    else if string match -q -- '--store=*' $word
+      set store $word
+    end
+    set next (string match -- --store $word)
+  end
+  everseen list --names $store 2>/dev/null
+end
+)";
+
 std::string fish_script() {
-  std::string text = "# fish completion for everseen\n\ncomplete -c everseen -f\n";
+  std::string text =
+      "# fish completion for everseen\n" + std::string(fish_filters) + "\ncomplete -c everseen -f\n";
   for (const verb& v : all_verbs())
     text += fmt::format("complete -c everseen -n __fish_use_subcommand -a {} -d '{}'\n", v.name,
                         quotable(v.purpose));

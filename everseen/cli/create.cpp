@@ -44,6 +44,7 @@ spec_request request_of(const options& o) {
 exit_code run(const options& o, printer& out) {
   const auto store = chosen_store(o.store);
   const spec s = store->plan(request_of(o));
+  must_have_room(*store, s);
   o.expire ? store->create_expiring(o.name, s, *o.expire) : store->create(o.name, s);
   warn_of(*store);
   if (o.quiet) return exit_code::done;

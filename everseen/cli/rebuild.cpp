@@ -144,6 +144,7 @@ action declare(CLI::App& app) {
 }  // namespace
 
 verb rebuild_verb() {
+  constexpr std::string_view scene = "everseen create clicks; seq 1000 > ids.txt";
   return {
       "rebuild",
       "Fill a filter anew while it is in use",
@@ -157,8 +158,11 @@ verb rebuild_verb() {
       "Keys that were added before and are not given are forgotten. To forget none, give all that were added "
       "up to the "
       "moment when the rebuild has begun.\n\n"
-      "A rebuild must be done within a day. One that is interrupted leaves the filter as it was. Redis only.",
-      {},
+      "One that is interrupted leaves the filter as it was; on Redis it must be done within a day. A filter "
+      "in files "
+      "cannot be added to meanwhile, and who reads it must open it again.",
+      {{"Hold only these keys", "everseen rebuild clicks < ids.txt", scene},
+       {"Make room for ten times as many", "everseen rebuild clicks --capacity 10M < ids.txt", scene}},
       declare};
 }
 

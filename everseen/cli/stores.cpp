@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/core/error.hpp"
+#include "everseen/core/growth.hpp"
 
 namespace everseen::cli {
 
@@ -43,6 +45,16 @@ std::shared_ptr<store> chosen_store(const store_choice& choice) {
     throw parameter_error(
         "a mem: store would end with this command; use file:DIRECTORY or redis://HOST:PORT");
   return open_store(url);
+}
+
+void must_have_room(const store& where, const spec& s) {
+  const auto room = where.room_bytes();
+  const double wanted = static_cast<double>(growth::plan_layer(s, 0).shape.bytes) * s.partitions;
+  if (!room || wanted <= static_cast<double>(*room)) return;
+  throw parameter_error(fmt::format(
+      "a filter for {} keys takes {}, and the store has room for {}; lower the capacity (a filter "
+      "grows when it must), raise the error rate, or take another store",
+      format_count(s.capacity), format_bytes(wanted), format_bytes(static_cast<double>(*room))));
 }
 
 void warn_of(const store& place) {

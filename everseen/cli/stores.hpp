@@ -29,6 +29,8 @@ void add_store_option(CLI::App& app, store_choice& target);
 /// @throws parameter_error  as store_url, or `mem:`    @throws as open_store(url)
 [[nodiscard]] std::shared_ptr<store> chosen_store(const store_choice& choice);
 
+/// @throws parameter_error  a new filter would never fit there, as far as the store knows
+void must_have_room(const store& where, const spec& s);
 /// Says on standard error what is amiss with a store.    @throws  as store::warnings
 void warn_of(const store& place);
 

@@ -6,6 +6,7 @@
 
 #include "everseen/redis/command.hpp"
 #include "everseen/redis/fence.hpp"
+#include "everseen/redis/lease.hpp"
 
 namespace everseen::redis {
 
@@ -19,6 +20,9 @@ bool may_change(const judging& q, std::size_t target) {
   return std::ranges::none_of(q.targets,
                               [&](const auto& t) { return t.id.slice == id.slice && t.id.layer > id.layer; });
 }
+
+/// Commands of a look in front of the lengths: epoch, count, lease, time.
+constexpr std::size_t before_lengths = 4;
 
 /// The first command of a transaction that gave an error.
 meaning first_error(const reply& result) {
@@ -61,6 +65,12 @@ std::uint64_t bitfield_gear::room(const judging& q) const noexcept {
   return capacity - std::min(capacity, count_);
 }
 
+/// Under `refuse` always: keys that are there already, counted until they are given back, would turn keys of
+/// other clients away.
+bool bitfield_gear::looks_at_newest() const noexcept {
+  return newest_too_ || filter_.spec.growth == growth_kind::refuse;
+}
+
 request bitfield_gear::judge(const judging& q) {
   if (step_ == step::write) return ask_to_write(q);
   if (step_ == step::give_back) return ask_to_give_back(q);
@@ -70,7 +80,7 @@ request bitfield_gear::judge(const judging& q) {
 meaning bitfield_gear::judged(const judging& q, const answer& a) {
   if (step_ == step::give_back) return settle();  // whatever was answered: the verdicts are certain
   reply result;
-  meaning o = transaction::read(a, step_ == step::write, result);
+  meaning o = step_ == step::write ? transaction::read(a, q.epoch, result) : transaction::read(a, result);
   // Before Redis 6 there is nothing that only reads.
   if (o.what == kind::refused && reading_ != "BITFIELD" && o.text.starts_with("ERR unknown command")) {
     reading_ = "BITFIELD";
@@ -90,10 +100,12 @@ request bitfield_gear::ask_to_look(const judging& q) {
   transaction t;
   t.command({"HGET", state, "epoch"});
   t.command({"HGET", state, count_field(q.targets.back().id)});
+  t.command({"HGET", state, "lease"});
+  t.command({"TIME"});
   for (const judging::target& target : q.targets) t.command({"STRLEN", segment_key(target.id)});
   std::vector<std::size_t> keys(q.digests.size());
   std::iota(keys.begin(), keys.end(), std::size_t{0});
-  const std::size_t looked_at = q.targets.size() - (q.adding && !newest_too_ ? 1 : 0);
+  const std::size_t looked_at = q.targets.size() - (q.adding && !looks_at_newest() ? 1 : 0);
   for (std::size_t i = 0; i < looked_at; ++i)
     t.get_bits(reading_, segment_key(q.targets[i].id), q.targets[i].layer.shape, q.digests, keys);
   return t.finish({state, q.partition}, true);
@@ -103,7 +115,7 @@ meaning bitfield_gear::take_look(const judging& q, const reply& r) {
   if (r[0].is_nil()) return {.what = kind::gone, .text = "is missing", .key = state_key(q.partition)};
   if (!r[0].is_error() && r[0].text() != std::to_string(q.epoch)) return {kind::stale};
   for (std::size_t i = 0; i < q.targets.size(); ++i) {
-    const reply length = r[2 + i];
+    const reply length = r[before_lengths + i];
     if (length.is_error() ? length.is_error("WRONGTYPE")
                           : length.integer() != static_cast<std::int64_t>(q.targets[i].layer.shape.bytes))
       return wrong_segment(q.targets[i].id);
@@ -111,9 +123,14 @@ meaning bitfield_gear::take_look(const judging& q, const reply& r) {
   if (const meaning o = first_error(r); o.what != kind::done) return o;
   if (q.adding && !is_number(r[1].text(), count_))
     return {.what = kind::damaged, .text = "lacks a valid count", .key = state_key(q.partition)};
+  if (const auto left = lease_left(r[2], r[3]); q.adding && left) {
+    meaning held{kind::held};
+    held.left = *left;
+    return held;
+  }
   verdicts_.assign(q.digests.size(), '?');
   const std::size_t commands = old_bits::commands(q.digests.size());
-  for (std::size_t at = 2 + q.targets.size(); at < r.size(); at += commands) {
+  for (std::size_t at = before_lengths + q.targets.size(); at < r.size(); at += commands) {
     old_bits bits(r, at, filter_.spec.probes);
     for (char& v : verdicts_)
       if (bits.next_is_set()) v = '1';
@@ -131,7 +148,7 @@ meaning bitfield_gear::decide(const judging& q) {
     if (verdicts_[i] == '?') written_.push_back(i);
   const std::uint64_t room_left = room(q);
   if (written_.size() > room_left) {
-    if (!newest_too_) {  // which of them the newest layer has makes a difference now
+    if (!looks_at_newest()) {  // which of them the newest layer has makes a difference now
       newest_too_ = true;
       return {kind::again};
     }
@@ -166,14 +183,16 @@ request bitfield_gear::ask_to_write(const judging& q) {
 meaning bitfield_gear::take_written(const judging& q, const reply& r) {
   if (const meaning o = first_error(r); o.what != kind::done) return o;
   // Only who deletes keys by hand can bring about what follows: the look found them right, in this epoch.
-  if (r[0].text() != std::to_string(q.epoch))
+  constexpr std::size_t first = transaction::first_reply;
+  if (r[first].text() != std::to_string(q.epoch))
     return {.what = kind::damaged, .text = "does not fit its fence", .key = state_key(q.partition)};
   const judging::target& newest = q.targets.back();
-  if (r[1].integer() != static_cast<std::int64_t>(newest.layer.shape.bytes)) return wrong_segment(newest.id);
+  if (r[first + 1].integer() != static_cast<std::int64_t>(newest.layer.shape.bytes))
+    return wrong_segment(newest.id);
   for (const std::size_t key : written_) verdicts_[key] = '0';
   const std::size_t commands = old_bits::commands(written_.size());
   surplus_ = 0;
-  for (std::size_t at = 3; at < r.size(); at += commands) {
+  for (std::size_t at = first + 3; at < r.size(); at += commands) {
     old_bits bits(r, at, filter_.spec.probes);
     const bool is_newest = at + commands == r.size();
     for (const std::size_t key : written_) {
@@ -189,10 +208,9 @@ meaning bitfield_gear::take_written(const judging& q, const reply& r) {
 
 request bitfield_gear::ask_to_give_back(const judging& q) const {
   const std::string state = state_key(q.partition);
-  return {{state, q.partition},
-          encode({"HINCRBY", state, count_field(q.targets.back().id), "-" + std::to_string(surplus_)}),
-          1,
-          false};
+  transaction t = guarded(q.partition, q.epoch);
+  t.command({"HINCRBY", state, count_field(q.targets.back().id), "-" + std::to_string(surplus_)});
+  return t.finish({state, q.partition}, false);
 }
 
 meaning bitfield_gear::settle() {
@@ -203,23 +221,25 @@ meaning bitfield_gear::settle() {
   return o;
 }
 
-/// Adding 0 to the last bit makes the string long enough and changes nothing.
+/// Adding 0 to the last bit makes the string long enough and changes nothing. The time limit is set only by
+/// who makes the key. So this does no harm to a segment that was published meanwhile, and needs no guard.
 request bitfield_gear::lengthen(const lengthening& l) {
   const std::string key = segment_key(l.id);
-  transaction t = guarded(l.id.partition, l.epoch);
+  transaction t;
   t.command({"HGET", state_key(l.id.partition), "epoch"});
+  t.command({"SET", key, "", "PX", unpublished_life_ms, "NX"});
   t.command({"BITFIELD", key, "INCRBY", "u1", std::to_string(8 * l.bytes - 1), "0"});
-  t.command({"PEXPIRE", key, unpublished_life_ms});
   t.command({"STRLEN", key});
   return t.finish({key, l.id.partition}, true);
 }
 
 meaning bitfield_gear::lengthened(const lengthening& l, const answer& a) {
   reply result;
-  meaning o = transaction::read(a, true, result);
+  meaning o = transaction::read(a, result);
   if (o.what == kind::done) o = first_error(result);
   if (o.what != kind::done) return o;
   if (result[0].is_nil()) return {.what = kind::gone, .text = "is missing", .key = state_key(l.id.partition)};
+  if (result[0].text() != std::to_string(l.epoch)) return {kind::stale};
   o.length = static_cast<std::uint64_t>(result[3].integer());
   return o;
 }
@@ -229,7 +249,6 @@ request bitfield_gear::publish(const publication& p) {
   const std::string state = state_key(p.partition);
   const std::string added = segment_key(p.added);
   transaction t = guarded(p.partition, p.epoch);
-  t.command({"HGET", state, "epoch"});
   t.command({"BITFIELD", added, "INCRBY", "u1", std::to_string(8 * p.bytes - 1), "0"});
   end_with(t, added, p.ends_at);
   t.command({"HSET", state, "epoch", std::to_string(p.next_epoch), "manifest", p.manifest,
@@ -244,9 +263,9 @@ request bitfield_gear::publish(const publication& p) {
   return t.finish({state, p.partition}, true);
 }
 
-meaning bitfield_gear::published(const publication& /*p*/, const answer& a) {
+meaning bitfield_gear::published(const publication& p, const answer& a) {
   reply result;
-  const meaning o = transaction::read(a, true, result);
+  const meaning o = transaction::read(a, p.epoch, result);
   return o.what == kind::done ? first_error(result) : o;
 }
 

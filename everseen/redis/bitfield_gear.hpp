@@ -18,15 +18,17 @@ namespace everseen::redis {
 ///     look ──> write ──> give back
 ///
 /// - look: count, lengths, and the older segments, which nobody writes to in this epoch; near the end of a
-///   layer also the newest one, so that exactly as many keys are added as it has room for.
+///   layer, and where it refuses more keys than it has room for, also the newest one, so that exactly as many
+///   are added.
 /// - write: one transaction. It counts all its keys, looks once more at segments of other slices that
 ///   somebody may be writing to, and sets the bits.
-/// - give back: corrects the count by the keys that were there already.
+/// - give back: corrects the count by the keys that were there already; in this epoch only, since another one
+///   may have begun to count anew.
 ///
 /// What differs from scripts: a reply that is lost while writing leaves its keys `unknown`, for nothing can
-/// tell whether they were added. A client that dies before it gives back leaves a count too high by at most
-/// one batch, and the layer grows that much earlier. Clients that reach a layer's end at the same moment may
-/// overfill it by at most one batch each.
+/// tell whether they were added. Until a client gives back, and for ever if it dies or the partition changes
+/// before, the count is too high by at most one batch: meanwhile the layer grows, or is full, that much
+/// earlier. Clients that reach a layer's end at the same moment may overfill it by at most one batch each.
 class bitfield_gear final : public gear {
  public:
   explicit bitfield_gear(const remote_filter& f) : filter_(f) {}
@@ -50,6 +52,7 @@ class bitfield_gear final : public gear {
   meaning settle();
 
   [[nodiscard]] std::uint64_t room(const judging& q) const noexcept;
+  [[nodiscard]] bool looks_at_newest() const noexcept;
   [[nodiscard]] std::string state_key(std::uint32_t partition) const;
   [[nodiscard]] std::string segment_key(const segment_id& id) const;
   [[nodiscard]] transaction guarded(std::uint32_t partition, std::uint64_t epoch) const;
@@ -58,7 +61,7 @@ class bitfield_gear final : public gear {
   const remote_filter& filter_;
   step step_ = step::look;
   std::string_view reading_ = "BITFIELD_RO";  // which a replica and a server without memory allow, too
-  bool newest_too_ = false;                   // the look takes in the segment to write
+  bool newest_too_ = false;                   // the look must take in the segment to write
   std::uint64_t count_ = 0;                   // keys of the segment to write, by the last answer
   std::string verdicts_{};                    // so far, of all keys of the question; `?` where open
   std::vector<std::size_t> written_{};        // which keys the transaction writes

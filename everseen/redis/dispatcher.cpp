@@ -109,7 +109,14 @@ void dispatcher::answered(server& by, job& j, std::vector<reply> replies) {
   if (const auto refused = j.take(std::move(replies), by.where)) return follow(by, j, *refused);
   by.pauses.reset();
   if (std::exchange(in_trouble_, false) && patience_) patience_->is_over();
-  settle(j, j.take_replies());
+  std::vector<reply> all = j.take_replies();
+  if (const auto denied = std::ranges::find_if(all, is_denial); j.may_have_run && denied != all.end()) {
+    // Taken for an answer, somebody would ask by other commands, and find the keys that this one added.
+    const failure why = {"redis at " + to_string(by.where) +
+                         " denies what it may have done before: " + std::string(denied->text())};
+    return settle(j, tl::unexpected(to_outage(j, why)));
+  }
+  settle(j, std::move(all));
 }
 
 void dispatcher::follow(server& by, job& j, const refusal& r) {
@@ -170,11 +177,12 @@ void dispatcher::trouble(job& j, const failure& why, pause p) {
 }
 
 /// Whether the answer to a first attempt may be gone when the next one arrives. Then that one would be a new
-/// batch to the server, and keys that the first one added would be `seen`.
+/// batch to the server, and keys that the first one added would be `seen`. Of a request that must not run
+/// twice nothing that ran is sent again, so nothing can be forgotten.
 bool dispatcher::may_be_forgotten(const job& j) const {
   const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - j.begun);
   constexpr std::chrono::seconds longest_pause{1};
-  return j.may_have_run &&
+  return j.asked().repeatable && j.may_have_run &&
          age > j.asked().repeatable.time() - url_.timeout - url_.connect_timeout - longest_pause;
 }
 

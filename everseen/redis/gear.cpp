@@ -1,6 +1,7 @@
 #include "everseen/redis/gear.hpp"
 
 #include "everseen/redis/bitfield_gear.hpp"
+#include "everseen/redis/refusal.hpp"
 #include "everseen/redis/script_gear.hpp"
 
 namespace everseen::redis {
@@ -11,11 +12,11 @@ std::unique_ptr<gear> make_gear(gear_kind kind, const remote_filter& f, std::str
 }
 
 bool forbids_scripts(const reply& r) noexcept {
-  if (!r.is_error("NOPERM") && !r.text().starts_with("ERR unknown command")) return false;
+  if (!is_denial(r)) return false;
   // It names what it refuses, in quotes of one kind or another: 'evalsha', `EVAL`. A command that only the
   // script may not run is another matter.
   for (const std::string_view name : {"'eval", "'EVAL", "`eval", "`EVAL"})
-    if (r.is_error() && r.text().find(name) != std::string_view::npos) return true;
+    if (r.text().find(name) != std::string_view::npos) return true;
   return false;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -56,7 +57,9 @@ struct meaning {
     done,       ///< of a question about keys: the verdicts in `text` are final
     again,      ///< not done yet: ask once more
     stale,      ///< the partition has changed since it was looked at; nothing was changed
+    held,       ///< somebody else holds the partition (lease.hpp) for `left`; nothing was changed
     gone,       ///< its state, which is the `key`, is not there
+    unmade,     ///< of a segment to be published: it is not there, or not as long as it was made
     damaged,    ///< `key` is not what it must be, and `text` says what is wrong
     forbidden,  ///< the server does not allow what this gear needs; nothing was changed
     refused,    ///< the server answered with an error, which is the `text`
@@ -66,9 +69,10 @@ struct meaning {
   kind what = kind::done;
   /// A character a key, from the first on: `0` fresh, `1` seen, `3` no room. The rest is to be asked again.
   std::string text{};
-  bool wants_growth = false;  ///< the key behind the last verdict found no room
-  std::string key{};          ///< of damage
-  std::uint64_t length = 0;   ///< of a segment that was lengthened
+  bool wants_growth = false;          ///< the key behind the last verdict found no room
+  std::string key{};                  ///< of damage
+  std::uint64_t length = 0;           ///< of a segment that was lengthened
+  std::chrono::milliseconds left{0};  ///< until the lease ends, unless it is renewed
 };
 
 /// How keys reach a server: the commands that ask what a partition_task wants to know.

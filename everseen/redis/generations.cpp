@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "everseen/redis/lease.hpp"
 #include "everseen/redis/regrouped.hpp"
 #include "everseen/redis/replica_wait.hpp"
 
@@ -20,6 +21,7 @@ struct generations::generation {
 struct generations::part {
   partition_batch batch;
   std::uint64_t also_in = 0;            ///< the generation that has them already
+  bool added = false;                   ///< there; not where it was given up
   std::vector<verdict> there{};         ///< what they were called in it
   std::optional<batch_failure> gone{};  ///< where the state is not there: what that means if it is damage
 
@@ -43,7 +45,8 @@ void note(std::optional<batch_failure>& all, std::optional<batch_failure> one) {
 }
 
 /// Sends what the tasks want to know, all at once, and hands out the answers, until all are done.
-void drive(session& with, const replica_wait& replicas, std::vector<partition_task>& tasks) {
+/// @param wait  for partitions that somebody else holds
+void drive(session& with, const replica_wait& replicas, lease_wait wait, std::vector<partition_task>& tasks) {
   std::vector<partition_task*> waiting;
   std::vector<request> requests;
   for (;;) {
@@ -63,6 +66,12 @@ void drive(session& with, const replica_wait& replicas, std::vector<partition_ta
         waiting[i]->give_up(*std::move(lacking));
       else
         waiting[i]->take(answers[i]);
+    std::erase_if(waiting, [](const partition_task* task) { return !task->held(); });
+    if (waiting.empty()) continue;
+    if (wait.is_over())
+      for (partition_task* held : waiting) held->give_up_waiting();
+    else
+      wait.pause();
   }
 }
 
@@ -126,6 +135,9 @@ generations::failure generations::judge_in(session& with, generation& in, std::v
       if (why == partition_task::reason::none) continue;
       part left = parts[i].rest(tasks[i].answered());
       if (why == partition_task::reason::gone) left.gone = tasks[i].failure();
+      // Added to a generation that was given up, and replaced by another: that tells nothing.
+      if (why == partition_task::reason::closed)
+        left.added = left.added && tasks[i].known()->next == left.also_in;
       (why == partition_task::reason::next ? again : elsewhere).push_back(std::move(left));
     }
     if (!elsewhere.empty()) note(all, follow(with, in, std::move(elsewhere), what));
@@ -145,6 +157,7 @@ generations::failure generations::add_to_next(session& with, generation& in, std
       const std::uint64_t next = picture ? picture->next : 0;
       if (next == p.also_in) continue;
       p.also_in = next;
+      p.added = false;
       p.there.assign(p.batch.digests.size(), verdict::unknown);
       if (next != 0) wanting[next].push_back(&p);
     }
@@ -167,8 +180,12 @@ generations::failure generations::add_to_next(session& with, generation& in, std
     } catch (const error&) {
       here = batch_failure::from_current_exception();
     }
-    if (!here || (to != nullptr && to->dead)) continue;
-    for (part* p : some) p->batch.digests = {};
+    if (to != nullptr && to->dead) continue;
+    for (part* p : some) {
+      p->added = !here;
+      if (here) p->batch.digests = {};
+    }
+    if (!here) continue;
     note(all, std::move(here));
   }
   std::erase_if(parts, [](const part& p) { return p.batch.digests.empty(); });
@@ -191,7 +208,8 @@ generations::failure generations::follow(session& with, generation& in, std::vec
   std::vector<part> on_their_way;
   std::vector<partition_batch> others;
   for (part& p : parts)
-    if (what == purpose::add && p.also_in == to->names.generation && !to->dead)
+    // By what they were called there, whatever has become of that generation since: it has seen to it.
+    if (p.added)
       on_their_way.push_back(std::move(p));
     else
       others.push_back(p.batch);
@@ -301,7 +319,7 @@ std::vector<partition_task> generations::tasks_for(const session& with, generati
 }
 
 void generations::run(session& with, std::vector<partition_task>& tasks) {
-  drive(with, replica_wait(pool_->url()), tasks);
+  drive(with, replica_wait(pool_->url()), lease_wait(pool_->url().retry_for), tasks);
   for (const partition_task& task : tasks)
     if (task.changed_gear()) no_scripts_ = true;
 }
@@ -319,7 +337,9 @@ void generations::learn(generation& in, std::span<const part> parts, std::span<c
 }
 
 gear_kind generations::gear_in_use() const noexcept {
-  return pool_->url().gear.value_or(no_scripts_ ? gear_kind::bitfield : gear_kind::script);
+  const gear_kind fastest = no_scripts_ ? gear_kind::bitfield : gear_kind::script;
+  const gear_kind asked = pool_->url().gear.value_or(fastest);
+  return asked == gear_kind::merge ? fastest : asked;  // for what is not bulk loading
 }
 
 std::unique_ptr<gear> generations::first_gear(const session& with, const remote_filter& f) const {

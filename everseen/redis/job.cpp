@@ -17,6 +17,16 @@ bool is_named(std::string_view command, std::string_view name) {
       [](char c) { return +c; });
 }
 
+/// Whether every command that names a key was refused.
+bool all_keys_left(std::span<const std::string_view> commands, const std::vector<bool>& refused) {
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const bool keyless =
+        is_named(commands[i], "MULTI") || is_named(commands[i], "EXEC") || is_named(commands[i], "WAIT");
+    if (!keyless && !refused[i]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 job::job(const request& r, std::optional<endpoint> pinned) : request_(r), pinned_(std::move(pinned)) {
@@ -45,19 +55,35 @@ std::optional<refusal> job::take(std::vector<reply> replies, const endpoint& fro
     if (!first) first = std::move(why);
     replies_[command] = std::move(replies[i]);
   }
-  if (first) choose_again(refused);
-  if (first && std::ranges::find(refused, false) != refused.end()) may_have_run = true;
+  if (!first) return {};
+  const auto commands = split_commands(request_.wire);
+  if (!look_at_transaction(commands, from, *first, refused)) return {};
+  if (std::ranges::find(refused, false) != refused.end()) may_have_run = true;
+  choose_again(commands, refused);
   return first;
 }
 
-void job::choose_again(const std::vector<bool>& refused) {
-  const bool all = request_.repeatable || replies_.back().is_error("EXECABORT") ||
-                   std::ranges::find(refused, false) == refused.end();
+/// EXEC tells for all commands around it whether they were refused. Returns whether anything is to be sent
+/// again.
+bool job::look_at_transaction(std::span<const std::string_view> commands, const endpoint& from,
+                              refusal& first, std::vector<bool>& refused) const {
+  const auto exec = std::ranges::find_if(commands, [](auto c) { return is_named(c, "EXEC"); });
+  if (exec == commands.end()) return true;
+  const reply& told = replies_[static_cast<std::size_t>(exec - commands.begin())];
+  const bool ran = !told.is_error("EXECABORT") && !refusal_of(told, from);
+  if (ran) return bool(request_.repeatable);
+  // Whoever would be asked has not all the keys either; and there, a command that makes its key would stand
+  // in the way of the one that is to come.
+  if (first.why == refusal::kind::ask && !all_keys_left(commands, refused)) first.why = refusal::kind::later;
+  refused.assign(refused.size(), true);
+  return true;
+}
+
+void job::choose_again(std::span<const std::string_view> commands, const std::vector<bool>& refused) {
   todo_.clear();
   rewritten_.clear();
   permission_.clear();
-  if (all) return;
-  const auto commands = split_commands(request_.wire);
+  if (request_.repeatable || std::ranges::find(refused, false) == refused.end()) return;
   bool behind = false;
   for (std::size_t i = 0; i < commands.size(); ++i) {
     behind = behind || refused[i];

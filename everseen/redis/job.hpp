@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +17,12 @@ namespace everseen::redis {
 /// others.
 ///
 /// A command that was refused was not run, so it may be sent again even if its request is not repeatable. Of
-/// such a request only the refused commands are; with two exceptions: WAIT, which must follow what it waits
-/// for, and a transaction, of which EXEC refused every part.
+/// such a request only the refused commands are, and WAIT, which must follow what it waits for.
+///
+/// A request with a transaction is one thing: what comes before its MULTI guards it, what comes behind its
+/// EXEC waits for it. If EXEC was refused, or says that a part was, then nothing ran and all of it is sent
+/// again; else it ran, and is answered by whatever was replied. While its slot moves it goes nowhere until
+/// one server has all its keys.
 class job {
  public:
   using clock = std::chrono::steady_clock;
@@ -47,11 +52,13 @@ class job {
 
   const clock::time_point begun = clock::now();
   std::optional<clock::time_point> trouble_since{};  ///< when it was first refused or lost
-  bool may_have_run = false;
+  bool may_have_run = false;  ///< some of it: an answer to it may have been lost, or was not all there is
   unsigned redirections = 0;
 
  private:
-  void choose_again(const std::vector<bool>& refused);
+  bool look_at_transaction(std::span<const std::string_view> commands, const endpoint& from, refusal& first,
+                           std::vector<bool>& refused) const;
+  void choose_again(std::span<const std::string_view> commands, const std::vector<bool>& refused);
 
   const request& request_;
   std::optional<endpoint> pinned_;

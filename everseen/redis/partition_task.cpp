@@ -5,11 +5,13 @@
 #include "everseen/core/assert.hpp"
 #include "everseen/core/growth.hpp"
 #include "everseen/redis/command.hpp"
+#include "everseen/redis/lease.hpp"
 
 namespace everseen::redis {
 
 namespace {
 
+constexpr int max_unmade = 10;
 constexpr int max_stale = 1000;  // somebody else wins every race: then something is broken
 
 }  // namespace
@@ -166,13 +168,16 @@ judging partition_task::ask_about_keys(window::slice_index slice) const {
 }
 
 lengthening partition_task::next_length() const {
-  const std::uint64_t bytes = next_state_->find(new_segment_.slice)->layers[new_segment_.layer].shape.bytes;
-  return {new_segment_, known_->epoch, std::min(bytes, length_ + step_bytes)};
+  return {new_segment_, known_->epoch, std::min(new_bytes(), length_ + step_bytes)};
+}
+
+std::uint64_t partition_task::new_bytes() const {
+  return next_state_->find(new_segment_.slice)->layers[new_segment_.layer].shape.bytes;
 }
 
 publication partition_task::next_list() const {
   return {batch_.partition, known_->epoch, next_state_->epoch, encode_state(filter_, *next_state_),
-          new_segment_,     length_,       expired_,           known_->ends_at};
+          new_segment_,     new_bytes(),   expired_,           known_->ends_at};
 }
 
 void partition_task::take(const answer& a) {
@@ -213,6 +218,7 @@ void partition_task::take_state(const answer& a) {
 /// Whatever an answer can mean but done. Returns whether it did.
 bool partition_task::take_exception(const meaning& o) {
   using kind = meaning::kind;
+  held_.reset();
   switch (o.what) {
     case kind::done:
       return false;
@@ -222,6 +228,18 @@ bool partition_task::take_exception(const meaning& o) {
       if (++stale_ == max_stale)
         fail(batch_failure::cause::backend, "the partition changes faster than it can be read");
       step_ = step::load;
+      break;
+    case kind::held:
+      held_ = o.left;
+      break;
+    case kind::unmade:  // its time ran out before it was published, or a new master never heard of it
+      if (++unmade_ == max_unmade) {
+        const std::string key = filter_.keys.segment(filter_.generation, new_segment_);
+        fail(batch_failure::cause::format,
+             damaged_key(key, "has another length than it was made with").what());
+      }
+      length_ = 0;
+      step_ = step::lengthen;
       break;
     case kind::gone:
       detour_ = reason::gone;
@@ -245,6 +263,10 @@ bool partition_task::take_exception(const meaning& o) {
       break;
   }
   return true;
+}
+
+void partition_task::give_up_waiting() {
+  fail(batch_failure::cause::backend, held_message(filter_, batch_.partition, *held_));
 }
 
 void partition_task::take_verdicts(const meaning& o) {
@@ -275,8 +297,7 @@ void partition_task::take_verdicts(const meaning& o) {
 
 void partition_task::take_length(const meaning& o) {
   length_ = o.length;
-  if (length_ >= next_state_->find(new_segment_.slice)->layers[new_segment_.layer].shape.bytes)
-    step_ = step::publish;
+  if (length_ >= new_bytes()) step_ = step::publish;
 }
 
 void partition_task::take_published() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -70,6 +71,12 @@ class partition_task {
   [[nodiscard]] const std::shared_ptr<const remote_partition>& known() const noexcept { return known_; }
 
   [[nodiscard]] tally done_so_far() const noexcept;
+  /// How long somebody else holds the partition, by the last answer; none if it was another answer. Then
+  /// next() asks once more: who drives it waits before, or gives up.
+  [[nodiscard]] const std::optional<std::chrono::milliseconds>& held() const noexcept { return held_; }
+  /// Fails, because the partition was held for too long.    @pre held()
+  void give_up_waiting();
+
   /// Whether the second gear took over.
   [[nodiscard]] bool changed_gear() const noexcept { return changed_gear_; }
   [[nodiscard]] const std::optional<batch_failure>& failure() const noexcept { return failure_; }
@@ -89,6 +96,7 @@ class partition_task {
   void begin_growth(window::slice_index slice);
   [[nodiscard]] judging ask_about_keys(window::slice_index slice) const;
   [[nodiscard]] lengthening next_length() const;
+  [[nodiscard]] std::uint64_t new_bytes() const;
   [[nodiscard]] publication next_list() const;
   void take_state(const answer& a);
   bool take_exception(const meaning& o);
@@ -106,6 +114,7 @@ class partition_task {
   std::unique_ptr<gear> gear_;
   std::unique_ptr<gear> second_;
   bool changed_gear_ = false;
+  std::optional<std::chrono::milliseconds> held_;
 
   step step_ = step::load;
   std::size_t from_ = 0;   // keys before have their verdict
@@ -119,6 +128,7 @@ class partition_task {
   std::optional<remote_partition> next_state_;  // growth under way
   segment_id new_segment_;
   std::uint64_t length_ = 0;
+  int unmade_ = 0;  // times that it was lost before it was published
   std::vector<segment_id> expired_;
 
   std::optional<batch_failure> full_;  // some keys found no room; reported when all were asked

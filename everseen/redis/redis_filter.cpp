@@ -17,12 +17,29 @@ constexpr std::uint64_t page_bytes = std::uint64_t{1} << 20;
 }  // namespace
 
 redis_filter::redis_filter(std::shared_ptr<session_pool> pool, remote_filter f, access how)
-    : pool_(std::move(pool)), filter_(std::move(f)), how_(how), generations_(pool_, filter_) {}
+    : pool_(std::move(pool)), filter_(std::move(f)), how_(how), generations_(pool_, filter_) {
+  if (pool_->url().gear == gear_kind::merge && how == access::write)
+    merge_ = std::make_unique<merge_gear>(filter_, pool_->url());
+}
+
+redis_filter::~redis_filter() {
+  if (!merge_) return;
+  try {
+    const session_pool::lease with = pool_->take();
+    merge_->release(*with);
+  } catch (const error&) {
+    // The lease ends by itself.
+  }
+}
 
 batch_result redis_filter::add(std::span<const partition_batch> batches) {
   if (how_ == access::read)
     return unanswered(batches, batch_failure::cause::storage,
                       "the filter was opened for reading; open it for writing to add keys");
+  if (merge_) {
+    const session_pool::lease with = pool_->take();
+    return merge_->add(*with, batches);
+  }
   return run(batches, partition_task::purpose::add);
 }
 
@@ -47,6 +64,7 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
 }
 
 std::string redis_filter::way() const {
+  if (merge_) return "redis, merge";
   return generations_.gear_in_use() == gear_kind::script ? "redis, script" : "redis, bitfield";
 }
 
@@ -80,27 +98,40 @@ std::string redis_filter::place_of(std::uint32_t partition) const {
   return to_string(with->server_of({filter_.keys.state(filter_.generation, partition), partition}));
 }
 
+/// The bits of a segment; nothing if it is not there in its full length.
+std::optional<std::vector<std::byte>> redis_filter::fetch(session& with, const segment_id& id,
+                                                          std::uint64_t bytes) const {
+  const std::string key = filter_.keys.segment(filter_.generation, id);
+  const route to = {key, id.partition};
+  if (ask_about(with, to, {"STRLEN", key}).integer() != static_cast<std::int64_t>(bytes)) return {};
+  std::vector<std::byte> bits;
+  bits.reserve(bytes);
+  while (bits.size() < bytes) {
+    const std::uint64_t end = std::min<std::uint64_t>(bytes, bits.size() + page_bytes);
+    const reply page =
+        ask_about(with, to, {"GETRANGE", key, std::to_string(bits.size()), std::to_string(end - 1)});
+    if (page.text().size() != end - bits.size()) return {};
+    const auto* from = reinterpret_cast<const std::byte*>(page.text().data());
+    bits.insert(bits.end(), from, from + page.text().size());
+  }
+  return bits;
+}
+
 void redis_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
   const session_pool::lease with = pool_->take();
   const remote_partition now = load(*with, partition);
   for (const slice_state& slice : now.slices)
     for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer) {
       const segment_id id = {partition, slice.index, layer};
-      const std::string key = filter_.keys.segment(filter_.generation, id);
-      const std::uint64_t bytes = slice.layers[layer].shape.bytes;
-      if (ask_about(*with, {key, partition}, {"STRLEN", key}).integer() != static_cast<std::int64_t>(bytes))
-        throw damaged_key(key, "is missing or has another length");
-      std::vector<std::byte> bits;
-      bits.reserve(bytes);
-      while (bits.size() < bytes) {
-        const std::string last = std::to_string(std::min<std::uint64_t>(bytes, bits.size() + page_bytes) - 1);
-        const reply page =
-            ask_about(*with, {key, partition}, {"GETRANGE", key, std::to_string(bits.size()), last});
-        if (page.text().empty()) throw damaged_key(key, "is missing or shorter than it was");
-        const auto* from = reinterpret_cast<const std::byte*>(page.text().data());
-        bits.insert(bits.end(), from, from + page.text().size());
+      if (const auto bits = fetch(*with, id, slice.layers[layer].shape.bytes)) {
+        visit(id, slice.layers[layer], *bits);
+        continue;
       }
-      visit(id, slice.layers[layer], bits);
+      // A writer beside us may have moved the window on, and what left it is no part of a copy any more.
+      const remote_partition later = load(*with, partition);
+      const slice_state* still = later.find(slice.index);
+      if (later.epoch == now.epoch || (still != nullptr && layer < still->layers.size()))
+        throw damaged_key(filter_.keys.segment(filter_.generation, id), "is missing or has another length");
     }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "everseen/redis/generations.hpp"
+#include "everseen/redis/merge_gear.hpp"
 #include "everseen/redis/partition_task.hpp"
 #include "everseen/redis/remote_partition.hpp"
 #include "everseen/redis/session.hpp"
@@ -22,6 +23,7 @@ namespace everseen::redis {
 class redis_filter final : public stored_filter {
  public:
   redis_filter(std::shared_ptr<session_pool> pool, remote_filter f, access how);
+  ~redis_filter() override;
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return filter_.spec; }
   batch_result add(std::span<const partition_batch> batches) override;
@@ -40,10 +42,13 @@ class redis_filter final : public stored_filter {
  private:
   batch_result run(std::span<const partition_batch> batches, partition_task::purpose what) const;
   [[nodiscard]] remote_partition load(session& with, std::uint32_t partition) const;
+  [[nodiscard]] std::optional<std::vector<std::byte>> fetch(session& with, const segment_id& id,
+                                                            std::uint64_t bytes) const;
 
   std::shared_ptr<session_pool> pool_;
   const remote_filter filter_;  // as it was when it was opened
   const access how_;
+  std::unique_ptr<merge_gear> merge_{};  // null unless the URL asks for it
   mutable generations generations_;
 };
 

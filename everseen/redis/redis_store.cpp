@@ -44,17 +44,10 @@ std::vector<answer> send_all(session& with, const std::vector<request>& requests
   return all;
 }
 
-/// An option that this store does not honour must not look as if it did.
-redis_url honoured(redis_url url) {
-  if (url.gear == gear_kind::merge)
-    throw parameter_error("gear=merge of a Redis URL is not served yet; leave it out");
-  return url;
-}
-
 }  // namespace
 
 redis_store::redis_store(redis_url url)
-    : pool_(std::make_shared<session_pool>(honoured(std::move(url)))), catalogue_(pool_->url().prefix) {}
+    : pool_(std::make_shared<session_pool>(std::move(url))), catalogue_(pool_->url().prefix) {}
 
 spec redis_store::plan(const spec_request& request) const {
   return plan_for_redis(pool_->url(), request);
@@ -96,6 +89,14 @@ class redis_store::draft {
   [[nodiscard]] request make(const route& key, std::string wire) {
     if (made_.empty() || made_.back().key != key.key) made_.push_back(key);
     return {key, std::move(wire) + encode({"PEXPIRE", key.key, draft_life_ms}), 2, true};
+  }
+
+  /// What makes a partition: its state, and the fence of its epoch.
+  void make_partition(std::vector<request>& requests, const route& state, std::string wire,
+                      std::uint64_t epoch) {
+    const std::string fence = filter_.keys.fence(filter_.generation, state.partition);
+    requests.push_back(make(state, std::move(wire)));
+    requests.push_back(make({fence, state.partition}, encode({"SET", fence, fence::bytes_of(epoch)})));
   }
 
   /// Takes the name, by one step: of many clients that make a filter of the same name exactly one succeeds.
@@ -161,10 +162,7 @@ std::shared_ptr<stored_filter> redis_store::make(session& with, remote_filter ne
     const std::string key = f.keys.state(f.generation, p);
     std::vector<std::string_view> words = {"HSET", key};
     words.insert(words.end(), fields.begin(), fields.end());
-    requests.push_back(made.make({key, p}, encode(words)));
-    // Made later, it would stay when the others end.
-    const std::string fence = f.keys.fence(f.generation, p);
-    if (f.ends_at) requests.push_back(made.make({fence, p}, encode({"SET", fence, fence::bytes_of(0)})));
+    made.make_partition(requests, {key, p}, encode(words), 0);
   }
   send_all(with, requests);
   made.commit();
@@ -285,7 +283,7 @@ class redis_store::restoring final : public store::restore {
   void commit() override {
     send_last();
     std::vector<request> requests;
-    for (std::uint32_t p = 0; p < states_.size(); ++p) requests.push_back(state_request(p));
+    for (std::uint32_t p = 0; p < states_.size(); ++p) make_state(requests, p);
     send_all(*with_, requests);
     draft_.commit();
   }
@@ -319,7 +317,7 @@ class redis_store::restoring final : public store::restore {
     last_.clear();
   }
 
-  request state_request(std::uint32_t p) {
+  void make_state(std::vector<request>& requests, std::uint32_t p) {
     const remote_filter& f = draft_.filter();
     const std::string key = f.keys.state(f.generation, p);
     const remote_partition state{p, 1, states_[p].slices};
@@ -329,7 +327,8 @@ class redis_store::restoring final : public store::restore {
         words.push_back(count_field({p, slice.index, layer}));
         words.push_back(std::to_string(slice.layers[layer].keys));
       }
-    return draft_.make({key, p}, encode(std::vector<std::string_view>(words.begin(), words.end())));
+    draft_.make_partition(requests, {key, p},
+                          encode(std::vector<std::string_view>(words.begin(), words.end())), state.epoch);
   }
 
   redis_store into_;  // a copy: who restores need not keep the store

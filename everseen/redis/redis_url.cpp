@@ -168,6 +168,14 @@ void check_sense(const redis_url& url) {
   if (std::ranges::adjacent_find(sorted) != sorted.end()) throw parameter_error("a server is listed twice");
 }
 
+}  // namespace
+
+std::chrono::milliseconds retry_unless_told(redis_url::topology shape) noexcept {
+  return shape == redis_url::topology::cluster ? milliseconds(30'000) : milliseconds(10'000);
+}
+
+namespace {
+
 void read_network(redis_url& url, text rest) {
   const std::size_t end = std::min(rest.find_first_of("/?"), rest.size());
   text authority = rest.substr(0, end);
@@ -211,6 +219,7 @@ redis_url parse_redis_url(std::string_view written) {
           "a Redis URL begins with redis://, rediss://, redis+cluster://, rediss+cluster:// or unix:");
     url.tls = found->tls;
     if (found->cluster) url.shape = redis_url::topology::cluster;
+    url.retry_for = retry_unless_told(url.shape);
     read_network(url, written.substr(found->name.size()));
   }
   if (url.shape == redis_url::topology::one && url.endpoints.size() > 1)

@@ -10,7 +10,8 @@
 
 namespace everseen::redis {
 
-/// How a batch reaches the server: gear.hpp says what each needs and promises.
+/// How a batch reaches the server: script_gear.hpp, bitfield_gear.hpp and merge_gear.hpp say what each needs
+/// and promises.
 enum class gear_kind : std::uint8_t { script, bitfield, merge };
 
 /// One server: a host and port, or a Unix socket.
@@ -50,8 +51,7 @@ struct redis_url {
 
   std::chrono::milliseconds connect_timeout{2'000};
   std::chrono::milliseconds timeout{5'000};  ///< for the reply to one command
-  /// How long an outage is ridden out before it is reported. A cluster replaces a lost master only after its
-  /// cluster-node-timeout, which is 15 s unless configured: whoever wants to ride that out needs more.
+  /// How long an outage is ridden out before it is reported. See retry_unless_told.
   std::chrono::milliseconds retry_for{10'000};
   std::optional<gear_kind> gear{};  ///< default: the fastest that the server allows
   std::string prefix = "everseen";
@@ -60,6 +60,10 @@ struct redis_url {
 
   friend bool operator==(const redis_url&, const redis_url&) = default;
 };
+
+/// How long an outage is ridden out if the URL does not say. A cluster replaces a lost master only after its
+/// cluster-node-timeout, which is 15 s unless configured, and an election: there it is twice as long.
+[[nodiscard]] std::chrono::milliseconds retry_unless_told(redis_url::topology shape) noexcept;
 
 /// @throws parameter_error  names the part of the URL that makes no sense; never shows the password
 [[nodiscard]] redis_url parse_redis_url(std::string_view url);

@@ -43,4 +43,8 @@ std::optional<refusal> refusal_of(const reply& r, const endpoint& asked) {
   return {};
 }
 
+bool is_denial(const reply& r) noexcept {
+  return r.is_error("NOPERM") || (r.is_error() && r.text().starts_with("ERR unknown command"));
+}
+
 }  // namespace everseen::redis

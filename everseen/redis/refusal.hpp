@@ -30,4 +30,8 @@ struct refusal {
 /// @param asked  who replied; a redirection may leave out the host, meaning the same
 [[nodiscard]] std::optional<refusal> refusal_of(const reply& r, const endpoint& asked);
 
+/// Whether a server will not run such a command for us at all: an ACL, or a command that was renamed away.
+/// Said to a command that was sent before, it tells nothing about that attempt.
+[[nodiscard]] bool is_denial(const reply& r) noexcept;
+
 }  // namespace everseen::redis

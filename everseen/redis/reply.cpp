@@ -4,8 +4,6 @@
 
 #include <hiredis/hiredis.h>
 
-#include "everseen/core/assert.hpp"
-
 namespace everseen::redis {
 
 reply::reply(redisReply* tree) : root_(tree, [](redisReply* r) { freeReplyObject(r); }), at_(tree) {}
@@ -46,12 +44,12 @@ std::size_t reply::size() const noexcept {
 }
 
 reply reply::operator[](std::size_t i) const& noexcept {
-  EVERSEEN_ASSERT(i < size());
+  if (i >= size()) return {};
   return {nullptr, at_->element[i]};
 }
 
 reply reply::operator[](std::size_t i) && noexcept {
-  EVERSEEN_ASSERT(i < size());
+  if (i >= size()) return {};
   const redisReply* element = at_->element[i];
   return {std::move(root_), element};
 }

@@ -1,9 +1,11 @@
 #include "everseen/redis/script_gear.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 #include "everseen/redis/command.hpp"
 #include "everseen/redis/fence.hpp"
+#include "everseen/redis/lease.hpp"
 #include "everseen/redis/positions.hpp"
 
 namespace everseen::redis {
@@ -47,9 +49,16 @@ meaning script_gear::understand(std::uint32_t partition, const answer& a) {
   if (forbids_scripts(r)) return {kind::forbidden, std::string(r.text())};
   if (r.is_error()) return {kind::refused, std::string(r.text())};
   const std::string state = filter_.keys.state(filter_.generation, partition);
+  if (r.what() == reply::kind::nil || r.what() == reply::kind::array)
+    return {kind::refused, "a script was answered by something else than it says"};
   if (r.text() == "S") return {kind::stale};
   if (r.text() == "M") return {.what = kind::gone, .text = "is missing", .key = state};
   if (r.text() == "C") return {.what = kind::damaged, .text = "lacks a valid count", .key = state};
+  if (const auto left = held_for(r.text())) {
+    meaning held{kind::held};
+    held.left = *left;
+    return held;
+  }
   return {kind::done, std::string(r.text())};
 }
 
@@ -84,10 +93,10 @@ meaning script_gear::judged(const judging& q, const answer& a) {
   meaning o = understand(q.partition, a);
   if (o.what != kind::again) sequence_.clear();
   if (o.what != kind::done) return o;
-  if (o.text.starts_with('D')) {
-    const auto number = static_cast<std::size_t>(std::stoul(o.text.substr(1)));
-    return wrong_segment(filter_.keys.segment(filter_.generation, q.targets.at(number - 1).id));
-  }
+  if (const auto number = scripts::damaged_segment(o.text, q.targets.size()))
+    return wrong_segment(filter_.keys.segment(filter_.generation, q.targets[*number - 1].id));
+  if (a->back().what() != reply::kind::string || o.text.find_first_not_of("013") != std::string::npos)
+    return {kind::refused, "a script answered '" + o.text.substr(0, 20) + "', which are no verdicts"};
   o.wants_growth = o.text.size() < q.digests.size();
   return o;
 }
@@ -101,7 +110,9 @@ request script_gear::lengthen(const lengthening& l) {
 
 meaning script_gear::lengthened(const lengthening& l, const answer& a) {
   meaning o = understand(l.id.partition, a);
-  if (o.what == kind::done) o.length = static_cast<std::uint64_t>(a->back().integer());
+  if (o.what != kind::done) return o;
+  o.length = static_cast<std::uint64_t>(std::max<std::int64_t>(a->back().integer(), 0));
+  if (o.length < l.bytes) return {kind::refused, "a segment was not lengthened as it was asked for"};
   return o;
 }
 
@@ -121,8 +132,7 @@ request script_gear::publish(const publication& p) {
 
 meaning script_gear::published(const publication& p, const answer& a) {
   meaning o = understand(p.partition, a);
-  if (o.what == kind::done && o.text.starts_with('D'))
-    return wrong_segment(filter_.keys.segment(filter_.generation, p.added));
+  if (o.what == kind::done && o.text == "D1") return {kind::unmade};
   return o;
 }
 

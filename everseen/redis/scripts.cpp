@@ -2,27 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string_view>
 
-#include <openssl/sha.h>
-
 #include "everseen/core/layout.hpp"
+#include "everseen/redis/script_text.hpp"
 
 namespace everseen::redis::scripts {
 
 namespace {
 
-script make(std::string text) {
-  std::array<unsigned char, SHA_DIGEST_LENGTH> digest{};
-  SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string sha1;
-  for (const unsigned char byte : digest) {
-    sha1 += digits[byte >> 4];
-    sha1 += digits[byte & 15];
-  }
-  return {std::move(text), std::move(sha1)};
-}
+using script_text::differs;
+using script_text::leases;
+using script_text::make;
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
@@ -89,26 +81,19 @@ constexpr std::string_view may_write = "local bitfield = 'BITFIELD'";
 constexpr std::string_view reads_only =
     "local bitfield = redis.pcall('BITFIELD_RO', KEYS[2]).err and 'BITFIELD' or 'BITFIELD_RO'";
 
-// A segment of another type is damage like one of another length. Any other error is not about the segment,
-// and is raised.
-constexpr std::string_view differs = R"(
-local function differs(segment, bytes)
-  local length = redis.pcall('STRLEN', segment)
-  if type(length) == 'number' then return length ~= tonumber(bytes) end
-  if string.find(length.err, 'WRONGTYPE', 1, true) then return true end
-  redis.call('STRLEN', segment)
-end
-)";
-
 constexpr std::string_view add_text = R"(
 local last = call('GET', KEYS[2])
-if last and string.sub(last, 1, #ARGV[2]) == ARGV[2] then
+local sequence = last and string.sub(last, 1, #ARGV[2]) or ''
+if sequence == ARGV[2] then
   call('PEXPIRE', KEYS[2], ARGV[3])
   return string.sub(last, #ARGV[2] + 1)
 end
+if sequence > ARGV[2] then return 'O' end
 local epoch = call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
+local held = held_by_other(KEYS[1], '')
+if held then return held end
 local segments, keys = #KEYS - 2, tonumber(ARGV[7])
 for s = 1, segments do
   if differs(KEYS[2+s], ARGV[7+s]) then return 'D' .. s end
@@ -180,6 +165,8 @@ constexpr std::string_view publish_text = R"(
 local epoch = redis.call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
+local held = held_by_other(KEYS[1], '')
+if held then return held end
 if differs(KEYS[2], ARGV[4]) then return 'D1' end
 local ends_at = redis.call('HGET', KEYS[1], 'ends_at')
 if ends_at then redis.call('PEXPIREAT', KEYS[2], ends_at) else redis.call('PERSIST', KEYS[2]) end
@@ -282,8 +269,9 @@ return redis.call('UNLINK', KEYS[1])
 std::array<script, max_probes + 1> for_all_probes(std::string_view bitfield, std::string_view text) {
   std::array<script, max_probes + 1> all;
   for (unsigned k = 1; k <= max_probes; ++k)
-    all[k] =
-        for_probes(std::string(bitfield) + std::string(has) + std::string(differs) + std::string(text), k);
+    all[k] = for_probes(std::string(bitfield) + std::string(has) + std::string(differs) +
+                            std::string(leases) + std::string(text),
+                        k);
   return all;
 }
 
@@ -305,7 +293,7 @@ const script& lengthen() {
 }
 
 const script& publish() {
-  static const script one = make(std::string(differs) + std::string(publish_text));
+  static const script one = make(std::string(differs) + std::string(leases) + std::string(publish_text));
   return one;
 }
 
@@ -342,6 +330,15 @@ const script& hide() {
 const script& remove() {
   static const script one = make(std::string(remove_text));
   return one;
+}
+
+std::optional<std::size_t> damaged_segment(std::string_view answer, std::size_t segments) {
+  if (!answer.starts_with('D')) return {};
+  std::size_t number = 0;
+  const char* const end = answer.data() + answer.size();
+  const auto read = std::from_chars(answer.data() + 1, end, number);
+  if (read.ec != std::errc{} || read.ptr != end || number < 1 || number > segments) return {};
+  return number;
 }
 
 }  // namespace everseen::redis::scripts

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace everseen::redis {
 
@@ -27,11 +30,15 @@ namespace scripts {
 ///       each segment its length, then for each segment the records of all keys
 /// Returns a character a key: 0 fresh, 1 seen, 3 no room. Shorter than the batch where it stopped for want of
 /// room.
-///         `S` stale, `M` no state, `C` no count, `D<n>` segment n is missing or has another length.
+///         `S` stale, `M` no state, `C` no count, `D<n>` segment n is missing or has another length,
+///         `L<ms>` somebody else holds the partition for so long, unless he renews his lease.
 ///
 /// A batch is remembered with its answer under the token key; the same sequence gets the same answer again,
 /// and the token a new life: a write, too, so that a WAIT behind the call waits for what the first attempt
 /// wrote.
+///
+/// A lower sequence than the remembered one comes from a connection that was given up: nobody waits for it,
+/// and it must not push out the memory of a later batch: it is answered `O` (old).
 [[nodiscard]] const script& add(unsigned probes);
 
 /// Judges keys and changes nothing.
@@ -51,7 +58,7 @@ namespace scripts {
 /// KEYS  state, the new segment, the fence, the segments to forget
 /// ARGV  epoch, next epoch, next manifest, length of the new segment, its count field, what the fence holds
 /// then, the count fields to forget
-/// Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length.
+/// Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length, `L<ms>` as above.
 /// The new segment and the fence end when the state's field `ends_at` says, or never.
 [[nodiscard]] const script& publish();
 
@@ -92,6 +99,9 @@ namespace scripts {
 /// Unlinks a header.
 /// KEYS  header    ARGV  its generation, empty if it has none that can be read    Returns as above.
 [[nodiscard]] const script& remove();
+
+/// The n of an answer `D<n>`, from 1 to as many segments as were named; nothing if the answer is another.
+[[nodiscard]] std::optional<std::size_t> damaged_segment(std::string_view answer, std::size_t segments);
 
 }  // namespace scripts
 }  // namespace everseen::redis

@@ -29,10 +29,19 @@ void append_number_word(std::string& out, std::uint64_t number) {
   append_word(out, {text.data(), static_cast<std::size_t>(end - text.data())});
 }
 
-bool has_left_the_epoch(const reply& guard) {
-  for (std::size_t i = 0; i < guard.size(); ++i)
-    if (!guard[i].is_nil()) return true;
-  return false;
+/// @param before  commands before MULTI
+meaning read_exec(const answer& a, std::size_t before, reply& result) {
+  if (!a) return {kind::lost, a.error().message};
+  result = a->back();
+  if (result.is_nil()) return {kind::stale};
+  if (result.is_error()) {
+    // The first error is the cause: the last is EXECABORT.
+    const auto cause = std::ranges::find_if(*a, [](const reply& r) { return r.is_error(); });
+    return {kind::refused, std::string(cause->text())};
+  }
+  if (before + 2 + result.size() != a->size())
+    return {kind::refused, "a transaction was not answered in full"};
+  return {};
 }
 
 }  // namespace
@@ -40,6 +49,7 @@ bool has_left_the_epoch(const reply& guard) {
 transaction::transaction(const std::string& fence_key, std::uint64_t epoch)
     : wire_(fence::guard(fence_key, epoch)), commands_(fence::guard_commands) {
   command({"MULTI"});
+  command({"GET", fence_key});
 }
 
 void transaction::begin(std::size_t words) {
@@ -91,17 +101,14 @@ request transaction::finish(route to, bool repeatable) {
   return {std::move(to), std::move(wire_), commands_, repeatable};
 }
 
-meaning transaction::read(const answer& a, bool guarded, reply& result) {
-  if (!a) return {kind::lost, a.error().message};
-  // The first error is the cause: what follows it is EXECABORT.
-  for (const reply& r : *a)
-    if (r.is_error()) return {kind::refused, std::string(r.text())};
-  result = a->back();
-  if (guarded && has_left_the_epoch((*a)[fence::verdict_of_guard])) return {kind::stale};
-  if (result.is_nil()) return {kind::stale};
-  const std::size_t around = 2 + (guarded ? fence::guard_commands : 0);
-  if (result.size() + around != a->size()) return {kind::refused, "a transaction was not answered in full"};
-  return {};
+meaning transaction::read(const answer& a, reply& result) {
+  return read_exec(a, 0, result);
+}
+
+meaning transaction::read(const answer& a, std::uint64_t epoch, reply& result) {
+  const meaning o = read_exec(a, fence::guard_commands, result);
+  if (o.what != kind::done || result[0].text() == fence::bytes_of(epoch)) return o;
+  return {kind::lost, "the partition changed while it was written to; nobody knows which keys were added"};
 }
 
 }  // namespace everseen::redis

@@ -18,7 +18,7 @@ class transaction {
  public:
   /// One that only reads: it sees everything at one moment.
   transaction() { command({"MULTI"}); }
-  /// One that does nothing if the partition has left the epoch.
+  /// One that does nothing in another epoch of the partition.
   transaction(const std::string& fence_key, std::uint64_t epoch);
 
   void command(std::initializer_list<std::string_view> words);
@@ -35,7 +35,12 @@ class transaction {
 
   /// What EXEC answered; `done` if every command was run, which does not mean that none gave an error.
   /// @param result  the replies to command() and *_bits(), in their order
-  [[nodiscard]] static meaning read(const answer& a, bool guarded, reply& result);
+  [[nodiscard]] static meaning read(const answer& a, reply& result);
+  /// The same of one that was guarded.
+  /// @param epoch   that it was planned for
+  /// @param result  begins with a reply more, the fence; the others follow, from first_reply on
+  [[nodiscard]] static meaning read(const answer& a, std::uint64_t epoch, reply& result);
+  static constexpr std::size_t first_reply = 1;
 
   /// Keys whose bits one command asks about: enough that the command itself costs nothing, few enough that
   /// its operations stay in the server's cache.

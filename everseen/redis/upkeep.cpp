@@ -4,7 +4,9 @@
 
 #include "everseen/core/error.hpp"
 #include "everseen/redis/fence.hpp"
+#include "everseen/redis/gear.hpp"
 #include "everseen/redis/scripts.hpp"
+#include "everseen/redis/transaction.hpp"
 
 namespace everseen::redis {
 
@@ -29,20 +31,61 @@ remote_partition look_at(session& with, const remote_filter& f, std::uint32_t pa
   return decode_state(f, partition, ask_about(with, {state, partition}, {"HGETALL", state}));
 }
 
-reply ask_script(session& with, const route& to, const script& s, const std::vector<std::string>& keys,
+answer run(session& with, const route& to, std::string wire, std::size_t commands,
+           repetition may_run_again = true) {
+  std::vector<request> requests;
+  requests.push_back({to, std::move(wire), commands, may_run_again});
+  answer a = std::move(with.exchange(requests).front());
+  if (!a) throw backend_error(a.error().message);
+  return a;
+}
+
+void require_no_error(const reply& r, const std::string& key) {
+  if (r.is_error())
+    throw backend_error("the Redis server refused a command on " + key + ": " + std::string(r.text()));
+}
+
+reply run_script(session& with, const route& to, const script& s, const std::vector<std::string>& keys,
                  const std::vector<std::string>& arguments) {
   const std::string count = std::to_string(keys.size());
   std::vector<std::string_view> words = {"EVAL", s.text, count};
   words.insert(words.end(), keys.begin(), keys.end());
   words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<request> requests;
-  requests.push_back({to, encode(words), 1, true});
-  answer a = std::move(with.exchange(requests).front());
-  if (!a) throw backend_error(a.error().message);
-  if (a->front().is_error())
-    throw backend_error("the Redis server refused a command on " + to.key + ": " +
-                        std::string(a->front().text()));
-  return std::move(a->front());
+  return run(with, to, encode(words), 1)->front();
+}
+
+/// For what nothing does without scripts.
+reply ask_script(session& with, const route& to, const script& s, const std::vector<std::string>& keys,
+                 const std::vector<std::string>& arguments) {
+  reply r = run_script(with, to, s, keys, arguments);
+  if (forbids_scripts(r))
+    throw backend_error("the Redis server forbids scripts (EVAL), and a rebuild needs them");
+  require_no_error(r, to.key);
+  return r;
+}
+
+/// What scripts::revise() does, as a transaction.
+std::string revise_without_script(session& with, const route& state, std::uint64_t epoch,
+                                  const std::vector<std::string>& keys,
+                                  const std::vector<std::string>& arguments, const remote_partition& was) {
+  transaction t(keys[1], epoch);
+  t.command({"HGET", keys[0], "epoch"});
+  t.command({"HSET", keys[0], "epoch", arguments[1], "manifest", arguments[2]});
+  if (!arguments[4].empty()) t.command({"HSET", keys[0], arguments[4], arguments[5]});
+  t.command({"SET", keys[1], arguments[3]});
+  if (!was.ends_at.empty()) t.command({"PEXPIREAT", keys[1], was.ends_at});
+  for (std::size_t i = 2; i < keys.size(); ++i) {
+    t.command({"UNLINK", keys[i]});
+    t.command({"HDEL", keys[0], arguments[4 + i]});
+  }
+  const request asked = t.finish(state, true);
+  reply result;
+  const meaning m = transaction::read(run(with, asked.to, asked.wire, asked.commands), epoch, result);
+  if (m.what == meaning::kind::stale) return "S";
+  if (m.what != meaning::kind::done)
+    throw backend_error("the Redis server refused a command on " + state.key + ": " + m.text);
+  for (std::size_t i = 0; i < result.size(); ++i) require_no_error(result[i], state.key);
+  return "K";
 }
 
 std::string attempt(session& with, const remote_filter& f, const remote_partition& was, const change& c) {
@@ -65,12 +108,19 @@ std::string attempt(session& with, const remote_filter& f, const remote_partitio
       if (c.ends) arguments.push_back(c.check_length ? std::to_string(slice.layers[layer].shape.bytes) : "");
     }
   const script& s = c.ends ? scripts::settle() : scripts::revise();
-  const reply done = ask_script(with, {keys.front(), was.number}, s, keys, arguments);
+  const route state = {keys.front(), was.number};
+  const reply done = run_script(with, state, s, keys, arguments);
+  if (forbids_scripts(done) && !c.ends)
+    return revise_without_script(with, state, was.epoch, keys, arguments, was);
+  if (forbids_scripts(done))
+    throw backend_error("the Redis server forbids scripts (EVAL), and a rebuild needs them");
+  require_no_error(done, state.key);
   if (done.text() == "M") throw damaged_key(keys.front(), "is missing");
-  if (done.text().starts_with('D')) {
-    const auto number = static_cast<std::size_t>(std::stoul(std::string(done.text().substr(1))));
-    throw damaged_key(keys.at(number + 1), "is missing, or has another type or length");
-  }
+  if (const auto number = scripts::damaged_segment(done.text(), keys.size() - 2))
+    throw damaged_key(keys[*number + 1], "is missing, or has another type or length");
+  if (done.text() != "K" && done.text() != "S")
+    throw backend_error("the Redis server answered a script on " + keys.front() +
+                        " by something else than it says");
   return std::string(done.text());
 }
 
@@ -120,7 +170,9 @@ void merge_bits(session& with, const remote_filter& f, const segment_id& id, std
   }
   if (keys == 0) return;
   const std::string state = f.keys.state(f.generation, id.partition);
-  (void)ask_about(with, {state, id.partition}, {"HINCRBY", state, count_field(id), std::to_string(keys)});
+  // Counted twice they would fill the filter early; so an outage just here ends what merges.
+  const std::string wire = encode({"HINCRBY", state, count_field(id), std::to_string(keys)});
+  require_no_error(run(with, {state, id.partition}, wire, 1, false)->front(), state);
 }
 
 void unlink_partitions(session& with, const remote_filter& f) {
@@ -142,13 +194,7 @@ void unlink_partition(session& with, const remote_filter& f, std::uint32_t parti
   }
   std::vector<std::string_view> words = {"UNLINK"};
   words.insert(words.end(), keys.begin(), keys.end());
-  std::vector<request> requests;
-  requests.push_back({{state, partition}, encode(words), 1, true});
-  const answer a = std::move(with.exchange(requests).front());
-  if (!a) throw backend_error(a.error().message);
-  if (a->front().is_error())
-    throw backend_error("the Redis server refused a command on " + state + ": " +
-                        std::string(a->front().text()));
+  require_no_error(run(with, {state, partition}, encode(words), 1)->front(), state);
 }
 
 bool change_header(session& with, const std::string& key, const header_fields& if_so,

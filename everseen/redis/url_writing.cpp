@@ -41,7 +41,7 @@ std::string options_of(const redis_url& url) {
   };
   say_time("connect_timeout", url.connect_timeout, plain.connect_timeout);
   say_time("timeout", url.timeout, plain.timeout);
-  say_time("retry_for", url.retry_for, plain.retry_for);
+  say_time("retry_for", url.retry_for, retry_unless_told(url.shape));
   if (url.gear) say("gear", name_of(*url.gear));
   if (url.prefix != plain.prefix) say("prefix", url.prefix);
   if (url.segment_bytes != plain.segment_bytes) say("segment", std::to_string(url.segment_bytes));

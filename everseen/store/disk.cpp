@@ -70,6 +70,10 @@ int disk::rename(const std::filesystem::path& from, const std::filesystem::path&
   return errno_unless(std::rename(from.c_str(), to.c_str()) == 0);
 }
 
+int disk::exchange(const std::filesystem::path& one, const std::filesystem::path& other) {
+  return errno_unless(::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0);
+}
+
 int disk::unlink(const std::filesystem::path& path) {
   return errno_unless(::unlink(path.c_str()) == 0);
 }

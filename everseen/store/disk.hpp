@@ -32,6 +32,8 @@ class disk {
   [[nodiscard]] virtual int sync_directory(const std::filesystem::path& path);
   /// Replaces `to`, in one step.
   [[nodiscard]] virtual int rename(const std::filesystem::path& from, const std::filesystem::path& to);
+  /// Lets two directories change their names, in one step. Not every file system can: EINVAL.
+  [[nodiscard]] virtual int exchange(const std::filesystem::path& one, const std::filesystem::path& other);
   [[nodiscard]] virtual int unlink(const std::filesystem::path& path);
 
   /// The one that does what it says.

@@ -6,6 +6,7 @@
 
 #include "everseen/store/damage.hpp"
 #include "everseen/store/file_filter.hpp"
+#include "everseen/store/file_rebuild.hpp"
 #include "everseen/store/segment_file.hpp"
 #include "everseen/store/unborn_filter.hpp"
 
@@ -122,6 +123,15 @@ std::vector<std::string> file_store::list() const {
   return names;
 }
 
+std::optional<std::uint64_t> file_store::room_bytes() const {
+  std::error_code unknown;
+  std::filesystem::path there = std::filesystem::absolute(directory_, unknown);
+  while (there.has_relative_path() && !std::filesystem::exists(there, unknown)) there = there.parent_path();
+  const auto room = std::filesystem::space(there, unknown);
+  if (unknown) return std::nullopt;
+  return room.available;
+}
+
 void file_store::drop(std::string_view name) {
   if (!is_filter(directory_of(name))) throw no_such_filter(name);
   remove_filter(disk_, directory_, name, lock_to_write(name));
@@ -142,6 +152,15 @@ void file_store::reset(std::string_view name) {
   for (const image::manifest::entry& gone :
        before->content().segments)  // if it fails, the next writer does it
     (void)disk_.unlink(directory / segments_name / image::to_string(gone.id));
+}
+
+std::unique_ptr<store::rebuild> file_store::begin_rebuild(std::string_view name, const spec& s,
+                                                          std::span<const partition_state> base) {
+  validate(s);
+  if (!is_filter(directory_of(name))) throw no_such_filter(name);
+  if (!base.empty())
+    throw parameter_error("a filter in files cannot be rebuilt from a copy; drop it and import the copy");
+  return std::make_unique<file_rebuild>(disk_, directory_, name, lock_to_write(name), policy_, s);
 }
 
 std::unique_ptr<store::restore> file_store::begin_restore(std::string_view name, const spec& s) {

@@ -33,8 +33,12 @@ class file_store : public store {
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
   void drop(std::string_view name) override;
+  [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override;
   /// By a manifest without segments and with a filter id of its own, which readers follow.
   void reset(std::string_view name) override;
+  /// Nobody else can add keys meanwhile, and readers are told to open the filter again afterwards.
+  std::unique_ptr<rebuild> begin_rebuild(std::string_view name, const spec& s,
+                                         std::span<const partition_state> base) override;
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
  private:

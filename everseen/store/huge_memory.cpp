@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include <sys/mman.h>
 
@@ -26,7 +27,7 @@ constexpr std::size_t heap_limit_bytes = std::size_t{128} << 10;  // below, a ma
 
 }  // namespace
 
-huge_memory::huge_memory(std::size_t bytes) : size_(bytes) {
+huge_memory::huge_memory(std::size_t bytes, pages at_first) : size_(bytes) {
   if (bytes <= heap_limit_bytes) {
     const std::size_t rounded = (bytes + line_bytes - 1) / line_bytes * line_bytes;
     data_ = static_cast<std::byte*>(std::aligned_alloc(line_bytes, rounded));
@@ -42,7 +43,18 @@ huge_memory::huge_memory(std::size_t bytes) : size_(bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(mapping_);
   const std::uintptr_t aligned = slack == 0 ? address : (address + slack - 1) / slack * slack;
   data_ = reinterpret_cast<std::byte*>(aligned);
-  if (slack != 0) madvise(data_, bytes, MADV_HUGEPAGE);  // advice: a kernel without huge pages may refuse
+  small_pages_ = slack != 0 && at_first == pages::small;
+  // Advice: a kernel without huge pages may refuse. One that is set to give them to everybody must be told
+  // not to.
+  if (slack != 0) madvise(data_, bytes, small_pages_ ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+}
+
+void huge_memory::expect_many_touches() noexcept {
+  if (!std::exchange(small_pages_, false)) return;
+  madvise(data_, size_, MADV_HUGEPAGE);
+#ifdef MADV_COLLAPSE  // Linux 6.1; before, the kernel gathers them bit by bit in the background
+  madvise(data_, size_, MADV_COLLAPSE);
+#endif
 }
 
 huge_memory::~huge_memory() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace everseen {
@@ -8,19 +9,28 @@ namespace everseen {
 /// Zeroed, 64-byte aligned memory that asks for huge pages from 2 MB up.
 ///
 /// A filter in DRAM touches a random line a key. With 4 KiB pages each is also a TLB miss: huge pages are
-/// worth 1.5 to 1.8 times the speed there. Pages arrive when first touched, so a large segment costs nothing
-/// up front.
+/// worth 1.5 to 1.8 times the speed there. But each is zeroed as a whole when its first line is touched: a
+/// few keys in a filter for billions would cost gigabytes, and minutes. So a caller may begin with small
+/// ones.
 class huge_memory {
  public:
   huge_memory() = default;
+  enum class pages : std::uint8_t {
+    huge,   ///< at once
+    small,  ///< until expect_many_touches()
+  };
   /// @throws storage_error  not that much memory
-  explicit huge_memory(std::size_t bytes);
+  explicit huge_memory(std::size_t bytes, pages at_first = pages::huge);
   ~huge_memory();
   huge_memory(huge_memory&& other) noexcept { swap(other); }
   huge_memory& operator=(huge_memory&& other) noexcept {
     swap(other);
     return *this;
   }
+
+  /// Gathers small pages into huge ones, at the cost of touching all of the memory once. Nothing happens
+  /// where the pages are huge already, or the kernel has none.
+  void expect_many_touches() noexcept;
 
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -31,12 +41,14 @@ class huge_memory {
     std::swap(size_, other.size_);
     std::swap(mapping_, other.mapping_);
     std::swap(mapped_bytes_, other.mapped_bytes_);
+    std::swap(small_pages_, other.small_pages_);
   }
 
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
   void* mapping_ = nullptr;  // null where the memory came from the heap
   std::size_t mapped_bytes_ = 0;
+  bool small_pages_ = false;
 };
 
 }  // namespace everseen

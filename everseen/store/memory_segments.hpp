@@ -15,12 +15,13 @@ class memory_segments : public segments {
   [[nodiscard]] std::byte* at(const segment_id& id) const noexcept override;
   void create(const segment_id& id, const geometry& shape, std::uint64_t capacity) override;
   void drop_before(std::uint32_t partition, window::slice_index oldest) override;
-  void note_keys(const segment_id&, std::uint64_t) noexcept override {}
+  void note_keys(const segment_id& id, std::uint64_t keys) noexcept override;
 
  private:
   struct segment {
     segment_id id;
     huge_memory bits;
+    std::uint64_t many_keys;  // so many show that the segment is really being filled
   };
 
   /// Where a segment is in its partition's list, or would be.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <unistd.h>
+
+#include "everseen/store/embedded_filter.hpp"
 #include "everseen/store/memory_segments.hpp"
 #include "everseen/store/recovered_keys.hpp"
 
@@ -32,6 +35,7 @@ class memory_store::restoring : public store::restore {
   std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer) override {
     restore_layer(states_.at(id.partition), id, layer);
     bits_.create(id, layer.shape, layer.capacity);
+    bits_.note_keys(id, layer.keys);
     return {bits_.at(id), layer.shape.bytes};
   }
 
@@ -68,6 +72,13 @@ std::shared_ptr<stored_filter> memory_store::open(std::string_view name, access 
 bool memory_store::exists(std::string_view name) const {
   const std::scoped_lock alone(shelf_->lock);
   return shelf_->filters.find(name) != shelf_->filters.end();
+}
+
+std::optional<std::uint64_t> memory_store::room_bytes() const {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page_bytes <= 0) return std::nullopt;
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
 }
 
 std::vector<std::string> memory_store::list() const {

@@ -20,6 +20,7 @@ class memory_store : public store {
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
   void drop(std::string_view name) override;
+  [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override;
   /// Whoever has the filter open sees it emptied, partition by partition.
   void reset(std::string_view name) override;
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;

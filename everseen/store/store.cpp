@@ -23,10 +23,8 @@ std::shared_ptr<stored_filter> store::create_expiring(std::string_view name, con
 std::unique_ptr<store::rebuild> store::begin_rebuild(std::string_view name, const spec& /*s*/,
                                                      std::span<const partition_state> /*base*/) {
   if (!exists(name)) throw no_such_filter(name);
-  throw parameter_error(
-      "'" + std::string(name) +
-      "' cannot be rebuilt while it is in use: only filters on Redis can. Create one under another "
-      "name, add the keys, and drop this one");
+  throw parameter_error("'" + std::string(name) +
+                        "' cannot be rebuilt: it lives in memory. Create another one and add the keys");
 }
 
 void restore_layer(partition_state& state, const segment_id& id, const layer_state& layer) {

@@ -117,6 +117,10 @@ class store {
   /// Whether a batch mostly waits for somebody else, so that more threads than processors are worth while.
   [[nodiscard]] virtual bool is_remote() const noexcept { return false; }
 
+  /// Bytes that filters of this store can take up in all, as far as it can know: the memory of this machine,
+  /// what is free of the disk. A filter whose first layer exceeds it would never be filled.
+  [[nodiscard]] virtual std::optional<std::uint64_t> room_bytes() const { return {}; }
+
   /// A filter under construction from segments made elsewhere. Becomes visible, whole, at commit(); dropped
   /// without a trace when destroyed before.
   class restore {

@@ -140,6 +140,22 @@ lock_file unborn_filter::commit(std::string_view name, const image::manifest& m)
   return std::move(*lock_);
 }
 
+lock_file unborn_filter::open(const image::manifest& m) {
+  check_disk(disk_.sync_directory(directory_ / segments_name), "sync", directory_ / segments_name);
+  manifest_state ignored;
+  replace_manifest(disk_, directory_, m, ignored);
+  return std::move(*lock_);
+}
+
+void unborn_filter::take_place_of(std::string_view name, const std::function<void()>& close) {
+  const std::filesystem::path place = store_ / name;
+  // Without its lock the directory would pass for one that was left behind, but for the lock of the store.
+  const lock_file alone = lock_file::take(store_ / store_lock_name);
+  close();
+  check_disk(disk_.exchange(directory_, place), "put the new filter in place of", place);
+  check_disk(disk_.sync_directory(store_), "sync", store_);
+}
+
 void remove_filter(disk& on, const std::filesystem::path& store_directory, std::string_view name,
                    lock_file /*lock*/) {
   const std::filesystem::path place = store_directory / name;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string_view>
 
 #include "everseen/store/lock_file.hpp"
@@ -27,6 +28,15 @@ class unborn_filter {
   /// @return the writer's lock on it, held since before it was visible
   /// @throws parameter_error  a filter of this name exists    @throws storage_error
   lock_file commit(std::string_view name, const image::manifest& m);
+
+  /// Makes it a filter that can be opened, under the name that it has now.
+  /// @return the writer's lock on it
+  lock_file open(const image::manifest& m);
+
+  /// Changes places with the filter of this name, in one step, and removes that one.
+  /// @param close  ends whatever holds the lock that open() gave
+  /// @pre the caller holds the writer's lock on the old one    @throws storage_error
+  void take_place_of(std::string_view name, const std::function<void()>& close);
 
  private:
   disk& disk_;

@@ -1,6 +1,7 @@
 #include "everseen/stream/dedup.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -86,7 +87,12 @@ struct shared_state {
 /// Takes blocks through the whole pipeline, one after the other.
 class worker {
  public:
-  explicit worker(shared_state& shared) : shared_(shared), rule_(shared.options.key, shared.options.time) {}
+  explicit worker(shared_state& shared) : shared_(shared), rule_(shared.options.key, shared.options.time) {
+    const dedup_options& options = shared.options;
+    wanted_[static_cast<std::size_t>(options.wanted)] = true;
+    if (options.late == dedup_options::fate::pass && options.wanted == verdict::fresh)
+      wanted_[static_cast<std::size_t>(verdict::late)] = true;
+  }
 
   void run() {
     try {
@@ -127,6 +133,7 @@ class worker {
     digests_.reserve(ends_.size());
     times_.clear();
     keyed_.clear();
+    latest_believed_ = latest_believed();
     const hasher& hash = shared_.seen.hash();
     const char* text = block_.text().data();
     std::size_t begin = 0;
@@ -143,14 +150,25 @@ class worker {
       }
     }
     verdicts_.assign(digests_.size(), verdict::unknown);
+    judged_ = {};
+  }
+
+  /// @return the newest time that is taken for one
+  [[nodiscard]] event_time latest_believed() const noexcept {
+    const auto& ahead = shared_.options.max_ahead;
+    if (!rule_.has_time() || !ahead || read_at_ > event_time::max() - *ahead) return event_time::max();
+    return read_at_ + *ahead;
   }
 
   void read_record(std::size_t i, std::string_view record) {
-    if (const auto parts = rule_.read(record)) {
+    auto parts = rule_.read(record);
+    if (parts && parts->time > latest_believed_) parts = tl::unexpected(record_fault::time_ahead);
+    if (parts) {
       digests_.push_back(shared_.seen.hash()(parts->key));
       if (rule_.has_time()) times_.push_back(parts->time);
       keyed_.push_back(static_cast<std::uint32_t>(i));
-    } else if (shared_.options.without_key == dedup_options::missing::fail) {
+    } else if (shared_.options.without_key == dedup_options::fate::fail) {
+      fault_ = parts.error();
       unreadable_ = std::string(record.substr(0, 60));
       ends_.resize(i);  // what stands before it in the block is good
     }
@@ -169,6 +187,8 @@ class worker {
       judge_in_turn(number, batches);
     }
     if (!batches.empty()) sorted_.gather();
+    verdicts_total_ += judged_;
+    if (judged_.late > 0 && shared_.options.late == dedup_options::fate::fail) shared_.stop = true;
   }
 
   void judge_in_turn(std::uint64_t number, std::span<const partition_batch> batches) noexcept {
@@ -186,7 +206,7 @@ class worker {
       if (is_not_asked()) return leave_unknown(batch);
       const auto asked_at = clock::now();
       batch_result result = shared_.seen.stored().add({&batch, 1});
-      verdicts_total_ += result ? *result : result.error().done;
+      judged_ += result ? *result : result.error().done;
       if (result) return;
       if (passes() && is_outage(result.error()))
         pass(batch, clock::now() - asked_at);
@@ -208,7 +228,7 @@ class worker {
 
   void leave_unknown(const partition_batch& batch) noexcept {
     std::ranges::fill(batch.out, verdict::unknown);
-    verdicts_total_.unknown += batch.out.size();
+    judged_.unknown += batch.out.size();
     if (!shared_.given_up) write_as_fresh(batch);
   }
 
@@ -228,7 +248,9 @@ class worker {
   /// Moves the wanted records together, in place, and writes them at once.
   void write(std::uint64_t number) noexcept {
     dedup_result& result = shared_.result;  // this block's turn: nobody else touches these members
-    if (result.first_unknown == 0) note_unknown();
+    if (result.first_unknown == 0 && judged_.unknown > 0)
+      result.first_unknown = number_of_first(verdict::unknown);
+    if (result.first_late == 0 && judged_.late > 0) result.first_late = number_of_first(verdict::late);
     const std::string_view wanted = keep_wanted();
     result.records += ends_.size();
     result.bytes += block_.text().size();
@@ -247,19 +269,21 @@ class worker {
     }
   }
 
-  void note_unknown() noexcept {
-    const auto found = std::ranges::find(verdicts_, verdict::unknown);
-    if (found == verdicts_.end()) return;
+  /// @return the number, from 1, of the first record of the block with this verdict; 0 if there is none
+  [[nodiscard]] std::uint64_t number_of_first(verdict v) const noexcept {
+    const auto found = std::ranges::find(verdicts_, v);
+    if (found == verdicts_.end()) return 0;
     const auto key = static_cast<std::size_t>(found - verdicts_.begin());
     const std::size_t record = rule_.whole_record_is_key() ? key : keyed_[key];
-    shared_.result.first_unknown = shared_.result.records + record + 1;
+    return shared_.result.records + record + 1;
   }
 
   [[noreturn]] void report_unreadable() const {
-    const std::string what = rule_.has_time() ? "no key or no time" : "no key";
-    throw format_error("record " + std::to_string(shared_.result.records + 1) + " has " + what + ": " +
-                       *unreadable_);
+    throw format_error("record " + std::to_string(shared_.result.records + 1) + " " +
+                       std::string(to_string(fault_)) + ": " + *unreadable_);
   }
+
+  [[nodiscard]] bool is_wanted(verdict v) const noexcept { return wanted_[static_cast<std::size_t>(v)]; }
 
   std::string_view keep_wanted() noexcept {
     char* const text = block_.data();
@@ -275,11 +299,11 @@ class worker {
     for (std::size_t i = 0; i < ends_.size(); ++i) {
       bool wanted;
       if (all_keyed) {
-        wanted = verdicts_[i] == shared_.options.wanted;
+        wanted = is_wanted(verdicts_[i]);
       } else if (next_keyed < keyed_.size() && keyed_[next_keyed] == i) {
-        wanted = verdicts_[next_keyed++] == shared_.options.wanted;
+        wanted = is_wanted(verdicts_[next_keyed++]);
       } else {
-        wanted = shared_.options.without_key == dedup_options::missing::pass;
+        wanted = shared_.options.without_key == dedup_options::fate::pass;
         ++shared_.result.without_key;
       }
       const std::size_t end = ends_[i] + std::size_t{1};
@@ -295,6 +319,7 @@ class worker {
 
   shared_state& shared_;
   record_rule rule_;
+  std::array<bool, 4> wanted_{};  // by verdict
   block block_;
   event_time read_at_{};
   scatter sorted_;
@@ -303,8 +328,11 @@ class worker {
   std::vector<digest> digests_;
   std::vector<event_time> times_;
   std::vector<verdict> verdicts_;
+  tally judged_;  // of this block
   tally verdicts_total_;
+  event_time latest_believed_{};
   std::optional<std::string> unreadable_;  // the record that ended the run
+  record_fault fault_{};                   // and what is wrong with it
 };
 
 }  // namespace
@@ -336,6 +364,9 @@ void deduplicate(block_reader& input, filter& seen, output& out, const dedup_opt
     work();
   }
   if (shared.error) std::rethrow_exception(shared.error);
+  if (result.first_late > 0 && options.late == dedup_options::fate::fail)
+    throw format_error("record " + std::to_string(result.first_late) + " is the first of " +
+                       std::to_string(result.verdicts.late) + " that are older than the window");
 }
 
 unsigned useful_dedup_threads(unsigned cores, std::uint32_t partitions) noexcept {

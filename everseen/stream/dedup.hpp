@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -43,8 +44,15 @@ struct dedup_options {
   /// still.
   std::function<event_time()> clock{};
 
-  enum class missing : std::uint8_t { fail, pass, drop };
-  missing without_key = missing::fail;  ///< what happens to records that have no key, or no readable time
+  /// How far ahead of `clock` the time in a record is believed; nothing: without limit. One time that is
+  /// wrong by years would otherwise close the window for all that comes after it. A record beyond is treated
+  /// like one without a readable time.
+  std::optional<std::chrono::milliseconds> max_ahead{};
+
+  enum class fate : std::uint8_t { fail, pass, drop };
+  fate without_key = fate::fail;  ///< what happens to records that have no key, or no readable time
+  /// What happens to records that are older than the window: `pass` writes them among the fresh ones.
+  fate late = fate::drop;
 
   /// What happens when the filter's store stays away longer than its patience. `fail` ends the run. `pass`
   /// writes the records without an answer among the fresh ones, so that none is dropped, and goes on: a key
@@ -63,6 +71,7 @@ struct dedup_result {
   tally verdicts;  ///< complete only at the end; what outage::pass let through is `unknown`
   std::uint64_t records = 0;
   std::uint64_t without_key = 0;
+  std::uint64_t first_late = 0;  ///< number, from 1, of the first record that was late; 0: there is none
   std::uint64_t bytes = 0;
   /// Set when the filter failed on the way. Nothing was read after that. Of what was read, the records with
   /// the wanted verdict were written; the `unknown` ones were neither added nor written, but see
@@ -78,7 +87,9 @@ struct dedup_result {
 /// one was added; after a failed write, what was written before it. Keys may have been added whose records
 /// were not written only in the last case: doc/semantics.md, "Runs that are cut short".
 /// @throws storage_error    reading or writing failed
-/// @throws format_error     a record has no key and options.without_key is fail
+/// @throws format_error     a record has no key and options.without_key is fail; or is late and options.late
+/// is
+///                          fail: then the other records that were read have been judged and written
 /// @throws parameter_error  the filter has a window, and there are neither times nor a clock
 /// Cost: 20 to 40 ns of one core a short line. Memory: some 10 MB a thread.
 dedup_result deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options);

@@ -24,6 +24,7 @@ class output {
   /// @throws storage_error  is_abandoned(); as write would throw
   void check_reader() const;
 
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:

@@ -61,37 +61,56 @@ void validate(const field_rule& rule) {
 struct record_rule::json_parser {
   simdjson::ondemand::parser parser;
 
-  std::optional<std::string_view> at(const std::string& pointer, std::string_view record) {
+  using found = tl::expected<std::string_view, record_fault>;
+
+  found at(const std::string& pointer, std::string_view record) {
     simdjson::ondemand::document document;
-    simdjson::ondemand::value found;
-    if (parser.iterate(record.data(), record.size(), record.size() + simdjson::SIMDJSON_PADDING)
-                .get(document) != simdjson::SUCCESS ||
-        document.at_pointer(pointer).get(found) != simdjson::SUCCESS)
-      return std::nullopt;
-    return text_of(found);
+    simdjson::ondemand::value value;
+    const auto length = record.size() + simdjson::SIMDJSON_PADDING;
+    if (const auto fault = parser.iterate(record.data(), record.size(), length).get(document))
+      return tl::unexpected(fault_of(fault, record));
+    if (const auto fault = document.at_pointer(pointer).get(value))
+      return tl::unexpected(fault_of(fault, record));
+    return text_of(value);
   }
 
  private:
-  static std::optional<std::string_view> text_of(simdjson::ondemand::value found) {
+  static record_fault fault_of(simdjson::error_code code, std::string_view record) noexcept {
+    switch (code) {
+      case simdjson::NO_SUCH_FIELD:
+      case simdjson::INDEX_OUT_OF_BOUNDS:
+        return record_fault::no_key;
+      case simdjson::INCORRECT_TYPE:
+      case simdjson::INVALID_JSON_POINTER:  // valid it is; but not for a number or a string
+        return record_fault::other_shape;
+      case simdjson::UTF8_ERROR:
+        return record_fault::not_utf8;
+      default:
+        return record.starts_with("\xef\xbb\xbf") ? record_fault::byte_order_mark : record_fault::not_json;
+    }
+  }
+
+  static found text_of(simdjson::ondemand::value value) {
+    const tl::unexpected<record_fault> damaged(record_fault::not_json);
     simdjson::ondemand::json_type type;
-    if (found.type().get(type) != simdjson::SUCCESS) return std::nullopt;
+    if (value.type().get(type) != simdjson::SUCCESS) return damaged;
     std::string_view text;
     switch (type) {
       case simdjson::ondemand::json_type::string:
-        if (found.get_string().get(text) != simdjson::SUCCESS) return std::nullopt;
+        if (value.get_string().get(text) != simdjson::SUCCESS) return damaged;
         return text;
       case simdjson::ondemand::json_type::array:
       case simdjson::ondemand::json_type::object:
-        if (simdjson::to_json_string(found).get(text) != simdjson::SUCCESS) return std::nullopt;
+        if (simdjson::to_json_string(value).get(text) != simdjson::SUCCESS) return damaged;
         return text;
       default:
         break;
     }
-    text = found.raw_json_token();
+    text = value.raw_json_token();
     while (!text.empty() &&
            (text.back() == ' ' || text.back() == '\r' || text.back() == '\t' || text.back() == '\n'))
       text.remove_suffix(1);
-    if (!is_literal(text) && !is_number(text)) return std::nullopt;
+    if (!is_literal(text) && !is_number(text)) return damaged;
     return text;
   }
 };
@@ -111,18 +130,52 @@ bool record_rule::whole_record_is_key() const noexcept {
   return key_.how == field_rule::kind::whole && !time_;
 }
 
-std::optional<record_rule::parts> record_rule::read(std::string_view record) {
-  parts found;
+tl::expected<record_rule::parts, record_fault> record_rule::read(std::string_view record) {
+  parts result;
   if (time_) {  // before the key: a JSON key lives in the parser's memory until the next document
-    const auto text = value(*time_, record);
-    const auto time = text ? parse_event_time(*text) : std::nullopt;
-    if (!time) return std::nullopt;
-    found.time = *time;
+    const found text = time_text(record);
+    if (!text) return tl::unexpected(text.error());
+    const auto time = parse_event_time(*text);
+    if (!time) return tl::unexpected(record_fault::unreadable_time);
+    result.time = *time;
   }
-  const auto key = value(key_, record);
-  if (!key) return std::nullopt;
-  found.key = *key;
-  return found;
+  const found key = value(key_, record);
+  if (!key) return tl::unexpected(key.error());
+  result.key = *key;
+  return result;
+}
+
+record_rule::found record_rule::time_text(std::string_view record) {
+  found text = value(*time_, record);
+  if (!text && text.error() == record_fault::no_key) return tl::unexpected(record_fault::no_time);
+  const bool is_json = time_->how == field_rule::kind::json;
+  if (text && is_json && (is_literal(*text) || text->starts_with('{') || text->starts_with('[')))
+    return tl::unexpected(record_fault::time_of_no_type);
+  return text;
+}
+
+std::string_view to_string(record_fault fault) noexcept {
+  switch (fault) {
+    case record_fault::not_json:
+      return "is not JSON";
+    case record_fault::not_utf8:
+      return "is not UTF-8, as JSON must be";
+    case record_fault::byte_order_mark:
+      return "begins with a byte order mark, which JSON must not (sed '1s/^\\xef\\xbb\\xbf//' removes it)";
+    case record_fault::no_key:
+      return "has no key";
+    case record_fault::no_time:
+      return "has no time";
+    case record_fault::other_shape:
+      return "has another shape than the JSON pointer expects";
+    case record_fault::time_of_no_type:
+      return "has a time that is neither a number nor a string";
+    case record_fault::unreadable_time:
+      return "has a time that cannot be read";
+    case record_fault::time_ahead:
+      return "has a time too far ahead of the clock (see --max-ahead)";
+  }
+  return "has no key";
 }
 
 namespace {
@@ -138,16 +191,17 @@ std::optional<std::string_view> delimited_field(std::string_view record, unsigne
 
 }  // namespace
 
-std::optional<std::string_view> record_rule::value(const field_rule& rule, std::string_view record) {
+record_rule::found record_rule::value(const field_rule& rule, std::string_view record) {
   switch (rule.how) {
     case field_rule::kind::whole:
       return record;
     case field_rule::kind::delimited:
-      return delimited_field(record, rule.number, rule.delimiter);
+      if (const auto field = delimited_field(record, rule.number, rule.delimiter)) return *field;
+      return tl::unexpected(record_fault::no_key);
     case field_rule::kind::json:
       return json_->at(rule.pointer, record);
   }
-  return std::nullopt;
+  return tl::unexpected(record_fault::no_key);
 }
 
 }  // namespace everseen

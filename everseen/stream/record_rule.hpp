@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <tl/expected.hpp>
+
 #include "everseen/core/spec.hpp"
 
 namespace everseen {
@@ -23,13 +25,30 @@ struct field_rule {
   std::string pointer{};
 };
 
+/// Why a record has no key or no time.
+enum class record_fault : std::uint8_t {
+  not_json,
+  not_utf8,         ///< so it is not JSON
+  byte_order_mark,  ///< stands before the JSON
+  no_key,           ///< fewer fields, or nothing at the pointer
+  no_time,
+  other_shape,      ///< the pointer leads through a value that is no object or array
+  time_of_no_type,  ///< the time is null, a boolean, an object or an array
+  unreadable_time,
+  time_ahead,  ///< of the clock, by more than is believed
+};
+
+/// What is wrong with a record that ..., as in "has no key".
+[[nodiscard]] std::string_view to_string(record_fault fault) noexcept;
+
 /// Picks keys and times out of records.
 ///
-/// A JSON string gives its unescaped bytes; a number, a boolean or null gives its text; an object or array
-/// its text as it stands. Only the path to the value and a string, number or literal there are validated, not
-/// the rest of the document, which must be UTF-8 all the same. Names are compared as they are written, so
-/// /ab does not find {"a\u0062": 1}. Threads: one at a time; each worker has its own. Cost: nothing for the
-/// whole record, 1 to 2 ns a field passed over, about 1 ns a byte for JSON.
+/// A JSON string gives its unescaped bytes; a number, a boolean or null gives its text, so 1 and "1" are one
+/// key, 1 and 1.0 are two, and null is the key `null`; an object or array its text as it stands. Only the
+/// path to the value and a string, number or literal there are validated, not the rest of the document, which
+/// must be UTF-8 all the same. Names are compared as they are written, so /ab does not find {"a\u0062": 1}.
+/// Threads: one at a time; each worker has its own. Cost: nothing for the whole record, 1 to 2 ns a field
+/// passed over, about 1 ns a byte for JSON.
 class record_rule {
  public:
   /// @throws parameter_error  field 0, or a pointer that is none
@@ -43,8 +62,7 @@ class record_rule {
     event_time time{};
   };
   /// @param record  readable for block_reader::padding bytes beyond its end
-  /// @return nothing if the record has no key, or a time that cannot be read
-  [[nodiscard]] std::optional<parts> read(std::string_view record);
+  [[nodiscard]] tl::expected<parts, record_fault> read(std::string_view record);
 
   /// Whether read() is the identity, so that a caller may skip it.
   [[nodiscard]] bool whole_record_is_key() const noexcept;
@@ -53,7 +71,9 @@ class record_rule {
  private:
   struct json_parser;
 
-  std::optional<std::string_view> value(const field_rule& rule, std::string_view record);
+  using found = tl::expected<std::string_view, record_fault>;
+  found value(const field_rule& rule, std::string_view record);
+  found time_text(std::string_view record);
 
   field_rule key_;
   std::optional<field_rule> time_;

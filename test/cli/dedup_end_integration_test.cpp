@@ -99,6 +99,24 @@ TEST_F(DedupEnd, ClosesTheFilterBeforeItEndsBySigpipe) {
   EXPECT_THAT(sh("everseen dedup --filter ids first"), Prints(""));
 }
 
+TEST_F(DedupEnd, NoticesThatNobodyReadsOnAlsoWhereNothingIsLeftToWrite) {
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THAT(sh(R"(yes | everseen dedup | head -n 1; echo "${PIPESTATUS[*]}")"), Prints("y\n141 141 0\n"));
+  EXPECT_THAT(sh(R"((echo y; sleep 2) | everseen dedup | head -n 1; echo "${PIPESTATUS[1]}")"),
+              Prints("y\n141\n"))
+      << "while it waits for its input";
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 45s);
+}
+
+TEST_F(DedupEnd, SaysThatAKeptFilterRemembersLinesThatWereNotPrinted) {
+  EXPECT_THAT(sh("everseen dedup --filter f > /dev/full", "a\n"),
+              Complains(3, "standard output", "the filter 'f' remembers lines that were not printed",
+                        "everseen import"));
+  const auto left = sh("everseen gen ids --count 1M | everseen dedup --filter g | head -n 1 > first");
+  EXPECT_THAT(left.err, HasSubstr("the filter 'g' remembers lines that were not printed"));
+  EXPECT_THAT(sh("everseen dedup > /dev/full", "a\n").err, testing::Not(HasSubstr("remembers")));
+}
+
 TEST_F(DedupEnd, WaitsForASlowReaderWhenTheOutputDoesNotBlock) {
   given("everseen gen ids --count 200k > ids");
   // Whoever shares a pipe may have made it so.

@@ -124,6 +124,17 @@ TEST_F(DedupFilter, LeavesNoFilterBehindWhenTheCountsCannotBeWritten) {
   EXPECT_THAT(sh("everseen list --names"), Prints(""));
 }
 
+TEST_F(DedupFilter, LeavesNoFilterBehindWhenItsFirstRunAddedNothing) {
+  EXPECT_THAT(sh("everseen dedup --filter f --capacity 1000 --key-json /id", "odd\n"),
+              Complains(4, "record 1"));
+  EXPECT_FALSE(exists("f"));
+  EXPECT_THAT(sh("everseen dedup --filter f --capacity 2000 --key-json /id", "{\"id\":1}\nodd\n"),
+              Complains(4, "record 2"));
+  EXPECT_TRUE(exists("f")) << "it remembers a line that was printed";
+  EXPECT_THAT(sh("everseen dedup --filter f --key-json /id", "odd\n"), Complains(4, "record 1"));
+  EXPECT_TRUE(exists("f")) << "it was there before this run";
+}
+
 TEST_F(DedupFilter, MakesAKeptFilterForMoreThanASmallFirstFile) {
   EXPECT_THAT(sh("everseen dedup --filter urls", "a\n"), Prints("a\n"));
   given("everseen gen ids --count 200k > ids && everseen dedup --filter urls ids > once");
@@ -137,6 +148,31 @@ TEST_F(DedupFilter, EndsWithAnOutageWhenAFilterThatMayNotGrowIsFull) {
   EXPECT_THAT(full, Complains(3, "full"));
   EXPECT_EQ(std::count(full.out.begin(), full.out.end(), '\n'), 100);
   EXPECT_THAT(sh("cat counts.json"), Prints(HasSubstr("\"unknown\": 900")));
+}
+
+// ---- sizes
+
+TEST_F(DedupFilter, TakesLittleTimeAndMemoryForFewLinesWhateverTheCapacity) {
+  given("everseen gen ids --count 20k > ids");
+  const auto expected = sh("everseen dedup ids | md5sum").out;
+  for (const char* command :
+       {"everseen dedup --capacity 1e9 ids", "cat ids | everseen dedup --capacity 1e9"}) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto result = sh(command + std::string(" | md5sum"));
+    EXPECT_THAT(result, Prints(expected));
+    EXPECT_LT(result.peak_bytes, 400U << 20) << command;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 15s) << command;
+  }
+}
+
+TEST_F(DedupFilter, RefusesACapacityForWhichThereWillNeverBeRoom) {
+  EXPECT_THAT(sh("cat | everseen dedup --capacity 1e14", "a\n"),
+              Complains(2, "100,000,000,000,000 keys", "has room for"));
+  EXPECT_THAT(sh("everseen dedup --capacity 1e14", "a\n"), Prints("a\n"))
+      << "no more lines than the file has bytes";
+  EXPECT_THAT(sh("everseen dedup --filter f --capacity 1e14", "a\n"), Complains(2, "lower the capacity"));
+  EXPECT_THAT(sh("everseen create f --capacity 1e14"), Complains(2, "lower the capacity"));
+  EXPECT_FALSE(exists("f"));
 }
 
 // ---- windows
@@ -182,7 +218,8 @@ TEST_F(DedupFilter, PrintsNoEventThatIsOlderThanTheWindowAndCountsItAsLate) {
 
 TEST_F(DedupFilter, TreatsALineWithoutAReadableTimeLikeOneWithoutAKey) {
   const std::string command = "everseen dedup --window 10m --time-field 1 --key-field 2";
-  EXPECT_THAT(sh(command, "yesterday\ta\n"), Complains(4, "record 1", "no time", "yesterday"));
+  EXPECT_THAT(sh(command, "yesterday\ta\n"),
+              Complains(4, "record 1", "time that cannot be read", "yesterday"));
   EXPECT_THAT(sh(command + " --missing-key pass", "yesterday\ta\n"), Prints("yesterday\ta\n"));
   EXPECT_THAT(sh(command + " --missing-key drop", "yesterday\ta\n"), Prints(""));
 }

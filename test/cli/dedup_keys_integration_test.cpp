@@ -77,10 +77,45 @@ TEST_F(DedupKeys, EndsAtALineWithoutAKeyAndNamesIt) {
 
 TEST_F(DedupKeys, EndsAtDamagedJsonAndAtJsonWithoutTheKey) {
   const std::string good = "{\"id\":1}\n";
-  EXPECT_THAT(sh("everseen dedup --key-json /id", good + "{\"id\":\n"), Complains(4, "record 2"));
-  EXPECT_THAT(sh("everseen dedup --key-json /id", good + "{\"no\":1}\n"), Complains(4, "record 2"));
-  EXPECT_THAT(sh("everseen dedup --key-json /id", good + "\n"), Complains(4, "record 2"));
-  EXPECT_THAT(sh("everseen dedup --key-json /id", good + "\xff\xfe\n"), Complains(4, "record 2"));
+  const auto fault = [&](const std::string& second) {
+    return sh("everseen dedup --key-json /id", good + second + "\n");
+  };
+  EXPECT_THAT(fault("{\"id\":"), Complains(4, "record 2", "is not JSON"));
+  EXPECT_THAT(fault("{\"no\":1}"), Complains(4, "record 2", "has no key"));
+  EXPECT_THAT(fault(""), Complains(4, "record 2", "is not JSON"));
+  EXPECT_THAT(fault("\xff\xfe"), Complains(4, "record 2", "UTF-8"));
+  EXPECT_THAT(fault("[1]"), Complains(4, "record 2", "another shape"));
+  EXPECT_THAT(sh("everseen dedup --key-json /id", "\xef\xbb\xbf" + good),
+              Complains(4, "record 1", "byte order mark", "sed"));
+}
+
+TEST_F(DedupKeys, SaysWhatIsWrongWithATimeInJson) {
+  const auto fault = [&](const std::string& line) {
+    return sh("everseen dedup --key-json /id --window 10m --time-json /at", line + "\n");
+  };
+  EXPECT_THAT(fault(R"({"id":1})"), Complains(4, "record 1", "has no time"));
+  EXPECT_THAT(fault(R"({"id":1,"at":null})"), Complains(4, "record 1", "neither a number nor a string"));
+  EXPECT_THAT(fault(R"({"id":1,"at":{"s":1}})"), Complains(4, "record 1", "neither a number nor a string"));
+  EXPECT_THAT(fault(R"({"id":1,"at":"soon"})"), Complains(4, "record 1", "cannot be read"));
+  EXPECT_THAT(fault(R"({"at":1700000000})"), Complains(4, "record 1", "has no key"));
+}
+
+TEST_F(DedupKeys, ComparesJsonValuesByTheirText) {
+  EXPECT_THAT(sh("everseen dedup --key-json /id",
+                 "{\"id\":null}\n{\"id\":\"null\"}\n{\"id\":1}\n{\"id\":\"1\"}\n{\"id\":1.0}\n"),
+              Prints("{\"id\":null}\n{\"id\":1}\n{\"id\":1.0}\n"));
+}
+
+TEST_F(DedupKeys, KnowsNoQuotesAroundFields) {
+  EXPECT_THAT(sh("everseen dedup --key-field 2 --delimiter ,", "1,\"a,b\"\n2,\"a,c\"\n"),
+              Prints("1,\"a,b\"\n"));
+}
+
+TEST_F(DedupKeys, RefusesOptionsThatWouldHaveNoEffect) {
+  EXPECT_THAT(sh("everseen dedup --delimiter ,", "a\n"), Complains(2, "--delimiter", "--key-field"));
+  EXPECT_THAT(sh("everseen dedup --delimiter , --key-json /a", "{}\n"),
+              Complains(2, "--delimiter", "--key-field"));
+  EXPECT_THAT(sh("everseen dedup --missing-key drop", "a\n"), Complains(2, "--missing-key", "--key-field"));
 }
 
 TEST_F(DedupKeys, EndsAtTheSameLineWithAnyNumberOfThreads) {

@@ -51,14 +51,36 @@ TEST_F(Completion, ScriptsParse) {
 TEST_F(Completion, OfBashKnowsVerbsOptionsValuesAndFilters) {
   given("everseen create clicks && everseen completion bash > script");
   const auto candidates = [&](const std::string& words) {
-    return sh("source ./script; COMP_WORDS=(everseen " + words +
+    return sh("source ./script; COMP_LINE='everseen " + words +
+              "'; COMP_POINT=${#COMP_LINE}; COMP_WORDS=(everseen " + words +
               "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _everseen; "
               "printf '%s\\n' \"${COMPREPLY[@]}\"");
   };
   EXPECT_THAT(candidates("cre"), Prints("create\n"));
   EXPECT_THAT(candidates("create x --cap"), Prints("--capacity\n"));
   EXPECT_THAT(candidates("create x --growth re"), Prints("refuse\n"));
+  EXPECT_THAT(candidates("create x --growth = re"), Prints("refuse\n")) << "bash takes the = for a word";
   EXPECT_THAT(candidates("info cl"), Prints("clicks\n"));
+  EXPECT_THAT(candidates("man expl"), Prints("explain\n"));
+  given("everseen create other --store file:elsewhere");
+  EXPECT_THAT(candidates("info --store file:elsewhere o"), Prints("other\n"));
+  EXPECT_THAT(candidates("dedup --store=file:elsewhere --filter o"), Prints("other\n"));
+}
+
+TEST_F(Completion, OfFishKnowsVerbsOptionsValuesAndFilters) {
+  given(
+      "everseen create clicks && everseen create other --store file:elsewhere && everseen completion fish > "
+      "script");
+  const auto candidates = [&](const std::string& line) {
+    return sh("fish -c 'source script; complete -C \"everseen " + line + "\"' | cut -f 1");
+  };
+  EXPECT_THAT(candidates("cre"), Prints("create\n"));
+  EXPECT_THAT(candidates("create x --cap"), Prints(HasSubstr("--capacity")));
+  EXPECT_THAT(candidates("create x --growth=re"), Prints("--growth=refuse\n"));
+  EXPECT_THAT(candidates("man expl"), Prints("explain\n"));
+  EXPECT_THAT(candidates("info cl"), Prints("clicks\n"));
+  EXPECT_THAT(candidates("info --store file:elsewhere o"), Prints("other\n"));
+  EXPECT_THAT(candidates("info --store=file:elsewhere o"), Prints("other\n"));
 }
 
 TEST_F(Completion, KnowsEveryVerbInEveryShell) {

@@ -97,6 +97,28 @@ TEST_F(RedisFilters, CarryTheSameBytesToFilesAndBack) {
   EXPECT_THAT(sh("everseen import g one" + redis), Complains(2, "'g' exists already", "choose another name"));
 }
 
+TEST_F(RedisFilters, AreRebuiltWithMoreRoom) {
+  ASSERT_EQ(on_redis("everseen create f -q --capacity 1000 && seq 1 2000 | everseen add f -q").exit_code, 0);
+  EXPECT_THAT(on_redis("seq 1001 3000 | everseen rebuild f --capacity 10k"),
+              Prints("rebuilt f: 2,000 keys given, 10,000 keys at an error rate of 1.0e-06\n"));
+  EXPECT_THAT(on_redis("seq 1001 3000 | everseen check f -q"), Prints(IsEmpty()));
+  EXPECT_THAT(on_redis("everseen check f 7"), Prints("fresh\t7\n", 1));
+  EXPECT_THAT(on_redis("everseen info f"), Prints(HasSubstr("capacity      10,000")));
+}
+
+TEST_F(RedisFilters, AreRebuiltFromAnExport) {
+  ASSERT_EQ(on_redis("everseen create f -q && everseen add f -q a && everseen export f -o copy && "
+                     "everseen add f -q b && everseen create g -q && everseen export g -o other")
+                .exit_code,
+            0);
+  EXPECT_THAT(on_redis("everseen rebuild f --from-export copy -q c"), Prints(IsEmpty()));
+  EXPECT_THAT(on_redis("everseen check f a b c"), Prints("seen\ta\nfresh\tb\nseen\tc\n", 1));
+  EXPECT_THAT(on_redis("everseen rebuild f --from-export other"), Complains(2, "another seed"));
+  EXPECT_THAT(on_redis("head -c 300 copy > cut; everseen rebuild f --from-export cut"), Complains(4));
+  EXPECT_THAT(on_redis("everseen rebuild f --from-export copy --capacity 5"), Complains(2, "--capacity"));
+  EXPECT_THAT(on_redis("everseen check f a c -q"), Prints(IsEmpty())) << "what failed has changed nothing";
+}
+
 TEST_F(RedisFilters, SayWhenAMissingOneIsToBeExported) {
   for (const char* verb : {"export nope -o x", "info nope", "drop nope", "reset nope", "add nope a"})
     EXPECT_THAT(on_redis(std::string("everseen ") + verb), Complains(2, "everseen create nope")) << verb;

@@ -183,8 +183,7 @@ TEST_F(SharedRun, PassesLinesWhileTheServerIsAwayAndCountsThem) {
   const program_result result = dedup.wait();
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "a\nb\nb\nc\nc\nd\n");
-  EXPECT_THAT(result.err,
-              AllOf(HasSubstr("\"unknown\": 2"), HasSubstr("2 lines were printed though nothing")));
+  EXPECT_THAT(result.err, HasSubstr("\"unknown\": 2"));
 }
 
 TEST_F(SharedRun, PassingWaitsOnlyOnceForAServerThatStaysAway) {
@@ -202,7 +201,8 @@ TEST_F(SharedRun, PassingWaitsOnlyOnceForAServerThatStaysAway) {
   const program_result result = dedup.wait();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(result.out, "a\n" + text);
+  EXPECT_TRUE(result.out == "a\n" + text);
+  EXPECT_THAT(result.err, HasSubstr("200000 lines were printed though nothing is known of them"));
 }
 
 TEST_F(SharedRun, EndsAtAnOutageAndSaysWhereUnlessToldOtherwise) {

@@ -37,7 +37,7 @@ struct example {
     groups->for_each([&](const slice_groups::group& g) {
       std::string text = std::to_string(g.slice) + ":";
       for (std::size_t i = 0; i < g.keys.size(); ++i) {
-        text += " " + std::to_string(g.places[i]);
+        text += ' ', text += std::to_string(g.places[i]);
         EXPECT_EQ(g.keys[i], keys.at(g.places[i] - 10U));
       }
       all.push_back(text);

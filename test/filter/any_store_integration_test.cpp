@@ -43,6 +43,7 @@ const kind kinds[] = {
               "/" + fresh_prefix();
      }},
     {"redis_cluster", [](const auto&) { return cluster().url("/" + fresh_prefix()); }},
+    {"redis_merge", [](const auto&) { return instance(0).url("/" + fresh_prefix() + "&gear=merge"); }},
     {"redis_bitfield", [](const auto&) { return without_scripts().url("/" + fresh_prefix()); }},
 };
 

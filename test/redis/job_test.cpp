@@ -99,6 +99,70 @@ TEST(Job, TransactionIsRefusedAsAWhole) {
   EXPECT_EQ(j.take_replies().size(), 3U);
 }
 
+const std::string guard_a = encode({"WATCH", "{t}a"}) + encode({"GET", "{t}a"});
+const request guarded{{}, guard_a + encode({"MULTI"}) + set_a + get_b + encode({"EXEC"}) + wait, 7, false};
+
+TEST(Job, TransactionThatWasRefusedIsSentAgainWithItsGuardAndItsWait) {
+  job j(guarded);
+  ASSERT_TRUE(j.take(replies({"-MOVED 1 a:1\r\n", "-MOVED 1 a:1\r\n", "+OK\r\n", "-MOVED 1 a:1\r\n",
+                              "-MOVED 1 a:1\r\n", "-EXECABORT x\r\n", ":0\r\n"}),
+                     from));
+  EXPECT_EQ(j.wire(), guarded.wire);
+  EXPECT_EQ(j.commands(), guarded.commands);
+  EXPECT_FALSE(j.may_have_run);
+}
+
+TEST(Job, TransactionWhoseExecAloneWasRefusedIsSentAgainFromItsGuardOn) {
+  for (const char* refused : {"-TRYAGAIN x\r\n", "-MOVED 1 a:1\r\n", "-ASK 1 a:1\r\n"}) {
+    job j(guarded);
+    ASSERT_TRUE(j.take(
+        replies({"+OK\r\n", "$1\r\na\r\n", "+OK\r\n", "+QUEUED\r\n", "+QUEUED\r\n", refused, ":0\r\n"}),
+        from));
+    EXPECT_EQ(j.wire(), guarded.wire);
+    EXPECT_FALSE(j.may_have_run);
+  }
+}
+
+TEST(Job, TransactionThatADemotedMasterRefusedHasNotRun) {
+  const request r{{}, encode({"MULTI"}) + set_a + get_b + encode({"EXEC"}), 4, false};
+  job j(r);
+  const auto why = j.take(replies({"+OK\r\n", "-READONLY x\r\n", "+QUEUED\r\n", "-EXECABORT x\r\n"}), from);
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->why, refusal::kind::not_master);
+  EXPECT_FALSE(j.may_have_run);
+  EXPECT_EQ(j.wire(), r.wire);
+}
+
+TEST(Job, TransactionThatRanIsAnsweredThoughItsGuardWasRefused) {
+  for (const char* told : {"*2\r\n+OK\r\n$1\r\nb\r\n", "*-1\r\n"}) {
+    job j(guarded);
+    EXPECT_FALSE(j.take(
+        replies({"+OK\r\n", "-ASK 1 a:1\r\n", "+OK\r\n", "+QUEUED\r\n", "+QUEUED\r\n", told, ":1\r\n"}),
+        from));
+    const auto all = j.take_replies();
+    EXPECT_TRUE(all[1].is_error("ASK"));
+    EXPECT_EQ(all[6].integer(), 1);
+  }
+}
+
+TEST(Job, TransactionWaitsWhileItsKeysAreOnTwoServers) {
+  job j(guarded);
+  const auto why = j.take(replies({"-ASK 1 a:1\r\n", "-ASK 1 a:1\r\n", "+OK\r\n", "-ASK 1 a:1\r\n",
+                                   "+QUEUED\r\n", "-EXECABORT x\r\n", ":0\r\n"}),
+                          from);
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->why, refusal::kind::later);
+}
+
+TEST(Job, TransactionFollowsItsKeysWhenAllHaveLeft) {
+  job j(guarded);
+  const auto why = j.take(replies({"-ASK 1 a:1\r\n", "-ASK 1 a:1\r\n", "+OK\r\n", "-ASK 1 a:1\r\n",
+                                   "-ASK 1 a:1\r\n", "-EXECABORT x\r\n", ":0\r\n"}),
+                          from);
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->why, refusal::kind::ask);
+}
+
 TEST(Job, AsksForPermissionForEveryCommandInFrontOfATransaction) {
   const std::string watch = encode({"WATCH", "{t}a"});
   const std::string rest = encode({"MULTI"}) + set_a + encode({"EXEC"});

@@ -114,5 +114,21 @@ TEST(Patience, SendsForEverWhatTheServerCannotHaveRun) {
   EXPECT_EQ(server.run({"GET", "n"}), "1");
 }
 
+TEST(Patience, SendsForEverATransactionThatADemotedMasterRefused) {
+  const redis_server server;
+  session s(parse_redis_url(server.url()));
+  s.ask({}, {"PING"});
+  s.wait_with(std::make_shared<counting_patience>(1'000'000));
+  server.run({"REPLICAOF", "127.0.0.1", std::to_string(test::free_port())});
+  std::jthread later([&] {
+    std::this_thread::sleep_for(300ms);
+    server.run({"REPLICAOF", "NO", "ONE"});
+  });
+  const request r{{}, encode({"MULTI"}) + encode({"INCR", "n"}) + encode({"EXEC"}), 3, false};
+  const answer a = exchange_one(s, r);
+  ASSERT_TRUE(a) << a.error().message;
+  EXPECT_EQ(a.value()[2][0].integer(), 1);
+}
+
 }  // namespace
 }  // namespace everseen::redis

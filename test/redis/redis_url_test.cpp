@@ -191,5 +191,14 @@ TEST(RedisUrl, NoErrorShowsThePassword) {
   }
 }
 
+TEST(RedisUrl, ClusterIsGivenTheTimeThatItNeedsToReplaceAMaster) {
+  constexpr auto node_timeout = 15s;  // unless configured
+  EXPECT_GT(parse_redis_url("redis+cluster://h").retry_for, node_timeout + 5s);
+  EXPECT_EQ(parse_redis_url("redis://h").retry_for, 10s);
+  EXPECT_EQ(parse_redis_url("redis+cluster://h/?retry_for=1s").retry_for, 1s);
+  for (const char* text : {"redis+cluster://h", "redis+cluster://h/?retry_for=10s"})
+    EXPECT_EQ(parse_redis_url(to_string(parse_redis_url(text))), parse_redis_url(text)) << text;
+}
+
 }  // namespace
 }  // namespace everseen::redis

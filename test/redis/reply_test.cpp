@@ -32,6 +32,13 @@ TEST(Reply, AnswersNothingForAnotherKind) {
   EXPECT_FALSE(reply_of("+MOVED\r\n").is_error("MOVED"));
 }
 
+TEST(Reply, IsNilBeyondItsEnd) {
+  const reply two = reply_of("*2\r\n:1\r\n:2\r\n");
+  EXPECT_EQ(two[1].integer(), 2);
+  EXPECT_TRUE(two[2].is_nil());
+  EXPECT_TRUE(reply_of(":7\r\n")[0].is_nil());
+}
+
 TEST(Reply, ErrorIsKnownByItsFirstWord) {
   EXPECT_TRUE(reply_of("-OOM command not allowed\r\n").is_error("OOM"));
   EXPECT_TRUE(reply_of("-NOSCRIPT\r\n").is_error("NOSCRIPT"));

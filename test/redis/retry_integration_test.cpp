@@ -9,11 +9,13 @@
 #include <thread>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "everseen/redis/partition_task.hpp"
 #include "everseen/store/memory_store.hpp"
 
+#include "test/redis/reply_text.hpp"
 #include "test/redis/stored.hpp"
 #include "test/support/cutting_proxy.hpp"
 
@@ -173,6 +175,111 @@ TEST_F(Retry, BatchThatWasJudgedIsAnsweredAlikeByAServerThatLostItsScripts) {
   }
   ASSERT_TRUE(lost);
   EXPECT_EQ(task.done_so_far(), (tally{.fresh = 4}));
+}
+
+/// A task for keys of a filter's only partition, to be driven by hand.
+class by_hand {
+ public:
+  by_hand(const redis_server& server, const std::string& name, const spec& s, session& with,
+          std::uint64_t seed)
+      : filter_(remote_filter_at(server, name, s)),
+        keys_(random_digests(seed).take(4)),
+        task_(filter_, partition_task::purpose::add, {0, keys_, {}, out_}, nullptr,
+              make_gear(gear_kind::script, filter_, with.name()), nullptr, {}) {}
+
+  [[nodiscard]] partition_task& task() noexcept { return task_; }
+  [[nodiscard]] const std::vector<verdict>& verdicts() const noexcept { return out_; }
+
+ private:
+  remote_filter filter_;
+  std::vector<digest> keys_;
+  std::vector<verdict> out_ = std::vector<verdict>(4);
+  partition_task task_;
+};
+
+answer sent(session& with, const request& r) {
+  return std::move(with.exchange(std::span(&r, 1)).front());
+}
+
+TEST_F(Retry, LateCopyOfABatchDoesNotPushOutTheAnswerToALaterOne) {
+  const auto filter = direct_->create("a", small(1'000));
+  session with(parse_redis_url(server_.url()));
+  std::vector<request> judged;  // a copy of the request that judged each batch
+  for (const std::uint64_t seed : {1, 2}) {
+    by_hand batch(server_, "a", filter->get_spec(), with, seed);
+    while (!batch.task().done()) {
+      const request asked = batch.task().next();
+      const answer got = sent(with, asked);
+      if (got->back().text() == "0000") judged.push_back(asked);
+      batch.task().take(got);
+    }
+  }
+  ASSERT_EQ(judged.size(), 2u);
+  EXPECT_EQ(sent(with, judged[0])->back().text(), "O") << "nobody waits for it any more";
+  EXPECT_EQ(sent(with, judged[1])->back().text(), "0000");
+}
+
+TEST_F(Retry, SegmentThatVanishesBeforeItIsPublishedIsMadeAgain) {
+  const auto filter = direct_->create("a", small(1'000));
+  session with(parse_redis_url(server_.url()));
+  by_hand batch(server_, "a", filter->get_spec(), with, 1);
+  int vanished = 0;
+  while (!batch.task().done()) {
+    const request asked = batch.task().next();
+    const answer got = sent(with, asked);
+    if (got->back().what() == reply::kind::integer && vanished < 3) {
+      ++vanished;
+      server_.run({"UNLINK", key_like(server_, "*:0.0")});
+    }
+    batch.task().take(got);
+  }
+  EXPECT_EQ(vanished, 3);
+  EXPECT_EQ(batch.task().done_so_far(), (tally{.fresh = 4}));
+}
+
+TEST_F(Retry, AnswersThatNoScriptGivesAreNoVerdicts) {
+  const auto filter = direct_->create("a", small(1'000));
+  ASSERT_TRUE(add_keys(*filter, random_digests(9).take(1)).result);
+  session with(parse_redis_url(server_.url()));
+  for (const std::string wire : {"$-1\r\n", "*0\r\n", ":5\r\n", "$2\r\nD7\r\n", "$2\r\nDx\r\n", "$1\r\nD\r\n",
+                                 "$4\r\n0002\r\n", "$5\r\n00000\r\n", "$1\r\nO\r\n"}) {
+    by_hand batch(server_, "a", filter->get_spec(), with, 1);
+    batch.task().take(sent(with, batch.task().next()));  // the state
+    std::vector<reply> replies;
+    replies.push_back(reply_of(wire));
+    (void)batch.task().next();
+    batch.task().take(std::move(replies));
+    EXPECT_TRUE(batch.task().failure()) << wire;
+    EXPECT_EQ(batch.verdicts(), std::vector<verdict>(4, verdict::unknown)) << wire;
+  }
+}
+
+/// Takes scripts from the user as soon as an attempt has failed.
+class denying final : public patience {
+ public:
+  explicit denying(const redis_server& server) : server_(server) {}
+  bool tries_again(const outage&) override {
+    server_.run({"ACL", "SETUSER", "default", "-eval", "-evalsha"});
+    return true;
+  }
+  void is_over() override {}
+
+ private:
+  const redis_server& server_;
+};
+
+TEST_F(Retry, BatchThatMayHaveRunIsNotJudgedByOtherCommandsWhenScriptsAreDenied) {
+  (void)direct_->create("a", small(1'000));
+  const auto filter = cut_->open("a", access::write);
+  ASSERT_TRUE(add_keys(*filter, random_digests(1).take(2)).result);
+  filter->wait_with(std::make_shared<denying>(server_));
+  proxy_.cut_after(way::to_client, 0);
+  const auto got = add_keys(*filter, random_digests(2).take(20));
+  ASSERT_FALSE(got.result) << got.result->seen << " seen";
+  EXPECT_THAT(got.result.error().message, testing::HasSubstr("NOPERM"));
+  EXPECT_EQ(got.verdicts, std::vector<verdict>(20, verdict::unknown));
+  // What is asked for the first time goes the other way.
+  EXPECT_EQ(add_keys(*filter, random_digests(3).take(5)).result->fresh, 5u);
 }
 
 TEST(RetryThroughRestarts, VerdictsAreThoseOfAnUndisturbedRun) {

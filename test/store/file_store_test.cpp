@@ -399,6 +399,38 @@ TEST_F(FileStore, MakesMissingDirectories) {
   EXPECT_TRUE(fs::is_directory(root() / "x/y/z/f"));
 }
 
+TEST_F(FileStore, RebuiltFilterTakesThePlaceOfTheOldOneByOneStep) {
+  const auto given = random_digests(31).take(300);
+  ASSERT_TRUE(add_keys(*store_.open("f", access::write), random_digests(32).take(300)).result);
+  const auto reader = store_.open("f", access::read);
+  spec s = small();
+  s.capacity *= 10;
+  {
+    const auto rebuild = store_.begin_rebuild("f", s, {});
+    ASSERT_TRUE(add_keys(*rebuild->target(), given).result);
+    EXPECT_THROW(store_.open("f", access::write), storage_error) << "nobody adds meanwhile";
+    EXPECT_EQ(check_keys(*reader, random_digests(32).take(300)).result->seen, 300u) << "readers go on";
+    rebuild->commit();
+  }
+  const auto opened = store_.open("f", access::write);
+  EXPECT_EQ(opened->get_spec(), s);
+  EXPECT_EQ(check_keys(*opened, given).result->seen, 300u);
+  EXPECT_EQ(keys_in(*opened), 300u);
+  EXPECT_FALSE(check_keys(*reader, given).result) << "told to open it again";
+  EXPECT_EQ(store_.list(), std::vector<std::string>{"f"});
+}
+
+TEST_F(FileStore, RebuildThatIsGivenUpLeavesTheFilterAsItWas) {
+  const auto keys = random_digests(33).take(300);
+  ASSERT_TRUE(add_keys(*store_.open("f", access::write), keys).result);
+  {
+    const auto rebuild = store_.begin_rebuild("f", small(), {});
+    ASSERT_TRUE(add_keys(*rebuild->target(), random_digests(34).take(300)).result);
+  }
+  EXPECT_EQ(check_keys(*store_.open("f", access::write), keys).result->seen, 300u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(root()), fs::directory_iterator()), 2) << "and its lock";
+}
+
 TEST_F(FileStore, LookingForFiltersMakesNoDirectory) {
   const file_store nowhere(root() / "x");
   EXPECT_TRUE(nowhere.list().empty());

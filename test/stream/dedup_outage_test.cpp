@@ -129,7 +129,8 @@ TEST(DedupOutage, IsReportedWithTheFirstRecordThatHasNoAnswer) {
     options.threads = threads;
     std::string text;
     for (int i = 1; i <= 1000; ++i) text += std::to_string(i) + "\n";
-    const std::string written = "\n" + one.run(text, options);
+    std::string written = "\n";
+    written += one.run(text, options);
     const std::uint64_t first = one.result.first_unknown;
     ASSERT_GT(first, 1U);
     EXPECT_TRUE(written.starts_with("\n" + text.substr(0, text.find(std::to_string(first) + "\n")))) << first;
@@ -150,11 +151,11 @@ TEST(DedupOutage, PassedDropsNothingAndCountsWhatWasNotAnswered) {
   EXPECT_EQ(std::ranges::count(written, '\n'),
             static_cast<std::ptrdiff_t>(one.result.verdicts.fresh + one.result.verdicts.unknown));
   // Every line of the undisturbed result is there.
-  const std::string all = "\n" + written;
   const std::string wanted = undisturbed(text);
   for (std::size_t at = 0; at < wanted.size();) {
     const std::size_t end = wanted.find('\n', at) + 1;
-    EXPECT_THAT(all, HasSubstr("\n" + wanted.substr(at, end - at)));
+    const std::string line = wanted.substr(at, end - at);
+    EXPECT_TRUE(written.starts_with(line) || written.find('\n' + line) != std::string::npos) << line;
     at = end;
   }
 }

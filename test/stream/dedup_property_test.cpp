@@ -16,7 +16,7 @@
 namespace everseen {
 namespace {
 
-using missing = dedup_options::missing;
+using fate = dedup_options::fate;
 
 /// Records such as "17<tab>1234<tab>xxx", some of them without their second field.
 std::string random_text(char separator, std::int64_t width_ms) {
@@ -51,8 +51,9 @@ dedup_options random_options(bool window) {
     options.time = field_rule{field_rule::kind::delimited, 2, '\t', {}};
   if (window)
     options.clock = [now = test::at_ms(*rc::gen::inRange<std::int64_t>(-10'000, 10'000))] { return now; };
-  options.without_key = *rc::gen::element(missing::fail, missing::pass, missing::drop);
+  options.without_key = *rc::gen::element(fate::fail, fate::pass, fate::drop);
   options.wanted = *rc::gen::element(verdict::fresh, verdict::seen, verdict::late);
+  options.late = *rc::gen::element(fate::pass, fate::drop);
   return options;
 }
 
@@ -76,7 +77,7 @@ void agree_with_the_naive_one(const spec& s, dedup_options options, const std::s
     } catch (const format_error& e) {
       RC_ASSERT(naive.unreadable);
       RC_ASSERT(
-          std::string(e.what()).starts_with("record " + std::to_string(*naive.unreadable) + " has no key"));
+          std::string(e.what()).starts_with("record " + std::to_string(*naive.unreadable) + " has no "));
     }
     RC_ASSERT(written.text() == naive.output);
     RC_ASSERT(f.info().keys == naive.added.size() || s.window);

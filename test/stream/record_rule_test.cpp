@@ -193,6 +193,29 @@ TEST(RecordRule, TakesTimeAndKeyFromTheSameDocument) {
   EXPECT_FALSE(rule.read(padded(R"({"user":"cd","at":"soon"})").record()));
 }
 
+TEST(RecordRule, TellsFaultsApart) {
+  const auto fault = [](record_rule rule, std::string_view record) {
+    const auto read = rule.read(padded(record).record());
+    return read ? std::nullopt : std::optional(read.error());
+  };
+  const auto by_id = [&](std::string_view record) { return fault(record_rule(json("/id"), {}), record); };
+  EXPECT_EQ(by_id(R"({"id":)"), record_fault::not_json);
+  EXPECT_EQ(by_id(""), record_fault::not_json);
+  EXPECT_EQ(by_id("{\"id\":\"\xff\"}"), record_fault::not_utf8);
+  EXPECT_EQ(by_id("\xef\xbb\xbf{\"id\":1}"), record_fault::byte_order_mark);
+  EXPECT_EQ(by_id(R"({"no":1})"), record_fault::no_key);
+  EXPECT_EQ(by_id("12"), record_fault::other_shape);
+  const auto timed = [&](std::string_view record) {
+    return fault(record_rule(json("/id"), json("/at")), record);
+  };
+  EXPECT_EQ(timed(R"({"id":1})"), record_fault::no_time);
+  EXPECT_EQ(timed(R"({"id":1,"at":true})"), record_fault::time_of_no_type);
+  EXPECT_EQ(timed(R"({"id":1,"at":[5]})"), record_fault::time_of_no_type);
+  EXPECT_EQ(timed(R"({"id":1,"at":"soon"})"), record_fault::unreadable_time);
+  EXPECT_EQ(timed(R"({"at":5})"), record_fault::no_key);
+  EXPECT_EQ(timed(R"({"id":1,"at":5})"), std::nullopt);
+}
+
 TEST(RecordRule, TakesTheTimeFromAFieldAndTheWholeRecordAsKey) {
   record_rule rule({}, field(2, ' '));
   EXPECT_FALSE(rule.whole_record_is_key());

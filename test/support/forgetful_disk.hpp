@@ -65,6 +65,10 @@ class forgetful_disk : public disk {
     const int code = step();
     return code != 0 ? code : disk::rename(from, to);
   }
+  int exchange(const std::filesystem::path& one, const std::filesystem::path& other) override {
+    const int code = step();
+    return code != 0 ? code : disk::exchange(one, other);
+  }
   int unlink(const std::filesystem::path& path) override {
     const int code = step();
     return code != 0 ? code : disk::unlink(path);

@@ -41,14 +41,14 @@ struct naive_dedup {
       begin = end + 1;
 
       const auto parts = rule.read({padded.data(), whole.size() - 1});
-      if (!parts && options.without_key == dedup_options::missing::fail) {
+      if (!parts && options.without_key == dedup_options::fate::fail) {
         unreadable = records + 1;
         return;
       }
       ++records;
       if (!parts) {
         ++without_key;
-        if (options.without_key == dedup_options::missing::pass) output += whole;
+        if (options.without_key == dedup_options::fate::pass) output += whole;
         continue;
       }
       const std::string key(parts->key);
@@ -61,7 +61,8 @@ struct naive_dedup {
       verdicts.late += v == verdict::late;
       verdicts.unknown += v == verdict::unknown;
       if (v == verdict::fresh) added.push_back(key);
-      if (v == options.wanted) output += whole;
+      const bool passed = v == verdict::late && options.late == dedup_options::fate::pass;
+      if (v == options.wanted || (passed && options.wanted == verdict::fresh)) output += whole;
     }
   }
 };

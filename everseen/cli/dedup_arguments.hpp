@@ -1,0 +1,49 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "everseen/cli/outage_watch.hpp"
+#include "everseen/cli/stores.hpp"
+#include "everseen/cli/verb.hpp"
+#include "everseen/core/digest.hpp"
+#include "everseen/stream/dedup.hpp"
+
+namespace everseen::cli {
+
+/// What the command line of dedup says.
+struct dedup_arguments {
+  std::vector<std::string> files;
+  std::optional<double> error_rate;
+  std::optional<std::uint64_t> capacity;
+  std::optional<hash_kind> hash;
+  store_choice store;
+  std::optional<std::string> filter_name;
+  std::optional<std::uint64_t> key_field;
+  std::optional<std::uint64_t> time_field;
+  std::optional<char> delimiter;
+  std::optional<std::string> key_json;
+  std::optional<std::string> time_json;
+  std::optional<dedup_options::fate> missing_key;
+  std::optional<dedup_options::fate> late;
+  std::optional<std::chrono::milliseconds> max_ahead;
+  std::optional<outage_watch::policy> on_outage;
+  std::optional<std::chrono::milliseconds> window;
+  std::optional<std::uint64_t> slices;
+  std::optional<std::uint64_t> threads;
+  std::optional<std::string> stats;  // "-" is standard error
+  bool repeated = false;
+  bool zero = false;
+};
+
+/// Declares all of it. `into` must outlive the parsing.
+void declare_dedup_arguments(CLI::App& app, dedup_arguments& into);
+
+/// What it asks of the pipeline, as far as that does not depend on the filter.
+/// @throws parameter_error  options that exclude each other, or mean nothing without another one
+[[nodiscard]] dedup_options dedup_options_of(const dedup_arguments& given);
+
+}  // namespace everseen::cli

@@ -1,0 +1,118 @@
+#include "everseen/cli/dedup_filter.hpp"
+
+#include <algorithm>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "everseen/cli/numbers.hpp"
+#include "everseen/core/error.hpp"
+#include "everseen/everseen.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+/// What a filter is made for when the size of the input is unknown. It grows from here; memory is touched as
+/// it fills.
+constexpr std::uint64_t capacity_of_a_stream = 4'000'000;
+/// A small file may grow while it is read, or hold lines of very different lengths; this costs 250 KB.
+constexpr std::uint64_t least_capacity = 65'536;
+/// A filter that is kept is made for more than the first input, which may be small: each layer it grows by
+/// costs every later key another look.
+constexpr std::uint64_t least_capacity_of_a_kept_filter = 1'000'000;
+
+/// What was asked for must be what the filter keeps.
+void must_agree(const dedup_arguments& given, const filter& f) {
+  const spec& s = f.get_spec();
+  const auto differs = [&](std::string_view option, const auto& has) {
+    throw parameter_error(
+        fmt::format("{} does not fit the filter '{}', which was created with {}; leave it out, or use "
+                    "another --filter",
+                    option, f.name(), has));
+  };
+  if (given.error_rate && *given.error_rate != s.error_rate) differs("--error-rate", s.error_rate);
+  if (given.capacity && *given.capacity != s.capacity) differs("--capacity", s.capacity);
+  if (given.hash && *given.hash != s.hash) differs("--hash", to_string(s.hash));
+  if (given.window && (!s.window || s.window->width != *given.window))
+    differs("--window", s.window ? format_duration(s.window->width) : "none");
+  if (given.slices && (!s.window || s.window->slices != *given.slices))
+    differs("--slices", s.window ? std::to_string(s.window->slices) : "none");
+}
+
+spec_request request_of(const dedup_arguments& given, const block_reader& input) {
+  spec_request request;
+  request.error_rate = given.error_rate.value_or(request.error_rate);
+  const std::uint64_t estimate = input.estimate_records().value_or(capacity_of_a_stream);
+  const std::uint64_t least = given.filter_name ? least_capacity_of_a_kept_filter : least_capacity;
+  request.capacity = given.capacity.value_or(std::max(estimate, least));
+  // A line takes a byte at least. Room that cannot be used would only make the filter slower.
+  if (const auto bytes = input.total_bytes(); bytes && !given.filter_name)
+    request.capacity = std::min(request.capacity, *bytes + least_capacity);
+  request.hash = given.hash.value_or(request.hash);
+  if (given.window) request.window = {*given.window, static_cast<std::uint32_t>(given.slices.value_or(10))};
+  return request;
+}
+
+std::shared_ptr<store> store_of(const dedup_arguments& given) {
+  const bool named = given.filter_name.has_value();
+  if (given.store.url && *given.store.url != "mem:" && !named)
+    throw parameter_error("--store keeps a filter by name; give --filter NAME, too");
+  return named ? chosen_store(given.store) : open_store("mem:");
+}
+
+/// What only a filter with a window has a use for.
+void must_have_window(const dedup_arguments& given, bool window) {
+  if (window) return;
+  if (given.time_field || given.time_json)
+    throw parameter_error("a time is used only by a filter with a window; give --window, too");
+  if (given.slices) throw parameter_error("--slices divides a window; give --window, too");
+  if (given.late)
+    throw parameter_error("--late is about lines that are older than the window; give --window, too");
+}
+
+}  // namespace
+
+dedup_filter::dedup_filter(const dedup_arguments& given, const block_reader& input)
+    : kept_(given.filter_name.has_value()), home_(store_of(given)) {
+  make_or_open(given, input);
+  if (!made_) must_agree(given, *seen_);
+  must_have_window(given, seen_->get_spec().window.has_value());
+}
+
+void dedup_filter::make_or_open(const dedup_arguments& given, const block_reader& input) {
+  const std::string name = given.filter_name.value_or("dedup");
+  if (!kept_ || !home_->exists(name)) {
+    must_have_window(given, given.window.has_value());
+    try {
+      const spec planned = home_->plan(request_of(given, input));
+      must_have_room(*home_, planned);
+      seen_.emplace(name, home_->create(name, planned));
+      made_ = true;
+      return;
+    } catch (const name_taken&) {  // another process was faster
+    }
+  }
+  seen_.emplace(name, home_->open(name, access::write));
+}
+
+unsigned dedup_filter::useful_threads() const noexcept {
+  const unsigned cores = std::thread::hardware_concurrency();
+  const std::uint32_t partitions = seen_->get_spec().partitions;
+  return home_->is_remote() ? useful_remote_dedup_threads(cores, partitions)
+                            : useful_dedup_threads(cores, partitions);
+}
+
+void dedup_filter::discard_if_unused() noexcept {
+  if (!kept_ || !made_ || home_->is_remote()) return;
+  try {
+    if (seen_->info().keys > 0) return;
+    const std::string name = seen_->name();
+    seen_.reset();  // a filter that is open for writing cannot be dropped
+    home_->drop(name);
+  } catch (const error&) {  // the complaint is about what failed before
+  }
+}
+
+}  // namespace everseen::cli

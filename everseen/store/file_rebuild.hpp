@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "everseen/store/disk.hpp"
+#include "everseen/store/lock_file.hpp"
+#include "everseen/store/store.hpp"
+#include "everseen/store/unborn_filter.hpp"
+
+namespace everseen {
+
+class file_writer;
+
+/// A filter of files that is made beside the one of its name, and changes places with it by one step.
+///
+/// It holds the old one's lock, so nobody adds keys meanwhile; readers go on until the step, and are then
+/// told to open the filter again.
+class file_rebuild final : public store::rebuild {
+ public:
+  /// @param lock  the writer's lock on the old one    @throws storage_error
+  file_rebuild(disk& on, std::filesystem::path store_directory, std::string_view name, lock_file lock,
+               sync_policy policy, const spec& s);
+  ~file_rebuild() override;
+
+  /// @pre nobody uses it any more when commit() is called
+  [[nodiscard]] std::shared_ptr<stored_filter> target() override;
+  /// @throws parameter_error  always: a copy is a filter already, and import makes it one
+  void merge(const segment_id& id, std::span<const std::byte> bits) override;
+  void commit() override;
+
+ private:
+  disk& disk_;
+  std::filesystem::path store_;
+  std::string name_;
+  lock_file lock_;
+  unborn_filter unborn_;
+  std::shared_ptr<file_writer> target_;
+};
+
+}  // namespace everseen

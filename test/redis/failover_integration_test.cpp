@@ -1,0 +1,132 @@
+// What a filter forgets when a master dies before its replica has heard of everything, and that wait=1 makes
+// it nothing.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/redis/key_names.hpp"
+#include "everseen/redis/slot_map.hpp"
+
+#include "test/redis/stored.hpp"
+
+namespace everseen::redis {
+namespace {
+
+using test::add_keys;
+using test::check_keys;
+using test::random_digests;
+using test::redis_cluster;
+using ::testing::HasSubstr;
+
+/// A filter on a cluster of which the first master will die.
+class Failover : public testing::Test {
+ protected:
+  static constexpr std::uint32_t partitions = 24;
+
+  Failover() {
+    const auto store = store_at(cluster_.url());
+    (void)store->create("clicks",
+                        planned(*store, {.capacity = 20'000, .error_rate = 1e-12, .partitions = partitions}));
+    generation_ = cluster_.owner(slot_of("everseen:clicks")).run({"HGET", "everseen:clicks", "generation"});
+  }
+
+  std::shared_ptr<stored_filter> opened(const std::string& options) {
+    return store_at(cluster_.url(options))->open("clicks", access::write);
+  }
+
+  /// Whether a key lies on the master that will die.
+  bool is_endangered(const digest& key) {
+    const key_names names("everseen", "clicks");
+    const std::string state = names.state(std::stoull(generation_), partition_of(key, partitions));
+    return slot_of(state) * redis_cluster::masters / redis_cluster::slots == 0;
+  }
+
+  /// The replica of the first master has heard of everything until now, and hears no more.
+  void cut_replication() {
+    test::wait_until(
+        [&] {
+          const std::string info = cluster_.node(0).run({"INFO", "replication"});
+          const std::size_t at = info.find("master_repl_offset:") + 19;
+          return info.find("offset=" + info.substr(at, info.find('\r', at) - at) + ",") != std::string::npos;
+        },
+        "the replica has heard of everything");
+    for (const char* option : {"masteruser", "masterauth"})
+      cluster_.node(3).run({"CONFIG", "SET", option, "nobody"});
+    cluster_.node(0).run({"CLIENT", "KILL", "TYPE", "replica"});
+    test::wait_until(
+        [&] {
+          return cluster_.node(3).run({"INFO", "replication"}).find("master_link_status:down") !=
+                 std::string::npos;
+        },
+        "the replica is cut off");
+  }
+
+  void let_the_master_die() {
+    cluster_.node(0).kill();
+    test::wait_until(
+        [&] {
+          return cluster_.node(3).run({"ROLE"}).starts_with("master") &&
+                 cluster_.node(1).run({"CLUSTER", "INFO"}).find("cluster_state:ok") != std::string::npos;
+        },
+        "the replica takes over");
+  }
+
+  redis_cluster cluster_{redis_cluster::replicas::one_each};
+  random_digests source_{1};
+  std::string generation_;
+};
+
+TEST_F(Failover, ForgetsExactlyWhatWasNotReplicated) {
+  const auto filter = opened("");
+  const auto replicated = source_.take(2'000);
+  ASSERT_EQ(outcome(add_keys(*filter, replicated)), "2000 fresh");
+  cut_replication();
+  const auto late = source_.take(2'000);
+  ASSERT_EQ(outcome(add_keys(*filter, late)), "2000 fresh") << "acknowledged";
+  let_the_master_die();
+  EXPECT_EQ(outcome(check_keys(*filter, replicated)), "2000 seen");
+  const auto after = check_keys(*filter, late);
+  ASSERT_TRUE(after.result) << after.result.error().message;
+  std::size_t forgotten = 0;
+  for (std::size_t i = 0; i < late.size(); ++i) {
+    EXPECT_EQ(after.verdicts[i], is_endangered(late[i]) ? verdict::fresh : verdict::seen) << i;
+    forgotten += after.verdicts[i] == verdict::fresh;
+  }
+  EXPECT_GT(forgotten, 100u);
+  EXPECT_LT(forgotten, 1'900u);
+  EXPECT_EQ(add_keys(*filter, late).result->fresh, forgotten) << "it goes on";
+  EXPECT_EQ(outcome(check_keys(*filter, late)), "2000 seen");
+}
+
+TEST_F(Failover, ForgetsNothingAcknowledgedWhereBatchesWaitForTheReplica) {
+  const auto filter = opened("?wait=1&timeout=2s");
+  const auto replicated = source_.take(500);
+  ASSERT_EQ(outcome(add_keys(*filter, replicated)), "500 fresh");
+  cut_replication();
+  const auto late = source_.take(500);
+  const auto got = add_keys(*filter, late);
+  ASSERT_FALSE(got.result);
+  EXPECT_THAT(got.result.error().message, HasSubstr("only 0 of the 1 replicas"));
+  std::vector<digest> acknowledged = replicated;
+  for (std::size_t i = 0; i < late.size(); ++i) {
+    EXPECT_EQ(got.verdicts[i], is_endangered(late[i]) ? verdict::unknown : verdict::fresh) << i;
+    if (got.verdicts[i] == verdict::fresh) acknowledged.push_back(late[i]);
+  }
+  let_the_master_die();
+  EXPECT_EQ(check_keys(*filter, acknowledged).result->seen, acknowledged.size());
+}
+
+TEST_F(Failover, IsRiddenOutByWhoAdds) {
+  const auto filter = opened("?retry_for=20s");
+  for (int batch = 0; batch < 6; ++batch) {
+    if (batch == 2) cluster_.node(0).kill();
+    ASSERT_EQ(outcome(add_keys(*filter, source_.take(500))), "500 fresh") << batch;
+  }
+}
+
+}  // namespace
+}  // namespace everseen::redis

@@ -1,0 +1,174 @@
+// A filter is rebuilt again and again while several processes add and look up.
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include "test/redis/stored.hpp"
+#include "test/support/child_process.hpp"
+
+namespace everseen::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using test::child_process;
+using test::random_digests;
+using test::redis_cluster;
+using test::redis_server;
+
+constexpr std::size_t writers = 3;
+constexpr std::size_t readers = 2;
+constexpr std::size_t new_keys = 24'000;
+constexpr std::size_t old_keys = 2'000;
+constexpr std::size_t keys_a_batch = 60;
+
+/// What all processes see of each other.
+struct board {
+  std::atomic<int> fresh[new_keys];          ///< how many were told `fresh`
+  std::atomic<bool> acknowledged[new_keys];  ///< somebody was told that the key is in
+  std::atomic<int> failures;                 ///< verdicts that nobody must get
+  std::atomic<int> batches[writers];         ///< that each writer has got its verdicts for
+  std::atomic<int> writing;                  ///< writers that are not done
+};
+
+class shared_board {
+ public:
+  shared_board()
+      : at_(static_cast<board*>(
+            ::mmap(nullptr, sizeof(board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {
+    new (at_) board{};
+  }
+  ~shared_board() { ::munmap(at_, sizeof(board)); }
+  shared_board(const shared_board&) = delete;
+  shared_board& operator=(const shared_board&) = delete;
+  board* operator->() const noexcept { return at_; }
+
+ private:
+  board* at_;
+};
+
+std::vector<digest> keys_to_come() {
+  return random_digests(1).take(new_keys);
+}
+
+std::vector<digest> keys_from_before() {
+  return random_digests(2).take(old_keys);
+}
+
+void fail(const shared_board& all, const char* who, const std::string& why) {
+  if (all->failures++ < 5) std::fprintf(stderr, "%s: %s\n", who, why.c_str());
+}
+
+/// Adds all keys, beginning elsewhere than the others, with some old ones in each batch.
+void write(const std::string& url, std::size_t number, const shared_board& all) {
+  const auto filter = store_at(url)->open("busy", access::write);
+  const auto keys = keys_to_come();
+  const auto old = keys_from_before();
+  for (std::size_t from = 0; from < new_keys; from += keys_a_batch) {
+    const std::size_t begin = (from + number * 300) % new_keys;
+    std::vector<digest> batch(keys.begin() + static_cast<std::ptrdiff_t>(begin),
+                              keys.begin() + static_cast<std::ptrdiff_t>(begin + keys_a_batch));
+    for (std::size_t i = 0; i < 5; ++i) batch.push_back(old[(from + i) % old_keys]);
+    const auto got = test::add_keys(*filter, batch);
+    if (!got.result) fail(all, "writer", got.result.error().message);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const bool is_old = i >= keys_a_batch;
+      if (got.verdicts[i] == verdict::unknown) fail(all, "writer", "no verdict");
+      if (is_old && got.verdicts[i] == verdict::fresh) fail(all, "writer", "an old key is fresh");
+      if (is_old) continue;
+      all->fresh[begin + i] += got.verdicts[i] == verdict::fresh;
+      all->acknowledged[begin + i] = got.verdicts[i] != verdict::unknown;
+    }
+    ++all->batches[number];
+  }
+  all->batches[number] = -1;
+  --all->writing;
+}
+
+/// Looks up keys of which somebody was told that they are in.
+void read(const std::string& url, const shared_board& all) {
+  const auto filter = store_at(url)->open("busy", access::read);
+  const auto keys = keys_to_come();
+  const auto old = keys_from_before();
+  for (std::size_t round = 0; all->writing > 0; ++round) {
+    std::vector<digest> batch(old.begin(), old.begin() + 20);
+    for (std::size_t i = round % 97; i < new_keys; i += 97)
+      if (all->acknowledged[i]) batch.push_back(keys[i]);
+    const auto got = test::check_keys(*filter, batch);
+    if (!got.result) fail(all, "reader", got.result.error().message);
+    for (const verdict v : got.verdicts)
+      if (v != verdict::seen) fail(all, "reader", "a key is " + std::string(to_string(v)));
+  }
+}
+
+/// All that a rebuild which has begun may lack: what was added before. Batches that were on their way when it
+/// began belong to that, so they are waited for.
+std::vector<digest> acknowledged(const shared_board& all) {
+  for (const std::atomic<int>& done : all->batches)
+    for (const int before = done; before >= 0 && done == before;) std::this_thread::sleep_for(1ms);
+  const auto keys = keys_to_come();
+  std::vector<digest> in;
+  for (std::size_t i = 0; i < new_keys; ++i)
+    if (all->acknowledged[i]) in.push_back(keys[i]);
+  return in;
+}
+
+void rebuild_while_in_use(const std::string& url) {
+  const auto store = store_at(url);
+  const auto spec_of = [&](std::uint64_t capacity, std::uint32_t partitions) {
+    return planned(*store, {.capacity = capacity, .error_rate = 1e-12, .partitions = partitions});
+  };
+  const auto old = keys_from_before();
+  ASSERT_TRUE(test::add_keys(*store->create("busy", spec_of(4'000, 3)), old).result);
+  const shared_board all;
+  all->writing = writers;
+  std::vector<std::unique_ptr<child_process>> others;
+  for (std::size_t i = 0; i < writers; ++i)
+    others.push_back(std::make_unique<child_process>([&](auto&&) { write(url, i, all); }));
+  for (std::size_t i = 0; i < readers; ++i)
+    others.push_back(std::make_unique<child_process>([&](auto&&) { read(url, all); }));
+
+  int rebuilds = 0;
+  const std::uint32_t partitions[] = {4, 2, 5, 3};
+  while (all->writing > 0) {
+    const auto rebuild = store->begin_rebuild("busy", spec_of(20'000, partitions[rebuilds % 4]), {});
+    ASSERT_TRUE(test::add_keys(*rebuild->target(), old).result);
+    ASSERT_TRUE(test::add_keys(*rebuild->target(), acknowledged(all)).result);
+    if (rebuilds % 5 != 4) rebuild->commit();  // else it is given up
+    ++rebuilds;
+  }
+  for (const auto& one : others)
+    while (one->next()) {
+    }
+  EXPECT_GT(rebuilds, 5) << "nothing was tested";
+  std::printf("%d rebuilds\n", rebuilds);
+  EXPECT_EQ(all->failures, 0);
+  int twice = 0;
+  int never = 0;
+  for (const auto& times : all->fresh) {
+    twice += times > 1;
+    never += times == 0;
+  }
+  EXPECT_EQ(twice, 0) << "keys were fresh for more than one process";
+  EXPECT_EQ(never, 0) << "keys were fresh for nobody";
+  EXPECT_EQ(test::check_keys(*store->open("busy", access::read), keys_to_come()).result->seen, new_keys);
+}
+
+TEST(RebuildInUse, OnOneServerLosesNothingAndFailsNobody) {
+  const redis_server server;
+  rebuild_while_in_use(server.url());
+}
+
+TEST(RebuildInUse, OnAClusterLosesNothingAndFailsNobody) {
+  redis_cluster cluster;
+  rebuild_while_in_use(cluster.url());
+}
+
+}  // namespace
+}  // namespace everseen::redis
