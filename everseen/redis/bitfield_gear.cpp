@@ -182,7 +182,8 @@ request bitfield_gear::ask_to_write(const judging& q) {
 
 meaning bitfield_gear::take_written(const judging& q, const reply& r) {
   if (const meaning o = first_error(r); o.what != kind::done) return o;
-  // Only who deletes keys by hand can bring about what follows: the look found them right, in this epoch.
+  // Only who deletes keys by hand can bring about what follows: the look found them right in this epoch, and
+  // a drop takes the fence, too.
   constexpr std::size_t first = transaction::first_reply;
   if (r[first].text() != std::to_string(q.epoch))
     return {.what = kind::damaged, .text = "does not fit its fence", .key = state_key(q.partition)};

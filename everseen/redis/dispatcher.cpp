@@ -130,7 +130,7 @@ void dispatcher::follow(server& by, job& j, const refusal& r) {
     slots_.assign(r.slot, r.to);
     map_is_old_ = true;
   }
-  if (elsewhere && !j.pinned() && j.redirections++ < redirections_at_once) {
+  if (elsewhere && !j.pinned() && !j.asked().continues && j.redirections++ < redirections_at_once) {
     if (r.why == refusal::kind::moved) return place(j);
     j.ask_for_permission();
     return server_at(r.to).take(j);
@@ -172,7 +172,8 @@ void dispatcher::trouble(job& j, const failure& why, pause p) {
     const failure too_old = {why.message + "; what it answered at first is forgotten by now", why.permanent};
     return settle(j, tl::unexpected(to_outage(j, too_old)));
   }
-  if (why.permanent || !tries_again(j, why)) return settle(j, tl::unexpected(to_outage(j, why)));
+  if (why.permanent || j.asked().continues || !tries_again(j, why))
+    return settle(j, tl::unexpected(to_outage(j, why)));
   park(j, p);
 }
 

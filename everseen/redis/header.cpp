@@ -14,6 +14,9 @@ namespace everseen::redis {
 
 namespace {
 
+/// Of changes in a row that were lost while the looks before them were not: then the server is no master.
+constexpr unsigned max_outages = 10;
+
 std::string encode_with(std::vector<std::string_view> words, std::span<const std::string> more) {
   words.insert(words.end(), more.begin(), more.end());
   return encode(words);
@@ -41,18 +44,23 @@ std::string watch_generation(session& with, const std::string& key) {
   return a->back().is_error() ? "" : std::string(a->back().text());
 }
 
-/// Without scripts the header is watched from the look at its generation to the change.
+/// Without scripts the header is watched from the look at its generation to the change. Where the watch has
+/// ended with its connection, or the change was lost, the look is taken anew: a namesake has another
+/// generation, and to change the same one twice does no harm.
 void change_watched(session& with, const std::string& key, const std::string& generation,
                     const std::string& change) {
-  for (bool changed_meanwhile = true; changed_meanwhile;) {
+  request changing{{key, 0}, encode({"MULTI"}) + change + encode({"EXEC"}), 3, false};
+  changing.continues = true;
+  for (unsigned outages = 0;;) {
     if (watch_generation(with, key) != generation) {
       (void)send(with, key, encode({"UNWATCH"}), 1);
       return;
     }
-    const answer a = send(with, key, encode({"MULTI"}) + change + encode({"EXEC"}), 3);
-    if (!a) throw backend_error(a.error().message);
+    const answer a = std::move(with.exchange(std::span(&changing, 1)).front());
+    if (!a && ++outages == max_outages) throw backend_error(a.error().message);
+    if (!a) continue;
     require_no_error(a, key);
-    changed_meanwhile = a->back().is_nil();
+    if (!a->back().is_nil()) return;  // nil: the header was changed meanwhile
   }
 }
 

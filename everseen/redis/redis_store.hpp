@@ -23,7 +23,7 @@ namespace everseen::redis {
 /// Every filter has keys of its own, under a generation drawn at random, and its header comes last. So a
 /// filter is there wholly or not at all, what a lost or dropped one of the same name left behind is never
 /// taken for its bits, and who still uses a dropped one is told so. What a process that died left half made
-/// expires after a day.
+/// expires after a day, unless it died just before taking the name: then its keys are already lasting.
 class redis_store final : public store {
  public:
   /// Connects to nothing yet.

@@ -52,6 +52,11 @@ struct request {
   /// Whether running it twice gives the same as running it once. Then an outage is ridden out by sending it
   /// again.
   repetition repeatable = false;
+  /// It relies on what the last request left on its connection, as a transaction does on a WATCH. So it is
+  /// sent over that connection, once; where that has ended, or the server refuses it, the answer is an
+  /// outage.
+  /// @pre not repeatable
+  bool continues = false;
 };
 
 /// No reply came.
