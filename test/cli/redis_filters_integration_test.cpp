@@ -90,10 +90,13 @@ TEST_F(RedisFilters, CarryTheSameBytesToFilesAndBack) {
                  "everseen import g two" +
                  redis + " && everseen export g -o three" + redis),
               Prints(AllOf(HasSubstr("imported f"), HasSubstr("imported g"))));
-  // But for the name and the ids of stream and filter, and the counts, which an import may raise.
   EXPECT_THAT(sh("diff <(seq 20000 | everseen check f) <(seq 20000 | everseen check g" + redis + ")"),
               Prints(IsEmpty()));
-  EXPECT_THAT(sh("cmp -l one two | wc -l; wc -c < one; wc -c < three"), Prints(Not(IsEmpty())));
+  // Streams have ids of their own, in each header, too, with a count and checksums: of each of 9 segments 32
+  // bytes may differ, and 41 of what is around them. The bits are the same.
+  EXPECT_THAT(sh("test $(wc -c < one) = $(wc -c < three) && test $(cmp -l one three | wc -l) -le 329"),
+              Prints(IsEmpty()));
+  EXPECT_THAT(sh("test $(wc -c < one) -gt 10000"), Prints(IsEmpty())) << "or that says little";
   EXPECT_THAT(sh("everseen import g one" + redis), Complains(2, "'g' exists already", "choose another name"));
 }
 

@@ -22,7 +22,7 @@ def start_redis(directory):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", directory]
+    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--dir", directory]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     for _ in range(500):
         with socket.socket() as probe:
