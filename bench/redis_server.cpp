@@ -75,11 +75,23 @@ void redis_server::clear() {
   (void)session_->ask({}, {"FLUSHALL"});
 }
 
-double own_cpu_seconds() {
+namespace {
+
+double cpu_seconds_of(int who) {
   rusage u{};
-  getrusage(RUSAGE_SELF, &u);
+  getrusage(who, &u);
   return static_cast<double>(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
          1e-6 * static_cast<double>(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+}  // namespace
+
+double own_cpu_seconds() {
+  return cpu_seconds_of(RUSAGE_SELF);
+}
+
+double children_cpu_seconds() {
+  return cpu_seconds_of(RUSAGE_CHILDREN);
 }
 
 }  // namespace everseen::bench

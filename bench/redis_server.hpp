@@ -38,5 +38,7 @@ class redis_server {
 
 /// User and system time of this process so far.
 [[nodiscard]] double own_cpu_seconds();
+/// The same of the programs that it has run and waited for.
+[[nodiscard]] double children_cpu_seconds();
 
 }  // namespace everseen::bench

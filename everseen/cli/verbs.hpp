@@ -17,6 +17,7 @@ verb drop_verb();
 verb explain_verb();
 verb export_verb();
 verb gen_verb();
+verb hash_verb();
 verb import_verb();
 verb info_verb();
 verb list_verb();

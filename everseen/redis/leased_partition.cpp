@@ -1,6 +1,7 @@
 #include "everseen/redis/leased_partition.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 
@@ -92,8 +93,8 @@ batch_result leased_partition::add(const partition_batch& batch) {
   return here_->add(batch);
 }
 
-request leased_partition::call(const script& s, const std::vector<std::string>& keys,
-                               const std::vector<std::string>& arguments) const {
+request leased_partition::call(const script& s, std::span<const std::string> keys,
+                               std::span<const std::string_view> arguments) const {
   // By its text, which is small beside a page: so no server can have lost it.
   const std::string count = std::to_string(keys.size());
   std::vector<std::string_view> words = {"EVAL", s.text, count};
@@ -114,7 +115,10 @@ void leased_partition::add_writes(const segment_id& id, std::uint64_t length,
     if (is_new && end == length) return true;
     return std::memcmp(now + at, is_new ? zeros.data() : copy->second.data() + at, end - at) != 0;
   };
-  const std::string state = filter_.keys.state(filter_.generation, there_.number);
+  const std::array keys = {filter_.keys.state(filter_.generation, there_.number), key_of(id)};
+  const std::string epoch = std::to_string(there_.epoch);
+  const std::string life = std::to_string(lease_life.count());
+  const std::string published_length = is_new ? "" : std::to_string(length);
   for (std::size_t from = 0; from < length; from += page_bytes) {
     const std::size_t limit = std::min<std::size_t>(length, from + page_bytes);
     std::size_t begin = from;
@@ -124,10 +128,15 @@ void leased_partition::add_writes(const segment_id& id, std::uint64_t length,
     for (std::size_t last = (limit - 1) / piece_bytes * piece_bytes; last > begin && !changed(last);
          last -= piece_bytes)
       end = last;
-    to.push_back(call(scripts::write_page(), {state, key_of(id)},
-                      {std::to_string(there_.epoch), owner_, std::to_string(lease_life.count()),
-                       is_new ? "" : std::to_string(length), std::to_string(begin),
-                       std::string(text_of(now + begin, end - begin)), std::string(unpublished_life_ms)}));
+    const std::string offset = std::to_string(begin);
+    const std::array<std::string_view, 7> arguments = {epoch,
+                                                       owner_,
+                                                       life,
+                                                       published_length,
+                                                       offset,
+                                                       text_of(now + begin, end - begin),
+                                                       unpublished_life_ms};
+    to.push_back(call(scripts::write_page(), keys, arguments));
   }
 }
 
@@ -177,7 +186,8 @@ request leased_partition::settle() const {
                                         std::to_string(counts.size() / 2)};
   for (const auto* more : {&lengths, &counts, &forgotten})
     arguments.insert(arguments.end(), more->begin(), more->end());
-  return call(scripts::write_counts(), keys, arguments);
+  return call(scripts::write_counts(), keys,
+              std::vector<std::string_view>(arguments.begin(), arguments.end()));
 }
 
 void leased_partition::settled() {
@@ -193,7 +203,9 @@ void leased_partition::settled() {
 }
 
 request leased_partition::release() const {
-  return call(scripts::release(), {filter_.keys.state(filter_.generation, there_.number)}, {owner_});
+  const std::string key = filter_.keys.state(filter_.generation, there_.number);
+  const std::string_view owner = owner_;
+  return call(scripts::release(), std::span(&key, 1), std::span(&owner, 1));
 }
 
 }  // namespace everseen::redis

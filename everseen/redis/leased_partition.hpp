@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "everseen/core/partition.hpp"
@@ -54,8 +55,8 @@ class leased_partition {
 
   [[nodiscard]] std::string key_of(const segment_id& id) const;
   [[nodiscard]] bool has_other_segments() const;
-  [[nodiscard]] request call(const script& s, const std::vector<std::string>& keys,
-                             const std::vector<std::string>& arguments) const;
+  [[nodiscard]] request call(const script& s, std::span<const std::string> keys,
+                             std::span<const std::string_view> arguments) const;
   void add_writes(const segment_id& id, std::uint64_t length, std::vector<request>& to) const;
 
   const remote_filter& filter_;

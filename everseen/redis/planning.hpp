@@ -7,14 +7,15 @@ namespace everseen::redis {
 
 /// make_spec for plain Redis, which pays for each bit it is asked about and not for each cache miss.
 ///
-/// Where the request leaves the layout open: classic, with the fewest probes that a first layer of at most
-/// twice the fewest bits allows. The server's time for a key is about 0.8 + 0.4 · probes µs by script
-/// (doc/measurements.md, "Redis"), so a filter that grows takes 3 probes at 27 % more memory for 1e-2 instead
-/// of 8, and 7 at 72 % more for 1e-6 instead of 21. Twice is also what a layer after three doublings needs,
-/// whose rate is lower and wants more probes.
-/// Where it leaves the partitions open: so many that the first segments are at most an
-/// eighth of segment_bytes, which leaves room for three doublings; and, with several servers, enough to keep
-/// all of them equally busy.
+/// Where the request leaves the layout open: classic, with the fewest probes for which the first layer needs
+/// at most twice the fewest bits. The server's time for a key is about 1 + 0.4 · probes µs by script
+/// (doc/measurements.md, "Redis"); so a filter that grows takes 3 probes and 45 % more memory for 1e-2
+/// instead of 8, and 7 and 72 % more for 1e-6 instead of 21. Layers after it have lower rates, for which
+/// these are even fewer: after three doublings a layer needs some 2.2 times the fewest bits.
+///
+/// Where it leaves the partitions open: so many that the first segments are at most an eighth of
+/// segment_bytes, which leaves room for three doublings; and, with several servers, enough to keep all of
+/// them equally busy.
 /// @throws parameter_error  as make_spec; also when a first segment would not fit a Redis string
 [[nodiscard]] spec plan_for_redis(const redis_url& url, spec_request request);
 

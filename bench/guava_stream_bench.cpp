@@ -1,0 +1,41 @@
+// Question: does reading a Guava filter keep up with the disk it comes from?
+//
+// `vs_memcpy` is the time of a copy of as many bytes into fresh memory over ours: 1 is as fast as memory.
+
+#include <cstring>
+
+#include "everseen/compat/guava_stream.hpp"
+
+#include "bench/support.hpp"
+
+namespace everseen::bench {
+namespace {
+
+namespace guava = compat::guava;
+
+std::vector<std::byte> random_stream(std::uint64_t bytes) {
+  std::vector<std::byte> bits;
+  for (const digest& each : random_digests(bytes / sizeof(digest), 1)) {
+    const auto sixteen = std::as_bytes(std::span(&each, 1));
+    bits.insert(bits.end(), sixteen.begin(), sixteen.end());
+  }
+  return guava::encode({{guava::strategy::mitz_64, 5, bits.size() / 8}, bits});
+}
+
+void decode(benchmark::State& state) {
+  const std::vector<std::byte> stream = random_stream(static_cast<std::uint64_t>(state.range(0)));
+  require(guava::encode(guava::decode(stream)) == stream, "a stream is not read as it was written");
+  double ours = 1e9;
+  for (auto _ : state)
+    ours = std::min(ours, seconds([&] { benchmark::DoNotOptimize(guava::decode(stream)); }));
+  double copy = 1e9;
+  for (int i = 0; i < 5; ++i)
+    copy = std::min(copy, seconds([&] { benchmark::DoNotOptimize(std::vector<std::byte>(stream)); }));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(stream.size()));
+  state.counters["vs_memcpy"] = copy / ours;
+}
+
+BENCHMARK(decode)->Name("guava_decode")->Arg(1 << 20)->Arg(64 << 20)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace everseen::bench

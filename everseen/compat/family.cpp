@@ -1,0 +1,129 @@
+#include "everseen/compat/family.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "everseen/compat/bkdr.hpp"
+#include "everseen/compat/bkdr_php.hpp"
+#include "everseen/compat/gozero.hpp"
+#include "everseen/compat/guava.hpp"
+#include "everseen/compat/murmur3.hpp"
+#include "everseen/compat/redisbloom.hpp"
+#include "everseen/compat/uid_php.hpp"
+#include "everseen/core/assert.hpp"
+#include "everseen/core/error.hpp"
+
+namespace everseen::compat {
+
+namespace {
+
+// In the order of the enumeration. What Guava and RedisBloom take by default follows from their rates, 3 %
+// and 1 %.
+constexpr std::array<family_facts, 7> families = {{
+    {family::gozero, "gozero", "go-zero's Redis filter", gozero::probes, gozero::probes, 0},
+    {family::bkdr, "bkdr", "BKDR hashes in C", 8, bkdr::max_probes, 0},
+    {family::bkdr_php, "bkdr-php", "BKDR hashes in PHP", 8, bkdr_php::max_probes, 0},
+    {family::uid_php, "uid-php", "a PHP filter for user ids", uid_php::probes, uid_php::probes,
+     uid_php::bits},
+    {family::guava32, "guava32", "Guava, MURMUR128_MITZ_32", 5, guava::max_probes, 0},
+    {family::guava64, "guava64", "Guava, MURMUR128_MITZ_64", 5, guava::max_probes, 0},
+    {family::redisbloom, "redisbloom", "RedisBloom", 8, 1075, 0},
+}};
+
+std::string named(const family_facts& f) {
+  return "a filter of " + std::string(f.name);
+}
+
+std::string hex(std::uint64_t word) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) text += digits[(word >> shift) & 0xF];
+  return text;
+}
+
+std::string joined(std::span<const std::uint64_t> numbers) {
+  std::string text;
+  for (const std::uint64_t each : numbers) {
+    if (!text.empty()) text += ' ';
+    text += std::to_string(each);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::span<const family_facts> all_families() noexcept {
+  return families;
+}
+
+const family_facts& facts(family which) noexcept {
+  return families[static_cast<std::size_t>(which)];
+}
+
+std::optional<family> parse_family(std::string_view name) noexcept {
+  const auto* const found = std::ranges::find(families, name, &family_facts::name);
+  return found == families.end() ? std::nullopt : std::optional(found->which);
+}
+
+void validate(const scheme& s) {
+  const family_facts& f = facts(s.which);
+  if (s.bits == 0) throw parameter_error(named(f) + " needs at least one bit");
+  if (f.fixed_bits != 0 && s.bits != f.fixed_bits)
+    throw parameter_error(named(f) + " always has " + std::to_string(f.fixed_bits) + " bits");
+  const bool fixed = f.max_probes == f.standard_probes;
+  if (fixed && s.probes != f.standard_probes)
+    throw parameter_error(named(f) + " always has " + std::to_string(f.standard_probes) + " probes");
+  if (s.probes == 0 || s.probes > f.max_probes)
+    throw parameter_error(named(f) + " has 1 to " + std::to_string(f.max_probes) + " probes");
+}
+
+void positions(const scheme& s, std::string_view key, std::span<std::uint64_t> out) noexcept {
+  EVERSEEN_ASSERT(out.size() == s.probes);
+  switch (s.which) {
+    case family::gozero:
+      return gozero::positions(key, s.bits, out);
+    case family::bkdr:
+      return bkdr::positions(key, s.bits, out);
+    case family::bkdr_php:
+      return bkdr_php::positions(key, s.bits, out);
+    case family::uid_php:
+      return uid_php::positions(key, out);
+    case family::guava32:
+      return guava::positions(guava::strategy::mitz_32, murmur3_x64_128(key), s.bits, out);
+    case family::guava64:
+      return guava::positions(guava::strategy::mitz_64, murmur3_x64_128(key), s.bits, out);
+    case family::redisbloom:
+      return redisbloom::positions(redisbloom::hash(key), s.bits, out);
+  }
+}
+
+std::string digest_text(family which, unsigned probes, std::string_view key) {
+  std::vector<std::uint64_t> numbers(probes);
+  switch (which) {
+    case family::gozero:
+      gozero::hashes(key, numbers);
+      break;
+    case family::bkdr:
+      bkdr::hashes(key, numbers);
+      break;
+    case family::bkdr_php:
+      bkdr_php::hashes(key, numbers);
+      break;
+    case family::uid_php:
+      uid_php::positions(key, numbers);
+      break;
+    case family::guava32:
+    case family::guava64: {
+      const digest d = murmur3_x64_128(key);
+      return hex(__builtin_bswap64(d.low)) + hex(__builtin_bswap64(d.high));
+    }
+    case family::redisbloom: {
+      const redisbloom::hash_pair h = redisbloom::hash(key);
+      return hex(h.a) + ' ' + hex(h.b);
+    }
+  }
+  return joined(numbers);
+}
+
+}  // namespace everseen::compat

@@ -1,0 +1,94 @@
+#include "everseen/compat/guava.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "everseen/compat/bit_order.hpp"
+#include "everseen/compat/murmur3.hpp"
+#include "everseen/core/assert.hpp"
+#include "everseen/core/error.hpp"
+
+namespace everseen::compat::guava {
+
+namespace {
+
+void positions_32(std::uint64_t x, std::uint64_t bits, std::span<std::uint64_t> out) noexcept {
+  constexpr std::uint32_t sign = std::uint32_t{1} << 31;
+  const auto step = static_cast<std::uint32_t>(x >> 32);
+  auto sum = static_cast<std::uint32_t>(x);
+  for (std::uint64_t& each : out) {
+    sum += step;
+    each = ((sum & sign) != 0 ? ~sum : sum) % bits;
+  }
+}
+
+void positions_64(const digest& hash, std::uint64_t bits, std::span<std::uint64_t> out) noexcept {
+  constexpr std::uint64_t without_sign = ~std::uint64_t{0} >> 1;
+  std::uint64_t sum = hash.low;
+  for (std::uint64_t& each : out) {
+    each = (sum & without_sign) % bits;
+    sum += hash.high;
+  }
+}
+
+/// Room for the positions of one key, so that none is allocated.
+class key_positions {
+ public:
+  key_positions(const shape& s, std::string_view element) noexcept : all_(std::span(room_).first(s.probes)) {
+    positions(s.how, murmur3_x64_128(element), s.bits(), all_);
+  }
+  [[nodiscard]] std::span<const std::uint64_t> all() const noexcept { return all_; }
+
+ private:
+  std::array<std::uint64_t, max_probes> room_;
+  std::span<std::uint64_t> all_;
+};
+
+}  // namespace
+
+void positions(strategy how, const digest& hash, std::uint64_t bits, std::span<std::uint64_t> out) noexcept {
+  if (how == strategy::mitz_32)
+    positions_32(hash.low, bits, out);
+  else
+    positions_64(hash, bits, out);
+}
+
+shape smallest(strategy how, std::uint64_t expected, double rate) {
+  if (!(rate > 0 && rate < 1)) throw parameter_error("an error rate lies between 0 and 1");
+  const auto n = static_cast<double>(std::max<std::uint64_t>(expected, 1));
+  // As Guava writes them down, so that they are rounded as there.
+  const double bits = std::floor(-n * std::log(rate) / (std::numbers::ln2 * std::numbers::ln2));
+  const double probes = std::max(1.0, std::floor(bits / n * std::numbers::ln2 + 0.5));
+  const double words = std::ceil(bits / word_bits);
+  if (words < 1) throw parameter_error("that error rate needs no bits; ask for a lower one");
+  if (words > max_words) throw parameter_error("a Guava filter ends at 2^31 - 1 words; expect fewer keys");
+  if (probes > max_probes) throw parameter_error("a Guava filter ends at 255 probes; ask for a higher rate");
+  return {how, static_cast<std::uint8_t>(probes), static_cast<std::uint64_t>(words)};
+}
+
+filter::filter(const shape& s) : filter(s, std::vector<std::byte>(s.words * sizeof(std::uint64_t))) {}
+
+filter::filter(const shape& s, std::vector<std::byte> bits) : shape_(s), bits_(std::move(bits)) {
+  EVERSEEN_ASSERT(s.probes > 0 && s.words > 0 && s.words <= max_words);
+  EVERSEEN_ASSERT(bits_.size() == s.words * sizeof(std::uint64_t));
+}
+
+bool filter::add(std::string_view element) {
+  bool changed = false;
+  const key_positions of(shape_, element);
+  for (const std::uint64_t each : of.all()) changed |= set_bit(bits_, each);
+  return changed;
+}
+
+bool filter::may_contain(std::string_view element) const {
+  const key_positions of(shape_, element);
+  return std::ranges::all_of(of.all(), [this](std::uint64_t each) { return test_bit(bits_, each); });
+}
+
+std::string redis_strings::key(std::string_view base, std::uint64_t number) {
+  return std::string(base) + "-" + std::to_string(number);
+}
+
+}  // namespace everseen::compat::guava

@@ -1,0 +1,84 @@
+#include "everseen/compat/guava_stream.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "everseen/core/assert.hpp"
+#include "everseen/core/bytes.hpp"
+#include "everseen/core/error.hpp"
+
+namespace everseen::compat::guava {
+
+namespace {
+
+constexpr std::size_t word_bytes = 8;
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw format_error("not a Guava filter: " + why);
+}
+
+/// The bits of each byte change ends. Three exchanges: halves, quarters, single bits.
+std::uint64_t bits_of_bytes_reversed(std::uint64_t word) noexcept {
+  constexpr std::uint64_t fours = 0x0F0F0F0F0F0F0F0F;
+  constexpr std::uint64_t twos = 0x3333333333333333;
+  constexpr std::uint64_t ones = 0x5555555555555555;
+  word = ((word >> 4) & fours) | ((word & fours) << 4);
+  word = ((word >> 2) & twos) | ((word & twos) << 2);
+  return ((word >> 1) & ones) | ((word & ones) << 1);
+}
+
+}  // namespace
+
+std::array<std::byte, stream_header_bytes> encode_header(const shape& s) noexcept {
+  std::array<std::byte, stream_header_bytes> bytes{};
+  bytes[0] = static_cast<std::byte>(s.how);
+  bytes[1] = static_cast<std::byte>(s.probes);
+  store_le(bytes.data() + 2, __builtin_bswap32(static_cast<std::uint32_t>(s.words)));
+  return bytes;
+}
+
+shape decode_header(std::span<const std::byte> bytes) {
+  if (bytes.size() < stream_header_bytes)
+    refuse("it ends after " + std::to_string(bytes.size()) + " of the 6 bytes of its header");
+  const auto how = std::to_integer<std::uint8_t>(bytes[0]);
+  const auto probes = std::to_integer<std::uint8_t>(bytes[1]);
+  const std::uint32_t words = __builtin_bswap32(load_le<std::uint32_t>(bytes.data() + 2));
+  if (how > static_cast<std::uint8_t>(strategy::mitz_64))
+    refuse("strategy " + std::to_string(how) + " is none of 0 and 1");
+  if (probes == 0) refuse("it has no probes");
+  if (words == 0 || words > max_words)
+    refuse(std::to_string(words) + " words are not between 1 and 2147483647");
+  return {static_cast<strategy>(how), probes, words};
+}
+
+void convert_words(std::span<const std::byte> from, std::span<std::byte> to) noexcept {
+  EVERSEEN_ASSERT(from.size() == to.size() && from.size() % word_bytes == 0);
+  for (std::size_t at = 0; at < from.size(); at += word_bytes) {
+    const std::uint64_t word = __builtin_bswap64(load_le64(from.data() + at));
+    store_le(to.data() + at, bits_of_bytes_reversed(word));
+  }
+}
+
+std::vector<std::byte> encode(const filter& f) {
+  const auto header = encode_header(f.get_shape());
+  std::vector<std::byte> stream(header.size() + f.bits().size());
+  std::ranges::copy(header, stream.begin());
+  convert_words(f.bits(), std::span(stream).subspan(header.size()));
+  return stream;
+}
+
+filter decode(std::span<const std::byte> stream) {
+  const shape s = decode_header(stream);
+  const auto words = stream.subspan(stream_header_bytes);
+  if (words.size() != s.words * word_bytes)
+    refuse("its header promises " + std::to_string(s.words * word_bytes) + " bytes of bits, and " +
+           std::to_string(words.size()) + " follow");
+  std::vector<std::byte> bits(words.size());
+  convert_words(words, bits);
+  return {s, std::move(bits)};
+}
+
+}  // namespace everseen::compat::guava

@@ -1,0 +1,22 @@
+// A Guava stream that reads must be written again byte for byte, and its filter must answer for any key.
+
+#include <algorithm>
+#include <cstdlib>
+#include <span>
+
+#include "everseen/compat/guava_stream.hpp"
+#include "everseen/core/error.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace everseen;
+  const auto input = std::as_bytes(std::span(data, size));
+  try {
+    compat::guava::filter read = compat::guava::decode(input);
+    if (!std::ranges::equal(compat::guava::encode(read), input)) std::abort();
+    read.add("any key");
+    if (!read.may_contain("any key")) std::abort();
+  } catch (const format_error&) {
+    // refused, as most inputs should be
+  }
+  return 0;
+}

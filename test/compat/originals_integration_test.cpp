@@ -1,0 +1,180 @@
+// Guava and PHP themselves, beside ours, on keys that nobody chose. They come with ./dev setup.
+
+#include <fstream>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/compat/bit_order.hpp"
+#include "everseen/compat/bkdr_php.hpp"
+#include "everseen/compat/family.hpp"
+#include "everseen/compat/funnel.hpp"
+#include "everseen/compat/guava.hpp"
+#include "everseen/compat/guava_stream.hpp"
+#include "everseen/compat/uid_php.hpp"
+
+#include "test/support/program.hpp"
+#include "test/support/redis_server.hpp"
+#include "test/support/scratch_directory.hpp"
+#include "test/support/text_files.hpp"
+
+namespace everseen::compat {
+namespace {
+
+using bytes = std::vector<std::byte>;
+
+const std::string peers = EVERSEEN_SOURCE_DIR "/test/compat/peers/";
+
+void write_file(const std::filesystem::path& path, std::span<const std::byte> content) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
+}
+
+bytes as_bytes(const std::string& text) {
+  const auto all = std::as_bytes(std::span(text));
+  return {all.begin(), all.end()};
+}
+
+struct guava_case {
+  std::string name;
+  guava::strategy how;
+  guava::funnel funnel;
+  std::uint64_t insertions;
+  double rate;
+};
+
+/// A text of letters of one to four bytes in UTF-8, or a number of the funnel's type.
+std::string random_key(guava::funnel funnel, std::mt19937_64& random) {
+  if (funnel == guava::funnel::int32) return std::to_string(static_cast<std::int32_t>(random()));
+  if (funnel == guava::funnel::int64) return std::to_string(static_cast<std::int64_t>(random()));
+  const std::vector<std::string> letters = {"a", "Z", "0", " ", "é", "ß", "布", "滤", "😀", "𝔹"};
+  std::string key;
+  for (std::uint64_t length = random() % 40; length > 0; --length) key += letters[random() % letters.size()];
+  return key;
+}
+
+class Guava : public testing::Test {
+ protected:
+  /// Keys and our filter, as files for Guava.
+  void prepare(const guava_case& c) {
+    std::mt19937_64 random(c.insertions);
+    std::ofstream keys(directory_.path() / (c.name + ".keys"), std::ios::binary);
+    guava::filter ours(guava::smallest(c.how, c.insertions, c.rate));
+    std::string element;
+    for (std::uint64_t i = 0; i < c.insertions; ++i) {
+      const std::string key = random_key(c.funnel, random);
+      keys << key << '\n';
+      guava::apply(c.funnel, key, element);
+      ours.add(element);
+    }
+    write_file(directory_.path() / (c.name + ".ours"), guava::encode(ours));
+    std::ofstream(directory_.path() / "cases", std::ios::app)
+        << c.name << ' ' << static_cast<int>(c.how) << ' ' << guava::to_string(c.funnel) << ' '
+        << c.insertions << ' ' << c.rate << '\n';
+  }
+
+  [[nodiscard]] test::program_result run() const {
+    return test::run_program({"java", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp",
+                              "/usr/share/java/guava.jar", peers + "GuavaPeer.java",
+                              directory_.path().string()});
+  }
+
+  [[nodiscard]] std::string content(const std::string& name) const {
+    return test::text_of((directory_.path() / name).string());
+  }
+
+ private:
+  test::scratch_directory directory_;
+};
+
+TEST_F(Guava, ReadsWhatWeWriteAndWritesTheSameBytes) {
+  std::vector<guava_case> cases;
+  std::string expected;
+  for (const auto how : {guava::strategy::mitz_32, guava::strategy::mitz_64})
+    for (const auto funnel :
+         {guava::funnel::bytes, guava::funnel::chars, guava::funnel::int32, guava::funnel::int64})
+      for (const auto& [insertions, rate] : std::vector<std::pair<std::uint64_t, double>>{
+               {1, 0.5}, {77, 1e-12}, {1'000, 0.03}, {20'000, 0.001}}) {
+        const std::string name = "case" + std::to_string(cases.size());
+        cases.push_back({name, how, funnel, insertions, rate});
+        prepare(cases.back());
+        expected += name + " true " + std::to_string(insertions) + "\n";
+      }
+  const test::program_result result = run();
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, expected);
+  for (const guava_case& c : cases)
+    EXPECT_EQ(content(c.name + ".theirs"), content(c.name + ".ours"))
+        << guava::to_string(c.funnel) << ' ' << c.insertions;
+}
+
+std::vector<std::string> random_keys(std::size_t count) {
+  std::mt19937_64 random(7);
+  std::vector<std::string> keys = {""};
+  while (keys.size() < count) {
+    std::string key;
+    for (std::uint64_t length = random() % 60; length > 0; --length) key += static_cast<char>(random());
+    keys.push_back(key);
+  }
+  return keys;
+}
+
+std::string base64(const std::string& text) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); at += 3) {
+    std::uint32_t three = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+      three = three << 8 | (at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U);
+    for (std::size_t i = 0; i < 4; ++i)
+      out += at + i > text.size() ? '=' : digits[three >> (18 - 6 * i) & 63];
+  }
+  return out;
+}
+
+/// Bits that are set one by one and, as a Redis string, are as long as the last needs.
+void set_growing(bytes& bits, std::uint64_t position) {
+  if (bits.size() <= position / 8) bits.resize(position / 8 + 1);
+  set_bit(bits, position);
+}
+
+TEST(Php, FillsTheSameStringsOfRedis) {
+  constexpr std::uint64_t bits = 100'003;
+  constexpr std::uint32_t instances = 3;
+  const std::vector<std::string> keys = random_keys(500);
+  test::redis_server server;
+  test::text_files files;
+  std::string lines;
+  for (const std::string& key : keys) lines += base64(key) + "\n";
+  const test::program_result result = test::run_program(
+      {"php", peers + "php_peer.php", server.unix_path(), files.make(lines), std::to_string(bits),
+       std::to_string(bkdr_php::max_probes), std::to_string(instances)});
+  ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
+
+  std::map<std::string, bytes> expected;
+  const bkdr_php::shards shards(50'000'000'000, instances);
+  for (const std::string& key : keys) {
+    const auto place = shards.of(key);
+    const std::string shard =
+        std::to_string(place.instance) + ":" + bkdr_php::shards::redis_key("sharded", place.partition);
+    std::vector<std::uint64_t> places(bkdr_php::max_probes);
+    bkdr_php::positions(key, bits, places);
+    for (const std::uint64_t p : places) {
+      set_growing(expected["bkdr"], p);
+      set_growing(expected[shard], p);
+    }
+    std::vector<std::uint64_t> of_uid(uid_php::probes);
+    uid_php::positions(key, of_uid);
+    for (const std::uint64_t p : of_uid) set_growing(expected["uid"], p);
+  }
+  EXPECT_EQ(server.run({"DBSIZE"}), std::to_string(expected.size()));
+  for (const auto& [name, string] : expected)
+    EXPECT_TRUE(as_bytes(server.run({"GET", name})) == string) << name;
+}
+
+}  // namespace
+}  // namespace everseen::compat

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+/// What the original programs computed, recorded: test/compat/data. Each file says which version ran.
+namespace everseen::test {
+
+inline nlohmann::json vectors(const std::string& name) {
+  return nlohmann::json::parse(std::ifstream(EVERSEEN_SOURCE_DIR "/test/compat/data/" + name + ".json"));
+}
+
+inline std::vector<std::byte> from_base64(std::string_view text) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::vector<std::byte> bytes;
+  unsigned collected = 0;
+  unsigned bits = 0;
+  for (const char each : text.substr(0, text.find('='))) {
+    collected = (collected << 6) | static_cast<unsigned>(digits.find(each));
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes.push_back(static_cast<std::byte>(collected >> bits & 0xFF));
+  }
+  return bytes;
+}
+
+}  // namespace everseen::test
