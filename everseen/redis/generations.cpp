@@ -12,8 +12,8 @@ struct generations::generation {
   generation(const remote_filter& f, std::uint64_t of) : names(f), parent(of), known(f.spec.partitions) {}
 
   remote_filter names;
-  std::uint64_t parent;           ///< which it was to replace when it was met; 0: none, it was in place
-  std::atomic<bool> dead{false};  ///< it will never be in place
+  std::atomic<std::uint64_t> parent;  ///< which it was to replace when it was met; 0: none, it was in place
+  std::atomic<bool> dead{false};      ///< it will never be in place
   std::vector<std::shared_ptr<const remote_partition>> known;  ///< guarded
 };
 
@@ -82,7 +82,10 @@ batch_failure storage_failure(std::string message) {
 }  // namespace
 
 generations::generations(std::shared_ptr<session_pool> pool, const remote_filter& opened)
-    : pool_(std::move(pool)), catalogue_(pool_->url().prefix), partitions_(opened.spec.partitions) {
+    : pool_(std::move(pool)),
+      catalogue_(pool_->url().prefix),
+      name_(opened.keys.name()),
+      partitions_(opened.spec.partitions) {
   home_ = &known_as(opened, 0);
 }
 
@@ -267,7 +270,7 @@ generations::generation& generations::next_of(session& with, std::uint64_t numbe
     const auto found = all_.find(number);
     if (found != all_.end()) return *found->second;
   }
-  const header h = catalogue_.read_header(with, home_->names.keys.name());
+  const header h = catalogue_.read_header(with, name_);
   if (h.live.generation == number) return known_as(h.live, 0);
   if (h.next && h.next->generation == number) return known_as(*h.next, h.live.generation);
   remote_filter names = h.live;
@@ -290,14 +293,13 @@ generations::generation& generations::known_as(const remote_filter& names, std::
 
 /// A filter that was dropped, or has ended, is no damage.
 generations::failure generations::why_gone(session& with, const batch_failure& damage) const {
-  const std::string& name = home_->names.keys.name();
   try {
-    if (catalogue_.look_up(with, name) == catalogue::listing::none)
+    if (catalogue_.look_up(with, name_) == catalogue::listing::none)
       return batch_failure{damage.why,
-                           "nothing knows the filter '" + name +
+                           "nothing knows the filter '" + name_ +
                                "' any more: it was dropped, or its server lost its data. " + damage.message,
                            {}};
-    (void)catalogue_.read(with, name);
+    (void)catalogue_.read(with, name_);
     return damage;
   } catch (const parameter_error& e) {
     return storage_failure(e.what());

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "everseen/redis/catalogue.hpp"
@@ -74,6 +75,7 @@ class generations {
 
   std::shared_ptr<session_pool> pool_;
   catalogue catalogue_;
+  const std::string name_;
   const std::uint32_t partitions_;       // of the batches that we are given
   std::atomic<bool> no_scripts_{false};  // the server forbids them
   std::mutex lock_;                      // guards what follows
