@@ -291,8 +291,7 @@ TEST(Outage, RequestThatContinuesAnotherIsSentOverItsConnectionOrNotAtAll) {
   EXPECT_EQ(exchange_one(s, transaction).value()[2][0].integer(), 1);
 
   s.ask({}, {"WATCH", "n"});
-  proxy.refuse(true);
-  proxy.refuse(false);
+  server.run({"CLIENT", "KILL", "TYPE", "normal"});
   server.run({"SET", "n", "10"});
   EXPECT_THAT(outage_of(s, transaction).message, HasSubstr("connection"));
   EXPECT_EQ(server.run({"GET", "n"}), "10");
