@@ -34,9 +34,8 @@ void convert_words(std::span<const std::byte> from, std::span<std::byte> to) noe
 
 [[nodiscard]] std::vector<std::byte> encode(const filter& f);
 /// @param stream  from its first byte to its last
-/// @throws format_error  as decode_header, or the stream is shorter or longer than its header says. Nothing
-/// is
-///                       allocated before both agree
+/// @throws format_error  as decode_header, or the stream is shorter or longer than its header says; nothing
+///                       is allocated before both agree
 [[nodiscard]] filter decode(std::span<const std::byte> stream);
 
 }  // namespace everseen::compat::guava

@@ -17,12 +17,10 @@ namespace everseen {
 /// them changes no verdict, because this holds for keys that no live slice had before:
 /// - A key is compared with all live slices, whatever its own. So whether it is fresh depends only on which
 ///   keys came before it, not on their slices.
-/// - A key that occurs again is `seen` whatever its second slice is. Repeats are found here, by their
-/// digests,
-///   and set aside: they take the answer of the first.
+/// - A key that occurs again is `seen` whatever its second slice is. Repeats are found here, by digest, and
+///   set aside: they take the answer of the first.
 /// - What is left are different keys, each written to its own slice. Keys of one slice keep their order, so
-/// its
-///   layers fill and grow as they would have; keys of different slices do not touch the same bits.
+///   its layers fill and grow as they would have; keys of different slices do not touch the same bits.
 /// The window must stand still meanwhile: the caller opens the newest slice before, and gives only keys that
 /// are not late. A key that would have met the bits of another one by mistake, and so been called `seen`, may
 /// be `fresh` here: there are fewer mistakes, never more.

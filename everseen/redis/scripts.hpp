@@ -24,12 +24,10 @@ namespace scripts {
 /// Judges keys and adds the fresh ones.
 ///
 /// KEYS  state, token, the segments to look up, last the segment to write
-/// ARGV  epoch, sequence, life of the token in ms, count field of the segment to write, its capacity (`` for
-/// no
-///       limit), `1` to mark keys that find no room and go on instead of stopping, how many keys, then for
-///       each segment its length, then for each segment the records of all keys
-/// Returns a character a key: 0 fresh, 1 seen, 3 no room. Shorter than the batch where it stopped for want of
-/// room.
+/// ARGV  epoch, sequence, life of the token in ms, count field of the segment to write, its capacity (empty:
+///       no limit), `1` to mark keys that find no room and go on instead of stopping, how many keys, then
+///       for each segment its length, then for each segment the records of all keys
+/// Returns a character a key: 0 fresh, 1 seen, 3 no room; fewer than keys where it stopped for want of room.
 ///         `S` stale, `M` no state, `C` no count, `D<n>` segment n is missing or has another length,
 ///         `L<ms>` somebody else holds the partition for so long, unless he renews his lease.
 ///

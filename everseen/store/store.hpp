@@ -154,10 +154,8 @@ class store {
     virtual void commit() = 0;
   };
   /// @param s     what the new one is to be; its hash, seed and window must be the old one's
-  /// @param base  segments that it has from the beginning, to be filled by merge(): those of a copy; or
-  /// nothing
-  /// @throws parameter_error  this store cannot do that, there is no filter of this name, or s does not fit
-  /// it
+  /// @param base  segments that it has from the beginning, to be filled by merge(): those of a copy, if any
+  /// @throws parameter_error  this store cannot do that, there is no such filter, or s does not fit it
   virtual std::unique_ptr<rebuild> begin_rebuild(std::string_view name, const spec& s,
                                                  std::span<const partition_state> base);
 };

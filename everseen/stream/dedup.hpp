@@ -87,9 +87,8 @@ struct dedup_result {
 /// one was added; after a failed write, what was written before it. Keys may have been added whose records
 /// were not written only in the last case: doc/semantics.md, "Runs that are cut short".
 /// @throws storage_error    reading or writing failed
-/// @throws format_error     a record has no key and options.without_key is fail; or is late and options.late
-/// is
-///                          fail: then the other records that were read have been judged and written
+/// @throws format_error     a record has no key and options.without_key is fail, or is late and
+///                          options.late is fail: then the others that were read have been judged and written
 /// @throws parameter_error  the filter has a window, and there are neither times nor a clock
 /// Cost: 20 to 40 ns of one core a short line. Memory: some 10 MB a thread.
 dedup_result deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options);
