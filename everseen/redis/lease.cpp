@@ -39,10 +39,10 @@ std::optional<std::chrono::milliseconds> lease_left(const reply& lease, const re
   return std::chrono::milliseconds(left);
 }
 
-std::optional<std::chrono::milliseconds> held_for(std::string_view answer) {
+std::optional<std::chrono::milliseconds> held_for(std::string_view said) {
   constexpr std::uint64_t longest = 1'000'000'000;  // nobody means more
-  if (!answer.starts_with('L')) return {};
-  const auto left = url_text::read_number(answer.substr(1));
+  if (!said.starts_with('L')) return {};
+  const auto left = url_text::read_number(said.substr(1));
   if (!left) return {};
   return std::chrono::milliseconds(std::clamp<std::uint64_t>(*left, 1, longest));
 }

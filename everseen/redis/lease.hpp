@@ -29,7 +29,7 @@ inline constexpr std::chrono::milliseconds lease_life = std::chrono::seconds(5);
 [[nodiscard]] std::optional<std::chrono::milliseconds> lease_left(const reply& lease, const reply& time);
 
 /// The same from a script's answer `L<ms>`; nothing if it is another.
-[[nodiscard]] std::optional<std::chrono::milliseconds> held_for(std::string_view answer);
+[[nodiscard]] std::optional<std::chrono::milliseconds> held_for(std::string_view said);
 
 /// What somebody is told who may not add.
 [[nodiscard]] std::string held_message(const remote_filter& f, std::uint32_t partition,

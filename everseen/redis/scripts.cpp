@@ -332,11 +332,11 @@ const script& remove() {
   return one;
 }
 
-std::optional<std::size_t> damaged_segment(std::string_view answer, std::size_t segments) {
-  if (!answer.starts_with('D')) return {};
+std::optional<std::size_t> damaged_segment(std::string_view said, std::size_t segments) {
+  if (!said.starts_with('D')) return {};
   std::size_t number = 0;
-  const char* const end = answer.data() + answer.size();
-  const auto read = std::from_chars(answer.data() + 1, end, number);
+  const char* const end = said.data() + said.size();
+  const auto read = std::from_chars(said.data() + 1, end, number);
   if (read.ec != std::errc{} || read.ptr != end || number < 1 || number > segments) return {};
   return number;
 }

@@ -99,7 +99,7 @@ namespace scripts {
 [[nodiscard]] const script& remove();
 
 /// The n of an answer `D<n>`, from 1 to as many segments as were named; nothing if the answer is another.
-[[nodiscard]] std::optional<std::size_t> damaged_segment(std::string_view answer, std::size_t segments);
+[[nodiscard]] std::optional<std::size_t> damaged_segment(std::string_view said, std::size_t segments);
 
 }  // namespace scripts
 }  // namespace everseen::redis
