@@ -113,8 +113,7 @@ exit_code run(const options& o, printer& out) {
     throw parameter_error(
         "a copy has its own capacity and error rate; leave out --capacity and --error-rate");
   const spec now = place->open(o.keys.name, access::read)->get_spec();
-  std::optional<copy> base;
-  if (o.from_export) base.emplace(*o.from_export);
+  const std::unique_ptr<copy> base = o.from_export ? std::make_unique<copy>(*o.from_export) : nullptr;
   const spec next = base ? base->get_spec() : next_spec(o, *place, now);
   const auto rebuild =
       place->begin_rebuild(o.keys.name, next, base ? base->states() : std::vector<partition_state>{});
