@@ -169,9 +169,11 @@ constexpr std::string_view details =
     "the "
     "first line without an answer (fail), prints lines that nothing is known of (pass), or keeps them back "
     "until "
-    "the server answers (hold), in which case none is lost or printed twice.\n\n"
+    "the server answers (hold), in which case none is lost or printed twice. This begins once the filter is "
+    "open: a server that cannot be reached at the start ends the run.\n\n"
     "When something fails in the middle, all lines whose keys were added before have been printed, unless it "
-    "is the output that failed or the program was killed. With --filter the lines that were lost then count "
+    "is the output that failed, the program was killed, or a server stayed away or lacked replicas (wait=): "
+    "it may have added keys that it did not answer for. With --filter the lines that were lost then count "
     "as printed by the next run: start again from a copy of the filter (everseen export). The counts of "
     "--stats are written after a failure, too.";
 

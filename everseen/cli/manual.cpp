@@ -131,6 +131,10 @@ std::string overview_text() {
   for (const constant_entry& e : exit_codes()) text += fmt::format("  {}  {}\n", e.name, e.text);
   text += "\nEnvironment:\n";
   for (const constant_entry& e : environment()) text += fmt::format("  {}  {}\n", e.name, e.text);
+  text += "\nStores:\n";
+  for (const constant_entry& e : store_urls()) text += fmt::format("  {:<26}  {}\n", e.name, e.text);
+  text += "\nOptions of Redis URLs, as in redis://HOST?wait=1&timeout=2s:\n";
+  for (const constant_entry& e : redis_url_options()) text += fmt::format("  {:<26}  {}\n", e.name, e.text);
   return text;
 }
 
@@ -150,6 +154,34 @@ const std::vector<constant_entry>& environment() {
       {"EVERSEEN_STORE", "where filters live, unless --store says otherwise"},
   };
   return variables;
+}
+
+const std::vector<constant_entry>& store_urls() {
+  static const std::vector<constant_entry> urls = {
+      {"mem:", "memory, for one run"},
+      {"file:DIRECTORY", "files"},
+      {"redis://HOST[:PORT][/DB]", "a Redis server; with a password redis://USER:PASSWORD@HOST"},
+      {"redis://H1:P1,H2:P2,...", "independent servers; the same ones in the same order every time"},
+      {"redis+cluster://H1:P1,...", "a Redis cluster, found from any of its servers"},
+      {"rediss:, rediss+cluster:", "the same over TLS"},
+      {"unix:/PATH", "a Redis server by its Unix socket"},
+  };
+  return urls;
+}
+
+const std::vector<constant_entry>& redis_url_options() {
+  static const std::vector<constant_entry> options = {
+      {"retry_for=TIME", "how long an outage is ridden out (10s; 30s for a cluster)"},
+      {"timeout=TIME", "for one answer (5s)"},
+      {"connect_timeout=TIME", "for one connection (2s)"},
+      {"wait=N", "replicas that must have what was added (0)"},
+      {"gear=NAME", "script, bitfield or merge (script, or bitfield where scripts are forbidden)"},
+      {"prefix=NAME", "of all keys (everseen)"},
+      {"segment=BYTES", "the longest string to make, 1Mi to 512Mi (32Mi)"},
+      {"user, password, db", "instead of before and behind the host"},
+      {"ca, cert, key, server_name", "for TLS: PEM files, and the name in the certificate"},
+  };
+  return options;
 }
 
 }  // namespace everseen::cli

@@ -58,5 +58,9 @@ struct constant_entry {
 };
 [[nodiscard]] const std::vector<constant_entry>& exit_codes();
 [[nodiscard]] const std::vector<constant_entry>& environment();
+/// What a store's URL may be.
+[[nodiscard]] const std::vector<constant_entry>& store_urls();
+/// What may stand behind the ? of a Redis URL.
+[[nodiscard]] const std::vector<constant_entry>& redis_url_options();
 
 }  // namespace everseen::cli

@@ -97,6 +97,7 @@ std::string overview_page() {
   text += section("VERBS");
   for (const verb& v : all_verbs())
     text += fmt::format(".TP\n.BR everseen\\-{} (1)\n{}\n", plain(v.name), plain(v.purpose));
+  text += constants("STORES", store_urls()) + constants("OPTIONS OF REDIS URLS", redis_url_options());
   return text + constants("EXIT STATUS", exit_codes()) + constants("ENVIRONMENT", environment());
 }
 

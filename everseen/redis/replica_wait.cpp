@@ -34,11 +34,13 @@ std::optional<batch_failure> replica_wait::take_off(const request& call, answer&
         "the Redis server refused the WAIT that wait= asks for: " + std::string(waited.text()),
         {}};
   if (waited.integer() >= static_cast<std::int64_t>(replicas_)) return {};
-  return batch_failure{batch_failure::cause::backend,
-                       "only " + std::to_string(waited.integer()) + " of the " + std::to_string(replicas_) +
-                           " replicas that wait= asks for had the batch in time (at " + call.to.key +
-                           "); look after the replicas, or ask for fewer",
-                       {}};
+  return batch_failure{
+      batch_failure::cause::backend,
+      "only " + std::to_string(waited.integer()) + " of the " + std::to_string(replicas_) +
+          " replicas that wait= asks for had the batch in time (at " + call.to.key +
+          "); the master has it, so its keys may be seen when they are asked about again. Look after "
+          "the replicas, or ask for fewer",
+      {}};
 }
 
 }  // namespace everseen::redis
