@@ -168,8 +168,9 @@ TEST_F(Rebuild, ThatDiesLeavesAFilterThatWorksAndIsClearedAwayByTheNext) {
   EXPECT_EQ(outcome(add_keys(*client_, meanwhile)), "300 fresh");
   for (const std::string& key : keys_like(server_, "everseen:{clicks/*")) {
     const std::string live = server_.run({"HGET", "everseen:clicks", "generation"});
-    if (key.find("{clicks/" + live + "/") == std::string::npos)
+    if (key.find("{clicks/" + live + "/") == std::string::npos) {
       EXPECT_GT(std::stol(server_.run({"PTTL", key})), 0) << key << " would stay for good";
+    }
   }
   const auto rebuild = begin();
   EXPECT_EQ(outcome(add_keys(*client_, meanwhile)), "300 seen");
@@ -223,7 +224,9 @@ TEST_F(Rebuild, IsStoppedByAResetAndByADrop) {
     ASSERT_TRUE(add_keys(*rebuild->target(), old_).result);
     drop ? store_->drop("clicks") : store_->reset("clicks");
     EXPECT_THROW(rebuild->commit(), error);
-    if (!drop) EXPECT_EQ(outcome(check_keys(*client_, old_)), "500 fresh");
+    if (!drop) {
+      EXPECT_EQ(outcome(check_keys(*client_, old_)), "500 fresh");
+    }
   }
   EXPECT_FALSE(store_->exists("clicks"));
   EXPECT_THAT(lasting_keys(), IsEmpty());
@@ -277,7 +280,9 @@ TEST_F(Rebuild, OfAnExpiringFilterKeepsItsEnd) {
   const std::string live = server_.run({"HGET", "everseen:today", "generation"});
   const std::string end = server_.run({"PEXPIRETIME", "everseen:today"});
   for (const std::string& key : keys_like(server_, "everseen:{today/" + live + "/*"))
-    if (key.find(":t:") == std::string::npos) EXPECT_EQ(server_.run({"PEXPIRETIME", key}), end) << key;
+    if (key.find(":t:") == std::string::npos) {
+      EXPECT_EQ(server_.run({"PEXPIRETIME", key}), end) << key;
+    }
 }
 
 TEST_F(Rebuild, WorksForClientsWithoutScripts) {
