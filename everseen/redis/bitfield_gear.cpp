@@ -224,6 +224,8 @@ meaning bitfield_gear::settle() {
 
 /// Adding 0 to the last bit makes the string long enough and changes nothing. The time limit is set only by
 /// who makes the key. So this does no harm to a segment that was published meanwhile, and needs no guard.
+/// Looks for a lease, too: a publication cannot, and would end it. Who takes one after this look begins a new
+/// epoch, in which the publication is refused.
 request bitfield_gear::lengthen(const lengthening& l) {
   const std::string key = segment_key(l.id);
   transaction t;
@@ -231,6 +233,8 @@ request bitfield_gear::lengthen(const lengthening& l) {
   t.command({"SET", key, "", "PX", unpublished_life_ms, "NX"});
   t.command({"BITFIELD", key, "INCRBY", "u1", std::to_string(8 * l.bytes - 1), "0"});
   t.command({"STRLEN", key});
+  t.command({"HGET", state_key(l.id.partition), "lease"});
+  t.command({"TIME"});
   return t.finish({key, l.id.partition}, true);
 }
 
@@ -241,6 +245,11 @@ meaning bitfield_gear::lengthened(const lengthening& l, const answer& a) {
   if (o.what != kind::done) return o;
   if (result[0].is_nil()) return {.what = kind::gone, .text = "is missing", .key = state_key(l.id.partition)};
   if (result[0].text() != std::to_string(l.epoch)) return {kind::stale};
+  if (const auto left = lease_left(result[4], result[5])) {
+    o.what = kind::held;
+    o.left = *left;
+    return o;
+  }
   o.length = static_cast<std::uint64_t>(result[3].integer());
   return o;
 }

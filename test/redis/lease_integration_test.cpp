@@ -190,6 +190,7 @@ TEST(Bulk, LoadersAndOthersGiveEachKeyOneFresh) {
         for (std::size_t from = 0; from < keys.size(); from += 1'000) {
           const auto f = store_at(server.url("?retry_for=60s&gear=" + gear))->open("f", access::write);
           const auto got = add_keys(*f, std::span(keys).subspan(from, 1'000));
+          if (!got.result) ADD_FAILURE() << gear << ": " << got.result.error().message;
           for (std::size_t i = 0; i < got.verdicts.size(); ++i) {
             fresh[from + i] += got.verdicts[i] == verdict::fresh;
             unknown += got.verdicts[i] == verdict::unknown;
