@@ -202,7 +202,8 @@ void print_text(const filter_info& info, printer& out) {
 
 exit_code run(const options& o, printer& out) {
   const auto place = chosen_store(o.store);
-  const filter_info info = filter(o.name, place->open(o.name, access::read)).info();
+  const filter_info info = with_known_filter(
+      *place, o.name, [&] { return filter(o.name, place->open(o.name, access::read)).info(); });
   if (o.json) {
     print_json(info, place->warnings(), out);
   } else {
