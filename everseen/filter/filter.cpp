@@ -73,7 +73,9 @@ batch_result for_each_chunk(const spec& s, std::span<const event_time> times, st
 }  // namespace
 
 filter::filter(std::string name, std::shared_ptr<stored_filter> stored)
-    : name_(std::move(name)), stored_(std::move(stored)), hash_(get_spec().hash, get_spec().seed) {}
+    : name_(std::move(name)),
+      stored_(std::move(stored)),
+      hash_(get_spec().hash, get_spec().seed, get_spec().foreign.funnel) {}
 
 batch_result filter::add_digests(std::span<const digest> digests, std::span<verdict> out,
                                  std::span<const event_time> times) {
@@ -111,7 +113,7 @@ batch_result filter::may_contain(std::span<const std::string_view> keys, std::sp
       [&](auto batches) { return std::as_const(*stored_).check(batches); });
 }
 
-std::span<const digest> filter::digests_of(std::span<const std::string_view> keys) const noexcept {
+std::span<const digest> filter::digests_of(std::span<const std::string_view> keys) const {
   const std::span<digest> out(thread_scratch().digests.data(), keys.size());
   hash_(keys, out);
   return out;
