@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "everseen/cli/attached_text.hpp"
 #include "everseen/cli/files.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
@@ -39,6 +40,11 @@ exit_code run(const options& o, printer& out) {
   if (!o.file && ::isatty(out.descriptor()) != 0)
     throw parameter_error("a filter is no text for a terminal; give -o FILE, or redirect the output");
   const filter f = chosen_filter(o.store, o.name, access::read);
+  if (const auto* attached = attached_behind(f))
+    throw parameter_error("'" + o.name + "' is attached: its bits are those of " +
+                          std::string(compat::facts(attached->what().how.which).of) +
+                          " and fit no stream of everseen's; its strings are complete, so copy them with "
+                          "redis-cli GET");
   if (!o.file) {
     write_stream(f, out);
     return exit_code::done;
