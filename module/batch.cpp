@@ -8,6 +8,7 @@
 
 #include "module/counters.hpp"
 #include "module/effects.hpp"
+#include "module/followers.hpp"
 #include "module/growth.hpp"
 #include "module/strings.hpp"
 

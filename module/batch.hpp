@@ -13,6 +13,9 @@
 
 namespace everseen::redis_module {
 
+/// Keys of a call: at most some 2 ms, where each key is a cache miss.
+inline constexpr std::size_t most_keys = 65'536;
+
 /// Keys of one slice of one partition.
 struct batch {
   window::slice_index slice = window::timeless;

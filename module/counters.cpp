@@ -4,6 +4,24 @@ namespace everseen::redis_module {
 
 namespace api = module_api;
 
+void counters::note(std::span<const verdict> verdicts) noexcept {
+  ++batches;
+  for (const verdict v : verdicts) {
+    seen += v == verdict::seen;
+    fresh += v == verdict::fresh;
+  }
+}
+
+void counters::note_added(std::span<const verdict> verdicts) noexcept {
+  keys_added += verdicts.size();
+  note(verdicts);
+}
+
+void counters::note_checked(std::span<const verdict> verdicts) noexcept {
+  keys_checked += verdicts.size();
+  note(verdicts);
+}
+
 void show_counters(api::info_context* info, int /*for_crash*/) {
   const counters& c = counters::all();
   api::info_add_section(info, "");  // the server puts the module's name before

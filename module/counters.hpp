@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+
+#include "everseen/core/verdict.hpp"
 
 #include "module/api.hpp"
 
@@ -17,10 +20,16 @@ struct counters {
   std::uint64_t refusals = 0;          ///< calls that judged nothing
   std::uint64_t growths = 0;           ///< segments made
 
+  void note_added(std::span<const verdict> verdicts) noexcept;
+  void note_checked(std::span<const verdict> verdicts) noexcept;
+
   [[nodiscard]] static counters& all() noexcept {
     static counters of_this_server;
     return of_this_server;
   }
+
+ private:
+  void note(std::span<const verdict> verdicts) noexcept;
 };
 
 /// Writes the section of INFO.

@@ -30,15 +30,6 @@ void note_key(std::vector<range>& touched, const geometry& shape, const digest& 
 
 }  // namespace
 
-bool has_followers(api::context* ctx) {
-  if ((api::get_context_flags(ctx) & api::flag_aof) != 0) return true;
-  api::server_info* const info = api::get_server_info(ctx, "replication");
-  int unknown = 0;
-  const bool active = api::server_info_field(info, "repl_backlog_active", &unknown) != 0 || unknown != 0;
-  api::free_server_info(ctx, info);
-  return active;
-}
-
 void replicate_lines(api::context* ctx, api::string* segment, const std::byte* bytes, const geometry& shape,
                      std::span<const digest> digests, std::span<const verdict> verdicts) {
   static std::vector<range> touched;

@@ -12,9 +12,6 @@
 
 namespace everseen::redis_module {
 
-/// Whether somebody must be told what changes: a replica, or the AOF.
-[[nodiscard]] bool has_followers(api::context* ctx);
-
 /// Tells replicas and the AOF which bytes of a segment changed, by SETRANGE: so whoever follows gets the same
 /// bytes, with the module or without.
 ///

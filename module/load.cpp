@@ -2,7 +2,9 @@
 
 #include "module/api.hpp"
 #include "module/counters.hpp"
+#include "module/followers.hpp"
 #include "module/packed_commands.hpp"
+#include "module/plain_commands.hpp"
 
 namespace everseen::redis_module {
 
@@ -20,6 +22,10 @@ struct command {
 const std::array commands = {
     command{"everseen.add", &add_digests, "write deny-oom", 2},
     command{"everseen.check", &check_digests, "readonly", 1},
+    command{"everseen.addkeys", &add_keys, "write deny-oom", 1},
+    command{"everseen.checkkeys", &check_keys, "readonly", 1},
+    command{"everseen.info", &show_info, "readonly", 1},
+    command{"everseen.explain", &explain, "readonly", 1},
 };
 
 int load(api::context* ctx) {
@@ -29,6 +35,7 @@ int load(api::context* ctx) {
   api::set_module_attributes(ctx, "everseen", EVERSEEN_VERSION_NUMBER, api::api_version);
   for (const command& c : commands)
     if (api::create_command(ctx, c.name, c.run, c.flags, 1, c.last_key, 1) != api::ok) return failed;
+  watch_followers(ctx);
   return api::register_info(ctx, &show_counters);
 }
 

@@ -1,6 +1,5 @@
 #include "module/packed_commands.hpp"
 
-#include <charconv>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -8,29 +7,13 @@
 #include "everseen/core/partition_keys.hpp"
 
 #include "module/batch.hpp"
+#include "module/command.hpp"
 #include "module/counters.hpp"
 #include "module/token.hpp"
 
 namespace everseen::redis_module {
 
 namespace {
-
-/// Keys of a call: at most some 2 ms, where each key is a cache miss.
-constexpr std::size_t most_keys = 65'536;
-
-/// What is not as the grammar says.
-struct bad_word {
-  const char* message;
-};
-
-template <typename Integer>
-Integer number_of(const api::string* word, const char* message) {
-  const std::string_view text = text_of(word);
-  Integer number{};
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc{} || end != text.data() + text.size()) throw bad_word{message};
-  return number;
-}
 
 struct question {
   api::string* state;
@@ -91,60 +74,24 @@ std::string_view write(std::span<const verdict> verdicts) {
 int reply(api::context* ctx, const refusal& r) {
   using enum refusal::kind;
   ++counters::all().refusals;
-  const auto say = [ctx](const std::string& text) {
-    return api::reply_with_string(ctx, text.data(), text.size());
+  const auto say = [ctx](std::string letter, const std::string& rest = {}) {
+    return reply_with(ctx, letter.append(rest));
   };
   switch (r.why) {
     case gone:
       return say("M");
     case damaged:
-      return say("C" + r.text);
+      return say("C", r.text);
     case stale:
       return say("S");
     case held:
-      return say("L" + std::to_string(r.left.count()));
+      return say("L", std::to_string(r.left.count()));
     case segment:
-      return say("D" + std::to_string(r.id.slice) + "." + std::to_string(r.id.layer));
-    case token:
-      return api::reply_with_error(ctx, "WRONGTYPE the token is not a string");
+      return say("D", std::to_string(r.id.slice).append(".").append(std::to_string(r.id.layer)));
     case old:
       return say("O");
-    case moving:
-      return api::reply_with_error(ctx, "TRYAGAIN the keys of the partition are on the move");
-    case forbidden:
-      return api::reply_with_error(ctx, ("NOPERM this user may not use the segment " + r.text).c_str());
-    case failed:
-      break;
-  }
-  return api::reply_with_error(ctx, ("ERR " + r.text).c_str());
-}
-
-void count(std::span<const verdict> verdicts, bool adding) {
-  counters& c = counters::all();
-  ++c.batches;
-  (adding ? c.keys_added : c.keys_checked) += verdicts.size();
-  std::uint64_t seen = 0, fresh = 0;
-  for (const verdict v : verdicts) {
-    seen += v == verdict::seen;
-    fresh += v == verdict::fresh;
-  }
-  c.seen += seen;
-  c.fresh += fresh;
-}
-
-int answer(api::context* ctx, std::string_view text) {
-  return api::reply_with_string(ctx, text.data(), text.size());
-}
-
-/// Runs a command, so that nothing thrown leaves the module.
-template <typename Command>
-int guarded(api::context* ctx, Command command) noexcept {
-  try {
-    return command();
-  } catch (const bad_word& e) {
-    return api::reply_with_error(ctx, e.message);
-  } catch (const std::exception& e) {
-    return api::reply_with_error(ctx, (std::string("ERR ") + e.what()).c_str());
+    default:
+      return api::reply_with_error(ctx, message_of(r).c_str());
   }
 }
 
@@ -163,17 +110,17 @@ int add_digests(api::context* ctx, api::string** words, int count_of_words) {
     if (!before) return reply(ctx, before.error());
     if (*before) {
       ++counters::all().repeated_batches;
-      return answer(ctx, **before);
+      return reply_with(ctx, **before);
     }
     auto r = look_at(ctx, q, true);
     if (!r) return reply(ctx, r.error());
     const auto done = add(ctx, q.state, *std::move(r), q.keys());
     if (!done) return reply(ctx, done.error());
     const auto verdicts = q.out.first(*done);
-    count(verdicts, true);
+    counters::all().note_added(verdicts);
     const std::string_view text = write(verdicts);
     memory_of_client.remember(text);
-    return answer(ctx, text);
+    return reply_with(ctx, text);
   });
 }
 
@@ -185,8 +132,8 @@ int check_digests(api::context* ctx, api::string** words, int count_of_words) {
     if (!r) return reply(ctx, r.error());
     const auto done = check(ctx, q.state, *r, q.keys());
     if (!done) return reply(ctx, done.error());
-    count(q.out, false);
-    return answer(ctx, write(q.out));
+    counters::all().note_checked(q.out);
+    return reply_with(ctx, write(q.out));
   });
 }
 

@@ -7,7 +7,7 @@ judged<std::optional<std::string>> token::recall() const {
   {
     const open_key kept(ctx_, key_, api::read_key);
     if (kept.type() == api::type_empty) return answer;
-    if (kept.type() != api::type_string) return refuse(refusal::kind::token);
+    if (kept.type() != api::type_string) return refuse(refusal::kind::wrong_type);
     const std::string_view all(kept.bytes(api::read_key), kept.length());
     const std::string_view last = all.substr(0, sequence_.size());
     if (last > sequence_) return refuse(refusal::kind::old);

@@ -49,23 +49,27 @@ void note(std::optional<batch_failure>& all, std::optional<batch_failure> one) {
 void drive(session& with, const replica_wait& replicas, lease_wait wait, std::vector<partition_task>& tasks) {
   std::vector<partition_task*> waiting;
   std::vector<request> requests;
+  std::vector<bool> followed;  // by a wait for the replicas
   for (;;) {
     waiting.clear();
     requests.clear();
+    followed.clear();
     for (partition_task& task : tasks) {
       if (task.done()) continue;
-      const bool adds = task.adds_next();
+      followed.push_back(task.adds_next());
       waiting.push_back(&task);
       requests.push_back(task.next());
-      if (adds) replicas.follow(requests.back(), tasks.size());
+      if (followed.back()) replicas.follow(requests.back(), tasks.size());
     }
     if (waiting.empty()) return;
     std::vector<answer> answers = with.exchange(requests);
-    for (std::size_t i = 0; i < waiting.size(); ++i)
-      if (auto lacking = replicas.take_off(requests[i], answers[i]))
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      auto lacking = followed[i] ? replicas.take_off(requests[i], answers[i]) : std::nullopt;
+      if (lacking)
         waiting[i]->give_up(*std::move(lacking));
       else
         waiting[i]->take(answers[i]);
+    }
     std::erase_if(waiting, [](const partition_task* task) { return !task->held(); });
     if (waiting.empty()) continue;
     if (wait.is_over())
