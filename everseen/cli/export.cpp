@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "everseen/cli/attached_text.hpp"
 #include "everseen/cli/file_format.hpp"
 #include "everseen/cli/files.hpp"
 #include "everseen/cli/options.hpp"
@@ -58,6 +59,11 @@ exit_code run(const options& o, printer& out) {
   if (o.key && o.to != file_format::redisbloom)
     throw parameter_error("--key is for --to redisbloom: the key that the commands in the file make");
   const filter f = chosen_filter(o.store, o.name, access::read);
+  if (const auto* attached = attached_behind(f))
+    throw parameter_error("'" + o.name + "' is attached: its bits are those of " +
+                          std::string(compat::facts(attached->what().how.which).of) +
+                          " and fit no stream of everseen's; its strings are complete, so copy them with "
+                          "redis-cli GET");
   if (!o.file) {
     write_file(o, f, out);
     return exit_code::done;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "everseen/cli/attached_text.hpp"
 #include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
@@ -216,7 +217,18 @@ void print_text(const filter_info& info, printer& out) {
 
 exit_code run(const options& o, printer& out) {
   const auto place = chosen_store(o.store);
-  const filter_info info = filter(o.name, place->open(o.name, access::read)).info();
+  const filter asked = with_known_filter(
+      *place, o.name, [&] { return filter(o.name, place->open(o.name, access::read)); });
+  if (attached_behind(asked) != nullptr) {
+    if (o.json) {
+      print_attached_json(asked, place->warnings(), out);
+    } else {
+      print_attached_info(asked, out);
+      warn_of(*place);
+    }
+    return exit_code::done;
+  }
+  const filter_info info = asked.info();
   if (o.json) {
     print_json(info, place->warnings(), out);
   } else {
@@ -236,7 +248,10 @@ verb info_verb() {
       "Show what a filter holds and how full it is",
       "Of a filter on Redis also each partition and its server, and on standard error what could make these "
       "servers "
-      "forget or refuse keys: eviction, a read-only replica, nothing kept on disk.",
+      "forget or refuse keys: eviction, a read-only replica, nothing kept on disk.\n\n"
+      "Of a filter that another program keeps (everseen attach), keys and error rate are estimated from the "
+      "bits "
+      "that are set, which the server counts.",
       {{"For people", "everseen info clicks", scene}, {"For programs", "everseen info clicks --json", scene}},
       [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();

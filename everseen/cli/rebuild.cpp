@@ -111,7 +111,8 @@ exit_code run(const options& o, printer& out) {
   if (o.from_export && (o.capacity || o.error_rate))
     throw parameter_error(
         "a copy has its own capacity and error rate; leave out --capacity and --error-rate");
-  const spec now = place->open(o.keys.name, access::read)->get_spec();
+  const spec now = with_known_filter(*place, o.keys.name,
+                                     [&] { return place->open(o.keys.name, access::read)->get_spec(); });
   const std::unique_ptr<copy> base = o.from_export ? std::make_unique<copy>(*o.from_export) : nullptr;
   const spec next = base ? base->get_spec() : next_spec(o, *place, now);
   const auto rebuild =

@@ -35,6 +35,7 @@ inline constexpr int into_l2 = 2;
 /// A key in a one-line or two-line layout.
 template <typename Isa, layout_kind Layout>
 struct line_key {
+  static constexpr bool has_lines = true;
   static constexpr bool two = lines_per_key(Layout) == 2;
 
   [[gnu::always_inline]] static std::size_t offset(draw::line_source source, const geometry& shape) noexcept {
@@ -86,6 +87,8 @@ struct line_key {
 /// A key whose bits are scattered: the same for every Isa, which is a parameter so that no symbol is shared.
 template <typename Isa, typename Positions>
 struct scattered_key {
+  static constexpr bool has_lines = false;
+
   [[gnu::always_inline]] static void prefetch(const std::byte* segment, const geometry& shape,
                                               const digest& d) noexcept {
     Positions positions(d, shape.bits());
@@ -120,6 +123,9 @@ struct scattered_key {
 };
 
 /// Walks a batch with the prefetch ring in front of it. `Visit` is `bool(const digest&)`: seen?
+///
+/// Where a segment does not begin on a cache line, each of its lines lies in two, and both are asked for: so
+/// it is in a Redis string, whose bytes follow a header.
 template <typename Key, typename Visit>
 [[gnu::always_inline]] inline std::uint64_t walk(const std::byte* segment, const geometry& shape,
                                                  std::span<const digest> digests, verdict* out,
@@ -131,12 +137,16 @@ template <typename Key, typename Visit>
     out[i] = static_cast<verdict>(all);
     seen += all;
   };
+  const bool both_halves = Key::has_lines && reinterpret_cast<std::uintptr_t>(segment) % line_bytes != 0;
+  const auto prefetch = [&](std::size_t i) {
+    Key::prefetch(segment, shape, digests[i]);
+    if (both_halves) Key::prefetch(segment + line_bytes - 1, shape, digests[i]);
+  };
   std::size_t i = 0;
   if (shape.bytes > fits_cache_bytes) {
-    for (std::size_t ahead = 0; ahead < std::min(n, distance); ++ahead)
-      Key::prefetch(segment, shape, digests[ahead]);
+    for (std::size_t ahead = 0; ahead < std::min(n, distance); ++ahead) prefetch(ahead);
     for (; i + distance < n; ++i) {
-      Key::prefetch(segment, shape, digests[i + distance]);
+      prefetch(i + distance);
       judge(i);
     }
   }

@@ -72,6 +72,7 @@ class filter {
                            std::span<const event_time> times = {}) const;
 
   /// As above, for callers that hashed already with hash().
+  /// @throws parameter_error  the filter makes its own hashes: stored().wants_keys()
   batch_result add_digests(std::span<const digest> digests, std::span<verdict> out,
                            std::span<const event_time> times = {});
   batch_result may_contain_digests(std::span<const digest> digests, std::span<verdict> out,
@@ -92,6 +93,7 @@ class filter {
   [[nodiscard]] stored_filter& stored() const noexcept { return *stored_; }
 
  private:
+  void must_not_want_keys() const;
   [[nodiscard]] std::span<const digest> digests_of(std::span<const std::string_view> keys) const;
 
   std::string name_;

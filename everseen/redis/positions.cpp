@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 namespace everseen::redis {
 
@@ -10,27 +11,50 @@ namespace {
 
 constexpr char short_string = '\xa0';  // MessagePack: + length, up to 31 bytes
 
-}  // namespace
+/// Records of equal length, written one after the other.
+class records {
+ public:
+  records(std::uint64_t bits, unsigned probes, std::size_t keys)
+      : probes_(probes),
+        longest_(std::to_string(bits - 1).size()),
+        stride_(probes * (1 + longest_)),
+        out_(keys * stride_, '\0'),
+        next_(out_.data()) {}
 
-std::string pack_positions(const geometry& shape, std::span<const digest> digests, unsigned probes) {
-  const std::size_t longest = std::to_string(shape.bits() - 1).size();
-  const std::size_t stride = probes * (1 + longest);
-  std::string out(digests.size() * stride, '\0');
-  std::array<std::uint64_t, max_probes> positions{};
-  char* record = out.data();
-  for (const digest& d : digests) {
-    const std::size_t count = bit_positions(shape, d, positions);
-    char* at = record;
-    std::fill(positions.begin() + static_cast<std::ptrdiff_t>(count), positions.begin() + probes,
-              positions[count - 1]);
-    for (std::size_t i = 0; i < probes; ++i) {
-      char* const end = std::to_chars(at + 1, at + 1 + longest, positions[i]).ptr;
+  /// @param positions  one a probe, or fewer: the last one fills the record up
+  void append(std::span<const std::uint64_t> positions) noexcept {
+    char* at = next_;
+    for (unsigned i = 0; i < probes_; ++i) {
+      const std::uint64_t position = positions[std::min<std::size_t>(i, positions.size() - 1)];
+      char* const end = std::to_chars(at + 1, at + 1 + longest_, position).ptr;
       *at = static_cast<char>(static_cast<unsigned char>(short_string) + (end - at - 1));
       at = end;
     }
-    record += stride;
+    next_ += stride_;
   }
-  return out;
+  [[nodiscard]] std::string take() noexcept { return std::move(out_); }
+
+ private:
+  unsigned probes_;
+  std::size_t longest_;
+  std::size_t stride_;
+  std::string out_;
+  char* next_;
+};
+
+}  // namespace
+
+std::string pack_positions(const geometry& shape, std::span<const digest> digests, unsigned probes) {
+  records out(shape.bits(), probes, digests.size());
+  std::array<std::uint64_t, max_probes> positions{};
+  for (const digest& d : digests) out.append(std::span(positions).first(bit_positions(shape, d, positions)));
+  return out.take();
+}
+
+std::string pack_positions(std::span<const std::uint64_t> positions, unsigned probes, std::uint64_t bits) {
+  records out(bits, probes, positions.size() / probes);
+  for (std::size_t at = 0; at < positions.size(); at += probes) out.append(positions.subspan(at, probes));
+  return out.take();
 }
 
 }  // namespace everseen::redis
