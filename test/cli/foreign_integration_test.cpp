@@ -132,7 +132,22 @@ TEST_F(Foreign, KeysThatAFunnelCannotTakeAreUsageErrors) {
   given("everseen create users --as guava64 --capacity 100 --funnel long -q");
   EXPECT_THAT(sh("everseen add users x7"), Complains(2, "'x7'", "64 bits"));
   EXPECT_THAT(sh("everseen check users x7"), Complains(2, "'x7'"));
-  EXPECT_THAT(sh("printf '1\\nx7\\n' | everseen dedup --filter users"), Complains(2, "'x7'"));
+}
+
+TEST_F(Foreign, LinesThatAFunnelCannotTakeAreLinesWithoutAKey) {
+  given(
+      "everseen create users --as guava64 --capacity 100 --funnel long -q; printf '1\\n2\\nx7\\n1\\n3\\n' > "
+      "lines");
+  EXPECT_THAT(
+      sh("everseen dedup --filter users lines"),
+      testing::AllOf(testing::Field(&program_result::exit_code, 4),
+                     testing::Field(&program_result::out, "1\n2\n"),
+                     testing::Field(&program_result::err,
+                                    HasSubstr("record 3 has a key that the filter's funnel cannot take"))));
+  EXPECT_THAT(sh("everseen reset users -q; everseen dedup --filter users --missing-key pass lines"),
+              Prints("1\n2\nx7\n3\n"));
+  EXPECT_THAT(sh("everseen reset users -q; everseen dedup --filter users --missing-key drop lines"),
+              Prints("1\n2\n3\n"));
 }
 
 TEST_F(Foreign, FilesThatAreNoneAreDamagedDataAndLeaveNothing) {
