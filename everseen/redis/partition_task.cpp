@@ -143,8 +143,8 @@ request partition_task::next() {
   EVERSEEN_ASSERT(!done());
   switch (step_) {
     case step::load: {
-      const std::string state = filter_.keys.state(filter_.generation, batch_.partition);
-      return {{state, batch_.partition}, encode({"HGETALL", state}), 1, true};
+      const route state = place();
+      return {state, encode({"HGETALL", state.key}), 1, true};
     }
     case step::judge:
       return gear_->judge(question_);

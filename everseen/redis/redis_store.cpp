@@ -47,7 +47,7 @@ std::vector<answer> send_all(session& with, const std::vector<request>& requests
 }  // namespace
 
 redis_store::redis_store(redis_url url)
-    : pool_(std::make_shared<session_pool>(std::move(url))), catalogue_(pool_->url().prefix) {}
+    : pool_(std::make_shared<session_pool>(std::move(url))), catalogue_(pool_->url()) {}
 
 spec redis_store::plan(const spec_request& request) const {
   return plan_for_redis(pool_->url(), request);
@@ -58,6 +58,7 @@ remote_filter redis_store::new_filter(session& with, std::string_view name, cons
   validate_filter_name(name);
   validate(s);
   const key_names keys = catalogue_.keys_of(name);
+  (void)catalogue_.require_order(with, name);
   if (catalogue_.has_header(with, name)) throw filter_exists(name);
   // To begin anew would call everything fresh that the lost filter had seen.
   if (catalogue_.is_lost(with, name)) throw damaged_key(keys.header(), "is missing");
@@ -109,6 +110,8 @@ class redis_store::draft {
     for (std::size_t i = 0; i < answers.size(); ++i)
       if (answers[i]->back().integer() != 1) throw damaged_key(made_[i].key, "is missing");
     take_name();
+    // After the header: where there is a sign and no header, it was lost.
+    in_.catalogue_.put_up_signs(with_, filter_);
     (void)in_.catalogue_.list(with_, filter_);
   }
 
@@ -125,8 +128,9 @@ class redis_store::draft {
     std::vector<std::string> fields = {
         "spec", std::string(text_of(encoded)), "generation", generation, "ready", std::string(ready)};
     if (filter_.ends_at) fields.insert(fields.end(), {"ends_at", to_text(*filter_.ends_at)});
+    std::ranges::move(in_.catalogue_.place_fields(), std::back_inserter(fields));
     const auto begun =
-        begin_header(with_, key, std::string(text_of(std::as_bytes(std::span(filter_.id)))), fields);
+        begin_header(with_, {key, 0}, std::string(text_of(std::as_bytes(std::span(filter_.id)))), fields);
     committed_ = begun ? *begun : begun.error().may_have_run;
     if (!begun) throw backend_error(begun.error().message);
     if (!committed_) throw filter_exists(filter_.keys.name());
@@ -200,7 +204,9 @@ void redis_store::drop(std::string_view name) {
   validate_filter_name(name);
   const std::string header = catalogue_.keys_of(name).header();
   const bool there = catalogue_.has_header(*with, name);
-  if (!there && catalogue_.look_up(*with, name) == catalogue::listing::none) throw no_such_filter(name);
+  const bool has_signs = catalogue_.require_order(*with, name);
+  if (!there && !has_signs && catalogue_.look_up(*with, name) == catalogue::listing::none)
+    throw no_such_filter(name);
   std::string generation;
   try {
     const reply fields = catalogue_.header_of(*with, name);
@@ -215,6 +221,7 @@ void redis_store::drop(std::string_view name) {
     // Nobody can find its other keys any more.
   }
   catalogue_.unlist(*with, name);
+  catalogue_.take_down_signs(*with, name);
   remove_header(*with, header, generation);
   catalogue_.list_again(*with, name);
 }
