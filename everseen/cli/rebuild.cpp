@@ -29,6 +29,7 @@ struct options {
 
 /// As the filter is, but for what was asked to be otherwise.
 spec next_spec(const options& o, const store& place, const spec& now) {
+  if (!o.capacity && !o.error_rate) return now;
   spec_request r;
   r.capacity = o.capacity.value_or(now.capacity);
   r.error_rate = o.error_rate.value_or(now.error_rate);
@@ -37,10 +38,8 @@ spec next_spec(const options& o, const store& place, const spec& now) {
   r.seed = now.seed;
   r.growth = now.growth;
   r.window = now.window;
-  if (!o.capacity && !o.error_rate) {
-    if (now.layout == layout_kind::classic) r.probes = now.probes;
-    r.partitions = now.partitions;
-  }
+  r.funnel = now.foreign.funnel;
+  r.expansion = now.foreign.expansion;
   return place.plan(r);
 }
 

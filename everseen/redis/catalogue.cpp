@@ -41,6 +41,14 @@ spec spec_in(const std::string& key, const reply& field) {
   }
 }
 
+attachment attachment_in(const std::string& key, const reply& fields) {
+  try {
+    return decode_attachment(fields[0].text(), fields[8].text(), fields[9].text());
+  } catch (const error& e) {
+    throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
+  }
+}
+
 /// Several commands about one key.
 std::vector<reply> ask_all(session& with, const std::string& key, std::string wire, std::size_t commands) {
   const request r{{key, 0}, std::move(wire), commands, true};
@@ -98,6 +106,13 @@ bool catalogue::is_lost(session& with, std::string_view name) const {
   }
 }
 
+void catalogue::require_free(session& with, std::string_view name) const {
+  validate_filter_name(name);
+  (void)require_order(with, name);
+  if (has_header(with, name)) throw filter_exists(name);
+  if (is_lost(with, name)) throw damaged_key(keys_of(name).header(), "is missing");
+}
+
 void catalogue::unlist(session& with, std::string_view name) const {
   (void)ask_all(with, index(), encode({"SREM", index(), name}) + encode({"ZREM", ends(), name}), 2);
 }
@@ -143,8 +158,8 @@ reply catalogue::header_of(session& with, std::string_view name) const {
   const std::string key = keys_of(name).header();
   reply fields = ask_about(with, {key, 0},
                            {"HMGET", key, "spec", "id", "generation", "ready", "ends_at", "next", "next_spec",
-                            "next_ready", "place", "servers"});
-  order_.require(name, 0, fields[8], fields[9]);
+                            "next_ready", "key", "cursor", "place", "servers"});
+  order_.require(name, 0, fields[10], fields[11]);
   return fields;
 }
 
@@ -189,8 +204,14 @@ void catalogue::take_down_signs(session& with, std::string_view name) const {
 header catalogue::decode(std::string_view name, const reply& fields) const {
   const key_names keys = keys_of(name);
   const std::string key = keys.header();
-  header h{{.keys = keys, .spec = spec_in(key, fields[0])}};
+  header h{{.keys = keys, .spec = {}}};
   remote_filter& f = h.live;
+  if (is_attachment(fields[0].text())) {
+    h.attached = attachment_in(key, fields);
+    f.spec = spec_of(*h.attached);
+  } else {
+    f.spec = spec_in(key, fields[0]);
+  }
   if (fields[1].text().size() != f.id.size()) throw damaged_key(key, "has no valid id");
   std::ranges::copy(fields[1].text(), f.id.begin());
   const auto generation = number_in<std::uint64_t>(fields[2].text());

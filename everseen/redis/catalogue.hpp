@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/redis/attachment.hpp"
 #include "everseen/redis/remote_partition.hpp"
 #include "everseen/redis/server_order.hpp"
 #include "everseen/redis/session.hpp"
@@ -16,6 +17,8 @@ struct header {
   remote_filter live;                   ///< the generation in use
   std::optional<remote_filter> next{};  ///< the one that is to replace it, while the filter is rebuilt
   bool next_is_ready = false;           ///< it holds all that it must, so partitions begin to close
+  /// The filter is another program's: it has no partitions, and of `live` no more than names and spec count.
+  std::optional<attachment> attached{};
 };
 
 /// The names under a prefix and where each of them leads: the index, the ends, and the headers of
@@ -60,6 +63,10 @@ class catalogue {
   void take_down_signs(session& with, std::string_view name) const;
   /// What the header of a new filter says beside its own fields.
   [[nodiscard]] std::vector<std::string> place_fields() const { return order_.fields(0); }
+  /// @throws name_taken       @throws parameter_error  as require_order
+  /// @throws format_error     it is that of a filter which was lost: to begin anew would call everything
+  ///                          fresh that it had seen
+  void require_free(session& with, std::string_view name) const;
 
   /// All names in the index, in no order; some may lead nowhere.
   [[nodiscard]] std::vector<std::string> names(session& with) const;

@@ -339,14 +339,17 @@ std::vector<partition_task> generations::tasks_for(const session& with, generati
   const std::scoped_lock alone(lock_);
   for (const part& p : parts)
     tasks.emplace_back(in.names, what, p.batch, in.known[p.batch.partition], first_gear(with, in.names),
-                       second_gear(with, in.names), partition_task::terms{p.also_in, even_if_closed});
+                       second_gear(with, in.names), partition_task::terms{p.also_in, even_if_closed},
+                       gear_in_server(with, in.names));
   return tasks;
 }
 
 void generations::run(session& with, std::vector<partition_task>& tasks) {
   drive(with, replicas_, lease_wait(pool_->url().retry_for), tasks);
-  for (const partition_task& task : tasks)
+  for (const partition_task& task : tasks) {
     if (task.changed_gear()) no_scripts_ = true;
+    if (task.known()) has_module_ = task.known()->has_module;
+  }
 }
 
 void generations::learn(generation& in, std::span<const part> parts, std::span<const partition_task> tasks) {
@@ -356,19 +359,31 @@ void generations::learn(generation& in, std::span<const part> parts, std::span<c
     // Another thread may have learned more meanwhile; after a failure nothing is certain.
     if (tasks[i].failure())
       known = nullptr;
-    else if (tasks[i].known() && (!known || known->epoch < tasks[i].known()->epoch))
+    else if (tasks[i].known() && (!known || known->epoch < tasks[i].known()->epoch ||
+                                  known->has_module != tasks[i].known()->has_module))
       known = tasks[i].known();
   }
 }
 
 gear_kind generations::gear_in_use() const noexcept {
+  if (has_module_) return gear_kind::module;
+  return gear_without_module();
+}
+
+gear_kind generations::gear_without_module() const noexcept {
   const gear_kind fastest = no_scripts_ ? gear_kind::bitfield : gear_kind::script;
   const gear_kind asked = pool_->url().gear.value_or(fastest);
   return asked == gear_kind::merge ? fastest : asked;  // for what is not bulk loading
 }
 
 std::unique_ptr<gear> generations::first_gear(const session& with, const remote_filter& f) const {
-  return make_gear(gear_in_use(), f, with.name());
+  return make_gear(gear_without_module(), f, with.name());
+}
+
+/// Which servers have it, each tells when it is asked for the state of a partition.
+std::unique_ptr<gear> generations::gear_in_server(const session& with, const remote_filter& f) const {
+  if (pool_->url().gear) return nullptr;
+  return make_gear(gear_kind::module, f, with.name());
 }
 
 std::unique_ptr<gear> generations::second_gear(const session& with, const remote_filter& f) const {

@@ -76,7 +76,14 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
 
 std::string redis_filter::way() const {
   if (merge_) return "redis, merge";
-  return generations_.gear_in_use() == gear_kind::script ? "redis, script" : "redis, bitfield";
+  switch (generations_.gear_in_use()) {
+    case gear_kind::module:
+      return "redis, module";
+    case gear_kind::bitfield:
+      return "redis, bitfield";
+    default:
+      return "redis, script";
+  }
 }
 
 void redis_filter::wait_with(std::shared_ptr<patience> p) {

@@ -30,6 +30,10 @@ class stored_filter {
 
   [[nodiscard]] virtual const spec& get_spec() const noexcept = 0;
 
+  /// Whether batches must bring the keys themselves, because this filter makes other hashes of them than its
+  /// spec says. Never changes.
+  [[nodiscard]] virtual bool wants_keys() const noexcept { return false; }
+
   /// Judges and adds. The batches go out together; each names a different partition.
   /// @return the sum over all batches, or the first failure; see batch_failure for what it says of each key
   virtual batch_result add(std::span<const partition_batch> batches) = 0;
