@@ -36,7 +36,7 @@ exit_code run(const options& o, printer& out) {
   const std::string question = key ? "Forget that '" + o.name + "' is attached? Its bits stay."
                                    : "Drop '" + o.name + "' and all it remembers?";
   if (!o.yes && !confirmed(question)) return exit_code::negative;
-  place->drop(o.name);
+  with_known_filter(*place, o.name, [&] { place->drop(o.name); });
   if (key) out.print("forgot {}; {} stays as it is\n", o.name, *key);
   return exit_code::done;
 }

@@ -8,11 +8,12 @@
 #include "everseen/compat/bkdr_php.hpp"
 #include "everseen/compat/gozero.hpp"
 #include "everseen/compat/guava.hpp"
-#include "everseen/compat/murmur3.hpp"
 #include "everseen/compat/redisbloom.hpp"
 #include "everseen/compat/uid_php.hpp"
 #include "everseen/core/assert.hpp"
 #include "everseen/core/error.hpp"
+#include "everseen/core/murmur3.hpp"
+#include "everseen/core/murmur64a.hpp"
 
 namespace everseen::compat {
 
@@ -108,7 +109,7 @@ void positions(const scheme& s, std::string_view key, std::span<std::uint64_t> o
     case family::guava64:
       return guava::positions(guava::strategy::mitz_64, murmur3_x64_128(key), s.bits, out);
     case family::redisbloom:
-      return redisbloom::positions(redisbloom::hash(key), s.bits, out);
+      return redisbloom::positions(murmur64a_pair(key), s.bits, out);
   }
 }
 
@@ -133,8 +134,8 @@ std::string digest_text(family which, unsigned probes, std::string_view key) {
       return hex(__builtin_bswap64(d.low)) + hex(__builtin_bswap64(d.high));
     }
     case family::redisbloom: {
-      const redisbloom::hash_pair h = redisbloom::hash(key);
-      return hex(h.a) + ' ' + hex(h.b);
+      const digest d = murmur64a_pair(key);
+      return hex(d.low) + ' ' + hex(d.high);
     }
   }
   return joined(numbers);

@@ -75,7 +75,9 @@ batch_result for_each_chunk(const spec& s, std::span<const event_time> times, st
 }  // namespace
 
 filter::filter(std::string name, std::shared_ptr<stored_filter> stored)
-    : name_(std::move(name)), stored_(std::move(stored)), hash_(get_spec().hash, get_spec().seed) {}
+    : name_(std::move(name)),
+      stored_(std::move(stored)),
+      hash_(get_spec().hash, get_spec().seed, get_spec().foreign.funnel) {}
 
 batch_result filter::add_digests(std::span<const digest> digests, std::span<verdict> out,
                                  std::span<const event_time> times) {
@@ -120,7 +122,7 @@ void filter::must_not_want_keys() const {
     throw parameter_error("the filter '" + name_ + "' makes its own hashes; give it keys instead of digests");
 }
 
-std::span<const digest> filter::digests_of(std::span<const std::string_view> keys) const noexcept {
+std::span<const digest> filter::digests_of(std::span<const std::string_view> keys) const {
   const std::span<digest> out(thread_scratch().digests.data(), keys.size());
   hash_(keys, out);
   return out;

@@ -146,9 +146,8 @@ header catalogue::read_header(session& with, std::string_view name) const {
   }
   if (is_lost(with, name)) throw damaged_key(key, "is missing");
   if (look_up(with, name) == listing::ended)
-    throw parameter_error("the filter '" + std::string(name) +
-                          "' has ended, as it was made to; make one with: everseen create " +
-                          std::string(name));
+    throw filter_ended("the filter '" + std::string(name) +
+                       "' has ended, as it was made to; make one with: everseen create " + std::string(name));
   throw no_such_filter(name);
 }
 

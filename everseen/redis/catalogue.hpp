@@ -59,7 +59,7 @@ class catalogue {
   /// All names in the index, in no order; some may lead nowhere.
   [[nodiscard]] std::vector<std::string> names(session& with) const;
 
-  /// @throws parameter_error  there is no filter of this name, or it has ended
+  /// @throws no_filter        there is no filter of this name; filter_ended: not any more
   /// @throws format_error     its header is damaged, or missing though it is listed
   /// @throws storage_error    it is being dropped
   [[nodiscard]] header read_header(session& with, std::string_view name) const;

@@ -197,12 +197,11 @@ bool redis_store::exists(std::string_view name) const {
 }
 
 std::vector<std::string> redis_store::list() const {
-  std::vector<std::string> names;
-  {
-    const session_pool::lease with = pool_->take();
-    names = catalogue_.names(*with);
-  }
-  std::erase_if(names, [&](const std::string& name) { return !exists(name); });
+  const session_pool::lease with = pool_->take();
+  std::vector<std::string> names = catalogue_.names(*with);
+  std::erase_if(names, [&](const std::string& name) {
+    return !catalogue_.is_ready(*with, name) && !catalogue_.is_lost(*with, name);
+  });
   std::ranges::sort(names);
   return names;
 }

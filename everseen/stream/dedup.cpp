@@ -76,6 +76,11 @@ struct shared_state {
     if (!error) error = std::move(cause);
     stop = true;
   }
+  /// Of an outage that ends nothing.
+  void note_passed(batch_failure cause) {
+    const std::scoped_lock alone(ending);
+    if (!result.passed) result.passed = std::move(cause);
+  }
   void fail(batch_failure cause) {
     if (is_outage(cause)) given_up = true;
     const std::scoped_lock alone(ending);
@@ -245,7 +250,7 @@ class worker {
       judged_ += result ? *result : result.error().done;
       if (result) return;
       if (passes() && is_outage(result.error()))
-        pass(batch, clock::now() - asked_at);
+        pass(batch, clock::now() - asked_at, std::move(result.error()));
       else
         shared_.fail(std::move(result.error()));
     } catch (...) {
@@ -270,7 +275,8 @@ class worker {
 
   /// Asks next after a rest as long as this question took, so that at least half of the time the stream
   /// flows.
-  void pass(const partition_batch& batch, clock::duration took) noexcept {
+  void pass(const partition_batch& batch, clock::duration took, batch_failure why) {
+    shared_.note_passed(std::move(why));
     constexpr clock::duration least = std::chrono::milliseconds(100);
     shared_.pass_until = (clock::now() + std::max(took, least)).time_since_epoch().count();
     write_as_fresh(batch);
