@@ -16,6 +16,7 @@
 #include <span>
 
 #include "everseen/core/digest.hpp"
+#include "everseen/core/foreign_positions.hpp"
 #include "everseen/core/layout.hpp"
 #include "everseen/core/verdict.hpp"
 
@@ -83,20 +84,20 @@ struct line_key {
   }
 };
 
-/// A key in the classic layout: the same for every Isa, since its bits are scattered.
-template <typename Isa>
-struct classic_key {
+/// A key whose bits are scattered: the same for every Isa, which is a parameter so that no symbol is shared.
+template <typename Isa, typename Positions>
+struct scattered_key {
   static constexpr bool has_lines = false;
 
   [[gnu::always_inline]] static void prefetch(const std::byte* segment, const geometry& shape,
                                               const digest& d) noexcept {
-    draw::positions positions(d, shape.bits());
+    Positions positions(d, shape.bits());
     for (unsigned i = 0; i < shape.probes; ++i)
       __builtin_prefetch(segment + positions.next() / 8, for_read, into_l2);
   }
   [[gnu::always_inline]] static bool check(const std::byte* segment, const geometry& shape,
                                            const digest& d) noexcept {
-    draw::positions positions(d, shape.bits());
+    Positions positions(d, shape.bits());
     for (unsigned i = 0; i < shape.probes; ++i) {
       const std::uint64_t p = positions.next();
       if ((segment[p / 8] & mask(p)) == std::byte{0}) return false;
@@ -105,7 +106,7 @@ struct classic_key {
   }
   [[gnu::always_inline]] static bool add(std::byte* segment, const geometry& shape,
                                          const digest& d) noexcept {
-    draw::positions positions(d, shape.bits());
+    Positions positions(d, shape.bits());
     std::byte missing{0};
     for (unsigned i = 0; i < shape.probes; ++i) {
       const std::uint64_t p = positions.next();
@@ -175,7 +176,13 @@ std::uint64_t check_any(const std::byte* segment, const geometry& shape, std::sp
   using enum layout_kind;
   switch (shape.layout) {
     case classic:
-      return check<classic_key<Isa>>(segment, shape, digests, out);
+      return check<scattered_key<Isa, draw::positions>>(segment, shape, digests, out);
+    case guava32:
+      return check<scattered_key<Isa, draw::guava32_positions>>(segment, shape, digests, out);
+    case guava64:
+      return check<scattered_key<Isa, draw::guava64_positions>>(segment, shape, digests, out);
+    case redisbloom:
+      return check<scattered_key<Isa, draw::redisbloom_positions>>(segment, shape, digests, out);
     case line_8x64:
       return check<line_key<Isa, line_8x64>>(segment, shape, digests, out);
     case line_16x32:
@@ -194,7 +201,13 @@ std::uint64_t add_any(std::byte* segment, const geometry& shape, std::span<const
   using enum layout_kind;
   switch (shape.layout) {
     case classic:
-      return add<classic_key<Isa>>(segment, shape, digests, out);
+      return add<scattered_key<Isa, draw::positions>>(segment, shape, digests, out);
+    case guava32:
+      return add<scattered_key<Isa, draw::guava32_positions>>(segment, shape, digests, out);
+    case guava64:
+      return add<scattered_key<Isa, draw::guava64_positions>>(segment, shape, digests, out);
+    case redisbloom:
+      return add<scattered_key<Isa, draw::redisbloom_positions>>(segment, shape, digests, out);
     case line_8x64:
       return add<line_key<Isa, line_8x64>>(segment, shape, digests, out);
     case line_16x32:

@@ -46,6 +46,14 @@ struct remote_partition {
   [[nodiscard]] window::slice_index newest() const noexcept { return slices.back().index; }
 };
 
+/// All segments of slices, oldest first, with their layers.
+struct listed_segment {
+  segment_id id;
+  layer_state layer;
+};
+[[nodiscard]] std::vector<listed_segment> segments_of(std::uint32_t partition,
+                                                      const std::vector<slice_state>& slices);
+
 /// 48 bits, so that it is never the generation of another filter of the same name.
 [[nodiscard]] std::uint64_t random_generation();
 

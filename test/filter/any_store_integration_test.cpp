@@ -4,6 +4,7 @@
 #include <array>
 
 #include "test/filter/any_store_suite.hpp"
+#include "test/filter/foreign_suite.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::any_store {
