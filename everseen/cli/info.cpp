@@ -200,13 +200,14 @@ void print_text(const filter_info& info, printer& out) {
   // Less than a millionth of a key is nobody's concern.
   out.print("wrong so far  {:.3g} fresh keys called seen, as expected by the formulas\n",
             info.expected_false_seen < 1e-6 ? 0 : info.expected_false_seen);
-  out.print("memory        {}\n", format_bytes(static_cast<double>(info.bytes)));
+  out.print("memory        {}{}\n", format_bytes(static_cast<double>(info.bytes)),
+            info.segments == 0 ? ", until the first key is added" : "");
   out.print("segments      {}, layers at most {}\n", format_count(info.segments), info.max_layers);
   if (s.window)
     out.print("window        {} in {} slices of {}\n", format_duration(s.window->width), s.window->slices,
               format_duration(s.window->slice_width()));
   out.print("partitions    {}\n", s.partitions);
-  out.print("layout        {}, {} bits a key\n", to_string(s.layout), s.probes);
+  out.print("layout        {}, {} probes a key\n", to_string(s.layout), s.probes);
   out.print("hash          {}, {}\n", to_string(s.hash),
             has_secret_seed(s.hash) ? "with a secret seed" : "which has no secret");
   if (is_foreign(s.layout)) out.print("{}\n", in_words(s.foreign, s.layout));
@@ -217,8 +218,8 @@ void print_text(const filter_info& info, printer& out) {
 
 exit_code run(const options& o, printer& out) {
   const auto place = chosen_store(o.store);
-  const filter asked = with_known_filter(
-      *place, o.name, [&] { return filter(o.name, place->open(o.name, access::read)); });
+  const filter asked =
+      with_known_filter(*place, o.name, [&] { return filter(o.name, place->open(o.name, access::read)); });
   if (attached_behind(asked) != nullptr) {
     if (o.json) {
       print_attached_json(asked, place->warnings(), out);
