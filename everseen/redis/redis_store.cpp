@@ -7,6 +7,7 @@
 
 #include "everseen/redis/fence.hpp"
 #include "everseen/redis/header.hpp"
+#include "everseen/redis/module_gear.hpp"
 #include "everseen/redis/planning.hpp"
 #include "everseen/redis/redis_filter.hpp"
 #include "everseen/redis/redis_rebuild.hpp"
@@ -56,7 +57,17 @@ redis_store::redis_store(redis_url url)
     : pool_(std::make_shared<session_pool>(std::move(url))), catalogue_(pool_->url()) {}
 
 spec redis_store::plan(const spec_request& request) const {
-  return plan_for_redis(pool_->url(), request);
+  if (request.layout) return plan_for_redis(pool_->url(), request);
+  return plan_for_redis(pool_->url(), request, has_module() ? judged_by::module : judged_by::commands);
+}
+
+/// Whether all servers have it. Who cannot be reached is not asked: that it cannot is told by whatever follows.
+bool redis_store::has_module() const {
+  const std::optional<gear_kind> forced = pool_->url().gear;
+  if (forced) return *forced == gear_kind::module;
+  const session_pool::lease with = pool_->take();
+  const auto answers = with->exchange_with_all(module_question(), true);
+  return std::ranges::all_of(answers, [](const answer& a) { return a && says_module(a->front()); });
 }
 
 /// A filter that may take the name, as far as can be seen now.
