@@ -200,8 +200,11 @@ void print_text(const filter_info& info, printer& out) {
   // Less than a millionth of a key is nobody's concern.
   out.print("wrong so far  {:.3g} fresh keys called seen, as expected by the formulas\n",
             info.expected_false_seen < 1e-6 ? 0 : info.expected_false_seen);
-  out.print("memory        {}{}\n", format_bytes(static_cast<double>(info.bytes)),
-            info.segments == 0 ? ", until the first key is added" : "");
+  out.print("memory        {}, {}\n", format_bytes(static_cast<double>(info.bytes)),
+            info.segments == 0 ? "until the first key is added"
+                               : fmt::format("{:.3g} bits for each key there is room for",
+                                             8.0 * static_cast<double>(info.bytes) /
+                                                 static_cast<double>(total_of(info).room)));
   out.print("segments      {}, layers at most {}\n", format_count(info.segments), info.max_layers);
   if (s.window)
     out.print("window        {} in {} slices of {}\n", format_duration(s.window->width), s.window->slices,
