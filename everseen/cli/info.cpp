@@ -195,7 +195,8 @@ void print_text(const filter_info& info, printer& out) {
   out.print("capacity      {}{}, then {}\n", format_count(s.capacity), s.window ? " within the window" : "",
             in_words(s.growth));
   out.print("fill          {:.1f} % of the room for keys\n", 100 * total_of(info).fill());
-  out.print("error rate    {} promised, {} now\n", format_rate(s.error_rate),
+  out.print("error rate    {} {}, {} now\n", format_rate(s.error_rate),
+            is_foreign(s.layout) ? "at its capacity, by the formula" : "promised",
             format_rate(info.error_rate_now));
   // Less than a millionth of a key is nobody's concern.
   out.print("wrong so far  {:.3g} fresh keys called seen, as expected by the formulas\n",

@@ -307,8 +307,8 @@ class redis_store::restoring final : public store::restore {
     send_last();
     if (layer.shape.bytes > max_string_bytes)
       throw format_error(
-          "a segment is longer than the 512 MiB of a Redis string; make the filter again with more "
-          "partitions");
+          "a segment is longer than the 512 MiB of a Redis string; keep the filter in a file: store, or make "
+          "one with more partitions of its keys");
     restore_layer(states_.at(id.partition), id, layer);
     last_id_ = id;
     last_.assign(layer.shape.bytes, std::byte{0});
