@@ -25,7 +25,7 @@ struct options {
   std::optional<std::string> key;
   std::optional<std::uint64_t> bits, probes, insertions;
   std::optional<double> rate;
-  std::optional<compat::guava::funnel> funnel;
+  std::optional<funnel_kind> funnel;
   std::optional<std::string> cursor;
   bool growing = false;
   bool sharded = false;
@@ -96,8 +96,8 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-std::optional<compat::guava::funnel> parse_funnel(std::string_view word) {
-  return word == "string" ? compat::guava::funnel::bytes : compat::guava::parse_funnel(word);
+std::optional<funnel_kind> parse_funnel(std::string_view word) {
+  return word == "string" ? funnel_kind::bytes : parse_funnel_kind(word);
 }
 
 action declare(CLI::App& app) {
