@@ -96,10 +96,13 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
+<<<<<<< HEAD
 std::optional<funnel_kind> parse_funnel(std::string_view word) {
   return word == "string" ? funnel_kind::bytes : parse_funnel_kind(word);
 }
 
+=======
+>>>>>>> main
 action declare(CLI::App& app) {
   constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
   auto o = std::make_shared<options>();
@@ -117,7 +120,7 @@ action declare(CLI::App& app) {
   add_rate(app, "--rate", o->rate, {1e-300, 0.999}, {"RATE", "Guava, with --insertions: its fpp", "0.03"});
   add_choice(app, "--funnel", o->funnel,
              {"string|chars|int|long|bytes", "Guava: how a line of input becomes its bytes", "string"},
-             parse_funnel);
+             parse_funnel_kind);
   add_switch(app, "--growing", o->growing,
              "Guava: strings KEY-0, KEY-1, ... of --bits each, and a cursor says which is the newest");
   add_text(app, "--cursor", o->cursor, {"KEY", "with --growing: the key of the cursor", "cursor"});

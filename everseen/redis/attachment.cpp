@@ -174,7 +174,7 @@ attachment decode_attachment(std::string_view record, std::string_view key, std:
   a.how.which = static_cast<family>(family_number);
   a.how.probes = in.get<std::uint8_t>();
   a.funnel = static_cast<funnel_kind>(in.get<std::uint8_t>());
-  if (everseen::to_string(a.funnel).empty()) in.refuse("its funnel is not known");
+  if (to_string(a.funnel) == "invalid") in.refuse("its funnel is not known");
   a.shape = static_cast<form>(in.get<std::uint8_t>());
   if (a.shape > form::sharded) in.refuse("its form is not known");
   a.how.bits = in.get<std::uint64_t>();
