@@ -96,13 +96,6 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-<<<<<<< HEAD
-std::optional<funnel_kind> parse_funnel(std::string_view word) {
-  return word == "string" ? funnel_kind::bytes : parse_funnel_kind(word);
-}
-
-=======
->>>>>>> main
 action declare(CLI::App& app) {
   constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
   auto o = std::make_shared<options>();

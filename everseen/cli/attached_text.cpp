@@ -79,11 +79,7 @@ nlohmann::ordered_json what_json(const attachment& a) {
                                  {"bits", a.how.bits},
                                  {"probes", a.how.probes},
                                  {"form", to_string(a.shape)}};
-<<<<<<< HEAD
-  if (a.funnel != funnel_kind::bytes) json["funnel"] = everseen::to_string(a.funnel);
-=======
   if (a.funnel != funnel_kind::bytes) json["funnel"] = to_string(a.funnel);
->>>>>>> main
   if (!a.cursor.empty()) json["cursor"] = a.cursor;
   if (a.instances > 0) json["instances"] = a.instances;
   return json;
@@ -117,11 +113,7 @@ void print_attached_info(const filter& f, printer& out) {
   out.print("error rate    {} now\n", rate_text(a.error_rate_now(all)));
   out.print("memory        {}\n", format_bytes(static_cast<double>(bytes_of(all))));
   if (funnel_kind::bytes != a.what().funnel)
-<<<<<<< HEAD
-    out.print("funnel        {}\n", everseen::to_string(a.what().funnel));
-=======
     out.print("funnel        {}\n", to_string(a.what().funnel));
->>>>>>> main
   print_strings(a, all, out);
   out.flush();
   warn_of_attached(a, all);
