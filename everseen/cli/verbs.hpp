@@ -25,6 +25,7 @@ verb man_verb();
 verb plan_verb();
 verb rebuild_verb();
 verb reset_verb();
+verb serve_verb();
 
 /// Every verb of the program, in the order in which help shows them.
 [[nodiscard]] const std::vector<verb>& all_verbs();
