@@ -17,7 +17,7 @@ ARROWS = {
     "compat": {"core"},
     "store": {"core"},
     "wire": {"core"},
-    "redis": {"core", "store", "wire"},
+    "redis": {"core", "compat", "store", "wire"},
     "filter": {"core", "compat", "store", "redis"},
     "everseen": {"core", "compat", "store", "redis", "filter"},
     "stream": {"core", "compat", "store", "redis", "filter", "everseen"},

@@ -23,9 +23,37 @@ struct options {
   std::optional<layout_kind> layout;
   std::optional<hash_kind> hash;
   std::optional<growth_kind> growth;
+  std::optional<layout_kind> as;
+  std::optional<funnel_kind> funnel;
+  std::optional<std::uint64_t> expansion;
   std::optional<std::chrono::milliseconds> window, expire;
   bool quiet = false;
 };
+
+std::optional<layout_kind> parse_own_layout(std::string_view name) {
+  const auto kind = parse_layout_kind(name);
+  return kind && !is_foreign(*kind) ? kind : std::nullopt;
+}
+
+std::optional<layout_kind> parse_foreign_layout(std::string_view name) {
+  const auto kind = parse_layout_kind(name);
+  return kind && is_foreign(*kind) ? kind : std::nullopt;
+}
+
+/// What a filter of another system is asked for.
+void ask_as(const options& o, spec_request& r) {
+  if (o.layout || o.probes || o.hash || o.slices || o.partitions || o.window)
+    throw parameter_error(
+        "--as fixes what --layout, --probes, --hash, --window, --slices and --partitions choose; leave these "
+        "out");
+  const bool redisbloom = o.as == layout_kind::redisbloom;
+  if (redisbloom ? o.funnel.has_value() : o.expansion.has_value() || o.growth.has_value())
+    throw parameter_error(redisbloom ? "--funnel means something to guava32 and guava64 alone"
+                                     : "a filter of Guava does not grow; leave out --growth and --expansion");
+  r.layout = o.as;
+  r.funnel = o.funnel.value_or(r.funnel);
+  if (o.expansion) r.expansion = static_cast<std::uint32_t>(*o.expansion);
+}
 
 spec_request request_of(const options& o) {
   spec_request r;
@@ -38,6 +66,9 @@ spec_request request_of(const options& o) {
   if (o.partitions) r.partitions = static_cast<std::uint32_t>(*o.partitions);
   if (o.slices && !o.window) throw parameter_error("--slices divide a window; give --window, too");
   if (o.window) r.window = window_spec{*o.window, static_cast<std::uint32_t>(o.slices.value_or(10))};
+  if (o.as) ask_as(o, r);
+  if (!o.as && (o.funnel || o.expansion))
+    throw parameter_error("--funnel and --expansion are of other systems' filters; give --as, too");
   return r;
 }
 
@@ -78,13 +109,20 @@ action declare(CLI::App& app) {
   add_choice(app, "--layout", o->layout,
              {"classic|line-8x64|line-16x32|two-line-8x64|two-line-16x32", "where a key's bits go",
               "what everseen plan picks"},
-             parse_layout_kind);
+             parse_own_layout);
   add_count(app, "--probes", o->probes, {1, max_probes}, {"COUNT", "bits a key, for the classic layout"});
   add_choice(app, "--hash", o->hash,
              {"xxh3|siphash", "siphash where strangers choose the keys and may want to hurt you", "xxh3"},
-             parse_hash_kind);
+             parse_own_hash);
   add_count(app, "--partitions", o->partitions, {1, max_partitions},
             {"COUNT", "parts that threads can work on side by side", "by size"});
+  add_choice(app, "--as", o->as,
+             {"guava32|guava64|redisbloom", "a filter such as this system would make, to be exported there"},
+             parse_foreign_layout);
+  add_choice(app, "--funnel", o->funnel,
+             {"string|chars|int|long|bytes", "Guava: what the keys are", "string"}, parse_funnel_kind);
+  add_count(app, "--expansion", o->expansion, {1, 32'768},
+            {"COUNT", "RedisBloom: how many times the keys of a layer the next one is for", "2"});
   add_switch(app, "-q,--quiet", o->quiet, "do not print what was made");
   add_store_option(app, o->store);
   return [o](printer& out) { return run(*o, out); };
@@ -100,12 +138,16 @@ verb create_verb() {
       "With --expire all keys of the filter on its Redis servers end at one moment, by the clock of the "
       "servers. "
       "Using the filter does not put that off, as a day's filter is to end with the day; a --window forgets "
-      "keys by their age instead.",
+      "keys by their age instead.\n\n"
+      "With --as the filter has the size, the hash and the bits of another system's, and can be exported to "
+      "it; such a hash has no secret, so that whoever chooses the keys can make some that collide.",
       {{"A filter for about ten million keys", "everseen create clicks --capacity 10M"},
        {"One wrong 'seen' in a billion new keys", "everseen create payments --capacity 1M --error-rate 1e-9"},
        {"Only the last ten minutes count", "everseen create recent --capacity 7M --window 10m"},
        {"Keys that strangers choose, and a hard limit",
         "everseen create signups --capacity 100k --hash siphash --growth refuse"},
+       {"The filter that Guava would make",
+        "everseen create users --as guava64 --capacity 1M --error-rate 0.03 --funnel long"},
        {"In a directory of your own", "everseen create urls --store file:./filters"}},
       declare};
 }

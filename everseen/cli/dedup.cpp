@@ -74,9 +74,9 @@ void note_oddities(const dedup_result& result, const dedup_options& options, pro
     notes.say(fmt::format("{} of {} lines were older than the window and were {}; the first is line {}{}",
                           result.verdicts.late, result.records, passed ? "printed" : "dropped",
                           result.first_late, passed ? "" : " (--late pass prints them)"));
-  if (result.verdicts.unknown > 0)
-    notes.say(fmt::format("{} lines were printed though nothing is known of them: the store was away",
-                          result.verdicts.unknown));
+  if (result.passed)
+    notes.say(fmt::format("{} lines were printed though nothing is known of them: {}",
+                          result.verdicts.unknown, result.passed->message));
 }
 
 /// One run, watched.

@@ -68,7 +68,7 @@ void declare_filter(CLI::App& app, dedup_arguments& given) {
              "estimated from the size of the input; at least 1M with --filter"});
   add_choice(app, "--hash", given.hash,
              {"xxh3|siphash", "siphash where strangers choose the keys and may mean harm", "xxh3"},
-             parse_hash_kind);
+             parse_own_hash);
   add_text(app, "--filter", given.filter_name,
            {"NAME", "remember the keys in this filter, across runs; created if there is none"});
   add_store_option(app, given.store);

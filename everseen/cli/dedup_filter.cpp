@@ -1,6 +1,7 @@
 #include "everseen/cli/dedup_filter.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <string>
 #include <thread>
 
@@ -81,20 +82,35 @@ dedup_filter::dedup_filter(const dedup_arguments& given, const block_reader& inp
   must_have_window(given, seen_->get_spec().window.has_value());
 }
 
+/// To open comes first: where a filter was lost that is fatal, and none must take its place.
 void dedup_filter::make_or_open(const dedup_arguments& given, const block_reader& input) {
   const std::string name = given.filter_name.value_or("dedup");
-  if (!kept_ || !home_->exists(name)) {
-    must_have_window(given, given.window.has_value());
-    try {
-      const spec planned = home_->plan(request_of(given, input));
-      must_have_room(*home_, planned);
-      seen_.emplace(name, home_->create(name, planned));
-      made_ = true;
-      return;
-    } catch (const name_taken&) {  // another process was faster
-    }
+  if (kept_ && open(name)) return;
+  must_have_window(given, given.window.has_value());
+  try {
+    const spec planned = home_->plan(request_of(given, input));
+    must_have_room(*home_, planned);
+    seen_.emplace(name, home_->create(name, planned));
+    made_ = true;
+  } catch (const name_taken&) {  // another process was faster
+    seen_.emplace(name, home_->open(name, access::write));
   }
-  seen_.emplace(name, home_->open(name, access::write));
+  if (kept_) warn_of(*home_);
+}
+
+/// @return false  the name is free
+bool dedup_filter::open(const std::string& name) {
+  try {
+    seen_.emplace(name, home_->open(name, access::write));
+    return true;
+  } catch (const filter_ended&) {
+    fmt::print(stderr,
+               "everseen: the filter '{}' has ended, as it was made to; a new one begins, which does not end "
+               "by itself (everseen create --expire makes one that does)\n",
+               name);
+  } catch (const no_filter&) {
+  }
+  return false;
 }
 
 unsigned dedup_filter::useful_threads() const noexcept {

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "everseen/cli/dedup_arguments.hpp"
 #include "everseen/filter/filter.hpp"
@@ -13,7 +14,8 @@ namespace everseen::cli {
 /// The filter of one run of dedup: opened, or made for the size of the input.
 class dedup_filter {
  public:
-  /// Makes nothing before everything else on the command line was found to be good.
+  /// Makes nothing before everything else on the command line was found to be good. Says on standard error
+  /// what `create` says of the store of a new filter, and if an old one of the name has ended.
   /// @throws parameter_error  what was asked for is not what the filter keeps    @throws as open_or_create
   dedup_filter(const dedup_arguments& given, const block_reader& input);
 
@@ -32,6 +34,7 @@ class dedup_filter {
 
  private:
   void make_or_open(const dedup_arguments& given, const block_reader& input);
+  [[nodiscard]] bool open(const std::string& name);
 
   bool kept_;
   std::shared_ptr<store> home_;

@@ -1,10 +1,13 @@
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "everseen/cli/attached_text.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/stores.hpp"
 #include "everseen/cli/verbs.hpp"
+#include "everseen/core/error.hpp"
 
 namespace everseen::cli {
 
@@ -16,10 +19,25 @@ struct options {
   bool yes = false;
 };
 
-exit_code run(const options& o, printer&) {
+/// The key of an attached filter; nothing for one of everseen's own, which may be damaged.
+std::optional<std::string> attached_key(store& place, const std::string& name) {
+  try {
+    const filter f(name, place.open(name, access::read));
+    if (const auto* attached = attached_behind(f)) return attached->what().key;
+  } catch (const error&) {
+    // What is damaged can be dropped all the same.
+  }
+  return {};
+}
+
+exit_code run(const options& o, printer& out) {
   const auto place = chosen_store(o.store);
-  if (!o.yes && !confirmed("Drop '" + o.name + "' and all it remembers?")) return exit_code::negative;
-  place->drop(o.name);
+  const auto key = attached_key(*place, o.name);
+  const std::string question = key ? "Forget that '" + o.name + "' is attached? Its bits stay."
+                                   : "Drop '" + o.name + "' and all it remembers?";
+  if (!o.yes && !confirmed(question)) return exit_code::negative;
+  with_known_filter(*place, o.name, [&] { place->drop(o.name); });
+  if (key) out.print("forgot {}; {} stays as it is\n", o.name, *key);
   return exit_code::done;
 }
 
@@ -28,7 +46,9 @@ exit_code run(const options& o, printer&) {
 verb drop_verb() {
   return {"drop",
           "Delete a filter and all it remembers",
-          "Asks first when you sit at a terminal.",
+          "Asks first when you sit at a terminal. An attached filter is only forgotten: its bits belong to "
+          "another "
+          "program and stay.",
           {{"Delete without being asked", "everseen drop clicks --yes", "everseen create clicks"}},
           [](CLI::App& app) -> action {
             auto o = std::make_shared<options>();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "everseen/cli/attached_text.hpp"
 #include "everseen/cli/explanation.hpp"
 #include "everseen/cli/keys.hpp"
 #include "everseen/cli/numbers.hpp"
@@ -82,6 +83,10 @@ void print_segment(const explained_segment& s, const spec& of, printer& out) {
 
 exit_code run(const options& o, printer& out) {
   const filter asked = chosen_filter(o.store, o.key.name, access::read);
+  if (attached_behind(asked) != nullptr) {
+    explain_attached(asked, o.key.keys.front(), o.json, out);
+    return exit_code::done;
+  }
   const spec& s = asked.get_spec();
   const explanation e = explain(asked, o.key.keys.front(), o.key.time_for(s));
   if (o.json) {

@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include "everseen/cli/attached_text.hpp"
+#include "everseen/cli/file_format.hpp"
 #include "everseen/cli/files.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
@@ -11,6 +13,7 @@
 #include "everseen/cli/verbs.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/core/stream_image.hpp"
+#include "everseen/filter/foreign_file.hpp"
 
 namespace everseen::cli {
 
@@ -19,33 +22,55 @@ namespace {
 struct options {
   std::string name;
   std::optional<std::string> file;
+  std::optional<file_format> to;
+  std::optional<std::string> key;
   store_choice store;
 };
 
-void write_stream(const filter& f, printer& out) {
-  image::stream_writer to(
-      [&out](std::span<const std::byte> bytes) {
-        out.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-      },
-      f.name(), f.get_spec());
+void write_stream(const filter& f, const image::byte_sink& sink) {
+  image::stream_writer to(sink, f.name(), f.get_spec());
   for (std::uint32_t p = 0; p < f.get_spec().partitions; ++p)
     f.stored().visit_segments(p, [&to](const segment_id& id, const layer_state& layer,
                                        std::span<const std::byte> bits) { to.segment(id, layer, bits); });
   to.finish();
+}
+
+void write_file(const options& o, const filter& f, printer& out) {
+  const image::byte_sink sink = [&out](std::span<const std::byte> bytes) {
+    out.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  };
+  switch (o.to.value_or(file_format::everseen)) {
+    case file_format::everseen:
+      write_stream(f, sink);
+      break;
+    case file_format::guava:
+      export_guava(f, sink);
+      break;
+    case file_format::redisbloom:
+      export_redisbloom(f, o.key.value_or(f.name()), sink);
+      break;
+  }
   out.flush();
 }
 
 exit_code run(const options& o, printer& out) {
   if (!o.file && ::isatty(out.descriptor()) != 0)
     throw parameter_error("a filter is no text for a terminal; give -o FILE, or redirect the output");
+  if (o.key && o.to != file_format::redisbloom)
+    throw parameter_error("--key is for --to redisbloom: the key that the commands in the file make");
   const filter f = chosen_filter(o.store, o.name, access::read);
+  if (const auto* attached = attached_behind(f))
+    throw parameter_error("'" + o.name + "' is attached: its bits are those of " +
+                          std::string(compat::facts(attached->what().how.which).of) +
+                          " and fit no stream of everseen's; its strings are complete, so copy them with "
+                          "redis-cli GET");
   if (!o.file) {
-    write_stream(f, out);
+    write_file(o, f, out);
     return exit_code::done;
   }
   new_file file(*o.file);
   printer to(file.number(), file.path());
-  write_stream(f, to);
+  write_file(o, f, to);
   file.keep();
   return exit_code::done;
 }
@@ -53,22 +78,34 @@ exit_code run(const options& o, printer& out) {
 }  // namespace
 
 verb export_verb() {
-  constexpr std::string_view scene = "everseen create clicks; everseen add clicks alice";
+  constexpr std::string_view scene =
+      "everseen create clicks; everseen add clicks alice; "
+      "everseen create users --as guava64 --capacity 1000 --error-rate 0.03; "
+      "everseen create ids --as redisbloom --capacity 1000 --error-rate 0.01";
   return {
       "export",
-      "Write a filter as one stream of bytes",
+      "Write a filter as one file: for everseen, Guava or RedisBloom",
       "The stream holds everything: what the filter was created with, its secret seed, and all bits, with "
       "checksums. Keep it as safe as the filter: a file made by -o can be read by its owner only, and stands "
       "under its name when it is complete.\n\n"
       "Every key added before the export began is in the stream. Of keys that somebody adds meanwhile, some "
-      "may be; to copy the filter as of one moment, let nobody add meanwhile.",
+      "may be; to copy the filter as of one moment, let nobody add meanwhile.\n\n"
+      "A filter that came from Guava or RedisBloom, or was made by everseen create --as, can go there: --to "
+      "guava gives what BloomFilter.readFrom reads, --to redisbloom the BF.LOADCHUNK commands that "
+      "redis-cli --pipe sends to a server.",
       {{"Into a file", "everseen export clicks -o clicks.everseen", scene},
        {"To another machine's store, here another directory",
-        "everseen export clicks | everseen import clicks --store file:./copy", scene}},
+        "everseen export clicks | everseen import clicks --store file:./copy", scene},
+       {"For a program in Java", "everseen export users --to guava -o users.bloom", scene},
+       {"For a server with RedisBloom, as its key ids",
+        "everseen export ids --to redisbloom --key ids -o ids.dump", scene}},
       [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
         add_argument(app, o->name, {"NAME", "the filter"});
         add_text(app, "-o,--output", o->file, {"FILE", "write to this file", "standard output"});
+        add_choice(app, "--to", o->to, {"everseen|guava|redisbloom", "what is to read the file", "everseen"},
+                   parse_file_format);
+        add_text(app, "--key", o->key, {"KEY", "RedisBloom: the key to load it under", "NAME"});
         add_store_option(app, o->store);
         return [o](printer& out) { return run(*o, out); };
       }};

@@ -73,6 +73,13 @@ bool input_file::is_terminal() const noexcept {
   return ::isatty(number_) != 0;
 }
 
+std::optional<std::uint64_t> input_file::bytes() const noexcept {
+  struct stat status {};
+  if (::fstat(number_, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  const off_t at = ::lseek(number_, 0, SEEK_CUR);
+  return at < 0 || at > status.st_size ? 0 : static_cast<std::uint64_t>(status.st_size - at);
+}
+
 std::size_t input_file::read(std::span<std::byte> into) const {
   for (;;) {
     stop_if_signalled();

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -44,6 +46,8 @@ class input_file {
   explicit input_file(const std::string& path);
 
   [[nodiscard]] bool is_terminal() const noexcept;
+  /// What is left to read of a regular file; nothing of a pipe or a device.
+  [[nodiscard]] std::optional<std::uint64_t> bytes() const noexcept;
 
   /// Fills some of `into`; 0 at the end.
   /// @throws storage_error  reading failed    @throws stopped  by a signal, where note_signals() was called

@@ -9,8 +9,8 @@
 #include "everseen/cli/signals.hpp"
 #include "everseen/cli/verbs.hpp"
 #include "everseen/compat/family.hpp"
-#include "everseen/compat/funnel.hpp"
 #include "everseen/core/error.hpp"
+#include "everseen/core/funnel.hpp"
 
 namespace everseen::cli {
 
@@ -23,7 +23,7 @@ struct options {
   std::optional<compat::family> family;
   std::optional<std::uint64_t> bits;
   std::optional<std::uint64_t> probes;
-  std::optional<compat::guava::funnel> funnel;
+  std::optional<funnel_kind> funnel;
   std::vector<std::string> keys;
   bool zero = false;
 };
@@ -59,14 +59,14 @@ void print_positions(std::span<const std::uint64_t> positions, printer& out) {
 exit_code run(const options& o, printer& out) {
   note_signals();
   const compat::scheme s = chosen_scheme(o);
-  const auto funnel = o.funnel.value_or(compat::guava::funnel::bytes);
+  const auto funnel = o.funnel.value_or(funnel_kind::bytes);
   key_source source(o.keys, o.zero ? '\0' : '\n');
   std::vector<std::string_view> keys;
   std::vector<std::uint64_t> positions(s.probes);
   std::string element;
   while (source.next(keys)) {
     for (const std::string_view key : keys) {
-      compat::guava::apply(funnel, key, element);
+      apply_funnel(funnel, key, element);
       if (s.bits == 0) {
         out.write(compat::digest_text(s.which, s.probes, element));
       } else {
@@ -89,7 +89,7 @@ action declare(CLI::App& app) {
   add_count(app, "--probes", o->probes, {1, most_probes}, {"COUNT", "bits a key", "as that system"});
   add_choice(app, "--funnel", o->funnel,
              {"bytes|chars|int|long", "Guava: what a key is; bytes is also stringFunnel(UTF_8)", "bytes"},
-             compat::guava::parse_funnel);
+             parse_funnel_kind);
   add_switch(app, "-z,--zero", o->zero, "keys end with a NUL byte instead of a newline");
   return [o](printer& out) { return run(*o, out); };
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "everseen/cli/attached_text.hpp"
 #include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
@@ -72,6 +73,12 @@ nlohmann::ordered_json spec_json(const spec& s) {
   if (s.window) {
     json["window_ms"] = s.window->width.count();
     json["slices"] = s.window->slices;
+  }
+  if (is_foreign(s.layout)) {
+    if (s.layout == layout_kind::redisbloom)
+      json["expansion"] = s.foreign.expansion;
+    else
+      json["funnel"] = to_string(s.foreign.funnel);
   }
   return json;
 }
@@ -168,6 +175,12 @@ std::string_view in_words(growth_kind growth) {
   return "";
 }
 
+/// By which rules of its own system a filter goes on.
+std::string in_words(const foreign_rules& rules, layout_kind layout) {
+  if (layout != layout_kind::redisbloom) return fmt::format("funnel        {}", to_string(rules.funnel));
+  return fmt::format("expansion     {} times the keys in each further layer", rules.expansion);
+}
+
 void print_slices(const filter_info& info, printer& out) {
   out.print("\n{:<26}{:>16}{:>14}{:>8}\n", "slice from", "keys", "memory", "fill");
   for (const auto& [index, sum] : slices_of(info))
@@ -194,7 +207,9 @@ void print_text(const filter_info& info, printer& out) {
               format_duration(s.window->slice_width()));
   out.print("partitions    {}\n", s.partitions);
   out.print("layout        {}, {} bits a key\n", to_string(s.layout), s.probes);
-  out.print("hash          {}, with a secret seed\n", to_string(s.hash));
+  out.print("hash          {}, {}\n", to_string(s.hash),
+            has_secret_seed(s.hash) ? "with a secret seed" : "which has no secret");
+  if (is_foreign(s.layout)) out.print("{}\n", in_words(s.foreign, s.layout));
   if (info.ends_at) out.print("ends          {}\n", format_event_time(*info.ends_at));
   if (s.window && info.segments > 0) print_slices(info, out);
   if (is_elsewhere(info)) print_parts(info, out);
@@ -202,7 +217,18 @@ void print_text(const filter_info& info, printer& out) {
 
 exit_code run(const options& o, printer& out) {
   const auto place = chosen_store(o.store);
-  const filter_info info = filter(o.name, place->open(o.name, access::read)).info();
+  const filter asked = with_known_filter(
+      *place, o.name, [&] { return filter(o.name, place->open(o.name, access::read)); });
+  if (attached_behind(asked) != nullptr) {
+    if (o.json) {
+      print_attached_json(asked, place->warnings(), out);
+    } else {
+      print_attached_info(asked, out);
+      warn_of(*place);
+    }
+    return exit_code::done;
+  }
+  const filter_info info = asked.info();
   if (o.json) {
     print_json(info, place->warnings(), out);
   } else {
@@ -222,7 +248,10 @@ verb info_verb() {
       "Show what a filter holds and how full it is",
       "Of a filter on Redis also each partition and its server, and on standard error what could make these "
       "servers "
-      "forget or refuse keys: eviction, a read-only replica, nothing kept on disk.",
+      "forget or refuse keys: eviction, a read-only replica, nothing kept on disk.\n\n"
+      "Of a filter that another program keeps (everseen attach), keys and error rate are estimated from the "
+      "bits "
+      "that are set, which the server counts.",
       {{"For people", "everseen info clicks", scene}, {"For programs", "everseen info clicks --json", scene}},
       [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();

@@ -175,7 +175,7 @@ const std::vector<constant_entry>& redis_url_options() {
       {"timeout=TIME", "for one answer (5s)"},
       {"connect_timeout=TIME", "for one connection (2s)"},
       {"wait=N", "replicas that must have what was added (0)"},
-      {"gear=NAME", "script, bitfield or merge (script, or bitfield where scripts are forbidden)"},
+      {"gear=NAME", "module, script, bitfield or merge (the first of these that the server offers)"},
       {"prefix=NAME", "of all keys (everseen)"},
       {"segment=BYTES", "the longest string to make, 1Mi to 512Mi (32Mi)"},
       {"user, password, db", "instead of before and behind the host"},

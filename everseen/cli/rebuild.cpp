@@ -29,6 +29,7 @@ struct options {
 
 /// As the filter is, but for what was asked to be otherwise.
 spec next_spec(const options& o, const store& place, const spec& now) {
+  if (!o.capacity && !o.error_rate) return now;
   spec_request r;
   r.capacity = o.capacity.value_or(now.capacity);
   r.error_rate = o.error_rate.value_or(now.error_rate);
@@ -37,10 +38,8 @@ spec next_spec(const options& o, const store& place, const spec& now) {
   r.seed = now.seed;
   r.growth = now.growth;
   r.window = now.window;
-  if (!o.capacity && !o.error_rate) {
-    if (now.layout == layout_kind::classic) r.probes = now.probes;
-    r.partitions = now.partitions;
-  }
+  r.funnel = now.foreign.funnel;
+  r.expansion = now.foreign.expansion;
   return place.plan(r);
 }
 
@@ -112,7 +111,8 @@ exit_code run(const options& o, printer& out) {
   if (o.from_export && (o.capacity || o.error_rate))
     throw parameter_error(
         "a copy has its own capacity and error rate; leave out --capacity and --error-rate");
-  const spec now = place->open(o.keys.name, access::read)->get_spec();
+  const spec now = with_known_filter(*place, o.keys.name,
+                                     [&] { return place->open(o.keys.name, access::read)->get_spec(); });
   const std::unique_ptr<copy> base = o.from_export ? std::make_unique<copy>(*o.from_export) : nullptr;
   const spec next = base ? base->get_spec() : next_spec(o, *place, now);
   const auto rebuild =

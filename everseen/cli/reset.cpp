@@ -19,7 +19,7 @@ struct options {
 exit_code run(const options& o, printer&) {
   const auto place = chosen_store(o.store);
   if (!o.yes && !confirmed("Make '" + o.name + "' forget all it remembers?")) return exit_code::negative;
-  place->reset(o.name);
+  with_known_filter(*place, o.name, [&] { place->reset(o.name); });
   return exit_code::done;
 }
 

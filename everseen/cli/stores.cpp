@@ -2,10 +2,12 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "everseen/cli/nearest.hpp"
 #include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/core/error.hpp"
@@ -68,8 +70,20 @@ bool confirmed(const std::string& question) {
   return answer == 'y' || answer == 'Y';
 }
 
+no_filter unknown_filter(const store& in, std::string_view name) {
+  const std::vector<std::string> there = in.list();
+  const std::vector<std::string_view> names(there.begin(), there.end());
+  const std::string_view meant = nearest(name, names);
+  return no_filter(fmt::format("there is no filter named '{}'; {}", name,
+                               meant.empty() ? fmt::format("everseen list shows those that there are, "
+                                                           "everseen create {} makes one",
+                                                           name)
+                                             : fmt::format("did you mean '{}'?", meant)));
+}
+
 filter chosen_filter(const store_choice& choice, std::string_view name, access how) {
-  return {std::string(name), chosen_store(choice)->open(name, how)};
+  const auto place = chosen_store(choice);
+  return with_known_filter(*place, name, [&] { return filter(std::string(name), place->open(name, how)); });
 }
 
 }  // namespace everseen::cli

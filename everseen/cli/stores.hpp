@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "everseen/cli/verb.hpp"
+#include "everseen/core/error.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/filter/open_store.hpp"
 #include "everseen/store/store.hpp"
@@ -36,6 +37,21 @@ void warn_of(const store& place);
 
 /// Asks somebody who sits at a terminal; where nobody does, the answer is yes.
 [[nodiscard]] bool confirmed(const std::string& question);
+
+/// The error of a name that no filter has, with the one that was probably meant, or how to find out.
+[[nodiscard]] no_filter unknown_filter(const store& in, std::string_view name);
+
+/// What `call` gives; an unknown name is complained of as unknown_filter() does.
+template <typename Call>
+decltype(auto) with_known_filter(const store& in, std::string_view name, Call call) {
+  try {
+    return call();
+  } catch (const filter_ended&) {
+    throw;
+  } catch (const no_filter&) {
+    throw unknown_filter(in, name);
+  }
+}
 
 /// A filter of the store chosen.    @throws as everseen::open
 [[nodiscard]] filter chosen_filter(const store_choice& choice, std::string_view name, access how);

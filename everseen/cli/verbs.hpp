@@ -8,6 +8,7 @@
 namespace everseen::cli {
 
 verb add_verb();
+verb attach_verb();
 verb bench_verb();
 verb check_verb();
 verb completion_verb();

@@ -19,6 +19,17 @@ namespace everseen::compat {
   return (bits[position / 8] & redis_mask(position)) != std::byte{0};
 }
 
+/// The bits of each byte change ends.
+[[nodiscard]] constexpr std::uint64_t bits_of_bytes_reversed(std::uint64_t word) noexcept {
+  // Three exchanges: halves, quarters, single bits.
+  constexpr std::uint64_t fours = 0x0F0F0F0F0F0F0F0F;
+  constexpr std::uint64_t twos = 0x3333333333333333;
+  constexpr std::uint64_t ones = 0x5555555555555555;
+  word = ((word >> 4) & fours) | ((word & fours) << 4);
+  word = ((word >> 2) & twos) | ((word & twos) << 2);
+  return ((word >> 1) & ones) | ((word & ones) << 1);
+}
+
 /// @return whether it was 0
 inline bool set_bit(std::span<std::byte> bits, std::uint64_t position) noexcept {
   const bool was_zero = !test_bit(bits, position);

@@ -8,11 +8,12 @@
 #include "everseen/compat/bkdr_php.hpp"
 #include "everseen/compat/gozero.hpp"
 #include "everseen/compat/guava.hpp"
-#include "everseen/compat/murmur3.hpp"
 #include "everseen/compat/redisbloom.hpp"
 #include "everseen/compat/uid_php.hpp"
 #include "everseen/core/assert.hpp"
 #include "everseen/core/error.hpp"
+#include "everseen/core/murmur3.hpp"
+#include "everseen/core/murmur64a.hpp"
 
 namespace everseen::compat {
 
@@ -78,6 +79,20 @@ void validate(const scheme& s) {
     throw parameter_error(named(f) + " has 1 to " + std::to_string(f.max_probes) + " probes");
 }
 
+std::string_view doubt_about(const scheme& s) noexcept {
+  constexpr std::uint64_t reached = std::uint64_t{1} << 31;
+  constexpr unsigned good_probes = 8;
+  if (s.which == family::bkdr_php && s.probes > good_probes)
+    return "PHP rounds the products of the longer seeds, so more than 8 probes of bkdr-php gain next to "
+           "nothing: "
+           "16 err up to 1000 times as often as the formula says, no less than 8";
+  if ((s.which == family::bkdr || s.which == family::bkdr_php) && s.bits > reached)
+    return "a BKDR hash has 31 bits, so no bit from 2147483648 on is ever used";
+  if (s.which == family::uid_php)
+    return "uid-php is made for ids of a few digits: all keys of 30 bytes or more share one bit";
+  return {};
+}
+
 void positions(const scheme& s, std::string_view key, std::span<std::uint64_t> out) noexcept {
   EVERSEEN_ASSERT(out.size() == s.probes);
   switch (s.which) {
@@ -94,7 +109,7 @@ void positions(const scheme& s, std::string_view key, std::span<std::uint64_t> o
     case family::guava64:
       return guava::positions(guava::strategy::mitz_64, murmur3_x64_128(key), s.bits, out);
     case family::redisbloom:
-      return redisbloom::positions(redisbloom::hash(key), s.bits, out);
+      return redisbloom::positions(murmur64a_pair(key), s.bits, out);
   }
 }
 
@@ -119,8 +134,8 @@ std::string digest_text(family which, unsigned probes, std::string_view key) {
       return hex(__builtin_bswap64(d.low)) + hex(__builtin_bswap64(d.high));
     }
     case family::redisbloom: {
-      const redisbloom::hash_pair h = redisbloom::hash(key);
-      return hex(h.a) + ' ' + hex(h.b);
+      const digest d = murmur64a_pair(key);
+      return hex(d.low) + ' ' + hex(d.high);
     }
   }
   return joined(numbers);

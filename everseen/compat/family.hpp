@@ -35,6 +35,10 @@ struct scheme {
 /// @throws parameter_error  a number that this family cannot have
 void validate(const scheme& s);
 
+/// What users of such a filter should know of its hashes, in a sentence; empty if they are as good as the
+/// formula says. doc/hashing.md, "How good they are", has the measurements.
+[[nodiscard]] std::string_view doubt_about(const scheme& s) noexcept;
+
 /// The bits of a key, as the family numbers them, in the order of its probes.
 /// @param key  for Guava what a funnel gave    @pre validate(s) passed, out.size() == s.probes
 /// Cost: see the family's header. Threads: any.

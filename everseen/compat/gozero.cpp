@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "everseen/compat/murmur3.hpp"
+#include "everseen/core/murmur3.hpp"
 
 namespace everseen::compat::gozero {
 

@@ -2,35 +2,22 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <numbers>
 
 #include "everseen/compat/bit_order.hpp"
-#include "everseen/compat/murmur3.hpp"
 #include "everseen/core/assert.hpp"
 #include "everseen/core/error.hpp"
+#include "everseen/core/foreign.hpp"
+#include "everseen/core/foreign_positions.hpp"
+#include "everseen/core/murmur3.hpp"
 
 namespace everseen::compat::guava {
 
 namespace {
 
-void positions_32(std::uint64_t x, std::uint64_t bits, std::span<std::uint64_t> out) noexcept {
-  constexpr std::uint32_t sign = std::uint32_t{1} << 31;
-  const auto step = static_cast<std::uint32_t>(x >> 32);
-  auto sum = static_cast<std::uint32_t>(x);
-  for (std::uint64_t& each : out) {
-    sum += step;
-    each = ((sum & sign) != 0 ? ~sum : sum) % bits;
-  }
-}
-
-void positions_64(const digest& hash, std::uint64_t bits, std::span<std::uint64_t> out) noexcept {
-  constexpr std::uint64_t without_sign = ~std::uint64_t{0} >> 1;
-  std::uint64_t sum = hash.low;
-  for (std::uint64_t& each : out) {
-    each = (sum & without_sign) % bits;
-    sum += hash.high;
-  }
+template <typename Positions>
+void draw_all(const digest& hash, std::uint64_t bits, std::span<std::uint64_t> out) noexcept {
+  Positions drawn(hash, bits);
+  for (std::uint64_t& each : out) each = drawn.next();
 }
 
 /// Room for the positions of one key, so that none is allocated.
@@ -50,18 +37,14 @@ class key_positions {
 
 void positions(strategy how, const digest& hash, std::uint64_t bits, std::span<std::uint64_t> out) noexcept {
   if (how == strategy::mitz_32)
-    positions_32(hash.low, bits, out);
+    draw_all<draw::guava32_positions>(hash, bits, out);
   else
-    positions_64(hash, bits, out);
+    draw_all<draw::guava64_positions>(hash, bits, out);
 }
 
 shape smallest(strategy how, std::uint64_t expected, double rate) {
   if (!(rate > 0 && rate < 1)) throw parameter_error("an error rate lies between 0 and 1");
-  const auto n = static_cast<double>(std::max<std::uint64_t>(expected, 1));
-  // As Guava writes them down, so that they are rounded as there.
-  const double bits = std::floor(-n * std::log(rate) / (std::numbers::ln2 * std::numbers::ln2));
-  const double probes = std::max(1.0, std::floor(bits / n * std::numbers::ln2 + 0.5));
-  const double words = std::ceil(bits / word_bits);
+  const auto [words, probes] = foreign::guava_size({expected, rate});
   if (words < 1) throw parameter_error("that error rate needs no bits; ask for a lower one");
   if (words > max_words) throw parameter_error("a Guava filter ends at 2^31 - 1 words; expect fewer keys");
   if (probes > max_probes) throw parameter_error("a Guava filter ends at 255 probes; ask for a higher rate");

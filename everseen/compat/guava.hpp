@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "everseen/core/digest.hpp"
+#include "everseen/core/foreign.hpp"
 
 /// Guava's BloomFilter, and the same bits in Redis.
 ///
@@ -32,7 +33,7 @@ enum class strategy : std::uint8_t { mitz_32 = 0, mitz_64 = 1 };
 
 inline constexpr unsigned max_probes = 255;
 inline constexpr std::uint64_t word_bits = 64;
-inline constexpr std::uint64_t max_words = 0x7FFFFFFF;  ///< Java's longest array
+inline constexpr std::uint64_t max_words = foreign::max_guava_words;  ///< Java's longest array
 
 /// @param hash  murmur3_x64_128 of the element    @pre bits > 0    Threads: any.
 void positions(strategy how, const digest& hash, std::uint64_t bits, std::span<std::uint64_t> out) noexcept;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "everseen/compat/bit_order.hpp"
 #include "everseen/core/assert.hpp"
 #include "everseen/core/bytes.hpp"
 #include "everseen/core/error.hpp"
@@ -18,16 +19,6 @@ constexpr std::size_t word_bytes = 8;
 
 [[noreturn]] void refuse(const std::string& why) {
   throw format_error("not a Guava filter: " + why);
-}
-
-/// The bits of each byte change ends. Three exchanges: halves, quarters, single bits.
-std::uint64_t bits_of_bytes_reversed(std::uint64_t word) noexcept {
-  constexpr std::uint64_t fours = 0x0F0F0F0F0F0F0F0F;
-  constexpr std::uint64_t twos = 0x3333333333333333;
-  constexpr std::uint64_t ones = 0x5555555555555555;
-  word = ((word >> 4) & fours) | ((word & fours) << 4);
-  word = ((word >> 2) & twos) | ((word & twos) << 2);
-  return ((word >> 1) & ones) | ((word & ones) << 1);
 }
 
 }  // namespace

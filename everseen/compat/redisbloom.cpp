@@ -1,73 +1,57 @@
 #include "everseen/compat/redisbloom.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 
 #include "everseen/compat/bit_order.hpp"
-#include "everseen/compat/murmur64a.hpp"
 #include "everseen/core/error.hpp"
+#include "everseen/core/foreign.hpp"
+#include "everseen/core/foreign_positions.hpp"
+#include "everseen/core/murmur64a.hpp"
 
 namespace everseen::compat::redisbloom {
 
 namespace {
 
-constexpr std::uint64_t hash_seed = 0xC6A4A7935BD1E995;
 constexpr double tightening = 0.5;
 constexpr double max_bits = 0x1p62;
 constexpr std::uint64_t lowest_first = 7;  // p ^ 7 is where Redis has bit p of such a byte
 
-layer empty_layer(std::uint64_t capacity, double error_rate) {
-  layer made;
-  made.capacity = capacity;
-  made.error_rate = error_rate;
-  made.bits_per_key = bits_per_key(error_rate);
-  const double bits = static_cast<double>(capacity) * made.bits_per_key;
-  if (bits > max_bits) throw parameter_error("a layer would have more than 2^62 bits; ask for fewer keys");
-  made.probes = probes(made.bits_per_key);  // not before: halved often enough, a rate is 0 and needs infinity
-  const auto words = (static_cast<std::uint64_t>(bits) + 63) / 64;
+layer empty_layer(std::uint64_t capacity, double error_rate, std::uint32_t chain_flags) {
+  const bool powers_of_two = (chain_flags & flags::exact_size) == 0;
+  const auto sized = foreign::redisbloom_size({capacity, error_rate}, powers_of_two);
+  // Not by its probes: halved often enough, a rate is 0 and needs infinity.
+  if (!(sized.size.words <= max_bits / 64))
+    throw parameter_error("a layer would have more than 2^62 bits; ask for fewer keys");
+  const auto words = static_cast<std::uint64_t>(sized.size.words);
   if (words == 0) throw parameter_error("that error rate needs no bits; ask for a lower one");
+  layer made;
+  made.capacity = sized.capacity;
+  made.error_rate = error_rate;
+  made.bits_per_key = sized.bits_per_key;
+  made.probes = static_cast<std::uint32_t>(sized.size.probes);
+  made.log2_bits = static_cast<std::uint8_t>(sized.log2_bits);
   made.bits.resize(words * 8);
   return made;
 }
 
 }  // namespace
 
-hash_pair hash(std::string_view key) noexcept {
-  const std::uint64_t a = murmur64a(key, hash_seed);
-  return {a, murmur64a(key, a)};
+void positions(const digest& hash, std::uint64_t bits, std::span<std::uint64_t> out) noexcept {
+  draw::redisbloom_positions drawn(hash, bits);
+  for (std::uint64_t& each : out) each = drawn.next();
 }
 
-void positions(const hash_pair& h, std::uint64_t bits, std::span<std::uint64_t> out) noexcept {
-  std::uint64_t sum = h.a;
-  for (std::uint64_t& each : out) {
-    each = sum % bits;
-    sum += h.b;
-  }
-}
-
-double bits_per_key(double error_rate) noexcept {
-  constexpr double ln2_squared = 0.480453013918201;  // cut off there, and bits come out of it
-  return std::abs(std::log(error_rate) / ln2_squared);
-}
-
-std::uint32_t probes(double bits_per_key) noexcept {
-  return static_cast<std::uint32_t>(std::ceil(std::numbers::ln2 * bits_per_key));
-}
-
-bool layer::may_contain(const hash_pair& h) const noexcept {
-  const std::uint64_t m = modulus();
-  std::uint64_t sum = h.a;
-  for (std::uint32_t i = 0; i < probes; ++i, sum += h.b)
-    if (!test_bit(bits, (sum % m) ^ lowest_first)) return false;
+bool layer::may_contain(const digest& hash) const noexcept {
+  draw::redisbloom_positions drawn(hash, modulus());
+  for (std::uint32_t i = 0; i < probes; ++i)
+    if (!test_bit(bits, drawn.next() ^ lowest_first)) return false;
   return true;
 }
 
-bool layer::add(const hash_pair& h) noexcept {
-  const std::uint64_t m = modulus();
+bool layer::add(const digest& hash) noexcept {
+  draw::redisbloom_positions drawn(hash, modulus());
   bool changed = false;
-  std::uint64_t sum = h.a;
-  for (std::uint32_t i = 0; i < probes; ++i, sum += h.b) changed |= set_bit(bits, (sum % m) ^ lowest_first);
+  for (std::uint32_t i = 0; i < probes; ++i) changed |= set_bit(bits, drawn.next() ^ lowest_first);
   return changed;
 }
 
@@ -79,17 +63,18 @@ chain chain::reserve(const request& asked) {
   chain made;
   made.expansion = asked.expansion;
   if (!asked.grows) made.flags |= flags::fixed_size;
-  made.layers.push_back(empty_layer(asked.capacity, asked.error_rate * (asked.grows ? tightening : 1)));
+  made.layers.push_back(
+      empty_layer(asked.capacity, asked.error_rate * (asked.grows ? tightening : 1), made.flags));
   return made;
 }
 
 bool chain::may_contain(std::string_view key) const noexcept {
-  const hash_pair h = hash(key);
+  const digest h = murmur64a_pair(key);
   return std::ranges::any_of(layers, [&](const layer& each) { return each.may_contain(h); });
 }
 
 verdict chain::add(std::string_view key) {
-  const hash_pair h = hash(key);
+  const digest h = murmur64a_pair(key);
   if (std::ranges::any_of(layers, [&](const layer& each) { return each.may_contain(h); }))
     return verdict::seen;
   if (const layer& newest = layers.back(); newest.keys >= newest.capacity) {
@@ -97,7 +82,7 @@ verdict chain::add(std::string_view key) {
     std::uint64_t capacity = 0;
     if (__builtin_mul_overflow(newest.capacity, std::uint64_t{expansion}, &capacity))
       throw parameter_error("the next layer would hold more keys than can be counted");
-    layers.push_back(empty_layer(capacity, newest.error_rate * tightening));
+    layers.push_back(empty_layer(capacity, newest.error_rate * tightening, flags));
   }
   layers.back().add(h);
   ++layers.back().keys;

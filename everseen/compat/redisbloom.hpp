@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/core/digest.hpp"
 #include "everseen/core/verdict.hpp"
 
 /// RedisBloom's scalable filter (BF.RESERVE, BF.ADD), as versions 2.0 to 2.8 compute it.
@@ -25,16 +26,8 @@
 /// rates meet. The hash has no secret.
 namespace everseen::compat::redisbloom {
 
-struct hash_pair {
-  std::uint64_t a = 0;
-  std::uint64_t b = 0;
-};
-
-/// Cost: 12 to 24 ns for a short key. Threads: any.
-[[nodiscard]] hash_pair hash(std::string_view key) noexcept;
-
-/// @pre bits > 0
-void positions(const hash_pair& h, std::uint64_t bits, std::span<std::uint64_t> out) noexcept;
+/// @param hash  murmur64a_pair of the key    @pre bits > 0
+void positions(const digest& hash, std::uint64_t bits, std::span<std::uint64_t> out) noexcept;
 
 /// How a chain was created: the flags of its dump.
 namespace flags {
@@ -58,16 +51,11 @@ struct layer {
   [[nodiscard]] std::uint64_t modulus() const noexcept {
     return log2_bits > 0 ? std::uint64_t{1} << log2_bits : 8 * std::uint64_t{bits.size()};
   }
-  [[nodiscard]] bool may_contain(const hash_pair& h) const noexcept;
+  [[nodiscard]] bool may_contain(const digest& hash) const noexcept;
   /// @return whether a bit changed
-  bool add(const hash_pair& h) noexcept;
+  bool add(const digest& hash) noexcept;
   friend bool operator==(const layer&, const layer&) = default;
 };
-
-/// -ln rate / ln²2, with the constant of RedisBloom.
-[[nodiscard]] double bits_per_key(double error_rate) noexcept;
-/// ceil(ln 2 · bits a key)
-[[nodiscard]] std::uint32_t probes(double bits_per_key) noexcept;
 
 /// What BF.RESERVE is asked for.
 struct request {

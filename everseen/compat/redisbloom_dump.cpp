@@ -8,6 +8,7 @@
 #include "everseen/core/assert.hpp"
 #include "everseen/core/bytes.hpp"
 #include "everseen/core/error.hpp"
+#include "everseen/core/foreign.hpp"
 
 namespace everseen::compat::redisbloom {
 
@@ -51,26 +52,6 @@ class field_reader {
   const std::byte* from_;
 };
 
-std::vector<std::byte> encode_header(const chain& from) {
-  std::vector<std::byte> bytes(head_bytes + link_bytes * from.layers.size());
-  field_writer out(bytes.data());
-  out.put(from.keys);
-  out.put(static_cast<std::uint32_t>(from.layers.size()));
-  out.put(from.flags);
-  out.put(from.expansion);
-  for (const layer& each : from.layers) {
-    out.put(std::uint64_t{each.bits.size()});
-    out.put(8 * std::uint64_t{each.bits.size()});
-    out.put(each.keys);
-    out.put(each.error_rate);
-    out.put(each.bits_per_key);
-    out.put(each.probes);
-    out.put(each.capacity);
-    out.put(each.log2_bits);
-  }
-  return bytes;
-}
-
 /// Its bits are still to come.
 struct announced_layer {
   layer of;
@@ -82,10 +63,10 @@ void validate(const announced_layer& l, std::uint64_t bits, const std::string& n
     refuse(name + " has " + std::to_string(bits) + " bits in " + std::to_string(l.bytes) + " bytes");
   if (!(l.of.error_rate > 0 && l.of.error_rate < 1)) refuse(name + " has an error rate outside (0, 1)");
   // Another library's logarithm may differ in the last place.
-  const double expected = bits_per_key(l.of.error_rate);
+  const double expected = foreign::redisbloom_bits_per_key(l.of.error_rate);
   if (!(std::abs(l.of.bits_per_key - expected) <= 1e-9 * expected))
     refuse("the bits a key of " + name + " do not fit its error rate");
-  if (l.of.probes == 0 || l.of.probes != probes(l.of.bits_per_key))
+  if (l.of.probes == 0 || l.of.probes != foreign::redisbloom_probes(l.of.bits_per_key))
     refuse("the probes of " + name + " do not fit its bits a key");
   if (l.of.capacity == 0) refuse(name + " has no capacity");
   if (l.of.log2_bits >= 63 || (l.of.log2_bits > 0 && std::uint64_t{1} << l.of.log2_bits > bits))
@@ -133,8 +114,89 @@ chain decode_head(std::span<const std::byte> header) {
 
 }  // namespace
 
+std::vector<std::byte> encode_header(const announced_chain& announced) {
+  const chain& from = announced.of;
+  std::vector<std::byte> bytes(head_bytes + link_bytes * from.layers.size());
+  field_writer out(bytes.data());
+  out.put(from.keys);
+  out.put(static_cast<std::uint32_t>(from.layers.size()));
+  out.put(from.flags);
+  out.put(from.expansion);
+  for (std::size_t i = 0; i < from.layers.size(); ++i) {
+    const layer& each = from.layers[i];
+    out.put(announced.lengths[i]);
+    out.put(8 * announced.lengths[i]);
+    out.put(each.keys);
+    out.put(each.error_rate);
+    out.put(each.bits_per_key);
+    out.put(each.probes);
+    out.put(each.capacity);
+    out.put(each.log2_bits);
+  }
+  return bytes;
+}
+
+announced_chain decode_header(std::span<const std::byte> header) {
+  announced_chain read{decode_head(header), {}};
+  std::uint64_t bytes = 0;
+  std::uint64_t keys = 0;
+  for (std::size_t at = head_bytes; at < header.size(); at += link_bytes) {
+    announced_layer l = decode_link(header.data() + at, "layer " + std::to_string(read.lengths.size()));
+    bytes += l.bytes;
+    if (bytes > max_bytes) refuse("its layers are larger than any memory");
+    keys += l.of.keys;
+    read.lengths.push_back(l.bytes);
+    read.of.layers.push_back(std::move(l.of));
+  }
+  if (keys != read.of.keys)
+    refuse("its layers hold " + std::to_string(keys) + " keys and not " + std::to_string(read.of.keys));
+  return read;
+}
+
+chunk_order::place chunk_order::take(std::int64_t iterator, std::uint64_t bytes) {
+  const std::string name = "chunk " + std::to_string(iterator);
+  if (is_complete()) refuse(name + " is behind its end");
+  const std::uint64_t lacks = lengths_[layer_] - offset_;
+  if (bytes == 0 || bytes > lacks)
+    refuse(name + " has " + std::to_string(bytes) + " bytes, where layer " + std::to_string(layer_) +
+           " lacks " + std::to_string(lacks));
+  const std::uint64_t expected = iterator_ + bytes;
+  if (static_cast<std::uint64_t>(iterator) != expected)
+    refuse(name + " comes where " + std::to_string(expected) + " should");
+  const place found = {layer_, offset_};
+  iterator_ = expected;
+  offset_ += bytes;
+  if (offset_ == lengths_[layer_]) {
+    ++layer_;
+    offset_ = 0;
+  }
+  return found;
+}
+
+void chunk_order::must_be_complete() const {
+  if (!is_complete())
+    refuse("it is cut off in layer " + std::to_string(layer_) + " of " + std::to_string(lengths_.size()));
+}
+
+namespace {
+
+announced_chain announced(const chain& from) {
+  announced_chain all;
+  all.of.flags = from.flags;
+  all.of.expansion = from.expansion;
+  all.of.keys = from.keys;
+  for (const layer& each : from.layers) {
+    all.lengths.push_back(each.bits.size());
+    all.of.layers.push_back(
+        {each.capacity, each.error_rate, each.bits_per_key, each.probes, each.log2_bits, each.keys, {}});
+  }
+  return all;
+}
+
+}  // namespace
+
 dumper::dumper(const chain& from, std::size_t chunk_bytes)
-    : from_(from), chunk_bytes_(chunk_bytes), header_(encode_header(from)) {
+    : from_(from), chunk_bytes_(chunk_bytes), header_(encode_header(announced(from))) {
   EVERSEEN_ASSERT(chunk_bytes > 0);
 }
 
@@ -153,54 +215,27 @@ std::optional<chunk> dumper::next() {
 }
 
 void loader::load(std::int64_t iterator, std::span<const std::byte> data) {
-  if (lengths_.empty()) {
+  if (!order_) {
     if (iterator != 1)
       refuse("it begins with chunk " + std::to_string(iterator) + " instead of the header, 1");
-    return load_header(data);
+    into_ = decode_header(data);
+    order_.emplace(into_.lengths);
+    return;
   }
-  if (is_complete()) refuse("chunk " + std::to_string(iterator) + " is behind its end");
-  std::vector<std::byte>& bits = into_.layers[layer_].bits;
-  if (data.empty() || data.size() > lengths_[layer_] - bits.size())
-    refuse("chunk " + std::to_string(iterator) + " has " + std::to_string(data.size()) +
-           " bytes, where layer " + std::to_string(layer_) + " lacks " +
-           std::to_string(lengths_[layer_] - bits.size()));
-  const std::int64_t expected = iterator_ + static_cast<std::int64_t>(data.size());
-  if (iterator != expected)
-    refuse("chunk " + std::to_string(iterator) + " comes where " + std::to_string(expected) + " should");
+  const chunk_order::place place = order_->take(iterator, data.size());
+  std::vector<std::byte>& bits = into_.of.layers[place.layer].bits;
   bits.insert(bits.end(), data.begin(), data.end());
-  iterator_ = expected;
-  if (bits.size() == lengths_[layer_]) ++layer_;
-}
-
-void loader::load_header(std::span<const std::byte> data) {
-  chain read = decode_head(data);
-  std::vector<std::uint64_t> lengths;
-  std::uint64_t bytes = 0;
-  std::uint64_t keys = 0;
-  for (std::size_t at = head_bytes; at < data.size(); at += link_bytes) {
-    announced_layer l = decode_link(data.data() + at, "layer " + std::to_string(lengths.size()));
-    bytes += l.bytes;
-    if (bytes > max_bytes) refuse("its layers are larger than any memory");
-    keys += l.of.keys;
-    lengths.push_back(l.bytes);
-    read.layers.push_back(std::move(l.of));
-  }
-  if (keys != read.keys)
-    refuse("its layers hold " + std::to_string(keys) + " keys and not " + std::to_string(read.keys));
-  into_ = std::move(read);
-  lengths_ = std::move(lengths);
 }
 
 bool loader::is_complete() const noexcept {
-  return !lengths_.empty() && layer_ == lengths_.size();
+  return order_ && order_->is_complete();
 }
 
 chain loader::finish() {
-  if (lengths_.empty()) refuse("there is no header");
-  if (!is_complete())
-    refuse("it is cut off in layer " + std::to_string(layer_) + " of " + std::to_string(lengths_.size()));
-  lengths_.clear();
-  return std::exchange(into_, {});
+  if (!order_) refuse("there is no header");
+  order_->must_be_complete();
+  order_.reset();
+  return std::exchange(into_, {}).of;
 }
 
 }  // namespace everseen::compat::redisbloom

@@ -30,6 +30,41 @@ struct chunk {
 
 inline constexpr std::size_t max_chunk_bytes = std::size_t{16} << 20;
 
+/// What a header says of a chain. Its layers have no bits yet; `lengths` is how many bytes each will have.
+struct announced_chain {
+  chain of;
+  std::vector<std::uint64_t> lengths;
+};
+
+[[nodiscard]] std::vector<std::byte> encode_header(const announced_chain& announced);
+/// Takes what RedisBloom takes, but for layers of its 32-bit hash, which versions before 2.0 made.
+/// @throws format_error  damaged, foreign, or numbers that contradict each other; nothing is allocated from
+///                       them but the list of layers, which is no longer than `header`
+[[nodiscard]] announced_chain decode_header(std::span<const std::byte> header);
+
+/// The order of the chunks behind a header: where the bytes of each belong.
+class chunk_order {
+ public:
+  explicit chunk_order(std::span<const std::uint64_t> lengths) noexcept : lengths_(lengths) {}
+
+  struct place {
+    std::size_t layer = 0;
+    std::uint64_t offset = 0;
+  };
+  /// The place of the next chunk.    @throws format_error  it is none, or does not fit there
+  [[nodiscard]] place take(std::int64_t iterator, std::uint64_t bytes);
+
+  [[nodiscard]] bool is_complete() const noexcept { return layer_ == lengths_.size(); }
+  /// @throws format_error  chunks are missing
+  void must_be_complete() const;
+
+ private:
+  std::span<const std::uint64_t> lengths_;
+  std::size_t layer_ = 0;     // the one that is being filled
+  std::uint64_t offset_ = 0;  // in it
+  std::uint64_t iterator_ = 1;
+};
+
 /// Takes a chain apart. The chain must stay as it is meanwhile.
 class dumper {
  public:
@@ -49,9 +84,7 @@ class dumper {
 };
 
 /// Puts a chain together from pairs in the order of their dump, and believes nothing that does not fit.
-///
-/// Takes what RedisBloom takes, but for layers of its 32-bit hash, which versions before 2.0 made. Memory is
-/// asked for as bytes arrive, never by a number in the header.
+/// Memory is asked for as bytes arrive, never by a number in the header.
 class loader {
  public:
   /// @throws format_error  damaged, foreign, out of order, or too long; nothing can be loaded after that
@@ -63,12 +96,8 @@ class loader {
   [[nodiscard]] chain finish();
 
  private:
-  void load_header(std::span<const std::byte> data);
-
-  chain into_;
-  std::vector<std::uint64_t> lengths_;  // of the layers, in bytes
-  std::size_t layer_ = 0;               // the one that is being filled
-  std::int64_t iterator_ = 1;           // of the last pair
+  announced_chain into_;
+  std::optional<chunk_order> order_;
 };
 
 }  // namespace everseen::compat::redisbloom

@@ -1,23 +1,46 @@
 #include "everseen/core/digest.hpp"
 
+#include <string>
+#include <utility>
+
 #include <sodium.h>
 
 #include "everseen/core/assert.hpp"
 #include "everseen/core/bytes.hpp"
+#include "everseen/core/murmur3.hpp"
+#include "everseen/core/murmur64a.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 namespace everseen {
 
+namespace {
+
+constexpr std::array<std::pair<hash_kind, std::string_view>, 4> hash_names = {{
+    {hash_kind::xxh3, "xxh3"},
+    {hash_kind::siphash, "siphash"},
+    {hash_kind::murmur3, "murmur3"},
+    {hash_kind::murmur64a, "murmur64a"},
+}};
+
+}  // namespace
+
 std::string_view to_string(hash_kind kind) noexcept {
-  return kind == hash_kind::xxh3 ? "xxh3" : "siphash";
+  for (const auto& [value, name] : hash_names)
+    if (value == kind) return name;
+  return "invalid";
 }
 
 std::optional<hash_kind> parse_hash_kind(std::string_view name) noexcept {
-  if (name == "xxh3") return hash_kind::xxh3;
-  if (name == "siphash") return hash_kind::siphash;
+  for (const auto& [value, known] : hash_names)
+    if (known == name) return value;
   return std::nullopt;
+}
+
+std::optional<hash_kind> parse_own_hash(std::string_view name) noexcept {
+  const auto kind = parse_hash_kind(name);
+  return kind && has_secret_seed(*kind) ? kind : std::nullopt;
 }
 
 hash_seed random_hash_seed() {
@@ -48,10 +71,20 @@ digest siphash_128(std::string_view key, const hash_seed& seed) noexcept {
   return {load_le64(out.data()), load_le64(out.data() + 8)};
 }
 
+/// The hashes of other systems' filters. Not inlined, so that those of everseen's own stay small.
+[[gnu::noinline]] digest murmur_128(std::string_view key, hash_kind kind, funnel_kind funnel) {
+  thread_local std::string element;  // so that not every key asks for memory
+  if (funnel != funnel_kind::bytes) {
+    apply_funnel(funnel, key, element);
+    key = element;
+  }
+  return kind == hash_kind::murmur3 ? murmur3_x64_128(key) : murmur64a_pair(key);
+}
+
 }  // namespace
 
-hasher::hasher(hash_kind kind, const hash_seed& seed) noexcept
-    : kind_(kind), seed_(seed), seed64_(load_le64(seed.data())) {
+hasher::hasher(hash_kind kind, const hash_seed& seed, funnel_kind funnel) noexcept
+    : kind_(kind), funnel_(funnel), seed_(seed), seed64_(load_le64(seed.data())) {
   static_assert(secret_bytes == XXH_SECRET_DEFAULT_SIZE);
   XXH3_generateSecret_fromSeed(secret_.data(), seed64_);
 }
@@ -59,17 +92,26 @@ hasher::hasher(hash_kind kind, const hash_seed& seed) noexcept
 // Flattened: the compiler finds XXH3 too large to inline, and a call costs twice what hashing a short key
 // does.
 
-[[gnu::flatten]] digest hasher::operator()(std::string_view key) const noexcept {
-  return kind_ == hash_kind::xxh3 ? xxh3_128(key, seed64_, secret_) : siphash_128(key, seed_);
+[[gnu::flatten]] digest hasher::operator()(std::string_view key) const {
+  switch (kind_) {
+    case hash_kind::xxh3:
+      return xxh3_128(key, seed64_, secret_);
+    case hash_kind::siphash:
+      return siphash_128(key, seed_);
+    case hash_kind::murmur3:
+    case hash_kind::murmur64a:
+      break;
+  }
+  return murmur_128(key, kind_, funnel_);
 }
 
 [[gnu::flatten]] void hasher::operator()(std::span<const std::string_view> keys,
-                                         std::span<digest> out) const noexcept {
+                                         std::span<digest> out) const {
   EVERSEEN_ASSERT(keys.size() == out.size());
   if (kind_ == hash_kind::xxh3) {
     for (std::size_t i = 0; i < keys.size(); ++i) out[i] = xxh3_128(keys[i], seed64_, secret_);
   } else {
-    for (std::size_t i = 0; i < keys.size(); ++i) out[i] = siphash_128(keys[i], seed_);
+    for (std::size_t i = 0; i < keys.size(); ++i) out[i] = (*this)(keys[i]);
   }
 }
 

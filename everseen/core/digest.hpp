@@ -7,6 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "everseen/core/funnel.hpp"
+
 namespace everseen {
 
 /// 128 bits of hash of a key: all that a filter ever looks at.
@@ -19,14 +21,26 @@ struct digest {
   friend constexpr bool operator==(const digest&, const digest&) = default;
 };
 
-/// The hash functions of everseen's own filters. The values are stored in specs.
+/// The hash functions of filters. The values are stored in specs.
+///
+/// The first two are everseen's own. The others belong to the filters of other systems: they have no secret,
+/// so that whoever knows them can make keys that collide.
 enum class hash_kind : std::uint8_t {
   xxh3 = 1,     ///< XXH3-128 with a secret 64-bit seed: the fastest, for keys that nobody chooses to hurt you
   siphash = 2,  ///< SipHash-2-4-128 with a secret 128-bit key: for keys chosen by strangers
+  murmur3 = 3,  ///< MurmurHash3 x64-128, seed 0: Guava's
+  murmur64a = 4,  ///< MurmurHash64A of the key, and again seeded with the first: RedisBloom's
 };
+
+/// Whether a seed makes the hash a filter's own.
+[[nodiscard]] constexpr bool has_secret_seed(hash_kind kind) noexcept {
+  return kind == hash_kind::xxh3 || kind == hash_kind::siphash;
+}
 
 [[nodiscard]] std::string_view to_string(hash_kind kind) noexcept;
 [[nodiscard]] std::optional<hash_kind> parse_hash_kind(std::string_view name) noexcept;
+/// The same, but knows only those of everseen's own filters, which can be chosen.
+[[nodiscard]] std::optional<hash_kind> parse_own_hash(std::string_view name) noexcept;
 
 /// The secret that makes a filter's hash its own. XXH3 uses its first 8 bytes, SipHash all 16.
 ///
@@ -38,17 +52,20 @@ using hash_seed = std::array<std::uint8_t, 16>;
 
 /// Turns keys into digests by one filter's hash and seed.
 ///
-/// Cost: 3-5 ns for a key of up to 16 bytes with xxh3, 10-20 ns with siphash. Threads: a const hasher may be
-/// used by any number. Source: doc/hashing.md, "Digest".
+/// Of the filters of other systems, murmur3 and murmur64a, the key goes through a funnel first. A digest of
+/// murmur3 is its two words; one of murmur64a has the hash in `low` and the one seeded with it in `high`.
+/// Cost: 3-5 ns for a key of up to 16 bytes with xxh3, 10-25 ns with the others. Threads: a const hasher may
+/// be used by any number. Source: doc/hashing.md, "Digest".
 class hasher {
  public:
-  hasher(hash_kind kind, const hash_seed& seed) noexcept;
+  explicit hasher(hash_kind kind, const hash_seed& seed, funnel_kind funnel = funnel_kind::bytes) noexcept;
 
-  [[nodiscard]] digest operator()(std::string_view key) const noexcept;
+  /// @throws parameter_error  as apply_funnel, where there is a funnel
+  [[nodiscard]] digest operator()(std::string_view key) const;
 
   /// Digests of many keys, in the same order.
-  /// @pre out.size() == keys.size()
-  void operator()(std::span<const std::string_view> keys, std::span<digest> out) const noexcept;
+  /// @pre out.size() == keys.size()    @throws parameter_error  as above
+  void operator()(std::span<const std::string_view> keys, std::span<digest> out) const;
 
   [[nodiscard]] hash_kind kind() const noexcept { return kind_; }
 
@@ -57,6 +74,7 @@ class hasher {
       192;  // what XXH3 derives from its seed for keys beyond 240 bytes
 
   hash_kind kind_;
+  funnel_kind funnel_;
   hash_seed seed_;
   std::uint64_t seed64_;
   alignas(64) std::array<std::uint8_t, secret_bytes> secret_;

@@ -31,6 +31,18 @@ class name_taken : public parameter_error {
   using parameter_error::parameter_error;
 };
 
+/// There is no filter of this name.
+class no_filter : public parameter_error {
+ public:
+  using parameter_error::parameter_error;
+};
+
+/// There was one, and it has ended as it was made to: its name is free.
+class filter_ended : public no_filter {
+ public:
+  using no_filter::no_filter;
+};
+
 /// Stored or received bytes are damaged, foreign, or of another version.
 class format_error : public error {
  public:

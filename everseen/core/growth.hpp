@@ -10,6 +10,9 @@
 /// Layer i holds first_capacity * 2^i keys at rate budget * (1 - r) * r^i with r = 1/2. The rates of all
 /// layers sum to less than the budget, so growth never breaks the promise: a key never added is called seen
 /// only if some layer errs. (Almeida et al., Scalable Bloom Filters, 2007.)
+///
+/// Filters with a foreign layout grow as their own system has it: RedisBloom's by the same rates, but with
+/// its own sizes and `expansion` instead of 2; Guava's not at all.
 namespace everseen::growth {
 
 /// Layers that a slice may have. The 40th holds 2^39 times the first capacity.
@@ -35,5 +38,8 @@ struct layer_plan {
 /// @throws full_error  when a later layer would be beyond max_layers, 2^64 keys or 2^62 bits
 /// @throws parameter_error  when the first one already would: validate() asks, so no valid spec does
 [[nodiscard]] layer_plan plan_layer(const spec& s, unsigned index);
+
+/// Whether a layer of this capacity could be the `index`th of such a filter: no more than is planned for.
+[[nodiscard]] bool can_have(const spec& s, unsigned index, std::uint64_t capacity) noexcept;
 
 }  // namespace everseen::growth

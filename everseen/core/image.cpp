@@ -72,6 +72,19 @@ std::optional<window_spec> get_window(fields::reader& in) {
   return window_spec{std::chrono::milliseconds(width), slices};
 }
 
+foreign_rules get_foreign_rules(fields::reader& in) {
+  foreign_rules rules;
+  rules.funnel = static_cast<funnel_kind>(in.get<std::uint8_t>());
+  const auto flags = in.get<std::uint8_t>();
+  if (to_string(rules.funnel) == "invalid") in.refuse("its funnel is not known");
+  if (flags > 1) in.refuse("unknown flags");
+  rules.powers_of_two = flags == 1;
+  in.reserved(2);
+  rules.expansion = in.get<std::uint32_t>();
+  rules.first_bytes = in.get<std::uint64_t>();
+  return rules;
+}
+
 }  // namespace
 
 filter_id random_filter_id() {
@@ -115,7 +128,12 @@ std::array<std::byte, spec_bytes> encode_spec(const spec& s) {
   out.put(s.window ? static_cast<std::int64_t>(s.window->width.count()) : std::int64_t{0});
   out.put(s.window ? s.window->slices : std::uint32_t{0});
   out.put(s.partitions);
-  out.skip(24);
+  out.put(static_cast<std::uint8_t>(s.foreign.funnel));
+  out.put(std::uint8_t{s.foreign.powers_of_two});
+  out.skip(2);
+  out.put(s.foreign.expansion);
+  out.put(s.foreign.first_bytes);
+  out.skip(8);
   out.seal();
   return bytes;
 }
@@ -131,14 +149,15 @@ spec decode_spec(std::span<const std::byte> bytes) {
   s.hash = static_cast<hash_kind>(in.get<std::uint8_t>());
   s.growth = static_cast<growth_kind>(in.get<std::uint8_t>());
   if (to_string(s.layout) == "invalid") in.refuse("its layout is not known");
-  if (s.hash != hash_kind::xxh3 && s.hash != hash_kind::siphash) in.refuse("its hash is not known");
+  if (to_string(s.hash) == "invalid") in.refuse("its hash is not known");
   if (s.growth < growth_kind::grow || s.growth > growth_kind::overfill) in.refuse("its growth is not known");
   s.capacity = in.get<std::uint64_t>();
   s.error_rate = std::bit_cast<double>(in.get<std::uint64_t>());
   in.get(s.seed);
   s.window = get_window(in);
   s.partitions = in.get<std::uint32_t>();
-  in.reserved(24);
+  s.foreign = get_foreign_rules(in);
+  in.reserved(8);
   validate(s);
   return s;
 }

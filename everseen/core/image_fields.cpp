@@ -45,7 +45,7 @@ void check_shape(const reader& in, const geometry& shape) {
   if (shape.probes < 1 || shape.probes > max_probes || shape.probes != probes_of(shape.layout, shape.probes))
     in.refuse("probes " + std::to_string(shape.probes) + " do not fit layout " +
               std::string(to_string(shape.layout)));
-  if (shape.bytes == 0 || shape.bytes % line_bytes != 0 || shape.bytes > max_segment_bytes)
+  if (shape.bytes == 0 || shape.bytes % length_unit(shape.layout) != 0 || shape.bytes > max_segment_bytes)
     in.refuse("a length of " + std::to_string(shape.bytes) + " bytes is no segment's");
 }
 
@@ -60,9 +60,7 @@ void segment_order::check(const reader& in, const segment_id& id, const geometry
   if (id.layer >= growth::max_layers)
     in.refuse("segment " + name + " is beyond " + std::to_string(growth::max_layers) + " layers");
   if (shape.layout != spec_.layout) in.refuse("segment " + name + " has another layout than its filter");
-  // capacity > first << layer, written so that nothing overflows
-  const std::uint64_t first = growth::first_capacity(spec_);
-  if (capacity == 0 || (capacity - 1) >> id.layer >= first)
+  if (!growth::can_have(spec_, id.layer, capacity))
     in.refuse("segment " + name + " has a capacity of " + std::to_string(capacity) +
               " keys, more than its filter plans for");
   const bool same_slice = last_ && id.partition == last_->partition && id.slice == last_->slice;

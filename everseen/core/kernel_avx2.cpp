@@ -39,10 +39,10 @@ struct avx2_isa {
     return _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_and_si256(count, _mm256_set1_epi32(31)));
   }
   static __m256i load(const std::byte* at) noexcept {
-    return _mm256_load_si256(reinterpret_cast<const __m256i*>(at));
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
   }
   static void store(std::byte* at, __m256i value) noexcept {
-    _mm256_store_si256(reinterpret_cast<__m256i*>(at), value);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), value);
   }
 };
 

@@ -25,11 +25,11 @@ struct avx512_isa {
     return _mm512_rolv_epi32(_mm512_set1_epi32(1), count);
   }
   static bool covers(const std::byte* at, line bits) noexcept {
-    const __m512i missing = _mm512_andnot_si512(_mm512_load_si512(at), bits);
+    const __m512i missing = _mm512_andnot_si512(_mm512_loadu_si512(at), bits);
     return _mm512_test_epi64_mask(missing, missing) == 0;
   }
   static void set(std::byte* at, line bits) noexcept {
-    _mm512_store_si512(at, _mm512_or_si512(_mm512_load_si512(at), bits));
+    _mm512_storeu_si512(at, _mm512_or_si512(_mm512_loadu_si512(at), bits));
   }
 };
 

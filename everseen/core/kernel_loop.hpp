@@ -16,6 +16,7 @@
 #include <span>
 
 #include "everseen/core/digest.hpp"
+#include "everseen/core/foreign_positions.hpp"
 #include "everseen/core/layout.hpp"
 #include "everseen/core/verdict.hpp"
 
@@ -34,6 +35,7 @@ inline constexpr int into_l2 = 2;
 /// A key in a one-line or two-line layout.
 template <typename Isa, layout_kind Layout>
 struct line_key {
+  static constexpr bool has_lines = true;
   static constexpr bool two = lines_per_key(Layout) == 2;
 
   [[gnu::always_inline]] static std::size_t offset(draw::line_source source, const geometry& shape) noexcept {
@@ -82,18 +84,20 @@ struct line_key {
   }
 };
 
-/// A key in the classic layout: the same for every Isa, since its bits are scattered.
-template <typename Isa>
-struct classic_key {
+/// A key whose bits are scattered: the same for every Isa, which is a parameter so that no symbol is shared.
+template <typename Isa, typename Positions>
+struct scattered_key {
+  static constexpr bool has_lines = false;
+
   [[gnu::always_inline]] static void prefetch(const std::byte* segment, const geometry& shape,
                                               const digest& d) noexcept {
-    draw::positions positions(d, shape.bits());
+    Positions positions(d, shape.bits());
     for (unsigned i = 0; i < shape.probes; ++i)
       __builtin_prefetch(segment + positions.next() / 8, for_read, into_l2);
   }
   [[gnu::always_inline]] static bool check(const std::byte* segment, const geometry& shape,
                                            const digest& d) noexcept {
-    draw::positions positions(d, shape.bits());
+    Positions positions(d, shape.bits());
     for (unsigned i = 0; i < shape.probes; ++i) {
       const std::uint64_t p = positions.next();
       if ((segment[p / 8] & mask(p)) == std::byte{0}) return false;
@@ -102,7 +106,7 @@ struct classic_key {
   }
   [[gnu::always_inline]] static bool add(std::byte* segment, const geometry& shape,
                                          const digest& d) noexcept {
-    draw::positions positions(d, shape.bits());
+    Positions positions(d, shape.bits());
     std::byte missing{0};
     for (unsigned i = 0; i < shape.probes; ++i) {
       const std::uint64_t p = positions.next();
@@ -119,6 +123,9 @@ struct classic_key {
 };
 
 /// Walks a batch with the prefetch ring in front of it. `Visit` is `bool(const digest&)`: seen?
+///
+/// Where a segment does not begin on a cache line, each of its lines lies in two, and both are asked for: so
+/// it is in a Redis string, whose bytes follow a header.
 template <typename Key, typename Visit>
 [[gnu::always_inline]] inline std::uint64_t walk(const std::byte* segment, const geometry& shape,
                                                  std::span<const digest> digests, verdict* out,
@@ -130,12 +137,16 @@ template <typename Key, typename Visit>
     out[i] = static_cast<verdict>(all);
     seen += all;
   };
+  const bool both_halves = Key::has_lines && reinterpret_cast<std::uintptr_t>(segment) % line_bytes != 0;
+  const auto prefetch = [&](std::size_t i) {
+    Key::prefetch(segment, shape, digests[i]);
+    if (both_halves) Key::prefetch(segment + line_bytes - 1, shape, digests[i]);
+  };
   std::size_t i = 0;
   if (shape.bytes > fits_cache_bytes) {
-    for (std::size_t ahead = 0; ahead < std::min(n, distance); ++ahead)
-      Key::prefetch(segment, shape, digests[ahead]);
+    for (std::size_t ahead = 0; ahead < std::min(n, distance); ++ahead) prefetch(ahead);
     for (; i + distance < n; ++i) {
-      Key::prefetch(segment, shape, digests[i + distance]);
+      prefetch(i + distance);
       judge(i);
     }
   }
@@ -165,7 +176,13 @@ std::uint64_t check_any(const std::byte* segment, const geometry& shape, std::sp
   using enum layout_kind;
   switch (shape.layout) {
     case classic:
-      return check<classic_key<Isa>>(segment, shape, digests, out);
+      return check<scattered_key<Isa, draw::positions>>(segment, shape, digests, out);
+    case guava32:
+      return check<scattered_key<Isa, draw::guava32_positions>>(segment, shape, digests, out);
+    case guava64:
+      return check<scattered_key<Isa, draw::guava64_positions>>(segment, shape, digests, out);
+    case redisbloom:
+      return check<scattered_key<Isa, draw::redisbloom_positions>>(segment, shape, digests, out);
     case line_8x64:
       return check<line_key<Isa, line_8x64>>(segment, shape, digests, out);
     case line_16x32:
@@ -184,7 +201,13 @@ std::uint64_t add_any(std::byte* segment, const geometry& shape, std::span<const
   using enum layout_kind;
   switch (shape.layout) {
     case classic:
-      return add<classic_key<Isa>>(segment, shape, digests, out);
+      return add<scattered_key<Isa, draw::positions>>(segment, shape, digests, out);
+    case guava32:
+      return add<scattered_key<Isa, draw::guava32_positions>>(segment, shape, digests, out);
+    case guava64:
+      return add<scattered_key<Isa, draw::guava64_positions>>(segment, shape, digests, out);
+    case redisbloom:
+      return add<scattered_key<Isa, draw::redisbloom_positions>>(segment, shape, digests, out);
     case line_8x64:
       return add<line_key<Isa, line_8x64>>(segment, shape, digests, out);
     case line_16x32:

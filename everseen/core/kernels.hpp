@@ -21,10 +21,10 @@ namespace everseen {
 /// into L2, in every segment of more than 1 MiB; a smaller one lives in L2 anyway. Larger distances, other
 /// levels and a second ring were measured without gain: doc/measurements.md, "Prefetch ring".
 ///
-/// Preconditions of both functions: `segment` holds shape.bytes bytes and is 64-byte aligned; `out` has as
-/// many elements as `digests`. Verdicts come in the order of the digests, and a key that occurs twice in a
-/// batch is `fresh` at most once when added. Threads: look-ups may overlap each other; an add needs the
-/// segment for itself.
+/// Preconditions of both functions: `segment` holds shape.bytes bytes, at any address, but fastest at a
+/// multiple of 64; `out` has as many elements as `digests`. Verdicts come in the order of the digests, and a
+/// key that occurs twice in a batch is `fresh` at most once when added. Threads: look-ups may overlap each
+/// other; an add needs the segment for itself.
 struct kernel {
   using check_function = std::uint64_t(const std::byte* segment, const geometry& shape,
                                        std::span<const digest> digests, verdict* out) noexcept;

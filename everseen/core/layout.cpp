@@ -3,18 +3,23 @@
 #include <utility>
 
 #include "everseen/core/assert.hpp"
+#include "everseen/core/foreign_positions.hpp"
 
 namespace everseen {
 
 namespace {
 
-constexpr std::array<std::pair<layout_kind, std::string_view>, all_layouts.size()> names = {{
-    {layout_kind::classic, "classic"},
-    {layout_kind::line_8x64, "line-8x64"},
-    {layout_kind::line_16x32, "line-16x32"},
-    {layout_kind::two_line_8x64, "two-line-8x64"},
-    {layout_kind::two_line_16x32, "two-line-16x32"},
-}};
+constexpr std::array<std::pair<layout_kind, std::string_view>, all_layouts.size() + foreign_layouts.size()>
+    names = {{
+        {layout_kind::classic, "classic"},
+        {layout_kind::line_8x64, "line-8x64"},
+        {layout_kind::line_16x32, "line-16x32"},
+        {layout_kind::two_line_8x64, "two-line-8x64"},
+        {layout_kind::two_line_16x32, "two-line-16x32"},
+        {layout_kind::guava32, "guava32"},
+        {layout_kind::guava64, "guava64"},
+        {layout_kind::redisbloom, "redisbloom"},
+    }};
 
 /// Redis number of bit `bit` (0 = least significant) of a little-endian word that begins at byte `byte`.
 constexpr std::uint64_t redis_bit(std::uint64_t byte, unsigned bit) noexcept {
@@ -30,6 +35,14 @@ std::size_t line_positions(const geometry& shape, draw::line_source source,
     out[w] = redis_bit(line * line_bytes + w * (line_bytes / words), bit);
   }
   return words;
+}
+
+template <typename Positions>
+std::size_t scattered_positions(const geometry& shape, const digest& d,
+                                std::span<std::uint64_t> out) noexcept {
+  Positions positions(d, shape.bits());
+  for (std::uint64_t& each : out.first(shape.probes)) each = positions.next();
+  return shape.probes;
 }
 
 }  // namespace
@@ -48,10 +61,17 @@ std::optional<layout_kind> parse_layout_kind(std::string_view name) noexcept {
 
 std::size_t bit_positions(const geometry& shape, const digest& d, std::span<std::uint64_t> out) noexcept {
   EVERSEEN_ASSERT(out.size() >= shape.probes);
-  if (shape.layout == layout_kind::classic) {
-    draw::positions positions(d, shape.bits());
-    for (unsigned i = 0; i < shape.probes; ++i) out[i] = positions.next();
-    return shape.probes;
+  switch (shape.layout) {
+    case layout_kind::classic:
+      return scattered_positions<draw::positions>(shape, d, out);
+    case layout_kind::guava32:
+      return scattered_positions<draw::guava32_positions>(shape, d, out);
+    case layout_kind::guava64:
+      return scattered_positions<draw::guava64_positions>(shape, d, out);
+    case layout_kind::redisbloom:
+      return scattered_positions<draw::redisbloom_positions>(shape, d, out);
+    default:
+      break;
   }
   std::size_t written = line_positions(shape, draw::first_line(d), out);
   if (lines_per_key(shape.layout) == 2)

@@ -16,29 +16,48 @@ namespace everseen {
 /// `classic` spreads its probes over the whole segment: the fewest bits for a rate, one cache miss a probe.
 /// A *line* layout puts all bits of a key into one 64-byte cache line (or two): one miss and one vector
 /// operation, for a little more memory. sizing.hpp has the exact price of each.
+///
+/// The last three are those of other systems' filters, for filters that came from there or are to go there.
+/// They are scattered as classic is; what else they fix, foreign.hpp says.
 enum class layout_kind : std::uint8_t {
   classic = 1,         ///< k bits anywhere
   line_8x64 = 2,       ///< one line of 8 words of 64 bits, one bit in each
   line_16x32 = 3,      ///< one line of 16 words of 32 bits, one bit in each
   two_line_8x64 = 4,   ///< two independent lines of 8x64
   two_line_16x32 = 5,  ///< two independent lines of 16x32
+  guava32 = 6,         ///< Guava's MURMUR128_MITZ_32
+  guava64 = 7,         ///< Guava's MURMUR128_MITZ_64
+  redisbloom = 8,      ///< RedisBloom's
 };
 
+/// Those of everseen's own filters.
 inline constexpr std::array all_layouts = {layout_kind::classic, layout_kind::line_8x64,
                                            layout_kind::line_16x32, layout_kind::two_line_8x64,
                                            layout_kind::two_line_16x32};
 
+/// Those of other systems' filters.
+inline constexpr std::array foreign_layouts = {layout_kind::guava32, layout_kind::guava64,
+                                               layout_kind::redisbloom};
+
 [[nodiscard]] std::string_view to_string(layout_kind kind) noexcept;
+/// Knows the foreign ones, too.
 [[nodiscard]] std::optional<layout_kind> parse_layout_kind(std::string_view name) noexcept;
+
+[[nodiscard]] constexpr bool is_foreign(layout_kind kind) noexcept {
+  return kind >= layout_kind::guava32 && kind <= layout_kind::redisbloom;
+}
 
 inline constexpr std::size_t line_bytes = 64;
 inline constexpr std::uint64_t line_bits = 8 * line_bytes;
 inline constexpr unsigned max_probes = 64;
 
-/// Lines that a key touches (0: classic, which knows no lines).
+/// Lines that a key touches (0: its bits are scattered).
 [[nodiscard]] constexpr unsigned lines_per_key(layout_kind kind) noexcept {
   switch (kind) {
     case layout_kind::classic:
+    case layout_kind::guava32:
+    case layout_kind::guava64:
+    case layout_kind::redisbloom:
       return 0;
     case layout_kind::line_8x64:
     case layout_kind::line_16x32:
@@ -50,10 +69,18 @@ inline constexpr unsigned max_probes = 64;
   return 0;
 }
 
-/// Words of a line, which is also the bits a key sets in it: 8 or 16 (0: classic).
+/// Whether the bits of a key are anywhere in the segment, so that it has probes and no lines.
+[[nodiscard]] constexpr bool is_scattered(layout_kind kind) noexcept {
+  return lines_per_key(kind) == 0;
+}
+
+/// Words of a line, which is also the bits a key sets in it: 8 or 16 (0: they are scattered).
 [[nodiscard]] constexpr unsigned words_per_line(layout_kind kind) noexcept {
   switch (kind) {
     case layout_kind::classic:
+    case layout_kind::guava32:
+    case layout_kind::guava64:
+    case layout_kind::redisbloom:
       return 0;
     case layout_kind::line_8x64:
     case layout_kind::two_line_8x64:
@@ -65,20 +92,25 @@ inline constexpr unsigned max_probes = 64;
   return 0;
 }
 
+/// What the length of a segment is a multiple of, in bytes: lines, or the words of other systems.
+[[nodiscard]] constexpr std::uint64_t length_unit(layout_kind kind) noexcept {
+  return is_foreign(kind) ? sizeof(std::uint64_t) : line_bytes;
+}
+
 /// Shape of one segment: what, beside the digest, decides which bits are a key's.
 struct geometry {
   layout_kind layout = layout_kind::line_8x64;
-  std::uint8_t probes = 8;   ///< bits set for a key; fixed by the layout unless classic
-  std::uint64_t bytes = 64;  ///< length of the segment, a multiple of 64
+  std::uint8_t probes = 8;   ///< bits set for a key; fixed by the layout unless they are scattered
+  std::uint64_t bytes = 64;  ///< length of the segment, a multiple of length_unit(layout)
 
   [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return 8 * bytes; }
   [[nodiscard]] constexpr std::uint64_t lines() const noexcept { return bytes / line_bytes; }
   friend constexpr bool operator==(const geometry&, const geometry&) = default;
 };
 
-/// Bits a key sets under a layout; `classic_probes` is what a classic filter was created with.
-[[nodiscard]] constexpr unsigned probes_of(layout_kind kind, unsigned classic_probes) noexcept {
-  return kind == layout_kind::classic ? classic_probes : lines_per_key(kind) * words_per_line(kind);
+/// Bits a key sets under a layout; `scattered_probes` is what a filter without lines was created with.
+[[nodiscard]] constexpr unsigned probes_of(layout_kind kind, unsigned scattered_probes) noexcept {
+  return is_scattered(kind) ? scattered_probes : lines_per_key(kind) * words_per_line(kind);
 }
 
 /// The numbers that the layouts draw from a digest: doc/hashing.md, "From digest to bits".

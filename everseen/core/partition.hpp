@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "everseen/core/digest.hpp"
@@ -44,6 +45,8 @@ struct partition_batch {
   /// One time a key, or a single one for all. Ignored (and may be empty) without a window.
   std::span<const event_time> times;
   std::span<verdict> out;  ///< as many as digests
+  /// The keys themselves, one a digest, for a store that wants them (stored_filter::wants_keys); else empty.
+  std::span<const std::string_view> keys{};
 };
 
 /// The filter logic of one partition: layers, slices, growth and rotation over a place for bits.

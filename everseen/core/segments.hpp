@@ -25,7 +25,7 @@ class segments {
  public:
   virtual ~segments() = default;
 
-  /// The bytes of a segment that exists, 64-byte aligned, valid until it is dropped.
+  /// The bytes of a segment that exists, valid until it is dropped; best 64-byte aligned (kernels.hpp).
   [[nodiscard]] virtual std::byte* at(const segment_id& id) const noexcept = 0;
 
   /// A new segment, all zero, remembered durably before this returns.

@@ -166,27 +166,26 @@ std::uint64_t least(std::uint64_t guess, Predicate holds) {
 }
 
 unsigned probes_or_best(layout_kind layout, unsigned probes, double error_rate) {
-  return layout == layout_kind::classic && probes == 0 ? best_probes(error_rate) : probes_of(layout, probes);
+  return is_scattered(layout) && probes == 0 ? best_probes(error_rate) : probes_of(layout, probes);
 }
 
 }  // namespace
 
 double error_rate(const geometry& shape, double keys) {
-  if (shape.layout == layout_kind::classic)
-    return classic_rate(shape.probes, keys, static_cast<double>(shape.bits()));
+  if (is_scattered(shape.layout)) return classic_rate(shape.probes, keys, static_cast<double>(shape.bits()));
   const double whole = std::floor(keys);
   const double rate = lines_rate(shape, whole);
   return whole == keys ? rate : rate + (keys - whole) * (lines_rate(shape, whole + 1) - rate);
 }
 
 double error_rate(layout_kind layout, unsigned probes, double bits_per_key) {
-  if (layout != layout_kind::classic) return lines_rate(layout, bits_per_key);
+  if (!is_scattered(layout)) return lines_rate(layout, bits_per_key);
   return std::pow(-std::expm1(-double(probes) / bits_per_key), probes);
 }
 
 double bits_per_key(layout_kind layout, unsigned probes, double error_rate) {
   EVERSEEN_ASSERT(error_rate > 0 && error_rate < 1);
-  if (layout != layout_kind::classic) return lines_bits_per_key(layout, error_rate);
+  if (!is_scattered(layout)) return lines_bits_per_key(layout, error_rate);
   return classic_bits_per_key(probes_or_best(layout, probes, error_rate), error_rate);
 }
 
@@ -227,10 +226,10 @@ double keys_from_set_bits(const geometry& shape, std::uint64_t set_bits) {
   if (set_bits >= shape.bits()) return std::numeric_limits<double>::infinity();
   // A draw hits a given bit with the same chance in every layout: 1 / m if classic, else 1 / (lines * word
   // width).
-  const bool classic = shape.layout == layout_kind::classic;
+  const bool scattered = is_scattered(shape.layout);
   const double bits = static_cast<double>(shape.bits());
-  const double draws = classic ? shape.probes : lines_per_key(shape.layout);
-  const double hit = (classic ? 1.0 : words_per_line(shape.layout)) / bits;
+  const double draws = scattered ? shape.probes : lines_per_key(shape.layout);
+  const double hit = (scattered ? 1.0 : words_per_line(shape.layout)) / bits;
   return std::log1p(-static_cast<double>(set_bits) / bits) / (draws * std::log1p(-hit));
 }
 

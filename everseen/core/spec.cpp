@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "everseen/core/error.hpp"
+#include "everseen/core/foreign.hpp"
 #include "everseen/core/growth.hpp"
 #include "everseen/core/sizing.hpp"
 
@@ -43,24 +44,28 @@ void require(std::string_view name, Number value, Number low, Number high, std::
   if (!(value >= low && value <= high)) out_of_range(name, value, low, high, advice);
 }
 
-void validate_rate(double error_rate) {
-  require("error_rate", error_rate, sizing::min_error_rate, sizing::max_error_rate,
+/// Other systems have filters that err more often than not, and such a filter can come from there.
+void validate_rate(layout_kind layout, double error_rate) {
+  const double most = is_foreign(layout) ? std::nextafter(1.0, 0.0) : sizing::max_error_rate;
+  require("error_rate", error_rate, sizing::min_error_rate, most,
           "give the share of new keys that may be called seen, such as 0.000001");
 }
 
 void validate_names(const spec& s) {
   if (to_string(s.layout) == "invalid")
     throw parameter_error("layout number " + text(static_cast<unsigned>(s.layout)) +
-                          " is not one of 1 to 5; this filter may come from a newer version");
-  if (s.hash != hash_kind::xxh3 && s.hash != hash_kind::siphash)
+                          " is not one of 1 to 8; this filter may come from a newer version");
+  if (to_string(s.hash) == "invalid")
     throw parameter_error("hash number " + text(static_cast<unsigned>(s.hash)) +
-                          " is neither 1 nor 2; this filter may come from a newer version");
+                          " is not one of 1 to 4; this filter may come from a newer version");
   if (to_string(s.growth) == "invalid")
     throw parameter_error("growth number " + text(static_cast<unsigned>(s.growth)) +
                           " is not one of 1 to 3; this filter may come from a newer version");
 }
 
 void validate_probes(layout_kind layout, unsigned probes) {
+  if (is_foreign(layout))
+    return require("probes", probes, 1U, max_probes, "ask for an error rate that needs fewer");
   if (layout == layout_kind::classic)
     return require("probes", probes, 1U, max_probes,
                    "leave them out to get the number that needs the fewest bits");
@@ -84,16 +89,51 @@ void validate_window(const window_spec& w) {
         " slices of whole milliseconds; the nearest below that is: " + text(width - width % slices) + " ms");
 }
 
+void refuse_in(layout_kind layout, const std::string& what) {
+  throw parameter_error("a filter of layout " + std::string(to_string(layout)) + " " + what);
+}
+
+/// What other systems' filters cannot have, or not in another way.
+void validate_foreign(const spec& s) {
+  const foreign_rules& rules = s.foreign;
+  const bool redisbloom = s.layout == layout_kind::redisbloom;
+  if (s.hash != foreign::hash_of(s.layout))
+    refuse_in(s.layout, "always has the hash " + std::string(to_string(foreign::hash_of(s.layout))));
+  if (s.seed != hash_seed{}) refuse_in(s.layout, "has no seed");
+  if (s.window) refuse_in(s.layout, "has no window");
+  if (s.partitions != 1) refuse_in(s.layout, "has one partition");
+  if ((s.growth == growth_kind::overfill) == redisbloom)
+    refuse_in(s.layout, redisbloom ? "grows or refuses keys, and cannot be overfilled"
+                                   : "does not grow: it is overfilled");
+  if (to_string(rules.funnel) == "invalid" || (redisbloom && rules.funnel != funnel_kind::bytes))
+    refuse_in(s.layout, "has no such funnel");
+  if (!redisbloom && (rules.expansion != 0 || rules.powers_of_two))
+    refuse_in(s.layout, "has no rules of growth");
+  if (redisbloom && s.growth == growth_kind::grow && rules.expansion == 0)
+    refuse_in(s.layout, "cannot grow by a factor of 0");
+  const std::uint64_t most = redisbloom ? std::uint64_t{1} << 59 : foreign::max_guava_words * 8;
+  if (rules.first_bytes == 0 || rules.first_bytes % length_unit(s.layout) != 0 || rules.first_bytes > most)
+    refuse_in(s.layout, "cannot be " + text(rules.first_bytes) + " bytes long");
+}
+
+void validate_own(const spec& s) {
+  if (!has_secret_seed(s.hash))
+    refuse_in(s.layout, "has no use for the hash " + std::string(to_string(s.hash)) +
+                            ", which is other systems'; take xxh3 or siphash");
+  if (s.foreign != foreign_rules{}) refuse_in(s.layout, "has no rules of another system");
+}
+
 /// All but what a layer would need, which only a spec that passed this can be asked.
 void validate_numbers(const spec& s) {
   require("capacity", s.capacity, std::uint64_t{1}, max_capacity,
           "give the number of different keys you expect");
-  validate_rate(s.error_rate);
   validate_names(s);
+  validate_rate(s.layout, s.error_rate);
   validate_probes(s.layout, s.probes);
   if (s.window) validate_window(*s.window);
   require("partitions", s.partitions, 1U, max_partitions,
           "leave them out to get one for each 4 to 8 MiB, at most 64");
+  is_foreign(s.layout) ? validate_foreign(s) : validate_own(s);
 }
 
 /// Partitions of 4 to 8 MiB: a batch sorted by partition then works in a corner of the memory that the caches
@@ -106,6 +146,40 @@ std::uint32_t choose_partitions(spec s) {
   constexpr std::uint64_t most = 64;
   const std::uint64_t bytes = growth::plan_layer(s, 0).shape.bytes;
   return static_cast<std::uint32_t>(std::bit_floor(std::clamp<std::uint64_t>(bytes / good_bytes, 1, most)));
+}
+
+/// @param size  of the first layer
+void set_first_layer(spec& s, const foreign::wanted_size& size) {
+  const double most_bits = 0x1p62;
+  if (size.words < 1) refuse_in(s.layout, "needs no bits for that error rate; ask for a lower one");
+  if (size.words * 64 > most_bits) refuse_in(s.layout, "would exceed 2^62 bits; ask for fewer keys");
+  validate_probes(s.layout, static_cast<unsigned>(std::min(size.probes, 1e6)));
+  s.probes = static_cast<std::uint8_t>(size.probes);
+  s.foreign.first_bytes = static_cast<std::uint64_t>(size.words) * 8;
+}
+
+spec make_foreign_spec(const spec_request& request) {
+  spec s;
+  s.layout = *request.layout;
+  s.capacity = request.capacity;
+  s.error_rate = request.error_rate;
+  s.hash = foreign::hash_of(s.layout);
+  s.window = request.window;
+  s.partitions = request.partitions.value_or(1);
+  if (request.probes) refuse_in(s.layout, "takes its probes from the error rate; leave them out");
+  s.foreign.funnel = request.funnel;
+  if (s.layout == layout_kind::redisbloom) {
+    s.growth = request.growth;
+    s.foreign.expansion = request.expansion;
+    const bool grows = s.growth == growth_kind::grow;
+    const double first_rate = grows ? s.error_rate / 2 : s.error_rate;
+    set_first_layer(s, foreign::redisbloom_size({s.capacity, first_rate}, false).size);
+  } else {
+    s.growth = growth_kind::overfill;
+    set_first_layer(s, foreign::guava_size({s.capacity, s.error_rate}));
+  }
+  validate(s);
+  return s;
 }
 
 }  // namespace
@@ -123,7 +197,8 @@ std::optional<growth_kind> parse_growth_kind(std::string_view name) noexcept {
 }
 
 spec make_spec(const spec_request& request) {
-  validate_rate(request.error_rate);  // what the planner chooses follows from it
+  validate_rate(layout_kind::classic, request.error_rate);  // what the planner chooses follows from it
+  if (request.layout && is_foreign(*request.layout)) return make_foreign_spec(request);
   spec s;
   s.capacity = request.capacity;
   s.error_rate = request.error_rate;

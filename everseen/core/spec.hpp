@@ -33,6 +33,15 @@ struct window_spec {
   friend constexpr bool operator==(const window_spec&, const window_spec&) = default;
 };
 
+/// What a filter with a foreign layout goes on by: the rules of its own system. Empty for all others.
+struct foreign_rules {
+  funnel_kind funnel = funnel_kind::bytes;  ///< Guava: how a key becomes the bytes that are hashed
+  bool powers_of_two = false;   ///< RedisBloom: bits are rounded up to a power of two (made without NOROUND)
+  std::uint32_t expansion = 0;  ///< RedisBloom: a layer has room for so many times the keys of the one before
+  std::uint64_t first_bytes = 0;  ///< length of the first layer
+  friend bool operator==(const foreign_rules&, const foreign_rules&) = default;
+};
+
 /// What a filter was created with. Never changes afterwards.
 struct spec {
   std::uint64_t capacity =
@@ -45,6 +54,7 @@ struct spec {
   growth_kind growth = growth_kind::grow;
   std::optional<window_spec> window;
   std::uint32_t partitions = 1;
+  foreign_rules foreign{};
 
   friend bool operator==(const spec&, const spec&) = default;
 };
@@ -52,6 +62,9 @@ struct spec {
 /// What the caller asks for; whatever is left empty is chosen by the planner.
 ///
 ///     make_spec({.capacity = 10'000'000, .error_rate = 1e-6})
+///
+/// A foreign layout fixes hash, probes, partitions and, of Guava, growth; what is said of these is not looked
+/// at, but for what contradicts it.
 struct spec_request {
   std::uint64_t capacity = 1'000'000;
   double error_rate = 1e-6;
@@ -62,6 +75,8 @@ struct spec_request {
   growth_kind growth = growth_kind::grow;
   std::optional<window_spec> window{};
   std::optional<std::uint32_t> partitions{};
+  funnel_kind funnel = funnel_kind::bytes;  ///< Guava only
+  std::uint32_t expansion = 2;              ///< RedisBloom only
 };
 
 inline constexpr std::uint64_t max_capacity = std::uint64_t{1} << 48;

@@ -46,9 +46,10 @@ void join(batch_result& all, batch_result chunk) {
 }
 
 /// Feeds a batch through `judge`, chunk by chunk. `digest_chunk(from, count)` gives a chunk's digests.
+/// @param keys  empty where the filter does not want them
 template <typename Digests, typename Judge>
 batch_result for_each_chunk(const spec& s, std::span<const event_time> times, std::span<verdict> out,
-                            Digests digest_chunk, Judge judge) {
+                            std::span<const std::string_view> keys, Digests digest_chunk, Judge judge) {
   check_times(s, out.size(), times.size());
   batch_result all = tally{};
   scatter& sorted = thread_scratch().sorted;
@@ -56,7 +57,8 @@ batch_result for_each_chunk(const spec& s, std::span<const event_time> times, st
     const std::size_t count = std::min(chunk_keys, out.size() - from);
     const auto chunk_times = times.size() > 1 ? times.subspan(from, count) : times;
     const auto batches =
-        sorted.sort(digest_chunk(from, count), chunk_times, s.partitions, out.subspan(from, count));
+        sorted.sort(digest_chunk(from, count), chunk_times, s.partitions, out.subspan(from, count),
+                    keys.empty() ? keys : keys.subspan(from, count));
     batch_result judged = judge(batches);
     sorted.gather();
     const bool go_on = judged || !judged.error().ends_batch();
@@ -73,13 +75,16 @@ batch_result for_each_chunk(const spec& s, std::span<const event_time> times, st
 }  // namespace
 
 filter::filter(std::string name, std::shared_ptr<stored_filter> stored)
-    : name_(std::move(name)), stored_(std::move(stored)), hash_(get_spec().hash, get_spec().seed) {}
+    : name_(std::move(name)),
+      stored_(std::move(stored)),
+      hash_(get_spec().hash, get_spec().seed, get_spec().foreign.funnel) {}
 
 batch_result filter::add_digests(std::span<const digest> digests, std::span<verdict> out,
                                  std::span<const event_time> times) {
   EVERSEEN_ASSERT(out.size() == digests.size());
+  must_not_want_keys();
   return for_each_chunk(
-      get_spec(), times, out,
+      get_spec(), times, out, {},
       [&](std::size_t from, std::size_t count) { return digests.subspan(from, count); },
       [&](auto batches) { return stored_->add(batches); });
 }
@@ -87,8 +92,9 @@ batch_result filter::add_digests(std::span<const digest> digests, std::span<verd
 batch_result filter::may_contain_digests(std::span<const digest> digests, std::span<verdict> out,
                                          std::span<const event_time> times) const {
   EVERSEEN_ASSERT(out.size() == digests.size());
+  must_not_want_keys();
   return for_each_chunk(
-      get_spec(), times, out,
+      get_spec(), times, out, {},
       [&](std::size_t from, std::size_t count) { return digests.subspan(from, count); },
       [&](auto batches) { return std::as_const(*stored_).check(batches); });
 }
@@ -97,7 +103,7 @@ batch_result filter::add(std::span<const std::string_view> keys, std::span<verdi
                          std::span<const event_time> times) {
   EVERSEEN_ASSERT(out.size() == keys.size());
   return for_each_chunk(
-      get_spec(), times, out,
+      get_spec(), times, out, stored_->wants_keys() ? keys : std::span<const std::string_view>{},
       [&](std::size_t from, std::size_t count) { return digests_of(keys.subspan(from, count)); },
       [&](auto batches) { return stored_->add(batches); });
 }
@@ -106,12 +112,17 @@ batch_result filter::may_contain(std::span<const std::string_view> keys, std::sp
                                  std::span<const event_time> times) const {
   EVERSEEN_ASSERT(out.size() == keys.size());
   return for_each_chunk(
-      get_spec(), times, out,
+      get_spec(), times, out, stored_->wants_keys() ? keys : std::span<const std::string_view>{},
       [&](std::size_t from, std::size_t count) { return digests_of(keys.subspan(from, count)); },
       [&](auto batches) { return std::as_const(*stored_).check(batches); });
 }
 
-std::span<const digest> filter::digests_of(std::span<const std::string_view> keys) const noexcept {
+void filter::must_not_want_keys() const {
+  if (stored_->wants_keys())
+    throw parameter_error("the filter '" + name_ + "' makes its own hashes; give it keys instead of digests");
+}
+
+std::span<const digest> filter::digests_of(std::span<const std::string_view> keys) const {
   const std::span<digest> out(thread_scratch().digests.data(), keys.size());
   hash_(keys, out);
   return out;
@@ -125,7 +136,8 @@ verdict judge_one(const filter& f, std::string_view key, std::span<const event_t
   check_times(f.get_spec(), 1, times.size());
   const digest d = f.hash()(key);
   verdict out = verdict::unknown;
-  const partition_batch batch = {partition_of(d, f.get_spec().partitions), {&d, 1}, times, {&out, 1}};
+  const partition_batch batch = {
+      partition_of(d, f.get_spec().partitions), {&d, 1}, times, {&out, 1}, {&key, 1}};
   const batch_result result = call(std::span(&batch, 1));
   if (!result) result.error().raise();
   return out;

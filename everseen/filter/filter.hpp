@@ -56,7 +56,8 @@ class filter {
   /// full_error all that follows in the span is unknown, so that adding the unknown ones again is right.
   /// @param times  nothing, one for all, or one a key      @pre out.size() == keys.size()
   /// @return how many got which verdict; on failure see batch_failure, `out` is valid then too
-  /// @throws parameter_error  a window and no times, or a wrong number of them
+  /// @throws parameter_error  a window and no times, or a wrong number of them; or a key that the filter's
+  ///                          funnel cannot take, such as a word where it wants numbers
   batch_result add(std::span<const std::string_view> keys, std::span<verdict> out,
                    std::span<const event_time> times = {});
 
@@ -71,6 +72,7 @@ class filter {
                            std::span<const event_time> times = {}) const;
 
   /// As above, for callers that hashed already with hash().
+  /// @throws parameter_error  the filter makes its own hashes: stored().wants_keys()
   batch_result add_digests(std::span<const digest> digests, std::span<verdict> out,
                            std::span<const event_time> times = {});
   batch_result may_contain_digests(std::span<const digest> digests, std::span<verdict> out,
@@ -91,7 +93,8 @@ class filter {
   [[nodiscard]] stored_filter& stored() const noexcept { return *stored_; }
 
  private:
-  [[nodiscard]] std::span<const digest> digests_of(std::span<const std::string_view> keys) const noexcept;
+  void must_not_want_keys() const;
+  [[nodiscard]] std::span<const digest> digests_of(std::span<const std::string_view> keys) const;
 
   std::string name_;
   std::shared_ptr<stored_filter> stored_;

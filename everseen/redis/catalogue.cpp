@@ -40,6 +40,14 @@ spec spec_in(const std::string& key, const reply& field) {
   }
 }
 
+attachment attachment_in(const std::string& key, const reply& fields) {
+  try {
+    return decode_attachment(fields[0].text(), fields[8].text(), fields[9].text());
+  } catch (const error& e) {
+    throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
+  }
+}
+
 /// Several commands about one key.
 std::vector<reply> ask_all(session& with, const std::string& key, std::string wire, std::size_t commands) {
   const request r{{key, 0}, std::move(wire), commands, true};
@@ -96,6 +104,12 @@ bool catalogue::is_lost(session& with, std::string_view name) const {
   }
 }
 
+void catalogue::require_free(session& with, std::string_view name) const {
+  validate_filter_name(name);
+  if (has_header(with, name)) throw filter_exists(name);
+  if (is_lost(with, name)) throw damaged_key(keys_of(name).header(), "is missing");
+}
+
 void catalogue::unlist(session& with, std::string_view name) const {
   (void)ask_all(with, index(), encode({"SREM", index(), name}) + encode({"ZREM", ends(), name}), 2);
 }
@@ -132,24 +146,29 @@ header catalogue::read_header(session& with, std::string_view name) const {
   }
   if (is_lost(with, name)) throw damaged_key(key, "is missing");
   if (look_up(with, name) == listing::ended)
-    throw parameter_error("the filter '" + std::string(name) +
-                          "' has ended, as it was made to; make one with: everseen create " +
-                          std::string(name));
+    throw filter_ended("the filter '" + std::string(name) +
+                       "' has ended, as it was made to; make one with: everseen create " + std::string(name));
   throw no_such_filter(name);
 }
 
 reply catalogue::header_of(session& with, std::string_view name) const {
   const std::string key = keys_of(name).header();
-  return ask_about(
-      with, {key, 0},
-      {"HMGET", key, "spec", "id", "generation", "ready", "ends_at", "next", "next_spec", "next_ready"});
+  return ask_about(with, {key, 0},
+                   {"HMGET", key, "spec", "id", "generation", "ready", "ends_at", "next", "next_spec",
+                    "next_ready", "key", "cursor"});
 }
 
 header catalogue::decode(std::string_view name, const reply& fields) const {
   const key_names keys = keys_of(name);
   const std::string key = keys.header();
-  header h{{.keys = keys, .spec = spec_in(key, fields[0])}};
+  header h{{.keys = keys, .spec = {}}};
   remote_filter& f = h.live;
+  if (is_attachment(fields[0].text())) {
+    h.attached = attachment_in(key, fields);
+    f.spec = spec_of(*h.attached);
+  } else {
+    f.spec = spec_in(key, fields[0]);
+  }
   if (fields[1].text().size() != f.id.size()) throw damaged_key(key, "has no valid id");
   std::ranges::copy(fields[1].text(), f.id.begin());
   const auto generation = number_in<std::uint64_t>(fields[2].text());

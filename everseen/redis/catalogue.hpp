@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/redis/attachment.hpp"
 #include "everseen/redis/remote_partition.hpp"
 #include "everseen/redis/session.hpp"
 
@@ -15,6 +16,8 @@ struct header {
   remote_filter live;                   ///< the generation in use
   std::optional<remote_filter> next{};  ///< the one that is to replace it, while the filter is rebuilt
   bool next_is_ready = false;           ///< it holds all that it must, so partitions begin to close
+  /// The filter is another program's: it has no partitions, and of `live` no more than names and spec count.
+  std::optional<attachment> attached{};
 };
 
 /// The names under a prefix and where each of them leads: the index, the ends, and the headers of
@@ -48,10 +51,15 @@ class catalogue {
   /// Whether the name is listed, has not ended, and has no header: that is damage.
   [[nodiscard]] bool is_lost(session& with, std::string_view name) const;
 
+  /// @throws name_taken  @throws format_error  the name is that of a filter which was lost: to begin anew
+  /// would
+  ///         call everything fresh that it had seen
+  void require_free(session& with, std::string_view name) const;
+
   /// All names in the index, in no order; some may lead nowhere.
   [[nodiscard]] std::vector<std::string> names(session& with) const;
 
-  /// @throws parameter_error  there is no filter of this name, or it has ended
+  /// @throws no_filter        there is no filter of this name; filter_ended: not any more
   /// @throws format_error     its header is damaged, or missing though it is listed
   /// @throws storage_error    it is being dropped
   [[nodiscard]] header read_header(session& with, std::string_view name) const;

@@ -110,7 +110,9 @@ void dispatcher::answered(server& by, job& j, std::vector<reply> replies) {
   by.pauses.reset();
   if (std::exchange(in_trouble_, false) && patience_) patience_->is_over();
   std::vector<reply> all = j.take_replies();
-  if (const auto denied = std::ranges::find_if(all, is_denial); j.may_have_run && denied != all.end()) {
+  const bool harmless = j.asked().repeatable.time() == repetition(true).time();
+  if (const auto denied = std::ranges::find_if(all, is_denial);
+      j.may_have_run && !harmless && denied != all.end()) {
     // Taken for an answer, somebody would ask by other commands, and find the keys that this one added.
     const failure why = {"redis at " + to_string(by.where) +
                          " denies what it may have done before: " + std::string(denied->text())};

@@ -1,12 +1,14 @@
 #include "everseen/redis/gear.hpp"
 
 #include "everseen/redis/bitfield_gear.hpp"
+#include "everseen/redis/module_gear.hpp"
 #include "everseen/redis/refusal.hpp"
 #include "everseen/redis/script_gear.hpp"
 
 namespace everseen::redis {
 
 std::unique_ptr<gear> make_gear(gear_kind kind, const remote_filter& f, std::string_view client) {
+  if (kind == gear_kind::module) return std::make_unique<module_gear>(f, client);
   if (kind == gear_kind::bitfield) return std::make_unique<bitfield_gear>(f);
   return std::make_unique<script_gear>(f, client);
 }

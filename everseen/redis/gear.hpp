@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "everseen/core/partition.hpp"
+#include "everseen/core/partition_keys.hpp"
 #include "everseen/redis/redis_url.hpp"
 #include "everseen/redis/remote_partition.hpp"
 #include "everseen/redis/session.hpp"
@@ -25,8 +26,10 @@ struct judging {
   std::uint32_t partition = 0;
   std::uint64_t epoch = 0;  ///< that the targets belong to
   bool adding = false;
+  window::slice_index slice = window::timeless;
   std::span<const digest> digests;
-  std::vector<target> targets;  ///< when adding, the one to write comes last
+  /// When adding, the one to write comes last. Empty for a gear that makes segments: it finds them, too.
+  std::vector<target> targets;
 };
 
 /// A segment on its way to its full length, before it is published.
@@ -49,7 +52,7 @@ struct publication {
 };
 
 /// Until it is published nobody else would ever find a segment, so it has a time limit.
-inline constexpr std::string_view unpublished_life_ms = "600000";
+using partition_keys::unpublished_life_ms;
 
 /// What an answer meant.
 struct meaning {
@@ -84,6 +87,11 @@ struct meaning {
 class gear {
  public:
   virtual ~gear() = default;
+
+  /// Whether judging makes the segments that keys need. Else they are made before, by what follows.
+  [[nodiscard]] virtual bool makes_segments() const noexcept { return false; }
+  /// Keys judged in one call: a few milliseconds of the server's time.
+  [[nodiscard]] virtual std::size_t keys_a_call() const noexcept { return 1000; }
 
   [[nodiscard]] virtual request judge(const judging& q) = 0;
   [[nodiscard]] virtual meaning judged(const judging& q, const answer& a) = 0;

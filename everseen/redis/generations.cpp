@@ -49,23 +49,27 @@ void note(std::optional<batch_failure>& all, std::optional<batch_failure> one) {
 void drive(session& with, const replica_wait& replicas, lease_wait wait, std::vector<partition_task>& tasks) {
   std::vector<partition_task*> waiting;
   std::vector<request> requests;
+  std::vector<bool> followed;  // by a wait for the replicas
   for (;;) {
     waiting.clear();
     requests.clear();
+    followed.clear();
     for (partition_task& task : tasks) {
       if (task.done()) continue;
-      const bool adds = task.adds_next();
+      followed.push_back(task.adds_next());
       waiting.push_back(&task);
       requests.push_back(task.next());
-      if (adds) replicas.follow(requests.back(), tasks.size());
+      if (followed.back()) replicas.follow(requests.back(), tasks.size());
     }
     if (waiting.empty()) return;
     std::vector<answer> answers = with.exchange(requests);
-    for (std::size_t i = 0; i < waiting.size(); ++i)
-      if (auto lacking = replicas.take_off(requests[i], answers[i]))
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      auto lacking = followed[i] ? replicas.take_off(requests[i], answers[i]) : std::nullopt;
+      if (lacking)
         waiting[i]->give_up(*std::move(lacking));
       else
         waiting[i]->take(answers[i]);
+    }
     std::erase_if(waiting, [](const partition_task* task) { return !task->held(); });
     if (waiting.empty()) continue;
     if (wait.is_over())
@@ -316,14 +320,17 @@ std::vector<partition_task> generations::tasks_for(const session& with, generati
   const std::scoped_lock alone(lock_);
   for (const part& p : parts)
     tasks.emplace_back(in.names, what, p.batch, in.known[p.batch.partition], first_gear(with, in.names),
-                       second_gear(with, in.names), partition_task::terms{p.also_in, even_if_closed});
+                       second_gear(with, in.names), partition_task::terms{p.also_in, even_if_closed},
+                       gear_in_server(with, in.names));
   return tasks;
 }
 
 void generations::run(session& with, std::vector<partition_task>& tasks) {
   drive(with, replica_wait(pool_->url()), lease_wait(pool_->url().retry_for), tasks);
-  for (const partition_task& task : tasks)
+  for (const partition_task& task : tasks) {
     if (task.changed_gear()) no_scripts_ = true;
+    if (task.known()) has_module_ = task.known()->has_module;
+  }
 }
 
 void generations::learn(generation& in, std::span<const part> parts, std::span<const partition_task> tasks) {
@@ -333,19 +340,31 @@ void generations::learn(generation& in, std::span<const part> parts, std::span<c
     // Another thread may have learned more meanwhile; after a failure nothing is certain.
     if (tasks[i].failure())
       known = nullptr;
-    else if (tasks[i].known() && (!known || known->epoch < tasks[i].known()->epoch))
+    else if (tasks[i].known() && (!known || known->epoch < tasks[i].known()->epoch ||
+                                  known->has_module != tasks[i].known()->has_module))
       known = tasks[i].known();
   }
 }
 
 gear_kind generations::gear_in_use() const noexcept {
+  if (has_module_) return gear_kind::module;
+  return gear_without_module();
+}
+
+gear_kind generations::gear_without_module() const noexcept {
   const gear_kind fastest = no_scripts_ ? gear_kind::bitfield : gear_kind::script;
   const gear_kind asked = pool_->url().gear.value_or(fastest);
   return asked == gear_kind::merge ? fastest : asked;  // for what is not bulk loading
 }
 
 std::unique_ptr<gear> generations::first_gear(const session& with, const remote_filter& f) const {
-  return make_gear(gear_in_use(), f, with.name());
+  return make_gear(gear_without_module(), f, with.name());
+}
+
+/// Which servers have it, each tells when it is asked for the state of a partition.
+std::unique_ptr<gear> generations::gear_in_server(const session& with, const remote_filter& f) const {
+  if (pool_->url().gear) return nullptr;
+  return make_gear(gear_kind::module, f, with.name());
 }
 
 std::unique_ptr<gear> generations::second_gear(const session& with, const remote_filter& f) const {

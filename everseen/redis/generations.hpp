@@ -62,6 +62,7 @@ class generations {
   failure look_up_closed(session& with, generation& in, std::vector<part>& parts);
   failure why_gone(session& with, const batch_failure& damage) const;
 
+  [[nodiscard]] gear_kind gear_without_module() const noexcept;
   [[nodiscard]] generation* destination(session& with, generation& in);
   [[nodiscard]] generation& next_of(session& with, std::uint64_t number);
   [[nodiscard]] generation& known_as(const remote_filter& names, std::uint64_t parent);
@@ -72,12 +73,14 @@ class generations {
   void learn(generation& in, std::span<const part> parts, std::span<const partition_task> tasks);
   [[nodiscard]] std::unique_ptr<gear> first_gear(const session& with, const remote_filter& f) const;
   [[nodiscard]] std::unique_ptr<gear> second_gear(const session& with, const remote_filter& f) const;
+  [[nodiscard]] std::unique_ptr<gear> gear_in_server(const session& with, const remote_filter& f) const;
 
   std::shared_ptr<session_pool> pool_;
   catalogue catalogue_;
   const std::string name_;
   const std::uint32_t partitions_;       // of the batches that we are given
   std::atomic<bool> no_scripts_{false};  // the server forbids them
+  std::atomic<bool> has_module_{false};  // the server asked last
   std::mutex lock_;                      // guards what follows
   std::map<std::uint64_t, std::unique_ptr<generation>> all_;
   generation* home_ = nullptr;  // where batches begin

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "everseen/core/partition_keys.hpp"
 #include "everseen/core/segments.hpp"
 
 namespace everseen::redis {
@@ -36,16 +37,16 @@ class key_names {
   }
   /// A segment: a string of bits.
   [[nodiscard]] std::string segment(std::uint64_t generation, const segment_id& id) const {
-    return state(generation, id.partition) + ":" + std::to_string(id.slice) + "." + std::to_string(id.layer);
+    return partition_keys::segment(state(generation, id.partition), id);
   }
   /// What a transaction checks the epoch by where scripts are forbidden: fence.hpp.
   [[nodiscard]] std::string fence(std::uint64_t generation, std::uint32_t partition) const {
-    return state(generation, partition) + ":f";
+    return partition_keys::fence(state(generation, partition));
   }
   /// The last batch of one client and what it was answered; expires.
   [[nodiscard]] std::string token(std::uint64_t generation, std::uint32_t partition,
                                   std::string_view client) const {
-    return state(generation, partition) + ":t:" + std::string(client);
+    return partition_keys::token(state(generation, partition), client);
   }
 
  private:
@@ -53,9 +54,6 @@ class key_names {
   std::string filter_;
 };
 
-/// The field of a state hash that counts a segment's keys.
-[[nodiscard]] inline std::string count_field(const segment_id& id) {
-  return "keys:" + std::to_string(id.slice) + "." + std::to_string(id.layer);
-}
+using partition_keys::count_field;
 
 }  // namespace everseen::redis

@@ -33,14 +33,6 @@ void local_segments::create(const segment_id& id, const geometry& shape, std::ui
   memory_segments::create(id, shape, capacity);
 }
 
-std::vector<listed_segment> segments_of(std::uint32_t partition, const std::vector<slice_state>& slices) {
-  std::vector<listed_segment> all;
-  for (const slice_state& slice : slices)
-    for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer)
-      all.push_back({{partition, slice.index, layer}, slice.layers[layer]});
-  return all;
-}
-
 leased_partition::leased_partition(const remote_filter& f, std::string owner, local_segments& place,
                                    remote_partition now)
     : filter_(f), owner_(std::move(owner)), place_(place), there_(std::move(now)) {

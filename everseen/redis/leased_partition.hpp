@@ -67,12 +67,4 @@ class leased_partition {
   std::unique_ptr<partition> here_{};
 };
 
-/// All segments of slices, oldest first, with their layers.
-struct listed_segment {
-  segment_id id;
-  layer_state layer;
-};
-[[nodiscard]] std::vector<listed_segment> segments_of(std::uint32_t partition,
-                                                      const std::vector<slice_state>& slices);
-
 }  // namespace everseen::redis

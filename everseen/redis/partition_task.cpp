@@ -6,6 +6,7 @@
 #include "everseen/core/growth.hpp"
 #include "everseen/redis/command.hpp"
 #include "everseen/redis/lease.hpp"
+#include "everseen/redis/module_gear.hpp"
 
 namespace everseen::redis {
 
@@ -18,14 +19,15 @@ constexpr int max_stale = 1000;  // somebody else wins every race: then somethin
 
 partition_task::partition_task(const remote_filter& f, purpose what, const partition_batch& batch,
                                std::shared_ptr<const remote_partition> known, std::unique_ptr<gear> first,
-                               std::unique_ptr<gear> second, terms t)
+                               std::unique_ptr<gear> second, terms t, std::unique_ptr<gear> in_server)
     : filter_(f),
       purpose_(what),
       batch_(batch),
       terms_(t),
       known_(std::move(known)),
       gear_(std::move(first)),
-      second_(std::move(second)) {
+      second_(std::move(second)),
+      in_server_(std::move(in_server)) {
   std::fill(batch_.out.begin(), batch_.out.end(), verdict::unknown);
   if (known_) plan();
 }
@@ -64,6 +66,10 @@ std::vector<segment_id> partition_task::live_segments(window::slice_index slice)
   return live;
 }
 
+gear& partition_task::judge() const noexcept {
+  return in_server_ && known_->has_module ? *in_server_ : *gear_;
+}
+
 bool partition_task::must_go_elsewhere() {
   if (known_->closed && !terms_.even_if_closed)
     detour_ = reason::closed;
@@ -78,7 +84,7 @@ void partition_task::plan() {
   if (must_go_elsewhere()) return;
   while (!done()) {
     const window::slice_index slice = slice_of(from_);
-    const std::size_t limit = std::min(batch_.digests.size(), from_ + keys_a_call);
+    const std::size_t limit = std::min(batch_.digests.size(), from_ + judge().keys_a_call());
     std::size_t to = from_ + 1;
     while (to < limit && slice_of(to) == slice) ++to;
     const bool late = filter_.spec.window && !known_->slices.empty() &&
@@ -95,7 +101,8 @@ void partition_task::plan() {
       from_ = to;
       continue;
     }
-    if (purpose_ == purpose::add && known_->find(slice) == nullptr) return begin_growth(slice);
+    if (purpose_ == purpose::add && known_->find(slice) == nullptr && !judge().makes_segments())
+      return begin_growth(slice);
     if (purpose_ == purpose::check && live_segments(slice).empty()) {
       step_ = step::load;
       if (!just_loaded_) return;  // what was remembered may be old, and nothing is sent that would tell
@@ -144,10 +151,11 @@ request partition_task::next() {
   switch (step_) {
     case step::load: {
       const std::string state = filter_.keys.state(filter_.generation, batch_.partition);
-      return {{state, batch_.partition}, encode({"HGETALL", state}), 1, true};
+      if (!in_server_) return {{state, batch_.partition}, encode({"HGETALL", state}), 1, true};
+      return {{state, batch_.partition}, encode({"HGETALL", state}) + module_question(), 2, true};
     }
     case step::judge:
-      return gear_->judge(question_);
+      return judge().judge(question_);
     case step::lengthen:
       return gear_->lengthen(next_length());
     case step::publish:
@@ -161,7 +169,9 @@ judging partition_task::ask_about_keys(window::slice_index slice) const {
   q.partition = batch_.partition;
   q.epoch = known_->epoch;
   q.adding = purpose_ == purpose::add;
+  q.slice = slice;
   q.digests = batch_.digests.subspan(from_, count_);
+  if (judge().makes_segments()) return q;
   for (const segment_id& id : live_segments(slice))
     q.targets.push_back({id, known_->find(id.slice)->layers[id.layer]});
   return q;
@@ -185,7 +195,7 @@ void partition_task::take(const answer& a) {
     case step::load:
       return take_state(a);
     case step::judge: {
-      const meaning o = gear_->judged(question_, a);
+      const meaning o = judge().judged(question_, a);
       if (!take_exception(o)) take_verdicts(o);
       return;
     }
@@ -202,11 +212,14 @@ void partition_task::take(const answer& a) {
 
 void partition_task::take_state(const answer& a) {
   if (!a) return fail(batch_failure::cause::backend, a.error().message);
-  if (a->back().is_error()) return refused(a->back().text());
+  const reply& state = a->front();
+  if (state.is_error()) return refused(state.text());
   try {
-    known_ = std::make_shared<const remote_partition>(decode_state(filter_, batch_.partition, a->back()));
+    remote_partition read = decode_state(filter_, batch_.partition, state);
+    read.has_module = in_server_ && says_module(a->back());
+    known_ = std::make_shared<const remote_partition>(std::move(read));
   } catch (const format_error& e) {
-    if (a->back().size() == 0) detour_ = reason::gone;
+    if (state.size() == 0) detour_ = reason::gone;
     return fail(batch_failure::cause::format, e.what());
   }
   confirmed_ = true;
@@ -248,12 +261,7 @@ bool partition_task::take_exception(const meaning& o) {
       fail(batch_failure::cause::format, damaged_key(o.key, o.text).what());
       break;
     case kind::forbidden:
-      if (!second_) {
-        refused(o.text);
-        break;
-      }
-      gear_ = std::move(second_);
-      changed_gear_ = true;
+      take_slower_gear(o);
       break;
     case kind::refused:
       refused(o.text);
@@ -263,6 +271,18 @@ bool partition_task::take_exception(const meaning& o) {
       break;
   }
   return true;
+}
+
+void partition_task::take_slower_gear(const meaning& o) {
+  if (step_ == step::judge && &judge() == in_server_.get()) {
+    auto without = std::make_shared<remote_partition>(*known_);
+    without->has_module = false;
+    known_ = std::move(without);
+    return plan();  // other gears need to know where the bits are
+  }
+  if (!second_) return refused(o.text);
+  gear_ = std::move(second_);
+  changed_gear_ = true;
 }
 
 void partition_task::give_up_waiting() {

@@ -13,7 +13,7 @@
 namespace everseen::redis {
 
 /// A Redis string ends here, so a segment must.
-inline constexpr std::uint64_t max_string_bytes = std::uint64_t{512} << 20;
+inline constexpr std::uint64_t max_string_bytes = partition_keys::max_segment_bytes;
 
 /// The keys of one partition on their way through a server: a state machine that knows what to ask next.
 ///
@@ -45,9 +45,10 @@ class partition_task {
   /// @param known   what the client remembers of the partition; null if nothing
   /// @param second  takes over if the server does not allow what the first gear needs; null: that is a
   /// failure
+  /// @param in_server  takes the place of the first where the server has the module; null: nobody does
   partition_task(const remote_filter& f, purpose what, const partition_batch& batch,
                  std::shared_ptr<const remote_partition> known, std::unique_ptr<gear> first,
-                 std::unique_ptr<gear> second, terms t);
+                 std::unique_ptr<gear> second, terms t, std::unique_ptr<gear> in_server = nullptr);
 
   [[nodiscard]] bool done() const noexcept {
     return failure_.has_value() || detour_ != reason::none || from_ == batch_.digests.size();
@@ -84,13 +85,13 @@ class partition_task {
  private:
   enum class step : std::uint8_t { load, judge, lengthen, publish };
 
-  /// Keys judged in one call: a few milliseconds of the server's time.
-  static constexpr std::size_t keys_a_call = 1000;
-  /// How much a segment is lengthened by in one command; zeroing 4 MiB takes about a millisecond.
-  static constexpr std::uint64_t step_bytes = std::uint64_t{4} << 20;
+  /// How much a segment is lengthened by in one command.
+  static constexpr std::uint64_t step_bytes = partition_keys::growth_step_bytes;
 
   [[nodiscard]] window::slice_index slice_of(std::size_t key) const noexcept;
   [[nodiscard]] std::vector<segment_id> live_segments(window::slice_index slice) const;
+  /// The gear that asks about keys now.
+  [[nodiscard]] gear& judge() const noexcept;
   bool must_go_elsewhere();
   void plan();
   void begin_growth(window::slice_index slice);
@@ -100,6 +101,7 @@ class partition_task {
   [[nodiscard]] publication next_list() const;
   void take_state(const answer& a);
   bool take_exception(const meaning& o);
+  void take_slower_gear(const meaning& o);
   void take_verdicts(const meaning& o);
   void take_length(const meaning& o);
   void take_published();
@@ -113,6 +115,7 @@ class partition_task {
   std::shared_ptr<const remote_partition> known_;
   std::unique_ptr<gear> gear_;
   std::unique_ptr<gear> second_;
+  std::unique_ptr<gear> in_server_;
   bool changed_gear_ = false;
   std::optional<std::chrono::milliseconds> held_;
 

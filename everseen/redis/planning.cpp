@@ -49,6 +49,15 @@ unsigned cheapest_probes(double rate) {
 }  // namespace
 
 spec plan_for_redis(const redis_url& url, spec_request request) {
+  if (request.layout && is_foreign(*request.layout)) {
+    spec s = make_spec(request);
+    if (s.foreign.first_bytes > max_string_bytes)
+      throw parameter_error(
+          "a filter of another system is one segment, and this one would be longer than the 512 MiB of a "
+          "Redis "
+          "string; ask for fewer keys");
+    return s;
+  }
   if (!request.layout) request.layout = layout_kind::classic;
   if (*request.layout == layout_kind::classic && !request.probes &&
       request.error_rate >= sizing::min_error_rate && request.error_rate <= sizing::max_error_rate)

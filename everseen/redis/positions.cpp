@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <utility>
 
 namespace everseen::redis {
 
@@ -9,25 +10,46 @@ namespace {
 
 constexpr char short_string = '\xa0';  // MessagePack: + length, up to 31 bytes
 
-}  // namespace
+/// Records of equal length, written one after the other.
+class records {
+ public:
+  records(std::uint64_t bits, unsigned probes, std::size_t keys)
+      : longest_(std::to_string(bits - 1).size()),
+        stride_(probes * (1 + longest_)),
+        out_(keys * stride_, '\0'),
+        next_(out_.data()) {}
 
-std::string pack_positions(const geometry& shape, std::span<const digest> digests) {
-  const std::size_t longest = std::to_string(shape.bits() - 1).size();
-  const std::size_t stride = shape.probes * (1 + longest);
-  std::string out(digests.size() * stride, '\0');
-  std::array<std::uint64_t, max_probes> positions{};
-  char* record = out.data();
-  for (const digest& d : digests) {
-    const std::size_t count = bit_positions(shape, d, positions);
-    char* at = record;
-    for (std::size_t i = 0; i < count; ++i) {
-      char* const end = std::to_chars(at + 1, at + 1 + longest, positions[i]).ptr;
+  void append(std::span<const std::uint64_t> positions) noexcept {
+    char* at = next_;
+    for (const std::uint64_t position : positions) {
+      char* const end = std::to_chars(at + 1, at + 1 + longest_, position).ptr;
       *at = static_cast<char>(static_cast<unsigned char>(short_string) + (end - at - 1));
       at = end;
     }
-    record += stride;
+    next_ += stride_;
   }
-  return out;
+  [[nodiscard]] std::string take() noexcept { return std::move(out_); }
+
+ private:
+  std::size_t longest_;
+  std::size_t stride_;
+  std::string out_;
+  char* next_;
+};
+
+}  // namespace
+
+std::string pack_positions(const geometry& shape, std::span<const digest> digests) {
+  records out(shape.bits(), shape.probes, digests.size());
+  std::array<std::uint64_t, max_probes> positions{};
+  for (const digest& d : digests) out.append(std::span(positions).first(bit_positions(shape, d, positions)));
+  return out.take();
+}
+
+std::string pack_positions(std::span<const std::uint64_t> positions, unsigned probes, std::uint64_t bits) {
+  records out(bits, probes, positions.size() / probes);
+  for (std::size_t at = 0; at < positions.size(); at += probes) out.append(positions.subspan(at, probes));
+  return out.take();
 }
 
 }  // namespace everseen::redis

@@ -14,6 +14,17 @@ namespace {
 /// Bytes of a segment fetched by one command.
 constexpr std::uint64_t page_bytes = std::uint64_t{1} << 20;
 
+/// The answer to a command about a key.
+/// @throws format_error  the key has another type    @throws backend_error  no answer, or a refusal
+const reply& checked(const answer& a, const std::string& key) {
+  if (!a) throw backend_error(a.error().message);
+  const reply& r = a->back();
+  if (r.is_error("WRONGTYPE")) throw damaged_key(key, "has another type");
+  if (r.is_error())
+    throw backend_error("the Redis server refused a command on " + key + ": " + std::string(r.text()));
+  return r;
+}
+
 }  // namespace
 
 redis_filter::redis_filter(std::shared_ptr<session_pool> pool, remote_filter f, access how)
@@ -65,7 +76,14 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
 
 std::string redis_filter::way() const {
   if (merge_) return "redis, merge";
-  return generations_.gear_in_use() == gear_kind::script ? "redis, script" : "redis, bitfield";
+  switch (generations_.gear_in_use()) {
+    case gear_kind::module:
+      return "redis, module";
+    case gear_kind::bitfield:
+      return "redis, bitfield";
+    default:
+      return "redis, script";
+  }
 }
 
 void redis_filter::wait_with(std::shared_ptr<patience> p) {
@@ -90,7 +108,37 @@ remote_partition redis_filter::load(session& with, std::uint32_t partition) cons
 partition_state redis_filter::state(std::uint32_t partition) const {
   EVERSEEN_ASSERT(partition < filter_.spec.partitions);
   const session_pool::lease with = pool_->take();
-  return {load(*with, partition).slices};
+  for (;;) {
+    const remote_partition now = load(*with, partition);
+    const auto lost = first_lost(*with, now);
+    if (!lost) return {now.slices};
+    require_gone(*with, now, *lost);
+  }
+}
+
+/// The first segment that is not there in its full length.    Cost: one exchange, whatever their number.
+std::optional<segment_id> redis_filter::first_lost(session& with, const remote_partition& p) const {
+  const std::vector<listed_segment> listed = segments_of(p.number, p.slices);
+  std::vector<request> requests;
+  for (const listed_segment& s : listed) {
+    const std::string key = filter_.keys.segment(filter_.generation, s.id);
+    requests.push_back({{key, p.number}, encode({"STRLEN", key}), 1, true});
+  }
+  const std::vector<answer> answers = with.exchange(requests);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const reply& length = checked(answers[i], requests[i].to.key);
+    if (length.integer() != static_cast<std::int64_t>(listed[i].layer.shape.bytes)) return listed[i].id;
+  }
+  return {};
+}
+
+/// A writer beside us may have moved the window on: what left it is not missed.
+/// @throws format_error  the segment is missing, or has another length, though the partition lists it
+void redis_filter::require_gone(session& with, const remote_partition& then, const segment_id& id) const {
+  const remote_partition now = load(with, id.partition);
+  const slice_state* still = now.find(id.slice);
+  if (now.epoch == then.epoch || (still != nullptr && id.layer < still->layers.size()))
+    throw damaged_key(filter_.keys.segment(filter_.generation, id), "is missing or has another length");
 }
 
 std::string redis_filter::place_of(std::uint32_t partition) const {
@@ -127,11 +175,7 @@ void redis_filter::visit_segments(std::uint32_t partition, const segment_visitor
         visit(id, slice.layers[layer], *bits);
         continue;
       }
-      // A writer beside us may have moved the window on, and what left it is no part of a copy any more.
-      const remote_partition later = load(*with, partition);
-      const slice_state* still = later.find(slice.index);
-      if (later.epoch == now.epoch || (still != nullptr && layer < still->layers.size()))
-        throw damaged_key(filter_.keys.segment(filter_.generation, id), "is missing or has another length");
+      require_gone(*with, now, id);
     }
 }
 

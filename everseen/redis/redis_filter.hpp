@@ -28,6 +28,7 @@ class redis_filter final : public stored_filter {
   [[nodiscard]] const spec& get_spec() const noexcept override { return filter_.spec; }
   batch_result add(std::span<const partition_batch> batches) override;
   batch_result check(std::span<const partition_batch> batches) const override;
+  /// @throws format_error  a segment is missing, or has another type or length
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
   /// Nothing to do: what a server does with acknowledged writes is its own configuration.
@@ -42,6 +43,8 @@ class redis_filter final : public stored_filter {
  private:
   batch_result run(std::span<const partition_batch> batches, partition_task::purpose what) const;
   [[nodiscard]] remote_partition load(session& with, std::uint32_t partition) const;
+  [[nodiscard]] std::optional<segment_id> first_lost(session& with, const remote_partition& p) const;
+  void require_gone(session& with, const remote_partition& then, const segment_id& id) const;
   [[nodiscard]] std::optional<std::vector<std::byte>> fetch(session& with, const segment_id& id,
                                                             std::uint64_t bytes) const;
 

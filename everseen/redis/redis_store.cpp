@@ -44,6 +44,12 @@ std::vector<answer> send_all(session& with, const std::vector<request>& requests
   return all;
 }
 
+/// What would throw bits away, or put others in their place, is not done to those of another program.
+parameter_error attached_is_not_ours(std::string_view name, std::string_view what_to_do) {
+  return parameter_error("'" + std::string(name) + "' is attached: its bits are another program's; " +
+                         std::string(what_to_do));
+}
+
 }  // namespace
 
 redis_store::redis_store(redis_url url)
@@ -55,13 +61,12 @@ spec redis_store::plan(const spec_request& request) const {
 
 /// A filter that may take the name, as far as can be seen now.
 remote_filter redis_store::new_filter(session& with, std::string_view name, const spec& s) const {
-  validate_filter_name(name);
   validate(s);
-  const key_names keys = catalogue_.keys_of(name);
-  if (catalogue_.has_header(with, name)) throw filter_exists(name);
-  // To begin anew would call everything fresh that the lost filter had seen.
-  if (catalogue_.is_lost(with, name)) throw damaged_key(keys.header(), "is missing");
-  return {.keys = keys, .spec = s, .id = image::random_filter_id(), .generation = random_generation()};
+  catalogue_.require_free(with, name);
+  return {.keys = catalogue_.keys_of(name),
+          .spec = s,
+          .id = image::random_filter_id(),
+          .generation = random_generation()};
 }
 
 /// A filter that nobody can find yet. Its keys have a time limit until the header is there; without commit()
@@ -169,9 +174,17 @@ std::shared_ptr<stored_filter> redis_store::make(session& with, remote_filter ne
   return std::make_shared<redis_filter>(pool_, f, access::write);
 }
 
+void redis_store::attach(std::string_view name, const attachment& a, missing_key missing) {
+  redis::attach(*pool_, catalogue_, name, a, missing);
+}
+
 std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access how) {
   const session_pool::lease with = pool_->take();
   header h = catalogue_.read_header(*with, name);
+  if (h.attached) {
+    if (how == access::write && !catalogue_.list(*with, h.live)) throw no_such_filter(name);
+    return open_attached(pool_, h, how);
+  }
   // Whoever began may have died before the end.
   if (how == access::write) finish_rebuild(*with, catalogue_, h);
   const remote_filter f = h.live;
@@ -184,12 +197,11 @@ bool redis_store::exists(std::string_view name) const {
 }
 
 std::vector<std::string> redis_store::list() const {
-  std::vector<std::string> names;
-  {
-    const session_pool::lease with = pool_->take();
-    names = catalogue_.names(*with);
-  }
-  std::erase_if(names, [&](const std::string& name) { return !exists(name); });
+  const session_pool::lease with = pool_->take();
+  std::vector<std::string> names = catalogue_.names(*with);
+  std::erase_if(names, [&](const std::string& name) {
+    return !catalogue_.is_ready(*with, name) && !catalogue_.is_lost(*with, name);
+  });
   std::ranges::sort(names);
   return names;
 }
@@ -209,7 +221,10 @@ void redis_store::drop(std::string_view name) {
     if (there) {
       const redis::header h = catalogue_.decode(name, fields);
       hide_header(*with, header, generation);
-      unlink_partitions(*with, h.live);
+      if (h.attached)
+        forget_attached(*with, h);
+      else
+        unlink_partitions(*with, h.live);
       if (h.next) unlink_partitions(*with, *h.next);
     }
   } catch (const format_error&) {
@@ -223,6 +238,7 @@ void redis_store::drop(std::string_view name) {
 void redis_store::reset(std::string_view name) {
   const session_pool::lease with = pool_->take();
   header h = catalogue_.read_header(*with, name);
+  if (h.attached) throw attached_is_not_ours(name, "let that program empty it, or delete its key by hand");
   finish_rebuild(*with, catalogue_, h);
   if (h.next) give_up_rebuild(*with, h.live, *h.next);
   for (std::uint32_t p = 0; p < h.live.spec.partitions; ++p) empty_partition(*with, h.live, p);
@@ -230,6 +246,8 @@ void redis_store::reset(std::string_view name) {
 
 std::unique_ptr<store::rebuild> redis_store::begin_rebuild(std::string_view name, const spec& s,
                                                            std::span<const partition_state> base) {
+  if (catalogue_.read_header(*pool_->take(), name).attached)
+    throw attached_is_not_ours(name, "create a filter of everseen's own beside it, and fill that");
   auto begun = std::make_unique<redis_rebuild>(pool_, name, s);
   begun->begin(base);
   return begun;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/redis/attaching.hpp"
 #include "everseen/redis/catalogue.hpp"
 #include "everseen/redis/redis_url.hpp"
 #include "everseen/redis/remote_partition.hpp"
@@ -34,9 +35,13 @@ class redis_store final : public store {
   /// All its keys end at one moment, by the clocks of their servers; using it does not put that off.
   std::shared_ptr<stored_filter> create_expiring(std::string_view name, const spec& s,
                                                  std::chrono::milliseconds life) override;
+  /// Makes a filter that another program keeps on these servers usable under a name; see attached_filter.hpp.
+  /// @throws  as redis::attach
+  void attach(std::string_view name, const attachment& a, missing_key missing);
   std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
+  /// An attached filter is only forgotten: nothing that its own program keeps is touched.
   void drop(std::string_view name) override;
   /// Partition by partition, each in one step that no batch interleaves; clients go on as before.
   void reset(std::string_view name) override;

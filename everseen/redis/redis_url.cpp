@@ -44,10 +44,11 @@ milliseconds positive_time(text name, text value) {
 }
 
 gear_kind to_gear(text value) {
+  if (value == "module") return gear_kind::module;
   if (value == "script") return gear_kind::script;
   if (value == "bitfield") return gear_kind::bitfield;
   if (value == "merge") return gear_kind::merge;
-  throw parameter_error("gear= is script, bitfield or merge");
+  throw parameter_error("gear= is module, script, bitfield or merge");
 }
 
 std::string to_prefix(text value) {

@@ -10,9 +10,9 @@
 
 namespace everseen::redis {
 
-/// How a batch reaches the server: script_gear.hpp, bitfield_gear.hpp and merge_gear.hpp say what each needs
-/// and promises.
-enum class gear_kind : std::uint8_t { script, bitfield, merge };
+/// How a batch reaches the server: module_gear.hpp, script_gear.hpp, bitfield_gear.hpp and merge_gear.hpp say
+/// what each needs and promises.
+enum class gear_kind : std::uint8_t { module, script, bitfield, merge };
 
 /// One server: a host and port, or a Unix socket.
 struct endpoint {

@@ -27,6 +27,14 @@ const slice_state* remote_partition::find(window::slice_index slice) const noexc
   return found == slices.end() ? nullptr : &*found;
 }
 
+std::vector<listed_segment> segments_of(std::uint32_t partition, const std::vector<slice_state>& slices) {
+  std::vector<listed_segment> all;
+  for (const slice_state& slice : slices)
+    for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer)
+      all.push_back({{partition, slice.index, layer}, slice.layers[layer]});
+  return all;
+}
+
 format_error damaged_key(const std::string& key, const std::string& what) {
   return format_error(
       "the key " + key + " " + what +

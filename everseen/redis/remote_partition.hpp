@@ -38,12 +38,21 @@ struct remote_partition {
   std::uint64_t epoch = 0;
   std::vector<slice_state> slices;  ///< ascending; counts of keys are those of the moment of reading
   std::string ends_at{};            ///< when its keys expire, milliseconds since 1970; empty: never
-  std::uint64_t next = 0;  ///< the generation that is to replace this one, and must get its keys, too
-  bool closed = false;     ///< it was replaced: its keys are judged there
+  std::uint64_t next = 0;   ///< the generation that is to replace this one, and must get its keys, too
+  bool closed = false;      ///< it was replaced: its keys are judged there
+  bool has_module = false;  ///< its server had loaded the module (module_gear.hpp)
 
   [[nodiscard]] const slice_state* find(window::slice_index slice) const noexcept;
   [[nodiscard]] window::slice_index newest() const noexcept { return slices.back().index; }
 };
+
+/// All segments of slices, oldest first, with their layers.
+struct listed_segment {
+  segment_id id;
+  layer_state layer;
+};
+[[nodiscard]] std::vector<listed_segment> segments_of(std::uint32_t partition,
+                                                      const std::vector<slice_state>& slices);
 
 /// 48 bits, so that it is never the generation of another filter of the same name.
 [[nodiscard]] std::uint64_t random_generation();

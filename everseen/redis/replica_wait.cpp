@@ -24,7 +24,7 @@ void replica_wait::follow(request& call, std::size_t calls) const {
 }
 
 std::optional<batch_failure> replica_wait::take_off(const request& call, answer& a) const {
-  if (replicas_ == 0 || call.commands == 1 || !a) return {};
+  if (replicas_ == 0 || !a) return {};
   const reply waited = a->back();
   a->pop_back();
   if (a->back().is_error()) return {};  // the call did nothing that could be waited for

@@ -1,25 +1,18 @@
 #include "everseen/redis/script_gear.hpp"
 
 #include <algorithm>
-#include <atomic>
 
 #include "everseen/redis/command.hpp"
 #include "everseen/redis/fence.hpp"
 #include "everseen/redis/lease.hpp"
 #include "everseen/redis/positions.hpp"
+#include "everseen/redis/sequence.hpp"
 
 namespace everseen::redis {
 
 namespace {
 
 using kind = meaning::kind;
-
-/// Different for every batch that this process sends; of fixed length, so that none is another's beginning.
-std::string next_sequence() {
-  static std::atomic<std::uint64_t> count{0};
-  std::string text = std::to_string(count.fetch_add(1, std::memory_order_relaxed));
-  return std::string(20 - text.size(), '0') + text;
-}
 
 meaning wrong_segment(std::string key) {
   return {.what = kind::damaged, .text = "is missing, or has another type or length", .key = std::move(key)};

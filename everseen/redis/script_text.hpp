@@ -11,6 +11,24 @@ namespace everseen::redis::script_text {
 /// A script of this text, with its name.
 [[nodiscard]] script make(std::string text);
 
+/// A script that is written out for a number of probes, so that the inner loop has no inner loop, and
+/// positions live in registers: no table is made for them.
+/// @param text  with `has`; `$PROBES` becomes the number, and `$SET_ALL` the commands that set the bits of
+///              key `key` of `records` in `newest` and leave in `sum` how many were set before
+[[nodiscard]] script for_probes(std::string text, unsigned probes);
+
+// Whether a segment has all bits of a key. Before it stands a `local bitfield`, the command to read with.
+// Most keys that a segment does not hold miss at their first bit: one position is unpacked, and one cheap
+// command sent. The others are asked at once.
+inline constexpr std::string_view has = R"(
+local call, take = redis.call, cmsgpack.unpack_limit
+local function has(segment, records, start)
+  local at, p1 = take(records, 1, start)
+  if call('GETBIT', segment, p1) == 0 then return false end
+  $HAS_REST
+end
+)";
+
 // A segment of another type is damage like one of another length. Any other error is not about the segment,
 // and is raised.
 inline constexpr std::string_view differs = R"(

@@ -13,67 +13,10 @@ namespace everseen::redis::scripts {
 namespace {
 
 using script_text::differs;
+using script_text::for_probes;
+using script_text::has;
 using script_text::leases;
 using script_text::make;
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
-/// What asks for, or sets, probes `from` .. `to` of a key, in parts that fit Lua's registers; `sum` becomes
-/// how many of the bits were set.
-std::string bitfields(std::string_view command, std::string_view segment, std::string_view operation,
-                      unsigned from, unsigned to) {
-  constexpr unsigned at_once = 32;
-  const std::string value = operation == "SET" ? ",'1'" : "";
-  std::string text;
-  for (unsigned first = from; first <= to; first += at_once) {
-    const unsigned last = std::min(to, first + at_once - 1);
-    std::string added;
-    text += std::string(first == from ? "local " : "") + "old = call(" + std::string(command) + ", " +
-            std::string(segment);
-    for (unsigned i = first; i <= last; ++i) {
-      text += ",'" + std::string(operation) + "','u1',p" + std::to_string(i) + value;
-      added += (i == first ? "old[" : "+old[") + std::to_string(i - first + 1) + "]";
-    }
-    text += ")\n";
-    text += first == from ? "local sum = " + added + "\n" : "sum = sum + " + added + "\n";
-  }
-  return text;
-}
-
-/// Writes out what depends on the number of probes, so that the inner loop has no inner loop, and positions
-/// live in registers: no table is made for them.
-script for_probes(std::string text, unsigned probes) {
-  std::string all = "p1";   // p1,p2,...
-  std::string rest = "p2";  // p2,p3,...
-  for (unsigned i = 2; i <= probes; ++i) {
-    all += ",p" + std::to_string(i);
-    if (i > 2) rest += ",p" + std::to_string(i);
-  }
-  replace_all(text, "$HAS_REST",
-              probes == 1 ? "return true"
-                          : "local _," + rest + " = take(records, " + std::to_string(probes - 1) + ", at)\n" +
-                                bitfields("bitfield", "segment", "GET", 2, probes) +
-                                "return sum == " + std::to_string(probes - 1));
-  replace_all(text, "$SET_ALL",
-              "local _," + all + " = take(records, $PROBES, (key - 1) * stride)\n" +
-                  bitfields("'BITFIELD'", "newest", "SET", 1, probes));
-  replace_all(text, "$PROBES", std::to_string(probes));
-  return make(std::move(text));
-}
-
-// Most keys that a segment does not hold miss at their first bit: one position is unpacked, and one cheap
-// command sent. The others are asked at once.
-constexpr std::string_view has = R"(
-local call, take = redis.call, cmsgpack.unpack_limit
-local function has(segment, records, start)
-  local at, p1 = take(records, 1, start)
-  if call('GETBIT', segment, p1) == 0 then return false end
-  $HAS_REST
-end
-)";
 
 // BITFIELD counts as a write whatever it does: a replica and a server without memory left would refuse a
 // look-up. Before Redis 6 there is nothing else.

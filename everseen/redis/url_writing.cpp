@@ -14,6 +14,8 @@ std::string scheme_of(const redis_url& url) {
 
 std::string_view name_of(gear_kind gear) {
   switch (gear) {
+    case gear_kind::module:
+      return "module";
     case gear_kind::script:
       return "script";
     case gear_kind::bitfield:

@@ -4,9 +4,9 @@
 
 namespace everseen {
 
-parameter_error no_such_filter(std::string_view name) {
-  return parameter_error("there is no filter named '" + std::string(name) +
-                         "'; make one with: everseen create " + std::string(name));
+no_filter no_such_filter(std::string_view name) {
+  return no_filter("there is no filter named '" + std::string(name) + "'; make one with: everseen create " +
+                   std::string(name));
 }
 
 name_taken filter_exists(std::string_view name) {

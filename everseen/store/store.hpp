@@ -30,6 +30,10 @@ class stored_filter {
 
   [[nodiscard]] virtual const spec& get_spec() const noexcept = 0;
 
+  /// Whether batches must bring the keys themselves, because this filter makes other hashes of them than its
+  /// spec says. Never changes.
+  [[nodiscard]] virtual bool wants_keys() const noexcept { return false; }
+
   /// Judges and adds. The batches go out together; each names a different partition.
   /// @return the sum over all batches, or the first failure; see batch_failure for what it says of each key
   virtual batch_result add(std::span<const partition_batch> batches) = 0;
@@ -90,23 +94,23 @@ class store {
   virtual std::shared_ptr<stored_filter> create_expiring(std::string_view name, const spec& s,
                                                          std::chrono::milliseconds life);
 
-  /// @throws parameter_error  there is no filter of this name
+  /// @throws no_filter        there is no filter of this name; filter_ended: not any more
   /// @throws format_error     it is damaged, or of another version
   /// @throws storage_error    another process writes to it, or files cannot be read
   virtual std::shared_ptr<stored_filter> open(std::string_view name, access how) = 0;
 
   [[nodiscard]] virtual bool exists(std::string_view name) const = 0;
 
-  /// Names in ascending order.
+  /// Names in ascending order, also of filters that are damaged; to open those says so.
   [[nodiscard]] virtual std::vector<std::string> list() const = 0;
 
   /// Removes a filter and all its bits.
-  /// @throws parameter_error  there is no filter of this name    @throws storage_error  it is being written
+  /// @throws no_filter  there is no filter of this name    @throws storage_error  it is being written
   virtual void drop(std::string_view name) = 0;
 
   /// Makes a filter forget all it remembers; what it was created with stays. Nobody sees it missing
   /// meanwhile.
-  /// @throws parameter_error  there is no filter of this name    @throws storage_error  it is being written
+  /// @throws no_filter  there is no filter of this name    @throws storage_error  it is being written
   /// @throws format_error     it is damaged
   virtual void reset(std::string_view name) = 0;
 
@@ -161,7 +165,7 @@ class store {
 };
 
 /// What every store says in the same words.
-[[nodiscard]] parameter_error no_such_filter(std::string_view name);
+[[nodiscard]] no_filter no_such_filter(std::string_view name);
 [[nodiscard]] name_taken filter_exists(std::string_view name);
 
 /// Puts a restored layer into its place in a partition's state, whatever the order of arrival.

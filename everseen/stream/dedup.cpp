@@ -76,6 +76,11 @@ struct shared_state {
     if (!error) error = std::move(cause);
     stop = true;
   }
+  /// Of an outage that ends nothing.
+  void note_passed(batch_failure cause) {
+    const std::scoped_lock alone(ending);
+    if (!result.passed) result.passed = std::move(cause);
+  }
   void fail(batch_failure cause) {
     if (is_outage(cause)) given_up = true;
     const std::scoped_lock alone(ending);
@@ -84,10 +89,42 @@ struct shared_state {
   }
 };
 
+/// Copies of a block's keys: what a record_rule reads is gone with the next record, and a filter that wants
+/// keys wants them all at once.
+class kept_keys {
+ public:
+  void clear() noexcept {
+    bytes_.clear();
+    ends_.clear();
+  }
+  void keep(std::string_view key) {
+    bytes_ += key;
+    ends_.push_back(bytes_.size());
+  }
+  /// Valid until the next call of any function.
+  [[nodiscard]] std::span<const std::string_view> views() {
+    views_.clear();
+    std::size_t begin = 0;
+    for (const std::size_t end : ends_) {
+      views_.emplace_back(bytes_.data() + begin, end - begin);
+      begin = end;
+    }
+    return views_;
+  }
+
+ private:
+  std::string bytes_;
+  std::vector<std::size_t> ends_;
+  std::vector<std::string_view> views_;
+};
+
 /// Takes blocks through the whole pipeline, one after the other.
 class worker {
  public:
-  explicit worker(shared_state& shared) : shared_(shared), rule_(shared.options.key, shared.options.time) {
+  explicit worker(shared_state& shared)
+      : shared_(shared),
+        rule_(shared.options.key, shared.options.time),
+        wants_keys_(shared.seen.stored().wants_keys()) {
     const dedup_options& options = shared.options;
     wanted_[static_cast<std::size_t>(options.wanted)] = true;
     if (options.late == dedup_options::fate::pass && options.wanted == verdict::fresh)
@@ -114,7 +151,7 @@ class worker {
       find_record_ends(block_.text(), shared_.options.separator, ends_);
       hash_keys();
       if (unreadable_) shared_.end_before(number + 1);
-      batches = sorted_.sort(digests_, times(), shared_.seen.get_spec().partitions, verdicts_);
+      batches = sorted_.sort(digests_, times(), shared_.seen.get_spec().partitions, verdicts_, keys_.views());
     } catch (...) {  // out of memory
       shared_.fail(std::current_exception());
       shared_.end_before(number);
@@ -133,13 +170,16 @@ class worker {
     digests_.reserve(ends_.size());
     times_.clear();
     keyed_.clear();
+    keys_.clear();
     latest_believed_ = latest_believed();
     const hasher& hash = shared_.seen.hash();
     const char* text = block_.text().data();
     std::size_t begin = 0;
     if (rule_.whole_record_is_key()) {
       for (const std::uint32_t end : ends_) {
-        digests_.push_back(hash({text + begin, end - begin}));
+        const std::string_view key = {text + begin, end - begin};
+        digests_.push_back(hash(key));
+        if (wants_keys_) keys_.keep(key);
         begin = end + 1;
       }
     } else {
@@ -165,6 +205,7 @@ class worker {
     if (parts && parts->time > latest_believed_) parts = tl::unexpected(record_fault::time_ahead);
     if (parts) {
       digests_.push_back(shared_.seen.hash()(parts->key));
+      if (wants_keys_) keys_.keep(parts->key);
       if (rule_.has_time()) times_.push_back(parts->time);
       keyed_.push_back(static_cast<std::uint32_t>(i));
     } else if (shared_.options.without_key == dedup_options::fate::fail) {
@@ -209,7 +250,7 @@ class worker {
       judged_ += result ? *result : result.error().done;
       if (result) return;
       if (passes() && is_outage(result.error()))
-        pass(batch, clock::now() - asked_at);
+        pass(batch, clock::now() - asked_at, std::move(result.error()));
       else
         shared_.fail(std::move(result.error()));
     } catch (...) {
@@ -234,7 +275,8 @@ class worker {
 
   /// Asks next after a rest as long as this question took, so that at least half of the time the stream
   /// flows.
-  void pass(const partition_batch& batch, clock::duration took) noexcept {
+  void pass(const partition_batch& batch, clock::duration took, batch_failure why) {
+    shared_.note_passed(std::move(why));
     constexpr clock::duration least = std::chrono::milliseconds(100);
     shared_.pass_until = (clock::now() + std::max(took, least)).time_since_epoch().count();
     write_as_fresh(batch);
@@ -319,6 +361,7 @@ class worker {
 
   shared_state& shared_;
   record_rule rule_;
+  const bool wants_keys_;         // of the filter
   std::array<bool, 4> wanted_{};  // by verdict
   block block_;
   event_time read_at_{};
@@ -326,6 +369,7 @@ class worker {
   std::vector<std::uint32_t> ends_;
   std::vector<std::uint32_t> keyed_;  // numbers of the records that have a key, unless all do
   std::vector<digest> digests_;
+  kept_keys keys_;  // none unless wants_keys_
   std::vector<event_time> times_;
   std::vector<verdict> verdicts_;
   tally judged_;  // of this block

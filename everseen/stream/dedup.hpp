@@ -77,6 +77,8 @@ struct dedup_result {
   /// the wanted verdict were written; the `unknown` ones were neither added nor written, but see
   /// doc/semantics.md, "Retries", for those that a server may have added before it went away.
   std::optional<batch_failure> failure;
+  /// With outage::pass: why the first record was written without an answer. The run went on.
+  std::optional<batch_failure> passed;
   std::uint64_t first_unknown = 0;  ///< with a failure: number, from 1, of the first record without an answer
 };
 

@@ -153,5 +153,14 @@ TEST_F(Filters, ExplainWhyAKeyIsLate) {
               Prints(HasSubstr("fresh: nothing that is still remembered")));
 }
 
+TEST_F(Filters, OfAMistypedNameAreSuggested) {
+  given("everseen create clicks -q");
+  for (const char* verb : {"drop clcks", "reset clcks", "info clcks", "check clcks a", "export clcks -o x"})
+    EXPECT_THAT(sh(std::string("everseen ") + verb),
+                Complains(2, "no filter named 'clcks'", "did you mean 'clicks'?"))
+        << verb;
+  EXPECT_THAT(sh("everseen drop other"), Complains(2, "everseen list shows those that there are"));
+}
+
 }  // namespace
 }  // namespace everseen::test

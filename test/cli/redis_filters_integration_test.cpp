@@ -9,6 +9,7 @@ namespace everseen::test {
 namespace {
 
 using testing::AllOf;
+using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -79,6 +80,30 @@ TEST_F(RedisFilters, AreEmptiedAndDropped) {
   EXPECT_THAT(on_redis("everseen drop f && everseen list"), Prints(IsEmpty()));
   EXPECT_THAT(on_redis("everseen reset f"), Complains(2, "no filter named 'f'", "everseen create f"));
   EXPECT_THAT(on_redis("everseen drop f"), Complains(2, "no filter named 'f'"));
+}
+
+TEST_F(RedisFilters, ThatLackASegmentAreShownByNoVerbAsIfTheyWereWhole) {
+  ASSERT_EQ(
+      on_redis("everseen create f -q --partitions 2 && seq 50 | everseen add f -q && everseen create g -q")
+          .exit_code,
+      0);
+  const std::string segment = server_.run({"KEYS", "everseen:{f/*/1}:0.0"});
+  server_.run({"DEL", segment});
+  EXPECT_THAT(on_redis("everseen info f"), Complains(4, segment, "missing"));
+  EXPECT_THAT(on_redis("seq 50 | xargs -n 1 everseen explain f"),
+              Field("err", &program_result::err, HasSubstr(segment)));
+  const auto listed = on_redis("everseen list");
+  EXPECT_EQ(listed.exit_code, 4);
+  EXPECT_THAT(listed.out, AllOf(HasSubstr("f     cannot be read: "), HasSubstr(segment), HasSubstr("\ng ")));
+}
+
+TEST_F(RedisFilters, ThatLostTheirHeaderAreListedAsSuch) {
+  ASSERT_EQ(on_redis("everseen create f -q && everseen create g -q").exit_code, 0);
+  server_.run({"DEL", "everseen:f"});
+  const auto listed = on_redis("everseen list");
+  EXPECT_EQ(listed.exit_code, 4);
+  EXPECT_THAT(listed.out, AllOf(HasSubstr("f     cannot be read: "), HasSubstr("everseen:f is missing")));
+  EXPECT_THAT(on_redis("everseen list --names"), Prints("f\ng\n"));
 }
 
 TEST_F(RedisFilters, CarryTheSameBytesToFilesAndBack) {

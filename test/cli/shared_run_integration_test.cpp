@@ -206,7 +206,7 @@ TEST_F(SharedRun, PassingWaitsOnlyOnceForAServerThatStaysAway) {
 }
 
 TEST_F(SharedRun, EndsAtAnOutageAndSaysWhereUnlessToldOtherwise) {
-  redis_server server;
+  redis_server server(lasting());
   running_program dedup(command(server.url("?retry_for=100ms")), piped());
   dedup.write("a\nb\n");
   ASSERT_TRUE(dedup.waits_to_say("a\nb\n"));

@@ -13,11 +13,11 @@
 #include "everseen/compat/bkdr_php.hpp"
 #include "everseen/compat/family.hpp"
 #include "everseen/compat/gozero.hpp"
-#include "everseen/compat/murmur3.hpp"
-#include "everseen/compat/murmur64a.hpp"
 #include "everseen/compat/redisbloom.hpp"
 #include "everseen/compat/uid_php.hpp"
 #include "everseen/core/error.hpp"
+#include "everseen/core/murmur3.hpp"
+#include "everseen/core/murmur64a.hpp"
 
 namespace everseen::compat {
 namespace {
@@ -151,7 +151,7 @@ TEST(RedisBloomPositions, StepByTheSecondHash) {
     const std::uint64_t a = murmur64a(key, 0xC6A4A7935BD1E995);
     const std::uint64_t b = murmur64a(key, a);
     numbers found(20);
-    redisbloom::positions(redisbloom::hash(key), 11'072, found);
+    redisbloom::positions(murmur64a_pair(key), 11'072, found);
     for (std::uint64_t i = 0; i < 20; ++i) EXPECT_EQ(found[i], (a + i * b) % 11'072);
   }
 }

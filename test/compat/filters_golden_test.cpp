@@ -7,11 +7,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/compat/funnel.hpp"
 #include "everseen/compat/guava.hpp"
 #include "everseen/compat/guava_stream.hpp"
 #include "everseen/compat/redisbloom.hpp"
 #include "everseen/compat/redisbloom_dump.hpp"
+#include "everseen/core/funnel.hpp"
 
 #include "test/compat/vectors.hpp"
 
@@ -54,7 +54,7 @@ TEST(FiltersGolden, GuavaOfLongsIsTheSameStream) {
   guava::filter filled = filter_for(guava::strategy::mitz_64, row);
   std::string element;
   for (std::int64_t i = 0; i < 64; ++i) {
-    guava::apply(guava::funnel::int64, std::to_string(i * i * 31 - 7 * i - 1000), element);
+    apply_funnel(funnel_kind::int64, std::to_string(i * i * 31 - 7 * i - 1000), element);
     filled.add(element);
   }
   EXPECT_EQ(guava::encode(filled), from_base64(row["writeTo_base64"].get<std::string>()));

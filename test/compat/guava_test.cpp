@@ -9,9 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "everseen/compat/bit_order.hpp"
-#include "everseen/compat/funnel.hpp"
-#include "everseen/compat/murmur3.hpp"
 #include "everseen/core/error.hpp"
+#include "everseen/core/murmur3.hpp"
 
 #include "test/support/binomial.hpp"
 
@@ -94,45 +93,6 @@ TEST(GuavaRedisStrings, AreFullWhenMoreThanHalfOfTheBitsAreSet) {
   const shape s = {strategy::mitz_64, 5, 58};
   EXPECT_FALSE(redis_strings::is_full(1'856, s));
   EXPECT_TRUE(redis_strings::is_full(1'857, s));
-}
-
-std::string applied(funnel how, std::string_view key) {
-  std::string element;
-  apply(how, key, element);
-  return element;
-}
-
-TEST(GuavaFunnel, OfBytesChangesNothing) {
-  EXPECT_EQ(applied(funnel::bytes, std::string_view("\0\xff", 2)), std::string_view("\0\xff", 2));
-}
-
-TEST(GuavaFunnel, OfCharsIsUtf16WithTheLowByteFirst) {
-  EXPECT_EQ(applied(funnel::chars, "aé布"), std::string_view("a\0\xe9\0\x03\x5e", 6));
-  EXPECT_EQ(applied(funnel::chars, "😀"), std::string_view("\x3d\xd8\x00\xde", 4));
-}
-
-TEST(GuavaFunnel, OfNumbersIsTwosComplementWithTheLowByteFirst) {
-  EXPECT_EQ(applied(funnel::int32, "258"), std::string_view("\x02\x01\0\0", 4));
-  EXPECT_EQ(applied(funnel::int32, "-2147483648"), std::string_view("\0\0\0\x80", 4));
-  EXPECT_EQ(applied(funnel::int64, "-1"), std::string(8, '\xff'));
-}
-
-TEST(GuavaFunnel, RefusesWhatIsNoUtf8) {
-  for (const char* const bad : {"\x80", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80",
-                                "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "a\xe5\xb8"})
-    EXPECT_THROW(applied(funnel::chars, bad), parameter_error);
-}
-
-TEST(GuavaFunnel, RefusesWhatIsNoNumberOfItsType) {
-  for (const char* const bad : {"", " 1", "1 ", "1.0", "+1", "2147483648", "-2147483649", "x"})
-    EXPECT_THROW(applied(funnel::int32, bad), parameter_error) << bad;
-  EXPECT_THROW(applied(funnel::int64, "9223372036854775808"), parameter_error);
-}
-
-TEST(GuavaFunnel, IsFoundByName) {
-  for (const funnel each : {funnel::bytes, funnel::chars, funnel::int32, funnel::int64})
-    EXPECT_EQ(parse_funnel(to_string(each)), each);
-  EXPECT_EQ(parse_funnel("double"), std::nullopt);
 }
 
 }  // namespace

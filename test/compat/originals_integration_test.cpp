@@ -12,10 +12,10 @@
 #include "everseen/compat/bit_order.hpp"
 #include "everseen/compat/bkdr_php.hpp"
 #include "everseen/compat/family.hpp"
-#include "everseen/compat/funnel.hpp"
 #include "everseen/compat/guava.hpp"
 #include "everseen/compat/guava_stream.hpp"
 #include "everseen/compat/uid_php.hpp"
+#include "everseen/core/funnel.hpp"
 
 #include "test/support/program.hpp"
 #include "test/support/redis_server.hpp"
@@ -42,15 +42,15 @@ bytes as_bytes(const std::string& text) {
 struct guava_case {
   std::string name;
   guava::strategy how;
-  guava::funnel funnel;
+  funnel_kind funnel;
   std::uint64_t insertions;
   double rate;
 };
 
 /// A text of letters of one to four bytes in UTF-8, or a number of the funnel's type.
-std::string random_key(guava::funnel funnel, std::mt19937_64& random) {
-  if (funnel == guava::funnel::int32) return std::to_string(static_cast<std::int32_t>(random()));
-  if (funnel == guava::funnel::int64) return std::to_string(static_cast<std::int64_t>(random()));
+std::string random_key(funnel_kind funnel, std::mt19937_64& random) {
+  if (funnel == funnel_kind::int32) return std::to_string(static_cast<std::int32_t>(random()));
+  if (funnel == funnel_kind::int64) return std::to_string(static_cast<std::int64_t>(random()));
   const std::vector<std::string> letters = {"a", "Z", "0", " ", "é", "ß", "布", "滤", "😀", "𝔹"};
   std::string key;
   for (std::uint64_t length = random() % 40; length > 0; --length) key += letters[random() % letters.size()];
@@ -68,13 +68,13 @@ class Guava : public testing::Test {
     for (std::uint64_t i = 0; i < c.insertions; ++i) {
       const std::string key = random_key(c.funnel, random);
       keys << key << '\n';
-      guava::apply(c.funnel, key, element);
+      apply_funnel(c.funnel, key, element);
       ours.add(element);
     }
     write_file(directory_.path() / (c.name + ".ours"), guava::encode(ours));
     std::ofstream(directory_.path() / "cases", std::ios::app)
-        << c.name << ' ' << static_cast<int>(c.how) << ' ' << guava::to_string(c.funnel) << ' '
-        << c.insertions << ' ' << c.rate << '\n';
+        << c.name << ' ' << static_cast<int>(c.how) << ' ' << to_string(c.funnel) << ' ' << c.insertions
+        << ' ' << c.rate << '\n';
   }
 
   [[nodiscard]] test::program_result run() const {
@@ -95,8 +95,7 @@ TEST_F(Guava, ReadsWhatWeWriteAndWritesTheSameBytes) {
   std::vector<guava_case> cases;
   std::string expected;
   for (const auto how : {guava::strategy::mitz_32, guava::strategy::mitz_64})
-    for (const auto funnel :
-         {guava::funnel::bytes, guava::funnel::chars, guava::funnel::int32, guava::funnel::int64})
+    for (const auto funnel : {funnel_kind::bytes, funnel_kind::chars, funnel_kind::int32, funnel_kind::int64})
       for (const auto& [insertions, rate] : std::vector<std::pair<std::uint64_t, double>>{
                {1, 0.5}, {77, 1e-12}, {1'000, 0.03}, {20'000, 0.001}}) {
         const std::string name = "case" + std::to_string(cases.size());
@@ -109,7 +108,7 @@ TEST_F(Guava, ReadsWhatWeWriteAndWritesTheSameBytes) {
   EXPECT_EQ(result.out, expected);
   for (const guava_case& c : cases)
     EXPECT_EQ(content(c.name + ".theirs"), content(c.name + ".ours"))
-        << guava::to_string(c.funnel) << ' ' << c.insertions;
+        << to_string(c.funnel) << ' ' << c.insertions;
 }
 
 std::vector<std::string> random_keys(std::size_t count) {

@@ -7,8 +7,9 @@
 
 #include "everseen/compat/guava.hpp"
 #include "everseen/compat/guava_stream.hpp"
-#include "everseen/compat/murmur3.hpp"
 #include "everseen/compat/redisbloom.hpp"
+#include "everseen/core/murmur3.hpp"
+#include "everseen/core/murmur64a.hpp"
 
 #include "test/support/redis_server.hpp"
 
@@ -65,7 +66,7 @@ TEST_F(RedisString, OfRedisBloomHasEachBitAtXor7) {
     const std::string key = "key " + std::to_string(i);
     chain.add(key);
     numbers places(layer.probes);
-    redisbloom::positions(redisbloom::hash(key), layer.modulus(), places);
+    redisbloom::positions(murmur64a_pair(key), layer.modulus(), places);
     for (const std::uint64_t p : places) set_bit(p ^ 7);
   }
   EXPECT_TRUE(string() == text(layer.bits));

@@ -46,6 +46,37 @@ TEST(Growth, EveryLayerHoldsTwiceTheKeysAtHalfTheRate) {
   }
 }
 
+TEST(Growth, OfRedisBloomMultipliesTheKeysByItsExpansion) {
+  const spec s =
+      filter({.capacity = 100, .error_rate = 0.01, .layout = layout_kind::redisbloom, .expansion = 3});
+  for (unsigned i = 0; i < 10; ++i) {
+    const growth::layer_plan plan = growth::plan_layer(s, i);
+    EXPECT_EQ(plan.capacity, 100 * static_cast<std::uint64_t>(std::pow(3, i)));
+    EXPECT_EQ(plan.error_rate, std::ldexp(0.01, -static_cast<int>(i) - 1));
+    EXPECT_EQ(plan.shape.probes, 8 + i);
+    EXPECT_TRUE(growth::can_have(s, i, plan.capacity));
+    EXPECT_FALSE(growth::can_have(s, i, plan.capacity + 1));
+  }
+  EXPECT_THROW((void)growth::plan_layer(s, growth::max_layers), full_error);
+}
+
+TEST(Growth, OfRedisBloomEndsWhereALayerWouldNeedTooManyBitsOrProbes) {
+  const spec vast = filter(
+      {.capacity = 1 << 20, .error_rate = 0.01, .layout = layout_kind::redisbloom, .expansion = 32'768});
+  EXPECT_NO_THROW((void)growth::plan_layer(vast, 2));
+  EXPECT_THROW((void)growth::plan_layer(vast, 3), full_error);
+  const spec deep =
+      filter({.capacity = 100, .error_rate = 1e-15, .layout = layout_kind::redisbloom, .expansion = 1});
+  EXPECT_THROW((void)growth::plan_layer(deep, 30), full_error);
+  EXPECT_FALSE(growth::can_have(deep, 30, 1));
+}
+
+TEST(Growth, OfGuavaThereIsNone) {
+  const spec s = filter({.capacity = 100, .error_rate = 0.01, .layout = layout_kind::guava64});
+  EXPECT_EQ(growth::plan_layer(s, 0).shape.bytes, s.foreign.first_bytes);
+  EXPECT_THROW((void)growth::plan_layer(s, 1), full_error);
+}
+
 TEST(Growth, EveryLayerIsTheSmallestSegmentThatKeepsItsRate) {
   for (const layout_kind layout : all_layouts) {
     const spec s = filter({.capacity = 5'000, .error_rate = 1e-2, .layout = layout});

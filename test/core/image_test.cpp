@@ -68,6 +68,25 @@ TEST(Image, SpecComesBack) {
     }
 }
 
+TEST(Image, SpecOfAnotherSystemComesBack) {
+  for (const funnel_kind funnel :
+       {funnel_kind::bytes, funnel_kind::chars, funnel_kind::int32, funnel_kind::int64}) {
+    const spec s = make_spec({.error_rate = 0.03, .layout = layout_kind::guava32, .funnel = funnel});
+    EXPECT_EQ(image::decode_spec(image::encode_spec(s)), s);
+  }
+  spec s = make_spec({.error_rate = 0.01, .layout = layout_kind::redisbloom, .expansion = 7});
+  s.foreign.powers_of_two = true;
+  EXPECT_EQ(image::decode_spec(image::encode_spec(s)), s);
+}
+
+TEST(Image, SegmentOfAnotherSystemIsWholeWordsLong) {
+  image::segment_header header = example_header();
+  header.shape = {layout_kind::guava64, 5, 920};
+  EXPECT_EQ(image::decode_segment_header(image::encode_segment_header(header)), header);
+  header.shape.bytes = 924;
+  EXPECT_THROW((void)image::decode_segment_header(image::encode_segment_header(header)), format_error);
+}
+
 TEST(Image, SpecRefusesEveryFlipAndCut) {
   expect_refuses_every_flip_and_cut(copy_of(image::encode_spec(example_spec())),
                                     [](const bytes& b) { (void)image::decode_spec(b); });
@@ -83,7 +102,10 @@ TEST(Image, SpecNamesTheFieldThatMakesNoSense) {
   EXPECT_NE(reason(15, std::uint8_t{4}).find("growth"), std::string::npos);
   EXPECT_NE(reason(56, std::uint32_t{0}).find("window"), std::string::npos);
   EXPECT_NE(reason(48, std::int64_t{-1}).find("window"), std::string::npos);
-  EXPECT_NE(reason(64, std::uint8_t{1}).find("reserved"), std::string::npos);
+  EXPECT_NE(reason(64, std::uint8_t{4}).find("funnel"), std::string::npos);
+  EXPECT_NE(reason(65, std::uint8_t{2}).find("flags"), std::string::npos);
+  EXPECT_NE(reason(66, std::uint8_t{1}).find("reserved"), std::string::npos);
+  EXPECT_NE(reason(80, std::uint8_t{1}).find("reserved"), std::string::npos);
   EXPECT_THROW((void)image::decode_spec(forged(good, 16, std::uint64_t{0})), parameter_error);
   EXPECT_THROW((void)image::decode_spec(forged(good, 24, std::numeric_limits<double>::quiet_NaN())),
                parameter_error);

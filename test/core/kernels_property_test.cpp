@@ -225,11 +225,22 @@ TEST_P(Kernels, AgreeOnDigestsThatNoHashWouldGive) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, Kernels, testing::ValuesIn(all_layouts), [](const auto& tested) {
+std::string name_of(const testing::TestParamInfo<layout_kind>& tested) {
   std::string name(to_string(tested.param));
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, Kernels, testing::ValuesIn(all_layouts), name_of);
+INSTANTIATE_TEST_SUITE_P(OtherSystems, Kernels, testing::ValuesIn(foreign_layouts), name_of);
+
+TEST(ForeignKernels, AgreeForSegmentsOfAnyNumberOfWords) {
+  constexpr std::size_t sizes[] = {50, 77};
+  for (const kernel& k : available_kernels())
+    for (const layout_kind layout : foreign_layouts)
+      for (const std::uint64_t bytes : {8UL, 16UL, 72UL, 920UL, (1UL << 20) + 8})
+        expect_agreement(k, shape_of(layout, bytes), bytes, sizes);
+}
 
 TEST(ClassicKernels, AgreeForEveryNumberOfProbes) {
   constexpr std::size_t sizes[] = {50, 77};

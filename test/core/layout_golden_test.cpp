@@ -86,8 +86,17 @@ TEST(LayoutGolden, PinsStoredNumbersAndNames) {
   EXPECT_EQ(static_cast<int>(layout_kind::line_16x32), 3);
   EXPECT_EQ(static_cast<int>(layout_kind::two_line_8x64), 4);
   EXPECT_EQ(static_cast<int>(layout_kind::two_line_16x32), 5);
+  EXPECT_EQ(static_cast<int>(layout_kind::guava32), 6);
+  EXPECT_EQ(static_cast<int>(layout_kind::guava64), 7);
+  EXPECT_EQ(static_cast<int>(layout_kind::redisbloom), 8);
   EXPECT_EQ(static_cast<int>(hash_kind::xxh3), 1);
   EXPECT_EQ(static_cast<int>(hash_kind::siphash), 2);
+  EXPECT_EQ(static_cast<int>(hash_kind::murmur3), 3);
+  EXPECT_EQ(static_cast<int>(hash_kind::murmur64a), 4);
+  EXPECT_EQ(static_cast<int>(funnel_kind::bytes), 0);
+  EXPECT_EQ(static_cast<int>(funnel_kind::chars), 1);
+  EXPECT_EQ(static_cast<int>(funnel_kind::int32), 2);
+  EXPECT_EQ(static_cast<int>(funnel_kind::int64), 3);
   EXPECT_EQ(to_string(layout_kind::two_line_16x32), "two-line-16x32");
 }
 

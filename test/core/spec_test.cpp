@@ -140,12 +140,67 @@ TEST(Spec, ChecksWhatComesFromOutsideAsMuchAsARequest) {
   };
   EXPECT_THAT(with([](spec& s) { s.capacity = 0; }), HasSubstr("capacity 0"));
   EXPECT_THAT(with([](spec& s) { s.error_rate = std::nan(""); }), HasSubstr("error_rate"));
-  EXPECT_THAT(with([](spec& s) { s.layout = layout_kind{6}; }), HasSubstr("layout number 6"));
+  EXPECT_THAT(with([](spec& s) { s.layout = layout_kind{9}; }), HasSubstr("layout number 9"));
   EXPECT_THAT(with([](spec& s) { s.hash = hash_kind{0}; }), HasSubstr("hash number 0"));
   EXPECT_THAT(with([](spec& s) { s.growth = growth_kind{9}; }), HasSubstr("growth number 9"));
   EXPECT_THAT(with([](spec& s) { s.probes = 3; }), HasSubstr("probes 3"));
   EXPECT_THAT(with([](spec& s) { s.partitions = 0; }), HasSubstr("partitions 0"));
   EXPECT_THAT(with([](spec& s) { s.window = window_spec{}; }), HasSubstr("slices 0"));
+}
+
+TEST(Spec, OfAnotherSystemHasWhatThatSystemFixes) {
+  const spec guava = make_spec({.capacity = 1'000, .error_rate = 0.03, .layout = layout_kind::guava64});
+  EXPECT_EQ(guava.foreign.first_bytes, 920U);  // Guava's 7,298 bits in words
+  EXPECT_EQ(guava.probes, 5);
+  EXPECT_EQ(guava.hash, hash_kind::murmur3);
+  EXPECT_EQ(guava.growth, growth_kind::overfill);
+  EXPECT_EQ(guava.seed, hash_seed{});
+  const spec bloom =
+      make_spec({.capacity = 1'000, .error_rate = 0.01, .layout = layout_kind::redisbloom, .expansion = 4});
+  EXPECT_EQ(bloom.foreign.first_bytes, 1'384U);  // of BF.RESERVE key 0.01 1000
+  EXPECT_EQ(bloom.probes, 8);
+  EXPECT_EQ(bloom.hash, hash_kind::murmur64a);
+  EXPECT_EQ(bloom.growth, growth_kind::grow);
+  EXPECT_EQ(bloom.foreign.expansion, 4U);
+}
+
+TEST(Spec, OfAnotherSystemRefusesWhatThatSystemDoesNotKnow) {
+  using enum layout_kind;
+  EXPECT_THAT(complaint({.layout = guava64, .probes = 5}), HasSubstr("leave them out"));
+  EXPECT_THAT(complaint({.layout = guava64, .window = window_spec{10min, 10}}), HasSubstr("no window"));
+  EXPECT_THAT(complaint({.layout = guava64, .partitions = 2}), HasSubstr("one partition"));
+  EXPECT_THAT(complaint({.layout = redisbloom, .growth = growth_kind::overfill}), HasSubstr("overfilled"));
+  EXPECT_THAT(complaint({.layout = redisbloom, .funnel = funnel_kind::chars}), HasSubstr("funnel"));
+  EXPECT_THAT(complaint({.layout = redisbloom, .expansion = 0}), HasSubstr("factor of 0"));
+  EXPECT_THAT(complaint({.capacity = max_capacity, .error_rate = 0.01, .layout = guava64}),
+              HasSubstr("bytes long"));
+}
+
+TEST(Spec, OfAnotherSystemIsCheckedWhenItComesFromOutside) {
+  const spec good = make_spec({.capacity = 1'000, .error_rate = 0.03, .layout = layout_kind::guava64});
+  EXPECT_EQ(complaint_about(good), "none");
+  const auto with = [&](auto change) {
+    spec s = good;
+    change(s);
+    return complaint_about(s);
+  };
+  EXPECT_THAT(with([](spec& s) { s.hash = hash_kind::xxh3; }), HasSubstr("murmur3"));
+  EXPECT_THAT(with([](spec& s) { s.hash = hash_kind::murmur64a; }), HasSubstr("murmur3"));
+  EXPECT_THAT(with([](spec& s) { s.seed[3] = 1; }), HasSubstr("no seed"));
+  EXPECT_THAT(with([](spec& s) { s.growth = growth_kind::grow; }), HasSubstr("does not grow"));
+  EXPECT_THAT(with([](spec& s) { s.foreign.expansion = 2; }), HasSubstr("no rules of growth"));
+  EXPECT_THAT(with([](spec& s) { s.foreign.powers_of_two = true; }), HasSubstr("no rules of growth"));
+  EXPECT_THAT(with([](spec& s) { s.foreign.first_bytes = 0; }), HasSubstr("0 bytes long"));
+  EXPECT_THAT(with([](spec& s) { s.foreign.first_bytes = 12; }), HasSubstr("12 bytes long"));
+  EXPECT_THAT(with([](spec& s) { s.foreign.first_bytes = std::uint64_t{1} << 35; }), HasSubstr("bytes long"));
+  EXPECT_THAT(with([](spec& s) { s.foreign.funnel = funnel_kind{4}; }), HasSubstr("funnel"));
+  EXPECT_THAT(with([](spec& s) { s.layout = layout_kind::classic; }), HasSubstr("other systems'"));
+}
+
+TEST(Spec, OfOurOwnHasNoRulesOfAnotherSystem) {
+  spec s = make_spec({});
+  s.foreign.first_bytes = 64;
+  EXPECT_THAT(complaint_about(s), HasSubstr("no rules of another system"));
 }
 
 TEST(Spec, ARequestForAnUnknownLayoutIsRefused) {

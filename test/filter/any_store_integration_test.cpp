@@ -4,6 +4,7 @@
 #include <array>
 
 #include "test/filter/any_store_suite.hpp"
+#include "test/filter/foreign_suite.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::any_store {
@@ -29,6 +30,11 @@ redis_server& without_scripts() {
   return one;
 }
 
+redis_server& in_server() {
+  static redis_server one(test::with_module());
+  return one;
+}
+
 std::string fresh_prefix() {
   static int tests = 0;
   return "?prefix=test" + std::to_string(++tests);
@@ -44,6 +50,7 @@ const kind kinds[] = {
      }},
     {"redis_cluster", [](const auto&) { return cluster().url("/" + fresh_prefix()); }},
     {"redis_merge", [](const auto&) { return instance(0).url("/" + fresh_prefix() + "&gear=merge"); }},
+    {"redis_module", [](const auto&) { return in_server().url("/" + fresh_prefix() + "&gear=module"); }},
     {"redis_bitfield", [](const auto&) { return without_scripts().url("/" + fresh_prefix()); }},
 };
 

@@ -1,6 +1,7 @@
 // The stores that need no server.
 
 #include "test/filter/any_store_suite.hpp"
+#include "test/filter/foreign_suite.hpp"
 
 namespace everseen::any_store {
 namespace {

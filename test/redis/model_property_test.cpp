@@ -105,7 +105,7 @@ spec random_spec(const store& in, random_stream& random) {
 class Model : public testing::TestWithParam<std::vector<std::string>> {};
 
 TEST_P(Model, SeveralClientsInTurnAnswerAsOneFilterInMemory) {
-  redis_server server;
+  redis_server server(test::with_module());
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     random_stream random(seed);
@@ -142,7 +142,10 @@ TEST_P(Model, SeveralClientsInTurnAnswerAsOneFilterInMemory) {
 const std::vector<std::string> gears[] = {{"script", "script", "script"},
                                           {"bitfield", "bitfield"},
                                           {"script", "bitfield", "bitfield"},
+                                          {"module", "module"},
+                                          {"module", "script", "bitfield"},
                                           {"merge", "merge"},
+                                          {"merge", "module"},
                                           {"merge", "script", "bitfield"}};
 
 INSTANTIATE_TEST_SUITE_P(Gears, Model, testing::ValuesIn(gears), [](const auto& one) {

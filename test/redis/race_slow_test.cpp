@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -169,8 +170,36 @@ TEST(Race, WithoutScriptsEveryKeyIsFreshOnce) {
 }
 
 TEST(Race, BetweenGearsOnAClusterEveryKeyIsFreshOnce) {
-  redis_cluster cluster;
-  expect_every_key_fresh_once({cluster.url("?gear=bitfield"), cluster.url("?gear=script")});
+  redis_cluster cluster(redis_cluster::replicas::none, test::with_module());
+  expect_every_key_fresh_once(
+      {cluster.url("?gear=bitfield"), cluster.url("?gear=script"), cluster.url("?gear=module")});
+}
+
+TEST(Race, WithTheModuleEveryKeyIsFreshOnce) {
+  redis_server server(test::with_module());
+  race(server.url(), {&server});
+}
+
+TEST(Race, OnAClusterWithTheModuleEveryKeyIsFreshOnce) {
+  redis_cluster cluster(redis_cluster::replicas::none, test::with_module());
+  race(cluster.url(), {&cluster.node(0), &cluster.node(1), &cluster.node(2)});
+}
+
+/// A fleet in which somebody loads and unloads the module all the while.
+TEST(Race, WhileTheModuleComesAndGoesEveryKeyIsFreshOnce) {
+  redis_server server;
+  child_process administrator([&](const auto& tell) {
+    int changes = 0;
+    for (int i = 0; i < 100; ++i) {
+      changes += server.run({"MODULE", "LOAD", test::with_module().back()}) == "OK";
+      std::this_thread::sleep_for(20ms);
+      changes += server.run({"MODULE", "UNLOAD", "everseen"}) == "OK";
+      std::this_thread::sleep_for(5ms);
+    }
+    tell(changes);
+  });
+  expect_every_key_fresh_once({server.url()});
+  EXPECT_EQ(administrator.next(), 200);
 }
 
 /// Makes, opens and drops a name, over and over; tells how often it looked damaged, or anything else that no

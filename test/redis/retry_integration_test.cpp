@@ -50,8 +50,10 @@ class stream {
   std::vector<digest> all_;
 };
 
-class Retry : public testing::Test {
+class retry {
  protected:
+  explicit retry(std::vector<std::string> config = {}) : server_(std::move(config)) {}
+
   spec small(std::uint64_t capacity) const {
     return planned(*direct_, {.capacity = capacity, .error_rate = 0.05, .partitions = 1});
   }
@@ -63,7 +65,18 @@ class Retry : public testing::Test {
   memory_store memory_;
 };
 
-TEST_F(Retry, BatchCutAtEveryByteGetsTheVerdictsOfAnUndisturbedOne) {
+class Retry : public testing::Test, protected retry {};
+
+/// With the module and without.
+class RetryAnywhere : public testing::TestWithParam<bool>, protected retry {
+ protected:
+  RetryAnywhere() : retry(GetParam() ? test::with_module() : std::vector<std::string>{}) {}
+};
+
+INSTANTIATE_TEST_SUITE_P(Servers, RetryAnywhere, testing::Bool(),
+                         [](const auto& one) { return one.param ? "WithModule" : "Plain"; });
+
+TEST_P(RetryAnywhere, BatchCutAtEveryByteGetsTheVerdictsOfAnUndisturbedOne) {
   const spec s = small(10'000);
   const auto filter = cut_->create("a", s);
   const auto model = memory_.create("a", s);
@@ -87,7 +100,7 @@ TEST_F(Retry, BatchCutAtEveryByteGetsTheVerdictsOfAnUndisturbedOne) {
   EXPECT_EQ(filter->state(0).keys(), model->state(0).keys());
 }
 
-TEST_F(Retry, LookUpCutAnywhereIsAnswered) {
+TEST_P(RetryAnywhere, LookUpCutAnywhereIsAnswered) {
   const auto filter = cut_->create("a", small(1'000));
   stream keys;
   const auto batch = keys.next(3, 0);
@@ -102,7 +115,7 @@ TEST_F(Retry, LookUpCutAnywhereIsAnswered) {
   }
 }
 
-TEST_F(Retry, GrowthCutAnywhereGivesTheVerdictsAndLayersOfAnUndisturbedOne) {
+TEST_P(RetryAnywhere, GrowthCutAnywhereGivesTheVerdictsAndLayersOfAnUndisturbedOne) {
   const spec s = small(4);
   stream keys;
   int filters = 0;

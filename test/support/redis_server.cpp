@@ -39,6 +39,12 @@ bool is_free(std::uint16_t port) {
   if (::getppid() != parent) std::_Exit(1);
   ::dup2(log, 1);
   ::dup2(log, 2);
+#ifdef EVERSEEN_MODULE_PRELOAD
+  // A sanitizer must be there before the server is, not only when the module is loaded. What the server
+  // itself does with memory at its end is not our concern.
+  ::setenv("LD_PRELOAD", EVERSEEN_MODULE_PRELOAD, 1);
+  ::setenv("ASAN_OPTIONS", "detect_leaks=0:halt_on_error=1:abort_on_error=1", 1);
+#endif
   ::execvp(words[0], words.data());
   std::_Exit(127);
 }
@@ -50,6 +56,10 @@ std::uint16_t free_port() {
   std::uniform_int_distribution<unsigned> any(15'000, 32'000);
   for (;;)
     if (const auto port = static_cast<std::uint16_t>(any(random)); is_free(port)) return port;
+}
+
+std::vector<std::string> with_module() {
+  return {"--loadmodule", EVERSEEN_MODULE};
 }
 
 redis_server::redis_server(options o) : options_(std::move(o)), port_(free_port()), bus_port_(free_port()) {

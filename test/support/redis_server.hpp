@@ -47,6 +47,9 @@ class tls_files {
 /// By a parser of its own, so that a test does not judge the code by the code.
 [[nodiscard]] std::string raw_command(const std::string& unix_path, std::span<const std::string> words);
 
+/// Words of a server's configuration that load our module.
+[[nodiscard]] std::vector<std::string> with_module();
+
 /// A real redis-server in a directory of its own. Listens on a TCP port of 127.0.0.1 and on a Unix socket.
 ///
 /// It ends with this object, and also when the test program ends in any other way.
@@ -61,6 +64,8 @@ class redis_server {
   /// Ready when it returns.
   explicit redis_server(options o);
   redis_server() : redis_server(options{}) {}
+  /// @param words  as options::config
+  explicit redis_server(std::vector<std::string> words) : redis_server(options{.config = std::move(words)}) {}
   ~redis_server();
   redis_server(const redis_server&) = delete;
   redis_server& operator=(const redis_server&) = delete;

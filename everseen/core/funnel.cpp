@@ -1,4 +1,4 @@
-#include "everseen/compat/funnel.hpp"
+#include "everseen/core/funnel.hpp"
 
 #include <array>
 #include <charconv>
@@ -7,15 +7,15 @@
 #include "everseen/core/bytes.hpp"
 #include "everseen/core/error.hpp"
 
-namespace everseen::compat::guava {
+namespace everseen {
 
 namespace {
 
-constexpr std::array<std::pair<funnel, std::string_view>, 4> names = {{
-    {funnel::bytes, "bytes"},
-    {funnel::chars, "chars"},
-    {funnel::int32, "int"},
-    {funnel::int64, "long"},
+constexpr std::array<std::pair<funnel_kind, std::string_view>, 4> names = {{
+    {funnel_kind::bytes, "bytes"},
+    {funnel_kind::chars, "chars"},
+    {funnel_kind::int32, "int"},
+    {funnel_kind::int64, "long"},
 }};
 
 [[noreturn]] void refuse(std::string_view key, std::string_view what_it_is_not) {
@@ -83,31 +83,32 @@ void append_number(std::string_view key, std::string_view type, std::string& int
 
 }  // namespace
 
-std::string_view to_string(funnel how) noexcept {
+std::string_view to_string(funnel_kind how) noexcept {
   for (const auto& [each, name] : names)
     if (each == how) return name;
-  return {};
+  return "invalid";
 }
 
-std::optional<funnel> parse_funnel(std::string_view name) noexcept {
+std::optional<funnel_kind> parse_funnel_kind(std::string_view name) noexcept {
+  if (name == "string") return funnel_kind::bytes;
   for (const auto& [how, each] : names)
     if (each == name) return how;
   return std::nullopt;
 }
 
-void apply(funnel how, std::string_view key, std::string& into) {
+void apply_funnel(funnel_kind how, std::string_view key, std::string& into) {
   into.clear();
   switch (how) {
-    case funnel::bytes:
+    case funnel_kind::bytes:
       into = key;
       return;
-    case funnel::chars:
+    case funnel_kind::chars:
       return append_utf16(key, into);
-    case funnel::int32:
+    case funnel_kind::int32:
       return append_number<std::int32_t>(key, "a whole number of 32 bits", into);
-    case funnel::int64:
+    case funnel_kind::int64:
       return append_number<std::int64_t>(key, "a whole number of 64 bits", into);
   }
 }
 
-}  // namespace everseen::compat::guava
+}  // namespace everseen

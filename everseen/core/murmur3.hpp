@@ -5,7 +5,7 @@
 
 #include "everseen/core/digest.hpp"
 
-namespace everseen::compat {
+namespace everseen {
 
 /// MurmurHash3, the variant x64-128, with seed 0: what go-zero and Guava hash with.
 ///
@@ -31,4 +31,4 @@ class murmur3 {
   std::uint64_t h2_ = 0;
 };
 
-}  // namespace everseen::compat
+}  // namespace everseen

@@ -1,15 +1,16 @@
-#include "everseen/compat/murmur64a.hpp"
+#include "everseen/core/murmur64a.hpp"
 
 #include <cstring>
 
 #include "everseen/core/bytes.hpp"
 
-namespace everseen::compat {
+namespace everseen {
 
 namespace {
 
 constexpr std::uint64_t multiplier = 0xc6a4a7935bd1e995;
 constexpr unsigned shift = 47;
+constexpr std::uint64_t first_seed = 0xc6a4a7935bd1e995;  // RedisBloom's
 
 std::uint64_t folded(std::uint64_t word) noexcept {
   return word ^ (word >> shift);
@@ -29,4 +30,9 @@ std::uint64_t murmur64a(std::string_view bytes, std::uint64_t seed) noexcept {
   return folded(folded(h) * multiplier);
 }
 
-}  // namespace everseen::compat
+digest murmur64a_pair(std::string_view key) noexcept {
+  const std::uint64_t first = murmur64a(key, first_seed);
+  return {first, murmur64a(key, first)};
+}
+
+}  // namespace everseen

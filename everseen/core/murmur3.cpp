@@ -1,4 +1,4 @@
-#include "everseen/compat/murmur3.hpp"
+#include "everseen/core/murmur3.hpp"
 
 #include <array>
 #include <bit>
@@ -7,7 +7,7 @@
 #include "everseen/core/assert.hpp"
 #include "everseen/core/bytes.hpp"
 
-namespace everseen::compat {
+namespace everseen {
 
 namespace {
 
@@ -61,4 +61,4 @@ digest murmur3_x64_128(std::string_view bytes) noexcept {
   return state.finish(rest, bytes.size());
 }
 
-}  // namespace everseen::compat
+}  // namespace everseen

@@ -1,0 +1,166 @@
+#include "everseen/cli/attached_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "everseen/cli/numbers.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+using redis::attachment;
+using redis::bitmap;
+
+std::string_view to_string(attachment::form shape) noexcept {
+  switch (shape) {
+    case attachment::form::single:
+      return "one string";
+    case attachment::form::growing:
+      return "growing";
+    case attachment::form::sharded:
+      return "sharded";
+  }
+  return "";
+}
+
+std::uint64_t keys_in(const redis::attached_filter& a, const std::vector<bitmap>& all) {
+  double keys = 0;
+  for (const bitmap& b : all) keys += a.estimated_keys(b.set_bits);
+  return static_cast<std::uint64_t>(std::llround(keys));
+}
+
+/// Below this no hash would keep what the formula says.
+std::string rate_text(double rate) {
+  constexpr double least = 1e-15;
+  return rate > 0 && rate < least ? "below 1e-15" : format_rate(rate);
+}
+
+std::uint64_t bytes_of(const std::vector<bitmap>& all) {
+  std::uint64_t bytes = 0;
+  for (const bitmap& b : all) bytes += b.bytes;
+  return bytes;
+}
+
+double fill_of(const redis::attached_filter& a, const bitmap& b) {
+  return static_cast<double>(b.set_bits) / static_cast<double>(redis::reachable_bits(a.what()));
+}
+
+void print_strings(const redis::attached_filter& a, const std::vector<bitmap>& all, printer& out) {
+  std::size_t width = 6;
+  for (const bitmap& b : all) width = std::max(width, b.place.key.size());
+  out.print("\n{:<{}}{:>16}{:>9}{:>14}  {}\n", "string", width, "bits set", "fill", "memory", "server");
+  for (const bitmap& b : all)
+    out.print("{:<{}}{:>16}{:>8.2f}%{:>14}  {}\n", b.place.key, width, format_count(b.set_bits),
+              100 * fill_of(a, b), format_bytes(static_cast<double>(b.bytes)), b.server);
+}
+
+bool holds(const redis::attached_filter::key_bits& bits) {
+  return std::ranges::find(bits.set, false) == bits.set.end();
+}
+
+void print_key_bits(const redis::attached_filter::key_bits& bits, printer& out) {
+  constexpr std::size_t a_row = 4;
+  const auto set = std::ranges::count(bits.set, true);
+  out.print("\n{}: {} of {} bits set\n", bits.string, set, bits.positions.size());
+  for (std::size_t i = 0; i < bits.positions.size(); ++i)
+    out.print("{}bit {:<15} {}{}", i % a_row == 0 ? "    " : "   ", format_count(bits.positions[i]),
+              bits.set[i] ? "set" : "-  ", (i + 1) % a_row == 0 ? "\n" : "");
+  if (bits.positions.size() % a_row != 0) out.write("\n");
+}
+
+nlohmann::ordered_json what_json(const attachment& a) {
+  nlohmann::ordered_json json = {{"family", compat::facts(a.how.which).name},
+                                 {"key", a.key},
+                                 {"bits", a.how.bits},
+                                 {"probes", a.how.probes},
+                                 {"form", to_string(a.shape)}};
+  if (a.funnel != compat::guava::funnel::bytes) json["funnel"] = compat::guava::to_string(a.funnel);
+  if (!a.cursor.empty()) json["cursor"] = a.cursor;
+  if (a.instances > 0) json["instances"] = a.instances;
+  return json;
+}
+
+/// What a Redis key is called need not be UTF-8.
+std::string dumped(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+const redis::attached_filter* attached_behind(const filter& f) noexcept {
+  return dynamic_cast<const redis::attached_filter*>(&f.stored());
+}
+
+void warn_of_attached(const redis::attached_filter& a, const std::vector<bitmap>& all) {
+  for (const std::string& doubt : a.doubts(all)) fmt::print(stderr, "everseen: warning: {}\n", doubt);
+}
+
+void print_attached_info(const filter& f, printer& out) {
+  const redis::attached_filter& a = *attached_behind(f);
+  const std::vector<bitmap> all = a.survey();
+  const spec& s = f.get_spec();
+  out.print("name          {}\n", f.name());
+  out.print("attached      {}\n", redis::to_string(a.what()));
+  out.print("kept at       {}\n", a.what().key);
+  out.print("keys          about {}, by the bits that are set\n", format_count(keys_in(a, all)));
+  out.print("half full     with {} keys, then at an error rate of {}\n", format_count(s.capacity),
+            rate_text(s.error_rate));
+  out.print("error rate    {} now\n", rate_text(a.error_rate_now(all)));
+  out.print("memory        {}\n", format_bytes(static_cast<double>(bytes_of(all))));
+  if (compat::guava::funnel::bytes != a.what().funnel)
+    out.print("funnel        {}\n", compat::guava::to_string(a.what().funnel));
+  print_strings(a, all, out);
+  out.flush();
+  warn_of_attached(a, all);
+}
+
+void print_attached_json(const filter& f, const std::vector<std::string>& warnings, printer& out) {
+  const redis::attached_filter& a = *attached_behind(f);
+  const std::vector<bitmap> all = a.survey();
+  auto strings = nlohmann::ordered_json::array();
+  for (const bitmap& b : all)
+    strings.push_back({{"key", b.place.key},
+                       {"bytes", b.bytes},
+                       {"set_bits", b.set_bits},
+                       {"fill", fill_of(a, b)},
+                       {"server", b.server}});
+  std::vector<std::string> said = a.doubts(all);
+  said.insert(said.end(), warnings.begin(), warnings.end());
+  const nlohmann::ordered_json json = {{"name", f.name()},        {"attached", what_json(a.what())},
+                                       {"keys", keys_in(a, all)}, {"half_full_with", f.get_spec().capacity},
+                                       {"bytes", bytes_of(all)},  {"error_rate_now", a.error_rate_now(all)},
+                                       {"strings", strings},      {"warnings", said}};
+  out.print("{}\n", dumped(json));
+}
+
+void explain_attached(const filter& f, std::string_view key, bool json, printer& out) {
+  const redis::attached_filter& a = *attached_behind(f);
+  const auto all = a.bits_of(key);
+  const bool seen = std::ranges::any_of(all, holds);
+  if (json) {
+    auto strings = nlohmann::ordered_json::array();
+    for (const auto& bits : all) {
+      auto key_bits = nlohmann::ordered_json::array();
+      for (std::size_t i = 0; i < bits.positions.size(); ++i)
+        key_bits.push_back({{"position", bits.positions[i]}, {"set", bool(bits.set[i])}});
+      strings.push_back({{"key", bits.string}, {"holds_key", holds(bits)}, {"key_bits", key_bits}});
+    }
+    out.print("{}\n", dumped({{"attached", what_json(a.what())},
+                              {"verdict", seen ? "seen" : "fresh"},
+                              {"strings", strings}}));
+    return;
+  }
+  out.print("attached   {}\n", redis::to_string(a.what()));
+  for (const auto& bits : all) print_key_bits(bits, out);
+  if (seen)
+    out.print("\nseen: all its bits are set in one string; only keys that share them all could fake that.\n");
+  else
+    out.print("\nfresh: at least one of its bits is not set, which adding it would have done.\n");
+}
+
+}  // namespace everseen::cli

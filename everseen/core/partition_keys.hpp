@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "everseen/core/segments.hpp"
+
+/// What a partition in Redis is made of, as seen from its state key: doc/format.md, "In Redis". Clients and
+/// the Redis module agree on it here.
+namespace everseen::partition_keys {
+
+/// A segment: a string of bits.
+[[nodiscard]] inline std::string segment(const std::string& state, const segment_id& id) {
+  return state + ":" + std::to_string(id.slice) + "." + std::to_string(id.layer);
+}
+
+/// What a transaction checks the epoch by.
+[[nodiscard]] inline std::string fence(const std::string& state) {
+  return state + ":f";
+}
+
+/// The last batch of one client and what it was answered; expires.
+[[nodiscard]] inline std::string token(const std::string& state, std::string_view client) {
+  return state + ":t:" + std::string(client);
+}
+
+/// The field of a state hash that counts a segment's keys.
+[[nodiscard]] inline std::string count_field(const segment_id& id) {
+  return "keys:" + std::to_string(id.slice) + "." + std::to_string(id.layer);
+}
+
+/// Length of the sequence that a token begins with: fixed, so that none is another's beginning.
+inline constexpr std::size_t sequence_bytes = 20;
+
+/// A Redis string ends here, so a segment must.
+inline constexpr std::uint64_t max_segment_bytes = std::uint64_t{512} << 20;
+
+/// How long a segment lives that is not published: nobody else would ever find it.
+inline constexpr std::string_view unpublished_life_ms = "600000";
+
+/// How much a segment is lengthened by in one command: zeroing 4 MiB takes about a millisecond.
+inline constexpr std::uint64_t growth_step_bytes = std::uint64_t{4} << 20;
+
+/// Constants of the fence, which redis/fence.hpp explains.
+inline constexpr std::uint64_t fence_base = std::uint64_t{1} << 62;
+inline constexpr std::uint64_t fence_second_base = std::uint64_t{1} << 61;
+
+/// What the fence holds in an epoch: twice 63 bits and a zero bit, big-endian.
+/// @pre epoch < 2^60
+[[nodiscard]] inline std::string fence_bytes(std::uint64_t epoch) {
+  std::string bytes;
+  for (const std::uint64_t value : {fence_base - 1 - epoch, fence_second_base + epoch})
+    for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>((value << 1) >> shift);
+  return bytes;
+}
+
+}  // namespace everseen::partition_keys

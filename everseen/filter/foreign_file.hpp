@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "everseen/core/stream_image.hpp"
+#include "everseen/filter/filter.hpp"
+#include "everseen/store/store.hpp"
+
+/// Filters of other systems, from their files into a store and back.
+///
+/// Such a filter is one of ours with a foreign layout: every store keeps it, every call works on it, and what
+/// is added to it is added by the rules of its own system, so that it can go back there. What it answers for
+/// keys that were added elsewhere is as good as the bits in the file.
+///
+/// A file that is cut off, damaged or inconsistent is a format_error that says where, and leaves nothing
+/// behind. It is refused before anything is allocated from its numbers where its length is known; where it
+/// comes through a pipe, before more is asked for than the store has room for. Nothing is visible under the
+/// name before the whole file has been read. Threads: any number of these may run at once.
+namespace everseen {
+
+/// A file, and its length where it has one (a pipe has none).
+struct foreign_source {
+  image::byte_source read;
+  std::optional<std::uint64_t> bytes{};
+};
+
+/// What a stream of Guava does not say of its filter.
+struct guava_facts {
+  funnel_kind funnel = funnel_kind::bytes;
+  /// expectedInsertions; nothing: so many keys as half of the bits are for
+  std::optional<std::uint64_t> capacity{};
+};
+
+/// Makes a filter of what BloomFilter.writeTo wrote.
+/// @throws name_taken, format_error    @throws parameter_error  a filter that everseen cannot have: more than
+/// 64
+///                                                              probes, or more than the store has room for
+/// Cost: a second for each 1 to 2 GB. Source: doc/format.md, "Guava's stream"
+void import_guava(store& into, std::string_view name, const foreign_source& from, const guava_facts& facts);
+
+/// Writes what BloomFilter.writeTo would.
+/// @throws parameter_error  the filter has another layout than guava32 and guava64
+void export_guava(const filter& f, const image::byte_sink& to);
+
+/// Makes a filter of a file of BF.LOADCHUNK commands.
+/// @throws  as import_guava; also for a chain that does not grow by the rules of RedisBloom
+void import_redisbloom(store& into, std::string_view name, const foreign_source& from);
+
+/// Writes the commands that make the filter anew on a server with RedisBloom, under the key given.
+/// @throws parameter_error  the filter has another layout than redisbloom
+void export_redisbloom(const filter& f, std::string_view key, const image::byte_sink& to);
+
+}  // namespace everseen

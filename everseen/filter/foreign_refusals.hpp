@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "everseen/core/error.hpp"
+#include "everseen/filter/filter.hpp"
+#include "everseen/store/store.hpp"
+
+/// What imports and exports of other systems' filters refuse in the same words.
+namespace everseen {
+
+/// @throws parameter_error  the bits would not fit into the store, as far as it knows
+void must_have_room(const store& into, std::uint64_t bytes);
+
+/// @throws parameter_error  the filter sets more bits a key than everseen does
+void must_be_settable(unsigned probes);
+
+/// @param system  as in "Guava"    @param layout  what a filter must be made as, to go there
+[[nodiscard]] parameter_error no_such_export(const filter& f, std::string_view system,
+                                             std::string_view layout);
+
+}  // namespace everseen

@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "everseen/compat/guava_stream.hpp"
+#include "everseen/core/error.hpp"
+#include "everseen/core/foreign.hpp"
+#include "everseen/core/sizing.hpp"
+#include "everseen/filter/foreign_file.hpp"
+#include "everseen/filter/foreign_refusals.hpp"
+
+namespace everseen {
+
+namespace {
+
+namespace guava = compat::guava;
+
+/// A chunk is converted while it is in the nearest cache but one.
+constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
+
+/// Fills all of `into`, or what there is.    @return how much
+std::size_t read_all(const image::byte_source& from, std::span<std::byte> into) {
+  std::size_t filled = 0;
+  while (filled < into.size()) {
+    const std::size_t got = from(into.subspan(filled));
+    if (got == 0) break;
+    filled += got;
+  }
+  return filled;
+}
+
+/// The keys at which half of the bits are 1: m / k · ln 2, for which such a filter is made.
+std::uint64_t keys_for(const guava::shape& s) {
+  const double keys = static_cast<double>(s.bits()) / s.probes * std::numbers::ln2;
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(keys)));
+}
+
+spec spec_of(const guava::shape& s, const guava_facts& facts) {
+  must_be_settable(s.probes);
+  spec made;
+  made.layout = s.how == guava::strategy::mitz_32 ? layout_kind::guava32 : layout_kind::guava64;
+  made.hash = foreign::hash_of(made.layout);
+  made.growth = growth_kind::overfill;
+  made.capacity = facts.capacity.value_or(keys_for(s));
+  made.probes = s.probes;
+  made.foreign.funnel = facts.funnel;
+  made.foreign.first_bytes = s.words * sizeof(std::uint64_t);
+  const geometry shape = {made.layout, s.probes, made.foreign.first_bytes};
+  made.error_rate = std::clamp(sizing::error_rate(shape, static_cast<double>(made.capacity)),
+                               sizing::min_error_rate, std::nextafter(1.0, 0.0));
+  validate(made);
+  return made;
+}
+
+[[noreturn]] void cut_off(std::uint64_t read, std::uint64_t promised) {
+  throw format_error("not a Guava filter: its header promises " + std::to_string(promised) +
+                     " bytes of bits, and " + std::to_string(read) + " follow");
+}
+
+}  // namespace
+
+void import_guava(store& into, std::string_view name, const foreign_source& from, const guava_facts& facts) {
+  std::array<std::byte, guava::stream_header_bytes> header{};
+  const guava::shape s = guava::decode_header(std::span(header).first(read_all(from.read, header)));
+  const std::uint64_t bytes = s.words * sizeof(std::uint64_t);
+  if (from.bytes && *from.bytes != header.size() + bytes) cut_off(*from.bytes - header.size(), bytes);
+  const spec made = spec_of(s, facts);
+  must_have_room(into, bytes);
+
+  const auto restored = into.begin_restore(name, made);
+  const geometry shape = {made.layout, made.probes, bytes};
+  std::span<std::byte> place = restored->add_segment({0, window::timeless, 0}, {shape, made.capacity, 0});
+  std::vector<std::byte> chunk(std::min<std::uint64_t>(chunk_bytes, bytes));
+  while (!place.empty()) {
+    const auto part = std::span(chunk).first(std::min(chunk.size(), place.size()));
+    if (const std::size_t got = read_all(from.read, part); got < part.size())
+      cut_off(bytes - place.size() + got, bytes);
+    guava::convert_words(part, place.first(part.size()));
+    place = place.subspan(part.size());
+  }
+  if (from.read(std::span(header).first(1)) != 0)
+    throw format_error("not a Guava filter: more bytes follow than its header promises");
+  restored->commit();  // which counts the keys by the bits
+}
+
+void export_guava(const filter& f, const image::byte_sink& to) {
+  const spec& s = f.get_spec();
+  if (s.layout != layout_kind::guava32 && s.layout != layout_kind::guava64)
+    throw no_such_export(f, "Guava", "guava64");
+  const guava::strategy how =
+      s.layout == layout_kind::guava32 ? guava::strategy::mitz_32 : guava::strategy::mitz_64;
+  to(guava::encode_header({how, s.probes, s.foreign.first_bytes / sizeof(std::uint64_t)}));
+  std::vector<std::byte> chunk(chunk_bytes);
+  std::uint64_t left = s.foreign.first_bytes;
+  f.stored().visit_segments(0, [&](const segment_id&, const layer_state&, std::span<const std::byte> bits) {
+    for (; !bits.empty(); bits = bits.subspan(std::min(bits.size(), chunk_bytes))) {
+      const auto part = std::span(chunk).first(std::min(bits.size(), chunk_bytes));
+      guava::convert_words(bits.first(part.size()), part);
+      to(part);
+      left -= part.size();
+    }
+  });
+  std::ranges::fill(chunk, std::byte{0});  // of a filter to which nothing was added no bit exists yet
+  for (; left > 0; left -= std::min<std::uint64_t>(left, chunk_bytes))
+    to(std::span(chunk).first(std::min<std::uint64_t>(left, chunk_bytes)));
+}
+
+}  // namespace everseen

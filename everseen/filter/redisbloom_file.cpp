@@ -1,0 +1,229 @@
+#include "everseen/compat/redisbloom_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "everseen/compat/bit_order.hpp"
+#include "everseen/compat/redisbloom_dump.hpp"
+#include "everseen/core/bytes.hpp"
+#include "everseen/core/error.hpp"
+#include "everseen/core/foreign.hpp"
+#include "everseen/core/growth.hpp"
+#include "everseen/filter/foreign_file.hpp"
+#include "everseen/filter/foreign_refusals.hpp"
+
+namespace everseen {
+
+namespace {
+
+namespace redisbloom = compat::redisbloom;
+
+constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
+constexpr std::size_t longest_header_bytes = 20 + 53 * growth::max_layers;
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw format_error("not a filter of RedisBloom that can go on here: " + why);
+}
+
+spec spec_of(const redisbloom::chain& from) {
+  const redisbloom::layer& first = from.layers.front();
+  must_be_settable(first.probes);
+  spec s;
+  s.layout = layout_kind::redisbloom;
+  s.hash = foreign::hash_of(s.layout);
+  s.growth = from.grows() ? growth_kind::grow : growth_kind::refuse;
+  s.capacity = first.capacity;
+  s.error_rate = from.grows() ? 2 * first.error_rate : first.error_rate;
+  s.probes = static_cast<std::uint8_t>(first.probes);
+  s.foreign.powers_of_two = (from.flags & redisbloom::flags::exact_size) == 0;
+  s.foreign.expansion = from.expansion;
+  return s;
+}
+
+/// A layer must be the one that RedisBloom would have made there: from it on the chain is to grow.
+void must_be_planned(const spec& s, unsigned index, const redisbloom::layer& l, std::uint64_t bytes) {
+  const std::string name = "layer " + std::to_string(index);
+  const std::uint64_t used = l.log2_bits > 0 ? std::uint64_t{1} << l.log2_bits : 8 * bytes;
+  if (bytes % 8 != 0 || used != 8 * bytes || (l.log2_bits > 0) != s.foreign.powers_of_two)
+    refuse(name + " uses " + std::to_string(used) + " bits of " + std::to_string(bytes) + " bytes");
+  growth::layer_plan plan;
+  try {
+    plan = growth::plan_layer(s, index);
+  } catch (const full_error&) {
+    refuse(name + " is more than it could have grown to");
+  }
+  if (l.capacity != plan.capacity)
+    refuse(name + " is for " + std::to_string(l.capacity) + " keys, where its expansion of " +
+           std::to_string(s.foreign.expansion) + " gives " + std::to_string(plan.capacity));
+  if (!(std::abs(l.error_rate - plan.error_rate) <= 1e-9 * plan.error_rate) || l.probes != plan.shape.probes)
+    refuse(name + " has not half of the error rate of the one before");
+  if (s.foreign.powers_of_two) return;  // rounded up, they say nothing of what was asked for
+  // Another library's logarithm may differ in the last place, and a word hang on it.
+  const double words = foreign::redisbloom_size({l.capacity, l.error_rate}, false).size.words;
+  if (std::abs(static_cast<double>(bytes / 8) - words) > 1)
+    refuse(name + " has " + std::to_string(bytes / 8) + " words, where its capacity and rate need " +
+           std::to_string(static_cast<std::uint64_t>(words)));
+}
+
+spec checked_spec(const redisbloom::announced_chain& from) {
+  spec s = spec_of(from.of);
+  s.foreign.first_bytes = from.lengths.front();
+  validate(s);
+  if (from.lengths.size() > 1 && s.growth != growth_kind::grow)
+    refuse("it has several layers and must not grow");
+  for (unsigned i = 0; i < from.lengths.size(); ++i)
+    must_be_planned(s, i, from.of.layers[i], from.lengths[i]);
+  return s;
+}
+
+/// Either way: what is bit p of a byte there is bit 7 - p here.
+void convert_bytes(std::span<const std::byte> from, std::span<std::byte> to) noexcept {
+  std::size_t at = 0;
+  for (; at + 8 <= from.size(); at += 8)
+    store_le(to.data() + at, compat::bits_of_bytes_reversed(load_le64(from.data() + at)));
+  for (; at < from.size(); ++at)
+    to[at] = static_cast<std::byte>(compat::bits_of_bytes_reversed(std::to_integer<std::uint64_t>(from[at])));
+}
+
+redisbloom::announced_chain read_header(redisbloom::file_reader& in) {
+  const auto pair = in.next();
+  if (!pair || pair->iterator != 1) refuse("it does not begin with the header, chunk 1");
+  if (pair->bytes > longest_header_bytes)
+    refuse("its header has " + std::to_string(pair->bytes) + " bytes, and " +
+           std::to_string(growth::max_layers) + " layers fill " + std::to_string(longest_header_bytes));
+  std::vector<std::byte> header(pair->bytes);
+  in.read(header);
+  return redisbloom::decode_header(header);
+}
+
+std::uint64_t sum(std::span<const std::uint64_t> lengths) {
+  std::uint64_t all = 0;
+  for (const std::uint64_t each : lengths) all += each;
+  return all;
+}
+
+}  // namespace
+
+void import_redisbloom(store& into, std::string_view name, const foreign_source& from) {
+  redisbloom::file_reader in(from.read);
+  const redisbloom::announced_chain announced = read_header(in);
+  const spec s = checked_spec(announced);
+  const std::uint64_t bytes = sum(announced.lengths);
+  if (from.bytes && bytes > *from.bytes)
+    refuse("its header promises " + std::to_string(bytes) + " bytes, and the file has " +
+           std::to_string(*from.bytes));
+  must_have_room(into, bytes);
+
+  const auto restored = into.begin_restore(name, s);
+  redisbloom::chunk_order order(announced.lengths);
+  std::span<std::byte> segment;
+  while (const auto pair = in.next()) {
+    const redisbloom::chunk_order::place place = order.take(pair->iterator, pair->bytes);
+    const redisbloom::layer& layer = announced.of.layers[place.layer];
+    const geometry shape = {s.layout, static_cast<std::uint8_t>(layer.probes),
+                            announced.lengths[place.layer]};
+    if (place.offset == 0)
+      segment = restored->add_segment({0, window::timeless, static_cast<std::uint32_t>(place.layer)},
+                                      {shape, layer.capacity, layer.keys});
+    for (auto rest = segment.subspan(place.offset, pair->bytes); !rest.empty();
+         rest = rest.subspan(std::min(rest.size(), chunk_bytes))) {
+      const auto part = rest.first(std::min(rest.size(), chunk_bytes));
+      in.read(part);
+      convert_bytes(part, part);
+    }
+  }
+  order.must_be_complete();
+  restored->commit();
+}
+
+namespace {
+
+/// The chain as its header tells it, from the layers that there are now.
+redisbloom::announced_chain announce(const filter& f) {
+  const spec& s = f.get_spec();
+  redisbloom::announced_chain all;
+  all.of.flags = redisbloom::flags::wide_hash;
+  if (!s.foreign.powers_of_two) all.of.flags |= redisbloom::flags::exact_size;
+  if (s.growth == growth_kind::refuse) all.of.flags |= redisbloom::flags::fixed_size;
+  all.of.expansion = s.foreign.expansion;
+  partition_state state = f.stored().state(0);
+  if (state.slices.empty()) state.slices.push_back({window::timeless, {}});
+  auto& layers = state.slices.front().layers;
+  if (layers.empty()) {  // nothing was added yet
+    const growth::layer_plan plan = growth::plan_layer(s, 0);
+    layers.push_back({plan.shape, plan.capacity, 0});
+  }
+  for (unsigned i = 0; i < layers.size(); ++i) {
+    redisbloom::layer l;
+    l.capacity = layers[i].capacity;
+    l.error_rate = growth::plan_layer(s, i).error_rate;
+    l.bits_per_key = foreign::redisbloom_bits_per_key(l.error_rate);
+    l.probes = layers[i].shape.probes;
+    l.keys = layers[i].keys;
+    if (s.foreign.powers_of_two)
+      l.log2_bits = static_cast<std::uint8_t>(std::bit_width(layers[i].shape.bits()) - 1);
+    all.of.keys += l.keys;
+    all.of.layers.push_back(l);
+    all.lengths.push_back(layers[i].shape.bytes);
+  }
+  return all;
+}
+
+void write_text(const image::byte_sink& to, std::string_view text) {
+  to(std::as_bytes(std::span(text)));
+}
+
+/// Writes the bits of one layer after the other, in pairs as RedisBloom would cut them.
+class layer_writer {
+ public:
+  layer_writer(std::string_view key, const image::byte_sink& to) : key_(key), to_(to), chunk_(chunk_bytes) {}
+
+  void write(std::span<const std::byte> bits) {
+    for (; !bits.empty(); bits = bits.subspan(std::min(bits.size(), redisbloom::max_chunk_bytes)))
+      write_pair(bits.first(std::min(bits.size(), redisbloom::max_chunk_bytes)));
+  }
+
+ private:
+  void write_pair(std::span<const std::byte> bits) {
+    iterator_ += static_cast<std::int64_t>(bits.size());
+    write_text(to_, redisbloom::command_before(key_, {iterator_, bits.size()}));
+    for (; !bits.empty(); bits = bits.subspan(std::min(bits.size(), chunk_bytes))) {
+      const auto part = std::span(chunk_).first(std::min(bits.size(), chunk_bytes));
+      convert_bytes(bits.first(part.size()), part);
+      to_(part);
+    }
+    write_text(to_, redisbloom::command_after);
+  }
+
+  std::string_view key_;
+  const image::byte_sink& to_;
+  std::vector<std::byte> chunk_;
+  std::int64_t iterator_ = 1;
+};
+
+}  // namespace
+
+void export_redisbloom(const filter& f, std::string_view key, const image::byte_sink& to) {
+  if (f.get_spec().layout != layout_kind::redisbloom) throw no_such_export(f, "RedisBloom", "redisbloom");
+  const redisbloom::announced_chain announced = announce(f);
+  const std::vector<std::byte> header = redisbloom::encode_header(announced);
+  write_text(to, redisbloom::command_before(key, {1, header.size()}));
+  to(header);
+  write_text(to, redisbloom::command_after);
+
+  layer_writer out(key, to);
+  std::size_t written = 0;
+  // Layers that somebody adds meanwhile are not in the header.
+  f.stored().visit_segments(0, [&](const segment_id&, const layer_state&, std::span<const std::byte> bits) {
+    if (written < announced.lengths.size()) {
+      out.write(bits);
+      ++written;
+    }
+  });
+  for (; written < announced.lengths.size(); ++written)
+    out.write(std::vector<std::byte>(announced.lengths[written]));
+}
+
+}  // namespace everseen

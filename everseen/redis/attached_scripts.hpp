@@ -1,0 +1,38 @@
+#pragma once
+
+#include "everseen/redis/scripts.hpp"
+
+/// The scripts for filters that other programs keep: as scripts.hpp has them, but without state, epochs or
+/// counts, since nothing but bits may be written to what is not ours.
+///
+/// A string may be missing or shorter than the filter, as the family has it: what is not there is 0. One that
+/// is longer is not the filter that was attached.
+namespace everseen::redis::attached_scripts {
+
+/// Sets the bits of keys.
+///
+/// KEYS  token, string    ARGV  sequence, life of the token in ms, the most bytes that the string may have,
+/// how many keys, their records
+/// Returns a character a key: 0 fresh, 1 seen. `L1` the string is longer, `T1` it has another type, `O` as in
+/// scripts::add.
+[[nodiscard]] const script& add(unsigned probes);
+
+/// Judges keys and changes nothing.
+/// KEYS  string    ARGV  the most bytes, how many keys, their records    Returns as above.
+[[nodiscard]] const script& check(unsigned probes);
+
+/// The same for a chain of strings, of which the newest is written to. Before a key is added, the next string
+/// begins where more than half of the bits of the newest are 1, which ends the call. A key that an older one
+/// has is not added.
+///
+/// KEYS  token, cursor, the strings from the oldest on, and the one that would be next
+/// ARGV  as add, then the number of the newest as it was planned for, and the bits of a string
+/// Returns as add, `L<n>`, `T<n>` of the n-th string; fewer characters than keys where the next string was
+/// begun; `S<number>` where the newest is another one, and nothing was changed.
+[[nodiscard]] const script& add_growing(unsigned probes);
+
+/// KEYS  cursor, the strings from the oldest on    ARGV  as check, then the number of the newest
+/// Returns as check; `S<number>` as above.
+[[nodiscard]] const script& check_growing(unsigned probes);
+
+}  // namespace everseen::redis::attached_scripts

@@ -1,0 +1,229 @@
+#include "everseen/redis/attached_task.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "everseen/core/assert.hpp"
+#include "everseen/redis/attached_scripts.hpp"
+#include "everseen/redis/command.hpp"
+#include "everseen/redis/gear.hpp"
+#include "everseen/redis/positions.hpp"
+#include "everseen/redis/sequence.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+using cause = batch_failure::cause;
+
+/// Keys judged in one call: some milliseconds of the server's time.
+constexpr std::size_t keys_a_call = 1000;
+/// Keys whose bits one command reads where nothing has to be atomic.
+constexpr std::size_t keys_a_read = 64;
+constexpr int max_moved = 1000;  // somebody else wins every race: then something is broken
+
+void append_bits(std::vector<std::string>& words, std::span<const std::uint64_t> positions, bool set) {
+  for (const std::uint64_t p : positions) {
+    words.insert(words.end(), {set ? "SET" : "GET", "u1", std::to_string(p)});
+    if (set) words.emplace_back("1");
+  }
+}
+
+std::string encode_all(const std::vector<std::string>& words) {
+  return encode(std::vector<std::string_view>(words.begin(), words.end()));
+}
+
+}  // namespace
+
+attached_task::attached_task(const attached_names& f, purpose what, located_keys keys, std::span<verdict> out,
+                             way w)
+    : names_(f), purpose_(what), keys_(std::move(keys)), out_(out), way_(std::move(w)) {
+  for (const std::uint32_t at : keys_.origin) out_[at] = verdict::unknown;
+}
+
+std::size_t attached_task::count() const noexcept {
+  return std::min(keys_a_call, keys_.origin.size() - from_);
+}
+
+std::span<const std::uint64_t> attached_task::positions_of(std::size_t first, std::size_t keys) const {
+  const std::size_t probes = names_.to.how.probes;
+  return std::span(keys_.positions).subspan(first * probes, keys * probes);
+}
+
+request attached_task::next() {
+  EVERSEEN_ASSERT(!done());
+  if (way_.by_script) return ask_script();
+  if (!looked_) return ask_length();
+  return purpose_ == purpose::add ? ask_to_write() : ask_to_read();
+}
+
+void attached_task::take(const answer& a) {
+  if (!a) {
+    const bool may_have_run = adds_next() && !way_.by_script && a.error().may_have_run;
+    return fail(cause::backend,
+                a.error().message + (may_have_run ? "; nobody knows which keys were added" : ""));
+  }
+  if (way_.by_script) return take_script(a->back());
+  if (!looked_) return take_length(a->back());
+  take_bits(a);
+}
+
+request attached_task::ask_script() {
+  const attachment& to = names_.to;
+  const bool adding = purpose_ == purpose::add;
+  const unsigned probes = to.how.probes;
+  std::vector<std::string> keys;
+  std::vector<std::string> arguments;
+  if (adding) {
+    // The same until it is answered: a server that has lost its scripts may have judged the batch before.
+    if (sequence_.empty()) sequence_ = next_sequence();
+    keys.push_back(token_key(names_.own, keys_.place.key, way_.client));
+    arguments = {sequence_, std::to_string(names_.keeps_answers.count())};
+  }
+  if (grows()) {
+    keys.push_back(to.cursor);
+    for (const bitmap_place& p : places_of(to, adding ? way_.newest + 1 : way_.newest)) keys.push_back(p.key);
+  } else {
+    keys.push_back(keys_.place.key);
+  }
+  arguments.insert(arguments.end(), {std::to_string(longest_bytes(to)), std::to_string(count()),
+                                     pack_positions(positions_of(from_, count()), probes, to.how.bits)});
+  if (grows()) arguments.push_back(std::to_string(way_.newest));
+  if (grows() && adding) arguments.push_back(std::to_string(to.how.bits));
+
+  namespace scripts = attached_scripts;
+  const script& s = grows() ? (adding ? scripts::add_growing(probes) : scripts::check_growing(probes))
+                            : (adding ? scripts::add(probes) : scripts::check(probes));
+  std::vector<std::string> words = {with_text_ ? "EVAL" : "EVALSHA", with_text_ ? s.text : s.sha1,
+                                    std::to_string(keys.size())};
+  std::ranges::move(keys, std::back_inserter(words));
+  std::ranges::move(arguments, std::back_inserter(words));
+  return {{keys_.place.key, keys_.place.instance},
+          encode_all(words),
+          1,
+          adding ? repetition(names_.keeps_answers) : repetition(true)};
+}
+
+void attached_task::take_script(const reply& r) {
+  if (r.is_error("NOSCRIPT") && !with_text_) {
+    with_text_ = true;
+    return;
+  }
+  with_text_ = false;
+  sequence_.clear();
+  if (forbids_scripts(r)) {
+    if (grows())
+      return fail(
+          cause::backend,
+          "a growing filter needs scripts, and the Redis server forbids them; allow EVAL and EVALSHA");
+    if (!way_.may_change) return refused(r);
+    way_.by_script = false;
+    return;
+  }
+  if (r.is_error()) return refused(r);
+  const std::string_view said = r.text();
+  if (r.what() == reply::kind::string && said.starts_with('S')) return take_newest(said.substr(1));
+  if (said.starts_with('L') || said.starts_with('T')) {
+    std::uint64_t number = 0;
+    std::from_chars(said.data() + 1, said.data() + said.size(), number);
+    return wrong_string(said.front(),
+                        grows() && number > 0 ? growing_key(names_.to, number - 1) : keys_.place.key);
+  }
+  if (r.what() != reply::kind::string || said.find_first_not_of("01") != std::string_view::npos)
+    return fail(cause::backend,
+                "a script answered '" + std::string(said.substr(0, 20)) + "', which are no verdicts");
+  take_verdicts(said);
+}
+
+void attached_task::take_verdicts(std::string_view verdicts) {
+  if (verdicts.size() > count()) return fail(cause::backend, "the server answered more than it was asked");
+  const bool stopped = verdicts.size() < count();
+  if (stopped && !grows()) return fail(cause::backend, "the server answered less than it was asked");
+  for (const char v : verdicts) judge(v == '1');
+  moved_ = 0;
+  if (stopped) ++way_.newest;
+}
+
+void attached_task::take_newest(std::string_view number) {
+  const auto newest = cursor_number(number);
+  if (!newest) return fail(cause::format, string_fault::of_cursor(names_.to.cursor, number));
+  if (++moved_ == max_moved) return fail(cause::backend, "the cursor moves faster than it can be read");
+  way_.newest = *newest;
+}
+
+void attached_task::judge(bool seen) {
+  out_[keys_.origin[from_++]] = seen ? verdict::seen : verdict::fresh;
+}
+
+/// A script looks at the length in the step that writes. Here it is looked at once, before anything is set.
+request attached_task::ask_length() const {
+  return {{keys_.place.key, keys_.place.instance}, encode({"STRLEN", keys_.place.key}), 1, true};
+}
+
+void attached_task::take_length(const reply& r) {
+  if (r.is_error("WRONGTYPE")) return wrong_string('T', keys_.place.key);
+  if (r.is_error()) return refused(r);
+  if (r.integer() > static_cast<std::int64_t>(longest_bytes(names_.to)))
+    return wrong_string('L', keys_.place.key);
+  looked_ = true;
+}
+
+request attached_task::ask_to_write() const {
+  request r{{keys_.place.key, keys_.place.instance}, "", count(), false};
+  for (std::size_t key = from_; key < from_ + count(); ++key) {
+    std::vector<std::string> words = {"BITFIELD", keys_.place.key};
+    append_bits(words, positions_of(key, 1), true);
+    r.wire += encode_all(words);
+  }
+  return r;
+}
+
+request attached_task::ask_to_read() const {
+  request r{{keys_.place.key, keys_.place.instance}, "", 0, true};
+  for (std::size_t key = from_; key < from_ + count(); key += keys_a_read, ++r.commands) {
+    std::vector<std::string> words = {std::string(reading_), keys_.place.key};
+    append_bits(words, positions_of(key, std::min(keys_a_read, from_ + count() - key)), false);
+    r.wire += encode_all(words);
+  }
+  return r;
+}
+
+/// The bits as they were before, command after command; the first error ends the batch.
+void attached_task::take_bits(const answer& a) {
+  const std::size_t probes = names_.to.how.probes;
+  for (const reply& r : *a) {
+    // Before Redis 6 there is nothing that only reads.
+    if (r.is_error("ERR") && reading_ != "BITFIELD" && r.text().starts_with("ERR unknown command")) {
+      reading_ = "BITFIELD";
+      return;
+    }
+    if (r.is_error()) return refused(r);
+    for (std::size_t at = 0; at + probes <= r.size(); at += probes) {
+      std::size_t set = 0;
+      for (std::size_t i = 0; i < probes; ++i) set += r[at + i].integer() == 1 ? 1 : 0;
+      judge(set == probes);
+    }
+  }
+}
+
+void attached_task::fail(batch_failure::cause why, std::string message) {
+  failure_ = batch_failure{why, std::move(message), {}};
+}
+
+void attached_task::refused(const reply& r) {
+  const std::string said(r.text());
+  const std::string& key = keys_.place.key;
+  if (said.find("WRONGTYPE") != std::string::npos) return wrong_string('T', key);
+  if (said.find("OOM ") != std::string::npos)
+    return fail(cause::backend, "the Redis server has reached its maxmemory (at " + key +
+                                    "); give it more, or delete something");
+  fail(cause::backend, "the Redis server refused a command on " + key + ": " + said);
+}
+
+void attached_task::wrong_string(char how, const std::string& key) {
+  fail(cause::format,
+       how == 'T' ? string_fault::of_another_type(key) : string_fault::of_length(key, names_.to));
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,127 @@
+#include "everseen/redis/attaching.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "everseen/redis/header.hpp"
+#include "everseen/redis/slot_map.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+using form = attachment::form;
+using topology = redis_url::topology;
+
+/// Begins the names of all that is kept for this attachment beside the header.
+std::string own_names(const remote_filter& f) {
+  return f.keys.header() + "/" + std::to_string(f.generation) + ":";
+}
+
+/// Says on each of several servers which one it is.
+std::string note_key(const remote_filter& f) {
+  return own_names(f) + "instance";
+}
+
+std::string note_of(std::uint32_t instance, std::uint32_t instances) {
+  return std::to_string(instance + 1) + " of " + std::to_string(instances);
+}
+
+void require_topology(const redis_url& url, const attachment& a) {
+  if (a.shape == form::sharded) {
+    if (url.shape == topology::cluster)
+      throw parameter_error("--sharded is for independent servers; a cluster spreads its keys by itself");
+    return;
+  }
+  if (url.shape == topology::many)
+    throw parameter_error(
+        "which of the servers has " + a.key +
+        "? Give --store the URL of that one alone, or --sharded if bkdr-php spread it over all");
+  const slot_number slot = slot_of(a.cursor);
+  if (a.shape == form::growing && url.shape == topology::cluster &&
+      (slot != slot_of(growing_key(a, 0)) || slot != slot_of(growing_key(a, 1))))
+    throw parameter_error(
+        "in a cluster the strings of a growing filter and its cursor must lie in one slot: "
+        "give them one hash tag, as in --key {uids} --cursor {uids}:cursor");
+}
+
+/// Compares the strings that are there with what they are said to be.
+void require_strings(const attachment& a, const std::vector<bitmap>& all, missing_key missing) {
+  const bool there = std::ranges::any_of(all, [](const auto& b) { return b.bytes > 0; });
+  if (!there && missing == missing_key::refuse)
+    throw parameter_error("there is no key " + all.front().place.key +
+                          "; check its name, or add --create if the first key added is to make it");
+  if (a.shape != form::growing) return;
+  for (const auto& b : all)
+    if (b.bytes > 0 && 8 * b.bytes != a.how.bits)
+      throw parameter_error(b.place.key + " has " + std::to_string(8 * b.bytes) + " bits and not " +
+                            std::to_string(a.how.bits) +
+                            "; all strings of a growing filter are of one length");
+}
+
+request write_note(const remote_filter& f, std::uint32_t instance, std::uint32_t instances) {
+  return {{note_key(f), instance}, encode({"SET", note_key(f), note_of(instance, instances)}), 1, true};
+}
+
+/// Takes the name, by one step.
+void take_name(session& with, const catalogue& names, const remote_filter& f, const attachment& a) {
+  std::vector<std::string> fields = {"spec", encode(a), "generation", std::to_string(f.generation),
+                                     "key",  a.key,     "ready",      std::string(ready)};
+  if (!a.cursor.empty()) fields.insert(fields.end(), {"cursor", a.cursor});
+  const std::string id(reinterpret_cast<const char*>(f.id.data()), f.id.size());
+  const auto begun = begin_header(with, f.keys.header(), id, fields);
+  if (!begun) throw backend_error(begun.error().message);
+  if (!*begun) throw filter_exists(f.keys.name());
+  (void)names.list(with, f);
+}
+
+}  // namespace
+
+void attach(session_pool& pool, const catalogue& names, std::string_view name, attachment a,
+            missing_key missing) {
+  const redis_url& url = pool.url();
+  a.instances = a.shape == form::sharded ? static_cast<std::uint32_t>(url.endpoints.size()) : 0;
+  validate(a);
+  require_topology(url, a);
+  const session_pool::lease with = pool.take();
+  names.require_free(*with, name);
+  require_strings(a, survey(*with, a), missing);
+  const remote_filter f = {.keys = names.keys_of(name),
+                           .spec = spec_of(a),
+                           .id = image::random_filter_id(),
+                           .generation = random_generation()};
+  std::vector<request> notes;
+  for (std::uint32_t i = 0; i < a.instances; ++i) notes.push_back(write_note(f, i, a.instances));
+  for (const answer& noted : with->exchange(notes)) {
+    if (!noted) throw backend_error(noted.error().message);
+    if (noted->front().is_error()) throw backend_error(std::string(noted->front().text()));
+  }
+  take_name(*with, names, f, a);
+}
+
+std::shared_ptr<attached_filter> open_attached(std::shared_ptr<session_pool> pool, const header& h,
+                                               access how) {
+  const attachment& a = *h.attached;
+  require_topology(pool->url(), a);
+  if (a.shape == form::sharded) {
+    const session_pool::lease with = pool->take();
+    for (std::uint32_t i = 0; i < a.instances; ++i) {
+      const reply note = ask_about(*with, {note_key(h.live), i}, {"GET", note_key(h.live)});
+      if (pool->url().endpoints.size() != a.instances || note.text() != note_of(i, a.instances))
+        throw parameter_error("the filter '" + h.live.keys.name() + "' was attached over " +
+                              std::to_string(a.instances) +
+                              " servers, and the URL names others or in another order: the order says which "
+                              "has which keys");
+    }
+  }
+  return std::make_shared<attached_filter>(std::move(pool), a, own_names(h.live), how);
+}
+
+void forget_attached(session& with, const header& h) {
+  for (std::uint32_t i = 0; i < h.attached->instances; ++i)
+    (void)ask_about(with, {note_key(h.live), i}, {"UNLINK", note_key(h.live)});
+}
+
+}  // namespace everseen::redis

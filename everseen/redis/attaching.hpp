@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "everseen/redis/attached_filter.hpp"
+#include "everseen/redis/catalogue.hpp"
+#include "everseen/redis/session.hpp"
+
+namespace everseen::redis {
+
+/// What to do where there is no key to attach.
+enum class missing_key : std::uint8_t {
+  refuse,  ///< most likely its name is wrong
+  create,  ///< the first key that is added makes it
+};
+
+/// Remembers a filter of another program under a name. Writes keys of everseen's own and nothing else.
+///
+/// Of shards, the instances are the servers of the URL in their order; each is given a note which one it is,
+/// so that a URL of another order is refused.
+/// @throws parameter_error  it cannot be (validate, missing_key, a string too long for it, a chain that does
+///                          not lie in one slot of a cluster)    @throws name_taken
+/// @throws format_error     there is a key of another type
+/// @throws backend_error
+void attach(session_pool& pool, const catalogue& names, std::string_view name, attachment a,
+            missing_key missing);
+
+/// The filter that a header names.
+/// @throws parameter_error  the servers of the URL are not those that it was attached with, in their order
+[[nodiscard]] std::shared_ptr<attached_filter> open_attached(std::shared_ptr<session_pool> pool,
+                                                             const header& h, access how);
+
+/// Forgets what attach() wrote beside the header.
+void forget_attached(session& with, const header& h);
+
+}  // namespace everseen::redis

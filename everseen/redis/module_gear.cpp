@@ -1,0 +1,108 @@
+#include "everseen/redis/module_gear.hpp"
+
+#include <bit>
+#include <charconv>
+#include <optional>
+
+#include "everseen/core/assert.hpp"
+#include "everseen/redis/command.hpp"
+#include "everseen/redis/lease.hpp"
+#include "everseen/redis/refusal.hpp"
+#include "everseen/redis/sequence.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+using kind = meaning::kind;
+
+/// Digests travel as they are in memory.
+std::string_view packed(std::span<const digest> digests) noexcept {
+  static_assert(std::endian::native == std::endian::little && sizeof(digest) == 16);
+  const auto bytes = std::as_bytes(digests);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Of `D<slice>.<layer>`.
+std::optional<segment_id> segment_in(std::string_view said, std::uint32_t partition) {
+  segment_id id{.partition = partition};
+  const char* const end = said.data() + said.size();
+  const auto slice = std::from_chars(said.data() + 1, end, id.slice);
+  if (slice.ec != std::errc{} || slice.ptr == end || *slice.ptr != '.') return {};
+  const auto layer = std::from_chars(slice.ptr + 1, end, id.layer);
+  if (layer.ec != std::errc{} || layer.ptr != end) return {};
+  return id;
+}
+
+}  // namespace
+
+request module_gear::judge(const judging& q) {
+  const std::string state = filter_.keys.state(filter_.generation, q.partition);
+  const std::string epoch = std::to_string(q.epoch);
+  const std::string slice = std::to_string(q.slice);
+  if (!q.adding)
+    return {
+        {state, q.partition}, encode({"EVERSEEN.CHECK", state, epoch, slice, packed(q.digests)}), 1, true};
+  if (sequence_.empty()) sequence_ = next_sequence();
+  const std::string token = filter_.keys.token(filter_.generation, q.partition, client_);
+  const std::string life = std::to_string(filter_.keeps_answers.count());
+  return {{state, q.partition},
+          encode({"EVERSEEN.ADD", state, token, epoch, slice, sequence_, life, packed(q.digests)}),
+          1,
+          repetition(filter_.keeps_answers)};
+}
+
+meaning module_gear::judged(const judging& q, const answer& a) {
+  sequence_.clear();
+  if (!a) return {kind::lost, a.error().message};
+  const reply& r = a->back();
+  if (is_denial(r)) return {kind::forbidden, std::string(r.text())};
+  if (r.is_error()) return {kind::refused, std::string(r.text())};
+  const std::string_view said = r.text();
+  const std::string state = filter_.keys.state(filter_.generation, q.partition);
+  if (said == "S") return {kind::stale};
+  if (said == "M") return {.what = kind::gone, .text = "is missing", .key = state};
+  if (said.starts_with('C'))
+    return {.what = kind::damaged, .text = std::string(said.substr(1)), .key = state};
+  if (const auto left = held_for(said)) {
+    meaning held{kind::held};
+    held.left = *left;
+    return held;
+  }
+  if (said.starts_with('D'))
+    if (const auto id = segment_in(said, q.partition))
+      return {.what = kind::damaged,
+              .text = "is missing, or has another type or length",
+              .key = filter_.keys.segment(filter_.generation, *id)};
+  if (r.what() != reply::kind::string || said.find_first_not_of("0123") != std::string_view::npos)
+    return {kind::refused,
+            "the module answered '" + std::string(said.substr(0, 20)) + "', which are no verdicts"};
+  return {kind::done, std::string(said)};
+}
+
+request module_gear::lengthen(const lengthening& /*l*/) {
+  EVERSEEN_ASSERT(false);
+  return {};
+}
+meaning module_gear::lengthened(const lengthening& /*l*/, const answer& /*a*/) {
+  EVERSEEN_ASSERT(false);
+  return {kind::refused, "the module makes segments by itself"};
+}
+request module_gear::publish(const publication& /*p*/) {
+  EVERSEEN_ASSERT(false);
+  return {};
+}
+meaning module_gear::published(const publication& /*p*/, const answer& /*a*/) {
+  EVERSEEN_ASSERT(false);
+  return {kind::refused, "the module makes segments by itself"};
+}
+
+std::string module_question() {
+  return encode({"COMMAND", "INFO", "EVERSEEN.ADD"});
+}
+
+bool says_module(const reply& r) noexcept {
+  return r.size() == 1 && r[0].size() > 0;
+}
+
+}  // namespace everseen::redis

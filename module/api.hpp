@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// The functions of the Redis modules API that this module uses, declared from its public reference.
+///
+/// A server gives their addresses by name when it loads the module (bind), so nothing is linked. Those marked
+/// optional are null on servers that do not have them. Threads: the server's main thread alone.
+namespace everseen::module_api {
+
+struct context;
+struct string;
+struct key;
+struct call_reply;
+struct info_context;
+struct server_info;
+struct command;
+struct user;
+
+using command_function = int(context*, string**, int);
+
+inline constexpr int ok = 0;
+inline constexpr int api_version = 1;
+
+// Modes of open_key.
+inline constexpr int read_key = 1 << 0;
+inline constexpr int write_key = 1 << 1;
+// What key_type says.
+inline constexpr int type_empty = 0;
+inline constexpr int type_string = 1;
+inline constexpr int type_hash = 3;
+// Flags of hash_get: field names are C strings.
+inline constexpr int hash_c_fields = 1 << 2;
+// What call_reply_type says.
+inline constexpr int reply_error_type = 1;
+inline constexpr int reply_integer_type = 2;
+// Flags of get_context_flags.
+inline constexpr int flag_cluster = 1 << 5;
+inline constexpr int flag_aof = 1 << 6;
+// Class of keyspace events that modules make.
+inline constexpr int notify_module = 1 << 13;
+// Permissions on a key: what it holds may be read, changed.
+inline constexpr int permit_access = 1 << 4;
+inline constexpr int permit_update = 1 << 5;
+
+/// Says of which kind a server event is.
+struct event {
+  std::uint64_t id;
+  std::uint64_t data_version;
+};
+inline constexpr event role_changed{0, 1};
+inline constexpr event child_forked{13, 1};
+using event_function = void(context*, event, std::uint64_t subevent, void* data);
+
+inline int (*create_command)(context*, const char* name, command_function*, const char* flags, int first_key,
+                             int last_key, int key_step);
+inline void (*set_module_attributes)(context*, const char* name, int version, int api_version);
+inline int (*is_module_name_busy)(const char* name);
+
+inline int (*wrong_arity)(context*);
+inline int (*reply_with_error)(context*, const char* message);
+inline int (*reply_with_simple_string)(context*, const char* text);
+inline int (*reply_with_string)(context*, const char* bytes, std::size_t size);
+inline int (*reply_with_integer)(context*, long long value);
+inline int (*reply_with_array)(context*, long size);
+
+inline const char* (*string_bytes)(const string*, std::size_t* size);
+inline string* (*create_string)(context*, const char* bytes, std::size_t size);
+inline void (*free_string)(context*, string*);
+
+inline key* (*open_key)(context*, string* name, int mode);
+inline void (*close_key)(key*);
+inline int (*key_type)(key*);
+inline std::size_t (*value_length)(key*);
+inline char* (*string_dma)(key*, std::size_t* size, int mode);
+inline int (*hash_get)(key*, int flags, ...);
+
+inline call_reply* (*call)(context*, const char* command, const char* format, ...);
+inline int (*call_reply_type)(call_reply*);
+inline long long (*call_reply_integer)(call_reply*);
+inline void (*free_call_reply)(call_reply*);
+
+inline int (*replicate)(context*, const char* command, const char* format, ...);
+inline int (*get_context_flags)(context*);
+inline long long (*milliseconds)();
+inline int (*notify_keyspace_event)(context*, int type, const char* event, string* key);
+inline int (*subscribe_to_event)(context*, event, event_function*);
+
+inline server_info* (*get_server_info)(context*, const char* section);
+inline unsigned long long (*server_info_field)(server_info*, const char* field, int* error);
+inline void (*free_server_info)(context*, server_info*);
+
+inline int (*register_info)(context*, void (*)(info_context*, int for_crash));
+inline int (*info_add_section)(info_context*, const char* name);
+inline int (*info_add_number)(info_context*, const char* field, unsigned long long value);
+
+// Optional: Redis 7.0.
+inline string* (*current_user_name)(context*);
+inline user* (*user_of_name)(string* name);
+inline int (*check_key_permission)(user*, string* key, int permissions);
+inline void (*free_user)(user*);
+inline command* (*get_command)(context*, const char* name);
+inline int (*set_command_info)(command*, const void* info);
+// Optional: Redis 7.2.
+inline int (*set_command_categories)(command*, const char* categories);
+
+/// Asks the server for all of these.
+/// @return the name of one that it lacks and that is not optional; null if there is none
+const char* bind(context* ctx);
+
+}  // namespace everseen::module_api

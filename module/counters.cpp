@@ -1,0 +1,38 @@
+#include "module/counters.hpp"
+
+namespace everseen::redis_module {
+
+namespace api = module_api;
+
+void counters::note(std::span<const verdict> verdicts) noexcept {
+  ++batches;
+  for (const verdict v : verdicts) {
+    seen += v == verdict::seen;
+    fresh += v == verdict::fresh;
+  }
+}
+
+void counters::note_added(std::span<const verdict> verdicts) noexcept {
+  keys_added += verdicts.size();
+  note(verdicts);
+}
+
+void counters::note_checked(std::span<const verdict> verdicts) noexcept {
+  keys_checked += verdicts.size();
+  note(verdicts);
+}
+
+void show_counters(api::info_context* info, int /*for_crash*/) {
+  const counters& c = counters::all();
+  api::info_add_section(info, "");  // the server puts the module's name before
+  api::info_add_number(info, "batches", c.batches);
+  api::info_add_number(info, "keys_added", c.keys_added);
+  api::info_add_number(info, "keys_checked", c.keys_checked);
+  api::info_add_number(info, "fresh", c.fresh);
+  api::info_add_number(info, "seen", c.seen);
+  api::info_add_number(info, "repeated_batches", c.repeated_batches);
+  api::info_add_number(info, "refusals", c.refusals);
+  api::info_add_number(info, "growths", c.growths);
+}
+
+}  // namespace everseen::redis_module

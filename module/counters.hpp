@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "everseen/core/verdict.hpp"
+
+#include "module/api.hpp"
+
+namespace everseen::redis_module {
+
+/// What `INFO everseen` shows: sums since the module was loaded.
+struct counters {
+  std::uint64_t batches = 0;  ///< calls that judged keys
+  std::uint64_t keys_added = 0;
+  std::uint64_t keys_checked = 0;
+  std::uint64_t fresh = 0;
+  std::uint64_t seen = 0;
+  std::uint64_t repeated_batches = 0;  ///< answered from a token
+  std::uint64_t refusals = 0;          ///< calls that judged nothing
+  std::uint64_t growths = 0;           ///< segments made
+
+  void note_added(std::span<const verdict> verdicts) noexcept;
+  void note_checked(std::span<const verdict> verdicts) noexcept;
+
+  [[nodiscard]] static counters& all() noexcept {
+    static counters of_this_server;
+    return of_this_server;
+  }
+
+ private:
+  void note(std::span<const verdict> verdicts) noexcept;
+};
+
+/// Writes the section of INFO.
+void show_counters(module_api::info_context* info, int for_crash);
+
+}  // namespace everseen::redis_module

@@ -1,0 +1,52 @@
+#include "module/followers.hpp"
+
+namespace everseen::redis_module {
+
+namespace api = module_api;
+
+namespace {
+
+/// How long an answer of INFO is believed that says that somebody follows.
+constexpr long long believed_ms = 1000;
+
+struct {
+  bool events = false;  ///< the server tells of forks and roles
+  bool known = false;
+  bool some = false;
+  long long asked_at = 0;
+} seen;
+
+bool has_backlog(api::context* ctx) {
+  api::server_info* const info = api::get_server_info(ctx, "replication");
+  int failed = 0;
+  const bool active = api::server_info_field(info, "repl_backlog_active", &failed) != 0;
+  api::free_server_info(ctx, info);
+  return active || failed != 0;
+}
+
+void forget(api::context* /*ctx*/, api::event /*what*/, std::uint64_t /*subevent*/, void* /*data*/) {
+  seen.known = false;
+}
+
+}  // namespace
+
+bool has_followers(api::context* ctx) {
+  if ((api::get_context_flags(ctx) & api::flag_aof) != 0) return true;
+  const long long now = api::milliseconds();
+  const bool outdated = seen.some && (now - seen.asked_at > believed_ms || now < seen.asked_at);
+  if (!seen.known || outdated || !seen.events) {
+    seen.some = has_backlog(ctx);
+    seen.asked_at = now;
+    seen.known = true;
+  }
+  return seen.some;
+}
+
+void watch_followers(api::context* ctx) {
+  seen = {};
+  const bool forks = api::subscribe_to_event(ctx, api::child_forked, &forget) == api::ok;
+  const bool roles = api::subscribe_to_event(ctx, api::role_changed, &forget) == api::ok;
+  seen.events = forks && roles;
+}
+
+}  // namespace everseen::redis_module

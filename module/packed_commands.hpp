@@ -1,0 +1,21 @@
+#pragma once
+
+#include "module/api.hpp"
+
+/// The commands of clients that hash: packed digests in, packed verdicts out. doc/module.md has their
+/// grammar.
+///
+/// An argument of digests holds 16 bytes a key: the low word, then the high one, little-endian. The answer is
+/// a character a key, the digits of the verdicts (3: no room), for fewer keys where the partition was growing
+/// and the rest is to be asked again; or a refusal, which begins with a letter:
+///
+///     S stale  M no state  C<what> damaged  L<ms> held  D<slice>.<layer> segment  T token  O old
+namespace everseen::redis_module {
+
+/// EVERSEEN.ADD state token epoch slice sequence life digests
+int add_digests(module_api::context* ctx, module_api::string** words, int count);
+
+/// EVERSEEN.CHECK state epoch slice digests
+int check_digests(module_api::context* ctx, module_api::string** words, int count);
+
+}  // namespace everseen::redis_module

@@ -1,0 +1,129 @@
+#include "module/record.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <span>
+#include <unordered_map>
+
+#include "everseen/core/bytes.hpp"
+#include "everseen/core/error.hpp"
+#include "everseen/core/partition_keys.hpp"
+
+namespace everseen::redis_module {
+
+namespace {
+
+constexpr std::size_t owner_bytes = 32;
+
+template <typename Integer>
+std::optional<Integer> read_number(std::string_view text) {
+  Integer number{};
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc{} || end != text.data() + text.size()) return {};
+  return number;
+}
+
+/// The P of a name that ends in `/P}`.
+std::optional<std::uint32_t> number_in(std::string_view name) {
+  const std::size_t slash = name.rfind('/');
+  if (slash == std::string_view::npos || !name.ends_with('}')) return {};
+  name.remove_prefix(slash + 1);
+  name.remove_suffix(1);
+  return read_number<std::uint32_t>(name);
+}
+
+std::shared_ptr<const plan> decode(std::string_view bytes) {
+  image::manifest m = image::decode_manifest(std::as_bytes(std::span(bytes)));
+  const hasher hash(m.spec.hash, m.spec.seed);
+  std::vector<std::string> fields;
+  fields.reserve(m.segments.size());
+  for (const image::manifest::entry& e : m.segments) fields.push_back(partition_keys::count_field(e.id));
+  return std::make_shared<const plan>(plan{std::move(m), hash, std::move(fields)});
+}
+
+/// A manifest ends in its checksum, which is hash enough.
+struct checksum_of {
+  std::size_t operator()(const std::string& bytes) const noexcept {
+    return bytes.size() < 8 ? 0 : load_le64(bytes.data() + bytes.size() - 8);
+  }
+};
+
+/// Decoding is a function of the bytes alone, so what was decoded once never gets old. It costs more than
+/// judging a small batch.
+/// @throws format_error, parameter_error  as image::decode_manifest
+std::shared_ptr<const plan> plan_of(std::string_view bytes) {
+  constexpr std::size_t most_plans = 4096;
+  static std::unordered_map<std::string, std::shared_ptr<const plan>, checksum_of> known;
+  static std::string name;
+  name.assign(bytes);
+  if (const auto found = known.find(name); found != known.end()) return found->second;
+  auto made = decode(bytes);
+  if (known.size() == most_plans) known.clear();
+  known.emplace(name, made);
+  return made;
+}
+
+/// How long somebody else may hold the partition: `OWNER:END`, in ms of the server's clock.
+std::chrono::milliseconds left_of(std::string_view lease) {
+  if (lease.size() <= owner_bytes) return {};
+  const auto end = read_number<std::int64_t>(lease.substr(owner_bytes + 1));
+  const std::int64_t left = end.value_or(0) - api::milliseconds();
+  return std::chrono::milliseconds(std::max<std::int64_t>(left, 0));
+}
+
+std::optional<partition_state> read_counts(api::context* ctx, const open_key& key, const plan& shape) {
+  partition_state state;
+  for (std::size_t i = 0; i < shape.manifest.segments.size(); ++i) {
+    const image::manifest::entry& e = shape.manifest.segments[i];
+    api::string* text = nullptr;
+    api::hash_get(key.get(), api::hash_c_fields, shape.count_fields[i].c_str(), &text, nullptr);
+    const auto keys = read_number<std::uint64_t>(value(ctx, text).text());
+    if (!keys) return {};
+    if (state.slices.empty() || state.slices.back().index != e.id.slice)
+      state.slices.push_back({e.id.slice, {}});
+    state.slices.back().layers.push_back({e.shape, e.capacity, *keys});
+  }
+  return state;
+}
+
+}  // namespace
+
+judged<record> read_record(api::context* ctx, api::string* state) {
+  const open_key key(ctx, state, api::read_key);
+  if (key.type() == api::type_empty) return refuse(refusal::kind::gone);
+  if (key.type() != api::type_hash) return refuse(refusal::kind::damaged, "has another type");
+  std::array<api::string*, 6> fields{};
+  api::hash_get(key.get(), api::hash_c_fields, "epoch", &fields[0], "manifest", &fields[1], "ends_at",
+                &fields[2], "next", &fields[3], "closed", &fields[4], "lease", &fields[5], nullptr);
+  const value epoch(ctx, fields[0]), manifest(ctx, fields[1]), ends_at(ctx, fields[2]), next(ctx, fields[3]),
+      closed(ctx, fields[4]), lease(ctx, fields[5]);
+  if (!epoch.exists() || !manifest.exists()) return refuse(refusal::kind::gone);
+
+  record r;
+  const auto number = number_in(text_of(state));
+  const auto its_epoch = read_number<std::uint64_t>(epoch.text());
+  if (!number) return refuse(refusal::kind::damaged, "is not named as the state of a partition is");
+  if (!its_epoch) return refuse(refusal::kind::damaged, "lacks a valid epoch");
+  try {
+    r.shape = plan_of(manifest.text());
+  } catch (const error& e) {
+    return refuse(refusal::kind::damaged, std::string("is damaged (") + e.what() + ")");
+  }
+  const image::manifest& m = r.shape->manifest;
+  if (m.revision != *its_epoch) return refuse(refusal::kind::damaged, "does not fit its epoch");
+  for (const image::manifest::entry& e : m.segments)
+    if (e.id.partition != *number)
+      return refuse(refusal::kind::damaged, "names a segment of another partition");
+  auto counted = read_counts(ctx, key, *r.shape);
+  if (!counted) return refuse(refusal::kind::damaged, "lacks a valid count");
+  r.number = *number;
+  r.state = *std::move(counted);
+  r.epoch = *its_epoch;
+  r.ends_at = ends_at.text();
+  r.held_for = left_of(lease.text());
+  r.has_next = !next.text().empty();
+  r.closed = !closed.text().empty();
+  return r;
+}
+
+}  // namespace everseen::redis_module

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "everseen/core/digest.hpp"
+#include "everseen/core/image.hpp"
+#include "everseen/core/partition.hpp"
+
+#include "module/refusal.hpp"
+#include "module/values.hpp"
+
+namespace everseen::redis_module {
+
+/// What the bytes of a manifest say, made ready for use.
+struct plan {
+  image::manifest manifest;
+  hasher hash;
+  std::vector<std::string> count_fields;  ///< one a segment, in the order of the manifest
+};
+
+/// A partition's state: the hash beside its segments (doc/format.md, "In Redis").
+struct record {
+  std::uint32_t number = 0;  ///< of the partition, as the key's name says
+  std::shared_ptr<const plan> shape;
+  partition_state state;  ///< the segments of the manifest and how many keys they hold
+  std::uint64_t epoch = 0;
+  std::string ends_at{};                  ///< when its keys expire; empty: never
+  std::chrono::milliseconds held_for{0};  ///< somebody else loads in bulk for so long; 0: nobody does
+  bool has_next = false;                  ///< a rebuild must get its keys, too
+  bool closed = false;                    ///< a rebuild has replaced it
+
+  [[nodiscard]] const everseen::spec& spec() const noexcept { return shape->manifest.spec; }
+};
+
+/// Reads a state.
+/// @param state  key of the hash
+/// Cost: about 2 µs; a manifest that was read before is not decoded again.
+[[nodiscard]] judged<record> read_record(api::context* ctx, api::string* state);
+
+}  // namespace everseen::redis_module

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include <tl/expected.hpp>
+
+#include "everseen/core/segments.hpp"
+
+namespace everseen::redis_module {
+
+/// Why a batch was not judged at all; nothing was changed.
+struct refusal {
+  enum class kind : std::uint8_t {
+    gone,        ///< there is no such state
+    damaged,     ///< the state is not what it must be: `text` says why
+    stale,       ///< the caller planned for another epoch
+    held,        ///< somebody else may add now, and nobody but him, for `left`
+    segment,     ///< `id` is missing, or has another type or length
+    wrong_type,  ///< a key that was named holds something else
+    old,         ///< a later batch of this client was answered: nobody waits for this one
+    moving,      ///< a cluster is just moving the keys to another server
+    forbidden,   ///< the user may not touch the segments
+    failed,      ///< the server did not do what it was asked: `text` says what
+  };
+
+  kind why = kind::failed;
+  std::string text{};
+  std::chrono::milliseconds left{0};
+  segment_id id{};
+};
+
+template <typename T>
+using judged = tl::expected<T, refusal>;
+
+/// An error of Redis's protocol, as people read it.
+[[nodiscard]] std::string message_of(const refusal& r);
+
+[[nodiscard]] inline tl::unexpected<refusal> refuse(refusal::kind why, std::string text = {}) {
+  return tl::unexpected(refusal{why, std::move(text), {}, {}});
+}
+
+}  // namespace everseen::redis_module

@@ -1,0 +1,88 @@
+// `everseen dedup --filter` where the filter lives on a Redis server: what it makes, and what it says.
+
+#include "test/cli/shell.hpp"
+#include "test/support/redis_server.hpp"
+
+namespace everseen::test {
+namespace {
+
+using testing::AllOf;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+template <typename Matcher>
+auto Notes(Matcher text) {
+  return AllOf(Field("exit_code", &program_result::exit_code, 0), Field("err", &program_result::err, text));
+}
+
+class DedupRedis : public Shell {
+ protected:
+  void SetUp() override { server_.run({"CONFIG", "SET", "appendonly", "yes"}); }
+
+  /// With the server as the store.
+  program_result on_redis(const std::string& line, const std::string& options = "") const {
+    return sh("export EVERSEEN_STORE='" + server_.url(options) + "'; " + line);
+  }
+
+  redis_server server_;
+};
+
+TEST_F(DedupRedis, WarnsAsCreateDoesWhereItMakesTheFilter) {
+  server_.run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+  const auto first = on_redis("printf 'a\\nb\\na\\n' | everseen dedup --filter urls");
+  EXPECT_THAT(first, Notes(AllOf(HasSubstr("warning: "), HasSubstr("allkeys-lru"), HasSubstr("noeviction"))));
+  EXPECT_EQ(first.out, "a\nb\n");
+  EXPECT_THAT(on_redis("printf 'b\\nc\\n' | everseen dedup --filter urls"), Prints("c\n")) << "not each time";
+}
+
+TEST_F(DedupRedis, MakesNoNewFilterInThePlaceOfALostOne) {
+  ASSERT_EQ(on_redis("echo a | everseen dedup --filter urls").exit_code, 0);
+  server_.run({"DEL", "everseen:urls"});
+  EXPECT_THAT(
+      on_redis("echo a | everseen dedup --filter urls"),
+      AllOf(Complains(4, "the key everseen:urls is missing", "Restore the filter from an export, or drop it"),
+            Field("out", &program_result::out, IsEmpty())));
+  EXPECT_EQ(server_.run({"EXISTS", "everseen:urls"}), "0");
+  EXPECT_EQ(on_redis("everseen drop urls").exit_code, 0) << "as it says";
+  EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"), Prints("a\n"));
+}
+
+TEST_F(DedupRedis, SaysThatAnOldFilterHasEndedAndANewOneBegins) {
+  ASSERT_EQ(on_redis("everseen create urls -q --expire 1s && everseen add urls -q a").exit_code, 0);
+  wait_until([&] { return server_.run({"EXISTS", "everseen:urls"}) == "0"; }, "the filter ends");
+  const auto next = on_redis("echo a | everseen dedup --filter urls");
+  EXPECT_THAT(next, Notes(AllOf(HasSubstr("'urls' has ended"), HasSubstr("a new one begins"))));
+  EXPECT_EQ(next.out, "a\n");
+  EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"), Prints(IsEmpty())) << "and is kept";
+}
+
+TEST_F(DedupRedis, PassingSaysThatTheServerIsFullAndNotThatItIsAway) {
+  program_setup with_pipe = setup();
+  with_pipe.piped_input = true;
+  running_program dedup(
+      {EVERSEEN_PROGRAM, "dedup", "--filter", "urls", "--store", server_.url(), "--on-outage", "pass"},
+      with_pipe);
+  dedup.write("a\n");
+  ASSERT_TRUE(dedup.waits_to_say("a\n"));
+  server_.run({"CONFIG", "SET", "maxmemory", "1"});
+  dedup.write("b\na\n");
+  dedup.close_input();
+  const auto full = dedup.wait();
+  EXPECT_THAT(full, Notes(AllOf(HasSubstr("2 lines were printed though nothing is known of them"),
+                                HasSubstr("maxmemory"), Not(HasSubstr("away")))));
+  EXPECT_EQ(full.out, "a\nb\na\n");
+}
+
+TEST_F(DedupRedis, PassingSaysThatReplicasAreMissingAndNotThatTheServerIsAway) {
+  ASSERT_EQ(on_redis("echo a | everseen dedup --filter urls").exit_code, 0);
+  const auto alone =
+      on_redis("echo b | everseen dedup --filter urls --on-outage pass", "?wait=1&timeout=400ms");
+  EXPECT_THAT(alone,
+              Notes(AllOf(HasSubstr("1 lines were printed though nothing is known of them"),
+                          HasSubstr("of the 1 replicas that wait= asks for"), Not(HasSubstr("away")))));
+}
+
+}  // namespace
+}  // namespace everseen::test

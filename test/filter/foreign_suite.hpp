@@ -1,0 +1,155 @@
+// What filters of other systems do in every store. Their own code, compat/, walks beside: the same verdicts
+// and, in the end, the same file. Included behind any_store_suite.hpp.
+
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+
+#include "everseen/compat/guava.hpp"
+#include "everseen/compat/redisbloom.hpp"
+#include "everseen/core/funnel.hpp"
+
+#include "test/support/foreign_files.hpp"
+
+namespace everseen::any_store {
+
+using compat::guava::strategy;
+
+/// Numbers as text, some of them twice: every funnel takes them.
+inline std::vector<std::string> numbers(int from, int to) {
+  std::vector<std::string> all;
+  for (int i = from; i < to; ++i) all.push_back(std::to_string((i * 7919) % (to - from / 2)));
+  return all;
+}
+
+inline std::vector<verdict> add_all(filter& to, const std::vector<std::string>& keys) {
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  std::vector<verdict> verdicts(keys.size());
+  const batch_result done = to.add(views, verdicts);
+  if (!done) done.error().raise();
+  return verdicts;
+}
+
+inline std::vector<verdict> put_all(compat::guava::filter& to, funnel_kind funnel,
+                                    const std::vector<std::string>& keys) {
+  std::vector<verdict> verdicts;
+  std::string element;
+  for (const std::string& key : keys) {
+    apply_funnel(funnel, key, element);
+    verdicts.push_back(to.add(element) ? verdict::fresh : verdict::seen);
+  }
+  return verdicts;
+}
+
+inline std::vector<verdict> add_all(compat::redisbloom::chain& to, const std::vector<std::string>& keys) {
+  std::vector<verdict> verdicts;
+  for (const std::string& key : keys) verdicts.push_back(to.add(key));
+  return verdicts;
+}
+
+inline filter opened(store& in, std::string_view name, access how = access::write) {
+  return {std::string(name), in.open(name, how)};
+}
+
+struct guava_kind {
+  strategy how;
+  funnel_kind funnel;
+};
+
+inline constexpr guava_kind guava_kinds[] = {
+    {strategy::mitz_32, funnel_kind::bytes}, {strategy::mitz_64, funnel_kind::bytes},
+    {strategy::mitz_64, funnel_kind::chars}, {strategy::mitz_64, funnel_kind::int32},
+    {strategy::mitz_32, funnel_kind::int64}, {strategy::mitz_64, funnel_kind::int64}};
+
+inline std::string name_of(strategy how, funnel_kind funnel) {
+  return std::string(to_string(funnel)) + (how == strategy::mitz_32 ? "32" : "64");
+}
+
+TEST_P(AnyStore, GoesOnWithAFilterOfGuavaBitForBit) {
+  for (const auto& [how, funnel] : guava_kinds) {
+    const std::string name = name_of(how, funnel);
+    compat::guava::filter theirs(compat::guava::smallest(how, 1'000, 0.01));
+    put_all(theirs, funnel, numbers(0, 400));
+    import_guava(*store_, name, pipe_of(stream_of(theirs)), {funnel, 1'000});
+    filter ours = opened(*store_, name);
+    EXPECT_EQ(exported_guava(ours), stream_of(theirs));
+    EXPECT_EQ(add_all(ours, numbers(200, 2'000)), put_all(theirs, funnel, numbers(200, 2'000)));
+    EXPECT_EQ(exported_guava(ours), stream_of(theirs)) << name;
+  }
+}
+
+TEST_P(AnyStore, MakesTheFilterThatGuavaWouldMake) {
+  for (const auto& [how, funnel] : guava_kinds) {
+    const std::string name = name_of(how, funnel);
+    const spec planned =
+        store_->plan({.capacity = 5'000,
+                      .error_rate = 0.001,
+                      .layout = how == strategy::mitz_32 ? layout_kind::guava32 : layout_kind::guava64,
+                      .funnel = funnel});
+    compat::guava::filter theirs(compat::guava::smallest(how, 5'000, 0.001));
+    filter ours(name, store_->create(name, planned));
+    EXPECT_EQ(exported_guava(ours), stream_of(theirs));
+    EXPECT_EQ(add_all(ours, numbers(0, 3'000)), put_all(theirs, funnel, numbers(0, 3'000)));
+    EXPECT_EQ(exported_guava(ours), stream_of(theirs)) << name;
+  }
+}
+
+TEST_P(AnyStore, EstimatesTheKeysOfAFilterOfGuavaFromItsBits) {
+  compat::guava::filter theirs(compat::guava::smallest(strategy::mitz_64, 20'000, 0.01));
+  std::vector<std::string> keys(10'000);
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = std::to_string(i);
+  put_all(theirs, funnel_kind::bytes, keys);
+  import_guava(*store_, "g", pipe_of(stream_of(theirs)), {});
+  const filter_info info = opened(*store_, "g", access::read).info();
+  EXPECT_NEAR(static_cast<double>(info.keys), 10'000, 300);
+  // What its file says of it: 191,744 bits and 7 probes, which fewer keys than 20,000 make half full.
+  EXPECT_EQ(info.spec.capacity, 18'987U);
+  EXPECT_NEAR(info.spec.error_rate, 1.0 / 128, 1e-5);
+}
+
+TEST_P(AnyStore, GoesOnWithAChainOfRedisBloomByteForByte) {
+  compat::redisbloom::chain theirs = compat::redisbloom::chain::reserve({0.01, 100, 2, true});
+  add_all(theirs, numbers(0, 250));
+  ASSERT_EQ(theirs.layers.size(), 2U);
+  import_redisbloom(*store_, "r", pipe_of(commands_of(theirs)));
+  filter ours = opened(*store_, "r");
+  EXPECT_EQ(exported_redisbloom(ours), commands_of(theirs));
+  EXPECT_EQ(add_all(ours, numbers(100, 2'000)), add_all(theirs, numbers(100, 2'000)));
+  ASSERT_GE(theirs.layers.size(), 5U);
+  EXPECT_EQ(exported_redisbloom(ours), commands_of(theirs));
+}
+
+TEST_P(AnyStore, MakesTheChainThatRedisBloomWouldReserve) {
+  for (const std::uint32_t expansion : {1U, 3U}) {
+    const std::string name = "r" + std::to_string(expansion);
+    const spec planned = store_->plan(
+        {.capacity = 150, .error_rate = 0.001, .layout = layout_kind::redisbloom, .expansion = expansion});
+    compat::redisbloom::chain theirs = compat::redisbloom::chain::reserve({0.001, 150, expansion, true});
+    filter ours(name, store_->create(name, planned));
+    EXPECT_EQ(exported_redisbloom(ours), commands_of(theirs));
+    EXPECT_EQ(add_all(ours, numbers(0, 700)), add_all(theirs, numbers(0, 700)));
+    EXPECT_EQ(exported_redisbloom(ours), commands_of(theirs));
+  }
+}
+
+TEST_P(AnyStore, RefusesKeysAsAChainThatDoesNotScale) {
+  compat::redisbloom::chain theirs = compat::redisbloom::chain::reserve({0.01, 100, 2, false});
+  import_redisbloom(*store_, "r", pipe_of(commands_of(theirs)));
+  filter ours = opened(*store_, "r");
+  for (int i = 0; theirs.keys < 100; ++i)
+    EXPECT_EQ(ours.add(std::to_string(i)), theirs.add(std::to_string(i))) << i;
+  EXPECT_EQ(exported_redisbloom(ours), commands_of(theirs));
+  EXPECT_THROW((void)ours.add("one too many"), full_error);
+  EXPECT_EQ(exported_redisbloom(ours), commands_of(theirs));
+}
+
+TEST_P(AnyStore, CopiesAFilterOfAnotherSystemLikeItsOwn) {
+  compat::redisbloom::chain theirs = compat::redisbloom::chain::reserve({0.01, 100, 2, true});
+  add_all(theirs, numbers(0, 500));
+  import_redisbloom(*store_, "r", pipe_of(commands_of(theirs)));
+  restore_into(*store_, "copy", *store_->open("r", access::read));
+  EXPECT_EQ(exported_redisbloom(opened(*store_, "copy")), commands_of(theirs));
+}
+
+}  // namespace everseen::any_store

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "everseen/compat/guava_stream.hpp"
+#include "everseen/compat/redisbloom_dump.hpp"
+#include "everseen/filter/foreign_file.hpp"
+
+/// Files of other systems as strings, by their own codecs.
+namespace everseen::test {
+
+inline std::string as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// A pipe that gives a few bytes at a time.    @pre `text` outlives it
+inline foreign_source pipe_of(const std::string& text, std::size_t at_a_time = 100'000) {
+  return {[rest = std::string_view(text), at_a_time](std::span<std::byte> into) mutable {
+    const std::size_t count = std::min({into.size(), rest.size(), at_a_time});
+    std::ranges::copy(std::as_bytes(std::span(rest.substr(0, count))), into.begin());
+    rest.remove_prefix(count);
+    return count;
+  }};
+}
+
+/// The same as a file, whose length is known.
+inline foreign_source file_of(const std::string& text) {
+  foreign_source source = pipe_of(text);
+  source.bytes = text.size();
+  return source;
+}
+
+inline std::string stream_of(const compat::guava::filter& f) {
+  return as_text(compat::guava::encode(f));
+}
+
+inline std::string word(std::string_view text) {
+  return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+}
+
+/// One BF.LOADCHUNK command.
+inline std::string load_chunk(std::string_view key, std::int64_t iterator, std::string_view bytes) {
+  return "*4\r\n" + word("BF.LOADCHUNK") + word(key) + word(std::to_string(iterator)) + word(bytes);
+}
+
+inline std::string commands_of(const compat::redisbloom::chain& chain, std::string_view key = "bloom",
+                               std::size_t chunk_bytes = compat::redisbloom::max_chunk_bytes) {
+  std::string text;
+  compat::redisbloom::dumper out(chain, chunk_bytes);
+  while (const auto each = out.next()) text += load_chunk(key, each->iterator, as_text(each->data));
+  return text;
+}
+
+inline image::byte_sink into(std::string& text) {
+  return [&text](std::span<const std::byte> bytes) { text += as_text(bytes); };
+}
+
+inline std::string exported_guava(const filter& f) {
+  std::string text;
+  export_guava(f, into(text));
+  return text;
+}
+
+inline std::string exported_redisbloom(const filter& f, std::string_view key = "bloom") {
+  std::string text;
+  export_redisbloom(f, key, into(text));
+  return text;
+}
+
+}  // namespace everseen::test
