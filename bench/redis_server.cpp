@@ -37,14 +37,20 @@ std::uint16_t free_port() {
 
 }  // namespace
 
-redis_server::redis_server() {
+redis_server::redis_server(const std::vector<std::string>& more) {
   folder_ = (std::filesystem::temp_directory_path() / "everseen-redis-XXXXXX").string();
   require(mkdtemp(folder_.data()) != nullptr, "no temporary folder");
   const std::string port = std::to_string(free_port());
   address_ = "127.0.0.1:" + port;
-  std::vector<std::string> words = {"setpriv", "--pdeathsig", "TERM",      "redis-server",  "--port",
-                                    port,      "--bind",      "127.0.0.1", "--save",        "",
-                                    "--dir",   folder_,       "--logfile", folder_ + "/log"};
+  std::vector<std::string> words = {"setpriv",      "--pdeathsig",
+                                    "TERM",         "redis-server",
+                                    "--port",       port,
+                                    "--bind",       "127.0.0.1",
+                                    "--save",       "",
+                                    "--dir",        folder_,
+                                    "--logfile",    folder_ + "/log",
+                                    "--unixsocket", folder_ + "/redis.sock"};
+  words.insert(words.end(), more.begin(), more.end());
   std::vector<char*> arguments;
   for (std::string& w : words) arguments.push_back(w.data());
   arguments.push_back(nullptr);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -10,11 +11,12 @@
 
 namespace everseen::bench {
 
-/// A redis-server for this program, on a TCP port of 127.0.0.1; ends with it, however that ends (setpriv is
-/// of util-linux).
+/// A redis-server for this program, on a TCP port of 127.0.0.1 and a Unix socket; ends with it, however that
+/// ends (setpriv is of util-linux).
 class redis_server {
  public:
-  redis_server();
+  /// @param more  words of its configuration
+  explicit redis_server(const std::vector<std::string>& more = {});
   ~redis_server();
   redis_server(const redis_server&) = delete;
   redis_server& operator=(const redis_server&) = delete;
@@ -23,6 +25,9 @@ class redis_server {
   [[nodiscard]] const std::string& address() const noexcept { return address_; }
   [[nodiscard]] std::string url(const std::string& options = "") const {
     return "redis://" + address_ + "/" + options;
+  }
+  [[nodiscard]] std::string unix_url(const std::string& options = "") const {
+    return "unix:" + folder_ + "/redis.sock" + options;
   }
   [[nodiscard]] redis::session& session() { return *session_; }
   /// User and system time of the server so far, as INFO says.

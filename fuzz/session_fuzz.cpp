@@ -1,5 +1,5 @@
-// Whatever a client sends to a whole session over filters in memory: no crash, and the same replies for every way of
-// cutting the bytes, although they are batched in other ways then.
+// Whatever a client sends to a whole session over filters in memory: no crash, and the same replies for every
+// way of cutting the bytes, although they are batched in other ways then.
 
 #include <algorithm>
 #include <cstdint>

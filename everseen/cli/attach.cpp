@@ -25,7 +25,7 @@ struct options {
   std::optional<std::string> key;
   std::optional<std::uint64_t> bits, probes, insertions;
   std::optional<double> rate;
-  std::optional<compat::guava::funnel> funnel;
+  std::optional<funnel_kind> funnel;
   std::optional<std::string> cursor;
   bool growing = false;
   bool sharded = false;
@@ -96,10 +96,6 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-std::optional<compat::guava::funnel> parse_funnel(std::string_view word) {
-  return word == "string" ? compat::guava::funnel::bytes : compat::guava::parse_funnel(word);
-}
-
 action declare(CLI::App& app) {
   constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
   auto o = std::make_shared<options>();
@@ -117,7 +113,7 @@ action declare(CLI::App& app) {
   add_rate(app, "--rate", o->rate, {1e-300, 0.999}, {"RATE", "Guava, with --insertions: its fpp", "0.03"});
   add_choice(app, "--funnel", o->funnel,
              {"string|chars|int|long|bytes", "Guava: how a line of input becomes its bytes", "string"},
-             parse_funnel);
+             parse_funnel_kind);
   add_switch(app, "--growing", o->growing,
              "Guava: strings KEY-0, KEY-1, ... of --bits each, and a cursor says which is the newest");
   add_text(app, "--cursor", o->cursor, {"KEY", "with --growing: the key of the cursor", "cursor"});

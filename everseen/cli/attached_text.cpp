@@ -79,7 +79,7 @@ nlohmann::ordered_json what_json(const attachment& a) {
                                  {"bits", a.how.bits},
                                  {"probes", a.how.probes},
                                  {"form", to_string(a.shape)}};
-  if (a.funnel != compat::guava::funnel::bytes) json["funnel"] = compat::guava::to_string(a.funnel);
+  if (a.funnel != funnel_kind::bytes) json["funnel"] = to_string(a.funnel);
   if (!a.cursor.empty()) json["cursor"] = a.cursor;
   if (a.instances > 0) json["instances"] = a.instances;
   return json;
@@ -112,8 +112,8 @@ void print_attached_info(const filter& f, printer& out) {
             rate_text(s.error_rate));
   out.print("error rate    {} now\n", rate_text(a.error_rate_now(all)));
   out.print("memory        {}\n", format_bytes(static_cast<double>(bytes_of(all))));
-  if (compat::guava::funnel::bytes != a.what().funnel)
-    out.print("funnel        {}\n", compat::guava::to_string(a.what().funnel));
+  if (funnel_kind::bytes != a.what().funnel)
+    out.print("funnel        {}\n", to_string(a.what().funnel));
   print_strings(a, all, out);
   out.flush();
   warn_of_attached(a, all);

@@ -17,9 +17,20 @@ constexpr std::size_t block_bytes = std::size_t{256} << 10;
 
 key_source::key_source(const std::vector<std::string>& arguments, char separator)
     : arguments_(arguments), separator_(separator) {
-  if (!arguments.empty()) return;
-  lines_.emplace(std::vector<std::string>{}, separator, block_bytes);
+  if (arguments.empty()) read_lines({});
+}
+
+key_source::key_source(const std::string& path, char separator) : separator_(separator) {
+  read_lines({path});
+}
+
+void key_source::read_lines(std::vector<std::string> paths) {
+  lines_.emplace(std::move(paths), separator_, block_bytes);
   lines_->while_waiting(stop_if_signalled);
+}
+
+std::optional<std::uint64_t> key_source::total_bytes() const noexcept {
+  return lines_ ? lines_->total_bytes() : std::nullopt;
 }
 
 bool key_source::next(std::vector<std::string_view>& keys) {

@@ -15,18 +15,25 @@
 /// What the verbs that are given keys have in common.
 namespace everseen::cli {
 
-/// The keys of a command: its arguments if there are any, else the lines of standard input.
+/// The keys of a command: its arguments if there are any, else the lines of standard input, or of a file.
 class key_source {
  public:
   key_source(const std::vector<std::string>& arguments, char separator);
+  /// @param path  "-" is standard input    @throws storage_error  it cannot be opened
+  key_source(const std::string& path, char separator);
 
   /// The next keys, valid until the next call; false when there are no more. A pipe's lines come as they
   /// arrive.
   /// @throws storage_error  reading failed    @throws stopped  by a signal, where note_signals() was called
   [[nodiscard]] bool next(std::vector<std::string_view>& keys);
 
+  /// Of the lines to be read; nothing where it is not known.
+  [[nodiscard]] std::optional<std::uint64_t> total_bytes() const noexcept;
+
  private:
-  const std::vector<std::string>& arguments_;
+  void read_lines(std::vector<std::string> paths);
+
+  std::vector<std::string> arguments_;
   char separator_;
   bool begun_ = false;
   std::optional<block_reader> lines_;

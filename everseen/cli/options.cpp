@@ -59,14 +59,6 @@ void add_text(CLI::App& app, const std::string& flags, std::optional<std::string
   add_option(app, flags, manual, [&target](std::string_view, std::string_view value) { target = value; });
 }
 
-void add_texts(CLI::App& app, const std::string& flags, std::vector<std::string>& target,
-               const option_text& manual) {
-  add_raw(app, flags, manual, [&target](const CLI::results_t& values) {
-    target = values;
-    return true;
-  })->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
-
 void add_optional_text(CLI::App& app, const std::string& flag, std::optional<std::string>& target,
                        const std::string& alone, const option_text& manual) {
   // As a flag of CLI11 with a value of its own, since an option would swallow the argument after it.

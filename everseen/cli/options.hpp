@@ -34,9 +34,6 @@ void add_option(CLI::App& app, const std::string& flags, const option_text& manu
 
 void add_text(CLI::App& app, const std::string& flags, std::optional<std::string>& target,
               const option_text& manual);
-/// One that may be given any number of times.
-void add_texts(CLI::App& app, const std::string& flags, std::vector<std::string>& target,
-               const option_text& manual);
 /// A switch that may carry a value, as in --stats or --stats=FILE; `alone` is the value when it carries none.
 void add_optional_text(CLI::App& app, const std::string& flag, std::optional<std::string>& target,
                        const std::string& alone, const option_text& manual);

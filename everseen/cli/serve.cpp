@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
+#include "everseen/cli/repeated_option.hpp"
 #include "everseen/cli/signals.hpp"
 #include "everseen/cli/stores.hpp"
 #include "everseen/cli/verbs.hpp"

@@ -23,6 +23,7 @@ verb import_verb();
 verb info_verb();
 verb list_verb();
 verb man_verb();
+verb migrate_verb();
 verb plan_verb();
 verb rebuild_verb();
 verb reset_verb();

@@ -80,7 +80,7 @@ void validate(const attachment& a) {
   if (a.how.probes > max_probes)
     throw parameter_error("a filter can be attached with up to 64 probes; this one has " +
                           std::to_string(a.how.probes));
-  if (a.funnel != compat::guava::funnel::bytes && !is_guava(a.how.which))
+  if (a.funnel != funnel_kind::bytes && !is_guava(a.how.which))
     throw parameter_error("--funnel means something to guava32 and guava64 alone");
   if (a.key.empty()) throw parameter_error("an empty name is no key of Redis that could be attached");
   validate_shape(a);
@@ -173,8 +173,8 @@ attachment decode_attachment(std::string_view record, std::string_view key, std:
   if (family_number >= compat::all_families().size()) in.refuse("its family is not known");
   a.how.which = static_cast<family>(family_number);
   a.how.probes = in.get<std::uint8_t>();
-  a.funnel = static_cast<compat::guava::funnel>(in.get<std::uint8_t>());
-  if (compat::guava::to_string(a.funnel).empty()) in.refuse("its funnel is not known");
+  a.funnel = static_cast<funnel_kind>(in.get<std::uint8_t>());
+  if (to_string(a.funnel) == "invalid") in.refuse("its funnel is not known");
   a.shape = static_cast<form>(in.get<std::uint8_t>());
   if (a.shape > form::sharded) in.refuse("its form is not known");
   a.how.bits = in.get<std::uint64_t>();

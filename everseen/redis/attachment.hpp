@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "everseen/compat/family.hpp"
-#include "everseen/compat/funnel.hpp"
+#include "everseen/core/funnel.hpp"
 #include "everseen/core/spec.hpp"
 
 namespace everseen::redis {
@@ -26,7 +26,7 @@ struct attachment {
   };
 
   compat::scheme how;
-  compat::guava::funnel funnel = compat::guava::funnel::bytes;
+  funnel_kind funnel = funnel_kind::bytes;
   form shape = form::single;
   std::string key{};
   std::string cursor{};         ///< the key of the cursor; empty unless it grows

@@ -130,8 +130,9 @@ meaning bitfield_gear::take_look(const judging& q, const reply& r) {
   }
   verdicts_.assign(q.digests.size(), '?');
   const std::size_t commands = old_bits::commands(q.digests.size());
-  for (std::size_t at = before_lengths + q.targets.size(); at < r.size(); at += commands) {
-    old_bits bits(r, at, filter_.spec.probes);
+  auto target = q.targets.begin();
+  for (std::size_t at = before_lengths + q.targets.size(); at < r.size(); at += commands, ++target) {
+    old_bits bits(r, at, target->layer.shape.probes);
     for (char& v : verdicts_)
       if (bits.next_is_set()) v = '1';
   }
@@ -193,9 +194,12 @@ meaning bitfield_gear::take_written(const judging& q, const reply& r) {
   for (const std::size_t key : written_) verdicts_[key] = '0';
   const std::size_t commands = old_bits::commands(written_.size());
   surplus_ = 0;
-  for (std::size_t at = first + 3; at < r.size(); at += commands) {
-    old_bits bits(r, at, filter_.spec.probes);
-    const bool is_newest = at + commands == r.size();
+  std::size_t at = first + 3;
+  for (std::size_t i = 0; i < q.targets.size(); ++i) {
+    const bool is_newest = i + 1 == q.targets.size();
+    if (!is_newest && !may_change(q, i)) continue;
+    old_bits bits(r, at, q.targets[i].layer.shape.probes);
+    at += commands;
     for (const std::size_t key : written_) {
       if (!bits.next_is_set()) continue;
       verdicts_[key] = '1';

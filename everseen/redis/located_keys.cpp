@@ -44,7 +44,7 @@ std::vector<located_keys> locate(const attachment& a, std::span<const std::strin
   all.positions.reserve(keys.size() * a.how.probes);
   std::string element;
   for (std::uint32_t i = 0; i < keys.size(); ++i) {
-    compat::guava::apply(a.funnel, keys[i], element);
+    apply_funnel(a.funnel, keys[i], element);
     append(a, element, i, all);
   }
   return {std::move(all)};

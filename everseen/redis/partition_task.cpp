@@ -150,9 +150,9 @@ request partition_task::next() {
   EVERSEEN_ASSERT(!done());
   switch (step_) {
     case step::load: {
-      const std::string state = filter_.keys.state(filter_.generation, batch_.partition);
-      if (!in_server_) return {{state, batch_.partition}, encode({"HGETALL", state}), 1, true};
-      return {{state, batch_.partition}, encode({"HGETALL", state}) + module_question(), 2, true};
+      const route state = place();
+      if (!in_server_) return {state, encode({"HGETALL", state.key}), 1, true};
+      return {state, encode({"HGETALL", state.key}) + module_question(), 2, true};
     }
     case step::judge:
       return judge().judge(question_);

@@ -48,7 +48,7 @@ unsigned cheapest_probes(double rate) {
 
 }  // namespace
 
-spec plan_for_redis(const redis_url& url, spec_request request) {
+spec plan_for_redis(const redis_url& url, spec_request request, judged_by by) {
   if (request.layout && is_foreign(*request.layout)) {
     spec s = make_spec(request);
     if (s.foreign.first_bytes > max_string_bytes)
@@ -58,8 +58,8 @@ spec plan_for_redis(const redis_url& url, spec_request request) {
           "string; ask for fewer keys");
     return s;
   }
-  if (!request.layout) request.layout = layout_kind::classic;
-  if (*request.layout == layout_kind::classic && !request.probes &&
+  if (!request.layout && by == judged_by::commands) request.layout = layout_kind::classic;
+  if (request.layout == layout_kind::classic && !request.probes &&
       request.error_rate >= sizing::min_error_rate && request.error_rate <= sizing::max_error_rate)
     request.probes = cheapest_probes(first_rate(request));
   const bool chosen = request.partitions.has_value();

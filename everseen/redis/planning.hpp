@@ -1,9 +1,14 @@
 #pragma once
 
+#include <cstdint>
+
 #include "everseen/core/spec.hpp"
 #include "everseen/redis/redis_url.hpp"
 
 namespace everseen::redis {
+
+/// Where the bits of keys will be tested: by commands of plain Redis, or by the module inside it.
+enum class judged_by : std::uint8_t { commands, module };
 
 /// make_spec for plain Redis, which pays for each bit it is asked about and not for each cache miss.
 ///
@@ -13,10 +18,12 @@ namespace everseen::redis {
 /// instead of 8, and 7 and 72 % more for 1e-6 instead of 21. Layers after it have lower rates, for which
 /// these are even fewer: after three doublings a layer needs some 2.2 times the fewest bits.
 ///
+/// Where all servers have the module, which pays for cache misses, the layout is memory's: one line a key.
+///
 /// Where it leaves the partitions open: so many that the first segments are at most an eighth of
 /// segment_bytes, which leaves room for three doublings; and, with several servers, enough to keep all of
 /// them equally busy.
 /// @throws parameter_error  as make_spec; also when a first segment would not fit a Redis string
-[[nodiscard]] spec plan_for_redis(const redis_url& url, spec_request request);
+[[nodiscard]] spec plan_for_redis(const redis_url& url, spec_request request, judged_by by = judged_by::commands);
 
 }  // namespace everseen::redis

@@ -56,7 +56,7 @@ void send_all(session& with, const std::vector<request>& requests) {
 redis_rebuild::redis_rebuild(std::shared_ptr<session_pool> pool, std::string_view name, const spec& s)
     : pool_(std::move(pool)),
       with_(pool_->take()),
-      catalogue_(pool_->url().prefix),
+      catalogue_(pool_->url()),
       live_(catalogue_.read(*with_, name)),
       next_(live_) {
   validate(s);

@@ -30,6 +30,7 @@ class redis_store final : public store {
   /// Connects to nothing yet.
   explicit redis_store(redis_url url);
 
+  /// Asks the servers whether they have the module, unless the request or the URL says enough.
   [[nodiscard]] spec plan(const spec_request& request) const override;
   std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) override;
   /// All its keys end at one moment, by the clocks of their servers; using it does not put that off.
@@ -55,6 +56,7 @@ class redis_store final : public store {
   class draft;
   class restoring;
 
+  [[nodiscard]] bool has_module() const;
   [[nodiscard]] remote_filter new_filter(session& with, std::string_view name, const spec& s) const;
   std::shared_ptr<stored_filter> make(session& with, remote_filter new_one) const;
   void unlink_partition(session& with, const remote_filter& f, std::uint32_t partition) const;

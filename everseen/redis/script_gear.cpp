@@ -74,8 +74,10 @@ request script_gear::judge(const judging& q) {
     keys.push_back(filter_.keys.segment(filter_.generation, t.id));
     arguments.push_back(std::to_string(t.layer.shape.bytes));
   }
-  for (const judging::target& t : q.targets) arguments.push_back(pack_positions(t.layer.shape, q.digests));
-  const unsigned probes = filter_.spec.probes;
+  // The same in all layers, but of RedisBloom, whose newest has most.
+  const unsigned probes = q.targets.back().layer.shape.probes;
+  for (const judging::target& t : q.targets)
+    arguments.push_back(pack_positions(t.layer.shape, q.digests, probes));
   request asked =
       call(q.adding ? scripts::add(probes) : scripts::check(probes), q.partition, keys, arguments);
   if (q.adding) asked.repeatable = repetition(filter_.keeps_answers);

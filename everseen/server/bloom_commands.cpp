@@ -134,21 +134,21 @@ void refuse_dumps(call&) {
       "filter with everseen export and everseen import"};
 }
 
-std::optional<batched_keys> one_to_add(words w) {
+std::optional<batched_keys> one_to_add(word_list w) {
   return batched_keys{question::add, reply_shape::one, w.subspan(2)};
 }
-std::optional<batched_keys> many_to_add(words w) {
+std::optional<batched_keys> many_to_add(word_list w) {
   return batched_keys{question::add, reply_shape::array, w.subspan(2)};
 }
-std::optional<batched_keys> one_to_check(words w) {
+std::optional<batched_keys> one_to_check(word_list w) {
   return batched_keys{question::check, reply_shape::one, w.subspan(2)};
 }
-std::optional<batched_keys> many_to_check(words w) {
+std::optional<batched_keys> many_to_check(word_list w) {
   return batched_keys{question::check, reply_shape::array, w.subspan(2)};
 }
 
 /// Only the form without options: the others are checked by parse_insert first.
-std::optional<batched_keys> many_to_insert(words w) {
+std::optional<batched_keys> many_to_insert(word_list w) {
   if (!is_word(w[2], "ITEMS")) return std::nullopt;
   return batched_keys{question::add, reply_shape::array, w.subspan(3)};
 }

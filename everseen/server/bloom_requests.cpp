@@ -50,7 +50,7 @@ std::optional<double> read_error_rate(std::string_view word) {
   return std::clamp(*rate, sizing::min_error_rate, sizing::max_error_rate);
 }
 
-filter_shelf::request parse_reserve(words w) {
+filter_shelf::request parse_reserve(word_list w) {
   if (w.size() > 7) throw wrong_arity(w[0]);
   filter_shelf::request r{default_request(), {}, {}};
   r.spec.error_rate = parse_error_rate(w[2]);
@@ -75,7 +75,7 @@ filter_shelf::request parse_reserve(words w) {
   return r;
 }
 
-insert_request parse_insert(words w) {
+insert_request parse_insert(word_list w) {
   insert_request r{{default_request(), {}, {}}, true, {}};
   std::size_t i = 2;
   const auto value = [&]() -> std::string_view {

@@ -11,16 +11,16 @@ namespace everseen::server {
 
 /// BF.RESERVE key error_rate capacity [EXPANSION n] [NONSCALING]
 /// @throws refusal  in the words of RedisBloom
-[[nodiscard]] filter_shelf::request parse_reserve(words w);
+[[nodiscard]] filter_shelf::request parse_reserve(word_list w);
 
 /// BF.INSERT key [CAPACITY n] [ERROR rate] [EXPANSION n] [NOCREATE] [NONSCALING] ITEMS item...
 struct insert_request {
   filter_shelf::request create{};
   bool may_create = true;
-  words keys{};
+  word_list keys{};
 };
 /// @throws refusal  in the words of RedisBloom
-[[nodiscard]] insert_request parse_insert(words w);
+[[nodiscard]] insert_request parse_insert(word_list w);
 
 /// An error rate as clients give it. Above 0.5 it is taken for that: no filter errs more.
 /// @return empty  no number between 0 and 1

@@ -16,13 +16,13 @@ class session;
 class service;
 
 /// The words of a request; the first is the command's name.
-using words = std::span<const std::string_view>;
+using word_list = std::span<const std::string_view>;
 
 /// One command on its way to its reply.
 struct call {
   service& all;
   session& from;
-  server::words words;
+  word_list words;
   wire::reply_writer& reply;
   const struct command& what;
 };
@@ -43,7 +43,7 @@ enum class reply_shape : std::uint8_t {
 struct batched_keys {
   question asks = question::check;
   reply_shape shape = reply_shape::one;
-  server::words keys;
+  word_list keys;
 };
 
 /// Where a command runs.
@@ -70,7 +70,7 @@ struct command {
   std::string_view usage;    ///< the arguments
   void (*run)(call&) = nullptr;
   /// The keys of a request that may be batched; empty if it must be run by itself. Null: never.
-  std::optional<batched_keys> (*batched)(words) = nullptr;
+  std::optional<batched_keys> (*batched)(word_list) = nullptr;
   bool in_transaction_at_once = false;  ///< not queued behind MULTI
 
   [[nodiscard]] bool takes(std::size_t count) const noexcept {

@@ -7,7 +7,7 @@ namespace everseen::server {
 namespace {
 
 /// The commands of these names, null for those that there are not.
-std::vector<const command*> named(words names) {
+std::vector<const command*> named(word_list names) {
   std::vector<const command*> found;
   for (const std::string_view name : names) found.push_back(find_command(name));
   if (names.empty())
@@ -49,7 +49,7 @@ std::string lower(std::string_view name) {
   return text;
 }
 
-void write_table(wire::reply_writer& to, words names) {
+void write_table(wire::reply_writer& to, word_list names) {
   const auto found = named(names);
   to.array(found.size());
   for (const command* each : found) {
@@ -60,7 +60,7 @@ void write_table(wire::reply_writer& to, words names) {
   }
 }
 
-void write_docs(wire::reply_writer& to, words names) {
+void write_docs(wire::reply_writer& to, word_list names) {
   auto found = named(names);
   std::erase(found, nullptr);
   to.map(found.size());

@@ -8,9 +8,9 @@
 namespace everseen::server {
 
 /// The reply of COMMAND and COMMAND INFO.    @param names  none: every command
-void write_table(wire::reply_writer& to, words names);
+void write_table(wire::reply_writer& to, word_list names);
 /// The reply of COMMAND DOCS.    @param names  none: every command
-void write_docs(wire::reply_writer& to, words names);
+void write_docs(wire::reply_writer& to, word_list names);
 
 [[nodiscard]] std::string lower(std::string_view name);
 

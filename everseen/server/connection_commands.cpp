@@ -119,7 +119,7 @@ void list_clients(call& c) {
 void kill_clients(call& c) {
   if (c.from.rights() < right::admin)
     throw refusal{"NOPERM this user has no permissions to run the 'client|kill' command"};
-  const words filters = c.words.subspan(2);
+  const word_list filters = c.words.subspan(2);
   const bool is_old_form = filters.size() == 1;
   if (filters.empty() || (!is_old_form && filters.size() % 2 != 0)) throw refusal{"ERR syntax error"};
   std::int64_t killed = 0;

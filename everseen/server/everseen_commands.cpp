@@ -18,7 +18,7 @@ namespace {
 /// The words behind a command's fixed ones, read from left to right.
 class option_reader {
  public:
-  option_reader(words all, std::size_t from) : words_(all), at_(from) {}
+  option_reader(word_list all, std::size_t from) : words_(all), at_(from) {}
 
   [[nodiscard]] bool is_at_end() const noexcept { return at_ == words_.size(); }
   /// Whether the next word is this one; if so, it is taken.
@@ -39,10 +39,10 @@ class option_reader {
                     std::to_string(least) + " to " + std::to_string(most)};
     return *number;
   }
-  [[nodiscard]] words rest() const noexcept { return words_.subspan(at_); }
+  [[nodiscard]] word_list rest() const noexcept { return words_.subspan(at_); }
 
  private:
-  words words_;
+  word_list words_;
   std::size_t at_;
 };
 
@@ -79,10 +79,10 @@ void reserve(call& c) {
 /// EVERSEEN.ADD key [TIME ms] ITEMS item...
 struct timed_keys {
   std::optional<event_time> when{};
-  words keys{};
+  word_list keys{};
 };
 
-timed_keys parse_timed(words w) {
+timed_keys parse_timed(word_list w) {
   option_reader options(w, 2);
   timed_keys t;
   if (options.takes("TIME"))
@@ -118,16 +118,16 @@ void check(call& c) {
 }
 
 /// Requests without a time go into batches.
-std::optional<batched_keys> timeless(words w, question q) {
+std::optional<batched_keys> timeless(word_list w, question q) {
   if (!is_word(w[2], "ITEMS")) return std::nullopt;
   return batched_keys{q, reply_shape::words, w.subspan(3)};
 }
 
-std::optional<batched_keys> timeless_to_add(words w) {
+std::optional<batched_keys> timeless_to_add(word_list w) {
   return timeless(w, question::add);
 }
 
-std::optional<batched_keys> timeless_to_check(words w) {
+std::optional<batched_keys> timeless_to_check(word_list w) {
   return timeless(w, question::check);
 }
 

@@ -50,7 +50,7 @@ struct scan_request {
   bool of_our_type = true;
 };
 
-scan_request parse_scan(words w) {
+scan_request parse_scan(word_list w) {
   scan_request r;
   for (std::size_t i = 2; i + 1 < w.size(); i += 2) {
     if (is_word(w[i], "MATCH")) {

@@ -142,7 +142,7 @@ void time(call& c) {
 
 void command_command(call& c) {
   if (c.words.size() == 1) return write_table(c.reply, {});
-  const words names = c.words.subspan(2);
+  const word_list names = c.words.subspan(2);
   if (is_word(c.words[1], "COUNT")) return c.reply.integer(static_cast<std::int64_t>(all_commands().size()));
   if (is_word(c.words[1], "INFO")) return write_table(c.reply, names);
   if (is_word(c.words[1], "DOCS")) return write_docs(c.reply, names);

@@ -56,7 +56,7 @@ session::progress session::run(std::string_view unread) {
 }
 
 /// Answers one request, or puts it on the board. Counts its bytes as used unless it has to wait.
-session::next session::serve(words request, progress& p) {
+session::next session::serve(word_list request, progress& p) {
   const command* const what = command_of(request[0]);
   if (what != nullptr && what->batched != nullptr && !transaction_ && batch(*what, request)) {
     p.used += parser_.size();
@@ -81,7 +81,7 @@ session::next session::serve(words request, progress& p) {
   return next::go_on;
 }
 
-bool session::batch(const command& what, words request) {
+bool session::batch(const command& what, word_list request) {
   if (what.needs > rights_ || !what.takes(request.size())) return false;
   const auto keys = what.batched(request);
   if (!keys) return false;
@@ -114,7 +114,7 @@ bool session::settle() {
   return false;
 }
 
-void session::run_on_worker(const command& what, words request) {
+void session::run_on_worker(const command& what, word_list request) {
   is_suspended_ = true;
   all_.workers().submit([this, &what, request] {
     run_request(what, request);
@@ -122,7 +122,7 @@ void session::run_on_worker(const command& what, words request) {
   });
 }
 
-void session::run_request(const command& what, words request) {
+void session::run_request(const command& what, word_list request) {
   client_->last_command.store(what.name.data(), std::memory_order_relaxed);
   const std::size_t before = output_.size();
   try {
@@ -144,7 +144,7 @@ const command* session::command_of(std::string_view name) {
   return found;
 }
 
-std::optional<refusal> session::why_not(const command* what, words request) const {
+std::optional<refusal> session::why_not(const command* what, word_list request) const {
   if (what == nullptr) {
     std::string arguments;
     for (const std::string_view word : request.subspan(1))
@@ -163,7 +163,7 @@ void session::refuse(const refusal& why) {
   reply_.error(why.text);
 }
 
-void session::write_down(words request) {
+void session::write_down(word_list request) {
   transaction_->requests.emplace_back(request.begin(), request.end());
   reply_.status("QUEUED");
 }

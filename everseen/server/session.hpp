@@ -69,7 +69,7 @@ class session {
   bool log_in(std::string_view user, std::string_view password);
   void end() noexcept { is_ending_ = true; }
   /// Runs one request here and now, whatever it waits for. Writes one reply.
-  void run_request(const command& what, words request);
+  void run_request(const command& what, word_list request);
 
   /// As if it had just begun.
   void reset();
@@ -87,16 +87,16 @@ class session {
  private:
   enum class next : std::uint8_t { go_on, stop };
 
-  next serve(words request, progress& p);
-  bool batch(const command& what, words request);
+  next serve(word_list request, progress& p);
+  bool batch(const command& what, word_list request);
   [[nodiscard]] std::shared_ptr<shared_filter> filter_of(std::string_view key);
   /// @return false  the batches are on their way; the session is suspended
   bool settle();
-  void run_on_worker(const command& what, words request);
+  void run_on_worker(const command& what, word_list request);
   [[nodiscard]] const command* command_of(std::string_view name);
-  [[nodiscard]] std::optional<refusal> why_not(const command* what, words request) const;
+  [[nodiscard]] std::optional<refusal> why_not(const command* what, word_list request) const;
   void refuse(const refusal& why);
-  void write_down(words request);
+  void write_down(word_list request);
 
   service& all_;
   std::shared_ptr<client> client_;

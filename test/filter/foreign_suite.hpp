@@ -73,9 +73,9 @@ TEST_P(AnyStore, GoesOnWithAFilterOfGuavaBitForBit) {
     put_all(theirs, funnel, numbers(0, 400));
     import_guava(*store_, name, pipe_of(stream_of(theirs)), {funnel, 1'000});
     filter ours = opened(*store_, name);
-    EXPECT_EQ(exported_guava(ours), stream_of(theirs));
+    EXPECT_TRUE(exported_guava(ours) == stream_of(theirs));
     EXPECT_EQ(add_all(ours, numbers(200, 2'000)), put_all(theirs, funnel, numbers(200, 2'000)));
-    EXPECT_EQ(exported_guava(ours), stream_of(theirs)) << name;
+    EXPECT_TRUE(exported_guava(ours) == stream_of(theirs)) << name;
   }
 }
 
@@ -89,9 +89,9 @@ TEST_P(AnyStore, MakesTheFilterThatGuavaWouldMake) {
                       .funnel = funnel});
     compat::guava::filter theirs(compat::guava::smallest(how, 5'000, 0.001));
     filter ours(name, store_->create(name, planned));
-    EXPECT_EQ(exported_guava(ours), stream_of(theirs));
+    EXPECT_TRUE(exported_guava(ours) == stream_of(theirs));
     EXPECT_EQ(add_all(ours, numbers(0, 3'000)), put_all(theirs, funnel, numbers(0, 3'000)));
-    EXPECT_EQ(exported_guava(ours), stream_of(theirs)) << name;
+    EXPECT_TRUE(exported_guava(ours) == stream_of(theirs)) << name;
   }
 }
 
@@ -114,10 +114,10 @@ TEST_P(AnyStore, GoesOnWithAChainOfRedisBloomByteForByte) {
   ASSERT_EQ(theirs.layers.size(), 2U);
   import_redisbloom(*store_, "r", pipe_of(commands_of(theirs)));
   filter ours = opened(*store_, "r");
-  EXPECT_EQ(exported_redisbloom(ours), commands_of(theirs));
+  EXPECT_TRUE(exported_redisbloom(ours) == commands_of(theirs));
   EXPECT_EQ(add_all(ours, numbers(100, 2'000)), add_all(theirs, numbers(100, 2'000)));
   ASSERT_GE(theirs.layers.size(), 5U);
-  EXPECT_EQ(exported_redisbloom(ours), commands_of(theirs));
+  EXPECT_TRUE(exported_redisbloom(ours) == commands_of(theirs));
 }
 
 TEST_P(AnyStore, MakesTheChainThatRedisBloomWouldReserve) {
@@ -127,9 +127,9 @@ TEST_P(AnyStore, MakesTheChainThatRedisBloomWouldReserve) {
         {.capacity = 150, .error_rate = 0.001, .layout = layout_kind::redisbloom, .expansion = expansion});
     compat::redisbloom::chain theirs = compat::redisbloom::chain::reserve({0.001, 150, expansion, true});
     filter ours(name, store_->create(name, planned));
-    EXPECT_EQ(exported_redisbloom(ours), commands_of(theirs));
+    EXPECT_TRUE(exported_redisbloom(ours) == commands_of(theirs));
     EXPECT_EQ(add_all(ours, numbers(0, 700)), add_all(theirs, numbers(0, 700)));
-    EXPECT_EQ(exported_redisbloom(ours), commands_of(theirs));
+    EXPECT_TRUE(exported_redisbloom(ours) == commands_of(theirs));
   }
 }
 
@@ -139,9 +139,9 @@ TEST_P(AnyStore, RefusesKeysAsAChainThatDoesNotScale) {
   filter ours = opened(*store_, "r");
   for (int i = 0; theirs.keys < 100; ++i)
     EXPECT_EQ(ours.add(std::to_string(i)), theirs.add(std::to_string(i))) << i;
-  EXPECT_EQ(exported_redisbloom(ours), commands_of(theirs));
+  EXPECT_TRUE(exported_redisbloom(ours) == commands_of(theirs));
   EXPECT_THROW((void)ours.add("one too many"), full_error);
-  EXPECT_EQ(exported_redisbloom(ours), commands_of(theirs));
+  EXPECT_TRUE(exported_redisbloom(ours) == commands_of(theirs));
 }
 
 TEST_P(AnyStore, CopiesAFilterOfAnotherSystemLikeItsOwn) {
@@ -149,7 +149,7 @@ TEST_P(AnyStore, CopiesAFilterOfAnotherSystemLikeItsOwn) {
   add_all(theirs, numbers(0, 500));
   import_redisbloom(*store_, "r", pipe_of(commands_of(theirs)));
   restore_into(*store_, "copy", *store_->open("r", access::read));
-  EXPECT_EQ(exported_redisbloom(opened(*store_, "copy")), commands_of(theirs));
+  EXPECT_TRUE(exported_redisbloom(opened(*store_, "copy")) == commands_of(theirs));
 }
 
 }  // namespace everseen::any_store

@@ -187,7 +187,7 @@ TEST(Race, OnAClusterWithTheModuleEveryKeyIsFreshOnce) {
 
 /// A fleet in which somebody loads and unloads the module all the while.
 TEST(Race, WhileTheModuleComesAndGoesEveryKeyIsFreshOnce) {
-  redis_server server;
+  redis_server server(std::vector<std::string>{"--enable-module-command", "yes"});
   child_process administrator([&](const auto& tell) {
     int changes = 0;
     for (int i = 0; i < 100; ++i) {

@@ -20,7 +20,8 @@ std::string source(const std::string& path) {
 constexpr const char* python = "/usr/bin/python3";
 
 void satisfies_redis_py(const serving& server) {
-  const program_result result = run_program({python, source("test/server/redis_py_client.py"), server.path()});
+  const program_result result =
+      run_program({python, source("test/server/redis_py_client.py"), server.path()});
   EXPECT_EQ(result.exit_code, 0) << result.err << result.out;
 }
 

@@ -95,7 +95,8 @@ TEST(Serve, ServesThousandsOfConnectionsAtOnce) {
   serving server;
   std::vector<std::unique_ptr<raw_client>> clients;
   for (std::size_t i = 0; i < 2000; ++i) clients.push_back(std::make_unique<raw_client>(server.path()));
-  for (std::size_t i = 0; i < clients.size(); ++i) clients[i]->send(encoded({"BF.ADD", "one filter", key(i)}));
+  for (std::size_t i = 0; i < clients.size(); ++i)
+    clients[i]->send(encoded({"BF.ADD", "one filter", key(i)}));
   for (const auto& each : clients) ASSERT_THAT(each->receive(4), StartsWith(":"));
   EXPECT_THAT(server.cli({"INFO"}), HasSubstr("connected_clients:2001"));
 }
@@ -111,8 +112,9 @@ TEST(Serve, RefusesConnectionsBeyondItsLimit) {
 TEST(Serve, EndsWhoSendsGarbageAndNobodyElse) {
   serving server;
   raw_client good(server.path());
-  for (const std::string& garbage : {std::string("*3\r\n$-5\r\n"), std::string("*99999999999\r\n"),
-                                     "*1\r\n$3\r\nabcdef" + std::string(1000, '\0'), std::string(100'000, 'x')}) {
+  for (const std::string& garbage :
+       {std::string("*3\r\n$-5\r\n"), std::string("*99999999999\r\n"),
+        "*1\r\n$3\r\nabcdef" + std::string(1000, '\0'), std::string(100'000, 'x')}) {
     raw_client bad(server.path());
     bad.send_what_fits(garbage, std::chrono::seconds(1));
     EXPECT_THAT(bad.receive_all(), StartsWith("-ERR Protocol error"));
@@ -204,9 +206,11 @@ TEST(Serve, SpeaksTlsAndAsksForACertificateWhereToldTo) {
   serving server("mem:", {"--listen", "tls:127.0.0.1:0", "--tls-cert", files.path("server.crt"), "--tls-key",
                           files.path("server.key"), "--tls-ca", files.ca()});
   const std::string port = server.port("listening on tls:127.0.0.1:");
-  const std::vector<std::string> client = {"redis-cli", "--tls", "-h", "127.0.0.1", "-p", port, "--cacert", files.ca()};
+  const std::vector<std::string> client = {"redis-cli", "--tls", "-h",       "127.0.0.1",
+                                           "-p",        port,    "--cacert", files.ca()};
   auto known = client;
-  for (const char* word : {"--cert", files.client_cert().c_str(), "--key", files.client_key().c_str(), "BF.ADD", "f", "x"})
+  for (const char* word :
+       {"--cert", files.client_cert().c_str(), "--key", files.client_key().c_str(), "BF.ADD", "f", "x"})
     known.emplace_back(word);
   EXPECT_EQ(run_program(known).out, "1\n");
   auto unknown = client;
@@ -281,7 +285,8 @@ TEST(Serve, SharesFiltersInFilesWithTheProgram) {
   serving server(store);
   EXPECT_EQ(server.cli({"BF.EXISTS", "clicks", "alice"}), "1");
   EXPECT_EQ(server.cli({"BF.ADD", "user:1", "bob"}), "1");
-  EXPECT_EQ(server.cli({"EXPIRE", "clicks", "10"}), "ERR filters in files do not end by themselves; DEL removes one");
+  EXPECT_EQ(server.cli({"EXPIRE", "clicks", "10"}),
+            "ERR filters in files do not end by themselves; DEL removes one");
   EXPECT_EQ(server.cli({"DEL", "clicks"}), "1");
   EXPECT_EQ(server.stop().exit_code, 0);
   EXPECT_EQ(run_program({EVERSEEN_PROGRAM, "list", "--names", "--store", store}).out, "esc.user.3a1\n");

@@ -108,11 +108,12 @@ class serving {
   }
 
   void start() {
-    std::vector<std::string> command = {EVERSEEN_PROGRAM, "serve", "--store", store_, "--listen",
-                                        "unix:" + path(), "--listen", "127.0.0.1:0"};
+    std::vector<std::string> command = {EVERSEEN_PROGRAM, "serve",          "--store",  store_,
+                                        "--listen",       "unix:" + path(), "--listen", "127.0.0.1:0"};
     command.insert(command.end(), more_.begin(), more_.end());
     program_.emplace(command);
-    const std::size_t lines = 2 + static_cast<std::size_t>(std::count(more_.begin(), more_.end(), "--listen"));
+    const std::size_t lines =
+        2 + static_cast<std::size_t>(std::count(more_.begin(), more_.end(), "--listen"));
     for (int i = 0; i < 2000; ++i) {
       const std::string said = program_->out();
       if (static_cast<std::size_t>(std::count(said.begin(), said.end(), '\n')) == lines) return;

@@ -1,5 +1,5 @@
-// What the server answers, byte by byte, over a real socket: requests behind "> ", the bytes of the replies behind
-// them, with \r\n as the end of a line.
+// What the server answers, byte by byte, over a real socket: requests behind "> ", the bytes of the replies
+// behind them, with \r\n as the end of a line.
 
 #include <string>
 
@@ -186,11 +186,12 @@ version
 }
 
 TEST_F(Transcript, AnswersTruthsAndMapsInTheThirdVersion) {
-  plays("> HELLO 3\n%7\n$6\nserver\n$8\neverseen\n$7\nversion\n$5\n0.1.0\n$5\nproto\n:3\n$2\nid\n:1\n$4\nmode\n"
-        "$10\nstandalone\n$4\nrole\n$6\nmaster\n$7\nmodules\n*0\n"
-        "> BF.ADD a x\n#t\n> BF.MADD a x y\n*2\n#f\n#t\n> BF.EXISTS a nobody\n#f\n"
-        "> BF.INFO a\n%5\n+Capacity\n:100\n+Size\n:192\n+Number of filters\n:1\n+Number of items inserted\n:2\n"
-        "+Expansion rate\n:2\n> CLIENT GETNAME\n_\n");
+  plays(
+      "> HELLO 3\n%7\n$6\nserver\n$8\neverseen\n$7\nversion\n$5\n0.1.0\n$5\nproto\n:3\n$2\nid\n:1\n$4\nmode\n"
+      "$10\nstandalone\n$4\nrole\n$6\nmaster\n$7\nmodules\n*0\n"
+      "> BF.ADD a x\n#t\n> BF.MADD a x y\n*2\n#f\n#t\n> BF.EXISTS a nobody\n#f\n"
+      "> BF.INFO a\n%5\n+Capacity\n:100\n+Size\n:192\n+Number of filters\n:1\n+Number of items inserted\n:2\n"
+      "+Expansion rate\n:2\n> CLIENT GETNAME\n_\n");
 }
 
 TEST_F(Transcript, RunsTransactions) {
@@ -318,8 +319,10 @@ two words
 }
 
 TEST_F(Transcript, AnswersAPipelineInTheOrderOfItsRequests) {
-  plays("> BF.ADD a x\r\nBF.EXISTS a x\r\nBF.ADD b x\r\nBF.ADD a y\r\nBF.EXISTS a y\r\nPING\r\nBF.EXISTS b y\r\n"
-        "BF.MADD a x z\r\nDEL a\r\nBF.EXISTS a x\n:1\n:1\n:1\n:1\n:1\n+PONG\n:0\n*2\n:0\n:1\n:1\n:0\n");
+  plays(
+      "> BF.ADD a x\r\nBF.EXISTS a x\r\nBF.ADD b x\r\nBF.ADD a y\r\nBF.EXISTS a y\r\nPING\r\nBF.EXISTS b "
+      "y\r\n"
+      "BF.MADD a x z\r\nDEL a\r\nBF.EXISTS a x\n:1\n:1\n:1\n:1\n:1\n+PONG\n:0\n*2\n:0\n:1\n:1\n:0\n");
 }
 
 }  // namespace

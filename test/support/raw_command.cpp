@@ -58,15 +58,32 @@ std::string read_reply(FILE* from) {
   return text;
 }
 
+void send(FILE* server, std::span<const std::string> words, const std::string& unix_path) {
+  std::string wire = "*" + std::to_string(words.size()) + "\r\n";
+  for (const std::string& word : words) wire += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+  for (std::string_view rest = wire; !rest.empty();) {
+    const ssize_t sent = ::send(::fileno(server), rest.data(), rest.size(), MSG_NOSIGNAL);
+    if (sent <= 0) throw std::runtime_error("cannot send to " + unix_path);
+    rest.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
+
 }  // namespace
+
+std::vector<std::string> raw_commands(const std::string& unix_path,
+                                      std::span<const std::vector<std::string>> commands) {
+  const stream server = connect_to(unix_path);
+  std::vector<std::string> replies;
+  for (const auto& words : commands) {
+    send(server.get(), words, unix_path);
+    replies.push_back(read_reply(server.get()));
+  }
+  return replies;
+}
 
 std::string raw_command(const std::string& unix_path, std::span<const std::string> words) {
   const stream server = connect_to(unix_path);
-  std::string wire = "*" + std::to_string(words.size()) + "\r\n";
-  for (const std::string& word : words) wire += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
-  if (::send(::fileno(server.get()), wire.data(), wire.size(), MSG_NOSIGNAL) !=
-      static_cast<ssize_t>(wire.size()))
-    throw std::runtime_error("cannot send to " + unix_path);
+  send(server.get(), words, unix_path);
   return read_reply(server.get());
 }
 

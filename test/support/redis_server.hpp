@@ -46,6 +46,9 @@ class tls_files {
 ///
 /// By a parser of its own, so that a test does not judge the code by the code.
 [[nodiscard]] std::string raw_command(const std::string& unix_path, std::span<const std::string> words);
+/// Several, one by one, on one connection.
+[[nodiscard]] std::vector<std::string> raw_commands(const std::string& unix_path,
+                                                    std::span<const std::vector<std::string>> commands);
 
 /// Words of a server's configuration that load our module.
 [[nodiscard]] std::vector<std::string> with_module();

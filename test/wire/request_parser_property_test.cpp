@@ -22,7 +22,8 @@ std::string encode(const std::vector<request>& requests) {
 }
 
 /// Parses bytes that come in pieces, each time from memory of its own, as a buffer that grows would.
-std::vector<request> parse_in_pieces(const std::string& bytes, const std::vector<std::size_t>& cuts, bool& faulty) {
+std::vector<request> parse_in_pieces(const std::string& bytes, const std::vector<std::size_t>& cuts,
+                                     bool& faulty) {
   request_parser parser({});
   std::vector<request> requests;
   std::size_t used = 0, come = 0;
@@ -53,8 +54,9 @@ RC_GTEST_PROP(RequestParserProperty, AnyCutParsesTheSame,
 }
 
 RC_GTEST_PROP(RequestParserProperty, AnyCutOfAnyBytesParsesTheSame, (const std::vector<std::size_t>& cuts)) {
-  const auto pieces = *rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
-      "*", "$", "\r\n", "\n", "1", "2", "3", "-", "a", "'", "\"", "\\x41", " ", "*1\r\n$1\r\na\r\n", "PING\r\n"));
+  const auto pieces = *rc::gen::container<std::vector<std::string>>(
+      rc::gen::element<std::string>("*", "$", "\r\n", "\n", "1", "2", "3", "-", "a", "'", "\"", "\\x41", " ",
+                                    "*1\r\n$1\r\na\r\n", "PING\r\n"));
   std::string bytes;
   for (const std::string& each : pieces) bytes += each;
   bool faulty_whole = false, faulty_cut = false;

@@ -52,7 +52,8 @@ TEST(RequestParser, ReadsRequestsThatCameTogether) {
 }
 
 TEST(RequestParser, ReadsALineOfWords) {
-  EXPECT_THAT(parse("PING\r\n  ECHO   hello\n").requests, ElementsAre(ElementsAre("PING"), ElementsAre("ECHO", "hello")));
+  EXPECT_THAT(parse("PING\r\n  ECHO   hello\n").requests,
+              ElementsAre(ElementsAre("PING"), ElementsAre("ECHO", "hello")));
 }
 
 TEST(RequestParser, ReadsQuotedWordsOfALine) {
@@ -114,8 +115,10 @@ TEST(RequestParser, RefusesNumbersThatWouldOverflow) {
 TEST(RequestParser, RefusesMoreThanItsLimitsAllowBeforeItHasCome) {
   EXPECT_THAT(fault_of("*11\r\n", {.arguments = 10}), HasSubstr("multibulk length"));
   EXPECT_THAT(fault_of("*1\r\n$11\r\n", {.argument_bytes = 10}), HasSubstr("bulk length"));
-  EXPECT_THAT(fault_of("*2\r\n$9\r\n123456789\r\n$9\r\n", {.request_bytes = 30}), HasSubstr("too big request"));
-  EXPECT_THAT(fault_of("a line that does not end", {.inline_bytes = 10}), HasSubstr("too big inline request"));
+  EXPECT_THAT(fault_of("*2\r\n$9\r\n123456789\r\n$9\r\n", {.request_bytes = 30}),
+              HasSubstr("too big request"));
+  EXPECT_THAT(fault_of("a line that does not end", {.inline_bytes = 10}),
+              HasSubstr("too big inline request"));
 }
 
 }  // namespace

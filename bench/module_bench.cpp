@@ -1,0 +1,221 @@
+// Question: what does a key cost where the Redis module judges it, end to end and in server time, and how
+// much less is that than by scripts and by SETBIT?
+//
+// A real server with the module, reached by loopback and by its Unix socket. `keys/s` is end to end, through
+// the store, with two threads of this process so that a batch is on its way while another is made;
+// `server_ns/key` is the server's own CPU time (INFO). `vs_setbit` and `vs_script` compare server time with
+// that of SETBIT ×k, pipelined across keys, and of the script gear at 1e-6, measured in this run. Verdicts
+// are checked.
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "everseen/core/layout.hpp"
+#include "everseen/redis/redis_store.hpp"
+
+#include "bench/redis_server.hpp"
+#include "bench/support.hpp"
+
+#ifdef EVERSEEN_MODULE
+
+namespace everseen::bench {
+namespace {
+
+redis_server& server() {
+  static redis_server one({"--loadmodule", EVERSEEN_MODULE});
+  return one;
+}
+
+constexpr std::size_t batch_keys = 10'000;
+
+/// Nanoseconds of server time that a key costs while `work` judges so many.
+template <typename Work>
+double server_ns(std::size_t keys, Work work) {
+  const double before = server().cpu_seconds();
+  work();
+  return 1e9 * (server().cpu_seconds() - before) / static_cast<double>(keys);
+}
+
+double setbit_ns(unsigned probes) {
+  constexpr std::size_t keys = 20'000;
+  static std::array<double, max_probes + 1> known{};
+  if (known.at(probes) > 0) return known.at(probes);
+  const geometry shape{layout_kind::classic, static_cast<std::uint8_t>(probes), std::uint64_t{16} << 20};
+  std::array<std::uint64_t, max_probes> positions{};
+  std::string wire;
+  std::size_t bits = 0;
+  for (const digest& d : random_digests(keys, 5)) {
+    const std::size_t count = bit_positions(shape, d, positions);
+    bits += count;
+    for (std::size_t i = 0; i < count; ++i)
+      wire += redis::encode({"SETBIT", "published", std::to_string(positions[i]), "1"});
+  }
+  const redis::request r{{}, std::move(wire), bits, true};
+  known.at(probes) = server_ns(
+      keys, [&] { require(server().session().exchange(std::span(&r, 1)).front().has_value(), "SETBIT"); });
+  (void)server().session().ask({}, {"UNLINK", "published"});
+  return known.at(probes);
+}
+
+double script_ns() {
+  static double known = 0;
+  if (known > 0) return known;
+  constexpr std::size_t keys = 50'000;
+  redis::redis_store store(redis::parse_redis_url(server().url("?gear=script")));
+  const auto filter =
+      store.create("script", store.plan({.capacity = 1'000'000, .error_rate = 1e-6, .partitions = 1}));
+  const auto digests = random_digests(keys, 6);
+  std::vector<verdict> out(keys);
+  const partition_batch batch{0, digests, {}, out};
+  known = server_ns(keys, [&] { require(filter->add(std::span(&batch, 1)).has_value(), "script"); });
+  store.drop("script");
+  return known;
+}
+
+/// As many partitions of so many MiB, with their segments.
+struct judged_filter {
+  judged_filter(const std::string& url, std::size_t mib, std::uint32_t partitions, layout_kind layout)
+      : store(redis::parse_redis_url(url)) {
+    const double bits = 8.0 * 1024 * 1024 * static_cast<double>(mib) * 0.99;
+    spec_request wanted{
+        .error_rate = 0.005, .layout = layout, .growth = growth_kind::overfill, .partitions = partitions};
+    if (layout == layout_kind::two_line_8x64) wanted.error_rate = 1e-6;
+    // Five standard deviations that each partition gets above its share are part of the segment.
+    const double bits_a_key = layout == layout_kind::two_line_8x64 ? 31.5 : 11.6;
+    wanted.capacity = static_cast<std::uint64_t>(bits / bits_a_key * partitions);
+    filter = store.create("judged", store.plan(wanted));
+    std::vector<verdict> out(1);
+    for (std::uint32_t p = 0; p < partitions; ++p) {
+      const auto one = random_digests(1, 1000 + p);
+      const partition_batch batch{p, one, {}, out};
+      require(filter->add(std::span(&batch, 1)).has_value(), "the segment");
+    }
+  }
+  ~judged_filter() { store.drop("judged"); }
+  judged_filter(const judged_filter&) = delete;
+  judged_filter& operator=(const judged_filter&) = delete;
+
+  /// Every batch to the next partition, by two threads.
+  tally run(std::span<const digest> keys, bool adds) {
+    const std::uint32_t partitions = filter->get_spec().partitions;
+    std::array<tally, 2> sums;
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t t = 0; t < 2; ++t)
+        threads.emplace_back([&, t] {
+          std::vector<verdict> out(batch_keys);
+          for (std::size_t from = t * batch_keys; from < keys.size(); from += 2 * batch_keys) {
+            const auto p = static_cast<std::uint32_t>(from / batch_keys % partitions);
+            const partition_batch batch{p, keys.subspan(from, batch_keys), {}, out};
+            const auto result =
+                adds ? filter->add(std::span(&batch, 1)) : filter->check(std::span(&batch, 1));
+            require(result.has_value(), result ? "" : result.error().message);
+            sums[t] += *result;
+          }
+        });
+    }
+    sums[0] += sums[1];
+    return sums[0];
+  }
+
+  redis::redis_store store;
+  std::shared_ptr<stored_filter> filter;
+};
+
+enum class what { add_new, add_known, check_new };
+
+void packed(benchmark::State& state, bool unix_socket, layout_kind layout, what asked) {
+  const auto mib = static_cast<std::size_t>(state.range(0));
+  const auto partitions = static_cast<std::uint32_t>(state.range(1));
+  const std::size_t count = 4'000'000;
+  const auto digests = random_digests(count, 11);
+  const auto others = random_digests(count, 12);
+  double cpu = 0, wall = 0;
+  unsigned probes = 0;
+  for (auto _ : state) {
+    judged_filter f(unix_socket ? server().unix_url() : server().url(), mib, partitions, layout);
+    require(f.store.open("judged", access::read)->way() == "redis, script", "an unused handle");
+    probes = f.filter->get_spec().probes;
+    if (asked != what::add_new) (void)f.run(digests, true);
+    require(f.filter->way() == "redis, module", "not judged by the module");
+    tally got;
+    double took = 0;
+    cpu += server_ns(count, [&] {
+      took = seconds(
+          [&] { got = f.run(asked == what::check_new ? others : digests, asked != what::check_new); });
+    });
+    const std::uint64_t wrong = asked == what::add_known ? got.fresh : got.seen;
+    require(static_cast<double>(wrong) <= (asked == what::add_known ? 0 : 0.006 * count), "verdicts");
+    wall += took;
+    state.SetIterationTime(took);
+  }
+  const double ns = cpu / static_cast<double>(state.iterations());
+  state.counters["keys/s"] = static_cast<double>(count * state.iterations()) / wall;
+  state.counters["server_ns/key"] = ns;
+  state.counters["vs_setbit"] = setbit_ns(probes) / ns;
+  state.counters["vs_script"] = script_ns() / ns;
+}
+
+void shapes(benchmark::internal::Benchmark* b) {
+  b->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond)->ArgNames({"MiB", "partitions"});
+}
+constexpr auto one_line = layout_kind::line_8x64;
+constexpr auto two_lines = layout_kind::two_line_8x64;
+BENCHMARK_CAPTURE(packed, unix_add_new, true, one_line, what::add_new)
+    ->Apply(shapes)
+    ->Args({16, 1})
+    ->Args({32, 16});
+BENCHMARK_CAPTURE(packed, unix_add_known, true, one_line, what::add_known)->Apply(shapes)->Args({16, 1});
+BENCHMARK_CAPTURE(packed, unix_check_new, true, one_line, what::check_new)
+    ->Apply(shapes)
+    ->Args({16, 1})
+    ->Args({32, 16});
+BENCHMARK_CAPTURE(packed, tcp_add_new, false, one_line, what::add_new)
+    ->Apply(shapes)
+    ->Args({16, 1})
+    ->Args({32, 16});
+BENCHMARK_CAPTURE(packed, unix_add_new_1e6, true, two_lines, what::add_new)->Apply(shapes)->Args({16, 1});
+
+/// Keys as they are, a hundred a command.
+void add_keys(benchmark::State& state) {
+  constexpr std::size_t keys = 1'000'000, keys_a_command = 100;
+  double cpu = 0, wall = 0;
+  for (auto _ : state) {
+    judged_filter f(server().unix_url(), 16, 1, one_line);
+    std::vector<redis::request> requests;
+    for (std::size_t from = 0; from < keys;) {
+      std::string wire;
+      for (int command = 0; command < 100; ++command) {
+        std::vector<std::string> words = {"EVERSEEN.ADDKEYS", "everseen:judged"};
+        for (std::size_t i = 0; i < keys_a_command; ++i)
+          words.push_back("click-" + std::to_string(100'000'000 + from++));
+        wire += redis::encode(std::vector<std::string_view>(words.begin(), words.end()));
+      }
+      requests.emplace_back(redis::route{"everseen:judged", 0}, std::move(wire), 100, true);
+    }
+    cpu += server_ns(keys, [&] {
+      wall += seconds([&] {
+        std::size_t fresh = 0;
+        for (const redis::answer& a : server().session().exchange(requests))
+          for (const redis::reply& r : *a)
+            for (std::size_t i = 0; i < r.size(); ++i) fresh += r[i].integer() == 1;
+        require(fresh > keys * 994 / 1000, "verdicts");
+      });
+    });
+    state.SetIterationTime(wall);
+  }
+  const double ns = cpu / static_cast<double>(state.iterations());
+  state.counters["keys/s"] = static_cast<double>(keys * state.iterations()) / wall;
+  state.counters["server_ns/key"] = ns;
+}
+BENCHMARK(add_keys)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace everseen::bench
+
+#endif

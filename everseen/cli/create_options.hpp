@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "everseen/cli/verb.hpp"
+#include "everseen/core/spec.hpp"
+
+/// What verbs that make a filter ask about it.
+namespace everseen::cli {
+
+struct create_options {
+  std::optional<std::uint64_t> capacity, probes, slices, partitions, expansion;
+  std::optional<double> error_rate;
+  std::optional<layout_kind> layout, as;
+  std::optional<hash_kind> hash;
+  std::optional<growth_kind> growth;
+  std::optional<funnel_kind> funnel;
+  std::optional<std::chrono::milliseconds> window;
+};
+
+/// What is taken where an option is not given, in words.
+struct create_defaults {
+  std::string capacity = "1M";
+  std::string error_rate = "1e-6";
+  std::string growth = "grow";
+  std::string window{};
+};
+
+void add_create_options(CLI::App& app, create_options& target, const create_defaults& defaults = {});
+
+/// @param standard  what the options leave open
+/// @throws parameter_error  options that contradict each other
+[[nodiscard]] spec_request request_of(const create_options& o, const spec_request& standard = {});
+
+}  // namespace everseen::cli

@@ -1,0 +1,198 @@
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "everseen/cli/create_options.hpp"
+#include "everseen/cli/keys.hpp"
+#include "everseen/cli/numbers.hpp"
+#include "everseen/cli/options.hpp"
+#include "everseen/cli/printer.hpp"
+#include "everseen/cli/progress.hpp"
+#include "everseen/cli/signals.hpp"
+#include "everseen/cli/stores.hpp"
+#include "everseen/cli/verbs.hpp"
+#include "everseen/core/error.hpp"
+#include "everseen/core/sizing.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+struct options {
+  std::string old_name, new_name;
+  std::optional<std::string> keys, into;
+  create_options of;
+  std::optional<event_time> time;
+  store_choice store;
+  bool zero = false;
+  bool strict = false;
+  bool quiet = false;
+
+  [[nodiscard]] char separator() const noexcept { return zero ? '\0' : '\n'; }
+};
+
+std::uint64_t count_keys(const std::string& path, char separator) {
+  key_source source(path, separator);
+  std::vector<std::string_view> keys;
+  std::uint64_t count = 0;
+  while (source.next(keys)) count += keys.size();
+  return count;
+}
+
+/// Keys in a file are counted. What comes through a pipe can be read once only, so that the old filter's own
+/// count has to do.
+std::uint64_t expected_keys(const options& o, const filter& old) {
+  const bool twice = key_source(*o.keys, o.separator()).total_bytes().has_value() && *o.keys != "-";
+  const std::uint64_t keys = twice ? count_keys(*o.keys, o.separator()) : old.info().keys;
+  return std::clamp<std::uint64_t>(keys, 1, max_capacity);
+}
+
+/// As the old filter, but for what was asked to be otherwise and what only other systems have.
+spec_request request_for(const options& o, const filter& old) {
+  const spec& s = old.get_spec();
+  spec_request standard;
+  if (!o.of.capacity) standard.capacity = expected_keys(o, old);
+  standard.error_rate = std::clamp(s.error_rate, sizing::min_error_rate, sizing::max_error_rate);
+  if (!is_foreign(s.layout)) standard.growth = s.growth;
+  if (!o.of.as) standard.window = s.window;
+  return request_of(o.of, standard);
+}
+
+/// What is known when all keys were read.
+struct outcome {
+  std::uint64_t given = 0;
+  std::uint64_t different = 0;
+  std::uint64_t unknown_to_old = 0;
+};
+
+std::vector<event_time> times_for(const spec& s, const options& o) {
+  key_options clock;
+  if (s.window) clock.time = o.time;
+  const auto time = clock.time_for(s);
+  return time ? std::vector{*time} : std::vector<event_time>{};
+}
+
+outcome read_keys(const options& o, const filter& old, filter& made) {
+  key_source source(*o.keys, o.separator());
+  progress_line progress(source.total_bytes(), old.stored().way());
+  progress_line::position at;
+  std::vector<std::string_view> keys;
+  std::vector<verdict> verdicts;
+  outcome all;
+  while (source.next(keys)) {
+    verdicts.resize(keys.size());
+    const batch_result known = old.may_contain(keys, verdicts, times_for(old.get_spec(), o));
+    if (!known) known.error().raise();
+    const batch_result added = made.add(keys, verdicts, times_for(made.get_spec(), o));
+    if (!added) added.error().raise();
+    all.given += keys.size();
+    all.unknown_to_old += keys.size() - known->seen;
+    all.different += added->fresh;
+    at.lines += keys.size();
+    for (const std::string_view key : keys) at.bytes += key.size() + 1;
+    progress.show(at);
+  }
+  return all;
+}
+
+/// Nothing is visible under the name before all bits are there.
+void put_into(store& place, const std::string& name, const filter& made) {
+  const auto restored = place.begin_restore(name, made.get_spec());
+  for (std::uint32_t p = 0; p < made.get_spec().partitions; ++p)
+    made.stored().visit_segments(
+        p, [&](const segment_id& id, const layer_state& layer, std::span<const std::byte> bits) {
+          stop_if_signalled();
+          std::memcpy(restored->add_segment(id, layer).data(), bits.data(), bits.size());
+        });
+  restored->commit();
+}
+
+std::string counted(std::uint64_t keys) {
+  return format_count(keys) + (keys == 1 ? " key" : " keys");
+}
+
+void warn_of_unknown(const options& o, const outcome& all) {
+  if (all.unknown_to_old == 0) return;
+  fmt::print(stderr, "everseen: warning: {} does not know {} of the {}{}\n", o.old_name,
+             format_count(all.unknown_to_old), counted(all.given),
+             2 * all.unknown_to_old > all.given ? "; are these its keys?" : "");
+}
+
+exit_code run(const options& o, printer& out) {
+  if (!o.keys)
+    throw parameter_error("migrate needs the keys: give --keys FILE, or --keys - for standard input");
+  note_signals();
+  const auto from = chosen_store(o.store);
+  const auto into = o.into ? chosen_store({o.into}) : from;
+  const filter old(o.old_name, from->open(o.old_name, access::read));
+  if (into->exists(o.new_name)) throw filter_exists(o.new_name);
+  const spec s = into->plan(request_for(o, old));
+  must_have_room(*into, s);
+
+  const auto memory = open_store("mem:");
+  must_have_room(*memory, s);
+  filter made(o.new_name, memory->create(o.new_name, s));
+  const outcome all = read_keys(o, old, made);
+  warn_of_unknown(o, all);
+  if (o.strict && all.unknown_to_old > 0) return exit_code::negative;
+  put_into(*into, o.new_name, made);
+  warn_of(*into);
+  if (!o.quiet)
+    out.print("migrated {} to {}: {} given, {} of them different, {} unknown to {}\n", o.old_name, o.new_name,
+              counted(all.given), format_count(all.different), format_count(all.unknown_to_old), o.old_name);
+  return exit_code::done;
+}
+
+action declare(CLI::App& app) {
+  auto o = std::make_shared<options>();
+  add_argument(app, o->old_name, {"OLD", "the filter there is; it stays as it is"});
+  add_argument(app, o->new_name, {"NEW", "the filter to make"});
+  add_text(app, "--keys", o->keys,
+           {"FILE", "all keys that were added to OLD, one a line; -: standard input"});
+  add_text(app, "--into", o->into, {"URL", "the store of NEW", "that of OLD"});
+  add_create_options(app, o->of,
+                     {"as many as FILE has lines; through a pipe: as OLD has keys", "that of OLD",
+                      "as OLD, or grow", "that of OLD"});
+  add_time(app, "--time", o->time, {"TIME", "time of the keys, for a filter with a window", "now"});
+  add_switch(app, "--strict", o->strict,
+             "make nothing, and end with 1, if OLD does not know all of the keys");
+  add_switch(app, "-z,--zero", o->zero, "keys end with a NUL byte instead of a newline");
+  add_switch(app, "-q,--quiet", o->quiet, "do not print what was made");
+  add_store_option(app, o->store);
+  return [o](printer& out) { return run(*o, out); };
+}
+
+}  // namespace
+
+verb migrate_verb() {
+  constexpr std::string_view scene =
+      "seq 1000 > ids.txt; everseen create old --as guava64 --capacity 1000 --error-rate 0.03; "
+      "everseen add old -q < ids.txt; everseen create old2 --capacity 1000; everseen add old2 -q < ids.txt";
+  return {
+      "migrate",
+      "Make a filter of the keys of another one, which may be another system's",
+      "The bits of a filter do not say which keys it has, so that another kind of filter is made from the "
+      "keys "
+      "themselves: those of its source, such as the table or the log that OLD was filled from. Each is "
+      "looked "
+      "up in OLD on the way. Keys that OLD does not know are counted and told, as they are a sign of a wrong "
+      "file; NEW holds them, too. Keys that OLD has and FILE lacks nobody can tell.\n\n"
+      "NEW is made in memory and then written at once: nothing is visible under its name before, and a run "
+      "that is interrupted leaves nothing behind. OLD stays as it is. Keys that are added to OLD meanwhile "
+      "are "
+      "not in NEW unless FILE has them: let the programs add to both from the moment when FILE is written.",
+      {{"From Guava's rules to everseen's, at a lower error rate",
+        "everseen migrate old new --keys ids.txt --error-rate 1e-6", scene},
+       {"A filter that Guava reads",
+        "everseen migrate old2 users --keys ids.txt --as guava64 --error-rate 0.03", scene},
+       {"To another store, only if the file is the right one",
+        "everseen migrate old new --keys ids.txt --strict --into file:./elsewhere", scene}},
+      declare};
+}
+
+}  // namespace everseen::cli

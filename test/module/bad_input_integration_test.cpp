@@ -1,0 +1,270 @@
+// Input of any shape gives an error and changes nothing.
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/module/module_server.hpp"
+
+namespace everseen::redis_module {
+namespace {
+
+using test::add_keys;
+using test::random_digests;
+using ::testing::StartsWith;
+
+std::string packed(std::size_t keys, std::uint64_t seed = 1) {
+  const auto digests = random_digests(seed).take(keys);
+  return {reinterpret_cast<const char*>(digests.data()), keys * sizeof(digest)};
+}
+
+const std::string sequence = "00000000000000000001";
+
+class BadInput : public testing::Test {
+ protected:
+  BadInput() {
+    const auto filter = filter_at(server_, "f", {.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
+    if (!add_keys(*filter, random_digests(7).take(50)).result) throw std::runtime_error("no filter");
+    state_ = state_of(server_, "f");
+    epoch_ = run({"HGET", state_, "epoch"});
+    before_ = content(server_);
+  }
+
+  std::string run(std::vector<std::string> words) const {
+    return test::raw_command(server_.unix_path(), words);
+  }
+  /// A right one, but for what is given.
+  [[nodiscard]] std::vector<std::string> add() const {
+    return {"EVERSEEN.ADD", state_, state_ + ":t:me", epoch_, "0", sequence, "600000", packed(10)};
+  }
+  [[nodiscard]] std::vector<std::string> check() const {
+    return {"EVERSEEN.CHECK", state_, epoch_, "0", packed(10)};
+  }
+  void expect_nothing_changed() const { EXPECT_EQ(content(server_), before_); }
+
+  redis_server server_{test::with_module()};
+  std::string state_;
+  std::string epoch_;
+  std::string before_;
+};
+
+TEST_F(BadInput, TheRightOneIsTaken) {
+  EXPECT_EQ(run(add()), "0000000000");
+  EXPECT_EQ(run(add()), "0000000000") << "remembered under its sequence";
+  EXPECT_EQ(run(check()), "1111111111");
+}
+
+TEST_F(BadInput, WrongNumberOfWordsIsRefused) {
+  for (const auto& whole : {add(),
+                            check(),
+                            std::vector<std::string>{"EVERSEEN.ADDKEYS", "everseen:f", "a"},
+                            {"EVERSEEN.CHECKKEYS", "everseen:f", "a"},
+                            {"EVERSEEN.EXPLAIN", "everseen:f", "a"},
+                            {"EVERSEEN.INFO", "everseen:f"}})
+    for (std::size_t words = 1; words < whole.size(); ++words) {
+      const std::vector<std::string> cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(words));
+      EXPECT_THAT(run(cut), StartsWith("-ERR wrong number of arguments")) << words << " of " << whole[0];
+    }
+  for (auto more : {add(),
+                    check(),
+                    std::vector<std::string>{"EVERSEEN.EXPLAIN", "everseen:f", "a"},
+                    {"EVERSEEN.INFO", "everseen:f"}}) {
+    more.push_back("more");
+    EXPECT_THAT(run(more), StartsWith("-ERR wrong number of arguments")) << more[0];
+  }
+  expect_nothing_changed();
+}
+
+TEST_F(BadInput, WordsThatAreNotWhatTheyMustBeAreRefused) {
+  const std::vector<std::string> bad_numbers = {"",   " 1", "1 ", "-", "x", "1e3", "99999999999999999999999",
+                                                "0x1"};
+  for (const std::size_t word : {3, 4, 6})
+    for (const std::string& bad : bad_numbers) {
+      auto words = add();
+      words[word] = bad;
+      EXPECT_THAT(run(words), StartsWith("-ERR")) << word << " '" << bad << "'";
+    }
+  for (const std::string& bad : {std::string(), std::string("1"), std::string(21, '0'), packed(1000)}) {
+    auto words = add();
+    words[5] = bad;
+    EXPECT_THAT(run(words), StartsWith("-ERR")) << bad.size();
+  }
+  for (const std::string life : {"0", "-1"}) {
+    auto words = add();
+    words[6] = life;
+    EXPECT_THAT(run(words), StartsWith("-ERR"));
+  }
+  auto words = add();
+  words[4] = "1";
+  EXPECT_THAT(run(words), StartsWith("-ERR the filter has no window"));
+  expect_nothing_changed();
+}
+
+TEST_F(BadInput, TruncatedDigestsAreRefused) {
+  for (std::size_t bytes = 1; bytes < 48; ++bytes) {
+    auto words = add();
+    words.back() = packed(10).substr(0, bytes);
+    if (bytes % 16 != 0) EXPECT_THAT(run(words), StartsWith("-ERR digests")) << bytes;
+  }
+  expect_nothing_changed();
+}
+
+TEST_F(BadInput, BatchesThatAreTooLargeAreRefused) {
+  auto words = add();
+  words.back() = packed(65'537);
+  EXPECT_THAT(run(words), StartsWith("-ERR more than 65536"));
+  words = {"EVERSEEN.ADDKEYS", "everseen:f"};
+  words.resize(65'540, "a");
+  EXPECT_THAT(run(words), StartsWith("-ERR more than 65536"));
+  expect_nothing_changed();
+}
+
+TEST_F(BadInput, AnEmptyBatchIsAnsweredByNothing) {
+  auto words = check();
+  words.back() = "";
+  EXPECT_EQ(run(words), "");
+}
+
+TEST_F(BadInput, AnotherEpochIsStale) {
+  auto words = add();
+  words[3] = "77";
+  EXPECT_EQ(run(words), "S");
+  words = check();
+  words[2] = "77";
+  EXPECT_EQ(run(words), "S");
+  expect_nothing_changed();
+}
+
+TEST_F(BadInput, AnOlderSequenceThanTheLastIsNotAnswered) {
+  auto words = add();
+  words[5] = "00000000000000000005";
+  EXPECT_EQ(run(words), "0000000000");
+  const std::string after = content(server_);
+  EXPECT_EQ(run(add()), "O");
+  EXPECT_EQ(content(server_), after);
+}
+
+TEST_F(BadInput, KeysOfOtherTypesAreRefused) {
+  run({"SET", "text", "x"});
+  run({"LPUSH", "list", "x"});
+  run({"HSET", "hash", "a", "b"});
+  before_ = content(server_);
+  for (const std::string key : {"text", "list", "hash", "none"}) {
+    auto words = add();
+    words[1] = key;
+    EXPECT_THAT(run(words), testing::AnyOf("M", StartsWith("C"))) << key;
+    for (const std::string command : {"EVERSEEN.ADDKEYS", "EVERSEEN.CHECKKEYS", "EVERSEEN.EXPLAIN"})
+      EXPECT_THAT(run({command, key, "a"}), StartsWith("-")) << command << ' ' << key;
+    EXPECT_THAT(run({"EVERSEEN.INFO", key}), StartsWith("-")) << key;
+  }
+  auto words = add();
+  words[2] = "list";
+  EXPECT_THAT(run(words), StartsWith("-WRONGTYPE"));
+  expect_nothing_changed();
+}
+
+TEST_F(BadInput, DamagedStatesAreRefused) {
+  const std::string manifest = run({"HGET", state_, "manifest"});
+  const auto expect_refused = [&](const std::string& what) {
+    before_ = content(server_);
+    EXPECT_THAT(run(add()), testing::AnyOf("M", "S", StartsWith("C"))) << what;
+    EXPECT_THAT(run(check()), testing::AnyOf("M", "S", StartsWith("C"))) << what;
+    EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "a"}), StartsWith("-")) << what;
+    EXPECT_THAT(run({"EVERSEEN.INFO", "everseen:f"}), StartsWith("-")) << what;
+    expect_nothing_changed();
+  };
+  for (std::size_t at = 0; at < manifest.size(); at += 5) {
+    std::string damaged = manifest;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    run({"HSET", state_, "manifest", damaged});
+    expect_refused("byte " + std::to_string(at));
+  }
+  for (std::size_t bytes = 0; bytes < manifest.size(); bytes += 7) {
+    run({"HSET", state_, "manifest", manifest.substr(0, bytes)});
+    expect_refused(std::to_string(bytes) + " bytes");
+  }
+  run({"HSET", state_, "manifest", manifest, "keys:0.0", "many"});
+  expect_refused("count");
+  run({"HDEL", state_, "keys:0.0"});
+  expect_refused("no count");
+  run({"HSET", state_, "keys:0.0", "50", "epoch", "x"});
+  expect_refused("epoch");
+}
+
+TEST_F(BadInput, SegmentsThatAreNotThereAreNamed) {
+  const std::string segment = state_ + ":0.0";
+  for (const auto& damage : std::vector<std::vector<std::string>>{{"SETRANGE", segment, "100000", "x"},
+                                                                  {"SET", segment, "short"},
+                                                                  {"DEL", segment},
+                                                                  {"LPUSH", segment, "x"}}) {
+    run(damage);
+    before_ = content(server_);
+    EXPECT_EQ(run(add()), "D0.0") << damage[0];
+    EXPECT_EQ(run(check()), "D0.0") << damage[0];
+    EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "a"}), StartsWith("-DAMAGED")) << damage[0];
+    expect_nothing_changed();
+  }
+}
+
+TEST_F(BadInput, ServerWithoutMemoryAddsNothingAndStillLooksUp) {
+  run({"CONFIG", "SET", "maxmemory", "1"});
+  EXPECT_THAT(run(add()), StartsWith("-OOM"));
+  EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "a"}), StartsWith("-OOM"));
+  EXPECT_EQ(run(check()), "0000000000");
+  run({"CONFIG", "SET", "maxmemory", "0"});
+  expect_nothing_changed();
+}
+
+TEST_F(BadInput, UserWhoMayNotTouchTheSegmentsChangesNothing) {
+  // The state and the tokens, but not what lies beside them.
+  run({"ACL", "SETUSER", "eve", "on", ">secret", "resetkeys", "~" + state_, "~" + state_ + ":t:*", "+@all"});
+  const auto as_eve = [&](std::vector<std::string> words) {
+    return test::raw_commands(
+               server_.unix_path(),
+               std::vector<std::vector<std::string>>{{"AUTH", "eve", "secret"}, std::move(words)})
+        .back();
+  };
+  EXPECT_THAT(as_eve(add()), StartsWith("-NOPERM"));
+  EXPECT_THAT(as_eve(check()), StartsWith("-NOPERM"));
+  EXPECT_THAT(as_eve({"EVERSEEN.ADDKEYS", state_, "a"}), StartsWith("-NOPERM"));
+  EXPECT_THAT(as_eve({"EVERSEEN.ADDKEYS", "everseen:f", "a"}), StartsWith("-NOPERM"));
+  EXPECT_EQ(content(server_), before_);
+}
+
+/// Words at random, some of them right.
+TEST_F(BadInput, NothingAtRandomEndsTheServerOrChangesTheFilter) {
+  std::mt19937_64 random(3);
+  const std::vector<std::string> commands = {"EVERSEEN.ADD",       "EVERSEEN.CHECK", "EVERSEEN.ADDKEYS",
+                                             "EVERSEEN.CHECKKEYS", "EVERSEEN.INFO",  "EVERSEEN.EXPLAIN"};
+  const std::vector<std::string> words = {state_,
+                                          state_ + ":0.0",
+                                          state_ + ":f",
+                                          state_ + ":t:me",
+                                          "everseen:g",
+                                          "everseen",
+                                          "77",
+                                          "-1",
+                                          "0",
+                                          "9223372036854775807",
+                                          sequence,
+                                          "",
+                                          packed(3).substr(0, 47),
+                                          std::string(300, '\xff')};
+  for (int i = 0; i < 20'000; ++i) {
+    std::vector<std::string> command = {commands[random() % commands.size()]};
+    const std::size_t count = random() % 9;
+    for (std::size_t w = 0; w < count; ++w) command.push_back(words[random() % words.size()]);
+    // What would be right, if only by chance, and add.
+    if (command[0] == "EVERSEEN.ADDKEYS" && command.size() > 1 && command[1] == state_)
+      command[1] = "everseen:g";
+    const std::string said = run(command);
+    ASSERT_FALSE(said.empty() && command[0] != "EVERSEEN.CHECK" && command[0] != "EVERSEEN.ADD");
+  }
+  expect_nothing_changed();
+}
+
+}  // namespace
+}  // namespace everseen::redis_module

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "everseen/redis/redis_store.hpp"
+
+#include "test/support/random_digests.hpp"
+#include "test/support/redis_server.hpp"
+#include "test/support/stored_keys.hpp"
+
+namespace everseen::redis_module {
+
+using test::redis_server;
+
+inline std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+/// A filter whose batches go to the module, or nowhere.
+inline std::shared_ptr<stored_filter> filter_at(const redis_server& server, const std::string& name,
+                                                spec_request request) {
+  redis::redis_store store(redis::parse_redis_url(server.unix_url("?gear=module")));
+  if (store.exists(name)) return store.open(name, access::write);
+  request.seed = hash_seed{};
+  return store.create(name, store.plan(request));
+}
+
+/// Of a filter's only partition, or of its partition 0.
+inline std::string state_of(const redis_server& server, const std::string& name) {
+  return "everseen:{" + name + "/" + server.run({"HGET", "everseen:" + name, "generation"}) + "/0}";
+}
+
+/// All that a server holds, as a number.
+inline std::string content(const redis_server& server) {
+  return server.run({"DEBUG", "DIGEST"});
+}
+
+inline std::string field_of(const redis_server& server, const std::string& section,
+                            const std::string& field) {
+  const std::string info = server.run({"INFO", section});
+  const std::size_t at = info.find("\n" + field + ":");
+  if (at == std::string::npos) return "";
+  const std::size_t from = at + field.size() + 2;
+  return info.substr(from, info.find('\r', from) - from);
+}
+
+}  // namespace everseen::redis_module

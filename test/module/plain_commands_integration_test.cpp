@@ -1,0 +1,161 @@
+// Keys as they are, as redis-cli and clients in other languages send them.
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/module/module_server.hpp"
+
+namespace everseen::redis_module {
+namespace {
+
+using namespace std::chrono_literals;
+using test::add_keys;
+using test::check_keys;
+using test::random_digests;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class PlainCommands : public testing::Test {
+ protected:
+  std::shared_ptr<stored_filter> make(spec_request request) {
+    return filter_at(server_, "f", std::move(request));
+  }
+  [[nodiscard]] std::string run(std::initializer_list<std::string> words) const { return server_.run(words); }
+
+  redis_server server_{test::with_module()};
+};
+
+TEST_F(PlainCommands, AddTellsFreshKeysFromKnownOnes) {
+  (void)make({.capacity = 1000, .error_rate = 1e-9, .partitions = 4});
+  EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice", "bob", "alice", "", "carol"}), "1\n1\n0\n1\n1");
+  EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:f", "bob", "dave", ""}), "1\n0\n1");
+  EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "dave"}), "1");
+}
+
+TEST_F(PlainCommands, AreAboutTheKeysThatClientsAdd) {
+  const auto filter = make({.capacity = 1000, .error_rate = 1e-9, .partitions = 4});
+  const hasher hash(filter->get_spec().hash, filter->get_spec().seed);
+  const std::vector<digest> keys = {hash("alice"), hash("bob")};
+  ASSERT_EQ(add_keys(*filter, keys).result->fresh, 2U);
+  EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:f", "bob", "carol", "alice"}), "1\n0\n1");
+  EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "carol"}), "1");
+  const std::vector<digest> carol = {hash("carol")};
+  EXPECT_EQ(check_keys(*filter, carol).result->seen, 1U);
+}
+
+TEST_F(PlainCommands, GrowTheFilter) {
+  const auto filter = make({.capacity = 10, .error_rate = 1e-9, .partitions = 2});
+  for (int i = 0; i < 500; ++i)
+    ASSERT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "key" + std::to_string(i)}), "1") << i;
+  for (int i = 0; i < 500; ++i)
+    ASSERT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:f", "key" + std::to_string(i)}), "1") << i;
+  EXPECT_EQ(test::keys_in(*filter), 500U);
+  EXPECT_GT(filter->state(0).slices.at(0).layers.size(), 3U);
+}
+
+// A segment of 20 MiB is made in steps, so that no call takes long.
+TEST_F(PlainCommands, SayThatALargeFilterIsBeingEnlarged) {
+  const auto filter =
+      make({.capacity = 10'000'000, .error_rate = 1e-3, .layout = layout_kind::line_8x64, .partitions = 1});
+  int times = 0;
+  std::string said;
+  while ((said = run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"})).starts_with("-GROWING")) ++times;
+  EXPECT_EQ(said, "1");
+  EXPECT_GT(times, 2);
+  EXPECT_LT(times, 30);
+  EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "0");
+}
+
+TEST_F(PlainCommands, SayWhereThereIsNoRoom) {
+  (void)make({.capacity = 2, .error_rate = 1e-9, .growth = growth_kind::refuse, .partitions = 1});
+  EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice", "bob"}), "1\n1");
+  EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "carol", "bob"}), StartsWith("-FULL "));
+  EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "carol", "bob"}), testing::EndsWith("\n0"));
+}
+
+TEST_F(PlainCommands, GoByTheServersClockInAWindow) {
+  (void)make({.capacity = 100, .error_rate = 1e-9, .window = window_spec{400ms, 2}});
+  EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "1");
+  EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "0");
+  std::this_thread::sleep_for(1s);
+  EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}), "0") << "the window has passed";
+  EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "1");
+  EXPECT_EQ(run({"HLEN", state_of(server_, "f")}), "3") << "what expired has gone";
+}
+
+TEST_F(PlainCommands, NameOnePartitionByItsState) {
+  (void)make({.capacity = 1000, .error_rate = 1e-9, .partitions = 2});
+  const std::string state = state_of(server_, "f");
+  int mine = 0, others = 0;
+  for (int i = 0; i < 40; ++i) {
+    const std::string said = run({"EVERSEEN.ADDKEYS", state, "key" + std::to_string(i)});
+    mine += said == "1";
+    others += said.starts_with("-CROSSPARTITION");
+  }
+  EXPECT_GT(mine, 0);
+  EXPECT_EQ(mine + others, 40);
+  EXPECT_EQ(run({"HGET", state, "keys:0.0"}), std::to_string(mine));
+}
+
+TEST_F(PlainCommands, WaitForWhoLoadsInBulk) {
+  const auto filter = make({.capacity = 1000, .partitions = 1});
+  const auto bulk =
+      redis::redis_store(redis::parse_redis_url(server_.url("?gear=merge"))).open("f", access::write);
+  const auto keys = random_digests(3).take(10);
+  ASSERT_TRUE(add_keys(*bulk, keys).result);
+  EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), StartsWith("-LEASED "));
+  EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}), "0");
+}
+
+TEST_F(PlainCommands, LeaveAFilterAloneThatIsBeingRebuilt) {
+  const auto filter = make({.capacity = 1000, .partitions = 1});
+  redis::redis_store store(redis::parse_redis_url(server_.url()));
+  const auto rebuild = store.begin_rebuild("f", filter->get_spec(), {});
+  EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), StartsWith("-REBUILDING "));
+}
+
+TEST_F(PlainCommands, InfoTellsWhatTheFilterIs) {
+  (void)make({.capacity = 1000, .error_rate = 0.01, .layout = layout_kind::line_8x64, .partitions = 2});
+  (void)run({"EVERSEEN.ADDKEYS", "everseen:f", "alice", "bob"});
+  const std::string said = run({"EVERSEEN.INFO", "everseen:f"});
+  EXPECT_THAT(said,
+              StartsWith("capacity\n1000\nerror_rate\n0.01\nlayout\nline-8x64\nprobes\n8\nhash\nxxh3\n"));
+  EXPECT_THAT(said, HasSubstr("\nkeys\n2\n"));
+}
+
+TEST_F(PlainCommands, ExplainNamesBitsThatGetbitFinds) {
+  (void)make({.capacity = 1000, .error_rate = 0.01, .partitions = 1});
+  (void)run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"});
+  const std::string said = run({"EVERSEEN.EXPLAIN", "everseen:f", "alice"});
+  const std::string segment = state_of(server_, "f") + ":0.0";
+  ASSERT_THAT(said, StartsWith(state_of(server_, "f") + "\n" + segment + "\nbit "));
+  const std::size_t at = said.find("bit ") + 4;
+  const std::string bit = said.substr(at, said.find(':', at) - at);
+  EXPECT_EQ(run({"GETBIT", segment, bit}), "1");
+  EXPECT_EQ(said.find(": 0"), std::string::npos);
+  EXPECT_THAT(run({"EVERSEEN.EXPLAIN", "everseen:f", "bob"}), HasSubstr(": 0"));
+}
+
+TEST_F(PlainCommands, AreCountedInInfo) {
+  (void)make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
+  (void)run({"EVERSEEN.ADDKEYS", "everseen:f", "alice", "bob", "bob"});
+  (void)run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice", "carol"});
+  (void)run({"EVERSEEN.ADDKEYS", "everseen:none", "alice"});
+  const auto count = [&](const std::string& field) {
+    return field_of(server_, "everseen", "everseen_" + field);
+  };
+  EXPECT_EQ(count("keys_added"), "3");
+  EXPECT_EQ(count("keys_checked"), "2");
+  EXPECT_EQ(count("fresh"), "3");
+  EXPECT_EQ(count("seen"), "2");
+  EXPECT_EQ(count("growths"), "1");
+  EXPECT_EQ(count("refusals"), "1");
+}
+
+}  // namespace
+}  // namespace everseen::redis_module
