@@ -201,13 +201,17 @@ void print_text(const filter_info& info, printer& out) {
   // Less than a millionth of a key is nobody's concern.
   out.print("wrong so far  {:.3g} fresh keys called seen, as expected by the formulas\n",
             info.expected_false_seen < 1e-6 ? 0 : info.expected_false_seen);
-  out.print("memory        {}\n", format_bytes(static_cast<double>(info.bytes)));
+  out.print("memory        {}, {}\n", format_bytes(static_cast<double>(info.bytes)),
+            info.segments == 0 ? "until the first key is added"
+                               : fmt::format("{:.3g} bits for each key there is room for",
+                                             8.0 * static_cast<double>(info.bytes) /
+                                                 static_cast<double>(total_of(info).room)));
   out.print("segments      {}, layers at most {}\n", format_count(info.segments), info.max_layers);
   if (s.window)
     out.print("window        {} in {} slices of {}\n", format_duration(s.window->width), s.window->slices,
               format_duration(s.window->slice_width()));
   out.print("partitions    {}\n", s.partitions);
-  out.print("layout        {}, {} bits a key\n", to_string(s.layout), s.probes);
+  out.print("layout        {}, {} probes a key\n", to_string(s.layout), s.probes);
   out.print("hash          {}, {}\n", to_string(s.hash),
             has_secret_seed(s.hash) ? "with a secret seed" : "which has no secret");
   if (is_foreign(s.layout)) out.print("{}\n", in_words(s.foreign, s.layout));

@@ -132,7 +132,7 @@ TEST_F(Attached, GuavaOfLongsHasTheBitsThatGuavaSet) {
   const auto shape =
       compat::guava::smallest(compat::guava::strategy::mitz_64, row["expectedInsertions"], row["fpp"]);
   attachment a = attachment_to("g", family::guava64, shape.bits(), shape.probes);
-  a.funnel = compat::guava::funnel::int64;
+  a.funnel = funnel_kind::int64;
   filter f = attached(*store(), "a", a);
   for (std::int64_t i = 0; i < 64; ++i) f.add(std::to_string(i * i * 31 - 7 * i - 1000));
   EXPECT_TRUE(string_at("g") == string_of_stream(row));
@@ -294,7 +294,7 @@ TEST_F(Attached, ClientThatKnowsNoAttachmentsTakesItForAnotherVersion) {
 
 TEST_F(Attached, RecordComesBackAsItWasAndDamageIsNoticed) {
   attachment a = attachment_to("base", family::guava64, 6400, 7);
-  a.funnel = compat::guava::funnel::chars;
+  a.funnel = funnel_kind::chars;
   a.shape = attachment::form::growing;
   a.cursor = "cursor";
   const std::string record = encode(a);
@@ -388,7 +388,7 @@ TEST_F(Attached, HashesThatAreWorseThanTheirFormulaAreDoubted) {
 
 TEST_F(Attached, KeyThatTheFunnelCannotReadLeavesTheBatchOut) {
   attachment a = attachment_to("shared", family::guava64, 6'400);
-  a.funnel = compat::guava::funnel::int32;
+  a.funnel = funnel_kind::int32;
   filter f = attached(*store(), "a", a);
   EXPECT_THAT(message_of<parameter_error>([&] { (void)add_to(f, {"1", "two", "3"}); }), HasSubstr("'two'"));
   EXPECT_EQ(server().run({"EXISTS", "shared"}), "0");
@@ -405,7 +405,7 @@ TEST_F(Attached, WhatNoProgramCouldKeepInAStringIsRefused) {
   EXPECT_THAT(refusal(attachment_to("a", family::redisbloom)), HasSubstr("BF.SCANDUMP"));
   EXPECT_THAT(refusal(attachment_to("", family::gozero)), HasSubstr("empty name"));
   attachment funnelled = attachment_to("a", family::gozero);
-  funnelled.funnel = compat::guava::funnel::chars;
+  funnelled.funnel = funnel_kind::chars;
   EXPECT_THAT(refusal(funnelled), HasSubstr("--funnel"));
 }
 
