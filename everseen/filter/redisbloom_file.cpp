@@ -1,7 +1,9 @@
 #include "everseen/compat/redisbloom_file.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
