@@ -196,6 +196,8 @@ std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access h
   const session_pool::lease with = pool_->take();
   header h = catalogue_.read_header(*with, name);
   if (h.attached) {
+    // A string that is not there is empty, so nothing else would tell that a server has another's place.
+    if (h.attached->instances > 0) (void)catalogue_.require_order(*with, name);
     if (how == access::write && !catalogue_.list(*with, h.live)) throw no_such_filter(name);
     return open_attached(pool_, h, how);
   }
@@ -237,10 +239,7 @@ void redis_store::drop(std::string_view name) {
     if (there) {
       const redis::header h = catalogue_.decode(name, fields);
       hide_header(*with, header, generation);
-      if (h.attached)
-        forget_attached(*with, h);
-      else
-        unlink_partitions(*with, h.live);
+      if (!h.attached) unlink_partitions(*with, h.live);
       if (h.next) unlink_partitions(*with, *h.next);
     }
   } catch (const format_error&) {
