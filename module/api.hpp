@@ -53,6 +53,70 @@ inline constexpr event role_changed{0, 1};
 inline constexpr event child_forked{13, 1};
 using event_function = void(context*, event, std::uint64_t subevent, void* data);
 
+/// What COMMAND DOCS tells of a command (Redis 7.0): RedisModuleCommandInfo and what it is made of, in the
+/// layout of the modules API, version 1.
+struct key_spec {
+  const char* notes;
+  std::uint64_t flags;
+  int begin_search;
+  struct alignas(void*) {  // a union that has a pointer, too
+    int position;
+    int unused[3];
+  } begin;
+  int find_keys;
+  struct {
+    int last;
+    int step;
+    int limit;
+  } range;
+};
+static_assert(sizeof(void*) != 8 || sizeof(key_spec) == 56);
+inline constexpr std::uint64_t key_is_read = 1 << 0;     ///< the value is not changed
+inline constexpr std::uint64_t key_is_changed = 1 << 1;  ///< the value is read and changed
+inline constexpr std::uint64_t key_access = 1 << 4;
+inline constexpr std::uint64_t key_update = 1 << 5;
+inline constexpr std::uint64_t key_insert = 1 << 6;
+inline constexpr int search_by_index = 2;
+inline constexpr int find_range = 2;
+
+struct argument {
+  const char* name;
+  int type;
+  int key_spec_index;
+  const char* token;
+  const char* summary;
+  const char* since;
+  int flags;
+  const char* deprecated_since;
+  argument* parts;
+};
+inline constexpr int argument_text = 0;
+inline constexpr int argument_integer = 1;
+inline constexpr int argument_key = 3;
+inline constexpr int argument_repeats = 1 << 1;
+
+struct history_entry {
+  const char* since;
+  const char* changes;
+};
+struct info_version {
+  int version;
+  std::size_t history_entry_bytes;
+  std::size_t key_spec_bytes;
+  std::size_t argument_bytes;
+};
+struct command_info {
+  const info_version* version;
+  const char* summary;
+  const char* complexity;
+  const char* since;
+  history_entry* history;
+  const char* tips;
+  int arity;
+  key_spec* key_specs;
+  argument* arguments;
+};
+
 inline int (*create_command)(context*, const char* name, command_function*, const char* flags, int first_key,
                              int last_key, int key_step);
 inline void (*set_module_attributes)(context*, const char* name, int version, int api_version);
@@ -101,7 +165,7 @@ inline user* (*user_of_name)(string* name);
 inline int (*check_key_permission)(user*, string* key, int permissions);
 inline void (*free_user)(user*);
 inline command* (*get_command)(context*, const char* name);
-inline int (*set_command_info)(command*, const void* info);
+inline int (*set_command_info)(command*, const command_info*);
 // Optional: Redis 7.2.
 inline int (*set_command_categories)(command*, const char* categories);
 

@@ -7,6 +7,7 @@
 
 #include "everseen/core/assert.hpp"
 #include "everseen/redis/partition_task.hpp"
+#include "everseen/redis/refusal.hpp"
 #include "everseen/redis/replica_wait.hpp"
 #include "everseen/store/unanswered.hpp"
 
@@ -39,9 +40,7 @@ std::vector<reply> ask(session& with, const bitmap_place& place, std::string wir
   if (!a) throw backend_error(a.error().message);
   for (const reply& each : *a) {
     if (each.is_error("WRONGTYPE")) throw format_error(string_fault::of_another_type(place.key));
-    if (each.is_error())
-      throw backend_error("the Redis server refused a command on " + place.key + ": " +
-                          std::string(each.text()));
+    if (each.is_error()) throw backend_error(refused_command(place.key, each.text()));
   }
   return *std::move(a);
 }

@@ -7,6 +7,7 @@
 #include "everseen/core/error.hpp"
 #include "everseen/redis/backoff.hpp"
 #include "everseen/redis/header.hpp"
+#include "everseen/redis/refusal.hpp"
 #include "everseen/store/store.hpp"
 
 namespace everseen::redis {
@@ -56,8 +57,7 @@ std::vector<reply> ask_all(session& with, const std::string& key, std::string wi
   if (!a) throw backend_error(a.error().message);
   for (const reply& each : *a) {
     if (each.is_error("WRONGTYPE")) throw damaged_key(key, "has another type");
-    if (each.is_error())
-      throw backend_error("the Redis server refused a command on " + key + ": " + std::string(each.text()));
+    if (each.is_error()) throw backend_error(refused_command(key, each.text()));
   }
   return *std::move(a);
 }

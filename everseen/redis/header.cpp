@@ -7,6 +7,7 @@
 
 #include "everseen/core/error.hpp"
 #include "everseen/redis/gear.hpp"
+#include "everseen/redis/refusal.hpp"
 #include "everseen/redis/remote_partition.hpp"
 #include "everseen/redis/scripts.hpp"
 
@@ -31,8 +32,7 @@ answer send(session& with, const route& to, std::string wire, std::size_t comman
 void require_no_error(const answer& a, const std::string& key) {
   if (!a) return;
   for (const reply& r : *a)
-    if (r.is_error())
-      throw backend_error("the Redis server refused a command on " + key + ": " + std::string(r.text()));
+    if (r.is_error()) throw backend_error(refused_command(key, r.text()));
 }
 
 /// @return empty if there is no header, or no such field in it

@@ -6,6 +6,7 @@
 #include "everseen/redis/fence.hpp"
 #include "everseen/redis/lease.hpp"
 #include "everseen/redis/lease_scripts.hpp"
+#include "everseen/redis/refusal.hpp"
 #include "everseen/redis/replica_wait.hpp"
 #include "everseen/store/unanswered.hpp"
 
@@ -30,8 +31,7 @@ std::vector<answer> exchange_all(session& with, const std::vector<request>& requ
 std::string word_of(const answer& a, const std::string& key) {
   if (!a) throw backend_error(a.error().message);
   const reply& r = a->back();
-  if (r.is_error())
-    throw backend_error("the Redis server refused a command on " + key + ": " + std::string(r.text()));
+  if (r.is_error()) throw backend_error(refused_command(key, r.text()));
   return std::string(r.text());
 }
 

@@ -7,6 +7,7 @@
 #include "everseen/redis/command.hpp"
 #include "everseen/redis/lease.hpp"
 #include "everseen/redis/module_gear.hpp"
+#include "everseen/redis/refusal.hpp"
 
 namespace everseen::redis {
 
@@ -340,10 +341,7 @@ void partition_task::refused(std::string_view text) {
         damaged_key(step_ == step::lengthen ? filter_.keys.segment(filter_.generation, new_segment_) : key,
                     "has another type")
             .what());
-  if (said.find("OOM ") != std::string::npos)
-    return fail(batch_failure::cause::backend, "the Redis server has reached its maxmemory (at " + key +
-                                                   "); give it more, or drop a filter");
-  fail(batch_failure::cause::backend, "the Redis server refused a command on " + key + ": " + said);
+  fail(batch_failure::cause::backend, refused_command(key, said));
 }
 
 }  // namespace everseen::redis

@@ -5,6 +5,7 @@
 
 #include "everseen/core/assert.hpp"
 #include "everseen/redis/catalogue.hpp"
+#include "everseen/redis/refusal.hpp"
 #include "everseen/store/unanswered.hpp"
 
 namespace everseen::redis {
@@ -20,8 +21,7 @@ const reply& checked(const answer& a, const std::string& key) {
   if (!a) throw backend_error(a.error().message);
   const reply& r = a->back();
   if (r.is_error("WRONGTYPE")) throw damaged_key(key, "has another type");
-  if (r.is_error())
-    throw backend_error("the Redis server refused a command on " + key + ": " + std::string(r.text()));
+  if (r.is_error()) throw backend_error(refused_command(key, r.text()));
   return r;
 }
 

@@ -11,6 +11,7 @@
 #include "everseen/redis/planning.hpp"
 #include "everseen/redis/redis_filter.hpp"
 #include "everseen/redis/redis_rebuild.hpp"
+#include "everseen/redis/refusal.hpp"
 #include "everseen/redis/server_check.hpp"
 #include "everseen/redis/upkeep.hpp"
 #include "everseen/store/recovered_keys.hpp"
@@ -36,9 +37,7 @@ std::vector<answer> send_all(session& with, const std::vector<request>& requests
     for (std::size_t i = 0; i < answers.size(); ++i) {
       if (!answers[i]) throw backend_error(answers[i].error().message);
       for (const reply& r : *answers[i])
-        if (r.is_error())
-          throw backend_error("the Redis server refused a command on " + some[i].to.key + ": " +
-                              std::string(r.text()));
+        if (r.is_error()) throw backend_error(refused_command(some[i].to.key, r.text()));
     }
     std::ranges::move(answers, std::back_inserter(all));
   }
@@ -61,7 +60,8 @@ spec redis_store::plan(const spec_request& request) const {
   return plan_for_redis(pool_->url(), request, has_module() ? judged_by::module : judged_by::commands);
 }
 
-/// Whether all servers have it. Who cannot be reached is not asked: that it cannot is told by whatever follows.
+/// Whether all servers have it. Who cannot be reached is not asked: that it cannot is told by whatever
+/// follows.
 bool redis_store::has_module() const {
   const std::optional<gear_kind> forced = pool_->url().gear;
   if (forced) return *forced == gear_kind::module;
@@ -306,8 +306,8 @@ class redis_store::restoring final : public store::restore {
     send_last();
     if (layer.shape.bytes > max_string_bytes)
       throw format_error(
-          "a segment is longer than the 512 MiB of a Redis string; make the filter again with more "
-          "partitions");
+          "a segment is longer than the 512 MiB of a Redis string; keep the filter in a file: store, or make "
+          "one with more partitions of its keys");
     restore_layer(states_.at(id.partition), id, layer);
     last_id_ = id;
     last_.assign(layer.shape.bytes, std::byte{0});

@@ -422,8 +422,7 @@ void deduplicate(block_reader& input, filter& seen, output& out, const dedup_opt
   }
   if (shared.error) std::rethrow_exception(shared.error);
   if (result.first_late > 0 && options.late == dedup_options::fate::fail)
-    throw format_error("record " + std::to_string(result.first_late) + " is the first of " +
-                       std::to_string(result.verdicts.late) + " that are older than the window");
+    throw format_error("record " + std::to_string(result.first_late) + " is older than the window remembers");
 }
 
 unsigned useful_dedup_threads(unsigned cores, std::uint32_t partitions) noexcept {

@@ -21,20 +21,21 @@ namespace {
 
 using test::random_digests;
 
-/// The bytes of a segment, aligned as kernels ask and with a guard behind them.
+/// The bytes of a segment, so far from the beginning of a cache line, and with a guard behind them.
 class bytes {
  public:
-  explicit bytes(std::uint64_t size) : size_(size), data_(allocate(size + line_bytes)) {
-    std::memset(data_.get(), 0, size);
-    std::memset(data_.get() + size, guard, line_bytes);
+  explicit bytes(std::uint64_t size, std::size_t from_line = 0)
+      : size_(size), from_line_(from_line), data_(allocate(size + 2 * line_bytes)) {
+    std::memset(data(), 0, size);
+    std::memset(data() + size, guard, line_bytes);
   }
-  [[nodiscard]] std::byte* data() const noexcept { return data_.get(); }
+  [[nodiscard]] std::byte* data() const noexcept { return data_.get() + from_line_; }
   [[nodiscard]] bool guard_is_intact() const {
-    return std::all_of(data_.get() + size_, data_.get() + size_ + line_bytes,
+    return std::all_of(data() + size_, data() + size_ + line_bytes,
                        [](std::byte b) { return b == std::byte{guard}; });
   }
   [[nodiscard]] bool operator==(const bytes& other) const {
-    return size_ == other.size_ && std::memcmp(data_.get(), other.data_.get(), size_) == 0;
+    return size_ == other.size_ && std::memcmp(data(), other.data(), size_) == 0;
   }
 
  private:
@@ -46,6 +47,7 @@ class bytes {
     return static_cast<std::byte*>(::operator new (size, std::align_val_t{line_bytes}));
   }
   std::uint64_t size_;
+  std::size_t from_line_;
   std::unique_ptr<std::byte, release> data_;
 };
 
@@ -107,13 +109,13 @@ struct verdicts {
 };
 
 void expect_agreement(const kernel& k, const geometry& shape, std::uint64_t seed,
-                      std::span<const std::size_t> sizes) {
+                      std::span<const std::size_t> sizes, std::size_t from_line = 0) {
   SCOPED_TRACE(std::string(k.name) + ", " + std::string(to_string(shape.layout)) + ", " +
                std::to_string(shape.bytes) + " bytes, " + std::to_string(shape.probes) + " probes");
   random_digests next(seed);
   std::vector<digest> known;
   definition truth(shape);
-  bytes segment(shape.bytes);
+  bytes segment(shape.bytes, from_line);
   const auto compare = [&](std::span<const digest> batch, const verdicts& got, std::uint64_t fresh,
                            auto judge) {
     for (std::size_t i = 0; i < batch.size(); ++i) ASSERT_EQ(got.span()[i], judge(batch[i])) << "key " << i;
@@ -156,6 +158,15 @@ TEST_P(Kernels, AgreeForSegmentsFromOneLineToEightMebibytes) {
     for (const std::uint64_t size :
          {64UL, 128UL, 192UL, 448UL, 64'000UL, 1UL << 20, 3'000'000UL / 64 * 64, 8UL << 20})
       expect_agreement(k, shape_of(GetParam(), size), size, sizes);
+}
+
+// The bytes of a Redis string follow a header of 9.
+TEST_P(Kernels, TakeSegmentsAtAnyAddress) {
+  constexpr std::size_t sizes[] = {1, 31, 32, 33, 64, 100, 500};
+  for (const kernel& k : available_kernels())
+    for (const std::size_t from_line : {1UL, 8UL, 9UL, 32UL, 63UL})
+      for (const std::uint64_t size : {64UL, 64'000UL, 3UL << 20})
+        expect_agreement(k, shape_of(GetParam(), size), size, sizes, from_line);
 }
 
 TEST_P(Kernels, CallTheFirstOccurrenceFreshAndTheOthersSeenInOneBatch) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the console blocks of doc/format.md against a redis-server and compares what they print.
+"""Runs the console blocks of a document against a redis-server and compares what they print.
 
-usage: format_redis_test.py FORMAT_MD PROGRAM
+usage: format_redis_test.py DOCUMENT PROGRAM [MODULE]
 """
 
 import os
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-document, program = sys.argv[1:]
+document, program, *modules = sys.argv[1:]
 text = pathlib.Path(document).read_text(encoding="utf-8")
 blocks = re.findall(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
@@ -23,6 +23,8 @@ def start_redis(directory):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--dir", directory]
+    for module in modules:
+        command += ["--loadmodule", module]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     for _ in range(500):
         with socket.socket() as probe:

@@ -29,9 +29,16 @@ eval "flags=($(pkg-config --cflags --libs everseen))"
 "$compiler" -std=c++20 -o "$work/outside" "$outside/main.cpp" "${flags[@]}"
 "$work/outside"
 
+module="$prefix/lib/redis/modules/everseen.so"
+if [[ -e "$module" ]]; then
+  echo "== the installed module shows the server one function"
+  [[ $(nm --dynamic --defined-only --format=just-symbols "$module") == RedisModule_OnLoad ]]
+fi
+
 if [[ -x "$prefix/bin/everseen" ]]; then
   echo "== the installed program"
   "$prefix/bin/everseen" --version
   test -s "$prefix/share/man/man1/everseen-dedup.1"
+  test -s "$prefix/share/doc/everseen/doc/semantics.md"
   bash -n "$prefix/share/bash-completion/completions/everseen"
 fi
