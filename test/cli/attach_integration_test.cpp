@@ -102,5 +102,24 @@ TEST_F(Attach, WhatCannotBeIsRefusedInALine) {
               Complains(4, "no string"));
 }
 
+TEST_F(Attach, ANewFilterMayAskIt) {
+  ASSERT_EQ(
+      on_redis(std::string(gozero) + " && everseen add uids alice -q && everseen create uids2 -q").exit_code,
+      0);
+  EXPECT_THAT(on_redis("everseen link uids uids2 --for 30d"), Prints("uids2 asks uids first, for 30d\n"));
+  EXPECT_THAT(on_redis("everseen add uids2 alice bob"), Prints("1 fresh, 1 seen\n"));
+  EXPECT_THAT(on_redis("printf 'alice\\ncarol\\n' | everseen dedup --filter uids2"), Prints("carol\n"));
+  EXPECT_THAT(on_redis("everseen info uids2"), Prints(HasSubstr("asks uids first, until 20")));
+  EXPECT_EQ(nlohmann::json::parse(on_redis("everseen info uids2 --json").out)["linked"]["older"], "uids");
+  ASSERT_EQ(on_redis("everseen add uids dora -q").exit_code, 0);
+  EXPECT_THAT(on_redis("everseen explain uids2 dora"), Prints(HasSubstr("\nseen: 'uids'")));
+  EXPECT_THAT(on_redis("everseen drop uids --yes"), Complains(2, "link --off uids2"));
+  EXPECT_THAT(on_redis("everseen link --off uids2"), Prints("uids2 asks no other filter any more\n"));
+  EXPECT_THAT(on_redis("everseen check uids2 alice dora"), Prints("seen\talice\nfresh\tdora\n", 1));
+  EXPECT_THAT(on_redis("everseen drop uids --yes"), Prints(HasSubstr("forgot uids")));
+  EXPECT_THAT(on_redis("everseen link uids2"), Complains(2, "two names"));
+  EXPECT_THAT(sh("everseen link a b"), Complains(2, "Redis"));
+}
+
 }  // namespace
 }  // namespace everseen::test
