@@ -167,6 +167,9 @@ BENCHMARK_CAPTURE(one_thread, look_up_two_line_16x32, layout_kind::two_line_16x3
 BENCHMARK_CAPTURE(one_thread, add_two_line_16x32, layout_kind::two_line_16x32, operation::add)->Apply(sizes);
 BENCHMARK_CAPTURE(one_thread, look_up_classic, layout_kind::classic, operation::look_up)->Apply(sizes);
 BENCHMARK_CAPTURE(one_thread, add_classic, layout_kind::classic, operation::add)->Apply(sizes);
+// What dividing costs.
+BENCHMARK_CAPTURE(one_thread, look_up_guava64, layout_kind::guava64, operation::look_up)->Apply(sizes);
+BENCHMARK_CAPTURE(one_thread, look_up_redisbloom, layout_kind::redisbloom, operation::look_up)->Apply(sizes);
 BENCHMARK(two_threads)
     ->Arg(1)
     ->Arg(512)

@@ -28,8 +28,10 @@ ARROWS = {
 # The core may include these headers of others, and standard headers except the impure ones.
 CORE_LIBRARIES = {"xxhash.h", "sodium.h", "tl/expected.hpp", "immintrin.h", "arm_neon.h", "cpuid.h"}
 IMPURE = {"iostream", "fstream", "ostream", "istream", "sstream", "filesystem", "thread", "future", "random"}
-# Libraries that only the .cpp files of one layer may include: they cost much to compile, and nobody else should have to.
-HIDDEN_LIBRARIES = {"boost/asio": "redis", "hiredis/": "redis", "openssl/": "redis"}
+# Libraries that only the .cpp files of some layers may include, and headers named asio_* that only these include: they
+# cost much to compile, and nobody else should have to.
+HIDDEN_LIBRARIES = {"boost/asio": {"redis", "server"}, "hiredis/": {"redis"}, "openssl/": {"redis"}}
+HIDDEN_HEADER = re.compile(r"everseen/\w+/asio_\w+\.hpp$")
 # Time is passed in, never read, in these layers.
 CLOCKLESS = {"core", "compat", "store", "wire", "filter"}
 
@@ -45,9 +47,12 @@ def layer_of(path):
 
 def hidden_library_fault(path, layer, header):
     """Why the file `path` of `layer` may not include `header`, or None."""
-    for beginning, home in HIDDEN_LIBRARIES.items():
-        if header.startswith(beginning) and (layer != home or path.suffix != ".cpp"):
-            return f"only the .cpp files of {home} may include <{header}>"
+    hides = path.suffix == ".cpp" or path.name.startswith("asio_")
+    if HIDDEN_HEADER.match(header) and not (hides and header.startswith(f"everseen/{layer}/")):
+        return f"only the .cpp files of its layer may include {header}"
+    for beginning, homes in HIDDEN_LIBRARIES.items():
+        if header.startswith(beginning) and not (hides and layer in homes):
+            return f"only the .cpp files of {' and '.join(sorted(homes))} may include <{header}>"
     return None
 
 

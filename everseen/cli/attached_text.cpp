@@ -112,8 +112,7 @@ void print_attached_info(const filter& f, printer& out) {
             rate_text(s.error_rate));
   out.print("error rate    {} now\n", rate_text(a.error_rate_now(all)));
   out.print("memory        {}\n", format_bytes(static_cast<double>(bytes_of(all))));
-  if (funnel_kind::bytes != a.what().funnel)
-    out.print("funnel        {}\n", to_string(a.what().funnel));
+  if (funnel_kind::bytes != a.what().funnel) out.print("funnel        {}\n", to_string(a.what().funnel));
   print_strings(a, all, out);
   out.flush();
   warn_of_attached(a, all);

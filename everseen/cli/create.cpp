@@ -43,7 +43,8 @@ action declare(CLI::App& app) {
   add_argument(app, o->name, {"NAME", "the new filter: letters, digits and . _ -"});
   add_create_options(app, o->of);
   add_duration(app, "--expire", o->expire,
-               {"DURATION", "delete the whole filter after this time, used or not; Redis only", "never"});
+               {"DURATION", "delete the whole filter after this time, used or not; Redis only", "never"},
+               std::chrono::seconds(1));
   add_switch(app, "-q,--quiet", o->quiet, "do not print what was made");
   add_store_option(app, o->store);
   return [o](printer& out) { return run(*o, out); };

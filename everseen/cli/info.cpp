@@ -195,18 +195,23 @@ void print_text(const filter_info& info, printer& out) {
   out.print("capacity      {}{}, then {}\n", format_count(s.capacity), s.window ? " within the window" : "",
             in_words(s.growth));
   out.print("fill          {:.1f} % of the room for keys\n", 100 * total_of(info).fill());
-  out.print("error rate    {} promised, {} now\n", format_rate(s.error_rate),
+  out.print("error rate    {} {}, {} now\n", format_rate(s.error_rate),
+            is_foreign(s.layout) ? "at its capacity, by the formula" : "promised",
             format_rate(info.error_rate_now));
   // Less than a millionth of a key is nobody's concern.
   out.print("wrong so far  {:.3g} fresh keys called seen, as expected by the formulas\n",
             info.expected_false_seen < 1e-6 ? 0 : info.expected_false_seen);
-  out.print("memory        {}\n", format_bytes(static_cast<double>(info.bytes)));
+  out.print("memory        {}, {}\n", format_bytes(static_cast<double>(info.bytes)),
+            info.segments == 0 ? "until the first key is added"
+                               : fmt::format("{:.3g} bits for each key there is room for",
+                                             8.0 * static_cast<double>(info.bytes) /
+                                                 static_cast<double>(total_of(info).room)));
   out.print("segments      {}, layers at most {}\n", format_count(info.segments), info.max_layers);
   if (s.window)
     out.print("window        {} in {} slices of {}\n", format_duration(s.window->width), s.window->slices,
               format_duration(s.window->slice_width()));
   out.print("partitions    {}\n", s.partitions);
-  out.print("layout        {}, {} bits a key\n", to_string(s.layout), s.probes);
+  out.print("layout        {}, {} probes a key\n", to_string(s.layout), s.probes);
   out.print("hash          {}, {}\n", to_string(s.hash),
             has_secret_seed(s.hash) ? "with a secret seed" : "which has no secret");
   if (is_foreign(s.layout)) out.print("{}\n", in_words(s.foreign, s.layout));
@@ -217,8 +222,8 @@ void print_text(const filter_info& info, printer& out) {
 
 exit_code run(const options& o, printer& out) {
   const auto place = chosen_store(o.store);
-  const filter asked = with_known_filter(
-      *place, o.name, [&] { return filter(o.name, place->open(o.name, access::read)); });
+  const filter asked =
+      with_known_filter(*place, o.name, [&] { return filter(o.name, place->open(o.name, access::read)); });
   if (attached_behind(asked) != nullptr) {
     if (o.json) {
       print_attached_json(asked, place->warnings(), out);

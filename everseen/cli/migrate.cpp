@@ -52,13 +52,13 @@ std::uint64_t expected_keys(const options& o, const filter& old) {
   return std::clamp<std::uint64_t>(keys, 1, max_capacity);
 }
 
-/// As the old filter, but for what was asked to be otherwise and what only other systems have.
+/// As the old filter, but for what was asked to be otherwise. It grows: its capacity is what the keys fill at
+/// once.
 spec_request request_for(const options& o, const filter& old) {
   const spec& s = old.get_spec();
   spec_request standard;
   if (!o.of.capacity) standard.capacity = expected_keys(o, old);
   standard.error_rate = std::clamp(s.error_rate, sizing::min_error_rate, sizing::max_error_rate);
-  if (!is_foreign(s.layout)) standard.growth = s.growth;
   if (!o.of.as) standard.window = s.window;
   return request_of(o.of, standard);
 }
@@ -155,9 +155,9 @@ action declare(CLI::App& app) {
   add_text(app, "--keys", o->keys,
            {"FILE", "all keys that were added to OLD, one a line; -: standard input"});
   add_text(app, "--into", o->into, {"URL", "the store of NEW", "that of OLD"});
-  add_create_options(app, o->of,
-                     {"as many as FILE has lines; through a pipe: as OLD has keys", "that of OLD",
-                      "as OLD, or grow", "that of OLD"});
+  add_create_options(
+      app, o->of,
+      {"as many as FILE has lines; through a pipe: as OLD has keys", "that of OLD", "grow", "that of OLD"});
   add_time(app, "--time", o->time, {"TIME", "time of the keys, for a filter with a window", "now"});
   add_switch(app, "--strict", o->strict,
              "make nothing, and end with 1, if OLD does not know all of the keys");

@@ -158,9 +158,12 @@ std::optional<std::int64_t> time_unit(std::string_view name) {
 
 }  // namespace
 
-std::chrono::milliseconds parse_duration(std::string_view what, std::string_view text) {
+std::chrono::milliseconds parse_duration(std::string_view what, std::string_view text,
+                                         std::chrono::milliseconds least) {
   constexpr std::int64_t longest = std::int64_t{36'500} * 86'400'000;
-  const std::string_view instead = "a time from 1ms to 36500d, as in 10m, 1h30m or 500ms";
+  const std::string instead =
+      fmt::format("a time from {} to 36500d, as in 10m, 1h30m or {}", format_duration(least),
+                  least < std::chrono::seconds(1) ? "500ms" : "30s");
   std::int64_t sum = 0;
   std::string_view rest = text;
   if (rest.empty()) refuse(what, text, "is not a length of time", instead);
@@ -178,7 +181,7 @@ std::chrono::milliseconds parse_duration(std::string_view what, std::string_view
     sum += number * *factor;
     rest.remove_prefix(digits + letters);
   }
-  if (sum < 1) refuse(what, text, "is too short", instead);
+  if (sum < least.count()) refuse(what, text, "is too short", instead);
   return std::chrono::milliseconds(sum);
 }
 

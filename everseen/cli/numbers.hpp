@@ -34,9 +34,11 @@ struct rate_bounds {
 /// A probability or share: 1e-6, 0.001, 0.1%.    @throws parameter_error
 [[nodiscard]] double parse_rate(std::string_view what, std::string_view text, rate_bounds bounds);
 
-/// A length of time: 10m, 1h30m, 500ms, 86400s, 1d. At least a millisecond, at most 36500 days.
+/// A length of time: 10m, 1h30m, 500ms, 86400s, 1d. At most 36500 days.
 /// @throws parameter_error
-[[nodiscard]] std::chrono::milliseconds parse_duration(std::string_view what, std::string_view text);
+[[nodiscard]] std::chrono::milliseconds parse_duration(
+    std::string_view what, std::string_view text,
+    std::chrono::milliseconds least = std::chrono::milliseconds(1));
 
 /// The shortest text that parse_duration reads back: 1h30m.
 [[nodiscard]] std::string format_duration(std::chrono::milliseconds time);

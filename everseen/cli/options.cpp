@@ -80,9 +80,9 @@ void add_rate(CLI::App& app, const std::string& flags, std::optional<double>& ta
 }
 
 void add_duration(CLI::App& app, const std::string& flags, std::optional<std::chrono::milliseconds>& target,
-                  const option_text& manual) {
-  add_option(app, flags, manual, [&target](std::string_view what, std::string_view value) {
-    target = parse_duration(what, value);
+                  const option_text& manual, std::chrono::milliseconds least) {
+  add_option(app, flags, manual, [&target, least](std::string_view what, std::string_view value) {
+    target = parse_duration(what, value, least);
   });
 }
 

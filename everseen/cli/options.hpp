@@ -43,7 +43,7 @@ void add_count(CLI::App& app, const std::string& flags, std::optional<std::uint6
 void add_rate(CLI::App& app, const std::string& flags, std::optional<double>& target, rate_bounds bounds,
               const option_text& manual);
 void add_duration(CLI::App& app, const std::string& flags, std::optional<std::chrono::milliseconds>& target,
-                  const option_text& manual);
+                  const option_text& manual, std::chrono::milliseconds least = std::chrono::milliseconds(1));
 
 void add_time(CLI::App& app, const std::string& flags, std::optional<event_time>& target,
               const option_text& manual);

@@ -27,6 +27,7 @@ verb migrate_verb();
 verb plan_verb();
 verb rebuild_verb();
 verb reset_verb();
+verb serve_verb();
 
 /// Every verb of the program, in the order in which help shows them.
 [[nodiscard]] const std::vector<verb>& all_verbs();

@@ -243,7 +243,7 @@ void validate_filter_name(std::string_view name) {
     const auto byte = static_cast<unsigned char>(name[i]);
     const std::string shown =
         byte > ' ' && byte < 127 ? std::string("'") + name[i] + "'" : "byte " + text(unsigned{byte});
-    throw parameter_error("a filter name has " + shown + " at position " + text(i) + "; " +
+    throw parameter_error("a filter name has " + shown + " at position " + text(i + 1) + "; " +
                           std::string(rule));
   }
 }

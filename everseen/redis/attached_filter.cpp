@@ -7,6 +7,7 @@
 
 #include "everseen/core/assert.hpp"
 #include "everseen/redis/partition_task.hpp"
+#include "everseen/redis/refusal.hpp"
 #include "everseen/redis/replica_wait.hpp"
 #include "everseen/store/unanswered.hpp"
 
@@ -39,9 +40,7 @@ std::vector<reply> ask(session& with, const bitmap_place& place, std::string wir
   if (!a) throw backend_error(a.error().message);
   for (const reply& each : *a) {
     if (each.is_error("WRONGTYPE")) throw format_error(string_fault::of_another_type(place.key));
-    if (each.is_error())
-      throw backend_error("the Redis server refused a command on " + place.key + ": " +
-                          std::string(each.text()));
+    if (each.is_error()) throw backend_error(refused_command(place.key, each.text()));
   }
   return *std::move(a);
 }
@@ -130,24 +129,27 @@ batch_result attached_filter::run(std::span<const partition_batch> batches,
 
 /// Sends what the tasks want to know, all at once, and hands out the answers, until all are done.
 void attached_filter::drive(session& with, std::vector<attached_task>& tasks) const {
-  const replica_wait replicas(pool_->url());
+  replica_wait replicas(pool_->url());
   for (;;) {
     std::vector<attached_task*> waiting;
+    std::vector<bool> adding;
     std::vector<request> requests;
     for (attached_task& task : tasks) {
       if (task.done()) continue;
-      const bool adds = task.adds_next();
+      adding.push_back(task.adds_next());
       waiting.push_back(&task);
       requests.push_back(task.next());
-      if (adds) replicas.follow(requests.back(), tasks.size());
+      if (adding.back()) replicas.follow(requests.back(), tasks.size());
     }
     if (waiting.empty()) return;
     std::vector<answer> answers = with.exchange(requests);
-    for (std::size_t i = 0; i < waiting.size(); ++i)
-      if (auto lacking = replicas.take_off(requests[i], answers[i]))
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      auto lacking = adding[i] ? replicas.take_off(requests[i], answers[i]) : std::nullopt;
+      if (lacking)
         waiting[i]->give_up(*std::move(lacking));
       else
         waiting[i]->take(answers[i]);
+    }
   }
 }
 

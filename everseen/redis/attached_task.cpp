@@ -9,6 +9,7 @@
 #include "everseen/redis/command.hpp"
 #include "everseen/redis/gear.hpp"
 #include "everseen/redis/positions.hpp"
+#include "everseen/redis/refusal.hpp"
 #include "everseen/redis/sequence.hpp"
 
 namespace everseen::redis {
@@ -215,10 +216,7 @@ void attached_task::refused(const reply& r) {
   const std::string said(r.text());
   const std::string& key = keys_.place.key;
   if (said.find("WRONGTYPE") != std::string::npos) return wrong_string('T', key);
-  if (said.find("OOM ") != std::string::npos)
-    return fail(cause::backend, "the Redis server has reached its maxmemory (at " + key +
-                                    "); give it more, or delete something");
-  fail(cause::backend, "the Redis server refused a command on " + key + ": " + said);
+  fail(cause::backend, refused_command(key, said));
 }
 
 void attached_task::wrong_string(char how, const std::string& key) {

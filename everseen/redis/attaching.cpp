@@ -71,7 +71,7 @@ void take_name(session& with, const catalogue& names, const remote_filter& f, co
                                      "key",  a.key,     "ready",      std::string(ready)};
   if (!a.cursor.empty()) fields.insert(fields.end(), {"cursor", a.cursor});
   const std::string id(reinterpret_cast<const char*>(f.id.data()), f.id.size());
-  const auto begun = begin_header(with, f.keys.header(), id, fields);
+  const auto begun = begin_header(with, {f.keys.header(), 0}, id, fields);
   if (!begun) throw backend_error(begun.error().message);
   if (!*begun) throw filter_exists(f.keys.name());
   (void)names.list(with, f);

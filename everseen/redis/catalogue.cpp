@@ -6,6 +6,8 @@
 
 #include "everseen/core/error.hpp"
 #include "everseen/redis/backoff.hpp"
+#include "everseen/redis/header.hpp"
+#include "everseen/redis/refusal.hpp"
 #include "everseen/store/store.hpp"
 
 namespace everseen::redis {
@@ -55,8 +57,7 @@ std::vector<reply> ask_all(session& with, const std::string& key, std::string wi
   if (!a) throw backend_error(a.error().message);
   for (const reply& each : *a) {
     if (each.is_error("WRONGTYPE")) throw damaged_key(key, "has another type");
-    if (each.is_error())
-      throw backend_error("the Redis server refused a command on " + key + ": " + std::string(each.text()));
+    if (each.is_error()) throw backend_error(refused_command(key, each.text()));
   }
   return *std::move(a);
 }
@@ -98,7 +99,8 @@ bool catalogue::is_lost(session& with, std::string_view name) const {
   constexpr int looks = 6;
   backoff pause;
   for (int look = 1;; ++look) {
-    if (has_header(with, name) || look_up(with, name) != listing::listed) return false;
+    if (has_header(with, name)) return false;
+    if (look_up(with, name) != listing::listed && !require_order(with, name)) return false;
     if (look == looks) return true;
     std::this_thread::sleep_for(pause.next());
   }
@@ -106,6 +108,7 @@ bool catalogue::is_lost(session& with, std::string_view name) const {
 
 void catalogue::require_free(session& with, std::string_view name) const {
   validate_filter_name(name);
+  (void)require_order(with, name);
   if (has_header(with, name)) throw filter_exists(name);
   if (is_lost(with, name)) throw damaged_key(keys_of(name).header(), "is missing");
 }
@@ -153,9 +156,49 @@ header catalogue::read_header(session& with, std::string_view name) const {
 
 reply catalogue::header_of(session& with, std::string_view name) const {
   const std::string key = keys_of(name).header();
-  return ask_about(with, {key, 0},
-                   {"HMGET", key, "spec", "id", "generation", "ready", "ends_at", "next", "next_spec",
-                    "next_ready", "key", "cursor"});
+  reply fields = ask_about(with, {key, 0},
+                           {"HMGET", key, "spec", "id", "generation", "ready", "ends_at", "next", "next_spec",
+                            "next_ready", "key", "cursor", "place", "servers"});
+  order_.require(name, 0, fields[10], fields[11]);
+  return fields;
+}
+
+bool catalogue::require_order(session& with, std::string_view name) const {
+  const std::string key = keys_of(name).header();
+  const std::string wire = encode({"HMGET", key, "place", "servers", "ends_at"});
+  std::vector<request> requests;
+  for (std::uint32_t place = 0; place <= order_.others(); ++place)
+    requests.push_back({{key, place}, wire, 1, true});
+  const std::vector<answer> answers = with.exchange(requests);
+  bool has_sign = false;
+  for (std::uint32_t place = 0; place < answers.size(); ++place) {
+    const answer& a = answers[place];
+    if (!a || a->back().is_error()) continue;
+    const reply& said = a->back();
+    order_.require(name, place, said[0], said[1]);
+    has_sign = has_sign || (place > 0 && !said[0].is_nil() && said[2].is_nil());
+  }
+  return has_sign;
+}
+
+void catalogue::put_up_signs(session& with, const remote_filter& f) const {
+  const std::string id(reinterpret_cast<const char*>(f.id.data()), f.id.size());
+  for (std::uint32_t place = 1; place <= order_.others(); ++place) {
+    std::vector<std::string> fields = order_.fields(place);
+    if (f.ends_at) fields.insert(fields.end(), {"ends_at", to_text(*f.ends_at)});
+    try {
+      (void)begin_header(with, {f.keys.header(), place}, id, fields);
+    } catch (const error&) {
+      // The filter is there all the same.
+    }
+  }
+}
+
+void catalogue::take_down_signs(session& with, std::string_view name) const {
+  const std::string key = keys_of(name).header();
+  for (std::uint32_t place = 1; place <= order_.others(); ++place)
+    if (ask_about(with, {key, place}, {"HEXISTS", key, "place"}).integer() == 1)
+      (void)ask_about(with, {key, place}, {"UNLINK", key});
 }
 
 header catalogue::decode(std::string_view name, const reply& fields) const {

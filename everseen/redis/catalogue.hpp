@@ -7,6 +7,7 @@
 
 #include "everseen/redis/attachment.hpp"
 #include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/server_order.hpp"
 #include "everseen/redis/session.hpp"
 
 namespace everseen::redis {
@@ -27,7 +28,7 @@ struct header {
 /// told to, or damage. The index tells them apart.
 class catalogue {
  public:
-  explicit catalogue(std::string prefix) : prefix_(std::move(prefix)) {}
+  explicit catalogue(const redis_url& url) : prefix_(url.prefix), order_(url) {}
 
   [[nodiscard]] key_names keys_of(std::string_view name) const { return {prefix_, name}; }
 
@@ -48,17 +49,29 @@ class catalogue {
   [[nodiscard]] bool has_header(session& with, std::string_view name) const;
   /// Whether there is a filter of this name that may be used.
   [[nodiscard]] bool is_ready(session& with, std::string_view name) const;
-  /// Whether the name is listed, has not ended, and has no header: that is damage.
+  /// Whether the name is listed or has a sign, has not ended, and has no header: that is damage.
   [[nodiscard]] bool is_lost(session& with, std::string_view name) const;
 
-  /// @throws name_taken  @throws format_error  the name is that of a filter which was lost: to begin anew
-  /// would
-  ///         call everything fresh that it had seen
+  /// Asks all servers for their places in the filter of this name. Who does not answer is passed over.
+  /// @return whether a server beside the first has a sign of it, for good
+  /// @throws parameter_error  they are other ones, or in another order: server_order
+  bool require_order(session& with, std::string_view name) const;
+  /// Puts up the signs of a new filter, on all servers but the first. Those of servers that do not take them
+  /// are missing then, and so is the error for who names that server first.
+  void put_up_signs(session& with, const remote_filter& f) const;
+  /// @throws backend_error  no answer, or a refusal
+  void take_down_signs(session& with, std::string_view name) const;
+  /// What the header of a new filter says beside its own fields.
+  [[nodiscard]] std::vector<std::string> place_fields() const { return order_.fields(0); }
+  /// @throws name_taken       @throws parameter_error  as require_order
+  /// @throws format_error     it is that of a filter which was lost: to begin anew would call everything
+  ///                          fresh that it had seen
   void require_free(session& with, std::string_view name) const;
 
   /// All names in the index, in no order; some may lead nowhere.
   [[nodiscard]] std::vector<std::string> names(session& with) const;
 
+  /// @throws parameter_error  it was made through other servers, or the same in another order
   /// @throws no_filter        there is no filter of this name; filter_ended: not any more
   /// @throws format_error     its header is damaged, or missing though it is listed
   /// @throws storage_error    it is being dropped
@@ -71,6 +84,7 @@ class catalogue {
   /// @throws format_error  it is damaged
   [[nodiscard]] header decode(std::string_view name, const reply& fields) const;
   /// What decode() wants to know.
+  /// @throws parameter_error  as read_header
   [[nodiscard]] reply header_of(session& with, std::string_view name) const;
 
   /// The time by the clock of the server that has a key. Clocks of other servers are taken to agree.
@@ -81,6 +95,7 @@ class catalogue {
   [[nodiscard]] std::string ends() const { return key_names::ends(prefix_); }
 
   std::string prefix_;
+  server_order order_;
 };
 
 /// What the field `ready` holds in the header of a filter that may be used.

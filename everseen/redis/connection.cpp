@@ -11,7 +11,11 @@ connection::connection(event_loop& loop, const endpoint& where, const redis_url&
                        user& serves)
     : where_(where), url_(url), user_(serves), patience_(loop), stream_(loop, where, tls, *this) {
   greet(url);
-  patience_.start(url.connect_timeout, [this] { fail("no connection within connect_timeout"); });
+  // Who waits for a hello in TLS and is sent Redis's, or the other way round, may wait for ever.
+  patience_.start(url.connect_timeout, [this] {
+    fail(std::string("no connection within connect_timeout") +
+         (url_.tls ? "; does this port speak TLS? Without, a URL begins with redis" : ""));
+  });
   stream_.open(url.connect_timeout);
 }
 
@@ -105,7 +109,13 @@ bool connection::refuse_greeting(const reply& r) {
                          r.text().find("max number of clients") != std::string_view::npos;
   // A server without AUTH repeats what it did not understand.
   const bool tells = !url_.password.empty() && r.text().find(url_.password) != std::string_view::npos;
-  return fail(tells ? "it does not understand AUTH" : std::string(r.text()), !temporary);
+  std::string said = tells ? "it does not understand AUTH" : std::string(r.text());
+  // The words of Redis 6 and later, and of those before.
+  const bool has_none = r.text().find("without any password") != std::string_view::npos ||
+                        r.text().find("no password is set") != std::string_view::npos;
+  if (has_none) said += "; it has no password set, so leave the password out of the URL";
+  if (r.is_error("NOAUTH")) said += "; give the password in the URL, as in redis://:PASSWORD@HOST";
+  return fail(said, !temporary);
 }
 
 void connection::watch() {
@@ -123,7 +133,10 @@ void connection::check_progress() {
 
 void connection::broke(const failure& why) {
   patience_.stop();
-  user_.failed(why);
+  failure told = why;
+  if (greetings_left_ > 0 && !url_.tls && told.message.find("the connection ended") != std::string::npos)
+    told.message += "; does this port want TLS? Then the URL begins with rediss";
+  user_.failed(told);
 }
 
 /// @return false, always

@@ -4,7 +4,6 @@
 
 #include "everseen/redis/lease.hpp"
 #include "everseen/redis/regrouped.hpp"
-#include "everseen/redis/replica_wait.hpp"
 
 namespace everseen::redis {
 
@@ -44,27 +43,43 @@ void note(std::optional<batch_failure>& all, std::optional<batch_failure> one) {
   if (one && (!all || (!all->ends_batch() && one->ends_batch()))) all = std::move(one);
 }
 
+/// Ends the tasks that would add what cannot be acknowledged.
+void look_before_adding(session& with, replica_wait& replicas, std::vector<partition_task>& tasks) {
+  if (!replicas.is_asked_for()) return;
+  std::vector<partition_task*> adding;
+  std::vector<route> places;
+  for (partition_task& task : tasks)
+    if (!task.done() && task.adds_next()) {
+      adding.push_back(&task);
+      places.push_back(task.place());
+    }
+  auto lacking = replicas.look_before(with, places);
+  for (std::size_t i = 0; i < adding.size(); ++i)
+    if (lacking[i]) adding[i]->give_up(*std::move(lacking[i]));
+}
+
 /// Sends what the tasks want to know, all at once, and hands out the answers, until all are done.
 /// @param wait  for partitions that somebody else holds
-void drive(session& with, const replica_wait& replicas, lease_wait wait, std::vector<partition_task>& tasks) {
+void drive(session& with, replica_wait& replicas, lease_wait wait, std::vector<partition_task>& tasks) {
   std::vector<partition_task*> waiting;
+  std::vector<bool> adding;
   std::vector<request> requests;
-  std::vector<bool> followed;  // by a wait for the replicas
   for (;;) {
     waiting.clear();
+    adding.clear();
     requests.clear();
-    followed.clear();
+    look_before_adding(with, replicas, tasks);
     for (partition_task& task : tasks) {
       if (task.done()) continue;
-      followed.push_back(task.adds_next());
+      adding.push_back(task.adds_next());
       waiting.push_back(&task);
       requests.push_back(task.next());
-      if (followed.back()) replicas.follow(requests.back(), tasks.size());
+      if (adding.back()) replicas.follow(requests.back(), tasks.size());
     }
     if (waiting.empty()) return;
     std::vector<answer> answers = with.exchange(requests);
     for (std::size_t i = 0; i < waiting.size(); ++i) {
-      auto lacking = followed[i] ? replicas.take_off(requests[i], answers[i]) : std::nullopt;
+      auto lacking = adding[i] ? replicas.take_off(requests[i], answers[i]) : std::nullopt;
       if (lacking)
         waiting[i]->give_up(*std::move(lacking));
       else
@@ -87,9 +102,10 @@ batch_failure storage_failure(std::string message) {
 
 generations::generations(std::shared_ptr<session_pool> pool, const remote_filter& opened)
     : pool_(std::move(pool)),
-      catalogue_(pool_->url().prefix),
+      catalogue_(pool_->url()),
       name_(opened.keys.name()),
-      partitions_(opened.spec.partitions) {
+      partitions_(opened.spec.partitions),
+      replicas_(pool_->url()) {
   home_ = &known_as(opened, 0);
 }
 
@@ -209,8 +225,8 @@ generations::failure generations::follow(session& with, generation& in, std::vec
   } catch (const error&) {
     return batch_failure::from_current_exception();
   }
-  if (to == nullptr)
-    return parts.front().gone.value_or(storage_failure("the rebuild of the filter was given up"));
+  if (to == nullptr && parts.front().gone) return why_gone(with, *parts.front().gone);
+  if (to == nullptr) return storage_failure("the rebuild of the filter was given up");
   failure all;
   std::vector<part> on_their_way;
   std::vector<partition_batch> others;
@@ -304,9 +320,12 @@ generations::failure generations::why_gone(session& with, const batch_failure& d
                                "' any more: it was dropped, or its server lost its data. " + damage.message,
                            {}};
     (void)catalogue_.read(with, name_);
+    catalogue_.require_order(with, name_);
     return damage;
-  } catch (const parameter_error& e) {
+  } catch (const no_filter& e) {
     return storage_failure(e.what());
+  } catch (const parameter_error& e) {  // no waiting mends the order of servers
+    return batch_failure{batch_failure::cause::format, e.what(), {}};
   } catch (const error&) {
     return batch_failure::from_current_exception();
   }
@@ -326,7 +345,7 @@ std::vector<partition_task> generations::tasks_for(const session& with, generati
 }
 
 void generations::run(session& with, std::vector<partition_task>& tasks) {
-  drive(with, replica_wait(pool_->url()), lease_wait(pool_->url().retry_for), tasks);
+  drive(with, replicas_, lease_wait(pool_->url().retry_for), tasks);
   for (const partition_task& task : tasks) {
     if (task.changed_gear()) no_scripts_ = true;
     if (task.known()) has_module_ = task.known()->has_module;

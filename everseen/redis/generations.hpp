@@ -12,6 +12,7 @@
 
 #include "everseen/redis/catalogue.hpp"
 #include "everseen/redis/partition_task.hpp"
+#include "everseen/redis/replica_wait.hpp"
 #include "everseen/redis/session.hpp"
 
 namespace everseen::redis {
@@ -78,7 +79,8 @@ class generations {
   std::shared_ptr<session_pool> pool_;
   catalogue catalogue_;
   const std::string name_;
-  const std::uint32_t partitions_;       // of the batches that we are given
+  const std::uint32_t partitions_;  // of the batches that we are given
+  replica_wait replicas_;
   std::atomic<bool> no_scripts_{false};  // the server forbids them
   std::atomic<bool> has_module_{false};  // the server asked last
   std::mutex lock_;                      // guards what follows

@@ -7,6 +7,7 @@
 
 #include "everseen/core/error.hpp"
 #include "everseen/redis/gear.hpp"
+#include "everseen/redis/refusal.hpp"
 #include "everseen/redis/remote_partition.hpp"
 #include "everseen/redis/scripts.hpp"
 
@@ -22,8 +23,8 @@ std::string encode_with(std::vector<std::string_view> words, std::span<const std
   return encode(words);
 }
 
-answer send(session& with, const std::string& key, std::string wire, std::size_t commands) {
-  const request r{{key, 0}, std::move(wire), commands, true};
+answer send(session& with, const route& to, std::string wire, std::size_t commands) {
+  const request r{to, std::move(wire), commands, true};
   return std::move(with.exchange(std::span(&r, 1)).front());
 }
 
@@ -31,14 +32,13 @@ answer send(session& with, const std::string& key, std::string wire, std::size_t
 void require_no_error(const answer& a, const std::string& key) {
   if (!a) return;
   for (const reply& r : *a)
-    if (r.is_error())
-      throw backend_error("the Redis server refused a command on " + key + ": " + std::string(r.text()));
+    if (r.is_error()) throw backend_error(refused_command(key, r.text()));
 }
 
 /// @return empty if there is no header, or no such field in it
 /// @throws backend_error
 std::string watch_generation(session& with, const std::string& key) {
-  const answer a = send(with, key, encode({"WATCH", key}) + encode({"HGET", key, "generation"}), 2);
+  const answer a = send(with, {key, 0}, encode({"WATCH", key}) + encode({"HGET", key, "generation"}), 2);
   if (!a) throw backend_error(a.error().message);
   if (!a->back().is_error("WRONGTYPE")) require_no_error(a, key);
   return a->back().is_error() ? "" : std::string(a->back().text());
@@ -53,7 +53,7 @@ void change_watched(session& with, const std::string& key, const std::string& ge
   changing.continues = true;
   for (unsigned outages = 0;;) {
     if (watch_generation(with, key) != generation) {
-      (void)send(with, key, encode({"UNWATCH"}), 1);
+      (void)send(with, {key, 0}, encode({"UNWATCH"}), 1);
       return;
     }
     const answer a = std::move(with.exchange(std::span(&changing, 1)).front());
@@ -66,7 +66,7 @@ void change_watched(session& with, const std::string& key, const std::string& ge
 
 void change(session& with, const std::string& key, const std::string& generation, const script& scripted,
             const std::string& command) {
-  const answer a = send(with, key, encode({"EVAL", scripted.text, "1", key, generation}), 1);
+  const answer a = send(with, {key, 0}, encode({"EVAL", scripted.text, "1", key, generation}), 1);
   if (!a) throw backend_error(a.error().message);
   if (forbids_scripts(a->front())) return change_watched(with, key, generation, command);
   if (a->front().text().find("WRONGTYPE") != std::string_view::npos)
@@ -76,16 +76,17 @@ void change(session& with, const std::string& key, const std::string& generation
 
 }  // namespace
 
-tl::expected<bool, outage> begin_header(session& with, const std::string& key, const std::string& id,
+tl::expected<bool, outage> begin_header(session& with, const route& to, const std::string& id,
                                         std::span<const std::string> fields) {
-  answer a = send(with, key, encode_with({"EVAL", scripts::begin().text, "1", key, "id", id}, fields), 1);
+  const std::string& key = to.key;
+  answer a = send(with, to, encode_with({"EVAL", scripts::begin().text, "1", key, "id", id}, fields), 1);
   const bool forbidden = a && forbids_scripts(a->front());
   if (forbidden) {
     // Renaming fails if the name is taken. The braces keep both names in one slot.
     const std::string draft = "{" + key + "}:" + with.name();
     const auto end = std::ranges::find(fields, "ends_at");
     a = send(
-        with, key,
+        with, to,
         encode({"MULTI"}) + encode_with({"HSET", draft, "id", id}, fields) +
             (end == fields.end() ? encode({"PERSIST", draft}) : encode({"PEXPIREAT", draft, *(end + 1)})) +
             encode({"RENAMENX", draft, key}) + encode({"UNLINK", draft}) + encode({"HGET", key, "id"}) +

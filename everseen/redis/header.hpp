@@ -12,12 +12,12 @@ namespace everseen::redis {
 // The steps on a filter's header that must be atomic: by a script, or by a transaction where the server
 // forbids scripts.
 
-/// Makes the header, unless there is another one. May be done again with the same id.
+/// Makes the header, or the sign of another server, unless there is another one. May be done again with the
+/// same id.
 /// @param fields  field, value, ... beside `id`
-/// @return whether the header is this one now
+/// @return whether it is this one now
 /// @throws backend_error  the server refused
-[[nodiscard]] tl::expected<bool, outage> begin_header(session& with, const std::string& key,
-                                                      const std::string& id,
+[[nodiscard]] tl::expected<bool, outage> begin_header(session& with, const route& to, const std::string& id,
                                                       std::span<const std::string> fields);
 
 /// Puts a header out of sight, because its filter is being dropped; one of another generation stays.

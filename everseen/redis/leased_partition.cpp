@@ -10,6 +10,7 @@
 #include "everseen/redis/lease.hpp"
 #include "everseen/redis/lease_scripts.hpp"
 #include "everseen/redis/partition_task.hpp"
+#include "everseen/redis/refusal.hpp"
 
 namespace everseen::redis {
 
@@ -72,7 +73,7 @@ void leased_partition::take_pages(std::span<const answer> pages) {
       if (!page) throw backend_error(page.error().message);
       const std::string_view text = page->back().text();
       if (page->back().is_error() && !page->back().is_error("WRONGTYPE"))
-        throw backend_error("the Redis server refused a command on " + key_of(id) + ": " + std::string(text));
+        throw backend_error(refused_command(key_of(id), text));
       if (page->back().is_error() || text.size() != std::min(page_bytes, copy.size() - at))
         throw damaged_key(key_of(id), "is missing, or has another type or length");
       std::memcpy(copy.data() + at, text.data(), text.size());

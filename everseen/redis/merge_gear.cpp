@@ -6,6 +6,7 @@
 #include "everseen/redis/fence.hpp"
 #include "everseen/redis/lease.hpp"
 #include "everseen/redis/lease_scripts.hpp"
+#include "everseen/redis/refusal.hpp"
 #include "everseen/redis/replica_wait.hpp"
 #include "everseen/store/unanswered.hpp"
 
@@ -30,8 +31,7 @@ std::vector<answer> exchange_all(session& with, const std::vector<request>& requ
 std::string word_of(const answer& a, const std::string& key) {
   if (!a) throw backend_error(a.error().message);
   const reply& r = a->back();
-  if (r.is_error())
-    throw backend_error("the Redis server refused a command on " + key + ": " + std::string(r.text()));
+  if (r.is_error()) throw backend_error(refused_command(key, r.text()));
   return std::string(r.text());
 }
 
@@ -56,6 +56,7 @@ batch_result merge_gear::add(session& with, std::span<const partition_batch> bat
     // To take many large partitions may outlast the lease of the first.
     for (int round = 0; round < 3 && hold(with, batches); ++round) {
     }
+    look_before_adding(with, batches);
     tally done;
     std::optional<batch_failure> failure;
     for (const partition_batch& batch : batches) {
@@ -72,6 +73,15 @@ batch_result merge_gear::add(session& with, std::span<const partition_batch> bat
     for (const partition_batch& batch : batches) held_.erase(batch.partition);
     return unanswered(batches, why.why, why.message);
   }
+}
+
+/// @throws backend_error  the batch could not be acknowledged
+void merge_gear::look_before_adding(session& with, std::span<const partition_batch> batches) {
+  std::vector<route> places;
+  for (const partition_batch& batch : batches)
+    places.push_back({filter_.keys.state(filter_.generation, batch.partition), batch.partition});
+  for (const auto& lacking : replicas_.look_before(with, places))
+    if (lacking) lacking->raise();
 }
 
 /// Renews the leases of the partitions of a batch, and takes those that are not held.

@@ -43,6 +43,7 @@ class merge_gear {
   bool hold(session& with, std::span<const partition_batch> batches);
   void take(session& with, std::uint32_t partition);
   [[nodiscard]] std::optional<std::chrono::milliseconds> try_to_take(session& with, std::uint32_t partition);
+  void look_before_adding(session& with, std::span<const partition_batch> batches);
   void write(session& with, std::span<const partition_batch> batches);
 
   const remote_filter& filter_;

@@ -7,6 +7,7 @@
 #include "everseen/redis/command.hpp"
 #include "everseen/redis/lease.hpp"
 #include "everseen/redis/module_gear.hpp"
+#include "everseen/redis/refusal.hpp"
 
 namespace everseen::redis {
 
@@ -150,9 +151,9 @@ request partition_task::next() {
   EVERSEEN_ASSERT(!done());
   switch (step_) {
     case step::load: {
-      const std::string state = filter_.keys.state(filter_.generation, batch_.partition);
-      if (!in_server_) return {{state, batch_.partition}, encode({"HGETALL", state}), 1, true};
-      return {{state, batch_.partition}, encode({"HGETALL", state}) + module_question(), 2, true};
+      const route state = place();
+      if (!in_server_) return {state, encode({"HGETALL", state.key}), 1, true};
+      return {state, encode({"HGETALL", state.key}) + module_question(), 2, true};
     }
     case step::judge:
       return judge().judge(question_);
@@ -340,10 +341,7 @@ void partition_task::refused(std::string_view text) {
         damaged_key(step_ == step::lengthen ? filter_.keys.segment(filter_.generation, new_segment_) : key,
                     "has another type")
             .what());
-  if (said.find("OOM ") != std::string::npos)
-    return fail(batch_failure::cause::backend, "the Redis server has reached its maxmemory (at " + key +
-                                                   "); give it more, or drop a filter");
-  fail(batch_failure::cause::backend, "the Redis server refused a command on " + key + ": " + said);
+  fail(batch_failure::cause::backend, refused_command(key, said));
 }
 
 }  // namespace everseen::redis

@@ -65,6 +65,10 @@ class partition_task {
 
   /// Whether the next thing to ask may add keys.    @pre !done()
   [[nodiscard]] bool adds_next() const noexcept { return purpose_ == purpose::add && step_ == step::judge; }
+  /// Where all that it asks goes.
+  [[nodiscard]] route place() const {
+    return {filter_.keys.state(filter_.generation, batch_.partition), batch_.partition};
+  }
   /// Ends with a failure of the call under way, whatever its answer was.
   void give_up(batch_failure why) { failure_ = std::move(why); }
 

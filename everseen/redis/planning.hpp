@@ -24,6 +24,7 @@ enum class judged_by : std::uint8_t { commands, module };
 /// segment_bytes, which leaves room for three doublings; and, with several servers, enough to keep all of
 /// them equally busy.
 /// @throws parameter_error  as make_spec; also when a first segment would not fit a Redis string
-[[nodiscard]] spec plan_for_redis(const redis_url& url, spec_request request, judged_by by = judged_by::commands);
+[[nodiscard]] spec plan_for_redis(const redis_url& url, spec_request request,
+                                  judged_by by = judged_by::commands);
 
 }  // namespace everseen::redis

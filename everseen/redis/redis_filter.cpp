@@ -5,6 +5,7 @@
 
 #include "everseen/core/assert.hpp"
 #include "everseen/redis/catalogue.hpp"
+#include "everseen/redis/refusal.hpp"
 #include "everseen/store/unanswered.hpp"
 
 namespace everseen::redis {
@@ -20,8 +21,7 @@ const reply& checked(const answer& a, const std::string& key) {
   if (!a) throw backend_error(a.error().message);
   const reply& r = a->back();
   if (r.is_error("WRONGTYPE")) throw damaged_key(key, "has another type");
-  if (r.is_error())
-    throw backend_error("the Redis server refused a command on " + key + ": " + std::string(r.text()));
+  if (r.is_error()) throw backend_error(refused_command(key, r.text()));
   return r;
 }
 
@@ -97,9 +97,12 @@ remote_partition redis_filter::load(session& with, std::uint32_t partition) cons
   if (fields.size() > 0) {
     remote_partition p = decode_state(filter_, partition, fields);
     if (!p.closed) return p;
-  } else if (catalogue(pool_->url().prefix).read(with, filter_.keys.name()).generation ==
-             filter_.generation) {
-    throw damaged_key(key, "is missing");
+  } else {
+    const catalogue names(pool_->url());
+    if (names.read(with, filter_.keys.name()).generation == filter_.generation) {
+      (void)names.require_order(with, filter_.keys.name());
+      throw damaged_key(key, "is missing");
+    }
   }
   throw storage_error("the filter '" + filter_.keys.name() + "' was replaced meanwhile; open it again", 0,
                       key);

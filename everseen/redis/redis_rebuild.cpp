@@ -4,6 +4,7 @@
 
 #include "everseen/redis/fence.hpp"
 #include "everseen/redis/redis_filter.hpp"
+#include "everseen/redis/refusal.hpp"
 #include "everseen/redis/upkeep.hpp"
 #include "everseen/store/recovered_keys.hpp"
 
@@ -45,9 +46,7 @@ void send_all(session& with, const std::vector<request>& requests) {
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (!answers[i]) throw backend_error(answers[i].error().message);
     for (const reply& r : *answers[i])
-      if (r.is_error())
-        throw backend_error("the Redis server refused a command on " + requests[i].to.key + ": " +
-                            std::string(r.text()));
+      if (r.is_error()) throw backend_error(refused_command(requests[i].to.key, r.text()));
   }
 }
 
@@ -56,7 +55,7 @@ void send_all(session& with, const std::vector<request>& requests) {
 redis_rebuild::redis_rebuild(std::shared_ptr<session_pool> pool, std::string_view name, const spec& s)
     : pool_(std::move(pool)),
       with_(pool_->take()),
-      catalogue_(pool_->url().prefix),
+      catalogue_(pool_->url()),
       live_(catalogue_.read(*with_, name)),
       next_(live_) {
   validate(s);

@@ -11,6 +11,7 @@
 #include "everseen/redis/planning.hpp"
 #include "everseen/redis/redis_filter.hpp"
 #include "everseen/redis/redis_rebuild.hpp"
+#include "everseen/redis/refusal.hpp"
 #include "everseen/redis/server_check.hpp"
 #include "everseen/redis/upkeep.hpp"
 #include "everseen/store/recovered_keys.hpp"
@@ -36,9 +37,7 @@ std::vector<answer> send_all(session& with, const std::vector<request>& requests
     for (std::size_t i = 0; i < answers.size(); ++i) {
       if (!answers[i]) throw backend_error(answers[i].error().message);
       for (const reply& r : *answers[i])
-        if (r.is_error())
-          throw backend_error("the Redis server refused a command on " + some[i].to.key + ": " +
-                              std::string(r.text()));
+        if (r.is_error()) throw backend_error(refused_command(some[i].to.key, r.text()));
     }
     std::ranges::move(answers, std::back_inserter(all));
   }
@@ -54,14 +53,15 @@ parameter_error attached_is_not_ours(std::string_view name, std::string_view wha
 }  // namespace
 
 redis_store::redis_store(redis_url url)
-    : pool_(std::make_shared<session_pool>(std::move(url))), catalogue_(pool_->url().prefix) {}
+    : pool_(std::make_shared<session_pool>(std::move(url))), catalogue_(pool_->url()) {}
 
 spec redis_store::plan(const spec_request& request) const {
   if (request.layout) return plan_for_redis(pool_->url(), request);
   return plan_for_redis(pool_->url(), request, has_module() ? judged_by::module : judged_by::commands);
 }
 
-/// Whether all servers have it. Who cannot be reached is not asked: that it cannot is told by whatever follows.
+/// Whether all servers have it. Who cannot be reached is not asked: that it cannot is told by whatever
+/// follows.
 bool redis_store::has_module() const {
   const std::optional<gear_kind> forced = pool_->url().gear;
   if (forced) return *forced == gear_kind::module;
@@ -125,6 +125,8 @@ class redis_store::draft {
     for (std::size_t i = 0; i < answers.size(); ++i)
       if (answers[i]->back().integer() != 1) throw damaged_key(made_[i].key, "is missing");
     take_name();
+    // After the header: where there is a sign and no header, it was lost.
+    in_.catalogue_.put_up_signs(with_, filter_);
     (void)in_.catalogue_.list(with_, filter_);
   }
 
@@ -141,8 +143,9 @@ class redis_store::draft {
     std::vector<std::string> fields = {
         "spec", std::string(text_of(encoded)), "generation", generation, "ready", std::string(ready)};
     if (filter_.ends_at) fields.insert(fields.end(), {"ends_at", to_text(*filter_.ends_at)});
+    std::ranges::move(in_.catalogue_.place_fields(), std::back_inserter(fields));
     const auto begun =
-        begin_header(with_, key, std::string(text_of(std::as_bytes(std::span(filter_.id)))), fields);
+        begin_header(with_, {key, 0}, std::string(text_of(std::as_bytes(std::span(filter_.id)))), fields);
     committed_ = begun ? *begun : begun.error().may_have_run;
     if (!begun) throw backend_error(begun.error().message);
     if (!committed_) throw filter_exists(filter_.keys.name());
@@ -224,7 +227,9 @@ void redis_store::drop(std::string_view name) {
   validate_filter_name(name);
   const std::string header = catalogue_.keys_of(name).header();
   const bool there = catalogue_.has_header(*with, name);
-  if (!there && catalogue_.look_up(*with, name) == catalogue::listing::none) throw no_such_filter(name);
+  const bool has_signs = catalogue_.require_order(*with, name);
+  if (!there && !has_signs && catalogue_.look_up(*with, name) == catalogue::listing::none)
+    throw no_such_filter(name);
   std::string generation;
   try {
     const reply fields = catalogue_.header_of(*with, name);
@@ -242,6 +247,7 @@ void redis_store::drop(std::string_view name) {
     // Nobody can find its other keys any more.
   }
   catalogue_.unlist(*with, name);
+  catalogue_.take_down_signs(*with, name);
   remove_header(*with, header, generation);
   catalogue_.list_again(*with, name);
 }
@@ -301,8 +307,8 @@ class redis_store::restoring final : public store::restore {
     send_last();
     if (layer.shape.bytes > max_string_bytes)
       throw format_error(
-          "a segment is longer than the 512 MiB of a Redis string; make the filter again with more "
-          "partitions");
+          "a segment is longer than the 512 MiB of a Redis string; keep the filter in a file: store, or make "
+          "one with more partitions of its keys");
     restore_layer(states_.at(id.partition), id, layer);
     last_id_ = id;
     last_.assign(layer.shape.bytes, std::byte{0});

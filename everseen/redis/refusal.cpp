@@ -47,4 +47,12 @@ bool is_denial(const reply& r) noexcept {
   return r.is_error("NOPERM") || (r.is_error() && r.text().starts_with("ERR unknown command"));
 }
 
+std::string refused_command(std::string_view key, std::string_view said) {
+  // Searched for: servers before Redis 7 put words of their own before what failed inside a script.
+  if (said.find("OOM ") != std::string_view::npos)
+    return "the Redis server has reached its maxmemory (at " + std::string(key) +
+           "); give it more, or drop a filter";
+  return "the Redis server refused a command on " + std::string(key) + ": " + std::string(said);
+}
+
 }  // namespace everseen::redis

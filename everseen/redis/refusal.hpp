@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "everseen/redis/redis_url.hpp"
 #include "everseen/redis/reply.hpp"
@@ -33,5 +34,8 @@ struct refusal {
 /// Whether a server will not run such a command for us at all: an ACL, or a command that was renamed away.
 /// Said to a command that was sent before, it tells nothing about that attempt.
 [[nodiscard]] bool is_denial(const reply& r) noexcept;
+
+/// What to tell people when a server answers a command on a key with an error that is no damage.
+[[nodiscard]] std::string refused_command(std::string_view key, std::string_view said);
 
 }  // namespace everseen::redis

@@ -1,7 +1,7 @@
 #include "everseen/redis/replica_wait.hpp"
 
 #include <algorithm>
-#include <string>
+#include <utility>
 
 #include "everseen/redis/command.hpp"
 
@@ -12,35 +12,78 @@ namespace {
 /// Less would fail batches for the jitter of a healthy replica.
 constexpr std::chrono::milliseconds shortest{100};
 
+batch_failure failure(std::string message) {
+  return {batch_failure::cause::backend, std::move(message), {}};
+}
+
 }  // namespace
 
-void replica_wait::follow(request& call, std::size_t calls) const {
-  if (replicas_ == 0) return;
+std::string replica_wait::wire(std::size_t calls) const {
   // A server answers its calls one by one, so the waits add up; all together stay below the time limit of the
   // URL.
   const auto each = std::max<std::chrono::milliseconds>(shortest, limit_ / static_cast<int>(calls));
-  call.wire += encode({"WAIT", std::to_string(replicas_), std::to_string(each.count())});
+  return encode({"WAIT", std::to_string(replicas_), std::to_string(each.count())});
+}
+
+std::vector<std::optional<batch_failure>> replica_wait::look_before(session& with,
+                                                                    std::span<const route> partitions) {
+  std::vector<std::optional<batch_failure>> lacking(partitions.size());
+  if (replicas_ == 0) return lacking;
+  std::vector<request> requests;
+  std::vector<std::size_t> asked;
+  for (std::size_t i = 0; i < partitions.size(); ++i)
+    if (!is_known(partitions[i].partition)) {
+      requests.push_back({partitions[i], wire(partitions.size()), 1, true});
+      asked.push_back(i);
+    }
+  if (requests.empty()) return lacking;
+  const std::vector<answer> answers = with.exchange(requests);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    // No answer, or a server that is no master any more: what the call itself is told says more.
+    if (!answers[i] || answers[i]->back().is_error()) continue;
+    const std::int64_t there = answers[i]->back().integer();
+    if (there >= static_cast<std::int64_t>(replicas_)) continue;
+    lacking[asked[i]] = failure("only " + std::to_string(there) + " of the " + std::to_string(replicas_) +
+                                " replicas that wait= asks for are in step (at " + requests[i].to.key +
+                                "), so nothing was added there. Look after the replicas, or ask for fewer");
+  }
+  return lacking;
+}
+
+void replica_wait::follow(request& call, std::size_t calls) const {
+  if (replicas_ == 0) return;
+  call.wire += wire(calls);
   ++call.commands;
 }
 
-std::optional<batch_failure> replica_wait::take_off(const request& call, answer& a) const {
+std::optional<batch_failure> replica_wait::take_off(const request& call, answer& a) {
   if (replicas_ == 0 || !a) return {};
   const reply waited = a->back();
   a->pop_back();
   if (a->back().is_error()) return {};  // the call did nothing that could be waited for
+  const bool enough = !waited.is_error() && waited.integer() >= static_cast<std::int64_t>(replicas_);
+  note(call.to.partition, enough);
+  if (enough) return {};
   if (waited.is_error())
-    return batch_failure{
-        batch_failure::cause::backend,
-        "the Redis server refused the WAIT that wait= asks for: " + std::string(waited.text()),
-        {}};
-  if (waited.integer() >= static_cast<std::int64_t>(replicas_)) return {};
-  return batch_failure{
-      batch_failure::cause::backend,
-      "only " + std::to_string(waited.integer()) + " of the " + std::to_string(replicas_) +
-          " replicas that wait= asks for had the batch in time (at " + call.to.key +
-          "); the master has it, so its keys may be seen when they are asked about again. Look after "
-          "the replicas, or ask for fewer",
-      {}};
+    return failure("the Redis server refused the WAIT that wait= asks for: " + std::string(waited.text()));
+  return failure("only " + std::to_string(waited.integer()) + " of the " + std::to_string(replicas_) +
+                 " replicas that wait= asks for had the batch in time (at " + call.to.key +
+                 "); the master has it, so its keys may be seen when they are asked about again. Look after "
+                 "the replicas, or ask for fewer");
+}
+
+bool replica_wait::is_known(std::uint32_t partition) {
+  const std::scoped_lock alone(lock_);
+  const auto last = acknowledged_.find(partition);
+  return last != acknowledged_.end() && clock::now() - last->second < std::chrono::seconds(1);
+}
+
+void replica_wait::note(std::uint32_t partition, bool acknowledged) {
+  const std::scoped_lock alone(lock_);
+  if (acknowledged)
+    acknowledged_[partition] = clock::now();
+  else
+    acknowledged_.erase(partition);
 }
 
 }  // namespace everseen::redis

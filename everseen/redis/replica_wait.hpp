@@ -2,7 +2,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
 #include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "everseen/core/error.hpp"
 #include "everseen/redis/redis_url.hpp"
@@ -16,21 +22,43 @@ namespace everseen::redis {
 /// A WAIT follows each call that adds, in the same request: on the same connection, so that it is about this
 /// call, and sent again with it. A call that is answered from its token writes, too, for that reason.
 ///
-/// Cost: one exchange between a server and its replicas for each partition of a batch.
+/// What the master has by then it keeps, so a batch that is not acknowledged leaves keys behind. Therefore a
+/// WAIT goes before a batch, too, where the last one that was acknowledged is a while ago: it is about what
+/// the connection wrote last, and where that has not arrived, nothing more is written.
+///
+/// Cost: one exchange between a server and its replicas for each partition of a batch; of a partition that
+/// rested for a second or more, one more exchange with its server. Threads: any number.
 class replica_wait {
  public:
   explicit replica_wait(const redis_url& url) : replicas_(url.wait_replicas), limit_(url.timeout / 2) {}
 
+  /// Whether the URL says wait=.
+  [[nodiscard]] bool is_asked_for() const noexcept { return replicas_ > 0; }
+
+  /// Asks whether batches of these partitions can be acknowledged, as far as that is not known.
+  /// @return for each, why it should not be sent
+  [[nodiscard]] std::vector<std::optional<batch_failure>> look_before(session& with,
+                                                                      std::span<const route> partitions);
+
   /// Puts the WAIT behind a call.    @param calls  of the batch, which share the time that it may take
   void follow(request& call, std::size_t calls) const;
 
-  /// Takes the answer to the WAIT away, if there is one.
+  /// Takes the answer to the WAIT away, if it is asked for.
+  /// @pre    follow(call)
   /// @return why the call does not count, if fewer replicas have it
-  [[nodiscard]] std::optional<batch_failure> take_off(const request& call, answer& a) const;
+  [[nodiscard]] std::optional<batch_failure> take_off(const request& call, answer& a);
 
  private:
-  unsigned replicas_;
-  std::chrono::milliseconds limit_;
+  using clock = std::chrono::steady_clock;
+
+  [[nodiscard]] std::string wire(std::size_t calls) const;
+  [[nodiscard]] bool is_known(std::uint32_t partition);
+  void note(std::uint32_t partition, bool acknowledged);
+
+  const unsigned replicas_;
+  const std::chrono::milliseconds limit_;
+  std::mutex lock_;  // guards what follows
+  std::map<std::uint32_t, clock::time_point> acknowledged_{};
 };
 
 }  // namespace everseen::redis

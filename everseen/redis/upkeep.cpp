@@ -5,6 +5,7 @@
 #include "everseen/core/error.hpp"
 #include "everseen/redis/fence.hpp"
 #include "everseen/redis/gear.hpp"
+#include "everseen/redis/refusal.hpp"
 #include "everseen/redis/scripts.hpp"
 #include "everseen/redis/transaction.hpp"
 
@@ -41,8 +42,7 @@ answer run(session& with, const route& to, std::string wire, std::size_t command
 }
 
 void require_no_error(const reply& r, const std::string& key) {
-  if (r.is_error())
-    throw backend_error("the Redis server refused a command on " + key + ": " + std::string(r.text()));
+  if (r.is_error()) throw backend_error(refused_command(key, r.text()));
 }
 
 reply run_script(session& with, const route& to, const script& s, const std::vector<std::string>& keys,

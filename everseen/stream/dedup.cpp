@@ -124,6 +124,8 @@ class worker {
   explicit worker(shared_state& shared)
       : shared_(shared),
         rule_(shared.options.key, shared.options.time),
+        every_record_is_key_(rule_.whole_record_is_key() &&
+                             shared.seen.get_spec().foreign.funnel == funnel_kind::bytes),
         wants_keys_(shared.seen.stored().wants_keys()) {
     const dedup_options& options = shared.options;
     wanted_[static_cast<std::size_t>(options.wanted)] = true;
@@ -175,7 +177,7 @@ class worker {
     const hasher& hash = shared_.seen.hash();
     const char* text = block_.text().data();
     std::size_t begin = 0;
-    if (rule_.whole_record_is_key()) {
+    if (every_record_is_key_) {
       for (const std::uint32_t end : ends_) {
         const std::string_view key = {text + begin, end - begin};
         digests_.push_back(hash(key));
@@ -203,8 +205,8 @@ class worker {
   void read_record(std::size_t i, std::string_view record) {
     auto parts = rule_.read(record);
     if (parts && parts->time > latest_believed_) parts = tl::unexpected(record_fault::time_ahead);
+    if (parts && !hash_key(parts->key)) parts = tl::unexpected(record_fault::unfit_key);
     if (parts) {
-      digests_.push_back(shared_.seen.hash()(parts->key));
       if (wants_keys_) keys_.keep(parts->key);
       if (rule_.has_time()) times_.push_back(parts->time);
       keyed_.push_back(static_cast<std::uint32_t>(i));
@@ -212,6 +214,16 @@ class worker {
       fault_ = parts.error();
       unreadable_ = std::string(record.substr(0, 60));
       ends_.resize(i);  // what stands before it in the block is good
+    }
+  }
+
+  /// @return whether the filter can take such a key
+  [[nodiscard]] bool hash_key(std::string_view key) {
+    try {
+      digests_.push_back(shared_.seen.hash()(key));
+      return true;
+    } catch (const parameter_error&) {
+      return false;
     }
   }
 
@@ -316,7 +328,7 @@ class worker {
     const auto found = std::ranges::find(verdicts_, v);
     if (found == verdicts_.end()) return 0;
     const auto key = static_cast<std::size_t>(found - verdicts_.begin());
-    const std::size_t record = rule_.whole_record_is_key() ? key : keyed_[key];
+    const std::size_t record = every_record_is_key_ ? key : keyed_[key];
     return shared_.result.records + record + 1;
   }
 
@@ -333,7 +345,7 @@ class worker {
     std::size_t begin = 0;
     std::size_t run_begin = 0;  // wanted records since here have not been moved yet
     std::size_t next_keyed = 0;
-    const bool all_keyed = rule_.whole_record_is_key();
+    const bool all_keyed = every_record_is_key_;
     const auto move_run = [&](std::size_t end) {
       if (to != text + run_begin) std::memmove(to, text + run_begin, end - run_begin);
       to += end - run_begin;
@@ -361,8 +373,9 @@ class worker {
 
   shared_state& shared_;
   record_rule rule_;
-  const bool wants_keys_;         // of the filter
-  std::array<bool, 4> wanted_{};  // by verdict
+  const bool every_record_is_key_;  // so that none is without
+  const bool wants_keys_;           // of the filter
+  std::array<bool, 4> wanted_{};    // by verdict
   block block_;
   event_time read_at_{};
   scatter sorted_;
@@ -409,8 +422,7 @@ void deduplicate(block_reader& input, filter& seen, output& out, const dedup_opt
   }
   if (shared.error) std::rethrow_exception(shared.error);
   if (result.first_late > 0 && options.late == dedup_options::fate::fail)
-    throw format_error("record " + std::to_string(result.first_late) + " is the first of " +
-                       std::to_string(result.verdicts.late) + " that are older than the window");
+    throw format_error("record " + std::to_string(result.first_late) + " is older than the window remembers");
 }
 
 unsigned useful_dedup_threads(unsigned cores, std::uint32_t partitions) noexcept {

@@ -174,6 +174,8 @@ std::string_view to_string(record_fault fault) noexcept {
       return "has a time that cannot be read";
     case record_fault::time_ahead:
       return "has a time too far ahead of the clock (see --max-ahead)";
+    case record_fault::unfit_key:
+      return "has a key that the filter's funnel cannot take (see everseen info)";
   }
   return "has no key";
 }

@@ -36,6 +36,7 @@ enum class record_fault : std::uint8_t {
   time_of_no_type,  ///< the time is null, a boolean, an object or an array
   unreadable_time,
   time_ahead,  ///< of the clock, by more than is believed
+  unfit_key,   ///< the funnel of a filter of another system cannot take it
 };
 
 /// What is wrong with a record that ..., as in "has no key".

@@ -107,6 +107,12 @@ TEST(Durations, WithoutSenseAreRefused) {
   expect_refusal(duration, "36500d1ms", "is too long");
 }
 
+TEST(Durations, WithALeastOneAreRefusedBelowIt) {
+  const auto life = [](std::string_view text) { return parse_duration("--expire", text, 1s); };
+  EXPECT_EQ(life("1s"), 1s);
+  expect_refusal(life, "999ms", "is too short; give a time from 1s to");
+}
+
 TEST(Durations, AreWrittenAsTheyAreRead) {
   for (const auto* text : {"10m", "1h30m", "500ms", "1d", "1d2h3m4s5ms"})
     EXPECT_EQ(format_duration(duration(text)), text);

@@ -229,7 +229,7 @@ TEST(FilterName, RefusesTheRestAndSaysWhichByte) {
   try {
     validate_filter_name("ab/c");
   } catch (const parameter_error& e) {
-    EXPECT_THAT(e.what(), HasSubstr("'/' at position 2"));
+    EXPECT_THAT(e.what(), HasSubstr("'/' at position 3"));
   }
 }
 

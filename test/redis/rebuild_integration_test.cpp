@@ -182,7 +182,7 @@ TEST_F(Rebuild, ThatDiesLeavesAFilterThatWorksAndIsClearedAwayByTheNext) {
 
 TEST_F(Rebuild, ThatDiesWhilePartitionsCloseIsFinishedByWhoOpensTheFilter) {
   const auto given = source_.take(200);
-  const catalogue names("everseen");
+  const catalogue names(parse_redis_url("redis://localhost"));
   session with(parse_redis_url(server_.url()));
   {
     // What commit() does, up to the middle.

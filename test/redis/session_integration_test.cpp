@@ -18,6 +18,7 @@ namespace everseen::redis {
 namespace {
 
 using test::redis_server;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TEST(Session, AsksOverTcpAndUnixSocket) {
@@ -90,7 +91,16 @@ TEST(Session, WrongPasswordIsReportedAtOnceAndNotShown) {
   EXPECT_THAT(o1.message, HasSubstr("WRONGPASS"));
   EXPECT_FALSE(o1.may_have_run);
   session none(parse_redis_url(server.url()));
-  EXPECT_THAT(outage_of(none, of({"PING"})).message, HasSubstr("NOAUTH"));
+  EXPECT_THAT(outage_of(none, of({"PING"})).message,
+              AllOf(HasSubstr("NOAUTH"), HasSubstr("redis://:PASSWORD@HOST")));
+}
+
+TEST(Session, PasswordForAServerThatHasNoneIsToBeLeftOut) {
+  const redis_server server;
+  session s(parse_redis_url("redis://:hush@" + server.address()));
+  const outage told = outage_of(s, of({"PING"}));
+  EXPECT_THAT(told.message, AllOf(HasSubstr("it has no password set"), HasSubstr("leave the password out")));
+  EXPECT_THAT(told.message, ::testing::Not(HasSubstr("hush")));
 }
 
 TEST(Session, ServerWithoutAuthDoesNotGiveThePasswordAway) {

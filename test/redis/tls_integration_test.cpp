@@ -80,14 +80,18 @@ TEST_F(Tls, MissingClientCertificateIsAnOutageInWhichNothingRan) {
 
 TEST_F(Tls, PlainTextToATlsServerIsAnOutage) {
   session s(parse_redis_url("redis://" + server.address() + "?retry_for=0s"));
-  EXPECT_FALSE(outage_of(s, of({"PING"})).may_have_run);
+  const outage told = outage_of(s, of({"PING"}));
+  EXPECT_FALSE(told.may_have_run);
+  EXPECT_THAT(told.message, HasSubstr("begins with rediss"));
 }
 
 TEST_F(Tls, TlsToAPlainServerIsAnOutage) {
   const redis_server plain;
   session s(
       parse_redis_url("rediss://" + plain.address() + "?retry_for=0s&connect_timeout=1s&ca=" + files().ca()));
-  EXPECT_FALSE(outage_of(s, of({"PING"})).may_have_run);
+  const outage told = outage_of(s, of({"PING"}));
+  EXPECT_FALSE(told.may_have_run);
+  EXPECT_THAT(told.message, HasSubstr("does this port speak TLS?"));
 }
 
 TEST_F(Tls, FilesThatCannotBeReadAreNamed) {

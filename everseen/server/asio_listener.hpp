@@ -1,0 +1,50 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "everseen/server/asio_loop.hpp"
+#include "everseen/server/listen_address.hpp"
+#include "everseen/server/service.hpp"
+
+namespace everseen::server {
+
+/// One address where clients come in; gives them to the loops in turn.
+///
+/// Of a Unix socket it removes the file that a dead server left, and in the end its own.
+class listener {
+ public:
+  /// @param tls  null: not encrypted    @throws storage_error  the address is taken or cannot be had
+  listener(service& all, const std::vector<std::unique_ptr<loop>>& loops, const listen_address& where,
+           boost::asio::ssl::context* tls);
+  ~listener();
+  listener(const listener&) = delete;
+  listener& operator=(const listener&) = delete;
+
+  void begin();
+  /// From any thread; no client comes in once the loop has seen to it.
+  void stop();
+  [[nodiscard]] const listen_address& address() const noexcept { return address_; }
+
+ private:
+  using acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
+
+  void accept();
+  void take_in(boost::asio::generic::stream_protocol::socket socket, loop& home);
+
+  service& all_;
+  const std::vector<std::unique_ptr<loop>>& loops_;
+  listen_address address_;
+  boost::asio::ssl::context* tls_;
+  acceptor acceptor_;
+  boost::asio::steady_timer pause_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace everseen::server

@@ -1,0 +1,117 @@
+#include "everseen/server/batch_board.hpp"
+
+#include <algorithm>
+
+#include "everseen/server/refusals.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+void write_word(verdict v, wire::reply_writer& to) {
+  to.status(to_string(v));
+}
+
+void write_truth(verdict v, question asks, const std::string& fault, wire::reply_writer& to) {
+  switch (v) {
+    case verdict::fresh:
+      return to.truth(asks == question::add);
+    case verdict::seen:
+      return to.truth(asks == question::check);
+    case verdict::late:
+      return to.error("LATE the key is older than the window of the filter");
+    case verdict::unknown:
+      return to.error(fault);
+  }
+}
+
+}  // namespace
+
+void write_verdicts(const key_batch& batch, std::size_t first, std::size_t count, question asks,
+                    reply_shape shape, wire::reply_writer& to) {
+  if (shape != reply_shape::one) to.array(count);
+  for (std::size_t i = first; i < first + count; ++i) {
+    if (shape == reply_shape::words)
+      write_word(batch.verdicts[i], to);
+    else
+      write_truth(batch.verdicts[i], asks, batch.fault, to);
+  }
+}
+
+batch_board::group* batch_board::group_of(const shared_filter& f, question asks, bool& conflicts) noexcept {
+  if (last_group_ < open_groups_ && groups_[last_group_].of.get() == &f && groups_[last_group_].asks == asks)
+    return &groups_[last_group_];
+  for (std::size_t i = 0; i < open_groups_; ++i) {
+    if (groups_[i].of.get() != &f) continue;
+    conflicts = groups_[i].asks != asks;
+    last_group_ = i;
+    return conflicts ? nullptr : &groups_[i];
+  }
+  return nullptr;
+}
+
+bool batch_board::put(const std::shared_ptr<shared_filter>& f, const batched_keys& request) {
+  bool conflicts = false;
+  group* into = group_of(*f, request.asks, conflicts);
+  if (conflicts) return false;
+  if (into == nullptr) {
+    last_group_ = open_groups_;
+    if (open_groups_++ == groups_.size()) groups_.emplace_back();
+    into = &groups_[last_group_];
+    into->of = f;
+    into->asks = request.asks;
+  }
+  slots_.push_back({static_cast<std::uint32_t>(last_group_),
+                    static_cast<std::uint32_t>(into->batch.keys.size()),
+                    static_cast<std::uint32_t>(request.keys.size()), request.shape});
+  into->batch.keys.insert(into->batch.keys.end(), request.keys.begin(), request.keys.end());
+  keys_ += request.keys.size();
+  return true;
+}
+
+std::optional<event_time> batch_board::time_of(const group& g) {
+  return g.of->has_window() ? std::optional(service::now()) : std::nullopt;
+}
+
+void batch_board::judge(service& all) {
+  for (std::size_t i = 0; i < open_groups_; ++i) {
+    group& g = groups_[i];
+    if (!is_refused(all.filters(), g.asks, g.batch)) server::judge(g.of->handle, g.asks, g.batch, time_of(g));
+  }
+}
+
+void batch_board::send(service& all, const std::function<void()>& done) {
+  const std::size_t count = open_groups_;
+  on_their_way_ = count;
+  const auto one_is_done = [this, done] {
+    if (--on_their_way_ == 0) done();
+  };
+  for (std::size_t i = 0; i < count; ++i) {  // from the last one on, another thread may already write replies
+    group& g = groups_[i];
+    if (is_refused(all.filters(), g.asks, g.batch))
+      all.workers().submit(one_is_done);
+    else
+      g.of->queue(g.asks).submit(g.batch, time_of(g), one_is_done, g.of);
+  }
+}
+
+void batch_board::write_replies(service& all, wire::reply_writer& to) {
+  for (const slot& s : slots_) {
+    const group& g = groups_[s.group];
+    write_verdicts(g.batch, s.first, s.count, g.asks, s.shape, to);
+  }
+  for (std::size_t i = 0; i < open_groups_; ++i) {
+    group& g = groups_[i];
+    auto& counter = g.asks == question::add ? all.count.keys_added : all.count.keys_checked;
+    counter.fetch_add(g.batch.keys.size(), std::memory_order_relaxed);
+    if (g.batch.is_stale) all.filters().forget(g.of);
+    g.of.reset();
+    g.batch.keys.clear();
+    g.batch.is_stale = false;
+  }
+  slots_.clear();
+  open_groups_ = 0;
+  keys_ = 0;
+}
+
+}  // namespace everseen::server

@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "everseen/core/sizing.hpp"
+#include "everseen/server/bloom_requests.hpp"
+#include "everseen/server/command.hpp"
+#include "everseen/server/refusals.hpp"
+#include "everseen/server/service.hpp"
+#include "everseen/server/session.hpp"
+
+/// The Bloom commands of RedisBloom. Their rules, replies and error texts are those that its clients know.
+namespace everseen::server {
+
+namespace {
+
+const refusal not_found{"ERR not found"};
+
+std::shared_ptr<shared_filter> need(call& c) {
+  auto found = c.all.filters().open(c.words[1]);
+  if (!found) throw not_found;
+  return found;
+}
+
+/// Judges the keys of one request whose filter was not open yet.
+void answer(call& c, const std::shared_ptr<shared_filter>& f, const batched_keys& asked) {
+  batch_board board;
+  board.put(f, asked);
+  board.judge(c.all);
+  board.write_replies(c.all, c.reply);
+}
+
+void reserve(call& c) {
+  c.all.filters().create(c.words[1], parse_reserve(c.words));
+  c.reply.ok();
+}
+
+void add(call& c) {
+  const batched_keys asked = *c.what.batched(c.words);
+  answer(c, c.all.filters().open_or_create(c.words[1], filter_shelf::request{default_request(), {}, {}}),
+         asked);
+}
+
+void insert(call& c) {
+  const insert_request asked = parse_insert(c.words);
+  const batched_keys keys{question::add, reply_shape::array, asked.keys};
+  const auto f = asked.may_create ? c.all.filters().open_or_create(c.words[1], asked.create)
+                                  : c.all.filters().open(c.words[1]);
+  if (!f) throw not_found;
+  answer(c, f, keys);
+}
+
+/// A filter that does not exist holds nothing, as a client of RedisBloom expects.
+void check(call& c) {
+  const batched_keys asked = *c.what.batched(c.words);
+  if (const auto f = c.all.filters().open(c.words[1])) return answer(c, f, asked);
+  if (asked.shape != reply_shape::one) c.reply.array(asked.keys.size());
+  for (std::size_t i = 0; i < asked.keys.size(); ++i) c.reply.truth(false);
+}
+
+void card(call& c) {
+  const auto f = c.all.filters().open(c.words[1]);
+  c.reply.integer(f ? static_cast<std::int64_t>(f->handle.info().keys) : 0);
+}
+
+/// What BF.INFO tells, by the word that asks for it alone.
+struct info_field {
+  std::string_view word;
+  std::string_view name;
+  void (*write)(const shared_filter& f, const filter_info& now, wire::reply_writer& to);
+};
+
+std::uint64_t layers_of(const filter_info& now) {
+  return std::max<std::uint64_t>(1, now.max_layers);
+}
+
+void write_capacity(const shared_filter& f, const filter_info& now, wire::reply_writer& to) {
+  // Each layer holds twice the keys of the one before it.
+  const double doubled = std::exp2(static_cast<double>(layers_of(now))) - 1;
+  const double all = static_cast<double>(f.handle.get_spec().capacity) * doubled;
+  constexpr double most = 9e18;
+  to.integer(static_cast<std::int64_t>(std::min(all, most)));
+}
+
+void write_size(const shared_filter& f, const filter_info& now, wire::reply_writer& to) {
+  to.integer(static_cast<std::int64_t>(std::max(now.bytes, f.planned_bytes)));
+}
+
+void write_layers(const shared_filter&, const filter_info& now, wire::reply_writer& to) {
+  to.integer(static_cast<std::int64_t>(layers_of(now)));
+}
+
+void write_keys(const shared_filter&, const filter_info& now, wire::reply_writer& to) {
+  to.integer(static_cast<std::int64_t>(now.keys));
+}
+
+void write_expansion(const shared_filter& f, const filter_info&, wire::reply_writer& to) {
+  if (f.handle.get_spec().growth == growth_kind::grow)
+    to.integer(f.wished.expansion);
+  else
+    to.null();
+}
+
+constexpr info_field info_fields[] = {
+    {"CAPACITY", "Capacity", write_capacity},         {"SIZE", "Size", write_size},
+    {"FILTERS", "Number of filters", write_layers},   {"ITEMS", "Number of items inserted", write_keys},
+    {"EXPANSION", "Expansion rate", write_expansion},
+};
+
+void info(call& c) {
+  if (c.words.size() > 3) throw wrong_arity(c.what.name);
+  const auto f = need(c);
+  if (c.words.size() == 2) {
+    const filter_info now = f->handle.info();
+    c.reply.map(std::size(info_fields));
+    for (const info_field& field : info_fields) {
+      c.reply.status(field.name);
+      field.write(*f, now, c.reply);
+    }
+    return;
+  }
+  for (const info_field& field : info_fields)
+    if (is_word(c.words[2], field.word)) {
+      c.reply.array(1);
+      return field.write(*f, f->handle.info(), c.reply);
+    }
+  throw refusal{"Invalid information value"};
+}
+
+void refuse_dumps(call&) {
+  throw refusal{
+      "ERR filters of this server have a layout of their own, so RedisBloom's chunks fit none of them; copy "
+      "a "
+      "filter with everseen export and everseen import"};
+}
+
+std::optional<batched_keys> one_to_add(word_list w) {
+  return batched_keys{question::add, reply_shape::one, w.subspan(2)};
+}
+std::optional<batched_keys> many_to_add(word_list w) {
+  return batched_keys{question::add, reply_shape::array, w.subspan(2)};
+}
+std::optional<batched_keys> one_to_check(word_list w) {
+  return batched_keys{question::check, reply_shape::one, w.subspan(2)};
+}
+std::optional<batched_keys> many_to_check(word_list w) {
+  return batched_keys{question::check, reply_shape::array, w.subspan(2)};
+}
+
+/// Only the form without options: the others are checked by parse_insert first.
+std::optional<batched_keys> many_to_insert(word_list w) {
+  if (!is_word(w[2], "ITEMS")) return std::nullopt;
+  return batched_keys{question::add, reply_shape::array, w.subspan(3)};
+}
+
+constexpr command::key_positions first_word{1, 1, 1};
+
+}  // namespace
+
+std::span<const command> bloom_commands() {
+  static constexpr command commands[] = {
+      {"BF.ADD", 3, right::write, runs::on_worker, first_word, "bloom",
+       "Adds a key to a filter, which is made if there is none, and tells whether it was fresh", "key item",
+       add, one_to_add},
+      {"BF.CARD", 2, right::read, runs::on_worker, first_word, "bloom",
+       "Tells how many keys were added to a filter", "key", card},
+      {"BF.EXISTS", 3, right::read, runs::on_worker, first_word, "bloom",
+       "Tells whether a key was probably added to a filter", "key item", check, one_to_check},
+      {"BF.INFO", -2, right::read, runs::on_worker, first_word, "bloom", "Tells what a filter is like now",
+       "key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION]", info},
+      {"BF.INSERT", -4, right::write, runs::on_worker, first_word, "bloom",
+       "Adds keys to a filter, which is made as the options say if there is none",
+       "key [CAPACITY capacity] [ERROR error] [EXPANSION expansion] [NOCREATE] [NONSCALING] ITEMS item [item "
+       "...]",
+       insert, many_to_insert},
+      {"BF.LOADCHUNK", 4, right::write, runs::at_once, first_word, "bloom",
+       "Refused: chunks of RedisBloom do not fit these filters", "key iterator data", refuse_dumps},
+      {"BF.MADD", -3, right::write, runs::on_worker, first_word, "bloom",
+       "Adds keys to a filter, which is made if there is none, and tells of each whether it was fresh",
+       "key item [item ...]", add, many_to_add},
+      {"BF.MEXISTS", -3, right::read, runs::on_worker, first_word, "bloom",
+       "Tells of each key whether it was probably added to a filter", "key item [item ...]", check,
+       many_to_check},
+      {"BF.RESERVE", -4, right::write, runs::on_worker, first_word, "bloom", "Makes a filter",
+       "key error_rate capacity [EXPANSION expansion] [NONSCALING]", reserve},
+      {"BF.SCANDUMP", 3, right::read, runs::at_once, first_word, "bloom",
+       "Refused: these filters have no chunks that RedisBloom would understand", "key iterator",
+       refuse_dumps},
+  };
+  return commands;
+}
+
+}  // namespace everseen::server

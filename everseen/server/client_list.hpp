@@ -1,0 +1,53 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace everseen::server {
+
+/// What others may know of a client, and do to it.
+struct client {
+  std::uint64_t id = 0;
+  std::string address{};        ///< of the client
+  std::string local_address{};  ///< where it came in
+  std::int64_t since_ms = 0;    ///< ms since 1970
+  std::atomic<std::int64_t> last_request_ms = 0;
+  std::atomic<const char*> last_command = "";
+  std::function<void()> end{};  ///< closes its connection, from any thread
+
+  void set_name(std::string name);
+  [[nodiscard]] std::string name() const;
+  void set_user(std::string name);
+  [[nodiscard]] std::string user() const;
+
+ private:
+  mutable std::mutex lock_{};
+  std::string name_{};
+  std::string user_ = "default";
+};
+
+/// The clients that are connected. Threads: any number.
+class client_list {
+ public:
+  /// Gives the client its id.
+  void add(const std::shared_ptr<client>& c);
+  void remove(std::uint64_t id);
+  [[nodiscard]] std::vector<std::shared_ptr<client>> all() const;
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  mutable std::mutex lock_{};
+  std::uint64_t last_id_ = 0;
+  std::map<std::uint64_t, std::shared_ptr<client>> by_id_{};
+};
+
+/// The line that CLIENT LIST gives of a client.
+[[nodiscard]] std::string describe(const client& c, std::int64_t now_ms);
+
+}  // namespace everseen::server

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/server/options.hpp"
+#include "everseen/server/shared_filter.hpp"
+#include "everseen/server/worker_pool.hpp"
+#include "everseen/store/store.hpp"
+
+namespace everseen::server {
+
+/// A store, and what its URL says of it.
+struct store_place {
+  std::shared_ptr<everseen::store> store;
+  bool batches_wait = false;  ///< a batch waits for a round trip or a sync
+  bool is_memory = false;     ///< filters end with this process
+};
+/// @throws error  as everseen::open_store
+[[nodiscard]] store_place open_place(std::string_view url);
+
+/// The filters of a store by the keys that clients call them, each open once for all.
+///
+/// Only find() returns at once; everything else may wait for the store. Threads: any number.
+class filter_shelf {
+ public:
+  filter_shelf(const store_place& where, const options& o, worker_pool& workers);
+
+  /// A filter that is open, or null.    Cost: a shared lock and a look-up.
+  [[nodiscard]] std::shared_ptr<shared_filter> find(std::string_view key) const;
+
+  /// A filter that exists, or null.
+  /// @throws error  as store::open
+  [[nodiscard]] std::shared_ptr<shared_filter> open(std::string_view key);
+
+  /// How a new filter is to be.
+  struct request {
+    spec_request spec;
+    wishes wished{};
+    std::optional<std::chrono::milliseconds> life{};  ///< it ends after this, used or not
+  };
+  /// @throws name_taken  there is one    @throws no_room    @throws error  as store::create
+  std::shared_ptr<shared_filter> create(std::string_view key, const request& r);
+  std::shared_ptr<shared_filter> open_or_create(std::string_view key, const request& r);
+
+  [[nodiscard]] bool exists(std::string_view key) const;
+  /// @return false  there was none
+  bool drop(std::string_view key);
+  /// Keys in ascending order.
+  [[nodiscard]] std::vector<std::string> keys() const;
+  /// Every filter that is open.
+  [[nodiscard]] std::vector<std::shared_ptr<shared_filter>> opened() const;
+
+  /// Makes a filter be opened anew when it is used next: what is open may not be what the store has.
+  void forget(const std::shared_ptr<shared_filter>& f);
+
+  /// Makes what was acknowledged survive a power loss.    @throws storage_error
+  void sync();
+
+  /// Drops filters whose time is up, and looks at how much memory the others take. To be called some times a
+  /// second.
+  void tend(event_time now);
+
+  /// Whether the filters may take no more memory: keys that need a place must be refused.
+  [[nodiscard]] bool is_full() const noexcept { return bytes_.load() > max_bytes_.load(); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::uint64_t max_bytes() const noexcept { return max_bytes_; }
+  void set_max_bytes(std::uint64_t most) noexcept { max_bytes_ = most; }
+
+  /// Whether a batch waits for a round trip or a sync, so that it must not be judged where clients are
+  /// served.
+  [[nodiscard]] bool batches_wait() const noexcept { return batches_wait_; }
+  /// Whether filters end with this process.
+  [[nodiscard]] bool is_memory() const noexcept { return is_memory_; }
+  [[nodiscard]] everseen::store& place() const noexcept { return *place_; }
+
+ private:
+  [[nodiscard]] spec plan(spec_request r) const;
+  std::shared_ptr<shared_filter> put(std::string_view key, std::shared_ptr<stored_filter> stored, wishes w);
+  std::shared_ptr<shared_filter> take(std::string_view key);
+
+  std::shared_ptr<everseen::store> place_;
+  worker_pool& workers_;
+  const join_queue::limits joined_;
+  const unsigned threads_;
+  const bool batches_wait_;
+  const bool is_memory_;
+  std::atomic<std::uint64_t> max_bytes_;
+  std::atomic<std::uint64_t> bytes_ = 0;
+  std::mutex changing_{};  // held while a filter is made, opened or dropped
+  mutable std::shared_mutex lock_{};
+  std::map<std::string, std::shared_ptr<shared_filter>, std::less<>> open_{};
+};
+
+/// A new filter would not fit into the memory that filters may take.
+class no_room : public parameter_error {
+ public:
+  using parameter_error::parameter_error;
+};
+
+}  // namespace everseen::server

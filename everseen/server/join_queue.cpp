@@ -1,0 +1,82 @@
+#include "everseen/server/join_queue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "everseen/core/error.hpp"
+#include "everseen/server/refusals.hpp"
+
+namespace everseen::server {
+
+void judge(filter& by, question q, key_batch& batch, std::optional<event_time> when) {
+  batch.verdicts.resize(batch.keys.size());
+  const std::span<const event_time> times(when ? &*when : nullptr, when ? 1 : 0);
+  try {
+    batch_result result = q == question::add ? by.add(batch.keys, batch.verdicts, times)
+                                             : by.may_contain(batch.keys, batch.verdicts, times);
+    if (result) return;
+    batch.fault = text_of(result.error());
+    batch.is_stale = result.error().ends_batch();
+  } catch (const error&) {  // a store may notice only now that the filter is gone
+    batch.fault = text_of_current_exception();
+    batch.is_stale = true;
+    std::fill(batch.verdicts.begin(), batch.verdicts.end(), verdict::unknown);
+  }
+}
+
+void join_queue::submit(key_batch& batch, std::optional<event_time> when, std::function<void()> done,
+                        std::shared_ptr<void> owner) {
+  {
+    const std::scoped_lock alone(lock_);
+    waiting_.push_back({&batch, when, std::move(done)});
+    if (on_their_way_ == limits_.at_once) return;
+    ++on_their_way_;
+  }
+  workers_.submit([this, owner = std::move(owner)] { run(); });
+}
+
+void join_queue::run() {
+  for (;;) {
+    std::vector<waiting> together = take();
+    if (together.empty()) return;
+    judge(together);
+    for (const waiting& each : together) each.done();
+  }
+}
+
+std::vector<join_queue::waiting> join_queue::take() {
+  const std::scoped_lock alone(lock_);
+  std::size_t keys = 0;
+  std::size_t count = 0;
+  while (count < waiting_.size() && (count == 0 || keys + waiting_[count].batch->keys.size() <= limits_.keys))
+    keys += waiting_[count++].batch->keys.size();
+  if (count == 0) --on_their_way_;
+  const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
+  std::vector<waiting> together(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(end));
+  waiting_.erase(waiting_.begin(), end);
+  return together;
+}
+
+void join_queue::judge(std::vector<waiting>& together) {
+  if (together.size() == 1) {
+    server::judge(filter_, question_, *together.front().batch, together.front().when);
+    return;
+  }
+  key_batch all;
+  for (const waiting& each : together)
+    all.keys.insert(all.keys.end(), each.batch->keys.begin(), each.batch->keys.end());
+  // They differ by less than a round trip, and time must not go back within a batch of a window.
+  const auto newest = std::max_element(together.begin(), together.end(),
+                                       [](const waiting& a, const waiting& b) { return a.when < b.when; });
+  server::judge(filter_, question_, all, newest->when);
+  auto from = all.verdicts.cbegin();
+  for (const waiting& each : together) {
+    const auto end = from + static_cast<std::ptrdiff_t>(each.batch->keys.size());
+    each.batch->verdicts.assign(from, end);
+    each.batch->is_stale = all.is_stale;
+    each.batch->fault = all.fault;
+    from = end;
+  }
+}
+
+}  // namespace everseen::server

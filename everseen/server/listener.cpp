@@ -1,0 +1,141 @@
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "everseen/core/error.hpp"
+#include "everseen/server/asio_connection.hpp"
+#include "everseen/server/asio_listener.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+namespace asio = boost::asio;
+using any_stream = asio::generic::stream_protocol;
+using boost::system::error_code;
+
+any_stream::endpoint endpoint_of(const listen_address& where) {
+  if (where.is == listen_address::kind::unix_socket) {
+    if (where.path.size() >= sizeof(sockaddr_un::sun_path))
+      throw parameter_error("the path of the Unix socket '" + where.path + "' is too long for the system");
+    return asio::local::stream_protocol::endpoint(where.path);
+  }
+  return asio::ip::tcp::endpoint(asio::ip::make_address(where.host), where.port);
+}
+
+/// A socket file to which nobody answers is left from a server that was killed.
+void remove_dead_socket(const listen_address& where, asio::io_context& context) {
+  struct stat file {};
+  if (::lstat(where.path.c_str(), &file) != 0 || !S_ISSOCK(file.st_mode)) return;
+  asio::local::stream_protocol::socket probe(context);
+  error_code fault;
+  probe.connect(where.path, fault);
+  if (fault == asio::error::connection_refused) ::unlink(where.path.c_str());
+}
+
+std::string text_of(const any_stream::endpoint& e) {
+  if (e.data()->sa_family == AF_UNIX) return "unix:0";
+  asio::ip::tcp::endpoint address;
+  std::memcpy(address.data(), e.data(), e.size());
+  const std::string ip = address.address().to_string();
+  const bool six = address.address().is_v6();
+  return (six ? "[" + ip + "]" : ip) + ":" + std::to_string(address.port());
+}
+
+}  // namespace
+
+listener::listener(service& all, const std::vector<std::unique_ptr<loop>>& loops, const listen_address& where,
+                   asio::ssl::context* tls)
+    : all_(all),
+      loops_(loops),
+      address_(where),
+      tls_(tls),
+      acceptor_(loops.front()->context()),
+      pause_(loops.front()->context()) {
+  const auto endpoint = endpoint_of(where);
+  const bool is_unix = where.is == listen_address::kind::unix_socket;
+  if (is_unix) remove_dead_socket(where, loops.front()->context());
+  error_code fault;
+  acceptor_.open(endpoint.protocol(), fault);
+  if (!fault && !is_unix) acceptor_.set_option(asio::socket_base::reuse_address(true), fault);
+  if (!fault) acceptor_.bind(endpoint, fault);
+  if (!fault) acceptor_.listen(asio::socket_base::max_listen_connections, fault);
+  if (fault)
+    throw storage_error("cannot listen on " + where.text() + ": " + fault.message(), fault.value(),
+                        where.text());
+  if (is_unix || where.port != 0) return;
+  asio::ip::tcp::endpoint given;
+  const auto local = acceptor_.local_endpoint();
+  std::memcpy(given.data(), local.data(), local.size());
+  address_.port = given.port();
+}
+
+listener::~listener() {
+  if (address_.is == listen_address::kind::unix_socket) ::unlink(address_.path.c_str());
+}
+
+void listener::begin() {
+  asio::post(loops_.front()->context(), [this] { accept(); });
+}
+
+void listener::stop() {
+  asio::post(loops_.front()->context(), [this] {
+    error_code ignored;
+    acceptor_.close(ignored);
+    pause_.cancel();
+  });
+}
+
+void listener::accept() {
+  loop& home = *loops_[next_++ % loops_.size()];
+  acceptor_.async_accept(home.context(), [this, &home](error_code fault, any_stream::socket socket) {
+    if (fault == asio::error::operation_aborted || !acceptor_.is_open()) return;
+    if (!fault) {
+      take_in(std::move(socket), home);
+      return accept();
+    }
+    // Out of descriptors, most likely: the next try must wait for one.
+    pause_.expires_after(std::chrono::milliseconds(100));
+    pause_.async_wait([this](error_code stopped) {
+      if (!stopped) accept();
+    });
+  });
+}
+
+void listener::take_in(any_stream::socket socket, loop& home) {
+  all_.count.connections.fetch_add(1, std::memory_order_relaxed);
+  error_code fault;
+  if (all_.clients().size() >= all_.tunable.max_connections) {
+    all_.count.refused_connections.fetch_add(1, std::memory_order_relaxed);
+    constexpr std::string_view text = "-ERR max number of clients reached\r\n";
+    socket.non_blocking(true, fault);
+    socket.write_some(asio::buffer(text), fault);
+    return;
+  }
+  auto who = std::make_shared<client>();
+  const auto remote = socket.remote_endpoint(fault);
+  if (fault) return;  // gone already
+  const auto local = socket.local_endpoint(fault);
+  if (fault) return;
+  who->address = text_of(remote);
+  who->local_address = text_of(local);
+  who->since_ms = service::now().time_since_epoch().count();
+  who->last_request_ms = who->since_ms;
+  if (address_.is != listen_address::kind::unix_socket) {
+    socket.set_option(asio::ip::tcp::no_delay(true), fault);
+    socket.set_option(asio::socket_base::keep_alive(true), fault);
+  }
+  asio::post(home.context(), [this, &home, who = std::move(who), s = std::move(socket)]() mutable {
+    if (!home.is_draining()) begin_connection(home, all_, std::move(s), tls_, std::move(who));
+  });
+}
+
+}  // namespace everseen::server

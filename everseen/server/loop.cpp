@@ -1,0 +1,63 @@
+#include <vector>
+
+#include <boost/asio/post.hpp>
+
+#include "everseen/server/asio_loop.hpp"
+
+namespace everseen::server {
+
+loop::loop()
+    : work_(context_.get_executor()), timer_(context_), thread_([this] {
+        tick();
+        context_.run();
+      }) {}
+
+loop::~loop() {
+  finish();
+}
+
+void loop::tick() {
+  timer_.expires_after(std::chrono::seconds(1));
+  timer_.async_wait([this](boost::system::error_code fault) {
+    if (fault) return;
+    const auto now = connection::clock::now();
+    std::vector<std::shared_ptr<connection>> all;  // a look may remove it
+    for (const auto& [raw, weak] : connections_)
+      if (auto c = weak.lock()) all.push_back(std::move(c));
+    for (const auto& each : all) each->look_at_clock(now);
+    tick();
+  });
+}
+
+void loop::add(const std::shared_ptr<connection>& c) {
+  connections_.emplace(c.get(), c);
+}
+
+void loop::for_each(void (connection::*what)()) {
+  std::vector<std::shared_ptr<connection>> all;
+  for (const auto& [raw, weak] : connections_)
+    if (auto c = weak.lock()) all.push_back(std::move(c));
+  for (const auto& each : all) (each.get()->*what)();
+}
+
+void loop::drain() {
+  boost::asio::post(context_, [this] {
+    is_draining_ = true;
+    for_each(&connection::drain);
+  });
+}
+
+void loop::close_all() {
+  boost::asio::post(context_, [this] { for_each(&connection::close); });
+}
+
+void loop::finish() {
+  if (!thread_.joinable()) return;
+  boost::asio::post(context_, [this] {
+    timer_.cancel();
+    work_.reset();
+  });
+  thread_.join();
+}
+
+}  // namespace everseen::server

@@ -1,0 +1,146 @@
+#include "everseen/server/server.hpp"
+
+#include <algorithm>
+#include <string>
+#include <thread>
+
+#include <boost/asio/ssl/context.hpp>
+#include <sys/resource.h>
+
+#include "everseen/core/error.hpp"
+#include "everseen/server/asio_listener.hpp"
+#include "everseen/server/asio_loop.hpp"
+#include "everseen/server/service.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+namespace asio = boost::asio;
+
+/// How often the server looks whether it is to stop, and after the filters.
+constexpr std::chrono::milliseconds glance{50};
+
+options completed(options o) {
+  if (o.threads == 0) o.threads = std::max(1U, std::thread::hardware_concurrency());
+  o.store_threads = std::max(1U, o.store_threads);
+  return o;
+}
+
+void must_be_safe(const options& o) {
+  if (o.listen.empty()) throw parameter_error("there is nothing to listen on; give --listen ADDRESS:PORT");
+  for (const listen_address& where : o.listen) {
+    if (where.is == listen_address::kind::tls && (o.tls.cert_file.empty() || o.tls.key_file.empty()))
+      throw parameter_error("listening on " + where.text() + " needs --tls-cert and --tls-key");
+    if (where.is_local() || !o.users.empty() || o.open_to_strangers) continue;
+    throw parameter_error(
+        "listening on " + where.text() +
+        " would let everybody on the network use and drop filters; give --password or --user, or "
+        "say --open-to-strangers");
+  }
+}
+
+/// A descriptor for each client, and some for filters.
+void raise_descriptor_limit() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void require(boost::system::error_code fault, const std::string& what, const std::string& path) {
+  if (fault) throw storage_error("cannot read " + what + " " + path + ": " + fault.message(), 0, path);
+}
+
+/// Null where nobody listens by TLS.
+std::unique_ptr<asio::ssl::context> make_tls(const options& o) {
+  const bool wanted = std::any_of(o.listen.begin(), o.listen.end(), [](const listen_address& each) {
+    return each.is == listen_address::kind::tls;
+  });
+  if (!wanted) return nullptr;
+  auto tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
+  tls->set_options(asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
+  boost::system::error_code fault;
+  tls->use_certificate_chain_file(o.tls.cert_file, fault);
+  require(fault, "the certificate", o.tls.cert_file);
+  tls->use_private_key_file(o.tls.key_file, asio::ssl::context::pem, fault);
+  require(fault, "the private key", o.tls.key_file);
+  if (o.tls.ca_file.empty()) return tls;
+  tls->load_verify_file(o.tls.ca_file, fault);
+  require(fault, "the certificates of the CA", o.tls.ca_file);
+  tls->set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert);
+  return tls;
+}
+
+}  // namespace
+
+/// What the server is made of, in the order in which it comes to life.
+class resp_server::house {
+ public:
+  house(const options& o, const store_place& where) : all_(o, where), tls_(make_tls(o)) {
+    for (unsigned i = 0; i < o.threads; ++i) loops_.push_back(std::make_unique<loop>());
+    for (const listen_address& each : o.listen)
+      listeners_.push_back(std::make_unique<listener>(
+          all_, loops_, each, each.is == listen_address::kind::tls ? tls_.get() : nullptr));
+  }
+
+  ~house() { end(); }
+  house(const house&) = delete;
+  house& operator=(const house&) = delete;
+
+  [[nodiscard]] std::vector<listen_address> addresses() const {
+    std::vector<listen_address> all;
+    for (const auto& each : listeners_) all.push_back(each->address());
+    return all;
+  }
+
+  void run_until(const std::function<bool()>& must_stop) {
+    for (const auto& each : listeners_) each->begin();
+    while (!must_stop() && !all_.must_stop()) {
+      std::this_thread::sleep_for(glance);
+      all_.filters().tend(service::now());
+    }
+    end();
+    all_.filters().sync();
+  }
+
+ private:
+  /// Nobody comes in any more; who is in is answered, for a while; then the threads end.
+  void end() {
+    if (has_ended_) return;
+    has_ended_ = true;
+    for (const auto& each : listeners_) each->stop();
+    for (const auto& each : loops_) each->drain();
+    const auto deadline = std::chrono::steady_clock::now() + all_.settings().drain_timeout;
+    while (all_.clients().size() > 0 && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    for (const auto& each : loops_) each->close_all();
+    all_.workers().finish();
+    for (const auto& each : loops_) each->finish();
+  }
+
+  // Loops hold connections, which use the service, until their threads have ended.
+  service all_;
+  std::unique_ptr<asio::ssl::context> tls_;
+  std::vector<std::unique_ptr<loop>> loops_{};
+  std::vector<std::unique_ptr<listener>> listeners_{};
+  bool has_ended_ = false;
+};
+
+resp_server::resp_server(const options& o, const store_place& where) {
+  must_be_safe(o);
+  raise_descriptor_limit();
+  house_ = std::make_unique<house>(completed(o), where);
+}
+
+resp_server::~resp_server() = default;
+
+std::vector<listen_address> resp_server::addresses() const {
+  return house_->addresses();
+}
+
+void resp_server::run_until(const std::function<bool()>& must_stop) {
+  house_->run_until(must_stop);
+}
+
+}  // namespace everseen::server

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "everseen/server/filter_shelf.hpp"
+#include "everseen/server/options.hpp"
+
+namespace everseen::server {
+
+/// A server of filters over the Redis protocol: listens, serves, and ends in order.
+///
+///     resp_server server(options, open_place("file:/var/lib/everseen"));
+///     server.run_until([] { return is_signalled(); });
+///
+/// Connections are spread over threads, one event loop each. What is judged in memory is judged there; what
+/// waits for a disk or for other servers runs on threads of its own: see session and join_queue.
+class resp_server {
+ public:
+  /// Clients can connect from now on, and are served once it runs.
+  /// @throws parameter_error  the options make no sense, or expose the server without a password
+  /// @throws storage_error    an address is taken, a certificate cannot be read
+  resp_server(const options& o, const store_place& where);
+  ~resp_server();
+  resp_server(const resp_server&) = delete;
+  resp_server& operator=(const resp_server&) = delete;
+
+  /// Where it listens, with the ports that it was given.
+  [[nodiscard]] std::vector<listen_address> addresses() const;
+
+  /// Serves until it is told to stop, or a client says SHUTDOWN; then answers what is under way and makes all
+  /// that was acknowledged survive.
+  /// @param must_stop  asked some times a second
+  /// @throws storage_error  the disk refused the last sync
+  void run_until(const std::function<bool()>& must_stop);
+
+ private:
+  class house;
+  std::unique_ptr<house> house_;
+};
+
+}  // namespace everseen::server

@@ -1,0 +1,41 @@
+#include "everseen/server/service.hpp"
+
+#include <utility>
+
+namespace everseen::server {
+
+namespace {
+
+/// Compares in a time that depends on the length of what was tried alone.
+bool is_same(std::string_view secret, std::string_view tried) noexcept {
+  unsigned difference = secret.size() == tried.size() ? 0 : 1;
+  for (std::size_t i = 0; i < tried.size(); ++i)
+    difference |= static_cast<unsigned char>(tried[i]) ^
+                  static_cast<unsigned char>(secret.empty() ? ~tried[i] : secret[i % secret.size()]);
+  return difference == 0;
+}
+
+}  // namespace
+
+service::service(server::options o, const store_place& where)
+    : settings_(std::move(o)),
+      started_(now()),
+      filters_(where, settings_, workers_),
+      workers_(settings_.store_threads) {
+  count.last_save_s = std::chrono::duration_cast<std::chrono::seconds>(started_.time_since_epoch()).count();
+  tunable.max_connections = settings_.max_connections;
+  tunable.idle_timeout_s = settings_.idle_timeout.count();
+}
+
+std::optional<right> service::rights_of(std::string_view user, std::string_view password) const {
+  std::optional<right> found;
+  for (const user_account& each : settings_.users)
+    if (is_same(each.password, password) && each.name == user) found = each.may;
+  return found;
+}
+
+event_time service::now() {
+  return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
+
+}  // namespace everseen::server

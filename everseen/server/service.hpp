@@ -1,0 +1,66 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "everseen/server/client_list.hpp"
+#include "everseen/server/filter_shelf.hpp"
+#include "everseen/server/options.hpp"
+#include "everseen/server/worker_pool.hpp"
+
+namespace everseen::server {
+
+/// What all sessions of a server share. It knows no socket. Threads: any number.
+class service {
+ public:
+  service(options o, const store_place& where);
+
+  [[nodiscard]] const server::options& settings() const noexcept { return settings_; }
+  [[nodiscard]] filter_shelf& filters() noexcept { return filters_; }
+  [[nodiscard]] client_list& clients() noexcept { return clients_; }
+  [[nodiscard]] worker_pool& workers() noexcept { return workers_; }
+
+  /// Whether a client must say who he is before he may do anything.
+  [[nodiscard]] bool asks_for_password() const noexcept { return !settings_.users.empty(); }
+  /// What a user may do; nothing of either is told to who does not know both.
+  /// Cost: the same for any password of the same length.
+  [[nodiscard]] std::optional<right> rights_of(std::string_view user, std::string_view password) const;
+
+  [[nodiscard]] static event_time now();
+  [[nodiscard]] event_time started() const noexcept { return started_; }
+
+  /// Asks whoever runs the server to end it in order.
+  void ask_to_stop() noexcept { must_stop_ = true; }
+  [[nodiscard]] bool must_stop() const noexcept { return must_stop_; }
+
+  /// Counted since the start, for INFO.
+  struct counters {
+    std::atomic<std::uint64_t> connections = 0;
+    std::atomic<std::uint64_t> refused_connections = 0;
+    std::atomic<std::uint64_t> commands = 0;
+    std::atomic<std::uint64_t> keys_added = 0;
+    std::atomic<std::uint64_t> keys_checked = 0;
+    std::atomic<std::int64_t> last_save_s = 0;
+  } count;
+
+  /// May be changed while it runs, by CONFIG SET.
+  struct changeable {
+    std::atomic<std::size_t> max_connections;
+    std::atomic<std::int64_t> idle_timeout_s;
+  } tunable;
+
+ private:
+  const server::options settings_;
+  const event_time started_;
+  std::atomic<bool> must_stop_ = false;
+  client_list clients_{};
+  filter_shelf filters_;
+  worker_pool workers_;  // ends first: its work uses all the others
+};
+
+}  // namespace everseen::server

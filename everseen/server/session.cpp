@@ -1,0 +1,200 @@
+#include "everseen/server/session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "everseen/server/refusals.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+/// Replies that are gathered before they are sent, and keys before they are judged: what fits the caches.
+constexpr std::size_t output_pause_bytes = 256 << 10;
+constexpr std::size_t board_keys = 16'384;
+
+}  // namespace
+
+session::session(service& all, std::shared_ptr<client> who, std::function<void()> wake)
+    : all_(all),
+      client_(std::move(who)),
+      wake_(std::move(wake)),
+      parser_(all.asks_for_password() ? wire::stranger_limits : all.settings().request),
+      rights_(all.asks_for_password() ? right::nothing : right::admin) {}
+
+session::~session() = default;
+
+session::progress session::run(std::string_view unread) {
+  progress p;
+  if (is_suspended_) {
+    is_suspended_ = false;
+    board_.write_replies(all_, reply_);
+    p.used = std::exchange(used_by_worker_, 0);
+  }
+  while (!is_ending_) {
+    if (output_.size() > output_pause_bytes || board_.keys() > board_keys) {
+      if (!settle()) return p.is = state::suspended, p;
+      if (output_.size() > output_pause_bytes) return p.is = state::wants_room, p;
+    }
+    const auto is = parser_.next(unread.substr(p.used));
+    is_in_request_ = is == wire::request_parser::outcome::incomplete && p.used < unread.size();
+    if (is != wire::request_parser::outcome::request) {
+      if (!settle()) return p.is = state::suspended, p;  // a fault is found again later
+      if (is == wire::request_parser::outcome::incomplete) return p;
+      reply_.error(parser_.fault());
+      is_ending_ = true;
+      break;
+    }
+    if (parser_.words().empty())
+      p.used += parser_.size();
+    else if (serve(parser_.words(), p) == next::stop)
+      return p.is = state::suspended, p;
+  }
+  return p.is = state::ending, p;
+}
+
+/// Answers one request, or puts it on the board. Counts its bytes as used unless it has to wait.
+session::next session::serve(word_list request, progress& p) {
+  const command* const what = command_of(request[0]);
+  if (what != nullptr && what->batched != nullptr && !transaction_ && batch(*what, request)) {
+    p.used += parser_.size();
+    return next::go_on;
+  }
+  // It may depend on what is on the board, and its reply comes behind. The parser will find it again.
+  if (!settle()) return next::stop;
+  const auto size = parser_.size();
+  all_.count.commands.fetch_add(1, std::memory_order_relaxed);
+  if (const auto why = why_not(what, request)) {
+    refuse(*why);
+  } else if (transaction_ && !what->in_transaction_at_once) {
+    write_down(request);
+  } else if (what->place == runs::on_worker) {
+    used_by_worker_ = size;
+    run_on_worker(*what, request);
+    return next::stop;
+  } else {
+    run_request(*what, request);
+  }
+  p.used += size;
+  return next::go_on;
+}
+
+bool session::batch(const command& what, word_list request) {
+  if (what.needs > rights_ || !what.takes(request.size())) return false;
+  const auto keys = what.batched(request);
+  if (!keys) return false;
+  const auto filter = filter_of(request[1]);
+  if (!filter || !board_.put(filter, *keys)) return false;
+  all_.count.commands.fetch_add(1, std::memory_order_relaxed);
+  client_->last_command.store(what.name.data(), std::memory_order_relaxed);
+  return true;
+}
+
+std::shared_ptr<shared_filter> session::filter_of(std::string_view key) {
+  if (key == last_key_)
+    if (auto f = last_filter_.lock(); f && !f->is_gone) return f;
+  auto found = all_.filters().find(key);
+  if (!found || found->is_gone) return nullptr;
+  last_key_ = key;
+  last_filter_ = found;
+  return found;
+}
+
+bool session::settle() {
+  if (board_.is_empty()) return true;
+  if (!all_.filters().batches_wait()) {
+    board_.judge(all_);
+    board_.write_replies(all_, reply_);
+    return true;
+  }
+  is_suspended_ = true;
+  board_.send(all_, wake_);
+  return false;
+}
+
+void session::run_on_worker(const command& what, word_list request) {
+  is_suspended_ = true;
+  all_.workers().submit([this, &what, request] {
+    run_request(what, request);
+    wake_();
+  });
+}
+
+void session::run_request(const command& what, word_list request) {
+  client_->last_command.store(what.name.data(), std::memory_order_relaxed);
+  const std::size_t before = output_.size();
+  try {
+    call c{all_, *this, request, reply_, what};
+    what.run(c);
+  } catch (...) {
+    output_.resize(before);  // a reply that had begun
+    reply_.error(text_of_current_exception());
+  }
+}
+
+const command* session::command_of(std::string_view name) {
+  if (last_command_ != nullptr && name == last_name_) return last_command_;
+  const command* const found = find_command(name);
+  if (found != nullptr) {
+    last_command_ = found;
+    last_name_ = name;
+  }
+  return found;
+}
+
+std::optional<refusal> session::why_not(const command* what, word_list request) const {
+  if (what == nullptr) {
+    std::string arguments;
+    for (const std::string_view word : request.subspan(1))
+      if (arguments.size() < 128) arguments += fmt::format("'{}' ", word.substr(0, 128));
+    return refusal{fmt::format("ERR unknown command '{}', with args beginning with: {}",
+                               request[0].substr(0, 128), arguments)};
+  }
+  if (!what->takes(request.size())) return wrong_arity(what->name);
+  if (what->needs <= rights_) return std::nullopt;
+  if (rights_ == right::nothing) return refusal{"NOAUTH Authentication required."};
+  return refusal{fmt::format("NOPERM this user has no permissions to run the '{}' command", what->name)};
+}
+
+void session::refuse(const refusal& why) {
+  if (transaction_) transaction_->is_broken = true;
+  reply_.error(why.text);
+}
+
+void session::write_down(word_list request) {
+  transaction_->requests.emplace_back(request.begin(), request.end());
+  reply_.status("QUEUED");
+}
+
+void session::begin_transaction() {
+  if (transaction_) throw refusal{"ERR MULTI calls can not be nested"};
+  transaction_.emplace();
+}
+
+session::transaction session::end_transaction(std::string_view command) {
+  if (!transaction_) throw refusal{fmt::format("ERR {} without MULTI", command)};
+  return *std::exchange(transaction_, std::nullopt);
+}
+
+void session::reset() {
+  transaction_.reset();
+  set_version(wire::protocol::resp2);
+  client_->set_name({});
+  client_->set_user("default");
+  if (!all_.asks_for_password()) return;
+  rights_ = right::nothing;
+  parser_.set_limits(wire::stranger_limits);
+}
+
+bool session::log_in(std::string_view user, std::string_view password) {
+  const auto may = all_.rights_of(user, password);
+  if (!may) return false;
+  rights_ = *may;
+  client_->set_user(std::string(user));
+  parser_.set_limits(all_.settings().request);
+  return true;
+}
+
+}  // namespace everseen::server

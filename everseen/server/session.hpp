@@ -1,0 +1,120 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/server/batch_board.hpp"
+#include "everseen/server/client_list.hpp"
+#include "everseen/server/command.hpp"
+#include "everseen/server/service.hpp"
+#include "everseen/wire/reply_writer.hpp"
+#include "everseen/wire/request_parser.hpp"
+
+namespace everseen::server {
+
+/// One client's conversation: bytes of requests in, bytes of replies out. Knows no socket.
+///
+/// Requests about keys are not answered one by one: those of one read of the socket that ask the same filter
+/// the same question become one batch, as long as no other request stands between them that could tell the
+/// difference. Replies come in the order of the requests, always.
+///
+/// What may wait for the store runs on a worker; meanwhile the session is suspended: the bytes given to run()
+/// must stay where they are, and nothing but the worker may touch it.
+///
+/// Threads: one at a time.
+class session {
+ public:
+  /// @param wake  called on another thread when a suspended session can go on; it must make run() be called
+  session(service& all, std::shared_ptr<client> who, std::function<void()> wake);
+  ~session();
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+
+  enum class state : std::uint8_t {
+    wants_bytes,  ///< all whole requests were answered
+    wants_room,   ///< there is more to answer once output() has been sent
+    suspended,    ///< wait for wake(), then run() again with the same bytes
+    ending,       ///< send output(), then close
+  };
+  struct progress {
+    state is = state::wants_bytes;
+    std::size_t used = 0;  ///< bytes of requests that are done with
+  };
+
+  /// Answers what it can.
+  /// @param unread  what has come behind the bytes used so far
+  progress run(std::string_view unread);
+
+  /// Replies to be sent. Whoever sends them takes them out.
+  [[nodiscard]] std::string& output() noexcept { return output_; }
+  /// Whether a request has begun and not yet ended.
+  [[nodiscard]] bool is_in_request() const noexcept { return is_in_request_; }
+  /// Bytes that the buffer should hold for the request that has begun.
+  [[nodiscard]] std::size_t needed_bytes() const noexcept { return parser_.needed(); }
+
+  // What commands see of it and change:
+
+  [[nodiscard]] client& self() noexcept { return *client_; }
+  [[nodiscard]] wire::protocol version() const noexcept { return reply_.version(); }
+  void set_version(wire::protocol v) noexcept { reply_.set_version(v); }
+  [[nodiscard]] right rights() const noexcept { return rights_; }
+  /// @return false  nobody is known by these
+  bool log_in(std::string_view user, std::string_view password);
+  void end() noexcept { is_ending_ = true; }
+  /// Runs one request here and now, whatever it waits for. Writes one reply.
+  void run_request(const command& what, word_list request);
+
+  /// As if it had just begun.
+  void reset();
+
+  /// What was written down since MULTI.
+  struct transaction {
+    std::vector<std::vector<std::string>> requests{};
+    bool is_broken = false;  ///< a request was refused, so none of them will run
+  };
+  /// @throws refusal  there is one already
+  void begin_transaction();
+  /// Takes it out.    @param command  for the refusal    @throws refusal  there is none
+  [[nodiscard]] transaction end_transaction(std::string_view command);
+
+ private:
+  enum class next : std::uint8_t { go_on, stop };
+
+  next serve(word_list request, progress& p);
+  bool batch(const command& what, word_list request);
+  [[nodiscard]] std::shared_ptr<shared_filter> filter_of(std::string_view key);
+  /// @return false  the batches are on their way; the session is suspended
+  bool settle();
+  void run_on_worker(const command& what, word_list request);
+  [[nodiscard]] const command* command_of(std::string_view name);
+  [[nodiscard]] std::optional<refusal> why_not(const command* what, word_list request) const;
+  void refuse(const refusal& why);
+  void write_down(word_list request);
+
+  service& all_;
+  std::shared_ptr<client> client_;
+  std::function<void()> wake_;
+  wire::request_parser parser_;
+  std::string output_{};
+  wire::reply_writer reply_{output_};
+  right rights_;
+  std::optional<transaction> transaction_{};
+  batch_board board_;
+  bool is_in_request_ = false;
+  bool is_ending_ = false;
+  bool is_suspended_ = false;
+  std::size_t used_by_worker_ = 0;  // bytes of the request that a worker runs
+  const command* last_command_ = nullptr;
+  std::string last_name_{};
+  std::weak_ptr<shared_filter> last_filter_{};
+  std::string last_key_{};
+};
+
+}  // namespace everseen::server

@@ -1,0 +1,29 @@
+#include "everseen/server/shared_filter.hpp"
+
+#include <utility>
+
+#include "everseen/server/planned_bytes.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+std::int64_t end_of(const filter& f) {
+  const auto end = f.stored().ends_at();
+  return end ? end->time_since_epoch().count() : shared_filter::no_end;
+}
+
+}  // namespace
+
+shared_filter::shared_filter(std::string k, everseen::filter opened, wishes w, worker_pool& workers,
+                             join_queue::limits joined)
+    : key(std::move(k)),
+      handle(std::move(opened)),
+      wished(w),
+      planned_bytes(server::planned_bytes(handle.get_spec())),
+      bytes(planned_bytes),
+      ends_at_ms(end_of(handle)),
+      adds(handle, question::add, workers, joined),
+      checks(handle, question::check, workers, joined) {}
+
+}  // namespace everseen::server

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "everseen/filter/filter.hpp"
+#include "everseen/server/join_queue.hpp"
+
+namespace everseen::server {
+
+/// What the Redis protocol lets a filter be made with beside what everseen keeps.
+struct wishes {
+  /// EXPANSION as it was asked for; BF.INFO tells it. A layer holds twice the keys of the one before it
+  /// whatever it says: doc/semantics.md, "Over the Redis protocol".
+  std::uint32_t expansion = 2;
+};
+
+/// An open filter, as all clients of the server use it. Threads: any number.
+struct shared_filter {
+  shared_filter(std::string key, everseen::filter opened, wishes w, worker_pool& workers,
+                join_queue::limits joined);
+
+  [[nodiscard]] join_queue& queue(question q) noexcept { return q == question::add ? adds : checks; }
+  [[nodiscard]] bool has_window() const noexcept { return handle.get_spec().window.has_value(); }
+
+  const std::string key;  ///< as clients call it
+  everseen::filter handle;
+  const wishes wished;
+  const std::uint64_t planned_bytes;     ///< of the first layer, which a store may make later
+  std::atomic<std::uint64_t> bytes;      ///< as last looked at
+  std::atomic<std::int64_t> ends_at_ms;  ///< ms since 1970; never: no_end
+  std::atomic<bool> is_gone = false;     ///< dropped, or to be opened anew
+  join_queue adds;
+  join_queue checks;
+
+  static constexpr std::int64_t no_end = INT64_MAX;
+};
+
+}  // namespace everseen::server

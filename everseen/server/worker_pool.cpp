@@ -1,0 +1,42 @@
+#include "everseen/server/worker_pool.hpp"
+
+#include <utility>
+
+namespace everseen::server {
+
+worker_pool::worker_pool(unsigned threads) {
+  for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+}
+
+void worker_pool::finish() {
+  {
+    const std::scoped_lock alone(lock_);
+    is_ending_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& each : threads_) each.join();
+  threads_.clear();
+}
+
+void worker_pool::submit(std::function<void()> work) {
+  {
+    const std::scoped_lock alone(lock_);
+    waiting_.push_back(std::move(work));
+  }
+  changed_.notify_one();
+}
+
+void worker_pool::run() {
+  std::unique_lock alone(lock_);
+  for (;;) {
+    changed_.wait(alone, [this] { return is_ending_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    const auto work = std::move(waiting_.front());
+    waiting_.pop_front();
+    alone.unlock();
+    work();
+    alone.lock();
+  }
+}
+
+}  // namespace everseen::server

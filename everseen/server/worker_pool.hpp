@@ -1,0 +1,38 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace everseen::server {
+
+/// Threads for work that may wait for a disk or a server, so that those that serve connections never do.
+///
+/// Work is done in order of its arrival, as far as there are threads. Threads: any may submit.
+class worker_pool {
+ public:
+  explicit worker_pool(unsigned threads);
+  ~worker_pool() { finish(); }
+  worker_pool(const worker_pool&) = delete;
+  worker_pool& operator=(const worker_pool&) = delete;
+
+  /// Finishes what was submitted, and what that submits. Nothing may be submitted afterwards.
+  void finish();
+
+  /// @param work  must not throw
+  void submit(std::function<void()> work);
+
+ private:
+  void run();
+
+  std::mutex lock_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> waiting_;
+  bool is_ending_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace everseen::server

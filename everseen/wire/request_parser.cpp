@@ -1,0 +1,127 @@
+#include "everseen/wire/request_parser.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "everseen/wire/typed_line.hpp"
+
+namespace everseen::wire {
+
+namespace {
+
+/// A length as the protocol writes it: digits and a line end.
+struct length_line {
+  enum class state : std::uint8_t { whole, cut, wrong };
+  state is = state::cut;
+  bool negative = false;
+  std::uint64_t value = 0;
+  const char* end = nullptr;  // behind the line end
+};
+
+/// More digits than any limit has are wrong before they overflow.
+constexpr int most_digits = 18;
+
+length_line read_length(const char* at, const char* end) noexcept {
+  length_line line;
+  if (at != end && *at == '-') line.negative = true, ++at;
+  const char* const first = at;
+  for (; at != end; ++at) {
+    const unsigned digit = static_cast<unsigned char>(*at) - unsigned{'0'};
+    if (digit > 9) break;
+    line.value = line.value * 10 + digit;
+    if (at - first >= most_digits) return line.is = length_line::state::wrong, line;
+  }
+  if (at == end) return line;
+  if (*at != '\r' || at == first) return line.is = length_line::state::wrong, line;
+  if (at + 1 == end) return line;
+  line.is = at[1] == '\n' ? length_line::state::whole : length_line::state::wrong;
+  line.end = at + 2;
+  return line;
+}
+
+}  // namespace
+
+request_parser::outcome request_parser::next(std::string_view unread) {
+  if (is_done_) {
+    words_.clear();
+    position_ = 0;
+    in_array_ = false;
+    is_done_ = false;
+    base_ = unread.data();
+  }
+  needed_ = 0;
+  if (unread.empty()) return outcome::incomplete;
+  if (unread.data() != base_) move_words(unread.data());
+  const outcome is = unread.front() == '*' ? read_array(unread) : read_line(unread);
+  is_done_ = is != outcome::incomplete;
+  return is;
+}
+
+request_parser::outcome request_parser::read_array(std::string_view unread) {
+  const char* const begin = unread.data();
+  const char* const end = begin + unread.size();
+  const char* at = begin + position_;
+  if (!in_array_) {
+    const length_line line = read_length(at + 1, end);
+    if (line.is == length_line::state::cut) return outcome::incomplete;
+    if (line.is == length_line::state::wrong) return refuse("ERR Protocol error: invalid multibulk length");
+    if (!line.negative && line.value > limits_.arguments)
+      return refuse("ERR Protocol error: invalid multibulk length");
+    in_array_ = true;
+    words_left_ = line.negative ? 0 : line.value;  // *-1 and *0 ask for nothing
+    at = line.end;
+    position_ = static_cast<std::size_t>(at - begin);
+  }
+
+  for (; words_left_ > 0; --words_left_) {
+    if (at == end) return outcome::incomplete;
+    if (*at != '$') return refuse(std::string("ERR Protocol error: expected '$', got '") + *at + "'");
+    const length_line line = read_length(at + 1, end);
+    if (line.is == length_line::state::cut) return outcome::incomplete;
+    if (line.is == length_line::state::wrong || line.negative || line.value > limits_.argument_bytes)
+      return refuse("ERR Protocol error: invalid bulk length");
+    const auto before = static_cast<std::size_t>(line.end - begin);
+    if (before + line.value > limits_.request_bytes) return refuse("ERR Protocol error: too big request");
+    if (static_cast<std::size_t>(end - line.end) < line.value + 2) {
+      needed_ = before + line.value + 2;
+      return outcome::incomplete;
+    }
+    const char* const behind = line.end + line.value;
+    if (behind[0] != '\r' || behind[1] != '\n') return refuse("ERR Protocol error: invalid bulk length");
+    words_.emplace_back(line.end, line.value);
+    at = behind + 2;
+    position_ = static_cast<std::size_t>(at - begin);
+  }
+  return outcome::request;
+}
+
+request_parser::outcome request_parser::read_line(std::string_view unread) {
+  const std::size_t newline = unread.find('\n', position_);
+  if (std::min(newline, unread.size()) > limits_.inline_bytes)
+    return refuse("ERR Protocol error: too big inline request");
+  if (newline == std::string_view::npos) {
+    position_ = unread.size();
+    return outcome::incomplete;
+  }
+  position_ = newline + 1;
+  std::string_view line = unread.substr(0, newline);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (!split_typed_line(line, typed_, words_))
+    return refuse("ERR Protocol error: unbalanced quotes in request");
+  if (words_.size() > limits_.arguments) return refuse("ERR Protocol error: too big inline request");
+  return outcome::request;
+}
+
+request_parser::outcome request_parser::refuse(std::string why) {
+  fault_ = std::move(why);
+  words_.clear();
+  return outcome::malformed;
+}
+
+void request_parser::move_words(const char* to) noexcept {
+  for (std::string_view& word : words_) word = {to + (word.data() - base_), word.size()};
+  base_ = to;
+}
+
+}  // namespace everseen::wire

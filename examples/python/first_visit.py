@@ -1,0 +1,9 @@
+#!/usr/bin/env python3
+"""Tells of each argument whether it comes for the first time. Needs `everseen serve`, and redis-py."""
+import sys
+
+import redis
+
+filters = redis.Redis(port=6380) if len(sys.argv) < 2 else redis.Redis(unix_socket_path=sys.argv[1])
+for visitor, is_new in zip(sys.argv[2:], filters.bf().madd("visitors", *sys.argv[2:])):
+    print(visitor, "is new" if is_new else "was here before")

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/filter/filter.hpp"
+#include "everseen/redis/attached_filter.hpp"
+#include "everseen/redis/redis_store.hpp"
+
+#include "test/redis/stored.hpp"
+
+namespace everseen::redis {
+
+/// What an attached filter needs to be told of a family, with a size that tests can fill.
+inline attachment attachment_to(std::string key, compat::family which, std::uint64_t bits = 100'003,
+                                unsigned probes = 0) {
+  const compat::family_facts& facts = compat::facts(which);
+  attachment a{
+      {which, facts.fixed_bits != 0 ? facts.fixed_bits : bits, probes != 0 ? probes : facts.standard_probes}};
+  a.key = std::move(key);
+  return a;
+}
+
+inline filter attached(redis_store& in, const std::string& name, const attachment& a,
+                       missing_key missing = missing_key::create) {
+  in.attach(name, a, missing);
+  return {name, in.open(name, access::write)};
+}
+
+inline const attached_filter& behind(const filter& f) {
+  return dynamic_cast<const attached_filter&>(f.stored());
+}
+
+/// Keys of any bytes and lengths.
+inline std::vector<std::string> random_keys(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::string> keys;
+  while (keys.size() < count) {
+    std::string key;
+    for (std::uint64_t length = 4 + random() % 30; length > 0; --length) key += static_cast<char>(random());
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+inline std::vector<std::string_view> views_of(const std::vector<std::string>& keys) {
+  return {keys.begin(), keys.end()};
+}
+
+inline test::answers add_to(filter& f, const std::vector<std::string>& keys) {
+  std::vector<verdict> out(keys.size());
+  batch_result result = f.add(views_of(keys), out);
+  return {out, std::move(result)};
+}
+
+inline test::answers look_in(const filter& f, const std::vector<std::string>& keys) {
+  std::vector<verdict> out(keys.size());
+  batch_result result = f.may_contain(views_of(keys), out);
+  return {out, std::move(result)};
+}
+
+/// A bit array that is as long as its last bit needs, as a Redis string is.
+class naive_bits {
+ public:
+  explicit naive_bits(compat::scheme how) : how_(how), positions_(how.probes) {}
+
+  verdict add(std::string_view key) {
+    compat::positions(how_, key, positions_);
+    bool all = true;
+    for (const std::uint64_t p : positions_) {
+      all = set(p) && all;
+    }
+    return all ? verdict::seen : verdict::fresh;
+  }
+  [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }
+
+ private:
+  /// Whether it was set before.
+  bool set(std::uint64_t p) {
+    if (bytes_.size() <= p / 8) bytes_.resize(p / 8 + 1);
+    const auto mask = static_cast<char>(0x80U >> (p % 8));
+    const bool was = (bytes_[p / 8] & mask) != 0;
+    bytes_[p / 8] = static_cast<char>(bytes_[p / 8] | mask);
+    return was;
+  }
+
+  compat::scheme how_;
+  std::vector<std::uint64_t> positions_;
+  std::string bytes_;
+};
+
+/// Another program on the same key: SETBIT by SETBIT.
+inline void add_as_original(const test::redis_server& server, const attachment& a, std::string_view key) {
+  std::vector<std::uint64_t> positions(a.how.probes);
+  compat::positions(a.how, key, positions);
+  for (const std::uint64_t p : positions) server.run({"SETBIT", a.key, std::to_string(p), "1"});
+}
+
+inline bool is_known_to_original(const test::redis_server& server, const attachment& a,
+                                 std::string_view key) {
+  std::vector<std::uint64_t> positions(a.how.probes);
+  compat::positions(a.how, key, positions);
+  return std::ranges::all_of(positions, [&](std::uint64_t p) {
+    return server.run({"GETBIT", a.key, std::to_string(p)}) == "1";
+  });
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,297 @@
+// Attached filters of more than one string, and in a cluster.
+
+#include <atomic>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/compat/bkdr_php.hpp"
+#include "everseen/compat/guava.hpp"
+#include "everseen/redis/slot_map.hpp"
+
+#include "test/redis/attached.hpp"
+
+namespace everseen::redis {
+namespace {
+
+using compat::family;
+using test::redis_cluster;
+using test::redis_server;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+attachment growing(std::string base, std::uint64_t bits, unsigned probes) {
+  attachment a = attachment_to(std::move(base), family::guava64, bits, probes);
+  a.shape = attachment::form::growing;
+  a.cursor = "cursor";
+  return a;
+}
+
+attachment sharded(std::string name, std::uint64_t bits, unsigned probes = 4) {
+  attachment a = attachment_to(std::move(name), family::bkdr_php, bits, probes);
+  a.shape = attachment::form::sharded;
+  return a;
+}
+
+/// The rule of the version in Java: before an insert the next bitmap begins if more than half of the bits of
+/// the current one are set; what an older one has is not inserted.
+class naive_chain {
+ public:
+  explicit naive_chain(const attachment& a) : how_(a.how) {}
+
+  verdict add(std::string_view key) {
+    if (2 * chain_.back().size() > how_.bits) chain_.emplace_back();
+    std::vector<std::uint64_t> positions(how_.probes);
+    compat::positions(how_, key, positions);
+    for (const auto& bits : chain_)
+      if (std::ranges::all_of(positions, [&](std::uint64_t p) { return bits.contains(p); }))
+        return verdict::seen;
+    chain_.back().insert(positions.begin(), positions.end());
+    return verdict::fresh;
+  }
+  [[nodiscard]] std::size_t newest() const noexcept { return chain_.size() - 1; }
+  [[nodiscard]] std::size_t bits_of(std::size_t i) const { return chain_[i].size(); }
+
+ private:
+  compat::scheme how_;
+  std::vector<std::set<std::uint64_t>> chain_{1};
+};
+
+class Growing : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::shared_ptr<redis_store> store() const { return store_at(server_.url()); }
+  redis_server server_;
+};
+
+TEST_F(Growing, GrowsWhereMoreThanHalfOfTheBitsAreSet) {
+  const attachment a = growing("base", 6'400, 5);
+  filter f = attached(*store(), "a", a);
+  naive_chain model(a);
+  for (int batch = 0; batch < 8; ++batch) {
+    std::vector<std::string> keys = random_keys(611, static_cast<std::uint64_t>(batch % 6));
+    keys.insert(keys.end(), keys.begin(), keys.begin() + 50);
+    const auto got = add_to(f, keys);
+    ASSERT_TRUE(got.result) << got.result.error().message;
+    std::vector<verdict> expected;
+    for (const std::string& key : keys) expected.push_back(model.add(key));
+    ASSERT_EQ(got.verdicts, expected) << batch;
+    EXPECT_THAT(look_in(f, keys).verdicts, Each(verdict::seen));
+  }
+  ASSERT_GE(model.newest(), 3u);
+  EXPECT_EQ(server_.run({"GET", "cursor"}), std::to_string(model.newest()));
+  for (std::size_t i = 0; i <= model.newest(); ++i) {
+    const std::string key = "base-" + std::to_string(i);
+    EXPECT_EQ(server_.run({"BITCOUNT", key}), std::to_string(model.bits_of(i))) << key;
+  }
+  EXPECT_EQ(server_.run({"STRLEN", "base-1"}), "800");
+  EXPECT_EQ(f.info().max_layers, model.newest() + 1);
+}
+
+// What the text about it says: at 0.0005, ten thousand strings grow it once, three times as many three times.
+TEST_F(Growing, GrowsAsOftenAsThePublishedText) {
+  const auto shape = compat::guava::smallest(compat::guava::strategy::mitz_64, 10'000, 0.0005);
+  filter f = attached(*store(), "a", growing("base", shape.bits(), shape.probes));
+  (void)add_to(f, random_keys(10'500, 1));
+  EXPECT_EQ(server_.run({"GET", "cursor"}), "1");
+  (void)add_to(f, random_keys(20'500, 2));
+  EXPECT_EQ(server_.run({"GET", "cursor"}), "3");
+}
+
+TEST_F(Growing, FollowsACursorThatTheOtherProgramMoves) {
+  const attachment a = growing("base", 6'400, 5);
+  filter f = attached(*store(), "a", a);
+  f.add("one");
+  server_.run({"INCR", "cursor"});
+  server_.run({"SETBIT", "base-1", "6399", "0"});
+  EXPECT_TRUE(f.may_contain("one"));
+  EXPECT_EQ(f.add("one"), verdict::seen);
+  EXPECT_EQ(f.add("two"), verdict::fresh);
+  EXPECT_EQ(server_.run({"BITCOUNT", "base-0"}), "5");
+  EXPECT_EQ(server_.run({"BITCOUNT", "base-1"}), "5");
+  server_.run({"DEL", "cursor", "base-0", "base-1"});  // its program begins anew
+  EXPECT_FALSE(f.may_contain("one"));
+  EXPECT_EQ(f.add("one"), verdict::fresh);
+  EXPECT_EQ(server_.run({"BITCOUNT", "base-0"}), "5");
+}
+
+TEST_F(Growing, GivesEachKeyOneFreshToManyClientsThatGrowIt) {
+  const attachment a = growing("base", 64 * 1'000, 8);
+  store()->attach("a", a, missing_key::create);
+  const std::vector<std::string> keys = random_keys(12'000, 5);
+  std::vector<std::atomic<int>> fresh(keys.size());
+  {
+    std::vector<std::jthread> clients;
+    for (int c = 0; c < 4; ++c)
+      clients.emplace_back([&] {
+        filter f("a", store()->open("a", access::write));
+        for (std::size_t from = 0; from < keys.size(); from += 300) {
+          const std::vector<std::string> some(keys.begin() + static_cast<std::ptrdiff_t>(from),
+                                              keys.begin() + static_cast<std::ptrdiff_t>(from) + 300);
+          const auto got = add_to(f, some);
+          ASSERT_TRUE(got.result) << got.result.error().message;
+          for (std::size_t i = 0; i < some.size(); ++i)
+            fresh[from + i] += got.verdicts[i] == verdict::fresh ? 1 : 0;
+        }
+      });
+  }
+  std::size_t wrong = 0;  // the filter's own false positives: at half full 1 in 256, summed over its strings
+  for (const auto& each : fresh) {
+    ASSERT_LE(each, 1);
+    wrong += each == 0 ? 1 : 0;
+  }
+  EXPECT_LT(wrong, keys.size() / 100);
+  EXPECT_GE(std::stoi(server_.run({"GET", "cursor"})), 2);
+}
+
+TEST_F(Growing, NeedsScripts) {
+  server_.run({"ACL", "SETUSER", "plain", "on", ">secret", "~*", "&*", "+@all", "-@scripting"});
+  filter f = attached(*store_at("redis://plain:secret@" + server_.address()), "a", growing("base", 6'400, 5));
+  EXPECT_THAT(message_of<backend_error>([&] { f.add("one"); }), HasSubstr("needs scripts"));
+}
+
+TEST_F(Growing, CursorThatIsNoNumberIsAnError) {
+  filter f = attached(*store(), "a", growing("base", 6'400, 5));
+  server_.run({"SET", "cursor", "three"});
+  EXPECT_THAT(message_of<format_error>([&] { f.add("one"); }), HasSubstr("'three'"));
+  EXPECT_THAT(message_of<format_error>([&] { (void)f.info(); }), HasSubstr("'three'"));
+}
+
+TEST_F(Growing, StringsOfAnotherLengthAreRefused) {
+  server_.run({"SETBIT", "base-0", "6399", "0"});
+  EXPECT_THAT(message_of<parameter_error>(
+                  [&] { store()->attach("a", growing("base", 12'800, 5), missing_key::refuse); }),
+              HasSubstr("has 6400 bits and not 12800"));
+  EXPECT_THAT(message_of<parameter_error>(
+                  [&] { store()->attach("a", growing("base", 6'399, 5), missing_key::refuse); }),
+              HasSubstr("multiple of 64"));
+}
+
+class Sharded : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string url(const redis_server& one, const redis_server& other) const {
+    return "redis://" + one.address() + "," + other.address();
+  }
+  redis_server first_;
+  redis_server second_;
+};
+
+TEST_F(Sharded, EachKeyLiesWhereItsCrcSays) {
+  const attachment a = sharded("clicks", 40'000'000'000);
+  filter f = attached(*store_at(url(first_, second_)), "a", a);
+  const std::vector<std::string> keys = {"a", "z", "hello", "13800138000", "布隆过滤器"};
+  EXPECT_THAT(add_to(f, keys).verdicts, Each(verdict::fresh));
+  EXPECT_THAT(add_to(f, keys).verdicts, Each(verdict::seen));
+  const compat::bkdr_php::shards places(a.how.bits, 2);
+  ASSERT_EQ(places.partitions(), 5u);
+  for (const std::string& key : keys) {
+    const auto place = places.of(key);
+    attachment there = a;
+    there.key = "clicks." + std::to_string(place.partition);
+    EXPECT_TRUE(is_known_to_original(place.instance == 0 ? first_ : second_, there, key)) << key;
+  }
+}
+
+TEST_F(Sharded, OneServerHasStringsToo) {
+  filter f = attached(*store_at(first_.url()), "a", sharded("clicks", 1'000'003));
+  f.add("one");
+  EXPECT_EQ(first_.run({"EXISTS", "clicks.0"}), "1");
+}
+
+TEST_F(Sharded, UrlOfAnotherOrderOrNumberIsRefused) {
+  const redis_server third;
+  const std::string rest = "," + second_.address() + "," + third.address();
+  const std::string swapped = "," + third.address() + "," + second_.address();
+  store_at("redis://" + first_.address() + rest)
+      ->attach("a", sharded("clicks", 1'000'003), missing_key::create);
+  EXPECT_NO_THROW((void)store_at("redis://" + first_.address() + rest)->open("a", access::write));
+  for (const std::string& other : {swapped, std::string(), "," + second_.address()})
+    EXPECT_THAT(message_of<parameter_error>(
+                    [&] { (void)store_at("redis://" + first_.address() + other)->open("a", access::read); }),
+                HasSubstr("another order"))
+        << other;
+}
+
+TEST_F(Sharded, DropLeavesTheStringsAndNothingElseButTokens) {
+  const auto place = store_at(url(first_, second_));
+  filter f = attached(*place, "a", sharded("clicks", 1'000'003));
+  (void)add_to(f, random_keys(20, 1));
+  place->drop("a");
+  for (const redis_server* server : {&first_, &second_})
+    for (const std::string& key : keys_like(*server, "*"))
+      EXPECT_THAT(key, ::testing::AnyOf("clicks.0", HasSubstr(":t:")));
+}
+
+TEST_F(Sharded, KeysAreCountedOverAllStrings) {
+  filter f = attached(*store_at(url(first_, second_)), "a", sharded("clicks", 100'003));
+  (void)add_to(f, random_keys(4'000, 1));
+  EXPECT_NEAR(static_cast<double>(f.info().keys), 4'000, 120);
+  EXPECT_EQ(behind(f).survey().size(), 2u);
+  EXPECT_NEAR(f.info().error_rate_now / behind(f).error_rate_now(behind(f).survey()), 1, 0.1);
+}
+
+class AttachedInCluster : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { cluster_ = std::make_unique<redis_cluster>(); }
+  static void TearDownTestSuite() { cluster_.reset(); }
+  static redis_cluster& cluster() { return *cluster_; }
+  static redis_server& owner_of(const std::string& key) { return cluster().owner(slot_of(key)); }
+
+ private:
+  static inline std::unique_ptr<redis_cluster> cluster_{};
+};
+
+TEST_F(AttachedInCluster, TokenLiesInTheSlotOfTheKeyWhateverItsName) {
+  for (const std::string key :
+       {"uids", "{tag}uids", "{}uids", "a{b}c{d}", "open{", "close}", "}{", "{}", "{a"}) {
+    SCOPED_TRACE(key);
+    EXPECT_EQ(slot_of(token_key("everseen:a/1:", key, "me")), slot_of(key));
+    const std::string name = std::string("f").append(std::to_string(slot_of(key)));
+    const attachment a = attachment_to(key, family::gozero);
+    filter f = attached(*store_at(cluster().url()), name, a);
+    EXPECT_THAT(add_to(f, {"one", "two", "one"}).verdicts,
+                ElementsAre(verdict::fresh, verdict::fresh, verdict::seen));
+    EXPECT_TRUE(is_known_to_original(owner_of(key), a, "one"));
+  }
+}
+
+TEST_F(AttachedInCluster, SlotMayMoveMeanwhile) {
+  const std::string key = "moving";
+  const attachment a = attachment_to(key, family::gozero);
+  filter f = attached(*store_at(cluster().url()), "moves", a);
+  f.add("one");
+  const unsigned slot = slot_of(key);
+  const std::size_t from = slot * redis_cluster::masters / redis_cluster::slots;
+  const std::size_t to = (from + 1) % redis_cluster::masters;
+  cluster().begin_to_move(slot, from, to);
+  cluster().move_keys(slot, from, to);
+  cluster().finish_to_move(slot, to);
+  EXPECT_EQ(f.add("one"), verdict::seen);
+  EXPECT_EQ(f.add("two"), verdict::fresh);
+  EXPECT_TRUE(is_known_to_original(cluster().node(to), a, "two"));
+}
+
+TEST_F(AttachedInCluster, GrowsWhereItsStringsAndCursorShareASlot) {
+  attachment a = growing("{uids}", 640, 4);
+  EXPECT_THAT(message_of<parameter_error>(
+                  [&] { store_at(cluster().url())->attach("grows", a, missing_key::create); }),
+              HasSubstr("one slot"));
+  a.cursor = "{uids}cursor";
+  filter f = attached(*store_at(cluster().url()), "grows", a);
+  ASSERT_TRUE(add_to(f, random_keys(500, 1)).result);
+  EXPECT_GT(std::stoi(owner_of("{uids}").run({"GET", "{uids}cursor"})), 1);
+}
+
+TEST_F(AttachedInCluster, ShardsAreNotForIt) {
+  EXPECT_THAT(message_of<parameter_error>([&] {
+                store_at(cluster().url())->attach("s", sharded("clicks", 1'000'003), missing_key::create);
+              }),
+              HasSubstr("cluster"));
+}
+
+}  // namespace
+}  // namespace everseen::redis

@@ -1,0 +1,332 @@
+#include <chrono>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/server/serving.hpp"
+#include "test/support/redis_server.hpp"
+
+namespace everseen::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string key(std::size_t i) {
+  return "key-" + std::to_string(i);
+}
+
+/// BF.MADD of keys from one number on.
+std::string madd(const std::string& filter, std::size_t from, std::size_t count) {
+  std::vector<std::string> words = {"BF.MADD", filter};
+  for (std::size_t i = from; i < from + count; ++i) words.push_back(key(i));
+  return encoded(words);
+}
+
+std::string array_of(std::size_t count, const std::string& reply) {
+  std::string all = "*" + std::to_string(count) + "\r\n";
+  for (std::size_t i = 0; i < count; ++i) all += reply;
+  return all;
+}
+
+TEST(Serve, AnswersRequestsThatComeByteByByte) {
+  serving server;
+  raw_client client(server.path());
+  for (const char c : encoded({"BF.ADD", "f", "x"})) client.send({&c, 1});
+  EXPECT_EQ(client.receive(4), ":1\r\n");
+}
+
+TEST(Serve, AnswersWhoSendsNoMoreButStillReads) {
+  serving server;
+  raw_client client(server.path());
+  client.send(encoded({"BF.ADD", "f", "x"}) + encoded({"BF.ADD", "f", "x"}));
+  client.send_no_more();
+  EXPECT_EQ(client.receive_all(), ":1\r\n:0\r\n");
+}
+
+TEST(Serve, AnswersAWholePipelineOfWhoReadsNothingBeforeItsEnd) {
+  serving server;
+  raw_client client(server.path());
+  constexpr std::size_t requests = 20'000, keys = 50;  // 4 MB of replies: more than socket buffers hold
+  client.send(encoded({"BF.RESERVE", "f", "0.000000000001", "1000000"}));
+  for (std::size_t i = 0; i < requests; ++i) client.send(madd("f", i * keys, keys));
+  EXPECT_EQ(client.receive(5), "+OK\r\n");
+  const std::string fresh = array_of(keys, ":1\r\n");
+  for (std::size_t i = 0; i < requests; ++i) ASSERT_EQ(client.receive(fresh.size()), fresh) << i;
+}
+
+TEST(Serve, TakesARequestOfManyMegabytes) {
+  serving server;
+  raw_client client(server.path());
+  constexpr std::size_t keys = 500'000;
+  const std::string reply = array_of(keys, ":1\r\n");
+  client.send(encoded({"BF.RESERVE", "f", "0.000000000001", "1000000"}));
+  EXPECT_EQ(client.receive(5), "+OK\r\n");
+  EXPECT_EQ(client.ask(madd("f", 0, keys), reply.size()), reply);
+}
+
+TEST(Serve, TellsExactlyOneOfManyClientsThatAKeyIsFresh) {
+  serving server;
+  raw_client(server.path()).ask(encoded({"BF.RESERVE", "f", "0.000000000001", "200000"}), 5);
+  constexpr std::size_t keys = 1000, clients = 8;
+  std::vector<std::string> replies(clients);
+  std::vector<std::thread> threads;
+  for (std::size_t c = 0; c < clients; ++c)
+    threads.emplace_back([&, c] {
+      raw_client client(server.path());
+      std::string pipeline;
+      for (std::size_t i = 0; i < keys; ++i) pipeline += encoded({"BF.ADD", "f", key(i)});
+      replies[c] = client.ask(pipeline, keys * 4);
+    });
+  for (std::thread& each : threads) each.join();
+  for (std::size_t i = 0; i < keys; ++i) {
+    std::size_t fresh = 0;
+    for (const std::string& each : replies) fresh += each.at(i * 4 + 1) == '1' ? 1 : 0;
+    ASSERT_EQ(fresh, 1U) << key(i);
+  }
+}
+
+TEST(Serve, ServesThousandsOfConnectionsAtOnce) {
+  serving server;
+  std::vector<std::unique_ptr<raw_client>> clients;
+  for (std::size_t i = 0; i < 2000; ++i) clients.push_back(std::make_unique<raw_client>(server.path()));
+  for (std::size_t i = 0; i < clients.size(); ++i)
+    clients[i]->send(encoded({"BF.ADD", "one filter", key(i)}));
+  for (const auto& each : clients) ASSERT_THAT(each->receive(4), StartsWith(":"));
+  EXPECT_THAT(server.cli({"INFO"}), HasSubstr("connected_clients:2001"));
+}
+
+TEST(Serve, RefusesConnectionsBeyondItsLimit) {
+  serving server("mem:", {"--max-connections", "2"});
+  raw_client first(server.path()), second(server.path());
+  EXPECT_EQ(first.ask("PING\r\n", 7), "+PONG\r\n");
+  EXPECT_EQ(second.ask("PING\r\n", 7), "+PONG\r\n");
+  EXPECT_EQ(raw_client(server.path()).receive_all(), "-ERR max number of clients reached\r\n");
+}
+
+TEST(Serve, EndsWhoSendsGarbageAndNobodyElse) {
+  serving server;
+  raw_client good(server.path());
+  for (const std::string& garbage :
+       {std::string("*3\r\n$-5\r\n"), std::string("*99999999999\r\n"),
+        "*1\r\n$3\r\nabcdef" + std::string(1000, '\0'), std::string(100'000, 'x')}) {
+    raw_client bad(server.path());
+    bad.send_what_fits(garbage, std::chrono::seconds(1));
+    EXPECT_THAT(bad.receive_all(), StartsWith("-ERR Protocol error"));
+  }
+  EXPECT_EQ(good.ask(encoded({"BF.ADD", "f", "x"}), 4), ":1\r\n");
+}
+
+TEST(Serve, EndsWhoDoesNotFinishARequestInTime) {
+  serving server("mem:", {"--request-timeout", "1s"});
+  raw_client good(server.path());
+  raw_client slow(server.path());
+  slow.send("*3\r\n$6\r\nBF.A");
+  EXPECT_EQ(slow.receive_all(), "");
+  EXPECT_EQ(good.ask("PING\r\n", 7), "+PONG\r\n");
+}
+
+TEST(Serve, EndsWhoDoesNotReadItsRepliesAndReadsNoMoreFromIt) {
+  serving server("mem:", {"--max-output", "100k", "--write-timeout", "1s"});
+  raw_client greedy(server.path());
+  std::string pipeline;
+  const std::string big(50'000, 'x');
+  for (int i = 0; i < 1000; ++i) pipeline += encoded({"ECHO", big});  // 50 MB of replies
+  EXPECT_LT(greedy.send_what_fits(pipeline, std::chrono::seconds(3)), pipeline.size());
+  EXPECT_EQ(raw_client(server.path()).ask("PING\r\n", 7), "+PONG\r\n");
+}
+
+TEST(Serve, LeavesWhoAsksNothingForTooLong) {
+  serving server("mem:", {"--idle-timeout", "1s"});
+  raw_client idle(server.path());
+  EXPECT_EQ(idle.ask("PING\r\n", 7), "+PONG\r\n");
+  EXPECT_EQ(idle.receive_all(), "");
+}
+
+TEST(Serve, RefusesAFilterForWhichThereIsNoRoomBeforeItMakesIt) {
+  serving server("mem:", {"--maxmemory", "10Mi"});
+  EXPECT_THAT(server.cli({"BF.RESERVE", "big", "0.01", "100000000"}), HasSubstr("OOM command not allowed"));
+  EXPECT_EQ(server.cli({"EXISTS", "big"}), "0");
+  EXPECT_EQ(server.cli({"BF.RESERVE", "small", "0.01", "1000000"}), "OK");
+  EXPECT_EQ(server.cli({"CONFIG", "SET", "maxmemory", "1000"}), "OK");
+  // The filter is more than may be now: what is in it can be asked, and nothing added.
+  EXPECT_EQ(server.cli({"BF.EXISTS", "small", "x"}), "0");
+  wait_until([&] { return server.cli({"BF.ADD", "small", "y"}).starts_with("OOM"); }, "keys are refused");
+}
+
+TEST(Serve, AsksForThePasswordBeforeAnythingElse) {
+  serving server("mem:", {"--password", "secret", "--user", "app:word:read"});
+  raw_client client(server.path());
+  const std::string refused = "-NOAUTH Authentication required.\r\n";
+  for (const char* request : {"PING\r\n", "BF.ADD f x\r\n", "SHUTDOWN\r\n", "CONFIG GET *\r\n"})
+    EXPECT_EQ(client.ask(request, refused.size()), refused);
+  const std::string wrong = "-WRONGPASS invalid username-password pair or user is disabled.\r\n";
+  EXPECT_EQ(client.ask("AUTH guess\r\n", wrong.size()), wrong);
+  EXPECT_EQ(client.ask("AUTH app secret\r\n", wrong.size()), wrong);
+  EXPECT_EQ(client.ask("AUTH secret\r\n", 5), "+OK\r\n");
+  EXPECT_EQ(client.ask("BF.ADD f x\r\n", 4), ":1\r\n");
+}
+
+TEST(Serve, LetsAUserDoWhatItMayAndNoMore) {
+  serving server("mem:", {"--password", "secret", "--user", "app:word:read", "--user", "loader:word2:write"});
+  raw_client reader(server.path());
+  EXPECT_EQ(reader.ask("AUTH app word\r\n", 5), "+OK\r\n");
+  const std::string refused = "-NOPERM this user has no permissions to run the 'BF.ADD' command\r\n";
+  EXPECT_EQ(reader.ask("BF.ADD f x\r\n", refused.size()), refused);
+  EXPECT_EQ(reader.ask("BF.EXISTS f x\r\n", 4), ":0\r\n");
+  raw_client writer(server.path());
+  EXPECT_EQ(writer.ask("AUTH loader word2\r\n", 5), "+OK\r\n");
+  EXPECT_EQ(writer.ask("BF.ADD f x\r\n", 4), ":1\r\n");
+  const std::string not_admin = "-NOPERM this user has no permissions to run the 'FLUSHALL' command\r\n";
+  EXPECT_EQ(writer.ask("FLUSHALL\r\n", not_admin.size()), not_admin);
+  // Also an open filter does not let the reader in.
+  EXPECT_EQ(reader.ask("BF.ADD f x\r\n", refused.size()), refused);
+}
+
+TEST(Serve, LetsStrangersSendOnlySmallRequests) {
+  serving server("mem:", {"--password", "secret"});
+  raw_client client(server.path());
+  client.send("*1000\r\n");
+  EXPECT_THAT(client.receive_all(), StartsWith("-ERR Protocol error"));
+}
+
+TEST(Serve, DoesNotListenToTheNetworkWithoutAPassword) {
+  const auto result = run_program({EVERSEEN_PROGRAM, "serve", "--store", "mem:", "--listen", "0.0.0.0:0"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("give --password"));
+}
+
+TEST(Serve, SpeaksTlsAndAsksForACertificateWhereToldTo) {
+  const tls_files files;
+  serving server("mem:", {"--listen", "tls:127.0.0.1:0", "--tls-cert", files.path("server.crt"), "--tls-key",
+                          files.path("server.key"), "--tls-ca", files.ca()});
+  const std::string port = server.port("listening on tls:127.0.0.1:");
+  const std::vector<std::string> client = {"redis-cli", "--tls", "-h",       "127.0.0.1",
+                                           "-p",        port,    "--cacert", files.ca()};
+  auto known = client;
+  for (const char* word :
+       {"--cert", files.client_cert().c_str(), "--key", files.client_key().c_str(), "BF.ADD", "f", "x"})
+    known.emplace_back(word);
+  EXPECT_EQ(run_program(known).out, "1\n");
+  auto unknown = client;
+  unknown.emplace_back("PING");
+  EXPECT_EQ(run_program(unknown).out, "");
+}
+
+TEST(Serve, KnowsItsClientsAndEndsThem) {
+  serving server;
+  raw_client victim(server.path());
+  EXPECT_EQ(victim.ask("CLIENT SETNAME bob\r\n", 5), "+OK\r\n");
+  EXPECT_THAT(server.cli({"CLIENT", "LIST"}), HasSubstr("name=bob"));
+  EXPECT_EQ(server.cli({"CLIENT", "KILL", "ID", "1"}), "1");
+  EXPECT_EQ(victim.receive_all(), "");
+}
+
+TEST(Serve, AnswersWhatIsUnderWayWhenItIsStopped) {
+  serving server;
+  raw_client client(server.path());
+  EXPECT_EQ(client.ask("PING\r\n", 7), "+PONG\r\n");
+  const program_result ended = server.stop();
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.err, "");
+  EXPECT_EQ(client.receive_all(), "");
+  EXPECT_FALSE(std::filesystem::exists(server.path()));
+}
+
+TEST(Serve, EndsByShutdown) {
+  serving server;
+  raw_client client(server.path());
+  client.send("SHUTDOWN\r\n");
+  EXPECT_EQ(client.receive_all(), "");
+  EXPECT_EQ(server.program().wait().exit_code, 0);
+}
+
+TEST(Serve, TakesTheSocketOfAServerThatWasKilled) {
+  serving server;
+  server.kill();
+  EXPECT_TRUE(std::filesystem::exists(server.path()));
+  server.start();
+  EXPECT_EQ(server.cli({"PING"}), "PONG");
+}
+
+TEST(Serve, ForgetsNothingAcknowledgedWhenItIsKilled) {
+  const scratch_directory files;
+  serving server("file:" + files.path().string());
+  raw_client(server.path()).ask(encoded({"BF.RESERVE", "f", "0.000000000001", "1000000"}), 5);
+  std::size_t acknowledged = 0;
+  for (int round = 0; round < 5; ++round) {
+    {
+      raw_client client(server.path());
+      const std::string fresh = array_of(100, ":1\r\n");
+      for (int i = 0; i < 50; ++i, acknowledged += 100)
+        ASSERT_EQ(client.ask(madd("f", acknowledged, 100), fresh.size()), fresh);
+      client.send(madd("f", acknowledged + 1'000'000, 100));  // under way, and not acknowledged
+    }
+    server.kill();
+    server.start();
+  }
+  raw_client client(server.path());
+  for (std::size_t i = 0; i < acknowledged; i += 100) {
+    const std::string seen = array_of(100, ":0\r\n");
+    ASSERT_EQ(client.ask(madd("f", i, 100), seen.size()), seen) << i;
+  }
+}
+
+TEST(Serve, SharesFiltersInFilesWithTheProgram) {
+  const scratch_directory files;
+  const std::string store = "file:" + files.path().string();
+  ASSERT_EQ(run_program({EVERSEEN_PROGRAM, "create", "clicks", "--store", store, "-q"}).exit_code, 0);
+  ASSERT_EQ(run_program({EVERSEEN_PROGRAM, "add", "clicks", "alice", "--store", store, "-q"}).exit_code, 0);
+  serving server(store);
+  EXPECT_EQ(server.cli({"BF.EXISTS", "clicks", "alice"}), "1");
+  EXPECT_EQ(server.cli({"BF.ADD", "user:1", "bob"}), "1");
+  EXPECT_EQ(server.cli({"EXPIRE", "clicks", "10"}),
+            "ERR filters in files do not end by themselves; DEL removes one");
+  EXPECT_EQ(server.cli({"DEL", "clicks"}), "1");
+  EXPECT_EQ(server.stop().exit_code, 0);
+  EXPECT_EQ(run_program({EVERSEEN_PROGRAM, "list", "--names", "--store", store}).out, "esc.user.3a1\n");
+}
+
+TEST(ServeInFrontOfRedis, BringsTheBloomCommandsToAServerWithoutModules) {
+  const redis_server redis;
+  serving server(redis.url());
+  EXPECT_EQ(server.cli({"BF.RESERVE", "f", "0.001", "10000"}), "OK");
+  EXPECT_EQ(server.cli({"BF.MADD", "f", "a", "b", "a"}), "1\n1\n0");
+  EXPECT_EQ(server.cli({"BF.EXISTS", "f", "b"}), "1");
+  EXPECT_EQ(server.cli({"BF.CARD", "f"}), "2");
+  EXPECT_EQ(server.cli({"DBSIZE"}), "1");
+  EXPECT_EQ(run_program({EVERSEEN_PROGRAM, "check", "f", "a", "--store", redis.url()}).exit_code, 0);
+}
+
+TEST(ServeInFrontOfRedis, JoinsWhatManyClientsAskAndTellsOneOfThemFresh) {
+  const redis_server redis;
+  serving server(redis.url());
+  raw_client(server.path()).ask(encoded({"BF.RESERVE", "f", "0.000000000001", "100000"}), 5);
+  constexpr std::size_t clients = 64, keys = 100;
+  std::vector<std::unique_ptr<raw_client>> all;
+  for (std::size_t c = 0; c < clients; ++c) all.push_back(std::make_unique<raw_client>(server.path()));
+  for (std::size_t i = 0; i < keys; ++i) {
+    for (const auto& each : all) each->send(encoded({"BF.ADD", "f", key(i)}));
+    std::size_t fresh = 0;
+    for (const auto& each : all) fresh += each->receive(4) == ":1\r\n" ? 1 : 0;
+    ASSERT_EQ(fresh, 1U) << key(i);
+  }
+}
+
+TEST(ServeInFrontOfRedis, SaysThatItDoesNotKnowWhileRedisIsAway) {
+  redis_server redis;
+  serving server(redis.url("?retry_for=100ms"));
+  EXPECT_EQ(server.cli({"BF.ADD", "f", "a"}), "1");
+  redis.stop();
+  EXPECT_THAT(server.cli({"BF.ADD", "f", "b"}), StartsWith("OUTAGE "));
+  EXPECT_THAT(server.cli({"BF.MADD", "f", "b", "c"}), HasSubstr("OUTAGE "));
+  EXPECT_EQ(server.cli({"PING"}), "PONG");
+}
+
+}  // namespace
+}  // namespace everseen::test

@@ -1,0 +1,329 @@
+// What the server answers, byte by byte, over a real socket: requests behind "> ", the bytes of the replies
+// behind them, with \r\n as the end of a line.
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "test/server/serving.hpp"
+
+namespace everseen::test {
+namespace {
+
+/// Plays a transcript: lines that begin with "> " are sent, the others must come back.
+void play(raw_client& client, std::string_view transcript) {
+  while (!transcript.empty()) {
+    const std::size_t end = transcript.find('\n');
+    const std::string line(transcript.substr(0, end));
+    transcript.remove_prefix(end + 1);
+    if (line.starts_with("> "))
+      client.send(line.substr(2) + "\r\n");
+    else
+      EXPECT_EQ(client.receive(line.size() + 2), line + "\r\n");
+  }
+}
+
+class Transcript : public testing::Test {
+ protected:
+  void plays(std::string_view transcript) { play(client_, transcript); }
+
+ private:
+  serving server_{};
+  raw_client client_{server_.path()};
+};
+
+TEST_F(Transcript, AddsToAFilterThatItMakesAndTellsWhatWasNew) {
+  plays(R"(> BF.ADD clicks alice
+:1
+> BF.ADD clicks alice
+:0
+> BF.EXISTS clicks alice
+:1
+> BF.EXISTS clicks bob
+:0
+> BF.MADD clicks bob alice carol bob
+*4
+:1
+:0
+:1
+:0
+> BF.MEXISTS clicks bob dave
+*2
+:1
+:0
+> BF.CARD clicks
+:3
+)");
+}
+
+TEST_F(Transcript, SaysThatNothingIsInAFilterThatIsNotThere) {
+  plays(R"(> BF.EXISTS none a
+:0
+> BF.MEXISTS none a b
+*2
+:0
+:0
+> BF.CARD none
+:0
+> BF.INFO none
+-ERR not found
+> EXISTS none
+:0
+)");
+}
+
+TEST_F(Transcript, ReservesWithTheRulesThatClientsKnow) {
+  plays(R"(> BF.RESERVE a 0.01 1000
++OK
+> BF.RESERVE a 0.01 1000
+-ERR item exists
+> BF.RESERVE b x 1000
+-ERR bad error rate
+> BF.RESERVE b 1 1000
+-ERR error rate must be in the range (0.000000, 1.000000)
+> BF.RESERVE b 0.01 x
+-ERR bad capacity
+> BF.RESERVE b 0.01 0
+-ERR capacity must be in the range [1, 281474976710656]
+> BF.RESERVE b 0.01 100 EXPANSION x
+-ERR bad expansion
+> BF.RESERVE b 0.01 100 EXPANSION
+-ERR no expansion
+> BF.RESERVE b 0.01 100 EXPANSION 99999
+-ERR expansion must be in the range [0, 32768]
+> BF.RESERVE b 0.01 100 EXPANSION 2 NONSCALING
+-Nonscaling filters cannot expand
+> BF.RESERVE b 0.01
+-ERR wrong number of arguments for 'bf.reserve' command
+> EXISTS b
+:0
+)");
+}
+
+TEST_F(Transcript, RefusesKeysWhenAFilterThatDoesNotGrowIsFull) {
+  plays(R"(> BF.RESERVE small 0.000001 2 NONSCALING
++OK
+> BF.MADD small a b c a
+*4
+:1
+:1
+-ERR non scaling filter is full
+:0
+> BF.ADD small d
+-ERR non scaling filter is full
+> BF.INFO small EXPANSION
+*1
+$-1
+> BF.INFO small ITEMS
+*1
+:2
+)");
+}
+
+TEST_F(Transcript, InsertsWithOptions) {
+  plays(R"(> BF.INSERT a NOCREATE ITEMS x
+-ERR not found
+> BF.INSERT a CAPACITY 5000 ERROR 0.001 EXPANSION 4 ITEMS x y x
+*3
+:1
+:1
+:0
+> BF.INFO a CAPACITY
+*1
+:5000
+> BF.INSERT a ITEMS z
+*1
+:1
+> BF.INSERT b CAPACITY 0 ITEMS x
+-Bad capacity
+> BF.INSERT b ERROR 2 ITEMS x
+-Bad error rate
+> BF.INSERT b EXPANSION x ITEMS x
+-Bad expansion
+> BF.INSERT b BOGUS ITEMS x
+-Unknown argument received
+> BF.INSERT b CAPACITY 10 ITEMS
+-ERR wrong number of arguments for 'bf.insert' command
+> EXISTS b
+:0
+)");
+}
+
+TEST_F(Transcript, TellsTheFieldsOfInfo) {
+  plays(R"(> BF.RESERVE a 0.01 100
++OK
+> BF.ADD a x
+:1
+> BF.INFO a
+*10
++Capacity
+:100
++Size
+:192
++Number of filters
+:1
++Number of items inserted
+:1
++Expansion rate
+:2
+> BF.INFO a BOGUS
+-Invalid information value
+)");
+}
+
+TEST_F(Transcript, SpeaksTheThirdVersionOfTheProtocol) {
+  plays(R"(> HELLO 4
+-NOPROTO unsupported protocol version
+> HELLO 3
+%7
+$6
+server
+$8
+everseen
+$7
+version
+)");
+}
+
+TEST_F(Transcript, AnswersTruthsAndMapsInTheThirdVersion) {
+  plays(
+      "> HELLO 3\n%7\n$6\nserver\n$8\neverseen\n$7\nversion\n$5\n0.1.0\n$5\nproto\n:3\n$2\nid\n:1\n$4\nmode\n"
+      "$10\nstandalone\n$4\nrole\n$6\nmaster\n$7\nmodules\n*0\n"
+      "> BF.ADD a x\n#t\n> BF.MADD a x y\n*2\n#f\n#t\n> BF.EXISTS a nobody\n#f\n"
+      "> BF.INFO a\n%5\n+Capacity\n:100\n+Size\n:192\n+Number of filters\n:1\n+Number of items inserted\n:2\n"
+      "+Expansion rate\n:2\n> CLIENT GETNAME\n_\n");
+}
+
+TEST_F(Transcript, RunsTransactions) {
+  plays(R"(> MULTI
++OK
+> BF.ADD a x
++QUEUED
+> BF.EXISTS a x
++QUEUED
+> EXEC
+*2
+:1
+:1
+> MULTI
++OK
+> BF.ADD a
+-ERR wrong number of arguments for 'bf.add' command
+> EXEC
+-EXECABORT Transaction discarded because of previous errors.
+> EXEC
+-ERR EXEC without MULTI
+> MULTI
++OK
+> BF.ADD a z
++QUEUED
+> DISCARD
++OK
+> BF.EXISTS a z
+:0
+)");
+}
+
+TEST_F(Transcript, KnowsKeysOfAnyBytes) {
+  plays(R"(> BF.ADD user:42:seen x
+:1
+> BF.ADD "a\x00b\xff" x
+:1
+> BF.EXISTS "a\x00b\xff" x
+:1
+> KEYS user:*
+*1
+$12
+user:42:seen
+> TYPE user:42:seen
++MBbloom--
+> TYPE none
++none
+> DBSIZE
+:2
+> DEL user:42:seen none
+:1
+> BF.EXISTS user:42:seen x
+:0
+> FLUSHALL
++OK
+> DBSIZE
+:0
+)");
+}
+
+TEST_F(Transcript, EndsFiltersInMemoryAfterTheirTime) {
+  plays(R"(> BF.ADD a x
+:1
+> TTL a
+:-1
+> EXPIRE a 1000
+:1
+> TTL a
+:1000
+> PERSIST a
+:1
+> PTTL a
+:-1
+> EXPIRE a 0
+:1
+> EXISTS a
+:0
+> TTL a
+:-2
+> RENAME a b
+-ERR a filter keeps its name; copy it with everseen export and everseen import
+)");
+}
+
+TEST_F(Transcript, JudgesInWindowsByTheTimeThatItIsTold) {
+  plays(R"(> EVERSEEN.RESERVE w 0.01 1000 WINDOW 60000 SLICES 6
++OK
+> EVERSEEN.ADD w TIME 1000000 ITEMS a a b
+*3
++fresh
++seen
++fresh
+> EVERSEEN.ADD w TIME 1100000 ITEMS a
+*1
++fresh
+> EVERSEEN.CHECK w TIME 1000000 ITEMS a
+*1
++late
+> EVERSEEN.ADD w ITEMS
+-ERR wrong number of arguments for 'everseen.add' command
+> EVERSEEN.RESERVE v 0.01 10 WINDOW x
+-ERR 'x' is not a whole number from 1 to 3153600000000
+)");
+}
+
+TEST_F(Transcript, RefusesWhatItDoesNotDoInPlainWords) {
+  plays(R"(> GET a
+-ERR unknown command 'GET', with args beginning with: 'a' 
+> SELECT 1
+-ERR DB index is out of range
+> SELECT 0
++OK
+> DEBUG SLEEP 10
+-ERR DEBUG is not for servers that others use
+> WATCH a
+-ERR there is nothing to watch: a filter has no value that could be read and changed
+> AUTH x
+-ERR AUTH called without any password configured. Are you sure your configuration is correct?
+> PING
++PONG
+> ECHO "two words"
+$9
+two words
+)");
+}
+
+TEST_F(Transcript, AnswersAPipelineInTheOrderOfItsRequests) {
+  plays(
+      "> BF.ADD a x\r\nBF.EXISTS a x\r\nBF.ADD b x\r\nBF.ADD a y\r\nBF.EXISTS a y\r\nPING\r\nBF.EXISTS b "
+      "y\r\n"
+      "BF.MADD a x z\r\nDEL a\r\nBF.EXISTS a x\n:1\n:1\n:1\n:1\n:1\n+PONG\n:0\n*2\n:0\n:1\n:1\n:0\n");
+}
+
+}  // namespace
+}  // namespace everseen::test
