@@ -75,7 +75,6 @@ inline constexpr std::uint64_t key_is_read = 1 << 0;     ///< the value is not c
 inline constexpr std::uint64_t key_is_changed = 1 << 1;  ///< the value is read and changed
 inline constexpr std::uint64_t key_access = 1 << 4;
 inline constexpr std::uint64_t key_update = 1 << 5;
-inline constexpr std::uint64_t key_insert = 1 << 6;
 inline constexpr int search_by_index = 2;
 inline constexpr int find_range = 2;
 

@@ -54,7 +54,6 @@ std::vector<api::key_spec> key_specs(const described_command& c) {
     api::key_spec one{};
     one.flags = c.writes() ? api::key_is_changed | api::key_access | api::key_update
                            : api::key_is_read | api::key_access;
-    if (position > 1) one.flags |= api::key_insert;
     one.begin_search = api::search_by_index;
     one.begin.position = position;
     one.find_keys = api::find_range;

@@ -8,6 +8,8 @@
 #include "everseen/core/partition_keys.hpp"
 #include "everseen/core/window.hpp"
 
+#include "module/moving.hpp"
+
 namespace everseen::redis_module {
 
 namespace {
@@ -23,8 +25,7 @@ bool run(api::context* ctx, const char* command, const char* format, Arguments..
 /// In a cluster whose slot is on the move some keys of the partition may be elsewhere already. Whoever made
 /// them here anew would overwrite those that arrive, or be overwritten.
 bool is_settled(api::context* ctx, api::string* state, api::string* segment, api::string* fence) {
-  if ((api::get_context_flags(ctx) & api::flag_cluster) == 0) return true;
-  return run(ctx, "EXISTS", "s", segment) && run(ctx, "EXISTS", "ss", state, fence);
+  return !is_moving(ctx, segment) && !is_moving(ctx, state) && !is_moving(ctx, fence);
 }
 
 /// @return its length then

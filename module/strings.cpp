@@ -8,6 +8,7 @@
 #include "everseen/core/image.hpp"
 #include "everseen/core/partition_keys.hpp"
 
+#include "module/moving.hpp"
 #include "module/permission.hpp"
 
 namespace everseen::redis_module {
@@ -27,6 +28,8 @@ std::optional<refusal> string_segments::open(api::context* ctx, std::string_view
       if (!permitted.on(key_name.get(), written))
         return refusal{.why = refusal::kind::forbidden, .text = std::string(key_name.text())};
       open_key key(ctx, key_name.get(), mode);
+      if (key.type() == api::type_empty && is_moving(ctx, key_name.get()))
+        return refusal{.why = refusal::kind::moving};
       if (key.type() != api::type_string || key.length() != slice.layers[layer].shape.bytes)
         return refusal{.why = refusal::kind::segment, .id = id};
       auto* const bytes = reinterpret_cast<std::byte*>(key.bytes(mode));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails when a dependency points the wrong way between the folders of everseen/.
+"""Fails when a dependency points the wrong way between the folders of everseen/, or from module/ beyond the core.
 
 Reads every #include, and the DEPENDS of every everseen_layer() in CMake. Also keeps the core pure (standard library,
 hashing and instruction sets only, no input or output) and the lower layers away from the clock.
@@ -111,8 +111,18 @@ def faults():
             yield from cmake_faults(path)
 
 
+def module_faults():
+    """The Redis module is the core inside a server, and nothing that a server does not have."""
+    for path in sorted((ROOT / "module").glob("*.?pp")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            include = INCLUDE.match(line)
+            allowed = ("everseen/core/", "module/") if include and include.group(1) == '"' else ("tl/",)
+            if include and "/" in include.group(2) and not include.group(2).startswith(allowed):
+                yield f"module/{path.name}:{number}: module may include the core alone ({include.group(2)})"
+
+
 def main():
-    found = list(faults())
+    found = [*faults(), *module_faults()]
     for fault in found:
         print(fault, file=sys.stderr)
     return 1 if found else 0

@@ -81,6 +81,23 @@ std::vector<std::string> raw_commands(const std::string& unix_path,
   return replies;
 }
 
+struct listener::connection {
+  stream server;
+};
+
+listener::listener(const std::string& unix_path, const std::string& channel)
+    : connection_(std::make_unique<connection>(connection{connect_to(unix_path)})) {
+  send(connection_->server.get(), std::vector<std::string>{"SUBSCRIBE", channel}, unix_path);
+  read_reply(connection_->server.get());
+}
+
+listener::~listener() = default;
+
+std::string listener::next() {
+  const std::string message = read_reply(connection_->server.get());
+  return message.substr(message.rfind('\n') + 1);
+}
+
 std::string raw_command(const std::string& unix_path, std::span<const std::string> words) {
   const stream server = connect_to(unix_path);
   send(server.get(), words, unix_path);

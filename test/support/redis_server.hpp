@@ -50,6 +50,23 @@ class tls_files {
 [[nodiscard]] std::vector<std::string> raw_commands(const std::string& unix_path,
                                                     std::span<const std::vector<std::string>> commands);
 
+/// Who listens to a channel of a server.
+class listener {
+ public:
+  /// Listens when it returns.
+  listener(const std::string& unix_path, const std::string& channel);
+  ~listener();
+  listener(const listener&) = delete;
+  listener& operator=(const listener&) = delete;
+
+  /// The next message; waits for it.    @throws std::runtime_error  none came for 20 s
+  [[nodiscard]] std::string next();
+
+ private:
+  struct connection;
+  std::unique_ptr<connection> connection_;
+};
+
 /// Words of a server's configuration that load our module.
 [[nodiscard]] std::vector<std::string> with_module();
 

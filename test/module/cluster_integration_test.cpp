@@ -1,0 +1,107 @@
+// In a cluster: keys that are on the move are never taken for damage, and nothing is made where it does not
+// belong.
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/redis/slot_map.hpp"
+
+#include "test/module/module_server.hpp"
+
+namespace everseen::redis_module {
+namespace {
+
+using test::add_keys;
+using test::check_keys;
+using test::random_digests;
+using test::redis_cluster;
+using ::testing::AnyOf;
+using ::testing::StartsWith;
+
+class Cluster : public testing::Test {
+ protected:
+  std::shared_ptr<stored_filter> make(spec_request request, const std::string& options = "?gear=module") {
+    redis::redis_store store(redis::parse_redis_url(cluster_.url(options)));
+    request.seed = hash_seed{};
+    auto made = store.create("f", store.plan(request));
+    auto& home = cluster_.owner(redis::slot_of("everseen:f"));
+    state_ = state_of(home, "f");
+    slot_ = redis::slot_of(state_);
+    from_ = slot_ * redis_cluster::masters / redis_cluster::slots;
+    to_ = (from_ + 1) % redis_cluster::masters;
+    return made;
+  }
+  redis_server& here() { return cluster_.node(from_); }
+  redis_server& there() { return cluster_.node(to_); }
+
+  redis_cluster cluster_{redis_cluster::replicas::none, test::with_module()};
+  std::string state_;
+  unsigned slot_ = 0;
+  std::size_t from_ = 0, to_ = 0;
+};
+
+TEST_F(Cluster, StateOfAPartitionTakesPlainKeys) {
+  (void)make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
+  EXPECT_EQ(here().run({"EVERSEEN.ADDKEYS", state_, "alice", "bob", "alice"}), "1\n1\n0");
+  EXPECT_THAT(there().run({"EVERSEEN.ADDKEYS", state_, "alice"}), StartsWith("-MOVED"));
+}
+
+TEST_F(Cluster, WhileASlotMovesNothingIsDamagedAndNothingIsMade) {
+  const auto filter = make({.capacity = 10, .error_rate = 1e-9, .partitions = 1});
+  ASSERT_TRUE(add_keys(*filter, random_digests(3).take(9)).result);
+  const std::string segment = state_ + ":0.0", fence = state_ + ":f";
+  cluster_.begin_to_move(slot_, from_, to_);
+  const auto move = [&](const std::string& key) {
+    return here().run({"MIGRATE", "127.0.0.1", std::to_string(there().port()), key, "0", "5000"});
+  };
+  ASSERT_EQ(move(fence), "OK");
+  std::string said;
+  for (int i = 0; i < 40; ++i) {  // more than there is room for
+    said = here().run({"EVERSEEN.ADDKEYS", state_, "key" + std::to_string(i)});
+    EXPECT_THAT(said, AnyOf("1", StartsWith("-TRYAGAIN"))) << i;
+  }
+  EXPECT_THAT(said, StartsWith("-TRYAGAIN")) << "it had to grow, and must not";
+  EXPECT_THAT(here().run({"EXISTS", fence}), AnyOf("0", StartsWith("-ASK")));
+  ASSERT_EQ(move(segment), "OK");
+  EXPECT_THAT(here().run({"EVERSEEN.CHECKKEYS", state_, "key0"}), StartsWith("-TRYAGAIN"));
+  EXPECT_THAT(here().run({"EVERSEEN.ADDKEYS", state_, "key0"}), StartsWith("-TRYAGAIN"));
+
+  cluster_.move_keys(slot_, from_, to_);
+  cluster_.finish_to_move(slot_, to_);
+  for (int i = 0; i < 40; ++i) (void)there().run({"EVERSEEN.ADDKEYS", state_, "key" + std::to_string(i)});
+  for (int i = 0; i < 40; ++i)
+    EXPECT_EQ(there().run({"EVERSEEN.CHECKKEYS", state_, "key" + std::to_string(i)}), "1") << i;
+}
+
+TEST_F(Cluster, ClientRidesOutAMoveWhileItAdds) {
+  const auto filter = make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1}, "");
+  random_digests random(3);
+  const auto keys = random.take(3000);
+  std::jthread mover([&] {
+    for (int round = 0; round < 3; ++round) {
+      cluster_.begin_to_move(slot_, from_, to_);
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      cluster_.move_keys(slot_, from_, to_);
+      cluster_.finish_to_move(slot_, to_);
+      std::swap(from_, to_);
+    }
+  });
+  std::size_t fresh = 0;
+  for (std::size_t at = 0; at < keys.size(); at += 20) {
+    const auto got = add_keys(*filter, std::span(keys).subspan(at, 20));
+    ASSERT_TRUE(got.result) << got.result.error().message;
+    fresh += got.result->fresh;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  mover.join();
+  EXPECT_EQ(fresh, keys.size());
+  EXPECT_EQ(check_keys(*filter, keys).result->seen, keys.size());
+}
+
+}  // namespace
+}  // namespace everseen::redis_module
