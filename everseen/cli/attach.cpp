@@ -128,6 +128,10 @@ action declare(CLI::App& app) {
 }  // namespace
 
 verb attach_verb() {
+  // Leaves a filter that everseen knows nothing of.
+  constexpr std::string_view scene =
+      "everseen attach x --as gozero --bits 20971520 --key bloom:uids --create; everseen add x 7; "
+      "everseen drop x --yes";
   return {
       "attach",
       "Use a filter that another program keeps in Redis",
@@ -144,19 +148,19 @@ verb attach_verb() {
       "than their formula.\n\n"
       "everseen drop forgets the name and leaves the filter as it is. reset and rebuild refuse: the bits are "
       "not "
-      "everseen's. everseen hash shows the bits that each system sets for a key.",
-      {{"A filter of go-zero",
-        "everseen attach uids --as gozero --bits 20971520 --key bloom:uids --store redis://localhost"},
+      "everseen's. everseen hash shows the bits that each system sets for a key.\n\n"
+      "The examples take EVERSEEN_STORE to name the Redis server, as in redis://localhost:6379.",
+      {{"A filter of go-zero", "everseen attach uids --as gozero --bits 20971520 --key bloom:uids", scene},
        {"Guava's bits in Redis, made for a million strings at 1 %",
-        "everseen attach mails --as guava64 --insertions 1M --rate 0.01 --key mails --store "
-        "redis://localhost"},
+        "everseen attach mails --as guava64 --insertions 1M --rate 0.01 --key mails --create"},
        {"The growing version of it, in Java",
-        "everseen attach urls --as guava64 --insertions 10k --rate 0.0005 --growing --key urls "
-        "--store redis://localhost"},
-       {"PHP's BKDR hashes, spread over two servers",
-        "everseen attach clicks --as bkdr-php --bits 10Gi --probes 8 --sharded --key clicks "
-        "--store redis://one:6379,two:6379"},
-       {"Forget it again; its bits stay", "everseen drop uids --store redis://localhost"}},
+        "everseen attach urls --as guava64 --insertions 10k --rate 0.0005 --growing --key urls --create"},
+       {"PHP's BKDR hashes, spread over the servers of the URL",
+        "everseen attach clicks --as bkdr-php --bits 10Gi --probes 8 --sharded --key clicks --create"},
+       {"Drop the lines that go-zero has seen, and let it know the others",
+        "everseen attach uids --as gozero --bits 20971520 --key bloom:uids && seq 10 | everseen dedup "
+        "--filter uids",
+        scene}},
       declare};
 }
 

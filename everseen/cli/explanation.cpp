@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "everseen/cli/attached_text.hpp"
 #include "everseen/core/window.hpp"
 
 namespace everseen::cli {
@@ -68,6 +69,10 @@ explanation explain(const filter& f, std::string_view key, std::optional<event_t
           e.segments.push_back({id, layer, bits_of(layer.shape, e.of, bytes)});
       });
   e.reason = reason_of(e);
+  const auto* older = older_of(f);
+  if (older != nullptr && e.answer == verdict::seen &&
+      std::ranges::none_of(e.segments, &explained_segment::holds))
+    e.reason = fmt::format("'{}', the older filter that it is linked to, has it", older->name);
   return e;
 }
 

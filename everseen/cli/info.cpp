@@ -138,7 +138,8 @@ bool is_elsewhere(const filter_info& info) {
   return std::ranges::any_of(info.places, [](const std::string& place) { return !place.empty(); });
 }
 
-void print_json(const filter_info& info, const std::vector<std::string>& warnings, printer& out) {
+void print_json(const filter_info& info, const redis::linked_filter::predecessor* older,
+                const std::vector<std::string>& warnings, printer& out) {
   nlohmann::ordered_json json = {{"name", info.name},
                                  {"spec", spec_json(info.spec)},
                                  {"keys", info.keys},
@@ -155,6 +156,10 @@ void print_json(const filter_info& info, const std::vector<std::string>& warning
                                 {"keys", sum.keys},
                                 {"bytes", sum.bytes},
                                 {"segments", sum.segments}});
+  }
+  if (older != nullptr) {
+    json["linked"] = {{"older", older->name}};
+    if (older->until) json["linked"]["until"] = format_event_time(*older->until);
   }
   if (info.ends_at) json["ends_at"] = format_event_time(*info.ends_at);
   json["parts"] = parts_json(info);
@@ -188,15 +193,18 @@ void print_slices(const filter_info& info, printer& out) {
               format_count(sum.keys), format_bytes(static_cast<double>(sum.bytes)), 100 * sum.fill());
 }
 
-void print_text(const filter_info& info, printer& out) {
+void print_text(const filter_info& info, const redis::linked_filter::predecessor* older, printer& out) {
   const spec& s = info.spec;
   out.print("name          {}\n", info.name);
+  if (older != nullptr)
+    out.print("linked        asks {} first{}\n", older->name,
+              older->until ? ", until " + format_event_time(*older->until) : "");
   out.print("keys          {}{}\n", format_count(info.keys), s.window ? " remembered" : "");
   out.print("capacity      {}{}, then {}\n", format_count(s.capacity), s.window ? " within the window" : "",
             in_words(s.growth));
   out.print("fill          {:.1f} % of the room for keys\n", 100 * total_of(info).fill());
   out.print("error rate    {} {}, {} now\n", format_rate(s.error_rate),
-            is_foreign(s.layout) ? "at its capacity, by the formula" : "promised",
+            is_foreign(s.layout) ? "by the formula" : "promised",
             format_rate(info.error_rate_now));
   // Less than a millionth of a key is nobody's concern.
   out.print("wrong so far  {:.3g} fresh keys called seen, as expected by the formulas\n",
@@ -234,10 +242,11 @@ exit_code run(const options& o, printer& out) {
     return exit_code::done;
   }
   const filter_info info = asked.info();
+  const auto* older = older_of(asked);
   if (o.json) {
-    print_json(info, place->warnings(), out);
+    print_json(info, older, place->warnings(), out);
   } else {
-    print_text(info, out);
+    print_text(info, older, out);
     out.flush();
     warn_of(*place);
   }

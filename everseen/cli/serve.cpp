@@ -26,6 +26,7 @@ struct options {
   std::optional<std::uint64_t> threads, store_threads, max_connections, max_memory, max_request, max_output;
   std::optional<std::chrono::milliseconds> idle_timeout, request_timeout, write_timeout;
   bool open_to_strangers = false;
+  bool redisbloom = false;
   bool quiet = false;
 };
 
@@ -59,6 +60,7 @@ server::options settings_of(const options& o) {
   s.tls = {o.tls_cert.value_or(""), o.tls_key.value_or(""), o.tls_ca.value_or("")};
   if (o.password) s.users.push_back({"default", *o.password, server::right::admin});
   for (const std::string& each : o.users) s.users.push_back(parse_user(each));
+  s.redisbloom_layout = o.redisbloom;
   s.open_to_strangers = o.open_to_strangers;
   s.threads = static_cast<unsigned>(o.threads.value_or(s.threads));
   s.store_threads = static_cast<unsigned>(o.store_threads.value_or(s.store_threads));
@@ -99,6 +101,10 @@ action declare(CLI::App& app) {
             {"NAME:PASSWORD:RIGHT", "who may log in, to read, write or admin; may be repeated"});
   add_switch(app, "--open-to-strangers", o->open_to_strangers,
              "listen beyond this machine without a password");
+  add_switch(app, "--redisbloom", o->redisbloom,
+             "make filters with RedisBloom's own layout, so that BF.SCANDUMP gives them out and EXPANSION is "
+             "obeyed; "
+             "slower");
   add_text(app, "--tls-cert", o->tls_cert, {"FILE", "certificate chain of the listeners tls:, in PEM"});
   add_text(app, "--tls-key", o->tls_key, {"FILE", "its private key"});
   add_text(app, "--tls-ca", o->tls_ca, {"FILE", "ask clients for a certificate that this CA vouches for"});

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "everseen/core/stream_image.hpp"
 #include "everseen/filter/filter.hpp"
@@ -47,6 +51,43 @@ void export_guava(const filter& f, const image::byte_sink& to);
 /// Makes a filter of a file of BF.LOADCHUNK commands.
 /// @throws  as import_guava; also for a chain that does not grow by the rules of RedisBloom
 void import_redisbloom(store& into, std::string_view name, const foreign_source& from);
+
+/// What BF.SCANDUMP answers: bytes, and the iterator that asks for those behind them.
+struct redisbloom_chunk {
+  std::int64_t iterator = 0;  ///< 0: there was nothing more
+  std::vector<std::byte> bytes{};
+};
+
+/// The bytes behind an iterator; 0 asks for the header.
+///
+/// As in RedisBloom, keys that are added between the calls may be missing, or their layer.
+/// @throws parameter_error  the filter has another layout than redisbloom
+/// Cost: a copy of at most 16 MiB; from a server, all its segments.
+[[nodiscard]] redisbloom_chunk dump_redisbloom(const filter& f, std::int64_t iterator);
+
+/// Makes a filter of what BF.SCANDUMP answered, chunk by chunk. Without commit() it leaves nothing behind.
+class redisbloom_loader {
+ public:
+  /// @param header  the first chunk    @throws  as import_redisbloom
+  redisbloom_loader(store& into, std::string_view name, std::span<const std::byte> header);
+  ~redisbloom_loader();
+  redisbloom_loader(const redisbloom_loader&) = delete;
+  redisbloom_loader& operator=(const redisbloom_loader&) = delete;
+
+  /// The next chunk.    @throws format_error  it is not
+  void load(std::int64_t iterator, std::span<const std::byte> bytes);
+  [[nodiscard]] bool is_complete() const noexcept;
+  /// The filter is there, whole.    @throws format_error  chunks are missing
+  void commit();
+
+ private:
+  friend void import_redisbloom(store& into, std::string_view name, const foreign_source& from);
+  /// Where the bytes of the next chunk go, still in RedisBloom's order of bits.
+  [[nodiscard]] std::span<std::byte> place(std::int64_t iterator, std::uint64_t bytes);
+
+  struct work;
+  std::unique_ptr<work> work_;
+};
 
 /// Writes the commands that make the filter anew on a server with RedisBloom, under the key given.
 /// @throws parameter_error  the filter has another layout than redisbloom

@@ -1,7 +1,9 @@
 #include "everseen/compat/redisbloom_file.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -87,7 +89,7 @@ void convert_bytes(std::span<const std::byte> from, std::span<std::byte> to) noe
     to[at] = static_cast<std::byte>(compat::bits_of_bytes_reversed(std::to_integer<std::uint64_t>(from[at])));
 }
 
-redisbloom::announced_chain read_header(redisbloom::file_reader& in) {
+std::vector<std::byte> read_header(redisbloom::file_reader& in) {
   const auto pair = in.next();
   if (!pair || pair->iterator != 1) refuse("it does not begin with the header, chunk 1");
   if (pair->bytes > longest_header_bytes)
@@ -95,7 +97,7 @@ redisbloom::announced_chain read_header(redisbloom::file_reader& in) {
            std::to_string(growth::max_layers) + " layers fill " + std::to_string(longest_header_bytes));
   std::vector<std::byte> header(pair->bytes);
   in.read(header);
-  return redisbloom::decode_header(header);
+  return header;
 }
 
 std::uint64_t sum(std::span<const std::uint64_t> lengths) {
@@ -106,36 +108,64 @@ std::uint64_t sum(std::span<const std::uint64_t> lengths) {
 
 }  // namespace
 
+struct redisbloom_loader::work {
+  explicit work(redisbloom::announced_chain a) : announced(std::move(a)), order(announced.lengths) {}
+
+  const redisbloom::announced_chain announced;
+  redisbloom::chunk_order order;
+  std::unique_ptr<store::restore> restored{};
+  std::span<std::byte> segment{};
+};
+
+redisbloom_loader::redisbloom_loader(store& into, std::string_view name, std::span<const std::byte> header)
+    : work_(std::make_unique<work>(redisbloom::decode_header(header))) {
+  const spec s = checked_spec(work_->announced);
+  must_have_room(into, sum(work_->announced.lengths));
+  work_->restored = into.begin_restore(name, s);
+}
+
+redisbloom_loader::~redisbloom_loader() = default;
+
+std::span<std::byte> redisbloom_loader::place(std::int64_t iterator, std::uint64_t bytes) {
+  const redisbloom::chunk_order::place place = work_->order.take(iterator, bytes);
+  const redisbloom::layer& layer = work_->announced.of.layers[place.layer];
+  const geometry shape = {layout_kind::redisbloom, static_cast<std::uint8_t>(layer.probes),
+                          work_->announced.lengths[place.layer]};
+  if (place.offset == 0)
+    work_->segment = work_->restored->add_segment(
+        {0, window::timeless, static_cast<std::uint32_t>(place.layer)}, {shape, layer.capacity, layer.keys});
+  return work_->segment.subspan(place.offset, bytes);
+}
+
+void redisbloom_loader::load(std::int64_t iterator, std::span<const std::byte> bytes) {
+  convert_bytes(bytes, place(iterator, bytes.size()));
+}
+
+bool redisbloom_loader::is_complete() const noexcept {
+  return work_->order.is_complete();
+}
+
+void redisbloom_loader::commit() {
+  work_->order.must_be_complete();
+  work_->restored->commit();
+}
+
 void import_redisbloom(store& into, std::string_view name, const foreign_source& from) {
   redisbloom::file_reader in(from.read);
-  const redisbloom::announced_chain announced = read_header(in);
-  const spec s = checked_spec(announced);
-  const std::uint64_t bytes = sum(announced.lengths);
+  const std::vector<std::byte> header = read_header(in);
+  const std::uint64_t bytes = sum(redisbloom::decode_header(header).lengths);
   if (from.bytes && bytes > *from.bytes)
     refuse("its header promises " + std::to_string(bytes) + " bytes, and the file has " +
            std::to_string(*from.bytes));
-  must_have_room(into, bytes);
-
-  const auto restored = into.begin_restore(name, s);
-  redisbloom::chunk_order order(announced.lengths);
-  std::span<std::byte> segment;
-  while (const auto pair = in.next()) {
-    const redisbloom::chunk_order::place place = order.take(pair->iterator, pair->bytes);
-    const redisbloom::layer& layer = announced.of.layers[place.layer];
-    const geometry shape = {s.layout, static_cast<std::uint8_t>(layer.probes),
-                            announced.lengths[place.layer]};
-    if (place.offset == 0)
-      segment = restored->add_segment({0, window::timeless, static_cast<std::uint32_t>(place.layer)},
-                                      {shape, layer.capacity, layer.keys});
-    for (auto rest = segment.subspan(place.offset, pair->bytes); !rest.empty();
+  redisbloom_loader loader(into, name, header);
+  while (const auto pair = in.next())
+    for (auto rest = loader.place(pair->iterator, pair->bytes); !rest.empty();
          rest = rest.subspan(std::min(rest.size(), chunk_bytes))) {
       const auto part = rest.first(std::min(rest.size(), chunk_bytes));
       in.read(part);
       convert_bytes(part, part);
     }
-  }
-  order.must_be_complete();
-  restored->commit();
+  loader.commit();
 }
 
 namespace {
@@ -204,6 +234,26 @@ class layer_writer {
 };
 
 }  // namespace
+
+redisbloom_chunk dump_redisbloom(const filter& f, std::int64_t iterator) {
+  if (f.get_spec().layout != layout_kind::redisbloom) throw no_such_export(f, "RedisBloom", "redisbloom");
+  const redisbloom::announced_chain announced = announce(f);
+  if (iterator == 0) return {1, redisbloom::encode_header(announced)};
+  if (iterator < 0) return {};
+  auto at = static_cast<std::uint64_t>(iterator - 1);
+  std::size_t wanted = 0;
+  while (wanted < announced.lengths.size() && at >= announced.lengths[wanted])
+    at -= announced.lengths[wanted++];
+  if (wanted == announced.lengths.size()) return {};
+  const std::uint64_t count =
+      std::min<std::uint64_t>(redisbloom::max_chunk_bytes, announced.lengths[wanted] - at);
+  redisbloom_chunk chunk{iterator + static_cast<std::int64_t>(count), std::vector<std::byte>(count)};
+  f.stored().visit_segments(0,
+                            [&](const segment_id& id, const layer_state&, std::span<const std::byte> bits) {
+                              if (id.layer == wanted) convert_bytes(bits.subspan(at, count), chunk.bytes);
+                            });
+  return chunk;
+}
 
 void export_redisbloom(const filter& f, std::string_view key, const image::byte_sink& to) {
   if (f.get_spec().layout != layout_kind::redisbloom) throw no_such_export(f, "RedisBloom", "redisbloom");

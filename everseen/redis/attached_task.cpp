@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <vector>
 
 #include "everseen/core/assert.hpp"
@@ -70,40 +71,52 @@ void attached_task::take(const answer& a) {
   take_bits(a);
 }
 
-request attached_task::ask_script() {
-  const attachment& to = names_.to;
+std::vector<std::string> attached_task::script_keys() const {
   const bool adding = purpose_ == purpose::add;
-  const unsigned probes = to.how.probes;
   std::vector<std::string> keys;
-  std::vector<std::string> arguments;
-  if (adding) {
-    // The same until it is answered: a server that has lost its scripts may have judged the batch before.
-    if (sequence_.empty()) sequence_ = next_sequence();
-    keys.push_back(token_key(names_.own, keys_.place.key, way_.client));
-    arguments = {sequence_, std::to_string(names_.keeps_answers.count())};
-  }
-  if (grows()) {
-    keys.push_back(to.cursor);
-    for (const bitmap_place& p : places_of(to, adding ? way_.newest + 1 : way_.newest)) keys.push_back(p.key);
-  } else {
+  if (adding) keys.push_back(token_key(names_.own, keys_.place.key, way_.client));
+  if (!grows()) {
     keys.push_back(keys_.place.key);
+    return keys;
   }
-  arguments.insert(arguments.end(), {std::to_string(longest_bytes(to)), std::to_string(count()),
-                                     pack_positions(positions_of(from_, count()), probes, to.how.bits)});
-  if (grows()) arguments.push_back(std::to_string(way_.newest));
-  if (grows() && adding) arguments.push_back(std::to_string(to.how.bits));
+  keys.push_back(names_.to.cursor);
+  for (const bitmap_place& p : places_of(names_.to, adding ? way_.newest + 1 : way_.newest))
+    keys.push_back(p.key);
+  return keys;
+}
 
+std::vector<std::string> attached_task::script_arguments() const {
+  const compat::scheme& how = names_.to.how;
+  const bool adding = purpose_ == purpose::add;
+  std::vector<std::string> arguments;
+  if (adding) arguments = {sequence_, std::to_string(names_.keeps_answers.count())};
+  arguments.insert(arguments.end(), {std::to_string(longest_bytes(names_.to)), std::to_string(count()),
+                                     pack_positions(positions_of(from_, count()), how.probes, how.bits)});
+  if (grows()) arguments.push_back(std::to_string(way_.newest));
+  if (grows() && adding) arguments.push_back(std::to_string(how.bits));
+  return arguments;
+}
+
+const script& attached_task::script_to_call() const {
   namespace scripts = attached_scripts;
-  const script& s = grows() ? (adding ? scripts::add_growing(probes) : scripts::check_growing(probes))
-                            : (adding ? scripts::add(probes) : scripts::check(probes));
+  const unsigned probes = names_.to.how.probes;
+  if (grows())
+    return purpose_ == purpose::add ? scripts::add_growing(probes) : scripts::check_growing(probes);
+  return purpose_ == purpose::add ? scripts::add(probes) : scripts::check(probes);
+}
+
+request attached_task::ask_script() {
+  // The same until it is answered: a server that has lost its scripts may have judged the batch before.
+  if (purpose_ == purpose::add && sequence_.empty()) sequence_ = next_sequence();
+  const script& s = script_to_call();
+  std::vector<std::string> keys = script_keys();
   std::vector<std::string> words = {with_text_ ? "EVAL" : "EVALSHA", with_text_ ? s.text : s.sha1,
                                     std::to_string(keys.size())};
   std::ranges::move(keys, std::back_inserter(words));
-  std::ranges::move(arguments, std::back_inserter(words));
-  return {{keys_.place.key, keys_.place.instance},
-          encode_all(words),
-          1,
-          adding ? repetition(names_.keeps_answers) : repetition(true)};
+  std::ranges::move(script_arguments(), std::back_inserter(words));
+  const repetition remembered =
+      purpose_ == purpose::add ? repetition(names_.keeps_answers) : repetition(true);
+  return {{keys_.place.key, keys_.place.instance}, encode_all(words), 1, remembered};
 }
 
 void attached_task::take_script(const reply& r) {

@@ -5,11 +5,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "everseen/core/error.hpp"
 #include "everseen/redis/attachment.hpp"
 #include "everseen/redis/located_keys.hpp"
 #include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/scripts.hpp"
 #include "everseen/redis/session.hpp"
 
 namespace everseen::redis {
@@ -64,6 +66,9 @@ class attached_task {
   [[nodiscard]] bool grows() const noexcept { return names_.to.shape == attachment::form::growing; }
   [[nodiscard]] std::span<const std::uint64_t> positions_of(std::size_t first, std::size_t keys) const;
 
+  [[nodiscard]] std::vector<std::string> script_keys() const;
+  [[nodiscard]] std::vector<std::string> script_arguments() const;
+  [[nodiscard]] const script& script_to_call() const;
   [[nodiscard]] request ask_script();
   [[nodiscard]] request ask_length() const;
   [[nodiscard]] request ask_to_write() const;

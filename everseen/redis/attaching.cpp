@@ -1,6 +1,7 @@
 #include "everseen/redis/attaching.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,15 +19,6 @@ using topology = redis_url::topology;
 /// Begins the names of all that is kept for this attachment beside the header.
 std::string own_names(const remote_filter& f) {
   return f.keys.header() + "/" + std::to_string(f.generation) + ":";
-}
-
-/// Says on each of several servers which one it is.
-std::string note_key(const remote_filter& f) {
-  return own_names(f) + "instance";
-}
-
-std::string note_of(std::uint32_t instance, std::uint32_t instances) {
-  return std::to_string(instance + 1) + " of " + std::to_string(instances);
 }
 
 void require_topology(const redis_url& url, const attachment& a) {
@@ -61,19 +53,17 @@ void require_strings(const attachment& a, const std::vector<bitmap>& all, missin
                             "; all strings of a growing filter are of one length");
 }
 
-request write_note(const remote_filter& f, std::uint32_t instance, std::uint32_t instances) {
-  return {{note_key(f), instance}, encode({"SET", note_key(f), note_of(instance, instances)}), 1, true};
-}
-
 /// Takes the name, by one step.
 void take_name(session& with, const catalogue& names, const remote_filter& f, const attachment& a) {
   std::vector<std::string> fields = {"spec", encode(a), "generation", std::to_string(f.generation),
                                      "key",  a.key,     "ready",      std::string(ready)};
   if (!a.cursor.empty()) fields.insert(fields.end(), {"cursor", a.cursor});
+  std::ranges::move(names.place_fields(), std::back_inserter(fields));
   const std::string id(reinterpret_cast<const char*>(f.id.data()), f.id.size());
   const auto begun = begin_header(with, {f.keys.header(), 0}, id, fields);
   if (!begun) throw backend_error(begun.error().message);
   if (!*begun) throw filter_exists(f.keys.name());
+  names.put_up_signs(with, f);
   (void)names.list(with, f);
 }
 
@@ -92,12 +82,6 @@ void attach(session_pool& pool, const catalogue& names, std::string_view name, a
                            .spec = spec_of(a),
                            .id = image::random_filter_id(),
                            .generation = random_generation()};
-  std::vector<request> notes;
-  for (std::uint32_t i = 0; i < a.instances; ++i) notes.push_back(write_note(f, i, a.instances));
-  for (const answer& noted : with->exchange(notes)) {
-    if (!noted) throw backend_error(noted.error().message);
-    if (noted->front().is_error()) throw backend_error(std::string(noted->front().text()));
-  }
   take_name(*with, names, f, a);
 }
 
@@ -105,23 +89,7 @@ std::shared_ptr<attached_filter> open_attached(std::shared_ptr<session_pool> poo
                                                access how) {
   const attachment& a = *h.attached;
   require_topology(pool->url(), a);
-  if (a.shape == form::sharded) {
-    const session_pool::lease with = pool->take();
-    for (std::uint32_t i = 0; i < a.instances; ++i) {
-      const reply note = ask_about(*with, {note_key(h.live), i}, {"GET", note_key(h.live)});
-      if (pool->url().endpoints.size() != a.instances || note.text() != note_of(i, a.instances))
-        throw parameter_error("the filter '" + h.live.keys.name() + "' was attached over " +
-                              std::to_string(a.instances) +
-                              " servers, and the URL names others or in another order: the order says which "
-                              "has which keys");
-    }
-  }
   return std::make_shared<attached_filter>(std::move(pool), a, own_names(h.live), how);
-}
-
-void forget_attached(session& with, const header& h) {
-  for (std::uint32_t i = 0; i < h.attached->instances; ++i)
-    (void)ask_about(with, {note_key(h.live), i}, {"UNLINK", note_key(h.live)});
 }
 
 }  // namespace everseen::redis

@@ -18,8 +18,7 @@ enum class missing_key : std::uint8_t {
 
 /// Remembers a filter of another program under a name. Writes keys of everseen's own and nothing else.
 ///
-/// Of shards, the instances are the servers of the URL in their order; each is given a note which one it is,
-/// so that a URL of another order is refused.
+/// Of shards, the instances are the servers of the URL in their order, which server_order.hpp holds on to.
 /// @throws parameter_error  it cannot be (validate, missing_key, a string too long for it, a chain that does
 ///                          not lie in one slot of a cluster)    @throws name_taken
 /// @throws format_error     there is a key of another type
@@ -28,11 +27,7 @@ void attach(session_pool& pool, const catalogue& names, std::string_view name, a
             missing_key missing);
 
 /// The filter that a header names.
-/// @throws parameter_error  the servers of the URL are not those that it was attached with, in their order
 [[nodiscard]] std::shared_ptr<attached_filter> open_attached(std::shared_ptr<session_pool> pool,
                                                              const header& h, access how);
-
-/// Forgets what attach() wrote beside the header.
-void forget_attached(session& with, const header& h);
 
 }  // namespace everseen::redis

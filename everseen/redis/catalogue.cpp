@@ -156,9 +156,10 @@ header catalogue::read_header(session& with, std::string_view name) const {
 
 reply catalogue::header_of(session& with, std::string_view name) const {
   const std::string key = keys_of(name).header();
-  reply fields = ask_about(with, {key, 0},
-                           {"HMGET", key, "spec", "id", "generation", "ready", "ends_at", "next", "next_spec",
-                            "next_ready", "key", "cursor", "place", "servers"});
+  reply fields =
+      ask_about(with, {key, 0},
+                {"HMGET", key, "spec", "id", "generation", "ready", "ends_at", "next", "next_spec",
+                 "next_ready", "key", "cursor", "place", "servers", "link", "link_until", "linked_by"});
   order_.require(name, 0, fields[10], fields[11]);
   return fields;
 }
@@ -222,6 +223,13 @@ header catalogue::decode(std::string_view name, const reply& fields) const {
     if (!end) throw damaged_key(key, "has no valid end");
     f.ends_at = event_time(milliseconds(*end));
   }
+  if (!fields[12].text().empty()) {
+    const auto until = number_in<std::int64_t>(fields[13].text());
+    if (!fields[13].is_nil() && !until) throw damaged_key(key, "has no valid end of its link");
+    h.linked = {std::string(fields[12].text()),
+                until ? std::optional(event_time(milliseconds(*until))) : std::nullopt};
+  }
+  h.linked_by = fields[14].text();
   if (fields[5].is_nil()) return h;
   const auto next = number_in<std::uint64_t>(fields[5].text());
   if (!next) throw damaged_key(key, "has no valid next generation");

@@ -19,6 +19,13 @@ struct header {
   bool next_is_ready = false;           ///< it holds all that it must, so partitions begin to close
   /// The filter is another program's: it has no partitions, and of `live` no more than names and spec count.
   std::optional<attachment> attached{};
+
+  struct link {
+    std::string older;                  ///< the filter to ask first
+    std::optional<event_time> until{};  ///< by the clock of the server; nothing: for ever
+  };
+  std::optional<link> linked{};
+  std::string linked_by{};  ///< the filter that asks this one first, unless it no longer does; empty: none
 };
 
 /// The names under a prefix and where each of them leads: the index, the ends, and the headers of

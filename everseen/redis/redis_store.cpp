@@ -7,6 +7,8 @@
 
 #include "everseen/redis/fence.hpp"
 #include "everseen/redis/header.hpp"
+#include "everseen/redis/linked_filter.hpp"
+#include "everseen/redis/linking.hpp"
 #include "everseen/redis/module_gear.hpp"
 #include "everseen/redis/planning.hpp"
 #include "everseen/redis/redis_filter.hpp"
@@ -192,18 +194,52 @@ void redis_store::attach(std::string_view name, const attachment& a, missing_key
   redis::attach(*pool_, catalogue_, name, a, missing);
 }
 
+void redis_store::link(std::string_view older, std::string_view newer,
+                       std::optional<std::chrono::milliseconds> life) {
+  redis::link(*pool_->take(), catalogue_, older, newer, life);
+}
+
+void redis_store::unlink(std::string_view newer) {
+  redis::unlink(*pool_->take(), catalogue_, newer);
+}
+
 std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access how) {
   const session_pool::lease with = pool_->take();
-  header h = catalogue_.read_header(*with, name);
+  const header h = catalogue_.read_header(*with, name);
+  return h.linked ? open_linked(*with, h, how) : open_alone(*with, h, how);
+}
+
+std::shared_ptr<stored_filter> redis_store::open_alone(session& with, header h, access how) {
+  const std::string name = h.live.keys.name();
   if (h.attached) {
-    if (how == access::write && !catalogue_.list(*with, h.live)) throw no_such_filter(name);
+    // A string that is not there is empty, so nothing else would tell that a server has another's place.
+    if (h.attached->instances > 0) (void)catalogue_.require_order(with, name);
+    if (how == access::write && !catalogue_.list(with, h.live)) throw no_such_filter(name);
     return open_attached(pool_, h, how);
   }
   // Whoever began may have died before the end.
-  if (how == access::write) finish_rebuild(*with, catalogue_, h);
+  if (how == access::write) finish_rebuild(with, catalogue_, h);
   const remote_filter f = h.live;
-  if (how == access::write && !catalogue_.list(*with, f)) throw no_such_filter(name);
+  if (how == access::write && !catalogue_.list(with, f)) throw no_such_filter(name);
   return std::make_shared<redis_filter>(pool_, f, how);
+}
+
+std::shared_ptr<stored_filter> redis_store::open_linked(session& with, const header& h, access how) {
+  const std::string& name = h.live.keys.name();
+  linked_filter::predecessor older{h.linked->older, nullptr, h.linked->until};
+  if (older.until) {
+    const auto left = *older.until - catalogue::server_time(with, h.live.keys.header());
+    if (left.count() <= 0) return open_alone(with, h, how);
+    older.ends = linked_filter::clock::now() + left;
+  }
+  try {
+    older.filter = open_alone(with, catalogue_.read_header(with, older.name), access::read);
+  } catch (const error& e) {
+    throw storage_error("'" + name + "' asks '" + older.name + "' first, which cannot be opened: " +
+                            e.what() + ". Restore it, or go on without it: everseen link --off " + name,
+                        0, older.name);
+  }
+  return std::make_shared<linked_filter>(name, open_alone(with, h, how), std::move(older));
 }
 
 bool redis_store::exists(std::string_view name) const {
@@ -236,11 +272,9 @@ void redis_store::drop(std::string_view name) {
     generation = fields[2].text();
     if (there) {
       const redis::header h = catalogue_.decode(name, fields);
+      require_unlinked(*with, catalogue_, h);
       hide_header(*with, header, generation);
-      if (h.attached)
-        forget_attached(*with, h);
-      else
-        unlink_partitions(*with, h.live);
+      if (!h.attached) unlink_partitions(*with, h.live);
       if (h.next) unlink_partitions(*with, *h.next);
     }
   } catch (const format_error&) {

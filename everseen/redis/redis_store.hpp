@@ -39,6 +39,11 @@ class redis_store final : public store {
   /// Makes a filter that another program keeps on these servers usable under a name; see attached_filter.hpp.
   /// @throws  as redis::attach
   void attach(std::string_view name, const attachment& a, missing_key missing);
+  /// Lets a filter ask an older one first; see linked_filter.hpp.    @throws  as redis::link
+  void link(std::string_view older, std::string_view newer, std::optional<std::chrono::milliseconds> life);
+  /// @throws  as redis::unlink
+  void unlink(std::string_view newer);
+  /// @throws storage_error  the filter is linked to another one, which cannot be opened    @throws  as store
   std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
@@ -58,6 +63,8 @@ class redis_store final : public store {
 
   [[nodiscard]] bool has_module() const;
   [[nodiscard]] remote_filter new_filter(session& with, std::string_view name, const spec& s) const;
+  std::shared_ptr<stored_filter> open_alone(session& with, header h, access how);
+  std::shared_ptr<stored_filter> open_linked(session& with, const header& h, access how);
   std::shared_ptr<stored_filter> make(session& with, remote_filter new_one) const;
   void unlink_partition(session& with, const remote_filter& f, std::uint32_t partition) const;
 

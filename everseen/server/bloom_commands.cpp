@@ -2,10 +2,10 @@
 #include <cmath>
 #include <string>
 
-#include "everseen/core/sizing.hpp"
+#include "everseen/filter/foreign_file.hpp"
 #include "everseen/server/bloom_requests.hpp"
 #include "everseen/server/command.hpp"
-#include "everseen/server/refusals.hpp"
+#include "everseen/server/numbers.hpp"
 #include "everseen/server/service.hpp"
 #include "everseen/server/session.hpp"
 
@@ -75,6 +75,12 @@ std::uint64_t layers_of(const filter_info& now) {
 }
 
 void write_capacity(const shared_filter& f, const filter_info& now, wire::reply_writer& to) {
+  if (now.spec.partitions == 1 && layers_of(now) > 1) {
+    std::uint64_t all = 0;
+    for (const slice_state& slice : now.partitions.front().slices)
+      for (const layer_state& layer : slice.layers) all += layer.capacity;
+    return to.integer(static_cast<std::int64_t>(all));
+  }
   // Each layer holds twice the keys of the one before it.
   const double doubled = std::exp2(static_cast<double>(layers_of(now))) - 1;
   const double all = static_cast<double>(f.handle.get_spec().capacity) * doubled;
@@ -95,10 +101,9 @@ void write_keys(const shared_filter&, const filter_info& now, wire::reply_writer
 }
 
 void write_expansion(const shared_filter& f, const filter_info&, wire::reply_writer& to) {
-  if (f.handle.get_spec().growth == growth_kind::grow)
-    to.integer(f.wished.expansion);
-  else
-    to.null();
+  const spec& s = f.handle.get_spec();
+  if (s.growth != growth_kind::grow) return to.null();
+  to.integer(s.layout == layout_kind::redisbloom ? s.foreign.expansion : f.wished.expansion);
 }
 
 constexpr info_field info_fields[] = {
@@ -127,11 +132,26 @@ void info(call& c) {
   throw refusal{"Invalid information value"};
 }
 
-void refuse_dumps(call&) {
-  throw refusal{
-      "ERR filters of this server have a layout of their own, so RedisBloom's chunks fit none of them; copy "
-      "a "
-      "filter with everseen export and everseen import"};
+void scan_dump(call& c) {
+  const auto iterator = read_integer(c.words[2]);
+  if (!iterator) throw refusal{"Second argument must be numeric"};
+  const auto f = need(c);
+  if (f->handle.get_spec().layout != layout_kind::redisbloom)
+    throw refusal{
+        "ERR this filter has a layout of its own, which RedisBloom's chunks cannot hold; everseen serve "
+        "--redisbloom "
+        "makes filters that they can, everseen export copies any"};
+  const redisbloom_chunk chunk = dump_redisbloom(f->handle, *iterator);
+  c.reply.array(2);
+  c.reply.integer(chunk.iterator);
+  c.reply.bulk({reinterpret_cast<const char*>(chunk.bytes.data()), chunk.bytes.size()});
+}
+
+void load_chunk(call& c) {
+  const auto iterator = read_integer(c.words[2]);
+  if (!iterator) throw refusal{"ERR Second argument must be numeric"};
+  c.all.loads().take(c.all.filters(), c.words[1], *iterator, c.words[3]);
+  c.reply.ok();
 }
 
 std::optional<batched_keys> one_to_add(word_list w) {
@@ -173,8 +193,9 @@ std::span<const command> bloom_commands() {
        "key [CAPACITY capacity] [ERROR error] [EXPANSION expansion] [NOCREATE] [NONSCALING] ITEMS item [item "
        "...]",
        insert, many_to_insert},
-      {"BF.LOADCHUNK", 4, right::write, runs::at_once, first_word, "bloom",
-       "Refused: chunks of RedisBloom do not fit these filters", "key iterator data", refuse_dumps},
+      {"BF.LOADCHUNK", 4, right::write, runs::on_worker, first_word, "bloom",
+       "Makes a filter of the chunks that SCANDUMP gave; it is there with the last of them",
+       "key iterator data", load_chunk},
       {"BF.MADD", -3, right::write, runs::on_worker, first_word, "bloom",
        "Adds keys to a filter, which is made if there is none, and tells of each whether it was fresh",
        "key item [item ...]", add, many_to_add},
@@ -183,9 +204,8 @@ std::span<const command> bloom_commands() {
        many_to_check},
       {"BF.RESERVE", -4, right::write, runs::on_worker, first_word, "bloom", "Makes a filter",
        "key error_rate capacity [EXPANSION expansion] [NONSCALING]", reserve},
-      {"BF.SCANDUMP", 3, right::read, runs::at_once, first_word, "bloom",
-       "Refused: these filters have no chunks that RedisBloom would understand", "key iterator",
-       refuse_dumps},
+      {"BF.SCANDUMP", 3, right::read, runs::on_worker, first_word, "bloom",
+       "Gives a filter out chunk by chunk", "key iterator", scan_dump},
   };
   return commands;
 }

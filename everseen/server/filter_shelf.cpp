@@ -46,6 +46,7 @@ filter_shelf::filter_shelf(const store_place& where, const options& o, worker_po
       threads_(std::max(1U, o.threads)),
       batches_wait_(where.batches_wait),
       is_memory_(where.is_memory),
+      redisbloom_layout_(o.redisbloom_layout),
       max_bytes_(o.max_memory_bytes.value_or(place_->room_bytes().value_or(no_limit))) {}
 
 std::shared_ptr<shared_filter> filter_shelf::find(std::string_view key) const {
@@ -67,7 +68,7 @@ std::shared_ptr<shared_filter> filter_shelf::create(std::string_view key, const 
   const std::string name = name_of(key);
   const std::scoped_lock alone(changing_);
   if (find(key)) throw name_taken("item exists");
-  const spec s = plan(r.spec);
+  const spec s = plan(r.spec, r.wished);
   const std::uint64_t wanted = planned_bytes(s);
   if (wanted > max_bytes_ || bytes_ > max_bytes_ - wanted)
     throw no_room("a filter of this size would take " + std::to_string(wanted) + " bytes, and " +
@@ -88,7 +89,12 @@ std::shared_ptr<shared_filter> filter_shelf::open_or_create(std::string_view key
   }
 }
 
-spec filter_shelf::plan(spec_request r) const {
+spec filter_shelf::plan(spec_request r, const wishes& w) const {
+  if (redisbloom_layout_ && !r.window) {
+    r.layout = layout_kind::redisbloom;
+    r.expansion = w.expansion;
+    return place_->plan(r);
+  }
   spec s = place_->plan(r);
   if (place_->is_remote() || r.partitions || s.capacity < capacity_to_share) return s;
   r.partitions = std::max(s.partitions, threads_ > 1 ? partitions_a_thread * threads_ : 1);
@@ -111,6 +117,11 @@ std::shared_ptr<shared_filter> filter_shelf::take(std::string_view key) {
   open_.erase(found);
   taken->is_gone = true;
   return taken;
+}
+
+std::unique_ptr<redisbloom_loader> filter_shelf::begin_load(std::string_view key,
+                                                            std::span<const std::byte> header) const {
+  return std::make_unique<redisbloom_loader>(*place_, name_of(key), header);
 }
 
 bool filter_shelf::exists(std::string_view key) const {

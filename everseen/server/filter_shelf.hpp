@@ -9,10 +9,12 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "everseen/filter/foreign_file.hpp"
 #include "everseen/server/options.hpp"
 #include "everseen/server/shared_filter.hpp"
 #include "everseen/server/worker_pool.hpp"
@@ -53,6 +55,11 @@ class filter_shelf {
   std::shared_ptr<shared_filter> create(std::string_view key, const request& r);
   std::shared_ptr<shared_filter> open_or_create(std::string_view key, const request& r);
 
+  /// Begins to make a filter of RedisBloom's chunks.
+  /// @throws name_taken  there is one    @throws format_error    @throws error  as store::begin_restore
+  [[nodiscard]] std::unique_ptr<redisbloom_loader> begin_load(std::string_view key,
+                                                              std::span<const std::byte> header) const;
+
   [[nodiscard]] bool exists(std::string_view key) const;
   /// @return false  there was none
   bool drop(std::string_view key);
@@ -85,7 +92,7 @@ class filter_shelf {
   [[nodiscard]] everseen::store& place() const noexcept { return *place_; }
 
  private:
-  [[nodiscard]] spec plan(spec_request r) const;
+  [[nodiscard]] spec plan(spec_request r, const wishes& w) const;
   std::shared_ptr<shared_filter> put(std::string_view key, std::shared_ptr<stored_filter> stored, wishes w);
   std::shared_ptr<shared_filter> take(std::string_view key);
 
@@ -95,6 +102,7 @@ class filter_shelf {
   const unsigned threads_;
   const bool batches_wait_;
   const bool is_memory_;
+  const bool redisbloom_layout_;
   std::atomic<std::uint64_t> max_bytes_;
   std::atomic<std::uint64_t> bytes_ = 0;
   std::mutex changing_{};  // held while a filter is made, opened or dropped

@@ -52,6 +52,8 @@ struct options {
   std::chrono::seconds write_timeout{60};    ///< for a client to take the next bytes of a reply
   std::chrono::seconds drain_timeout{10};    ///< for requests under way when the server is stopped
 
+  /// Filters are made with RedisBloom's own layout: SCANDUMP gives them out and EXPANSION is obeyed.
+  bool redisbloom_layout = false;
   std::optional<std::uint64_t> max_memory_bytes{};  ///< for all filters; default: what the store has room for
   std::size_t batch_keys = 16'384;  ///< of several clients, sent to a store that others keep at a time
 };

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "everseen/server/chunk_loads.hpp"
 #include "everseen/server/client_list.hpp"
 #include "everseen/server/filter_shelf.hpp"
 #include "everseen/server/options.hpp"
@@ -23,6 +24,7 @@ class service {
   [[nodiscard]] const server::options& settings() const noexcept { return settings_; }
   [[nodiscard]] filter_shelf& filters() noexcept { return filters_; }
   [[nodiscard]] client_list& clients() noexcept { return clients_; }
+  [[nodiscard]] chunk_loads& loads() noexcept { return loads_; }
   [[nodiscard]] worker_pool& workers() noexcept { return workers_; }
 
   /// Whether a client must say who he is before he may do anything.
@@ -60,6 +62,7 @@ class service {
   std::atomic<bool> must_stop_ = false;
   client_list clients_{};
   filter_shelf filters_;
+  chunk_loads loads_{};
   worker_pool workers_;  // ends first: its work uses all the others
 };
 

@@ -12,8 +12,8 @@ namespace everseen::server {
 
 /// What the Redis protocol lets a filter be made with beside what everseen keeps.
 struct wishes {
-  /// EXPANSION as it was asked for; BF.INFO tells it. A layer holds twice the keys of the one before it
-  /// whatever it says: doc/semantics.md, "Over the Redis protocol".
+  /// EXPANSION as it was asked for; BF.INFO tells it. Only RedisBloom's own layout obeys it; in ours a layer
+  /// holds twice the keys of the one before it: doc/semantics.md, "Over the Redis protocol".
   std::uint32_t expansion = 2;
 };
 

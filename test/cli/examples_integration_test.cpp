@@ -4,19 +4,33 @@
 #include "everseen/cli/verbs.hpp"
 
 #include "test/cli/shell.hpp"
+#include "test/support/redis_server.hpp"
 
 namespace everseen::cli {
 namespace {
 
 /// The examples of help and manual, each in an empty directory after its scene.
-class Examples : public test::Shell {};
+class Examples : public test::Shell {
+ protected:
+  /// What is for Redis alone gets a server, without a key of the example before.
+  std::string store_for(const verb& v) const {
+    if (v.name != "attach" && v.name != "link") return "";
+    server_.run({"FLUSHALL"});
+    return "export EVERSEEN_STORE=" + server_.url() + "; ";
+  }
+
+ private:
+  test::redis_server server_;
+};
 
 TEST_F(Examples, OfEveryVerbDoWhatTheySay) {
   for (const verb& v : all_verbs())
     for (const example& e : v.examples) {
       SCOPED_TRACE(e.command);
-      given("rm -rf ./* && " + (e.scene.empty() ? "true" : "{ " + std::string(e.scene) + "; } > /dev/null"));
-      const test::program_result result = sh(std::string(e.command));
+      const std::string store = store_for(v);
+      given(store + "rm -rf ./* && " +
+            (e.scene.empty() ? "true" : "{ " + std::string(e.scene) + "; } > /dev/null"));
+      const test::program_result result = sh(store + std::string(e.command));
       EXPECT_EQ(result.exit_code, static_cast<int>(e.ends)) << result.err;
       EXPECT_FALSE(result.too_slow);
     }

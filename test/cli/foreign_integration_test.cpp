@@ -232,6 +232,7 @@ TEST_F(Migrate, KeepsTheRateAndTheWindowUnlessToldOtherwise) {
 TEST_F(Migrate, GoesToAnotherStoreAndToAnotherSystem) {
   const redis_server server;
   given("seq 500 > ids; everseen create old && everseen add -q old < ids");
+  server.run({"CONFIG", "SET", "appendonly", "yes"});  // or there is a warning
   EXPECT_THAT(sh("everseen migrate old new --keys ids --into " + server.url()),
               Prints(HasSubstr("500 keys")));
   EXPECT_THAT(sh("everseen check new -q --store " + server.url() + " < ids"), Prints(IsEmpty()));

@@ -17,6 +17,7 @@
 #include "everseen/compat/uid_php.hpp"
 #include "everseen/core/funnel.hpp"
 
+#include "test/support/base64.hpp"
 #include "test/support/program.hpp"
 #include "test/support/redis_server.hpp"
 #include "test/support/scratch_directory.hpp"
@@ -122,19 +123,6 @@ std::vector<std::string> random_keys(std::size_t count) {
   return keys;
 }
 
-std::string base64(const std::string& text) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t at = 0; at < text.size(); at += 3) {
-    std::uint32_t three = 0;
-    for (std::size_t i = 0; i < 3; ++i)
-      three = three << 8 | (at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U);
-    for (std::size_t i = 0; i < 4; ++i)
-      out += at + i > text.size() ? '=' : digits[three >> (18 - 6 * i) & 63];
-  }
-  return out;
-}
-
 /// Bits that are set one by one and, as a Redis string, are as long as the last needs.
 void set_growing(bytes& bits, std::uint64_t position) {
   if (bits.size() <= position / 8) bits.resize(position / 8 + 1);
@@ -148,7 +136,7 @@ TEST(Php, FillsTheSameStringsOfRedis) {
   test::redis_server server;
   test::text_files files;
   std::string lines;
-  for (const std::string& key : keys) lines += base64(key) + "\n";
+  for (const std::string& key : keys) lines += test::base64(key) + "\n";
   const test::program_result result = test::run_program(
       {"php", peers + "php_peer.php", server.unix_path(), files.make(lines), std::to_string(bits),
        std::to_string(bkdr_php::max_probes), std::to_string(instances)});

@@ -212,7 +212,7 @@ TEST_F(Sharded, UrlOfAnotherOrderOrNumberIsRefused) {
   for (const std::string& other : {swapped, std::string(), "," + second_.address()})
     EXPECT_THAT(message_of<parameter_error>(
                     [&] { (void)store_at("redis://" + first_.address() + other)->open("a", access::read); }),
-                HasSubstr("another order"))
+                HasSubstr("order"))
         << other;
 }
 

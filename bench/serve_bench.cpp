@@ -1,0 +1,222 @@
+// Question: how many keys a second does `everseen serve` answer for, what does a second core add, how long
+// does one request of a thousand clients wait, and what is left of the speed of a Redis behind it?
+//
+// A real server in a process of its own, over a Unix socket. `server_keys/cpu_s` counts the server's CPU time
+// alone, for wall time includes the clients here and whatever else runs on the machine. Each run adds fresh
+// keys to a filter at an error rate of 1e-2 and then finds all of them again, so the answers are checked
+// before anything is printed.
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <poll.h>
+
+#include "everseen/filter/filter.hpp"
+#include "everseen/filter/open_store.hpp"
+
+#include "bench/redis_server.hpp"
+#include "bench/served.hpp"
+#include "bench/support.hpp"
+
+namespace everseen::bench {
+namespace {
+
+/// 15 bytes each.
+std::string key(std::size_t i) {
+  std::string digits = std::to_string(i);
+  return "key-" + std::string(11 - digits.size(), '0') + digits;
+}
+
+/// Requests about consecutive keys, so many in each.
+struct pipeline {
+  std::string bytes;
+  std::size_t keys = 0;
+  std::size_t reply_bytes = 0;
+};
+
+pipeline make_pipeline(const std::string& command, std::size_t from, std::size_t keys,
+                       std::size_t a_request) {
+  pipeline p{{}, keys, 4 * keys};
+  for (std::size_t i = 0; i < keys; i += a_request) {
+    std::vector<std::string> words = {command, "f"};
+    for (std::size_t j = i; j < i + a_request; ++j) words.push_back(key(from + j));
+    p.bytes += encoded(words);
+    if (command[3] == 'M') p.reply_bytes += std::to_string(a_request).size() + 3;
+  }
+  return p;
+}
+
+/// Sends all while it reads all, and gives the replies.
+std::string exchange(const std::string& path, const pipeline& p) {
+  talker client(path);
+  std::thread sender([&] { client.send(p.bytes); });
+  std::string replies;
+  replies.reserve(p.reply_bytes);
+  client.receive(p.reply_bytes, replies);
+  sender.join();
+  return replies;
+}
+
+std::size_t count_of(const std::string& replies, std::string_view reply) {
+  std::size_t found = 0;
+  for (std::size_t at = replies.find(reply); at != std::string::npos; at = replies.find(reply, at + 1))
+    ++found;
+  return found;
+}
+
+void reserve(const served& server, std::size_t capacity) {
+  require(talker(server.path()).ask(encoded({"BF.RESERVE", "f", "0.01", std::to_string(capacity)}), 5) ==
+              "+OK\r\n",
+          "BF.RESERVE");
+}
+
+/// Adds keys over some connections at once, then looks for them; both must say what is true.
+void pipelined(benchmark::State& state, const std::string& add, const std::string& check,
+               std::size_t a_request) {
+  const auto connections = static_cast<std::size_t>(state.range(0));
+  constexpr std::size_t all_keys = 4'000'000;
+  double add_cpu = 0, check_cpu = 0, wall = 0;
+  for (auto _ : state) {
+    served server("mem:", {"--threads", std::to_string(connections)});
+    reserve(server, all_keys);
+    const std::size_t share = all_keys / connections;
+    const auto run = [&](const std::string& command, std::string_view expected) {
+      std::vector<pipeline> pipelines(connections);
+      std::vector<std::string> replies(connections);
+      for (std::size_t c = 0; c < connections; ++c)
+        pipelines[c] = make_pipeline(command, c * share, share, a_request);
+      const double before = server.cpu_seconds();
+      wall = seconds([&] {
+        std::vector<std::thread> threads;
+        for (std::size_t c = 0; c < connections; ++c)
+          threads.emplace_back([&, c] { replies[c] = exchange(server.path(), pipelines[c]); });
+        for (std::thread& each : threads) each.join();
+      });
+      const double cpu = server.cpu_seconds() - before;
+      std::size_t right = 0;
+      for (const std::string& each : replies) right += count_of(each, expected);
+      require(static_cast<double>(right) > 0.985 * all_keys, command + " of " + std::to_string(right));
+      return cpu;
+    };
+    add_cpu += run(add, ":1\r\n");
+    state.SetIterationTime(wall);
+    check_cpu += run(check, ":1\r\n");
+  }
+  const double keys = static_cast<double>(all_keys) * static_cast<double>(state.iterations());
+  state.counters["add_keys/cpu_s"] = keys / add_cpu;
+  state.counters["check_keys/cpu_s"] = keys / check_cpu;
+}
+
+void shape(benchmark::internal::Benchmark* b) {
+  b->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond)->ArgName("connections")->Arg(1)->Arg(2);
+}
+
+BENCHMARK_CAPTURE(pipelined, madd_100, "BF.MADD", "BF.MEXISTS", 100)->Apply(shape);
+BENCHMARK_CAPTURE(pipelined, add, "BF.ADD", "BF.EXISTS", 1)->Apply(shape);
+
+/// A thousand clients with one BF.ADD in flight each: `load` percent of the rate at which they keep asking.
+void one_in_flight(benchmark::State& state) {
+  constexpr std::size_t clients = 1000;
+  const double load = static_cast<double>(state.range(0)) / 100;
+  static double top_rate = 0;
+  using clock = std::chrono::steady_clock;
+  for (auto _ : state) {
+    served server("mem:", {});
+    reserve(server, 10'000'000);
+    std::vector<std::unique_ptr<talker>> all;
+    std::vector<pollfd> waiting;
+    for (std::size_t c = 0; c < clients; ++c) {
+      all.push_back(std::make_unique<talker>(server.path()));
+      waiting.push_back({all.back()->socket(), POLLIN, 0});
+    }
+    std::vector<clock::time_point> asked(clients);
+    std::vector<double> took;
+    std::vector<std::size_t> idle(clients);
+    for (std::size_t c = 0; c < clients; ++c) idle[c] = c;
+    const auto begin = clock::now();
+    const std::chrono::duration<double> lasts{3};
+    std::size_t next = 0;
+    for (auto now = begin; now - begin < lasts; now = clock::now()) {
+      const double due =
+          load == 1 ? 1e18 : load * top_rate * std::chrono::duration<double>(now - begin).count();
+      while (!idle.empty() && static_cast<double>(next) < due) {
+        const std::size_t c = idle.back();
+        idle.pop_back();
+        asked[c] = clock::now();
+        all[c]->send(encoded({"BF.ADD", "f", key(next++)}));
+      }
+      if (::poll(waiting.data(), waiting.size(), 0) <= 0) continue;
+      for (std::size_t c = 0; c < clients; ++c) {
+        if ((waiting[c].revents & POLLIN) == 0) continue;
+        std::string reply;
+        all[c]->receive(4, reply);
+        require(reply == ":1\r\n" || reply == ":0\r\n", reply);
+        took.push_back(std::chrono::duration<double, std::milli>(clock::now() - asked[c]).count());
+        idle.push_back(c);
+      }
+    }
+    std::sort(took.begin(), took.end());
+    const double rate = static_cast<double>(took.size()) / lasts.count();
+    if (load == 1) top_rate = rate;
+    state.SetIterationTime(lasts.count());
+    state.counters["requests/s"] = rate;
+    state.counters["p50_ms"] = took[took.size() / 2];
+    state.counters["p99_ms"] = took[took.size() * 99 / 100];
+  }
+}
+BENCHMARK(one_in_flight)->UseManualTime()->Iterations(1)->ArgName("load%")->Arg(100)->Arg(50);
+
+/// In front of a Redis: 64 clients that send BF.MADD of 100, beside the library that sends batches of 16,000.
+void in_front_of_redis(benchmark::State& state) {
+  constexpr std::size_t clients = 64, keys = 400'000, a_request = 100, a_batch = 16'000;
+  double direct = 0, through = 0, redis_direct = 0, redis_through = 0;
+  for (auto _ : state) {
+    redis_server redis;
+    {
+      filter f = create(redis.url(), "direct", {.capacity = keys, .error_rate = 0.01});
+      std::vector<std::string> texts;
+      for (std::size_t i = 0; i < keys; ++i) texts.push_back(key(i));
+      const std::vector<std::string_view> views(texts.begin(), texts.end());
+      std::vector<verdict> out(a_batch);
+      std::uint64_t fresh = 0;
+      const double before = redis.cpu_seconds();
+      direct = seconds([&] {
+        for (std::size_t i = 0; i < keys; i += a_batch)
+          fresh += f.add(std::span(views).subspan(i, a_batch), out)->fresh;
+      });
+      redis_direct = redis.cpu_seconds() - before;
+      require(static_cast<double>(fresh) > 0.985 * keys, "direct");
+    }
+    served server(redis.url(), {});
+    reserve(server, keys);
+    std::vector<std::thread> threads;
+    std::vector<std::size_t> fresh(clients);
+    const double before = redis.cpu_seconds();
+    through = seconds([&] {
+      for (std::size_t c = 0; c < clients; ++c)
+        threads.emplace_back([&, c] {
+          const std::size_t share = keys / clients / a_request * a_request;
+          fresh[c] = count_of(exchange(server.path(), make_pipeline("BF.MADD", c * share, share, a_request)),
+                              ":1\r\n");
+        });
+      for (std::thread& each : threads) each.join();
+    });
+    redis_through = redis.cpu_seconds() - before;
+    std::size_t sum = 0;
+    for (const std::size_t each : fresh) sum += each;
+    require(static_cast<double>(sum) > 0.98 * (keys / clients / a_request * a_request * clients),
+            "through the server");
+    state.SetIterationTime(through);
+  }
+  state.counters["direct_keys/s"] = keys / direct;
+  state.counters["served_keys/s"] = keys / through;
+  state.counters["vs_direct"] = direct / through;
+  state.counters["redis_cpu_vs_direct"] = redis_direct / redis_through;
+}
+BENCHMARK(in_front_of_redis)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace everseen::bench

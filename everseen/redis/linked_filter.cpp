@@ -1,0 +1,108 @@
+#include "everseen/redis/linked_filter.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "everseen/core/assert.hpp"
+#include "everseen/redis/regrouped.hpp"
+
+namespace everseen::redis {
+
+/// All keys of some batches, as one batch for the older filter.
+struct linked_filter::question {
+  std::vector<std::string_view> keys{};
+  std::vector<event_time> times{};
+  std::vector<digest> digests{};
+  std::vector<verdict> verdicts{};
+
+  question(std::span<const partition_batch> batches, bool timed) {
+    for (const partition_batch& batch : batches) {
+      EVERSEEN_ASSERT(batch.keys.size() == batch.out.size());
+      keys.insert(keys.end(), batch.keys.begin(), batch.keys.end());
+      for (std::size_t i = 0; timed && i < batch.keys.size(); ++i)
+        times.push_back(batch.times[batch.times.size() == 1 ? 0 : i]);
+    }
+    digests.resize(keys.size());
+    verdicts.assign(keys.size(), verdict::fresh);
+  }
+};
+
+namespace {
+
+/// What one of the two has is seen, also where the newer one calls it late. What has no answer keeps none.
+tally join(std::span<const partition_batch> batches, const std::vector<verdict>& by_older) {
+  tally sum;
+  auto older = by_older.begin();
+  for (const partition_batch& batch : batches)
+    for (verdict& v : batch.out) {
+      if (*older++ == verdict::seen && v != verdict::unknown) v = verdict::seen;
+      sum.fresh += v == verdict::fresh;
+      sum.seen += v == verdict::seen;
+      sum.late += v == verdict::late;
+      sum.unknown += v == verdict::unknown;
+    }
+  return sum;
+}
+
+}  // namespace
+
+linked_filter::linked_filter(std::string name, std::shared_ptr<stored_filter> newer, predecessor older)
+    : name_(std::move(name)),
+      newer_(std::move(newer)),
+      older_(std::move(older)),
+      hash_of_older_(older_.filter->get_spec().hash, older_.filter->get_spec().seed,
+                     older_.filter->get_spec().foreign.funnel) {}
+
+std::optional<batch_failure> linked_filter::ask_older(question& q) const {
+  const stored_filter& older = *older_.filter;
+  const spec& s = older.get_spec();
+  if (!older.wants_keys()) hash_of_older_(q.keys, q.digests);
+  const partition_batch all{0, q.digests, q.times, q.verdicts, q.keys};
+  batch_result asked;
+  if (s.partitions == 1) {
+    asked = older.check({&all, 1});
+  } else {
+    const regrouped sorted({&all, 1}, s.partitions, s.window.has_value());
+    asked = older.check(sorted.batches());
+    sorted.give_back();
+  }
+  if (asked) return {};
+  batch_failure failure = std::move(asked.error());
+  failure.message =
+      "'" + name_ + "' asks '" + older_.name + "' first, which does not answer: " + failure.message;
+  return failure;
+}
+
+template <typename Judge>
+batch_result linked_filter::judge(std::span<const partition_batch> batches, Judge by_newer) const {
+  if (older_.ends && clock::now() >= *older_.ends) return by_newer(batches);
+  question q(batches, older_.filter->get_spec().window.has_value());
+  if (q.keys.empty()) return by_newer(batches);
+  if (auto failure = ask_older(q)) {
+    for (const partition_batch& batch : batches) std::ranges::fill(batch.out, verdict::unknown);
+    failure->done = {};
+    failure->done.unknown = q.keys.size();
+    return tl::unexpected(*std::move(failure));
+  }
+  batch_result judged = by_newer(batches);
+  const tally sum = join(batches, q.verdicts);
+  if (judged) return sum;
+  judged.error().done = sum;
+  return judged;
+}
+
+batch_result linked_filter::add(std::span<const partition_batch> batches) {
+  return judge(batches, [this](auto some) { return newer_->add(some); });
+}
+
+batch_result linked_filter::check(std::span<const partition_batch> batches) const {
+  return judge(batches, [this](auto some) { return std::as_const(*newer_).check(some); });
+}
+
+void linked_filter::wait_with(std::shared_ptr<patience> p) {
+  older_.filter->wait_with(p);
+  newer_->wait_with(std::move(p));
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "everseen/core/digest.hpp"
+#include "everseen/store/store.hpp"
+
+namespace everseen::redis {
+
+/// A filter that is to replace an older one, and asks that one too: a key that either has is `seen`, and what
+/// is added goes to the newer one alone. After some time that knows all that is still in use, and the older
+/// one may go.
+///
+/// The two may differ in everything: hash, seed, partitions, layout; the older one may be another program's.
+/// So keys are hashed for each. The older one is asked first: where it does not answer, nothing is added, and
+/// the batch may be sent again. What a program adds to the older one between the two steps is seen the next
+/// time.
+class linked_filter final : public stored_filter {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  /// The older one.
+  struct predecessor {
+    std::string name;
+    std::shared_ptr<stored_filter> filter;
+    std::optional<event_time> until{};        ///< by the servers' clocks; nothing: until it is told
+    std::optional<clock::time_point> ends{};  ///< the same moment by our clock
+  };
+  linked_filter(std::string name, std::shared_ptr<stored_filter> newer, predecessor older);
+
+  [[nodiscard]] const spec& get_spec() const noexcept override { return newer_->get_spec(); }
+  [[nodiscard]] bool wants_keys() const noexcept override { return true; }
+  batch_result add(std::span<const partition_batch> batches) override;
+  batch_result check(std::span<const partition_batch> batches) const override;
+  /// This and what follows is about the newer one.
+  [[nodiscard]] partition_state state(std::uint32_t partition) const override {
+    return newer_->state(partition);
+  }
+  void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override {
+    newer_->visit_segments(partition, visit);
+  }
+  void sync() override { newer_->sync(); }
+  [[nodiscard]] std::string place_of(std::uint32_t partition) const override {
+    return newer_->place_of(partition);
+  }
+  [[nodiscard]] std::optional<event_time> ends_at() const override { return newer_->ends_at(); }
+  void wait_with(std::shared_ptr<patience> p) override;
+  [[nodiscard]] std::string way() const override { return newer_->way(); }
+
+  [[nodiscard]] const predecessor& older() const noexcept { return older_; }
+
+ private:
+  struct question;
+  [[nodiscard]] std::optional<batch_failure> ask_older(question& q) const;
+  template <typename Judge>
+  batch_result judge(std::span<const partition_batch> batches, Judge by_newer) const;
+
+  std::string name_;
+  std::shared_ptr<stored_filter> newer_;
+  predecessor older_;
+  hasher hash_of_older_;
+};
+
+}  // namespace everseen::redis

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+#include "everseen/redis/catalogue.hpp"
+#include "everseen/redis/session.hpp"
+
+namespace everseen::redis {
+
+// Which filter asks which other one first: linked_filter.hpp. The newer one's header says so, and that of the
+// older one names the newer, so that it is not dropped meanwhile.
+
+/// From now on who opens `newer` asks `older` first.
+/// @param life  for so long, by the clock of the server; nothing: until unlink()
+/// @throws parameter_error  there is no such filter; they cannot be linked: one of them is linked already,
+/// the
+///                          newer is another program's, or the older alone has a window
+/// @throws backend_error    also where scripts are forbidden
+void link(session& with, const catalogue& names, std::string_view older, std::string_view newer,
+          std::optional<std::chrono::milliseconds> life);
+
+/// Who has `newer` open goes on asking the older one until he opens it again.
+/// @throws parameter_error  there is no such filter, or it is linked to none
+void unlink(session& with, const catalogue& names, std::string_view newer);
+
+/// @throws parameter_error  another filter asks this one first
+void require_unlinked(session& with, const catalogue& names, const header& h);
+
+}  // namespace everseen::redis

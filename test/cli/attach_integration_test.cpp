@@ -1,0 +1,125 @@
+// Filters of other programs, from the shell.
+
+#include <nlohmann/json.hpp>
+
+#include "test/cli/shell.hpp"
+#include "test/support/redis_server.hpp"
+
+namespace everseen::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class Attach : public Shell {
+ protected:
+  /// With the server as the store, and its client at hand.
+  program_result on_redis(const std::string& line) const {
+    return sh("export EVERSEEN_STORE=" + server_.url() + "; cli() { redis-cli -p " +
+              std::to_string(server_.port()) + " \"$@\"; }; " + line);
+  }
+  void SetUp() override { server_.run({"CONFIG", "SET", "appendonly", "yes"}); }
+
+  redis_server server_;
+};
+
+constexpr const char* gozero = "everseen attach uids --as gozero --bits 1000000 --key bloom:uids --create";
+
+TEST_F(Attach, EveryVerbUsesTheFilter) {
+  EXPECT_THAT(on_redis(gozero),
+              Prints("attached uids: go-zero's Redis filter, 14 probes in 1000000 bits, error rate 0 now\n"));
+  EXPECT_THAT(on_redis("everseen add uids alice bob alice"), Prints("2 fresh, 1 seen\n"));
+  EXPECT_THAT(on_redis("everseen check uids alice carol"), Prints("seen\talice\nfresh\tcarol\n", 1));
+  EXPECT_THAT(on_redis("printf 'bob\\ncarol\\ncarol\\n' | everseen dedup --filter uids"), Prints("carol\n"));
+  EXPECT_THAT(on_redis("printf '{\"id\":\"b\\\\u006fb\"}\\n{\"id\":\"d\"}\\n' | everseen dedup --filter uids "
+                       "--key-json /id"),
+              Prints("{\"id\":\"d\"}\n"));
+  EXPECT_THAT(on_redis("everseen list --names"), Prints("uids\n"));
+  EXPECT_THAT(on_redis("everseen list"), Prints(HasSubstr("uids  ")));
+  EXPECT_THAT(on_redis("everseen explain uids alice"),
+              Prints(AllOf(HasSubstr("14 of 14 bits set"), HasSubstr("\nseen: "))));
+  EXPECT_THAT(on_redis("everseen info uids"), Prints(AllOf(HasSubstr("about 4"), HasSubstr("bloom:uids"))));
+  EXPECT_THAT(on_redis("everseen drop uids --yes"), Prints("forgot uids; bloom:uids stays as it is\n"));
+  EXPECT_THAT(on_redis("cli BITCOUNT bloom:uids"), Prints("56\n"));
+}
+
+TEST_F(Attach, BitsAreThoseThatHashPrints) {
+  ASSERT_EQ(on_redis(gozero).exit_code, 0);
+  ASSERT_EQ(
+      on_redis(
+          "for p in $(everseen hash --as gozero --bits 1000000 theirs); do cli SETBIT bloom:uids $p 1; done")
+          .exit_code,
+      0);
+  EXPECT_THAT(on_redis("everseen check uids theirs"), Prints("seen\ttheirs\n"));
+  ASSERT_EQ(on_redis("everseen add uids ours").exit_code, 0);
+  EXPECT_THAT(on_redis("for p in $(everseen hash --as gozero --bits 1000000 ours); do cli GETBIT bloom:uids "
+                       "$p; done | sort -u"),
+              Prints("1\n"));
+}
+
+TEST_F(Attach, InfoForProgramsNamesStringsAndDoubts) {
+  ASSERT_EQ(on_redis("everseen attach c --as bkdr-php --bits 1000003 --probes 16 --key clicks --create && "
+                     "seq 1000 | everseen add c -q")
+                .exit_code,
+            0);
+  const auto info = nlohmann::json::parse(on_redis("everseen info c --json").out);
+  EXPECT_EQ(info["attached"]["family"], "bkdr-php");
+  EXPECT_EQ(info["attached"]["probes"], 16);
+  EXPECT_EQ(info["strings"].size(), 1u);
+  EXPECT_EQ(info["strings"][0]["key"], "clicks");
+  EXPECT_GT(info["keys"], 500);
+  EXPECT_THAT(info["warnings"].dump(), HasSubstr("1000 times as often"));
+}
+
+TEST_F(Attach, GuavaIsAttachedByWhatItsProgramGaveToCreate) {
+  EXPECT_THAT(on_redis("everseen attach m --as guava64 --insertions 500 --rate 0.03 --key mails --create"),
+              Prints(HasSubstr("5 probes in 3712 bits")));
+  EXPECT_THAT(
+      on_redis("everseen attach n --as guava64 --funnel long --bits 3712 --probes 5 --key ids --create -q && "
+               "everseen add n 1 2 three"),
+      Complains(2, "'three'", "64 bits"));
+  EXPECT_THAT(on_redis("everseen check n 1"), Prints("fresh\t1\n", 1));
+}
+
+TEST_F(Attach, WhatCannotBeIsRefusedInALine) {
+  EXPECT_THAT(on_redis("everseen attach a --bits 10 --key k"), Complains(2, "--as"));
+  EXPECT_THAT(on_redis("everseen attach a --as gozero --key k"), Complains(2, "--bits"));
+  EXPECT_THAT(on_redis("everseen attach a --as gozero --bits 10"), Complains(2, "--key"));
+  EXPECT_THAT(on_redis("everseen attach a --as gozero --bits 10 --key k"),
+              Complains(2, "no key k", "--create"));
+  EXPECT_THAT(on_redis("everseen attach a --as redisbloom --bits 10 --key k"), Complains(2, "BF.SCANDUMP"));
+  EXPECT_THAT(on_redis("everseen attach a --as gozero --bits 10 --key k --growing"),
+              Complains(2, "--growing"));
+  EXPECT_THAT(sh("everseen attach a --as gozero --bits 10 --key k"), Complains(2, "Redis"));
+  ASSERT_EQ(on_redis(gozero).exit_code, 0);
+  EXPECT_THAT(on_redis(gozero), Complains(2, "uids"));
+  EXPECT_THAT(on_redis("everseen reset uids --yes"), Complains(2, "another program's"));
+  EXPECT_THAT(on_redis("everseen rebuild uids a"), Complains(2, "another program's"));
+  EXPECT_THAT(on_redis("everseen export uids -o out"), Complains(2, "go-zero", "GET"));
+  EXPECT_THAT(on_redis("cli SADD set a && everseen attach b --as gozero --bits 10 --key set"),
+              Complains(4, "no string"));
+}
+
+TEST_F(Attach, ANewFilterMayAskIt) {
+  ASSERT_EQ(
+      on_redis(std::string(gozero) + " && everseen add uids alice -q && everseen create uids2 -q").exit_code,
+      0);
+  EXPECT_THAT(on_redis("everseen link uids uids2 --for 30d"), Prints("uids2 asks uids first, for 30d\n"));
+  EXPECT_THAT(on_redis("everseen add uids2 alice bob"), Prints("1 fresh, 1 seen\n"));
+  EXPECT_THAT(on_redis("printf 'alice\\ncarol\\n' | everseen dedup --filter uids2"), Prints("carol\n"));
+  EXPECT_THAT(on_redis("everseen info uids2"), Prints(HasSubstr("asks uids first, until 20")));
+  EXPECT_EQ(nlohmann::json::parse(on_redis("everseen info uids2 --json").out)["linked"]["older"], "uids");
+  ASSERT_EQ(on_redis("everseen add uids dora -q").exit_code, 0);
+  EXPECT_THAT(on_redis("everseen explain uids2 dora"), Prints(HasSubstr("\nseen: 'uids'")));
+  EXPECT_THAT(on_redis("everseen drop uids --yes"), Complains(2, "link --off uids2"));
+  EXPECT_THAT(on_redis("everseen link --off uids2"), Prints("uids2 asks no other filter any more\n"));
+  EXPECT_THAT(on_redis("everseen check uids2 alice dora"), Prints("seen\talice\nfresh\tdora\n", 1));
+  EXPECT_THAT(on_redis("everseen drop uids --yes"), Prints(HasSubstr("forgot uids")));
+  EXPECT_THAT(on_redis("everseen link uids2"), Complains(2, "two names"));
+  EXPECT_THAT(sh("everseen link a b"), Complains(2, "Redis"));
+}
+
+}  // namespace
+}  // namespace everseen::test
