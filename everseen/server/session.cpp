@@ -28,15 +28,17 @@ session::~session() = default;
 
 session::progress session::run(std::string_view unread) {
   progress p;
+  const std::size_t enough_output = output_.size() + output_pause_bytes;
   if (is_suspended_) {
     is_suspended_ = false;
     board_.write_replies(all_, reply_);
     p.used = std::exchange(used_by_worker_, 0);
   }
   while (!is_ending_) {
-    if (output_.size() > output_pause_bytes || board_.keys() > board_keys) {
+    if (board_.keys() > board_keys && !settle()) return p.is = state::suspended, p;
+    if (output_.size() > enough_output) {
       if (!settle()) return p.is = state::suspended, p;
-      if (output_.size() > output_pause_bytes) return p.is = state::wants_room, p;
+      return p.is = state::wants_room, p;
     }
     const auto is = parser_.next(unread.substr(p.used));
     is_in_request_ = is == wire::request_parser::outcome::incomplete && p.used < unread.size();
@@ -60,7 +62,8 @@ session::next session::serve(word_list request, progress& p) {
   const command* const what = command_of(request[0]);
   if (what != nullptr && what->batched != nullptr && !transaction_ && batch(*what, request)) {
     p.used += parser_.size();
-    return next::go_on;
+    // The words of a typed line are the parser's, and gone with the next one.
+    return parser_.is_typed() && !settle() ? next::stop : next::go_on;
   }
   // It may depend on what is on the board, and its reply comes behind. The parser will find it again.
   if (!settle()) return next::stop;
@@ -164,6 +167,9 @@ void session::refuse(const refusal& why) {
 }
 
 void session::write_down(word_list request) {
+  for (const std::string_view word : request) transaction_->bytes += word.size() + sizeof(std::string);
+  if (transaction_->bytes > all_.settings().request.request_bytes)
+    return refuse({"ERR the transaction is longer than a request may be"});
   transaction_->requests.emplace_back(request.begin(), request.end());
   reply_.status("QUEUED");
 }

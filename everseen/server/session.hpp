@@ -77,6 +77,7 @@ class session {
   /// What was written down since MULTI.
   struct transaction {
     std::vector<std::vector<std::string>> requests{};
+    std::size_t bytes = 0;   ///< of all of them, as they are kept
     bool is_broken = false;  ///< a request was refused, so none of them will run
   };
   /// @throws refusal  there is one already
