@@ -107,7 +107,8 @@ TEST_F(BadInput, TruncatedDigestsAreRefused) {
   for (std::size_t bytes = 1; bytes < 48; ++bytes) {
     auto words = add();
     words.back() = packed(10).substr(0, bytes);
-    if (bytes % 16 != 0) EXPECT_THAT(run(words), StartsWith("-ERR digests")) << bytes;
+    if (bytes % 16 == 0) continue;
+    EXPECT_THAT(run(words), StartsWith("-ERR digests")) << bytes;
   }
   expect_nothing_changed();
 }

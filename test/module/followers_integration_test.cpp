@@ -164,7 +164,7 @@ TEST(Followers, ReadOnlyReplicaLooksUpAndAddsNothing) {
   EXPECT_EQ(content(master), content(replica));
 }
 
-TEST(Followers, BatchOfAScriptAndOfATransactionReachesTheReplica) {
+TEST(Followers, BatchOfAScriptReachesTheReplica) {
   const redis_server master(joined(at_once, test::with_module()));
   const redis_server replica(following(master));
   wait_until_in_step(master, replica);
