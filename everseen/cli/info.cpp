@@ -204,8 +204,7 @@ void print_text(const filter_info& info, const redis::linked_filter::predecessor
             in_words(s.growth));
   out.print("fill          {:.1f} % of the room for keys\n", 100 * total_of(info).fill());
   out.print("error rate    {} {}, {} now\n", format_rate(s.error_rate),
-            is_foreign(s.layout) ? "by the formula" : "promised",
-            format_rate(info.error_rate_now));
+            is_foreign(s.layout) ? "by the formula" : "promised", format_rate(info.error_rate_now));
   // Less than a millionth of a key is nobody's concern.
   out.print("wrong so far  {:.3g} fresh keys called seen, as expected by the formulas\n",
             info.expected_false_seen < 1e-6 ? 0 : info.expected_false_seen);
