@@ -88,7 +88,7 @@ exit_code run(const options& o, printer& out) {
   const redis::attached_filter& behind = *attached_behind(attached);
   const std::vector<redis::bitmap> all = behind.survey();
   if (!o.quiet)
-    out.print("attached {}: {}, error rate {} now\n", o.name, redis::to_string(a),
+    out.print("attached {}: {}, error rate {} now\n", o.name, redis::to_string(behind.what()),
               format_rate(behind.error_rate_now(all)));
   out.flush();
   if (!o.create) warn_of_attached(behind, all);

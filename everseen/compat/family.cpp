@@ -85,7 +85,7 @@ std::string_view doubt_about(const scheme& s) noexcept {
   if (s.which == family::bkdr_php && s.probes > good_probes)
     return "PHP rounds the products of the longer seeds, so more than 8 probes of bkdr-php gain next to "
            "nothing: "
-           "16 err up to 1000 times as often as the formula says, no less than 8";
+           "16 err up to 1000 times as often as the formula says, hardly less than 8";
   if ((s.which == family::bkdr || s.which == family::bkdr_php) && s.bits > reached)
     return "a BKDR hash has 31 bits, so no bit from 2147483648 on is ever used";
   if (s.which == family::uid_php)

@@ -41,7 +41,8 @@ struct guava_facts {
 /// @throws name_taken, format_error    @throws parameter_error  a filter that everseen cannot have: more than
 /// 64
 ///                                                              probes, or more than the store has room for
-/// Cost: a second for each 1 to 2 GB. Source: doc/format.md, "Guava's stream"
+/// Cost: a second a GB, most of it for fresh pages (doc/measurements.md, "Filters of other systems"). Source:
+/// doc/format.md, "Guava's stream"
 void import_guava(store& into, std::string_view name, const foreign_source& from, const guava_facts& facts);
 
 /// Writes what BloomFilter.writeTo would.

@@ -27,16 +27,26 @@ session::session(service& all, std::shared_ptr<client> who, std::function<void()
 session::~session() = default;
 
 session::progress session::run(std::string_view unread) {
+  const progress p = answer(unread);
+  // Not one by one: all threads share the counter, and the count of who holds a filter.
+  all_.count.commands.fetch_add(std::exchange(answered_, 0), std::memory_order_relaxed);
+  held_filter_.reset();
+  return p;
+}
+
+session::progress session::answer(std::string_view unread) {
   progress p;
+  const std::size_t enough_output = output_.size() + output_pause_bytes;
   if (is_suspended_) {
     is_suspended_ = false;
     board_.write_replies(all_, reply_);
     p.used = std::exchange(used_by_worker_, 0);
   }
   while (!is_ending_) {
-    if (output_.size() > output_pause_bytes || board_.keys() > board_keys) {
+    if (board_.keys() > board_keys && !settle()) return p.is = state::suspended, p;
+    if (output_.size() > enough_output) {
       if (!settle()) return p.is = state::suspended, p;
-      if (output_.size() > output_pause_bytes) return p.is = state::wants_room, p;
+      return p.is = state::wants_room, p;
     }
     const auto is = parser_.next(unread.substr(p.used));
     is_in_request_ = is == wire::request_parser::outcome::incomplete && p.used < unread.size();
@@ -60,12 +70,13 @@ session::next session::serve(word_list request, progress& p) {
   const command* const what = command_of(request[0]);
   if (what != nullptr && what->batched != nullptr && !transaction_ && batch(*what, request)) {
     p.used += parser_.size();
-    return next::go_on;
+    // The words of a typed line are the parser's, and gone with the next one.
+    return parser_.is_typed() && !settle() ? next::stop : next::go_on;
   }
   // It may depend on what is on the board, and its reply comes behind. The parser will find it again.
   if (!settle()) return next::stop;
   const auto size = parser_.size();
-  all_.count.commands.fetch_add(1, std::memory_order_relaxed);
+  ++answered_;
   if (const auto why = why_not(what, request)) {
     refuse(*why);
   } else if (transaction_ && !what->in_transaction_at_once) {
@@ -85,21 +96,22 @@ bool session::batch(const command& what, word_list request) {
   if (what.needs > rights_ || !what.takes(request.size())) return false;
   const auto keys = what.batched(request);
   if (!keys) return false;
-  const auto filter = filter_of(request[1]);
-  if (!filter || !board_.put(filter, *keys)) return false;
-  all_.count.commands.fetch_add(1, std::memory_order_relaxed);
+  if (!hold_filter(request[1]) || !board_.put(held_filter_, *keys)) return false;
+  ++answered_;
   client_->last_command.store(what.name.data(), std::memory_order_relaxed);
   return true;
 }
 
-std::shared_ptr<shared_filter> session::filter_of(std::string_view key) {
-  if (key == last_key_)
-    if (auto f = last_filter_.lock(); f && !f->is_gone) return f;
-  auto found = all_.filters().find(key);
-  if (!found || found->is_gone) return nullptr;
+bool session::hold_filter(std::string_view key) {
+  if (key == last_key_) {
+    if (!held_filter_) held_filter_ = last_filter_.lock();
+    if (held_filter_ && !held_filter_->is_gone) return true;
+  }
+  held_filter_ = all_.filters().find(key);
+  if (!held_filter_ || held_filter_->is_gone) return false;
   last_key_ = key;
-  last_filter_ = found;
-  return found;
+  last_filter_ = held_filter_;
+  return true;
 }
 
 bool session::settle() {
@@ -164,6 +176,9 @@ void session::refuse(const refusal& why) {
 }
 
 void session::write_down(word_list request) {
+  for (const std::string_view word : request) transaction_->bytes += word.size() + sizeof(std::string);
+  if (transaction_->bytes > all_.settings().request.request_bytes)
+    return refuse({"ERR the transaction is longer than a request may be"});
   transaction_->requests.emplace_back(request.begin(), request.end());
   reply_.status("QUEUED");
 }

@@ -77,6 +77,7 @@ class session {
   /// What was written down since MULTI.
   struct transaction {
     std::vector<std::vector<std::string>> requests{};
+    std::size_t bytes = 0;   ///< of all of them, as they are kept
     bool is_broken = false;  ///< a request was refused, so none of them will run
   };
   /// @throws refusal  there is one already
@@ -87,9 +88,11 @@ class session {
  private:
   enum class next : std::uint8_t { go_on, stop };
 
+  progress answer(std::string_view unread);
   next serve(word_list request, progress& p);
   bool batch(const command& what, word_list request);
-  [[nodiscard]] std::shared_ptr<shared_filter> filter_of(std::string_view key);
+  /// Makes held_filter_ the one of this key.    @return false  it is not open
+  [[nodiscard]] bool hold_filter(std::string_view key);
   /// @return false  the batches are on their way; the session is suspended
   bool settle();
   void run_on_worker(const command& what, word_list request);
@@ -114,6 +117,8 @@ class session {
   const command* last_command_ = nullptr;
   std::string last_name_{};
   std::weak_ptr<shared_filter> last_filter_{};
+  std::shared_ptr<shared_filter> held_filter_{};  // the same while run() works: nobody may drop it meanwhile
+  std::uint64_t answered_ = 0;
   std::string last_key_{};
 };
 

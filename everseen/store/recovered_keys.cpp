@@ -9,11 +9,32 @@
 
 namespace everseen {
 
-std::uint64_t recovered_keys(std::uint64_t counted, const geometry& shape, std::span<const std::byte> bits) {
+namespace {
+
+#if defined(__x86_64__)
+/// Every processor since 2008 has the instruction; without it a word costs a call, and a gigabyte 0.3 s.
+[[gnu::target("popcnt")]] std::uint64_t count_by_instruction(std::span<const std::byte> bits) noexcept {
+  std::uint64_t set = 0;
+  for (std::size_t i = 0; i < bits.size(); i += 8)
+    set += static_cast<std::uint64_t>(__builtin_popcountll(load_le64(bits.data() + i)));
+  return set;
+}
+#endif
+
+std::uint64_t count_set_bits(std::span<const std::byte> bits) noexcept {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("popcnt")) return count_by_instruction(bits);
+#endif
   std::uint64_t set = 0;
   for (std::size_t i = 0; i < bits.size(); i += 8)
     set += static_cast<std::uint64_t>(std::popcount(load_le64(bits.data() + i)));
-  const double keys = sizing::keys_from_set_bits(shape, set);
+  return set;
+}
+
+}  // namespace
+
+std::uint64_t recovered_keys(std::uint64_t counted, const geometry& shape, std::span<const std::byte> bits) {
+  const double keys = sizing::keys_from_set_bits(shape, count_set_bits(bits));
   constexpr double most = static_cast<double>(std::uint64_t{1} << 47);  // all bits set: as good as infinite
   const auto expected = static_cast<double>(counted);
   if (keys <= expected + 3 * std::sqrt(expected)) return counted;

@@ -50,6 +50,8 @@ class request_parser {
 
   /// The words of the request; valid while the bytes are, and until next() is called again.
   [[nodiscard]] std::span<const std::string_view> words() const noexcept { return words_; }
+  /// Whether the request came as a line, so that its words end with the next call of next().
+  [[nodiscard]] bool is_typed() const noexcept { return !in_array_; }
   /// Bytes of the request.
   [[nodiscard]] std::size_t size() const noexcept { return position_; }
   /// After `malformed`: the text of the error reply, without its minus.

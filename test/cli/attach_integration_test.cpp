@@ -83,6 +83,19 @@ TEST_F(Attach, GuavaIsAttachedByWhatItsProgramGaveToCreate) {
   EXPECT_THAT(on_redis("everseen check n 1"), Prints("fresh\t1\n", 1));
 }
 
+TEST_F(Attach, ShardsLieOnTheServersOfTheUrl) {
+  const redis_server other;
+  const std::string both = " --store redis://" + server_.address() + "," + other.address();
+  EXPECT_THAT(
+      on_redis("everseen attach c --as bkdr-php --bits 10Gi --sharded --key clicks --create 2>warnings" +
+               both),
+      Prints(HasSubstr("over 2 servers with 2 strings each")));
+  EXPECT_THAT(on_redis("everseen add c one two three" + both), Prints("3 fresh, 0 seen\n"));
+  EXPECT_THAT(on_redis("everseen check c one two three -q" + both), Prints(IsEmpty()));
+  EXPECT_THAT(on_redis("everseen check c one --store redis://" + other.address() + "," + server_.address()),
+              Complains(2, "another order"));
+}
+
 TEST_F(Attach, WhatCannotBeIsRefusedInALine) {
   EXPECT_THAT(on_redis("everseen attach a --bits 10 --key k"), Complains(2, "--as"));
   EXPECT_THAT(on_redis("everseen attach a --as gozero --key k"), Complains(2, "--bits"));

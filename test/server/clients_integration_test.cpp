@@ -45,7 +45,7 @@ TEST(Examples, TellWhoIsNew) {
        {std::vector<std::string>{python, source("examples/python/first_visit.py")},
         std::vector<std::string>{source("examples/redis-cli/first_visit.sh")}}) {
     std::vector<std::string> command = example;
-    for (const char* word : {server.path().c_str(), "alice", "bob", "alice"}) command.emplace_back(word);
+    command.insert(command.end(), {server.path(), "alice", "bob", "alice"});
     EXPECT_EQ(run_program(command).out, "alice is new\nbob is new\nalice was here before\n");
     EXPECT_EQ(server.cli({"FLUSHALL"}), "OK");
   }

@@ -209,9 +209,7 @@ TEST(Serve, SpeaksTlsAndAsksForACertificateWhereToldTo) {
   const std::vector<std::string> client = {"redis-cli", "--tls", "-h",       "127.0.0.1",
                                            "-p",        port,    "--cacert", files.ca()};
   auto known = client;
-  for (const char* word :
-       {"--cert", files.client_cert().c_str(), "--key", files.client_key().c_str(), "BF.ADD", "f", "x"})
-    known.emplace_back(word);
+  known.insert(known.end(), {"--cert", files.client_cert(), "--key", files.client_key(), "BF.ADD", "f", "x"});
   EXPECT_EQ(run_program(known).out, "1\n");
   auto unknown = client;
   unknown.emplace_back("PING");

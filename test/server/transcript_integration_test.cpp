@@ -2,6 +2,7 @@
 // behind them, with \r\n as the end of a line.
 
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -27,8 +28,9 @@ class Transcript : public testing::Test {
  protected:
   void plays(std::string_view transcript) { play(client_, transcript); }
 
- private:
   serving server_{};
+
+ private:
   raw_client client_{server_.path()};
 };
 
@@ -298,9 +300,8 @@ TEST_F(Transcript, JudgesInWindowsByTheTimeThatItIsTold) {
 }
 
 TEST_F(Transcript, RefusesWhatItDoesNotDoInPlainWords) {
-  plays(R"(> GET a
--ERR unknown command 'GET', with args beginning with: 'a' 
-> SELECT 1
+  EXPECT_EQ(server_.cli({"GET", "a"}), "ERR unknown command 'GET', with args beginning with: 'a' ");
+  plays(R"(> SELECT 1
 -ERR DB index is out of range
 > SELECT 0
 +OK
@@ -319,10 +320,21 @@ two words
 }
 
 TEST_F(Transcript, AnswersAPipelineInTheOrderOfItsRequests) {
-  plays(
-      "> BF.ADD a x\r\nBF.EXISTS a x\r\nBF.ADD b x\r\nBF.ADD a y\r\nBF.EXISTS a y\r\nPING\r\nBF.EXISTS b "
-      "y\r\n"
-      "BF.MADD a x z\r\nDEL a\r\nBF.EXISTS a x\n:1\n:1\n:1\n:1\n:1\n+PONG\n:0\n*2\n:0\n:1\n:1\n:0\n");
+  const std::vector<std::vector<std::string>> requests = {
+      {"BF.ADD", "a", "x"},    {"BF.EXISTS", "a", "x"},    {"BF.ADD", "b", "x"},
+      {"BF.ADD", "a", "y"},    {"BF.EXISTS", "a", "y"},    {"PING"},
+      {"BF.EXISTS", "b", "y"}, {"BF.MADD", "a", "x", "z"}, {"DEL", "a"},
+      {"BF.EXISTS", "a", "x"}};
+  const std::string replies = ":1\r\n:1\r\n:1\r\n:1\r\n:1\r\n+PONG\r\n:0\r\n*2\r\n:0\r\n:1\r\n:1\r\n:0\r\n";
+  std::string sent, typed;
+  for (const auto& request : requests) {
+    sent += encoded(request);
+    for (const std::string& word : request) typed += word + " ";
+    typed += "\r\n";
+  }
+  EXPECT_EQ(raw_client(server_.path()).ask(sent, replies.size()), replies);
+  EXPECT_EQ(server_.cli({"FLUSHALL"}), "OK");
+  EXPECT_EQ(raw_client(server_.path()).ask(typed, replies.size()), replies);
 }
 
 }  // namespace
