@@ -30,8 +30,18 @@ void for_each_fresh(const geometry& shape, std::span<const digest> digests, std:
   }
 }
 
-void replicate_lines(api::context* ctx, api::string* segment, const std::byte* bytes,
-                     std::vector<range>& touched) {
+/// Bytes of keys that are told as ranges: whole lines, or single bytes where there are none.
+void note(std::span<const std::uint64_t> positions, std::uint64_t unit, std::vector<range>& touched) {
+  std::uint64_t last = ~std::uint64_t{0};
+  for (const std::uint64_t p : positions) {
+    const std::uint64_t from = p / 8 / unit * unit;
+    if (from != last) touched.push_back({from, from + unit});
+    last = from;
+  }
+}
+
+void replicate_ranges(api::context* ctx, api::string* segment, const std::byte* bytes,
+                      std::vector<range>& touched) {
   std::ranges::sort(touched, {}, &range::from);
   for (std::size_t i = 0; i < touched.size();) {
     range one = touched[i++];
@@ -71,27 +81,23 @@ class bit_setter {
 
 std::size_t replicate(api::context* ctx, api::string* segment, const std::byte* bytes, const geometry& shape,
                       std::span<const digest> digests, std::span<const verdict> verdicts) {
-  if (is_scattered(shape.layout)) {
-    std::size_t bits = 0;
+  const auto fresh = static_cast<std::size_t>(std::ranges::count(verdicts, verdict::fresh));
+  const std::size_t bits = is_scattered(shape.layout) ? fresh * shape.probes : 0;
+  // Where they are further apart on average, few would share a command; and a bit of BITFIELD costs half of a
+  // SETRANGE.
+  if (bits > 0 && bits * (gap_bytes / 2) < shape.bytes) {
     bit_setter to_followers(ctx, segment);
-    for_each_fresh(shape, digests, verdicts, [&](std::span<const std::uint64_t> positions) {
-      to_followers.set(positions);
-      bits += positions.size();
-    });
+    for_each_fresh(shape, digests, verdicts,
+                   [&](std::span<const std::uint64_t> positions) { to_followers.set(positions); });
     return bits;
   }
   static std::vector<range> touched;
   touched.clear();
-  for_each_fresh(shape, digests, verdicts, [](std::span<const std::uint64_t> positions) {
-    std::uint64_t last = ~std::uint64_t{0};
-    for (const std::uint64_t p : positions) {
-      const std::uint64_t from = p / 8 / line_bytes * line_bytes;
-      if (from != last) touched.push_back({from, from + line_bytes});
-      last = from;
-    }
-  });
-  replicate_lines(ctx, segment, bytes, touched);
-  return 0;
+  const std::uint64_t unit = bits > 0 ? 1 : line_bytes;
+  for_each_fresh(shape, digests, verdicts,
+                 [&](std::span<const std::uint64_t> positions) { note(positions, unit, touched); });
+  replicate_ranges(ctx, segment, bytes, touched);
+  return bits;
 }
 
 }  // namespace everseen::redis_module

@@ -70,7 +70,8 @@ struct meaning {
   };
 
   kind what = kind::done;
-  /// A character a key, from the first on: `0` fresh, `1` seen, `3` no room. The rest is to be asked again.
+  /// A character a key, from the first on: `0` fresh, `1` seen, `2` late, `3` no room. The rest is to be
+  /// asked again.
   std::string text{};
   bool wants_growth = false;          ///< the key behind the last verdict found no room
   std::string key{};                  ///< of damage

@@ -62,8 +62,8 @@ spec redis_store::plan(const spec_request& request) const {
   return plan_for_redis(pool_->url(), request, has_module() ? judged_by::module : judged_by::commands);
 }
 
-/// Whether all servers have it. Who cannot be reached is not asked: that it cannot is told by whatever
-/// follows.
+/// Whether all servers have it. One that cannot be reached counts as one without: that it cannot is told by
+/// whatever follows.
 bool redis_store::has_module() const {
   const std::optional<gear_kind> forced = pool_->url().gear;
   if (forced) return *forced == gear_kind::module;
