@@ -79,15 +79,15 @@ inline constexpr int search_by_index = 2;
 inline constexpr int find_range = 2;
 
 struct argument {
-  const char* name;
-  int type;
-  int key_spec_index;
-  const char* token;
-  const char* summary;
-  const char* since;
-  int flags;
-  const char* deprecated_since;
-  argument* parts;
+  const char* name = nullptr;
+  int type = 0;
+  int key_spec_index = 0;
+  const char* token = nullptr;
+  const char* summary = nullptr;
+  const char* since = nullptr;
+  int flags = 0;
+  const char* deprecated_since = nullptr;
+  argument* parts = nullptr;
 };
 inline constexpr int argument_text = 0;
 inline constexpr int argument_integer = 1;
@@ -105,15 +105,15 @@ struct info_version {
   std::size_t argument_bytes;
 };
 struct command_info {
-  const info_version* version;
-  const char* summary;
-  const char* complexity;
-  const char* since;
-  history_entry* history;
-  const char* tips;
-  int arity;
-  key_spec* key_specs;
-  argument* arguments;
+  const info_version* version = nullptr;
+  const char* summary = nullptr;
+  const char* complexity = nullptr;
+  const char* since = nullptr;
+  history_entry* history = nullptr;
+  const char* tips = nullptr;
+  int arity = 0;
+  key_spec* key_specs = nullptr;
+  argument* arguments = nullptr;
 };
 
 inline int (*create_command)(context*, const char* name, command_function*, const char* flags, int first_key,

@@ -9,6 +9,7 @@
 #include "everseen/core/window.hpp"
 
 #include "module/moving.hpp"
+#include "module/permission.hpp"
 
 namespace everseen::redis_module {
 
@@ -94,6 +95,9 @@ judged<bool> grow(api::context* ctx, api::string* state, const record& r, const 
   const std::string name(text_of(state));
   const value segment(ctx, partition_keys::segment(name, needed.id));
   const value fence(ctx, partition_keys::fence(name));
+  const user_permissions permitted(ctx);
+  for (const value* key : {&segment, &fence})
+    if (!permitted.on(key->get(), true)) return refuse(kind::forbidden, std::string(key->text()));
   if (!is_settled(ctx, state, segment.get(), fence.get())) return refuse(kind::moving);
   const auto length = lengthen(ctx, segment.get(), needed.shape.bytes, budget);
   if (!length) return tl::unexpected(length.error());

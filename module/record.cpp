@@ -1,6 +1,7 @@
 #include "module/record.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <span>
 #include <unordered_map>

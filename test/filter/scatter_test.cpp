@@ -1,5 +1,7 @@
 #include "everseen/filter/scatter.hpp"
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -74,6 +76,24 @@ TEST(Scatter, JudgesASinglePartitionInPlace) {
   ASSERT_EQ(batches.size(), 1U);
   EXPECT_EQ(batches[0].digests.data(), digests.data());
   EXPECT_EQ(batches[0].out.data(), out.data());
+}
+
+TEST(Scatter, KeysGoWithTheirDigests) {
+  scatter sorter;
+  const std::vector<digest> digests = test::random_digests(2).take(500);
+  std::vector<std::string> names;
+  for (const digest& d : digests) names.push_back(std::to_string(d.high));
+  const std::vector<std::string_view> keys(names.begin(), names.end());
+  std::vector<verdict> out(digests.size());
+  for (const std::uint32_t partitions : {1U, 7U}) {
+    for (const partition_batch& batch : sorter.sort(digests, {}, partitions, out, keys)) {
+      ASSERT_EQ(batch.keys.size(), batch.digests.size());
+      for (std::size_t i = 0; i < batch.keys.size(); ++i)
+        EXPECT_EQ(batch.keys[i], std::to_string(batch.digests[i].high));
+    }
+    for (const partition_batch& batch : sorter.sort(digests, {}, partitions, out))
+      EXPECT_TRUE(batch.keys.empty());
+  }
 }
 
 }  // namespace

@@ -235,6 +235,17 @@ TEST_F(BadInput, UserWhoMayNotTouchTheSegmentsChangesNothing) {
   EXPECT_EQ(content(server_), before_);
 }
 
+TEST_F(BadInput, UserWhoMayNotMakeSegmentsMakesNone) {
+  (void)filter_at(server_, "empty", {.capacity = 100, .partitions = 1});
+  const std::string state = state_of(server_, "empty");
+  run({"ACL", "SETUSER", "eve", "on", ">secret", "resetkeys", "~" + state, "+@all"});
+  const std::string before = content(server_);
+  const std::vector<std::vector<std::string>> commands = {{"AUTH", "eve", "secret"},
+                                                          {"EVERSEEN.ADDKEYS", state, "a"}};
+  EXPECT_THAT(test::raw_commands(server_.unix_path(), commands).back(), StartsWith("-NOPERM"));
+  EXPECT_EQ(content(server_), before);
+}
+
 /// Words at random, some of them right.
 TEST_F(BadInput, NothingAtRandomEndsTheServerOrChangesTheFilter) {
   std::mt19937_64 random(3);

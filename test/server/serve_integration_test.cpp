@@ -301,6 +301,34 @@ TEST(ServeInFrontOfRedis, BringsTheBloomCommandsToAServerWithoutModules) {
   EXPECT_EQ(run_program({EVERSEEN_PROGRAM, "check", "f", "a", "--store", redis.url()}).exit_code, 0);
 }
 
+TEST(Serve, SyncsWhatItAcknowledgesWhereTheStoreIsToldTo) {
+  const scratch_directory files;
+  serving server("file:" + files.path().string() + "?sync=always");
+  raw_client(server.path()).ask(encoded({"BF.RESERVE", "f", "0.000000000001", "100000"}), 5);
+  raw_client client(server.path());
+  std::string pipeline, fresh;
+  for (std::size_t i = 0; i < 500; ++i) {
+    pipeline += madd("f", i * 10, 10);
+    fresh += array_of(10, ":1\r\n");
+  }
+  EXPECT_EQ(client.ask(pipeline, fresh.size()), fresh);
+  server.kill();
+  server.start();
+  const std::string seen = array_of(5000, ":0\r\n");
+  EXPECT_EQ(raw_client(server.path()).ask(madd("f", 0, 5000), seen.size()), seen);
+}
+
+TEST(ServeInFrontOfRedis, SpreadsAFilterOverACluster) {
+  const redis_cluster cluster;
+  const serving server(cluster.url());
+  raw_client client(server.path());
+  EXPECT_EQ(client.ask(encoded({"BF.RESERVE", "user:7", "0.000000000001", "100000"}), 5), "+OK\r\n");
+  const std::string fresh = array_of(5000, ":1\r\n"), seen = array_of(5000, ":0\r\n");
+  EXPECT_EQ(client.ask(madd("user:7", 0, 5000), fresh.size()), fresh);
+  EXPECT_EQ(client.ask(madd("user:7", 0, 5000), seen.size()), seen);
+  EXPECT_EQ(server.cli({"KEYS", "user:*"}), "user:7");
+}
+
 TEST(ServeInFrontOfRedis, JoinsWhatManyClientsAskAndTellsOneOfThemFresh) {
   const redis_server redis;
   serving server(redis.url());
