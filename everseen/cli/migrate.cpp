@@ -171,9 +171,14 @@ action declare(CLI::App& app) {
   add_text(app, "--keys", o->keys,
            {"FILE", "all keys that were added to OLD, one a line; -: standard input"});
   add_text(app, "--into", o->into, {"URL", "the store of NEW", "that of OLD"});
-  add_create_options(
-      app, o->of,
-      {"as many as FILE has lines; through a pipe: as OLD has keys", "that of OLD", "grow", "that of OLD"});
+  const std::string as_old = "that of OLD";
+  add_create_options(app, o->of,
+                     {.capacity = "as many as FILE has lines; through a pipe: as OLD has keys",
+                      .error_rate = as_old,
+                      .window = as_old,
+                      .hash = as_old,
+                      .funnel = as_old,
+                      .expansion = as_old});
   add_time(app, "--time", o->time, {"TIME", "time of the keys, for a filter with a window", "now"});
   add_switch(app, "--strict", o->strict,
              "make nothing, and end with 1, if OLD does not know all of the keys");

@@ -299,7 +299,7 @@ TEST_F(Migrate, ThatIsKilledWhileItReadsLeavesNothingBehind) {
 
 /// Where the kill came late, NEW is whole, and the next one may come earlier.
 TEST_F(Migrate, ThatIsKilledWhileItWritesMakesNothingVisible) {
-  given("everseen create old; seq 1000 > keys");
+  given("everseen create old; seq 1000 > keys; everseen add old -q < keys");
   EXPECT_THAT(sh("for i in $(seq 100); do"
                  "  everseen migrate old new --keys keys --capacity 10M -q 2> /dev/null & pid=$!;"
                  "  until compgen -G 'store/.new.*' || ! kill -0 $pid; do :; done > /dev/null 2>&1;"
