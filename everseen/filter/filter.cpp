@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "everseen/core/assert.hpp"
-#include "everseen/filter/fitting_keys.hpp"
+#include "everseen/core/fitting_keys.hpp"
 #include "everseen/filter/open_store.hpp"
 #include "everseen/filter/rates.hpp"
 #include "everseen/filter/scatter.hpp"

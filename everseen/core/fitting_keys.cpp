@@ -1,4 +1,4 @@
-#include "everseen/filter/fitting_keys.hpp"
+#include "everseen/core/fitting_keys.hpp"
 
 #include <utility>
 

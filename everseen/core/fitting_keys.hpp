@@ -13,7 +13,7 @@
 
 namespace everseen {
 
-/// Hashes keys and leaves out those that the filter cannot take, so that the others are judged as if they had
+/// Hashes keys and leaves out those that a filter cannot take, so that the others are judged as if they had
 /// come alone.
 ///
 /// Where a funnel takes every key, as nearly all do, nothing is moved. Keeps its memory between batches.
