@@ -200,18 +200,20 @@ void print_text(const filter_info& info, const redis::linked_filter::predecessor
   if (older != nullptr)
     out.print("linked        asks {} first{}\n", older->name,
               older->until ? ", until " + format_event_time(*older->until) : "");
-  if (info.keys >= countless_keys)
+  const bool countless = info.keys >= countless_keys;
+  if (countless)
     out.print("keys          more than can be told: all bits are set\n");
   else
     out.print("keys          {}{}\n", format_count(info.keys), s.window ? " remembered" : "");
   out.print("capacity      {}{}, then {}\n", format_count(s.capacity), s.window ? " within the window" : "",
             in_words(s.growth));
-  out.print("fill          {:.1f} % of the room for keys\n", 100 * total_of(info).fill());
+  if (!countless) out.print("fill          {:.1f} % of the room for keys\n", 100 * total_of(info).fill());
   out.print("error rate    {} {}, {} now\n", format_rate(s.error_rate),
             is_foreign(s.layout) ? "by the formula" : "promised", format_rate(info.error_rate_now));
   // Less than a millionth of a key is nobody's concern.
-  out.print("wrong so far  {:.3g} fresh keys called seen, as expected by the formulas\n",
-            info.expected_false_seen < 1e-6 ? 0 : info.expected_false_seen);
+  if (!countless)
+    out.print("wrong so far  {:.3g} fresh keys called seen, as expected by the formulas\n",
+              info.expected_false_seen < 1e-6 ? 0 : info.expected_false_seen);
   out.print("memory        {}, {}\n", format_bytes(static_cast<double>(info.bytes)),
             info.segments == 0 ? "until the first key is added"
                                : fmt::format("{:.3g} bits for each key there is room for",

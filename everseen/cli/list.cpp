@@ -11,6 +11,7 @@
 #include "everseen/cli/stores.hpp"
 #include "everseen/cli/verbs.hpp"
 #include "everseen/core/error.hpp"
+#include "everseen/store/recovered_keys.hpp"
 
 namespace everseen::cli {
 
@@ -64,7 +65,8 @@ void print_table(const std::vector<entry>& entries, printer& out) {
             "memory");
   for (const entry& e : entries)
     if (e.fault.empty())
-      out.print("{:<{}}  {:>19}  {:>19}  {:>10}  {:>10}\n", e.name, width, format_count(e.info.keys),
+      out.print("{:<{}}  {:>19}  {:>19}  {:>10}  {:>10}\n", e.name, width,
+                e.info.keys >= countless_keys ? "full" : format_count(e.info.keys),
                 format_count(e.info.spec.capacity), format_rate(e.info.spec.error_rate),
                 format_bytes(static_cast<double>(e.info.bytes)));
     else

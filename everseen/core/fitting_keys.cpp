@@ -29,18 +29,18 @@ void fitting_keys::take(const hasher& hash, const batch& all) {
   all_ = all;
   fitting_ = all;
   misfits_.clear();
-  digests_.resize(all.keys.size());
-  if (hash.takes_every_key()) return hash(all.keys, digests_);
-  std::size_t fit = 0;
+  count_ = all.keys.size();
+  if (digests_.size() < count_) digests_.resize(count_);
+  if (hash.takes_every_key()) return hash(all.keys, std::span(digests_).first(count_));
+  count_ = 0;
   for (std::size_t i = 0; i < all.keys.size(); ++i) {
     if (const auto d = hash.try_hash(all.keys[i])) {
-      digests_[fit++] = *d;
+      digests_[count_++] = *d;
       continue;
     }
     if (misfits_.empty()) refusal_ = *hash.refusal_of(all.keys[i]);
     misfits_.push_back(static_cast<std::uint32_t>(i));
   }
-  digests_.resize(fit);
   if (!misfits_.empty()) leave_out_misfits();
 }
 
@@ -51,7 +51,7 @@ void fitting_keys::leave_out_misfits() {
     copy_others(all_.times, misfits_, times_);
     fitting_.times = times_;
   }
-  verdicts_.assign(digests_.size(), verdict::unknown);
+  verdicts_.assign(count_, verdict::unknown);
   fitting_.out = verdicts_;
 }
 

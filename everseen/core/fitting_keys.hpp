@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -30,7 +31,7 @@ class fitting_keys {
   void take(const hasher& hash, const batch& all);
 
   /// Those that fit, in their order, and where their verdicts go. Valid until the next take().
-  [[nodiscard]] std::span<const digest> digests() const noexcept { return digests_; }
+  [[nodiscard]] std::span<const digest> digests() const noexcept { return {digests_.data(), count_}; }
   [[nodiscard]] const batch& fitting() const noexcept { return fitting_; }
 
   /// Brings the verdicts to where their keys stood. The keys left out are unknown, and in the result.
@@ -41,7 +42,8 @@ class fitting_keys {
 
   batch all_;
   batch fitting_;
-  std::vector<digest> digests_;
+  std::vector<digest> digests_;  // the first count_; it never shrinks, for growing writes zeros first
+  std::size_t count_ = 0;
   std::vector<std::uint32_t> misfits_;  // their places, ascending
   std::string refusal_;                 // of the first
   std::vector<std::string_view> keys_;

@@ -174,6 +174,9 @@ TEST_F(Foreign, FilterWhoseBitsAreAllSetIsCalledFull) {
   write("full.bloom", std::string("\x01\x05\x00\x00\x00\x10", 6) + std::string(128, '\xff'));
   EXPECT_THAT(sh("everseen import f --from guava full.bloom"),
               Prints("imported f: full, all of its bits are set\n"));
+  EXPECT_THAT(sh("everseen info f"), Prints(AllOf(HasSubstr("keys          more than can be told"),
+                                                  HasSubstr("1 now"), Not(HasSubstr("fill ")))));
+  EXPECT_THAT(sh("everseen list"), Prints(HasSubstr(" full ")));
   EXPECT_THAT(sh("seq 10 | everseen migrate f g --keys - -q && everseen info g"),
               Prints(HasSubstr("keys          10\n")));
 }
