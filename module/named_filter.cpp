@@ -1,6 +1,7 @@
 #include "module/named_filter.hpp"
 
 #include <array>
+#include <charconv>
 #include <span>
 
 #include "everseen/core/image.hpp"
@@ -12,6 +13,16 @@ namespace everseen::redis_module {
 namespace {
 
 using recipe = named_filter::recipe;
+
+/// Whether a filter asks an older one first, now: such a one's keys may be in the other, which may be on
+/// another server.
+bool asks_another(const value& link, const value& until) {
+  if (!link.exists()) return false;
+  long long ends = 0;
+  const std::string_view text = until.text();
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ends);
+  return error != std::errc{} || api::milliseconds() < ends;
+}
 
 /// Decoding a spec costs as much as judging many keys, so the last one is kept.
 std::shared_ptr<const recipe> recipe_of(std::string_view bytes) {
@@ -37,17 +48,27 @@ judged<named_filter> by_state(api::context* ctx, api::string* name) {
 }  // namespace
 
 judged<named_filter> find_filter(api::context* ctx, api::string* name) {
-  std::array<api::string*, 4> fields{};
+  std::array<api::string*, 7> fields{};
   {
     const open_key key(ctx, name, api::read_key);
     if (key.type() == api::type_empty) return refuse(refusal::kind::gone);
     if (key.type() != api::type_hash) return refuse(refusal::kind::wrong_type);
     api::hash_get(key.get(), api::hash_c_fields, "spec", &fields[0], "generation", &fields[1], "ready",
-                  &fields[2], "manifest", &fields[3], nullptr);
+                  &fields[2], "manifest", &fields[3], "link", &fields[4], "link_until", &fields[5], "key",
+                  &fields[6], nullptr);
   }
   const value spec(ctx, fields[0]), generation(ctx, fields[1]), ready(ctx, fields[2]),
-      manifest(ctx, fields[3]);
+      manifest(ctx, fields[3]), link(ctx, fields[4]), link_until(ctx, fields[5]), attached(ctx, fields[6]);
   if (manifest.exists()) return by_state(ctx, name);
+  if (attached.exists())
+    return refuse(
+        refusal::kind::failed,
+        "the filter is attached, its bits are another program's: use that or everseen, not the module");
+  if (asks_another(link, link_until))
+    return refuse(
+        refusal::kind::failed,
+        "the filter asks an older one first, which the module cannot: use everseen, or end that with "
+        "everseen link --off");
   const std::string_view text = text_of(name);
   const std::size_t colon = text.rfind(':');
   if (!spec.exists() || !generation.exists() || ready.text() != "1" || colon == std::string_view::npos)

@@ -22,10 +22,19 @@ namespace everseen::cli {
 
 namespace {
 
+/// Nothing where the store is away: a run's own counts are known all the same.
+std::optional<filter_info> info_if_there(const filter& f) {
+  try {
+    return f.info();
+  } catch (const backend_error&) {
+    return {};
+  }
+}
+
 /// The counts of a run that failed are wanted most of all; but why it failed is told first.
 void write_after_failure(const dedup_stats& stats, const dedup_result& result, const filter& f) {
   try {
-    stats.write(result, f.info());
+    stats.write(result, info_if_there(f));
   } catch (const error&) {  // the complaint is about what failed before
   }
 }
@@ -136,7 +145,7 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
     seen.discard_if_unused();
     throw;
   }
-  if (stats) stats->write(result, seen->info());
+  if (stats) stats->write(result, info_if_there(*seen));
   return exit_code::done;
 }
 

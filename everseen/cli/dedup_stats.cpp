@@ -36,7 +36,7 @@ void dedup_stats::begin(filter_info before) {
   begin_ = std::chrono::steady_clock::now();
 }
 
-void dedup_stats::write(const dedup_result& result, const filter_info& after) const {
+void dedup_stats::write(const dedup_result& result, const std::optional<filter_info>& after) const {
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin_;
   nlohmann::ordered_json json;
   json["lines"] = result.records;
@@ -45,15 +45,18 @@ void dedup_stats::write(const dedup_result& result, const filter_info& after) co
   json["late"] = result.verdicts.late;
   json["unknown"] = result.verdicts.unknown;
   json["without_key"] = result.without_key;
-  json["expected_false_drops"] = expected_drops(before_, after, result);
+  json["expected_false_drops"] = nullptr;
+  if (after) json["expected_false_drops"] = expected_drops(before_, *after, result);
   json["seconds"] = time.count();
   json["bytes"] = result.bytes;
-  json["filter"] = {{"name", after.name},
-                    {"error_rate", after.spec.error_rate},
-                    {"error_rate_now", after.error_rate_now},
-                    {"layout", to_string(after.spec.layout)},
-                    {"keys", after.keys},
-                    {"bytes", after.bytes}};
+  json["filter"] = nullptr;
+  if (after)
+    json["filter"] = {{"name", after->name},
+                      {"error_rate", after->spec.error_rate},
+                      {"error_rate_now", after->error_rate_now},
+                      {"layout", to_string(after->spec.layout)},
+                      {"keys", after->keys},
+                      {"bytes", after->bytes}};
   output(file_ ? file_.get() : STDERR_FILENO, name_).write(json.dump(2) + "\n");
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "everseen/filter/filter.hpp"
@@ -20,8 +21,9 @@ class dedup_stats {
   /// The run begins now.    @param before  the filter as it is
   void begin(filter_info before);
 
+  /// @param after  nothing: its store is away, and what only that knows is null
   /// @throws storage_error  the disk is full, ...
-  void write(const dedup_result& result, const filter_info& after) const;
+  void write(const dedup_result& result, const std::optional<filter_info>& after) const;
 
  private:
   std::string name_ = "standard error";

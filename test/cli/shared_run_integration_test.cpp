@@ -186,6 +186,21 @@ TEST_F(SharedRun, PassesLinesWhileTheServerIsAwayAndCountsThem) {
   EXPECT_THAT(result.err, HasSubstr("\"unknown\": 2"));
 }
 
+TEST_F(SharedRun, CountsWhatItPassedThoughTheServerIsAwayAtTheEnd) {
+  redis_server server;
+  running_program dedup(command(server.url("?retry_for=100ms"), {"--on-outage", "pass", "--stats"}), piped());
+  dedup.write("a\nb\na\n");
+  ASSERT_TRUE(dedup.waits_to_say("b\n"));
+  server.stop();
+  dedup.write("b\nc\n");
+  dedup.close_input();
+  const program_result result = dedup.wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "a\nb\nb\nc\n");
+  EXPECT_THAT(result.err, HasSubstr("\"unknown\": 2"));
+  EXPECT_THAT(result.err, HasSubstr("\"filter\": null"));
+}
+
 TEST_F(SharedRun, PassingWaitsOnlyOnceForAServerThatStaysAway) {
   redis_server server;
   const std::string text = two_halves(200'000);

@@ -190,6 +190,24 @@ TEST_F(PlainCommands, DoNotKnowWhatAReplacedPartitionLacks) {
   EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "bob"}), StartsWith("-REBUILDING "));
 }
 
+TEST_F(PlainCommands, AnswerNothingForAFilterThatAsksAnOlderOne) {
+  (void)make({.capacity = 1000, .error_rate = 1e-9});
+  redis::redis_store place(redis::parse_redis_url(server_.url()));
+  (void)place.create("older", place.plan({.capacity = 1000, .error_rate = 1e-9}));
+  place.link("older", "f", {});
+  EXPECT_THAT(run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}), HasSubstr("asks an older one first"));
+  EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), HasSubstr("link --off"));
+  place.unlink("f");
+  EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}), "0");
+}
+
+TEST_F(PlainCommands, AnswerNothingForAFilterWhoseBitsAreAnotherPrograms) {
+  server_.run({"SETBIT", "bits", "1023", "1"});
+  server_.run({"HSET", "everseen:f", "spec", "x", "generation", "1", "ready", "1", "key", "bits"});
+  EXPECT_THAT(run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}), HasSubstr("is attached"));
+  EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), HasSubstr("is attached"));
+}
+
 TEST_F(PlainCommands, InfoTellsWhatTheFilterIs) {
   (void)make({.capacity = 1000, .error_rate = 0.01, .layout = layout_kind::line_8x64, .partitions = 2});
   (void)run({"EVERSEEN.ADDKEYS", "everseen:f", "alice", "bob"});
