@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "everseen/core/assert.hpp"
+#include "everseen/core/fitting_keys.hpp"
 #include "everseen/redis/regrouped.hpp"
 
 namespace everseen::redis {
@@ -13,7 +14,6 @@ namespace everseen::redis {
 struct linked_filter::question {
   std::vector<std::string_view> keys{};
   std::vector<event_time> times{};
-  std::vector<digest> digests{};
   std::vector<verdict> verdicts{};
 
   question(std::span<const partition_batch> batches, bool timed) {
@@ -23,7 +23,6 @@ struct linked_filter::question {
       for (std::size_t i = 0; timed && i < batch.keys.size(); ++i)
         times.push_back(batch.times[batch.times.size() == 1 ? 0 : i]);
     }
-    digests.resize(keys.size());
     verdicts.assign(keys.size(), verdict::fresh);
   }
 };
@@ -57,8 +56,11 @@ linked_filter::linked_filter(std::string name, std::shared_ptr<stored_filter> ne
 std::optional<batch_failure> linked_filter::ask_older(question& q) const {
   const stored_filter& older = *older_.filter;
   const spec& s = older.get_spec();
-  if (!older.wants_keys()) hash_of_older_(q.keys, q.digests);
-  const partition_batch all{0, q.digests, q.times, q.verdicts, q.keys};
+  fitting_keys some;
+  some.take(hash_of_older_, {q.keys, q.times, q.verdicts});
+  const auto& [keys, times, out] = some.fitting();
+  if (keys.empty()) return {};
+  const partition_batch all{0, some.digests(), times, out, keys};
   batch_result asked;
   if (s.partitions == 1) {
     asked = older.check({&all, 1});
@@ -67,7 +69,9 @@ std::optional<batch_failure> linked_filter::ask_older(question& q) const {
     asked = older.check(sorted.batches());
     sorted.give_back();
   }
-  if (asked) return {};
+  asked = some.give_back(std::move(asked));
+  // A key that the older one cannot take is not in it.
+  if (asked || asked.error().why == batch_failure::cause::key) return {};
   batch_failure failure = std::move(asked.error());
   failure.message =
       "'" + name_ + "' asks '" + older_.name + "' first, which does not answer: " + failure.message;
