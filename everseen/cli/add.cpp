@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "everseen/cli/attached_text.hpp"
 #include "everseen/cli/keys.hpp"
 #include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
@@ -26,6 +27,7 @@ void print_tally(const tally& all, printer& out) {
 exit_code run(const options& o, printer& out) {
   note_signals();
   filter target = chosen_filter(o.store, o.keys.name, access::write);
+  warn_of_lost_strings(target);
   key_source source(o.keys.keys, o.keys.separator());
   std::vector<std::string_view> keys;
   std::vector<verdict> verdicts;

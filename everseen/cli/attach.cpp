@@ -83,15 +83,15 @@ exit_code run(const options& o, printer& out) {
     throw parameter_error(
         "attach is for filters in Redis; give --store redis://HOST:PORT. Files of other "
         "systems are read by everseen import");
-  redis->attach(o.name, a, o.create ? redis::missing_key::create : redis::missing_key::refuse);
+  const auto all =
+      redis->attach(o.name, a, o.create ? redis::missing_key::create : redis::missing_key::refuse);
   const filter attached(o.name, place->open(o.name, access::read));
   const redis::attached_filter& behind = *attached_behind(attached);
-  const std::vector<redis::bitmap> all = behind.survey();
   if (!o.quiet)
     out.print("attached {}: {}, error rate {} now\n", o.name, redis::to_string(behind.what()),
               format_rate(behind.error_rate_now(all)));
   out.flush();
-  if (!o.create) warn_of_attached(behind, all);
+  warn_of_attached(behind, all, o.create ? may_be_missing::yes : may_be_missing::no);
   warn_of(*place);
   return exit_code::done;
 }

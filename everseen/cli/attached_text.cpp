@@ -101,8 +101,24 @@ const redis::linked_filter::predecessor* older_of(const filter& f) noexcept {
   return linked == nullptr ? nullptr : &linked->older();
 }
 
-void warn_of_attached(const redis::attached_filter& a, const std::vector<bitmap>& all) {
-  for (const std::string& doubt : a.doubts(all)) fmt::print(stderr, "everseen: warning: {}\n", doubt);
+namespace {
+
+void warn(const std::vector<std::string>& sentences) {
+  for (const std::string& each : sentences) fmt::print(stderr, "everseen: warning: {}\n", each);
+}
+
+}  // namespace
+
+void warn_of_attached(const redis::attached_filter& a, const std::vector<bitmap>& all, may_be_missing may) {
+  if (may == may_be_missing::no) warn(a.missing(all));
+  warn(a.doubts(all));
+}
+
+void warn_of_lost_strings(const filter& f) {
+  const redis::attached_filter* attached = attached_behind(f);
+  if (const auto* older = older_of(f))
+    attached = dynamic_cast<const redis::attached_filter*>(older->filter.get());
+  if (attached != nullptr) warn(attached->lost_strings());
 }
 
 void print_attached_info(const filter& f, printer& out) {
@@ -120,7 +136,7 @@ void print_attached_info(const filter& f, printer& out) {
   if (funnel_kind::bytes != a.what().funnel) out.print("funnel        {}\n", to_string(a.what().funnel));
   print_strings(a, all, out);
   out.flush();
-  warn_of_attached(a, all);
+  warn_of_attached(a, all, may_be_missing::no);
 }
 
 void print_attached_json(const filter& f, const std::vector<std::string>& warnings, printer& out) {
@@ -133,7 +149,9 @@ void print_attached_json(const filter& f, const std::vector<std::string>& warnin
                        {"set_bits", b.set_bits},
                        {"fill", fill_of(a, b)},
                        {"server", b.server}});
-  std::vector<std::string> said = a.doubts(all);
+  std::vector<std::string> said = a.missing(all);
+  const std::vector<std::string> doubts = a.doubts(all);
+  said.insert(said.end(), doubts.begin(), doubts.end());
   said.insert(said.end(), warnings.begin(), warnings.end());
   const nlohmann::ordered_json json = {{"name", f.name()},        {"attached", what_json(a.what())},
                                        {"keys", keys_in(a, all)}, {"half_full_with", f.get_spec().capacity},

@@ -26,7 +26,16 @@ void print_attached_json(const filter& f, const std::vector<std::string>& warnin
 /// What `explain` shows.
 void explain_attached(const filter& f, std::string_view key, bool json, printer& out);
 
+/// Whether it is known that a string is not there yet, so that nobody need be told.
+enum class may_be_missing : bool { no, yes };
+
 /// Says on standard error what speaks against a filter.
-void warn_of_attached(const redis::attached_filter& a, const std::vector<redis::bitmap>& all);
+void warn_of_attached(const redis::attached_filter& a, const std::vector<redis::bitmap>& all,
+                      may_be_missing may);
+
+/// Says on standard error which strings were there when the filter, or the one that it asks first, was
+/// attached, and are not any more: to the verdicts they are empty. Nothing for other filters.
+/// @throws  as redis::survey
+void warn_of_lost_strings(const filter& f);
 
 }  // namespace everseen::cli

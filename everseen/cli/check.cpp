@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "everseen/cli/attached_text.hpp"
 #include "everseen/cli/keys.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/stores.hpp"
@@ -16,6 +17,7 @@ struct options {
 
 exit_code run(const options& o, printer& out) {
   const filter asked = chosen_filter(o.store, o.keys.name, access::read);
+  warn_of_lost_strings(asked);
   key_source source(o.keys.keys, o.keys.separator());
   std::vector<std::string_view> keys;
   std::vector<verdict> verdicts;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "everseen/cli/attached_text.hpp"
 #include "everseen/cli/numbers.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/everseen.hpp"
@@ -102,6 +103,7 @@ void dedup_filter::make_or_open(const dedup_arguments& given, const block_reader
 bool dedup_filter::open(const std::string& name) {
   try {
     seen_.emplace(name, home_->open(name, access::write));
+    warn_of_lost_strings(*seen_);
     return true;
   } catch (const filter_ended&) {
     fmt::print(stderr,

@@ -2,12 +2,12 @@
 #include <optional>
 #include <string>
 
-#include "everseen/cli/attached_text.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/stores.hpp"
 #include "everseen/cli/verbs.hpp"
 #include "everseen/core/error.hpp"
+#include "everseen/redis/redis_store.hpp"
 
 namespace everseen::cli {
 
@@ -19,11 +19,12 @@ struct options {
   bool yes = false;
 };
 
-/// The key of an attached filter; nothing for one of everseen's own, which may be damaged.
-std::optional<std::string> attached_key(store& place, const std::string& name) {
+/// The key of an attached filter, whether it can be opened or not; nothing for one of everseen's own.
+std::optional<std::string> attached_key(const store& place, const std::string& name) {
+  const auto* const redis = dynamic_cast<const redis::redis_store*>(&place);
+  if (redis == nullptr) return {};
   try {
-    const filter f(name, place.open(name, access::read));
-    if (const auto* attached = attached_behind(f)) return attached->what().key;
+    if (const auto attached = redis->attachment_of(name)) return attached->key;
   } catch (const error&) {
     // What is damaged can be dropped all the same.
   }

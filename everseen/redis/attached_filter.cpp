@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "everseen/core/assert.hpp"
+#include "everseen/redis/drive.hpp"
 #include "everseen/redis/partition_task.hpp"
 #include "everseen/redis/refusal.hpp"
-#include "everseen/redis/replica_wait.hpp"
 #include "everseen/store/unanswered.hpp"
 
 namespace everseen::redis {
@@ -17,7 +17,10 @@ namespace {
 
 /// Bytes that one command counts or fetches: a fraction of a millisecond.
 constexpr std::uint64_t page_bytes = std::uint64_t{1} << 20;
-constexpr std::size_t pages_at_once = 64;
+/// A server answers a pipeline before it looks at others, so these are what they wait for.
+constexpr std::size_t pages_at_once = 2;
+/// How long another program may take from moving the cursor to beginning its string.
+constexpr std::chrono::milliseconds begins_within = std::chrono::seconds(1);
 
 route route_to(const bitmap_place& p) {
   return {p.key, p.instance};
@@ -61,11 +64,14 @@ void for_each_page(session& with, const bitmap_place& place, std::uint64_t bytes
   }
 }
 
-std::vector<bitmap_place> strings(session& with, const attachment& a) {
+std::vector<bitmap_place> places_now(session& with, const attachment& a) {
   if (a.shape != attachment::form::growing) return places_of(a, 0);
   const reply cursor = ask(with, {a.cursor, 0}, encode({"GET", a.cursor}), 1).front();
   const auto newest = cursor.is_nil() ? std::optional<std::uint64_t>(0) : cursor_number(cursor.text());
   if (!newest) throw format_error(string_fault::of_cursor(a.cursor, cursor.text()));
+  const std::string second = growing_key(a, 1);
+  if (cursor.is_nil() && ask(with, {second, 0}, encode({"EXISTS", second}), 1).front().integer() == 1)
+    throw format_error(string_fault::of_lost_cursor(a.cursor, second));
   return places_of(a, *newest);
 }
 
@@ -78,20 +84,43 @@ std::uint64_t length_of(session& with, const attachment& a, const bitmap_place& 
 
 }  // namespace
 
-std::vector<bitmap> survey(session& with, const attachment& a) {
+namespace {
+
+/// Their lengths alone.
+std::vector<bitmap> measure(session& with, const attachment& a) {
   std::vector<bitmap> all;
-  for (const bitmap_place& place : strings(with, a)) {
-    bitmap b{place, to_string(with.server_of(route_to(place))), length_of(with, a, place)};
-    for_each_page(with, place, b.bytes, "BITCOUNT",
-                  [&](const reply& page) { b.set_bits += static_cast<std::uint64_t>(page.integer()); });
-    all.push_back(std::move(b));
-  }
+  for (const bitmap_place& place : places_now(with, a))
+    all.push_back({place, to_string(with.server_of(route_to(place))), length_of(with, a, place)});
   return all;
+}
+
+}  // namespace
+
+std::vector<bitmap> survey(session& with, const attachment& a) {
+  std::vector<bitmap> all = measure(with, a);
+  for (bitmap& b : all)
+    for_each_page(with, b.place, b.bytes, "BITCOUNT",
+                  [&](const reply& page) { b.set_bits += static_cast<std::uint64_t>(page.integer()); });
+  return all;
+}
+
+void require_gear(const redis_url& url, const attachment& a) {
+  if (!url.gear || *url.gear == gear_kind::script) return;
+  if (*url.gear != gear_kind::bitfield)
+    throw parameter_error(
+        "an attached filter is served by scripts or by BITFIELD; give gear=script or gear=bitfield, or leave "
+        "gear= out");
+  if (a.shape == attachment::form::growing)
+    throw parameter_error("a growing filter needs scripts; leave gear=bitfield out of the URL");
 }
 
 attached_filter::attached_filter(std::shared_ptr<session_pool> pool, attachment a, std::string own,
                                  access how)
-    : pool_(std::move(pool)), names_{std::move(a), std::move(own)}, spec_(spec_of(names_.to)), how_(how) {}
+    : pool_(std::move(pool)),
+      names_{std::move(a), std::move(own)},
+      spec_(spec_of(names_.to)),
+      how_(how),
+      replicas_(pool_ ? pool_->url() : redis_url{}) {}
 
 batch_result attached_filter::add(std::span<const partition_batch> batches) {
   if (how_ == access::read)
@@ -114,7 +143,7 @@ batch_result attached_filter::run(std::span<const partition_batch> batches,
     for (located_keys& some : locate(names_.to, batch.keys))
       tasks.emplace_back(names_, what, std::move(some), batch.out, way_now(*with));
   }
-  drive(*with, tasks);
+  drive(*with, replicas_, lease_wait(std::min(pool_->url().retry_for, begins_within)), tasks);
   std::optional<batch_failure> failure;
   for (const attached_task& task : tasks) {
     if (!task.learned().by_script && task.learned().may_change) no_scripts_ = true;
@@ -127,32 +156,6 @@ batch_result attached_filter::run(std::span<const partition_batch> batches,
   return tl::unexpected(*std::move(failure));
 }
 
-/// Sends what the tasks want to know, all at once, and hands out the answers, until all are done.
-void attached_filter::drive(session& with, std::vector<attached_task>& tasks) const {
-  replica_wait replicas(pool_->url());
-  for (;;) {
-    std::vector<attached_task*> waiting;
-    std::vector<bool> adding;
-    std::vector<request> requests;
-    for (attached_task& task : tasks) {
-      if (task.done()) continue;
-      adding.push_back(task.adds_next());
-      waiting.push_back(&task);
-      requests.push_back(task.next());
-      if (adding.back()) replicas.follow(requests.back(), tasks.size());
-    }
-    if (waiting.empty()) return;
-    std::vector<answer> answers = with.exchange(requests);
-    for (std::size_t i = 0; i < waiting.size(); ++i) {
-      auto lacking = adding[i] ? replicas.take_off(requests[i], answers[i]) : std::nullopt;
-      if (lacking)
-        waiting[i]->give_up(*std::move(lacking));
-      else
-        waiting[i]->take(answers[i]);
-    }
-  }
-}
-
 attached_task::way attached_filter::way_now(const session& with) const {
   const auto& gear = pool_->url().gear;
   const bool by_script = gear != gear_kind::bitfield && !no_scripts_;
@@ -161,8 +164,7 @@ attached_task::way attached_filter::way_now(const session& with) const {
 }
 
 std::string attached_filter::way() const {
-  const bool by_script = pool_->url().gear != gear_kind::bitfield && !no_scripts_;
-  return by_script ? "redis, attached, script" : "redis, attached, bitfield";
+  return way_now(*pool_->take()).by_script ? "redis, attached, script" : "redis, attached, bitfield";
 }
 
 void attached_filter::wait_with(std::shared_ptr<patience> p) {
@@ -177,6 +179,10 @@ std::string attached_filter::place_of(std::uint32_t /*partition*/) const {
 
 std::vector<bitmap> attached_filter::survey() const {
   return redis::survey(*pool_->take(), names_.to);
+}
+
+std::vector<bitmap> attached_filter::strings() const {
+  return measure(*pool_->take(), names_.to);
 }
 
 double attached_filter::estimated_keys(std::uint64_t set_bits) const {
@@ -210,10 +216,6 @@ std::vector<std::string> attached_filter::doubts(const std::vector<bitmap>& all)
       names_.to.how.which == compat::family::gozero || names_.to.how.which == compat::family::guava64;
   for (const bitmap& b : all) {
     const std::string& key = b.place.key;
-    if (b.bytes == 0 && names_.to.shape == attachment::form::single)
-      found.push_back("the key " + key +
-                      " does not exist, which is an empty filter to its program and to everseen: if it did, "
-                      "it was deleted, has expired or was evicted");
     // The last of so many random bits is near the end, but for chances of one in 10^21.
     const double reached = static_cast<double>(8 * b.bytes) / static_cast<double>(reachable_bits(names_.to));
     if (random_hashes && b.set_bits >= 100 && reached < 1 - 50 / static_cast<double>(b.set_bits))
@@ -224,8 +226,54 @@ std::vector<std::string> attached_filter::doubts(const std::vector<bitmap>& all)
   return found;
 }
 
+std::vector<std::string> attached_filter::missing(const std::vector<bitmap>& all) const {
+  const attachment& a = names_.to;
+  const bool shards = a.shape == attachment::form::sharded;
+  // A shard that no key came to is not there yet; of so many keys one comes to each.
+  constexpr std::uint64_t bits_a_shard = 10'000;
+  std::uint64_t set_bits = 0;
+  for (const bitmap& b : all) set_bits += b.set_bits;
+  std::vector<std::string> found;
+  for (const bitmap& b : all) {
+    if (b.bytes > 0 || (shards && !a.was_there && set_bits < bits_a_shard * all.size())) continue;
+    if (all.size() > 1 && !shards)
+      found.push_back(string_fault::of_missing(b.place.key, a));
+    else
+      found.push_back("the key " + b.place.key + (shards ? " of " + b.server : "") +
+                      " does not exist, which is an empty filter to its program and to everseen" +
+                      (a.was_there ? ": it was there when it was attached, so it was deleted, has expired or "
+                                     "was evicted, and all that it had seen is fresh now"
+                                   : ": if it did, it was deleted, has expired or was evicted"));
+  }
+  return found;
+}
+
+std::vector<std::string> attached_filter::lost_strings() const {
+  if (!names_.to.was_there) return {};
+  return missing(strings());
+}
+
+/// Who asks again and again how full the filter is must not have its servers count bits all the time.
+std::vector<bitmap> attached_filter::recent_survey() const {
+  using clock = std::chrono::steady_clock;
+  {
+    const std::scoped_lock alone(lock_);
+    if (clock::now() < surveyed_.good_until) return surveyed_.all;
+  }
+  std::vector<bitmap> all = survey();
+  std::uint64_t bytes = 0;
+  for (const bitmap& b : all) bytes += b.bytes;
+  constexpr std::uint64_t too_few = std::uint64_t{1} << 20;
+  constexpr std::uint64_t bytes_a_second = std::uint64_t{8} << 20;
+  if (bytes > too_few) {
+    const std::scoped_lock alone(lock_);
+    surveyed_ = {all, clock::now() + std::chrono::milliseconds(1000 * bytes / bytes_a_second)};
+  }
+  return all;
+}
+
 partition_state attached_filter::state(std::uint32_t /*partition*/) const {
-  const std::vector<bitmap> all = survey();
+  const std::vector<bitmap> all = recent_survey();
   const std::uint64_t bytes = (reachable_bits(names_.to) + 7) / 8;
   const auto probes = static_cast<std::uint8_t>(names_.to.how.probes);
   slice_state slice;
@@ -244,9 +292,11 @@ partition_state attached_filter::state(std::uint32_t /*partition*/) const {
 void attached_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
   const session_pool::lease with = pool_->take();
   std::uint32_t number = 0;
-  for (const bitmap_place& place : strings(*with, names_.to)) {
+  for (const bitmap_place& place : places_now(*with, names_.to)) {
+    const std::uint64_t length = length_of(*with, names_.to, place);
     std::vector<std::byte> bits;
-    for_each_page(*with, place, length_of(*with, names_.to, place), "GETRANGE", [&](const reply& page) {
+    bits.reserve(length);
+    for_each_page(*with, place, length, "GETRANGE", [&](const reply& page) {
       const auto bytes = std::as_bytes(std::span(page.text()));
       bits.insert(bits.end(), bytes.begin(), bytes.end());
     });
@@ -258,11 +308,18 @@ void attached_filter::visit_segments(std::uint32_t partition, const segment_visi
   }
 }
 
+void attached_filter::read_string(const bitmap_place& place,
+                                  const std::function<void(std::string_view)>& take) const {
+  const session_pool::lease with = pool_->take();
+  for_each_page(*with, place, length_of(*with, names_.to, place), "GETRANGE",
+                [&](const reply& page) { take(page.text()); });
+}
+
 std::vector<attached_filter::key_bits> attached_filter::bits_of(std::string_view key) const {
   const located_keys located = std::move(locate(names_.to, {&key, 1}).front());
   const session_pool::lease with = pool_->take();
   std::vector<bitmap_place> places = {located.place};
-  if (names_.to.shape == attachment::form::growing) places = strings(*with, names_.to);
+  if (names_.to.shape == attachment::form::growing) places = places_now(*with, names_.to);
   std::vector<key_bits> all;
   for (const bitmap_place& place : places) {
     key_bits bits{place.key, located.positions, {}};

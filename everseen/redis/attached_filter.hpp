@@ -1,14 +1,18 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "everseen/redis/attached_task.hpp"
 #include "everseen/redis/attachment.hpp"
+#include "everseen/redis/replica_wait.hpp"
 #include "everseen/redis/session.hpp"
 #include "everseen/store/store.hpp"
 
@@ -23,10 +27,14 @@ struct bitmap {
 };
 
 /// All strings of a filter.
-/// Cost: the servers read all bits, in ranges of a megabyte, so that no command holds them up.
+/// Cost: the servers read all bits, in ranges of a megabyte of which two at a time are asked for, so that
+/// others wait for a millisecond at most.
 /// @throws format_error   a string has another type, is too long, or the cursor is no number
 /// @throws backend_error
 [[nodiscard]] std::vector<bitmap> survey(session& with, const attachment& a);
+
+/// @throws parameter_error  a gear= that attached filters do not have
+void require_gear(const redis_url& url, const attachment& a);
 
 /// A filter that another program keeps, with that program's own hashes, names and rules: both use it at once,
 /// and each sees what the other adds.
@@ -46,7 +54,8 @@ class attached_filter final : public stored_filter {
   batch_result add(std::span<const partition_batch> batches) override;
   batch_result check(std::span<const partition_batch> batches) const override;
   /// A layer for each string of a chain; the strings of shards, which are all alike, count as one. Reads all
-  /// bits, on their servers.
+  /// bits, on their servers, so of more than a megabyte it is remembered: for a second for each 8 MiB, which
+  /// keeps what it costs the servers to about 1 % however often it is called.
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   /// Each string is a layer, as long as it is: Redis leaves out the zeros behind the last bit.
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
@@ -59,14 +68,25 @@ class attached_filter final : public stored_filter {
 
   /// @throws  as redis::survey
   [[nodiscard]] std::vector<bitmap> survey() const;
+  /// The same without looking at bits: `set_bits` is 0.    Cost: a command for each string.
+  [[nodiscard]] std::vector<bitmap> strings() const;
+
+  /// The bytes of a string, a page at a time.    @throws  as redis::survey
+  void read_string(const bitmap_place& place, const std::function<void(std::string_view)>& take) const;
 
   /// Keys that set so many bits of a string, by the formula.
   [[nodiscard]] double estimated_keys(std::uint64_t set_bits) const;
   /// Chance that a key never added is called seen now, from the share of bits that are set.
   [[nodiscard]] double error_rate_now(const std::vector<bitmap>& all) const;
-  /// What speaks against the filter, a sentence each: hashes that are worse than the formula, a missing
-  /// string, a number of bits that does not fit what is there.
+  /// What speaks against the filter, a sentence each: hashes that are worse than the formula, a number of
+  /// bits that does not fit what is there.
   [[nodiscard]] std::vector<std::string> doubts(const std::vector<bitmap>& all) const;
+  /// The strings that are missing, a sentence each.
+  [[nodiscard]] std::vector<std::string> missing(const std::vector<bitmap>& all) const;
+  /// The same of a filter whose strings were all there when it was attached; else nothing, for then nobody
+  /// can tell what was lost from what is not there yet.    @throws  as redis::survey Cost: a command for each
+  /// string.
+  [[nodiscard]] std::vector<std::string> lost_strings() const;
 
   /// The bits of one key in one string.
   struct key_bits {
@@ -79,15 +99,23 @@ class attached_filter final : public stored_filter {
 
  private:
   batch_result run(std::span<const partition_batch> batches, attached_task::purpose what) const;
-  void drive(session& with, std::vector<attached_task>& tasks) const;
+  [[nodiscard]] std::vector<bitmap> recent_survey() const;
   [[nodiscard]] attached_task::way way_now(const session& with) const;
 
   std::shared_ptr<session_pool> pool_;
   attached_names names_;
   const spec spec_;
   const access how_;
+  mutable replica_wait replicas_;
   mutable std::atomic<bool> no_scripts_{false};   // the server forbids them
   mutable std::atomic<std::uint64_t> newest_{0};  // of a chain, as it was when it was last looked at
+
+  struct remembered_survey {
+    std::vector<bitmap> all{};
+    std::chrono::steady_clock::time_point good_until{};
+  };
+  mutable std::mutex lock_;  // guards what follows
+  mutable remembered_survey surveyed_{};
 };
 
 }  // namespace everseen::redis

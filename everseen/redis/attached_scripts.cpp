@@ -15,13 +15,45 @@ constexpr std::string_view may_write = "local bitfield = 'BITFIELD'";
 constexpr std::string_view reads_only =
     "local bitfield = redis.pcall('BITFIELD_RO', KEYS[#KEYS]).err and 'BITFIELD' or 'BITFIELD_RO'";
 
-// What makes a string another one than was attached.
-constexpr std::string_view foreign = R"(
-local function foreign(name, most)
+// How long a string is; or nil and what makes it another one than was attached.
+constexpr std::string_view length_of = R"(
+local function length_of(name, most)
   local length = redis.pcall('STRLEN', name)
-  if type(length) == 'number' then return length > tonumber(most) and 'L' end
-  if string.find(length.err, 'WRONGTYPE', 1, true) then return 'T' end
+  if type(length) == 'number' then
+    if length > tonumber(most) then return nil, 'L' end
+    return length
+  end
+  if string.find(length.err, 'WRONGTYPE', 1, true) then return nil, 'T' end
   redis.call('STRLEN', name)
+end
+)";
+
+// Makes a string so long that it has a position, and changes no bit. At once: to lengthen it step by step
+// copies it again and again.
+constexpr std::string_view reach = R"(
+local function reach(name, length, position)
+  if 8 * length <= tonumber(position) then
+    redis.call('BITFIELD', name, 'INCRBY', 'u1', position, 0)
+  end
+end
+)";
+
+// Why the strings from KEYS[first] on, of which the one before the last is the newest, are no chain; else the
+// length of the newest.
+constexpr std::string_view broken = R"(
+local function broken(cursor, first, most)
+  local newest, length = #KEYS - 1
+  for s = first, newest do
+    local fault
+    length, fault = length_of(KEYS[s], most)
+    if fault then return fault .. (s - first + 1) end
+    if length == 0 and s < newest then return 'M' .. (s - first + 1) end
+  end
+  if length == 0 and newest > first then return 'H' end
+  local next, fault = length_of(KEYS[#KEYS], most)
+  if fault then return fault .. (#KEYS - first + 1) end
+  if not cursor and next > 0 then return 'C' end
+  return nil, length
 end
 )";
 
@@ -43,10 +75,11 @@ constexpr std::string_view add_text = R"(
 local before = remembered(KEYS[1], ARGV[1], ARGV[2])
 if before then return before end
 local newest, keys, records = KEYS[2], tonumber(ARGV[4]), ARGV[5]
-local fault = foreign(newest, ARGV[3])
+local length, fault = length_of(newest, ARGV[3])
 if fault then return fault .. 1 end
 local stride, out = #records / keys, {}
 call('SET', KEYS[1], '', 'PX', ARGV[2])
+reach(newest, length, ARGV[6])
 for key = 1, keys do
   $SET_ALL
   out[key] = sum == $PROBES and '1' or '0'
@@ -57,7 +90,7 @@ return answer
 )";
 
 constexpr std::string_view check_text = R"(
-local fault = foreign(KEYS[1], ARGV[1])
+local _, fault = length_of(KEYS[1], ARGV[1])
 if fault then return fault .. 1 end
 local keys, records = tonumber(ARGV[2]), ARGV[3]
 local stride, out = #records / keys, {}
@@ -67,23 +100,28 @@ end
 return table.concat(out)
 )";
 
+// How full the newest string is, the bits of its beginning tell: hashes do not prefer any part of it. To
+// count all bits of a string of 512 MiB takes a server some 200 ms, and these 0.1 ms; they are exact for
+// strings of 256 KiB and less, and within 0.1 % for longer ones.
 constexpr std::string_view add_growing_text = R"(
 local before = remembered(KEYS[1], ARGV[1], ARGV[2])
 if before then return before end
-local cursor = call('GET', KEYS[2]) or '0'
-if cursor ~= ARGV[6] then return 'S' .. cursor end
-local strings, keys, records, bits = #KEYS - 3, tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[7])
-local newest, next = KEYS[#KEYS-1], KEYS[#KEYS]
-for s = 1, strings do
-  local fault = foreign(KEYS[2+s], ARGV[3])
-  if fault then return fault .. s end
-end
-local stride, out, set = #records / keys, {}, call('BITCOUNT', newest)
+local cursor = call('GET', KEYS[2])
+if (cursor or '0') ~= ARGV[6] then return 'S' .. (cursor or '0') end
+local fault, length = broken(cursor, 3, ARGV[3])
+if fault then return fault end
+local strings, keys, records = #KEYS - 3, tonumber(ARGV[4]), ARGV[5]
+local bits, last, reachable = tonumber(ARGV[7]), ARGV[7] - 1, tonumber(ARGV[8])
+local newest, next, sample = KEYS[#KEYS-1], KEYS[#KEYS], 262144
 call('SET', KEYS[1], '', 'PX', ARGV[2])
+reach(newest, length, last)
+local set = call('BITCOUNT', newest, 0, sample - 1)
+if bits > 8 * sample then set = set * reachable / (8 * sample) end
+local stride, out = #records / keys, {}
 for key = 1, keys do
   if 2 * set > bits then
+    reach(next, call('STRLEN', next), last)
     call('INCR', KEYS[2])
-    call('SETBIT', next, ARGV[7] - 1, 0)
     break
   end
   local verdict = '0'
@@ -103,13 +141,11 @@ return answer
 )";
 
 constexpr std::string_view check_growing_text = R"(
-local cursor = call('GET', KEYS[1]) or '0'
-if cursor ~= ARGV[4] then return 'S' .. cursor end
-local strings, keys, records = #KEYS - 1, tonumber(ARGV[2]), ARGV[3]
-for s = 1, strings do
-  local fault = foreign(KEYS[1+s], ARGV[1])
-  if fault then return fault .. s end
-end
+local cursor = call('GET', KEYS[1])
+if (cursor or '0') ~= ARGV[4] then return 'S' .. (cursor or '0') end
+local fault = broken(cursor, 2, ARGV[1])
+if fault then return fault end
+local strings, keys, records = #KEYS - 2, tonumber(ARGV[2]), ARGV[3]
 local stride, out = #records / keys, {}
 for key = 1, keys do
   out[key] = '0'
@@ -125,7 +161,8 @@ std::array<script, max_probes + 1> for_all_probes(std::string_view bitfield, std
   std::array<script, max_probes + 1> all;
   for (unsigned k = 1; k <= max_probes; ++k)
     all[k] = script_text::for_probes(std::string(bitfield) + std::string(script_text::has) +
-                                         std::string(foreign) + std::string(remembered) + std::string(text),
+                                         std::string(length_of) + std::string(reach) + std::string(broken) +
+                                         std::string(remembered) + std::string(text),
                                      k);
   return all;
 }

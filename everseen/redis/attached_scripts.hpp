@@ -12,7 +12,7 @@ namespace everseen::redis::attached_scripts {
 /// Sets the bits of keys.
 ///
 /// KEYS  token, string    ARGV  sequence, life of the token in ms, the most bytes that the string may have,
-/// how many keys, their records
+/// how many keys, their records, their last position
 /// Returns a character a key: 0 fresh, 1 seen. `L1` the string is longer, `T1` it has another type, `O` as in
 /// scripts::add.
 [[nodiscard]] const script& add(unsigned probes);
@@ -26,13 +26,18 @@ namespace everseen::redis::attached_scripts {
 /// has is not added.
 ///
 /// KEYS  token, cursor, the strings from the oldest on, and the one that would be next
-/// ARGV  as add, then the number of the newest as it was planned for, and the bits of a string
+/// ARGV  sequence, life of the token in ms, the most bytes of a string, how many keys, their records, the
+/// number of the newest as it was planned for, the bits of a string, and those that hashes reach
 /// Returns as add, `L<n>`, `T<n>` of the n-th string; fewer characters than keys where the next string was
-/// begun; `S<number>` where the newest is another one, and nothing was changed.
+/// begun. And where nothing was changed: `S<number>` the newest is another one; `M<n>` the n-th string is
+/// missing, though there is a newer one; `H` the newest is missing, though the cursor says that it has begun;
+/// `C` the cursor is missing, though there is a second string.
+/// Cost: for each key a look into every string, so who calls says how many keys that may be.
 [[nodiscard]] const script& add_growing(unsigned probes);
 
-/// KEYS  cursor, the strings from the oldest on    ARGV  as check, then the number of the newest
-/// Returns as check; `S<number>` as above.
+/// KEYS  cursor, the strings from the oldest on, and the one that would be next
+/// ARGV  as check, then the number of the newest
+/// Returns as check, and as add_growing where nothing could be judged.
 [[nodiscard]] const script& check_growing(unsigned probes);
 
 }  // namespace everseen::redis::attached_scripts

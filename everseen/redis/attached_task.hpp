@@ -26,10 +26,12 @@ struct attached_names {
 /// The keys of one string, or chain of strings, on their way through a server: a state machine that knows
 /// what to ask next, as partition_task is for filters of our own.
 ///
-/// By script: one call for 1000 keys, atomic, and remembered by the server, so that it may be sent again.
-/// Without scripts: a BITFIELD for each key, pipelined, each atomic; one whose answer is lost leaves its keys
-/// `unknown`. A chain needs scripts: to read the cursor, look and add are one step there.
-/// Invariant: the verdicts written so far are final, those of the other keys are `unknown`.
+/// By script: one call for up to 1000 keys, atomic, and remembered by the server, so that it may be sent
+/// again. Of a chain, whose every string is looked into for every key, a call has the fewer keys the more
+/// strings there are: each takes a server some 5 ms. Without scripts: a BITFIELD for each key, pipelined,
+/// each atomic; one whose answer is lost leaves its keys `unknown`, one that is refused leaves its own key
+/// so. A chain needs scripts: to read the cursor, look and add are one step there. Invariant: the verdicts
+/// written so far are final, those of the other keys are `unknown`.
 class attached_task {
  public:
   enum class purpose : std::uint8_t { add, check };
@@ -55,13 +57,23 @@ class attached_task {
 
   /// Whether the next thing to ask may add keys.    @pre !done()
   [[nodiscard]] bool adds_next() const noexcept {
-    return purpose_ == purpose::add && (way_.by_script || looked_);
+    return purpose_ == purpose::add && (way_.by_script || step_ == step::judge);
   }
+  /// Where all that it asks goes.
+  [[nodiscard]] route place() const { return {keys_.place.key, keys_.place.instance}; }
+  /// Whether another program is about to begin the newest string, by the last answer: who drives this waits a
+  /// little before next() asks once more, or gives up.
+  [[nodiscard]] bool held() const noexcept { return held_; }
+  /// Fails, because the string did not come.    @pre held()
+  void give_up_waiting();
   /// What was learned on the way: whether scripts are allowed, and the newest string.
   [[nodiscard]] const way& learned() const noexcept { return way_; }
   [[nodiscard]] const std::optional<batch_failure>& failure() const noexcept { return failure_; }
 
  private:
+  /// Without scripts the string is looked at, made long enough, and then written to or read.
+  enum class step : std::uint8_t { look, reach, judge };
+
   [[nodiscard]] std::size_t count() const noexcept;
   [[nodiscard]] bool grows() const noexcept { return names_.to.shape == attachment::form::growing; }
   [[nodiscard]] std::span<const std::uint64_t> positions_of(std::size_t first, std::size_t keys) const;
@@ -70,7 +82,9 @@ class attached_task {
   [[nodiscard]] std::vector<std::string> script_arguments() const;
   [[nodiscard]] const script& script_to_call() const;
   [[nodiscard]] request ask_script();
+  [[nodiscard]] std::uint64_t last_position(std::size_t first, std::size_t keys) const;
   [[nodiscard]] request ask_length() const;
+  [[nodiscard]] request ask_to_reach() const;
   [[nodiscard]] request ask_to_write() const;
   [[nodiscard]] request ask_to_read() const;
   void take_script(const reply& r);
@@ -78,7 +92,8 @@ class attached_task {
   void take_bits(const answer& a);
   void take_verdicts(std::string_view verdicts);
   void take_newest(std::string_view number);
-  void judge(bool seen);
+  void take_fault(std::string_view fault);
+  void judge_key(std::size_t key, bool seen);
   void fail(batch_failure::cause why, std::string message);
   void refused(const reply& r);
   void wrong_string(char how, const std::string& key);
@@ -91,7 +106,8 @@ class attached_task {
   std::size_t from_ = 0;    // keys before have their verdict
   std::string sequence_{};  // names the call under way
   bool with_text_ = false;  // the server does not know the script yet
-  bool looked_ = false;     // without scripts: at the length of the string
+  step step_ = step::look;  // without scripts
+  bool held_ = false;
   std::string_view reading_ = "BITFIELD_RO";
   int moved_ = 0;  // times in a row that the cursor was elsewhere
   std::optional<batch_failure> failure_{};

@@ -53,6 +53,22 @@ void require_strings(const attachment& a, const std::vector<bitmap>& all, missin
                             "; all strings of a growing filter are of one length");
 }
 
+/// A string that is not there is empty, so a sign is all that tells a server which lost its data from one
+/// that never had any: without one on every server the name is given back.
+void put_up_all_signs(session& with, const catalogue& names, const remote_filter& f) {
+  try {
+    names.put_up_all_signs(with, f);
+  } catch (const error&) {
+    try {
+      names.take_down_signs(with, f.keys.name());
+    } catch (const error&) {
+      // Who could not take a sign has none.
+    }
+    remove_header(with, f.keys.header(), std::to_string(f.generation));
+    throw;
+  }
+}
+
 /// Takes the name, by one step.
 void take_name(session& with, const catalogue& names, const remote_filter& f, const attachment& a) {
   std::vector<std::string> fields = {"spec", encode(a), "generation", std::to_string(f.generation),
@@ -63,26 +79,33 @@ void take_name(session& with, const catalogue& names, const remote_filter& f, co
   const auto begun = begin_header(with, {f.keys.header(), 0}, id, fields);
   if (!begun) throw backend_error(begun.error().message);
   if (!*begun) throw filter_exists(f.keys.name());
-  names.put_up_signs(with, f);
+  if (a.instances > 0)
+    put_up_all_signs(with, names, f);
+  else
+    names.put_up_signs(with, f);
   (void)names.list(with, f);
 }
 
 }  // namespace
 
-void attach(session_pool& pool, const catalogue& names, std::string_view name, attachment a,
-            missing_key missing) {
+std::vector<bitmap> attach(session_pool& pool, const catalogue& names, std::string_view name, attachment a,
+                           missing_key missing) {
   const redis_url& url = pool.url();
   a.instances = a.shape == form::sharded ? static_cast<std::uint32_t>(url.endpoints.size()) : 0;
   validate(a);
   require_topology(url, a);
+  require_gear(url, a);
   const session_pool::lease with = pool.take();
   names.require_free(*with, name);
-  require_strings(a, survey(*with, a), missing);
+  std::vector<bitmap> all = survey(*with, a);
+  require_strings(a, all, missing);
+  a.was_there = std::ranges::all_of(all, [](const bitmap& b) { return b.bytes > 0; });
   const remote_filter f = {.keys = names.keys_of(name),
                            .spec = spec_of(a),
                            .id = image::random_filter_id(),
                            .generation = random_generation()};
   take_name(*with, names, f, a);
+  return all;
 }
 
 std::shared_ptr<attached_filter> open_attached(std::shared_ptr<session_pool> pool, const header& h,

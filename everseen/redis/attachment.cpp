@@ -26,10 +26,14 @@ using image::fields::magic_bytes;
 
 /// Far above what versions of a spec will count to.
 constexpr std::uint32_t attachment_version = 100;
-constexpr std::size_t unused_bytes = 60;
+constexpr std::size_t unused_bytes = 59;
 
 constexpr std::uint64_t max_string_bits = 8 * max_string_bytes;
 constexpr std::uint64_t max_strings = 65'536;
+/// Of a chain. Each string has the whole error rate and is looked into for each key, so long before so many
+/// it is of no use, and slow.
+constexpr std::uint64_t most_strings = 1'000;
+constexpr std::uint8_t was_there_flag = 1;
 
 bool is_guava(family which) noexcept {
   return which == family::guava32 || which == family::guava64;
@@ -129,6 +133,7 @@ spec spec_of(const attachment& a) {
   s.layout = layout_kind::classic;
   s.probes = static_cast<std::uint8_t>(a.how.probes);
   s.growth = growth_kind::overfill;
+  s.foreign.funnel = a.funnel;
   return s;
 }
 
@@ -154,6 +159,7 @@ std::string encode(const attachment& a) {
   out.put(static_cast<std::uint8_t>(a.shape));
   out.put(a.how.bits);
   out.put(a.instances);
+  out.put(a.was_there ? was_there_flag : std::uint8_t{0});
   out.skip(unused_bytes);
   out.seal();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -179,6 +185,9 @@ attachment decode_attachment(std::string_view record, std::string_view key, std:
   if (a.shape > form::sharded) in.refuse("its form is not known");
   a.how.bits = in.get<std::uint64_t>();
   a.instances = in.get<std::uint32_t>();
+  const auto flags = in.get<std::uint8_t>();
+  if (flags > was_there_flag) in.refuse("its flags are not known");
+  a.was_there = flags == was_there_flag;
   in.reserved(unused_bytes);
   a.key = key;
   a.cursor = cursor;
@@ -187,11 +196,11 @@ attachment decode_attachment(std::string_view record, std::string_view key, std:
 }
 
 std::optional<std::uint64_t> cursor_number(std::string_view text) noexcept {
-  constexpr std::uint64_t most = 10'000;  // strings that one call can name
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, number);
-  return read.ec == std::errc{} && read.ptr == end && number <= most ? std::optional(number) : std::nullopt;
+  const bool is_one = read.ec == std::errc{} && read.ptr == end && number < most_strings;
+  return is_one && std::to_string(number) == text ? std::optional(number) : std::nullopt;
 }
 
 std::string string_fault::of_another_type(std::string_view key) {
@@ -205,7 +214,20 @@ std::string string_fault::of_length(std::string_view key, const attachment& a) {
 
 std::string string_fault::of_cursor(std::string_view key, std::string_view holds) {
   return "the cursor " + std::string(key) + " holds '" + std::string(holds.substr(0, 40)) +
-         "', which is no number of a string";
+         "', which is no number of a string (0 to " + std::to_string(most_strings - 1) + ")";
+}
+
+std::string string_fault::of_missing(std::string_view key, const attachment& a) {
+  return "the key " + std::string(key) + " is missing, though the cursor " + a.cursor +
+         " says that it was begun: it was deleted or evicted, or two programs that began a string at the "
+         "same "
+         "moment skipped it. Restore it; or, if what it had may be forgotten, begin it with: SETBIT " +
+         std::string(key) + " " + std::to_string(a.how.bits - 1) + " 0";
+}
+
+std::string string_fault::of_lost_cursor(std::string_view cursor, std::string_view second) {
+  return "the cursor " + std::string(cursor) + " is missing, though there is " + std::string(second) +
+         ": it was deleted or evicted; set it to the number of the newest string";
 }
 
 namespace {
@@ -225,7 +247,7 @@ std::string tag_of(const std::string& key) {
 }  // namespace
 
 std::string token_key(std::string_view own, const std::string& bitmap, std::string_view client) {
-  return std::string(own) + "{" + tag_of(bitmap) + "}:t:" + std::string(client);
+  return std::string(own) + "{" + tag_of(bitmap) + "}" + bitmap + ":t:" + std::string(client);
 }
 
 }  // namespace everseen::redis

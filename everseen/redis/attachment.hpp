@@ -31,11 +31,12 @@ struct attachment {
   std::string key{};
   std::string cursor{};         ///< the key of the cursor; empty unless it grows
   std::uint32_t instances = 0;  ///< 0 unless sharded
+  bool was_there = false;       ///< every string was there when it was attached, so a missing one was lost
 
   friend bool operator==(const attachment& a, const attachment& b) noexcept {
     return a.how.which == b.how.which && a.how.bits == b.how.bits && a.how.probes == b.how.probes &&
            a.funnel == b.funnel && a.shape == b.shape && a.key == b.key && a.cursor == b.cursor &&
-           a.instances == b.instances;
+           a.instances == b.instances && a.was_there == b.was_there;
   }
 };
 
@@ -83,10 +84,13 @@ namespace string_fault {
 [[nodiscard]] std::string of_another_type(std::string_view key);
 [[nodiscard]] std::string of_length(std::string_view key, const attachment& a);
 [[nodiscard]] std::string of_cursor(std::string_view key, std::string_view holds);
+/// A string of a chain.
+[[nodiscard]] std::string of_missing(std::string_view key, const attachment& a);
+[[nodiscard]] std::string of_lost_cursor(std::string_view cursor, std::string_view second);
 }  // namespace string_fault
 
 /// Where the server remembers the last batch of one client for a string, and what it answered: a key of our
-/// own in the slot of the string.
+/// own in the slot of the string, and of no other string: those of one hash tag have tokens of their own.
 /// @param own  begins all names of this attachment, unlike those of any other
 [[nodiscard]] std::string token_key(std::string_view own, const std::string& bitmap, std::string_view client);
 

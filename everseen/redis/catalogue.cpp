@@ -182,17 +182,39 @@ bool catalogue::require_order(session& with, std::string_view name) const {
   return has_sign;
 }
 
-void catalogue::put_up_signs(session& with, const remote_filter& f) const {
-  const std::string id(reinterpret_cast<const char*>(f.id.data()), f.id.size());
+void catalogue::require_signs(session& with, std::string_view name) const {
+  const std::string key = keys_of(name).header();
   for (std::uint32_t place = 1; place <= order_.others(); ++place) {
-    std::vector<std::string> fields = order_.fields(place);
-    if (f.ends_at) fields.insert(fields.end(), {"ends_at", to_text(*f.ends_at)});
+    const route to{key, place};
+    const reply said = ask_about(with, to, {"HMGET", key, "place", "servers"});
+    order_.require(name, place, said[0], said[1]);
+    if (said[0].is_nil())
+      throw damaged_key(key, "is missing on the server " + to_string(with.server_of(to)) +
+                                 ", which has lost its data, or this key of it");
+  }
+}
+
+void catalogue::put_up_sign(session& with, const remote_filter& f, std::uint32_t place) const {
+  const std::string id(reinterpret_cast<const char*>(f.id.data()), f.id.size());
+  std::vector<std::string> fields = order_.fields(place);
+  if (f.ends_at) fields.insert(fields.end(), {"ends_at", to_text(*f.ends_at)});
+  const auto begun = begin_header(with, {f.keys.header(), place}, id, fields);
+  if (!begun) throw backend_error(begun.error().message);
+  if (!*begun) throw filter_exists(f.keys.name());
+}
+
+void catalogue::put_up_signs(session& with, const remote_filter& f) const {
+  for (std::uint32_t place = 1; place <= order_.others(); ++place) {
     try {
-      (void)begin_header(with, {f.keys.header(), place}, id, fields);
+      put_up_sign(with, f, place);
     } catch (const error&) {
       // The filter is there all the same.
     }
   }
+}
+
+void catalogue::put_up_all_signs(session& with, const remote_filter& f) const {
+  for (std::uint32_t place = 1; place <= order_.others(); ++place) put_up_sign(with, f, place);
 }
 
 void catalogue::take_down_signs(session& with, std::string_view name) const {

@@ -63,9 +63,16 @@ class catalogue {
   /// @return whether a server beside the first has a sign of it, for good
   /// @throws parameter_error  they are other ones, or in another order: server_order
   bool require_order(session& with, std::string_view name) const;
+  /// Asks all servers but the first for their signs of a filter that cannot do without.
+  /// @throws format_error     a server has none, so it has lost its data    @throws parameter_error  as above
+  /// @throws backend_error    a server does not answer
+  void require_signs(session& with, std::string_view name) const;
   /// Puts up the signs of a new filter, on all servers but the first. Those of servers that do not take them
   /// are missing then, and so is the error for who names that server first.
   void put_up_signs(session& with, const remote_filter& f) const;
+  /// The same of a filter that cannot do without: all, or an error and maybe some of them.
+  /// @throws backend_error  a server does not answer, or takes none    @throws name_taken
+  void put_up_all_signs(session& with, const remote_filter& f) const;
   /// @throws backend_error  no answer, or a refusal
   void take_down_signs(session& with, std::string_view name) const;
   /// What the header of a new filter says beside its own fields.
@@ -100,6 +107,8 @@ class catalogue {
  private:
   [[nodiscard]] std::string index() const { return key_names::index(prefix_); }
   [[nodiscard]] std::string ends() const { return key_names::ends(prefix_); }
+
+  void put_up_sign(session& with, const remote_filter& f, std::uint32_t place) const;
 
   std::string prefix_;
   server_order order_;

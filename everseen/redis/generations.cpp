@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "everseen/redis/drive.hpp"
 #include "everseen/redis/lease.hpp"
 #include "everseen/redis/regrouped.hpp"
 
@@ -41,57 +42,6 @@ namespace {
 /// The first failure is the one reported, unless it was only a lack of room.
 void note(std::optional<batch_failure>& all, std::optional<batch_failure> one) {
   if (one && (!all || (!all->ends_batch() && one->ends_batch()))) all = std::move(one);
-}
-
-/// Ends the tasks that would add what cannot be acknowledged.
-void look_before_adding(session& with, replica_wait& replicas, std::vector<partition_task>& tasks) {
-  if (!replicas.is_asked_for()) return;
-  std::vector<partition_task*> adding;
-  std::vector<route> places;
-  for (partition_task& task : tasks)
-    if (!task.done() && task.adds_next()) {
-      adding.push_back(&task);
-      places.push_back(task.place());
-    }
-  auto lacking = replicas.look_before(with, places);
-  for (std::size_t i = 0; i < adding.size(); ++i)
-    if (lacking[i]) adding[i]->give_up(*std::move(lacking[i]));
-}
-
-/// Sends what the tasks want to know, all at once, and hands out the answers, until all are done.
-/// @param wait  for partitions that somebody else holds
-void drive(session& with, replica_wait& replicas, lease_wait wait, std::vector<partition_task>& tasks) {
-  std::vector<partition_task*> waiting;
-  std::vector<bool> adding;
-  std::vector<request> requests;
-  for (;;) {
-    waiting.clear();
-    adding.clear();
-    requests.clear();
-    look_before_adding(with, replicas, tasks);
-    for (partition_task& task : tasks) {
-      if (task.done()) continue;
-      adding.push_back(task.adds_next());
-      waiting.push_back(&task);
-      requests.push_back(task.next());
-      if (adding.back()) replicas.follow(requests.back(), tasks.size());
-    }
-    if (waiting.empty()) return;
-    std::vector<answer> answers = with.exchange(requests);
-    for (std::size_t i = 0; i < waiting.size(); ++i) {
-      auto lacking = adding[i] ? replicas.take_off(requests[i], answers[i]) : std::nullopt;
-      if (lacking)
-        waiting[i]->give_up(*std::move(lacking));
-      else
-        waiting[i]->take(answers[i]);
-    }
-    std::erase_if(waiting, [](const partition_task* task) { return !task->held(); });
-    if (waiting.empty()) continue;
-    if (wait.is_over())
-      for (partition_task* held : waiting) held->give_up_waiting();
-    else
-      wait.pause();
-  }
 }
 
 batch_failure storage_failure(std::string message) {

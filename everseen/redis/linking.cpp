@@ -62,6 +62,14 @@ void require_linkable(session& with, const catalogue& names, const header& older
                           " has none, so that keys would come without their time");
 }
 
+void take_back(session& with, const catalogue& names, const header& newer, std::string_view older) {
+  (void)change_header(with, newer.live.keys.header(),
+                      {{"id", id_text(newer.live)}, {"link", std::string(older)}},
+                      {{"link", ""}, {"link_until", ""}});
+  (void)change_header(with, names.keys_of(older).header(), {{"linked_by", newer.live.keys.name()}},
+                      {{"linked_by", ""}});
+}
+
 }  // namespace
 
 void link(session& with, const catalogue& names, std::string_view older, std::string_view newer,
@@ -74,23 +82,31 @@ void link(session& with, const catalogue& names, std::string_view older, std::st
   const auto as_it_is = [](const header& h) {
     return header_fields{{"id", id_text(h.live)}, {"ready", std::string(ready)}};
   };
-  // The older one first: from then on it is not dropped.
+  // Neither may have been linked meanwhile, in either place: the older one would ask another, or the newer
+  // one be asked, and there is no chain.
+  header_fields if_old = as_it_is(old);
   header_fields if_new = as_it_is(now);
-  if_new.emplace_back("link", old_name(now));
-  if (!change_header(with, old.live.keys.header(), as_it_is(old), {{"linked_by", std::string(newer)}}) ||
+  if_old.insert(if_old.end(), {{"link", old_name(old)}, {"linked_by", old.linked_by}});
+  if_new.insert(if_new.end(), {{"link", old_name(now)}, {"linked_by", now.linked_by}});
+  // The older one first: from then on it is not dropped.
+  if (!change_header(with, old.live.keys.header(), if_old, {{"linked_by", std::string(newer)}}) ||
       !change_header(with, key, if_new, {{"link", std::string(older)}, {"link_until", until}}))
     throw parameter_error(
         "one of the filters was dropped or linked by somebody else meanwhile; look, and try again");
+  // Two links at once that would make a chain: each has written its own before it looks for the other's, so
+  // one of them finds it, or both.
+  try {
+    require_linkable(with, names, names.read_header(with, older), names.read_header(with, newer));
+  } catch (const parameter_error&) {
+    take_back(with, names, now, older);
+    throw;
+  }
 }
 
 void unlink(session& with, const catalogue& names, std::string_view newer) {
   const header h = names.read_header(with, newer);
   if (!h.linked) throw parameter_error(quoted(newer) + " is linked to no filter");
-  const std::string& older = h.linked->older;
-  (void)change_header(with, h.live.keys.header(), {{"id", id_text(h.live)}, {"link", older}},
-                      {{"link", ""}, {"link_until", ""}});
-  (void)change_header(with, names.keys_of(older).header(), {{"linked_by", std::string(newer)}},
-                      {{"linked_by", ""}});
+  take_back(with, names, h, h.linked->older);
 }
 
 void require_unlinked(session& with, const catalogue& names, const header& h) {

@@ -160,7 +160,7 @@ void merge_gear::write(session& with, std::span<const partition_batch> batches) 
   std::vector<answer> answers = exchange_all(with, settling);
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const std::string& key = settling[i].to.key;
-    if (const auto lacking = replicas_.take_off(settling[i], answers[i])) lacking->raise();
+    if (const auto lacking = replicas_.take_off(settling[i].to, answers[i])) lacking->raise();
     require_done(word_of(answers[i], key), key);
   }
   for (const partition_batch& batch : batches) held_.at(batch.partition)->settled();

@@ -190,8 +190,8 @@ std::shared_ptr<stored_filter> redis_store::make(session& with, remote_filter ne
   return std::make_shared<redis_filter>(pool_, f, access::write);
 }
 
-void redis_store::attach(std::string_view name, const attachment& a, missing_key missing) {
-  redis::attach(*pool_, catalogue_, name, a, missing);
+std::vector<bitmap> redis_store::attach(std::string_view name, const attachment& a, missing_key missing) {
+  return redis::attach(*pool_, catalogue_, name, a, missing);
 }
 
 void redis_store::link(std::string_view older, std::string_view newer,
@@ -206,14 +206,16 @@ void redis_store::unlink(std::string_view newer) {
 std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access how) {
   const session_pool::lease with = pool_->take();
   const header h = catalogue_.read_header(*with, name);
+  if (h.attached) require_gear(pool_->url(), *h.attached);
   return h.linked ? open_linked(*with, h, how) : open_alone(*with, h, how);
 }
 
 std::shared_ptr<stored_filter> redis_store::open_alone(session& with, header h, access how) {
   const std::string name = h.live.keys.name();
   if (h.attached) {
-    // A string that is not there is empty, so nothing else would tell that a server has another's place.
-    if (h.attached->instances > 0) (void)catalogue_.require_order(with, name);
+    // A string that is not there is empty, so nothing else would tell that a server has another's place, or
+    // lost all that it had.
+    if (h.attached->instances > 0) catalogue_.require_signs(with, name);
     if (how == access::write && !catalogue_.list(with, h.live)) throw no_such_filter(name);
     return open_attached(pool_, h, how);
   }
@@ -240,6 +242,10 @@ std::shared_ptr<stored_filter> redis_store::open_linked(session& with, const hea
                         0, older.name);
   }
   return std::make_shared<linked_filter>(name, open_alone(with, h, how), std::move(older));
+}
+
+std::optional<attachment> redis_store::attachment_of(std::string_view name) const {
+  return catalogue_.read_header(*pool_->take(), name).attached;
 }
 
 bool redis_store::exists(std::string_view name) const {

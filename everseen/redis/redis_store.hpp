@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,10 @@ class redis_store final : public store {
                                                  std::chrono::milliseconds life) override;
   /// Makes a filter that another program keeps on these servers usable under a name; see attached_filter.hpp.
   /// @throws  as redis::attach
-  void attach(std::string_view name, const attachment& a, missing_key missing);
+  std::vector<bitmap> attach(std::string_view name, const attachment& a, missing_key missing);
+  /// What a filter that another program keeps was attached as, even if it cannot be opened; nothing for one
+  /// of everseen's own.    @throws  as open, of its header
+  [[nodiscard]] std::optional<attachment> attachment_of(std::string_view name) const;
   /// Lets a filter ask an older one first; see linked_filter.hpp.    @throws  as redis::link
   void link(std::string_view older, std::string_view newer, std::optional<std::chrono::milliseconds> life);
   /// @throws  as redis::unlink

@@ -9,13 +9,14 @@ regrouped::regrouped(std::span<const partition_batch> batches, std::uint32_t par
       group& to = groups_[partition_of(batch.digests[i], partitions)];
       to.digests.push_back(batch.digests[i]);
       to.wanted_at.push_back(&batch.out[i]);
+      if (!batch.keys.empty()) to.keys.push_back(batch.keys[i]);
       if (timed) to.times.push_back(batch.times[batch.times.size() == 1 ? 0 : i]);
     }
   for (std::uint32_t p = 0; p < partitions; ++p) {
     group& g = groups_[p];
     if (g.digests.empty()) continue;
     g.verdicts.assign(g.digests.size(), verdict::unknown);
-    batches_.push_back({p, g.digests, g.times, g.verdicts});
+    batches_.push_back({p, g.digests, g.times, g.verdicts, g.keys});
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "everseen/core/partition.hpp"
@@ -11,7 +12,7 @@ namespace everseen::redis {
 /// Batches of a filter with one number of partitions, as batches of one with another: its next generation may
 /// be divided otherwise. Keys that are equal keep their order, as equal keys always share a partition.
 ///
-/// The digests, times and verdicts of the first batches must outlive this. Threads: one at a time.
+/// The digests, times, keys and verdicts of the first batches must outlive this. Threads: one at a time.
 class regrouped {
  public:
   /// @param timed  whether the filter has a window, so that times matter
@@ -27,6 +28,7 @@ class regrouped {
     std::vector<digest> digests;
     std::vector<event_time> times;
     std::vector<verdict> verdicts;
+    std::vector<std::string_view> keys;  // where the filter wants them
     std::vector<verdict*> wanted_at;
   };
 

@@ -16,6 +16,15 @@ batch_failure failure(std::string message) {
   return {batch_failure::cause::backend, std::move(message), {}};
 }
 
+/// Whether any command of a call did something: of a pipeline some may, and others be refused. An error, and
+/// the OK and QUEUED of a transaction that was not run, did nothing.
+bool may_have_written(const std::vector<reply>& answers) {
+  return std::ranges::any_of(answers, [](const reply& r) {
+    return r.what() == reply::kind::integer || r.what() == reply::kind::string ||
+           r.what() == reply::kind::array;
+  });
+}
+
 }  // namespace
 
 std::string replica_wait::wire(std::size_t calls) const {
@@ -32,7 +41,7 @@ std::vector<std::optional<batch_failure>> replica_wait::look_before(session& wit
   std::vector<request> requests;
   std::vector<std::size_t> asked;
   for (std::size_t i = 0; i < partitions.size(); ++i)
-    if (!is_known(partitions[i].partition)) {
+    if (!is_known(partitions[i])) {
       requests.push_back({partitions[i], wire(partitions.size()), 1, true});
       asked.push_back(i);
     }
@@ -56,34 +65,34 @@ void replica_wait::follow(request& call, std::size_t calls) const {
   ++call.commands;
 }
 
-std::optional<batch_failure> replica_wait::take_off(const request& call, answer& a) {
+std::optional<batch_failure> replica_wait::take_off(const route& partition, answer& a) {
   if (replicas_ == 0 || !a) return {};
   const reply waited = a->back();
   a->pop_back();
-  if (a->back().is_error()) return {};  // the call did nothing that could be waited for
+  if (!may_have_written(*a)) return {};  // there is nothing that could be waited for
   const bool enough = !waited.is_error() && waited.integer() >= static_cast<std::int64_t>(replicas_);
-  note(call.to.partition, enough);
+  note(partition, enough);
   if (enough) return {};
   if (waited.is_error())
     return failure("the Redis server refused the WAIT that wait= asks for: " + std::string(waited.text()));
   return failure("only " + std::to_string(waited.integer()) + " of the " + std::to_string(replicas_) +
-                 " replicas that wait= asks for had the batch in time (at " + call.to.key +
+                 " replicas that wait= asks for had the batch in time (at " + partition.key +
                  "); the master has it, so its keys may be seen when they are asked about again. Look after "
                  "the replicas, or ask for fewer");
 }
 
-bool replica_wait::is_known(std::uint32_t partition) {
+bool replica_wait::is_known(const route& partition) {
   const std::scoped_lock alone(lock_);
-  const auto last = acknowledged_.find(partition);
+  const auto last = acknowledged_.find({partition.key, partition.partition});
   return last != acknowledged_.end() && clock::now() - last->second < std::chrono::seconds(1);
 }
 
-void replica_wait::note(std::uint32_t partition, bool acknowledged) {
+void replica_wait::note(const route& partition, bool acknowledged) {
   const std::scoped_lock alone(lock_);
   if (acknowledged)
-    acknowledged_[partition] = clock::now();
+    acknowledged_[{partition.key, partition.partition}] = clock::now();
   else
-    acknowledged_.erase(partition);
+    acknowledged_.erase({partition.key, partition.partition});
 }
 
 }  // namespace everseen::redis

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "everseen/core/error.hpp"
@@ -44,21 +45,23 @@ class replica_wait {
   void follow(request& call, std::size_t calls) const;
 
   /// Takes the answer to the WAIT away, if it is asked for.
+  /// @param partition  as look_before() is asked about it
   /// @pre    follow(call)
-  /// @return why the call does not count, if fewer replicas have it
-  [[nodiscard]] std::optional<batch_failure> take_off(const request& call, answer& a);
+  /// @return why the call does not count, if fewer replicas have what it did
+  [[nodiscard]] std::optional<batch_failure> take_off(const route& partition, answer& a);
 
  private:
   using clock = std::chrono::steady_clock;
 
   [[nodiscard]] std::string wire(std::size_t calls) const;
-  [[nodiscard]] bool is_known(std::uint32_t partition);
-  void note(std::uint32_t partition, bool acknowledged);
+  [[nodiscard]] bool is_known(const route& partition);
+  void note(const route& partition, bool acknowledged);
 
   const unsigned replicas_;
   const std::chrono::milliseconds limit_;
   std::mutex lock_;  // guards what follows
-  std::map<std::uint32_t, clock::time_point> acknowledged_{};
+  /// By key and instance: another generation has other keys, and shards of one name have other instances.
+  std::map<std::pair<std::string, std::uint32_t>, clock::time_point> acknowledged_{};
 };
 
 }  // namespace everseen::redis

@@ -83,6 +83,58 @@ TEST_F(Attach, GuavaIsAttachedByWhatItsProgramGaveToCreate) {
   EXPECT_THAT(on_redis("everseen check n 1"), Prints("fresh\t1\n", 1));
 }
 
+TEST_F(Attach, LinesThatTheFunnelCannotTakeAreLinesWithoutAKey) {
+  ASSERT_EQ(
+      on_redis("everseen attach n --as guava64 --funnel long --bits 3712 --probes 5 --key ids --create -q")
+          .exit_code,
+      0);
+  EXPECT_THAT(
+      on_redis("printf '1\\n2\\nx7\\n1\\n3\\n' | everseen dedup --filter n"),
+      AllOf(testing::Field(&program_result::exit_code, 4), testing::Field(&program_result::out, "1\n2\n"),
+            testing::Field(&program_result::err, HasSubstr("record 3 has a key that"))));
+}
+
+TEST_F(Attach, KeyThatIsGoneIsMissedByEveryVerbThatJudges) {
+  ASSERT_EQ(on_redis("cli SETBIT bloom:uids 5 1 && everseen attach uids --as gozero --bits 1000000 --key "
+                     "bloom:uids && everseen add uids alice -q && cli DEL bloom:uids")
+                .exit_code,
+            0);
+  const auto warns = testing::Field(&program_result::err, HasSubstr("was there when it was attached"));
+  const auto says = [](const std::string& out) { return testing::Field(&program_result::out, out); };
+  EXPECT_THAT(on_redis("everseen check uids alice"), AllOf(says("fresh\talice\n"), warns));
+  EXPECT_THAT(on_redis("printf 'alice\\n' | everseen dedup --filter uids"), AllOf(says("alice\n"), warns));
+  EXPECT_THAT(on_redis("everseen add uids bob"), Prints("1 fresh, 0 seen\n"));
+}
+
+TEST_F(Attach, CreateHidesNoDoubtButThatTheKeyIsMissing) {
+  EXPECT_THAT(on_redis("everseen attach c --as bkdr-php --bits 1000003 --probes 16 --key clicks --create"),
+              testing::Field(&program_result::err,
+                             AllOf(HasSubstr("1000 times as often"), Not(HasSubstr("does not exist")))));
+}
+
+TEST_F(Attach, ItsBitsAreCopiedAsTheyAre) {
+  ASSERT_EQ(on_redis(std::string(gozero) + " && seq 100 | everseen add uids -q").exit_code, 0);
+  EXPECT_THAT(
+      on_redis("everseen export uids --to raw -o ours && cli --raw GET bloom:uids | head -c -1 | cmp - "
+               "ours && echo same"),
+      Prints("same\n"));
+  EXPECT_THAT(on_redis("everseen export uids --to raw --key other -o x"), Complains(2, "bloom:uids"));
+  EXPECT_THAT(on_redis("everseen create own -q; everseen export own --to raw -o x"),
+              Complains(2, "attached"));
+}
+
+TEST_F(Attach, DropForgetsWhatCannotBeOpened) {
+  const redis_server other;
+  const std::string both = " --store redis://" + server_.address() + "," + other.address();
+  ASSERT_EQ(on_redis("everseen attach c --as bkdr-php --bits 1000003 --sharded --key clicks --create" + both)
+                .exit_code,
+            0);
+  other.run({"FLUSHALL"});
+  EXPECT_THAT(on_redis("everseen check c one" + both),
+              Complains(4, "everseen:c is missing", other.address()));
+  EXPECT_THAT(on_redis("everseen drop c --yes" + both), Prints("forgot c; clicks stays as it is\n"));
+}
+
 TEST_F(Attach, ShardsLieOnTheServersOfTheUrl) {
   const redis_server other;
   const std::string both = " --store redis://" + server_.address() + "," + other.address();
@@ -110,7 +162,7 @@ TEST_F(Attach, WhatCannotBeIsRefusedInALine) {
   EXPECT_THAT(on_redis(gozero), Complains(2, "uids"));
   EXPECT_THAT(on_redis("everseen reset uids --yes"), Complains(2, "another program's"));
   EXPECT_THAT(on_redis("everseen rebuild uids a"), Complains(2, "another program's"));
-  EXPECT_THAT(on_redis("everseen export uids -o out"), Complains(2, "go-zero", "GET"));
+  EXPECT_THAT(on_redis("everseen export uids -o out"), Complains(2, "go-zero", "--to raw"));
   EXPECT_THAT(on_redis("cli SADD set a && everseen attach b --as gozero --bits 10 --key set"),
               Complains(4, "no string"));
 }

@@ -21,6 +21,7 @@ namespace {
 using compat::family;
 using test::redis_cluster;
 using test::redis_server;
+using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -148,6 +149,103 @@ TEST_F(Growing, GivesEachKeyOneFreshToManyClientsThatGrowIt) {
   EXPECT_GE(std::stoi(server_.run({"GET", "cursor"})), 2);
 }
 
+TEST_F(Growing, BeginsEachStringAtItsFullLength) {
+  filter f = attached(*store(), "a", growing("base", 6'400, 5));
+  f.add("one");
+  EXPECT_EQ(server_.run({"STRLEN", "base-0"}), "800");
+  EXPECT_NO_THROW(store()->attach("again", growing("base", 6'400, 5), missing_key::refuse));
+}
+
+// To count all bits of a long string for each batch would hold its server up.
+TEST_F(Growing, GrowsByTheBitsOfTheBeginningOfALongString) {
+  constexpr std::uint64_t bytes = std::uint64_t{1} << 20;
+  filter f = attached(*store(), "a", growing("base", 8 * bytes, 5));
+  server_.run({"SETRANGE", "base-0", "0", std::string(bytes, '\x55')});  // half of its bits
+  EXPECT_EQ(add_to(f, random_keys(1, 1)).verdicts.size(), 1u);
+  server_.run({"SETRANGE", "base-0", "0", std::string(bytes / 64, '\x7f')});
+  ASSERT_TRUE(add_to(f, random_keys(10, 2)).result);
+  EXPECT_EQ(server_.run({"GET", "cursor"}), "1");
+  EXPECT_EQ(server_.run({"STRLEN", "base-1"}), std::to_string(bytes));
+}
+
+/// How often a command ran since CONFIG RESETSTAT.
+int calls_of(const redis_server& server, const std::string& command) {
+  const std::string stats = server.run({"INFO", "commandstats"});
+  const std::string begin = "cmdstat_" + command + ":calls=";
+  const std::size_t at = stats.find(begin);
+  return at == std::string::npos ? 0 : std::stoi(stats.substr(at + begin.size()));
+}
+
+// What a call costs the server is keys times strings.
+TEST_F(Growing, AsksAboutFewerKeysAtATimeTheMoreStringsThereAre) {
+  constexpr int strings = 150;
+  for (int i = 0; i < strings; ++i) server_.run({"SETBIT", "base-" + std::to_string(i), "6399", "0"});
+  server_.run({"SET", "cursor", std::to_string(strings - 1)});
+  filter f = attached(*store(), "a", growing("base", 6'400, 5), missing_key::refuse);
+  const std::vector<std::string> keys = random_keys(1'000, 1);
+  ASSERT_THAT(look_in(f, keys).verdicts, Each(verdict::fresh));
+  server_.run({"CONFIG", "RESETSTAT"});
+  ASSERT_THAT(look_in(f, keys).verdicts, Each(verdict::fresh));
+  EXPECT_GE(calls_of(server_, "evalsha"), 1'000 * strings * 5 / 16'000);
+}
+
+TEST_F(Growing, StringThatIsLostIsAnErrorThatNamesIt) {
+  for (const char* key : {"base-0", "base-1", "base-2"}) server_.run({"SETBIT", key, "6399", "0"});
+  server_.run({"SET", "cursor", "2"});
+  filter f = attached(*store(), "a", growing("base", 6'400, 5));
+  f.add("one");
+  for (const char* lost : {"base-0", "base-1"}) {
+    server_.run({"RENAME", lost, "elsewhere"});
+    const auto names_it = HasSubstr(std::string(lost) + " is missing, though the cursor");
+    EXPECT_THAT(message_of<format_error>([&] { (void)f.may_contain("one"); }), names_it);
+    EXPECT_THAT(message_of<format_error>([&] { f.add("two"); }), names_it);
+    EXPECT_THAT(behind(f).missing(behind(f).survey()), ElementsAre(names_it));
+    server_.run({"RENAME", "elsewhere", lost});
+  }
+  EXPECT_EQ(f.add("one"), verdict::seen);
+}
+
+// Java moves the cursor first.
+TEST_F(Growing, WaitsForTheStringThatAnotherProgramIsAboutToBegin) {
+  filter f = attached(*store(), "a", growing("base", 6'400, 5));
+  f.add("one");
+  server_.run({"INCR", "cursor"});
+  const std::jthread java([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    server_.run({"SETBIT", "base-1", "6399", "0"});
+  });
+  EXPECT_EQ(f.add("two"), verdict::fresh);
+  EXPECT_EQ(f.add("one"), verdict::seen);
+}
+
+TEST_F(Growing, NewestThatDoesNotComeIsAnErrorThatNamesIt) {
+  filter f = attached(*store_at(server_.url("?retry_for=20ms")), "a", growing("base", 6'400, 5));
+  f.add("one");
+  server_.run({"INCR", "cursor"});
+  EXPECT_THAT(message_of<format_error>([&] { f.add("two"); }), HasSubstr("base-1 is missing"));
+  EXPECT_THAT(message_of<format_error>([&] { (void)f.may_contain("one"); }), HasSubstr("base-1 is missing"));
+}
+
+TEST_F(Growing, CursorThatIsLostIsAnError) {
+  for (const char* key : {"base-0", "base-1"}) server_.run({"SETBIT", key, "6399", "0"});
+  server_.run({"SET", "cursor", "1"});
+  filter f = attached(*store(), "a", growing("base", 6'400, 5));
+  f.add("one");
+  server_.run({"DEL", "cursor"});
+  EXPECT_THAT(message_of<format_error>([&] { (void)f.may_contain("one"); }), HasSubstr("cursor is missing"));
+  EXPECT_THAT(message_of<format_error>([&] { f.add("one"); }), HasSubstr("cursor is missing"));
+  EXPECT_THAT(message_of<format_error>([&] { (void)f.info(); }), HasSubstr("cursor is missing"));
+  EXPECT_EQ(server_.run({"EXISTS", "cursor"}), "0");
+}
+
+TEST_F(Growing, GearThatItDoesNotHaveIsRefused) {
+  store()->attach("a", growing("base", 6'400, 5), missing_key::create);
+  EXPECT_THAT(message_of<parameter_error>(
+                  [&] { (void)store_at(server_.url("?gear=bitfield"))->open("a", access::write); }),
+              HasSubstr("needs scripts"));
+  EXPECT_EQ(store()->open("a", access::write)->way(), "redis, attached, script");
+}
+
 TEST_F(Growing, NeedsScripts) {
   server_.run({"ACL", "SETUSER", "plain", "on", ">secret", "~*", "&*", "+@all", "-@scripting"});
   filter f = attached(*store_at("redis://plain:secret@" + server_.address()), "a", growing("base", 6'400, 5));
@@ -159,6 +257,10 @@ TEST_F(Growing, CursorThatIsNoNumberIsAnError) {
   server_.run({"SET", "cursor", "three"});
   EXPECT_THAT(message_of<format_error>([&] { f.add("one"); }), HasSubstr("'three'"));
   EXPECT_THAT(message_of<format_error>([&] { (void)f.info(); }), HasSubstr("'three'"));
+  for (const char* other : {"03", "-1", "1000"}) {
+    server_.run({"SET", "cursor", other});
+    EXPECT_THAT(message_of<format_error>([&] { f.add("one"); }), HasSubstr(other));
+  }
 }
 
 TEST_F(Growing, StringsOfAnotherLengthAreRefused) {
@@ -216,6 +318,37 @@ TEST_F(Sharded, UrlOfAnotherOrderOrNumberIsRefused) {
         << other;
 }
 
+TEST_F(Sharded, ServerThatLostItsDataIsAnErrorThatNamesIt) {
+  const auto place = store_at(url(first_, second_));
+  filter f = attached(*place, "a", sharded("clicks", 1'000'003));
+  (void)add_to(f, random_keys(20, 1));
+  second_.run({"FLUSHALL"});
+  EXPECT_THAT(message_of<format_error>([&] { (void)place->open("a", access::write); }),
+              AllOf(HasSubstr("everseen:a is missing"), HasSubstr(second_.address())));
+  EXPECT_EQ(place->attachment_of("a")->key, "clicks") << "so that drop knows what it forgets";
+  place->drop("a");
+}
+
+TEST_F(Sharded, IsNotAttachedWhereAServerTakesNoSign) {
+  const auto place = store_at(url(first_, second_));
+  second_.run({"CONFIG", "SET", "maxmemory", "1"});
+  EXPECT_THROW(place->attach("a", sharded("clicks", 1'000'003), missing_key::create), backend_error);
+  EXPECT_THAT(keys_like(first_, "*"), ElementsAre());
+  second_.run({"CONFIG", "SET", "maxmemory", "0"});
+  EXPECT_NO_THROW(place->attach("a", sharded("clicks", 1'000'003), missing_key::create));
+}
+
+TEST_F(Sharded, ShardThatIsLostIsMissed) {
+  const auto place = store_at(url(first_, second_));
+  filter f = attached(*place, "a", sharded("clicks", 1'000'003));
+  EXPECT_THAT(behind(f).missing(behind(f).survey()), ElementsAre()) << "no key has come to a shard yet";
+  (void)add_to(f, random_keys(50, 1));
+  const filter later = attached(*place, "later", sharded("clicks", 1'000'003), missing_key::refuse);
+  EXPECT_THAT(behind(later).lost_strings(), ElementsAre());
+  second_.run({"DEL", "clicks.0"});
+  EXPECT_THAT(behind(later).lost_strings(), ElementsAre(HasSubstr("clicks.0 of " + second_.address())));
+}
+
 TEST_F(Sharded, DropLeavesTheStringsAndNothingElseButTokens) {
   const auto place = store_at(url(first_, second_));
   filter f = attached(*place, "a", sharded("clicks", 1'000'003));
@@ -244,6 +377,10 @@ class AttachedInCluster : public ::testing::Test {
  private:
   static inline std::unique_ptr<redis_cluster> cluster_{};
 };
+
+TEST(AttachedTokens, OfStringsWithOneHashTagAreTwo) {
+  EXPECT_NE(token_key("everseen:a/1:", "{clicks}.0", "me"), token_key("everseen:a/1:", "{clicks}.1", "me"));
+}
 
 TEST_F(AttachedInCluster, TokenLiesInTheSlotOfTheKeyWhateverItsName) {
   for (const std::string key :

@@ -51,6 +51,38 @@ TEST_F(AttachedRetry, BatchCutAtEveryByteGetsTheVerdictsOfAnUndisturbedOne) {
   }
 }
 
+TEST_F(AttachedRetry, ShardsOfWhichOneIsCutAtEveryByteGiveTheVerdictsOfUndisturbedOnes) {
+  const redis_server other;
+  const attachment a = [] {
+    attachment made = attachment_to("{clicks}", family::bkdr_php, 1'000'003, 8);
+    made.shape = attachment::form::sharded;
+    return made;
+  }();
+  const std::string both = "redis://127.0.0.1:" + std::to_string(proxy_.port()) + "," + other.address();
+  filter f = attached(*store_at(both), "a", a);
+  std::vector<std::string> keys;
+  int number = 0;
+  const auto add_some = [&] {
+    keys.clear();
+    for (int i = 0; i < 8; ++i) keys.push_back(std::to_string(number) + " " + std::to_string(i));
+    ++number;
+    const std::vector<std::string> again = keys;
+    keys.insert(keys.end(), again.begin(), again.end());
+    return add_to(f, keys);
+  };
+  std::vector<verdict> expected(8, verdict::fresh);
+  expected.insert(expected.end(), 8, verdict::seen);
+  ASSERT_EQ(add_some().verdicts, expected);
+  bool cut = true;
+  for (std::size_t at = 0; cut && !HasFailure(); ++at) {
+    proxy_.cut_after(way::to_client, at);
+    const auto got = add_some();
+    ASSERT_TRUE(got.result) << got.result.error().message;
+    EXPECT_EQ(got.verdicts, expected) << "cut after " << at << " bytes";
+    cut = proxy_.has_cut();
+  }
+}
+
 TEST_F(AttachedRetry, GrowthCutAnywhereGivesTheVerdictsAndStringsOfAnUndisturbedOne) {
   attachment a = attachment_to("base", family::guava64, 256, 3);
   a.shape = attachment::form::growing;

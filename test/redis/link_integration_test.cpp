@@ -220,6 +220,33 @@ TEST_F(Link, WhatCannotBeLinkedIsRefused) {
   EXPECT_THAT(refusal("c", "theirs"), HasSubstr("link theirs c"));
 }
 
+TEST_F(Link, OfTwoAtOnceThatWouldMakeAChainOneIsRefused) {
+  create("a");
+  create("b");
+  create("c");
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<int> linked = 0;
+    {
+      const auto try_to = [&](const std::string& older, const std::string& newer) {
+        try {
+          link(older, newer);
+          ++linked;
+        } catch (const parameter_error&) {
+        }
+      };
+      const std::jthread one(try_to, "a", "b");
+      const std::jthread other(try_to, "b", "c");
+    }
+    ASSERT_LE(linked, 1) << round;
+    for (const char* newer : {"b", "c"}) {
+      try {
+        store()->unlink(newer);
+      } catch (const parameter_error&) {
+      }
+    }
+  }
+}
+
 TEST_F(Link, OutlivesARebuildAndAResetOfTheNewer) {
   create("old").add("before");
   filter newer = create("new");
