@@ -463,12 +463,14 @@ TEST_F(Attached, HashesThatAreWorseThanTheirFormulaAreDoubted) {
   EXPECT_THAT(doubts(attachment_to("a", family::uid_php)), ElementsAre(HasSubstr("30 bytes")));
 }
 
-TEST_F(Attached, KeyThatTheFunnelCannotReadLeavesTheBatchOut) {
+TEST_F(Attached, KeyThatTheFunnelCannotReadIsUnknownAndTheOthersAreJudged) {
   attachment a = attachment_to("shared", family::guava64, 6'400);
   a.funnel = funnel_kind::int32;
   filter f = attached(*store(), "a", a);
-  EXPECT_THAT(message_of<parameter_error>([&] { (void)add_to(f, {"1", "two", "3"}); }), HasSubstr("'two'"));
-  EXPECT_EQ(server().run({"EXISTS", "shared"}), "0");
+  const auto got = add_to(f, {"1", "two", "3"});
+  EXPECT_THAT(got.verdicts, ElementsAre(verdict::fresh, verdict::unknown, verdict::fresh));
+  ASSERT_FALSE(got.result);
+  EXPECT_THAT(got.result.error().message, HasSubstr("'two'"));
 }
 
 TEST_F(Attached, WhatNoProgramCouldKeepInAStringIsRefused) {
