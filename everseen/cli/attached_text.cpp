@@ -96,11 +96,6 @@ const redis::attached_filter* attached_behind(const filter& f) noexcept {
   return dynamic_cast<const redis::attached_filter*>(&f.stored());
 }
 
-const redis::linked_filter::predecessor* older_of(const filter& f) noexcept {
-  const auto* linked = dynamic_cast<const redis::linked_filter*>(&f.stored());
-  return linked == nullptr ? nullptr : &linked->older();
-}
-
 void warn_of_attached(const redis::attached_filter& a, const std::vector<bitmap>& all) {
   for (const std::string& doubt : a.doubts(all)) fmt::print(stderr, "everseen: warning: {}\n", doubt);
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "everseen/redis/lease.hpp"
-#include "everseen/redis/regrouped.hpp"
+#include "everseen/store/regrouped.hpp"
 
 namespace everseen::redis {
 

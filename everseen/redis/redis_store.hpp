@@ -39,10 +39,10 @@ class redis_store final : public store {
   /// Makes a filter that another program keeps on these servers usable under a name; see attached_filter.hpp.
   /// @throws  as redis::attach
   void attach(std::string_view name, const attachment& a, missing_key missing);
-  /// Lets a filter ask an older one first; see linked_filter.hpp.    @throws  as redis::link
-  void link(std::string_view older, std::string_view newer, std::optional<std::chrono::milliseconds> life);
-  /// @throws  as redis::unlink
-  void unlink(std::string_view newer);
+  /// By the clock of the servers. Where scripts are forbidden that is a backend_error.
+  void link(std::string_view older, std::string_view newer,
+            std::optional<std::chrono::milliseconds> life) override;
+  void unlink(std::string_view newer) override;
   /// @throws storage_error  the filter is linked to another one, which cannot be opened    @throws  as store
   std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
   [[nodiscard]] bool exists(std::string_view name) const override;

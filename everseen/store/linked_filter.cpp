@@ -1,13 +1,14 @@
-#include "everseen/redis/linked_filter.hpp"
+#include "everseen/store/linked_filter.hpp"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "everseen/core/assert.hpp"
-#include "everseen/redis/regrouped.hpp"
+#include "everseen/core/error.hpp"
+#include "everseen/store/regrouped.hpp"
 
-namespace everseen::redis {
+namespace everseen {
 
 /// All keys of some batches, as one batch for the older filter.
 struct linked_filter::question {
@@ -15,6 +16,7 @@ struct linked_filter::question {
   std::vector<event_time> times{};
   std::vector<digest> digests{};
   std::vector<verdict> verdicts{};
+  std::vector<std::size_t> strange{};  // keys that the older filter cannot have
 
   question(std::span<const partition_batch> batches, bool timed) {
     for (const partition_batch& batch : batches) {
@@ -47,17 +49,41 @@ tally join(std::span<const partition_batch> batches, const std::vector<verdict>&
 
 }  // namespace
 
-linked_filter::linked_filter(std::string name, std::shared_ptr<stored_filter> newer, predecessor older)
+linked_filter::linked_filter(std::string name, std::shared_ptr<stored_filter> newer, predecessor who,
+                             std::shared_ptr<stored_filter> asked, time_source now)
     : name_(std::move(name)),
       newer_(std::move(newer)),
-      older_(std::move(older)),
-      hash_of_older_(older_.filter->get_spec().hash, older_.filter->get_spec().seed,
-                     older_.filter->get_spec().foreign.funnel) {}
+      who_(std::move(who)),
+      older_(std::move(asked)),
+      now_(std::move(now)),
+      hash_of_older_(older_->get_spec().hash, older_->get_spec().seed, older_->get_spec().foreign.funnel) {}
+
+std::optional<predecessor> linked_filter::asks_first() const {
+  if (is_over()) return std::nullopt;
+  return who_;
+}
+
+/// A key that the funnel of the older filter does not take (a word where it wants numbers) was never added to
+/// it. Such keys are rare: only a batch that has one is hashed key by key.
+void linked_filter::hash_for_older(question& q) const {
+  try {
+    hash_of_older_(q.keys, q.digests);
+    return;
+  } catch (const parameter_error&) {
+    // one of them at least
+  }
+  for (std::size_t i = 0; i < q.keys.size(); ++i) try {
+      q.digests[i] = hash_of_older_(q.keys[i]);
+    } catch (const parameter_error&) {
+      q.digests[i] = {};
+      q.strange.push_back(i);
+    }
+}
 
 std::optional<batch_failure> linked_filter::ask_older(question& q) const {
-  const stored_filter& older = *older_.filter;
+  const stored_filter& older = *older_;
   const spec& s = older.get_spec();
-  if (!older.wants_keys()) hash_of_older_(q.keys, q.digests);
+  if (!older.wants_keys()) hash_for_older(q);
   const partition_batch all{0, q.digests, q.times, q.verdicts, q.keys};
   batch_result asked;
   if (s.partitions == 1) {
@@ -67,17 +93,18 @@ std::optional<batch_failure> linked_filter::ask_older(question& q) const {
     asked = older.check(sorted.batches());
     sorted.give_back();
   }
+  for (const std::size_t i : q.strange) q.verdicts[i] = verdict::fresh;
   if (asked) return {};
   batch_failure failure = std::move(asked.error());
   failure.message =
-      "'" + name_ + "' asks '" + older_.name + "' first, which does not answer: " + failure.message;
+      "'" + name_ + "' asks '" + who_.name + "' first, which does not answer: " + failure.message;
   return failure;
 }
 
 template <typename Judge>
 batch_result linked_filter::judge(std::span<const partition_batch> batches, Judge by_newer) const {
-  if (older_.ends && clock::now() >= *older_.ends) return by_newer(batches);
-  question q(batches, older_.filter->get_spec().window.has_value());
+  if (is_over()) return by_newer(batches);
+  question q(batches, older_->get_spec().window.has_value());
   if (q.keys.empty()) return by_newer(batches);
   if (auto failure = ask_older(q)) {
     for (const partition_batch& batch : batches) std::ranges::fill(batch.out, verdict::unknown);
@@ -101,8 +128,8 @@ batch_result linked_filter::check(std::span<const partition_batch> batches) cons
 }
 
 void linked_filter::wait_with(std::shared_ptr<patience> p) {
-  older_.filter->wait_with(p);
+  older_->wait_with(p);
   newer_->wait_with(std::move(p));
 }
 
-}  // namespace everseen::redis
+}  // namespace everseen
