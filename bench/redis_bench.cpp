@@ -79,7 +79,7 @@ struct shared_filter {
   shared_filter& operator=(const shared_filter&) = delete;
 
   tally run(std::span<const digest> keys, bool add) {
-    constexpr std::size_t batch_keys = 16'000;
+    constexpr std::size_t batch_keys = 50'000;  // a block of half a megabyte, as dedup reads them
     tally sum;
     std::vector<verdict> out(batch_keys);
     for (std::size_t from = 0; from < keys.size(); from += batch_keys) {

@@ -1,8 +1,11 @@
 // A file of another system that is imported must be exported byte for byte, and its filter must answer for
-// any key and go on. The first byte of an input says of which system, the rest is the file.
+// any key and go on. The first byte of an input says of which system (g or r), and whether the rest, the
+// file, comes through a pipe, whose length nobody knows (G or R).
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -15,15 +18,27 @@ namespace {
 using namespace everseen;
 using bytes = std::span<const std::byte>;
 
-foreign_source file_of(bytes& rest) {
-  const std::uint64_t length = rest.size();
-  return {[&rest](std::span<std::byte> into) {
-            const std::size_t count = std::min(into.size(), rest.size());
-            std::copy_n(rest.begin(), count, into.begin());
-            rest = rest.subspan(count);
-            return count;
-          },
-          length};
+/// What a pipe promises is believed as far as there is room.
+class small_store final : public memory_store {
+ public:
+  [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override { return std::uint64_t{1} << 20; }
+};
+
+foreign_source pipe_of(bytes& rest, std::size_t at_a_time) {
+  return {[&rest, at_a_time](std::span<std::byte> into) {
+    const std::size_t count = std::min({into.size(), rest.size(), at_a_time});
+    std::copy_n(rest.begin(), count, into.begin());
+    rest = rest.subspan(count);
+    return count;
+  }};
+}
+
+enum class way : std::uint8_t { file, pipe };
+
+foreign_source source_of(bytes& rest, way how) {
+  foreign_source source = pipe_of(rest, how == way::pipe ? 7 : rest.size());
+  if (how == way::file) source.bytes = rest.size();
+  return source;
 }
 
 image::byte_sink append_to(std::string& text) {
@@ -46,10 +61,10 @@ void go_on(filter f) {
   require(f.may_contain("7"));
 }
 
-void import_as_guava(bytes file) {
-  memory_store store;
+void import_as_guava(bytes file, way how) {
+  small_store store;
   bytes rest = file;
-  import_guava(store, "f", file_of(rest), {funnel_kind::int64, std::nullopt});
+  import_guava(store, "f", source_of(rest, how), {funnel_kind::int64, std::nullopt});
   const filter f("f", store.open("f", access::write));
   std::string again;
   export_guava(f, append_to(again));
@@ -58,15 +73,15 @@ void import_as_guava(bytes file) {
 }
 
 /// How the chunks are cut, and the key, are the file's own affair: what is exported is read again instead.
-void import_as_redisbloom(bytes file) {
-  memory_store store;
+void import_as_redisbloom(bytes file, way how) {
+  small_store store;
   bytes rest = file;
-  import_redisbloom(store, "f", file_of(rest));
+  import_redisbloom(store, "f", source_of(rest, how));
   const filter f("f", store.open("f", access::write));
   std::string once;
   export_redisbloom(f, "key", append_to(once));
   bytes exported = std::as_bytes(std::span(once));
-  import_redisbloom(store, "g", file_of(exported));
+  import_redisbloom(store, "g", source_of(exported, how));
   std::string twice;
   export_redisbloom({"g", store.open("g", access::read)}, "key", append_to(twice));
   require(once == twice);
@@ -79,7 +94,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const auto input = std::as_bytes(std::span(data, size));
   try {
-    (input[0] == std::byte{'g'} ? import_as_guava : import_as_redisbloom)(input.subspan(1));
+    const way how = data[0] == 'G' || data[0] == 'R' ? way::pipe : way::file;
+    const bool guava = data[0] == 'g' || data[0] == 'G';
+    (guava ? import_as_guava : import_as_redisbloom)(input.subspan(1), how);
   } catch (const format_error&) {
     // refused, as most inputs should be
   } catch (const parameter_error&) {

@@ -18,6 +18,7 @@ const std::array bindings = {
     binding{"RedisModule_CreateCommand", &create_command},
     binding{"RedisModule_SetModuleAttribs", &set_module_attributes},
     binding{"RedisModule_IsModuleNameBusy", &is_module_name_busy},
+    binding{"RedisModule_Log", &log},
     binding{"RedisModule_WrongArity", &wrong_arity},
     binding{"RedisModule_ReplyWithError", &reply_with_error},
     binding{"RedisModule_ReplyWithSimpleString", &reply_with_simple_string},

@@ -120,6 +120,7 @@ inline int (*create_command)(context*, const char* name, command_function*, cons
                              int last_key, int key_step);
 inline void (*set_module_attributes)(context*, const char* name, int version, int api_version);
 inline int (*is_module_name_busy)(const char* name);
+inline void (*log)(context*, const char* level, const char* format, ...);
 
 inline int (*wrong_arity)(context*);
 inline int (*reply_with_error)(context*, const char* message);

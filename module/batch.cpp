@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "everseen/core/partition.hpp"
 #include "everseen/core/partition_keys.hpp"
@@ -10,14 +11,15 @@
 #include "module/effects.hpp"
 #include "module/followers.hpp"
 #include "module/growth.hpp"
+#include "module/slices.hpp"
 #include "module/strings.hpp"
 
 namespace everseen::redis_module {
 
 namespace {
 
-event_time beginning_of(const spec& s, window::slice_index slice) {
-  return s.window ? event_time(slice * s.window->slice_width()) : event_time();
+event_time time_of(const spec& s, window::slice_index slice) {
+  return s.window ? beginning_of(*s.window, slice) : event_time();
 }
 
 const slice_state* find(const partition_state& in, window::slice_index slice) {
@@ -25,62 +27,102 @@ const slice_state* find(const partition_state& in, window::slice_index slice) {
   return found == in.slices.end() ? nullptr : &*found;
 }
 
-/// Judges what the segments that are there can judge.
-/// @return what is needed to go on, if not all could be
-judged<std::optional<segment_needed>> add_to_segments(api::context* ctx, api::string* state, const record& r,
-                                                      const batch& b) {
-  string_segments place;
-  if (auto refused = place.open(ctx, text_of(state), r, b.slice, true))
-    return tl::unexpected(*std::move(refused));
-  partition judge(r.spec(), r.number, place, r.state);
-  const event_time time = beginning_of(r.spec(), b.slice);
-  (void)judge.add({r.number, b.digests, {&time, 1}, b.out});
-  const slice_state* const before = find(r.state, b.slice);
-  if (before == nullptr) return place.needed();
-  const auto layer = static_cast<std::uint32_t>(before->layers.size() - 1);
-  const layer_state& now = find(judge.state(), b.slice)->layers[layer];
-  const std::uint64_t fresh = now.keys - before->layers[layer].keys;
-  if (fresh == 0) return place.needed();
-  const segment_id written = {r.number, b.slice, layer};
-  if (has_followers(ctx)) {
-    const value name(ctx, partition_keys::segment(std::string(text_of(state)), written));
-    replicate_lines(ctx, name.get(), place.at(written), now.shape, b.digests, b.out);
-  }
+/// The batch, or so many keys of it that followers can be told of all of them.
+batch affordable(const batch& b, const geometry& shape, bool followed, const allowance& left) {
+  if (!followed || !is_scattered(shape.layout)) return b;
+  const std::size_t keys = std::min(b.digests.size(), left.replicated_bits / shape.probes);
+  return {b.slice, b.digests.first(keys), b.out.first(keys)};
+}
+
+struct round {
+  std::size_t keys = 0;  // that have their verdict
+  std::optional<segment_needed> needed{};
+};
+
+/// Writes down what the segment got. Nothing of it can fail: the commands are there (load.cpp), and a count
+/// that could not be raised is damage (record.cpp).
+void account(api::context* ctx, api::string* state, const segment_id& written, std::uint64_t fresh) {
   const called counted(api::call(ctx, "HINCRBY", "!scl", state, partition_keys::count_field(written).c_str(),
                                  static_cast<long long>(fresh)));
   api::notify_keyspace_event(ctx, api::notify_module, "everseen.add", state);
-  return place.needed();
+}
+
+/// Judges what the segments that are there can judge, and is allowed.
+/// @param r  gets the new counts
+judged<round> add_to_segments(api::context* ctx, api::string* state, record& r, const batch& all,
+                              allowance& left) {
+  string_segments place;
+  if (auto refused = place.open(ctx, state, r, all.slice, true)) return tl::unexpected(*std::move(refused));
+  const bool followed = has_followers(ctx);
+  const slice_state* const before = find(r.state, all.slice);
+  const batch b = before == nullptr ? all : affordable(all, before->layers.back().shape, followed, left);
+  partition judge(r.spec(), r.number, place, r.state);
+  const event_time time = time_of(r.spec(), b.slice);
+  (void)judge.add({r.number, b.digests, {&time, 1}, b.out});
+  round done{b.digests.size(), place.needed()};
+  // The keys behind the first that waits were looked up, but not added: they are judged anew.
+  if (done.needed)
+    done.keys = static_cast<std::size_t>(std::ranges::find(b.out, verdict::unknown) - b.out.begin());
+  if (before == nullptr) return done;
+  const auto layer = static_cast<std::uint32_t>(before->layers.size() - 1);
+  const layer_state& now = find(judge.state(), b.slice)->layers[layer];
+  const std::uint64_t fresh = now.keys - before->layers[layer].keys;
+  if (fresh == 0) return done;
+  const segment_id written = {r.number, b.slice, layer};
+  if (followed) {
+    const value name(ctx, partition_keys::segment(std::string(text_of(state)), written));
+    left.replicated_bits -= replicate(ctx, name.get(), place.at(written), now.shape, b.digests, b.out);
+  }
+  account(ctx, state, written, fresh);
+  r.state = judge.state();
+  return done;
+}
+
+/// Makes the segment that is needed.    @return why it is not made yet
+std::optional<refusal> make(api::context* ctx, api::string* state, record& r, const segment_needed& needed,
+                            allowance& left) {
+  const auto grown = grow(ctx, state, r, needed, left.zeroed_bytes);
+  if (!grown) return grown.error();
+  if (!*grown) return refusal{.why = refusal::kind::growing};
+  ++counters::all().growths;
+  auto next = read_record(ctx, state);
+  if (!next) return std::move(next).error();
+  r = *std::move(next);
+  return {};
 }
 
 }  // namespace
 
-judged<std::size_t> add(api::context* ctx, api::string* state, record r, const batch& b) {
-  std::uint64_t budget = partition_keys::growth_step_bytes;
-  for (std::size_t done = 0;;) {
-    const batch rest = {b.slice, b.digests.subspan(done), b.out.subspan(done)};
-    const auto needed = add_to_segments(ctx, state, r, rest);
-    if (!needed) return tl::unexpected(needed.error());
-    if (!*needed) return b.digests.size();
-    // The keys behind the first that waits were looked up, but not added: they are judged anew.
-    done += static_cast<std::size_t>(std::ranges::find(rest.out, verdict::unknown) - rest.out.begin());
-    const auto grown = grow(ctx, state, r, **needed, budget);
-    if (!grown) return done > 0 ? judged<std::size_t>(done) : tl::unexpected(grown.error());
-    if (!*grown) return done;
-    ++counters::all().growths;
-    auto next = read_record(ctx, state);
-    if (!next) return tl::unexpected(next.error());
-    r = *std::move(next);
+progress add(api::context* ctx, api::string* state, record r, const batch& b, allowance& left) {
+  progress done;
+  while (true) {
+    const batch rest = {b.slice, b.digests.subspan(done.keys), b.out.subspan(done.keys)};
+    auto got = add_to_segments(ctx, state, r, rest, left);
+    if (!got) {
+      done.stopped_by = std::move(got).error();
+      return done;
+    }
+    done.keys += got->keys;
+    if (got->needed) {
+      done.stopped_by = make(ctx, state, r, *got->needed, left);
+      if (done.stopped_by) return done;
+    } else if (done.keys == b.digests.size()) {
+      return done;
+    } else if (got->keys == 0) {
+      std::ranges::fill(rest.out, verdict::unknown);
+      done.stopped_by = refusal{.why = refusal::kind::limit};
+      return done;
+    }
   }
 }
 
-judged<std::size_t> check(api::context* ctx, api::string* state, const record& r, const batch& b) {
+std::optional<refusal> check(api::context* ctx, api::string* state, const record& r, const batch& b) {
   string_segments place;
-  if (auto refused = place.open(ctx, text_of(state), r, b.slice, false))
-    return tl::unexpected(*std::move(refused));
+  if (auto refused = place.open(ctx, state, r, b.slice, false)) return refused;
   const partition judge(r.spec(), r.number, place, r.state);
-  const event_time time = beginning_of(r.spec(), b.slice);
+  const event_time time = time_of(r.spec(), b.slice);
   (void)judge.check({r.number, b.digests, {&time, 1}, b.out});
-  return b.digests.size();
+  return {};
 }
 
 }  // namespace everseen::redis_module

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "everseen/core/digest.hpp"
+#include "everseen/core/partition_keys.hpp"
 #include "everseen/core/verdict.hpp"
 #include "everseen/core/window.hpp"
 
@@ -16,6 +17,12 @@ namespace everseen::redis_module {
 /// Keys of a call: at most some 2 ms, where each key is a cache miss.
 inline constexpr std::size_t most_keys = 65'536;
 
+/// What a command may still do beside judging, over all partitions: so none holds up the server for long.
+struct allowance {
+  std::uint64_t zeroed_bytes = partition_keys::growth_step_bytes;  ///< of new segments: about 1 ms
+  std::size_t replicated_bits = 32'768;  ///< told to followers one by one: about 10 ms
+};
+
 /// Keys of one slice of one partition.
 struct batch {
   window::slice_index slice = window::timeless;
@@ -23,16 +30,22 @@ struct batch {
   std::span<verdict> out;  ///< as many as digests; `unknown`: no room
 };
 
-/// Judges the keys and adds the fresh ones: bits, counts, and as many segments as are needed and can be made
-/// in a call that is to take no more than milliseconds.
+/// How far a batch came.
+struct progress {
+  std::size_t keys = 0;                 ///< so many, from the first on, have their verdict
+  std::optional<refusal> stopped_by{};  ///< why not all of them
+};
+
+/// Judges the keys and adds the fresh ones: bits, counts, and as many segments as are needed and allowed.
 ///
-/// @param state  key of the partition's state    @param r  what it holds
-/// @return how many keys, from the first on, have their verdict: fewer than all where a segment is not made
-///         yet. Ask again about the rest: each call makes some more of it.
-[[nodiscard]] judged<std::size_t> add(api::context* ctx, api::string* state, record r, const batch& b);
+/// What was added stays added, whatever stops the rest: the caller must be told of it.
+/// @param state  key of the partition's state    @param r  what it holds    @param left  reduced
+/// @pre a window has a time for the slice (slices.hpp)
+[[nodiscard]] progress add(api::context* ctx, api::string* state, record r, const batch& b, allowance& left);
 
 /// Judges the keys and changes nothing.
-[[nodiscard]] judged<std::size_t> check(api::context* ctx, api::string* state, const record& r,
-                                        const batch& b);
+/// @return why none was judged; nothing if all were    @pre as add()
+[[nodiscard]] std::optional<refusal> check(api::context* ctx, api::string* state, const record& r,
+                                           const batch& b);
 
 }  // namespace everseen::redis_module

@@ -30,9 +30,31 @@ inline int reply_with(api::context* ctx, std::string_view text) {
   return api::reply_with_string(ctx, text.data(), text.size());
 }
 
-/// Runs a command.
+/// Whose turn it is: one command's at a time, since all of them use the same memory and hold keys open.
+///
+/// Another can only come from within it, where a module answers keyspace events with a command of ours.
+class turn {
+ public:
+  turn() noexcept : mine_(!taken_) { taken_ = true; }
+  ~turn() {
+    if (mine_) taken_ = false;
+  }
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+
+  [[nodiscard]] bool is_mine() const noexcept { return mine_; }
+
+ private:
+  static inline bool taken_ = false;
+  bool mine_;
+};
+
+/// Runs a command, unless another one runs.
 template <typename Command>
 int guarded(api::context* ctx, Command command) noexcept {
+  const turn now;
+  if (!now.is_mine())
+    return api::reply_with_error(ctx, "ERR a command of everseen cannot be called from within another one");
   try {
     return command();
   } catch (const bad_word& e) {

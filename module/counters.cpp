@@ -4,22 +4,24 @@ namespace everseen::redis_module {
 
 namespace api = module_api;
 
-void counters::note(std::span<const verdict> verdicts) noexcept {
-  ++batches;
+/// @return how many are verdicts
+std::uint64_t counters::note(std::span<const verdict> verdicts) noexcept {
+  std::uint64_t judged = 0;
   for (const verdict v : verdicts) {
     seen += v == verdict::seen;
     fresh += v == verdict::fresh;
+    judged += v != verdict::unknown;
   }
+  batches += judged > 0;
+  return judged;
 }
 
 void counters::note_added(std::span<const verdict> verdicts) noexcept {
-  keys_added += verdicts.size();
-  note(verdicts);
+  keys_added += note(verdicts);
 }
 
 void counters::note_checked(std::span<const verdict> verdicts) noexcept {
-  keys_checked += verdicts.size();
-  note(verdicts);
+  keys_checked += note(verdicts);
 }
 
 void show_counters(api::info_context* info, int /*for_crash*/) {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace everseen::redis_module {
 
@@ -15,27 +18,20 @@ struct range {
 /// What a SETRANGE costs beside its bytes, roughly: unchanged bytes up to here are cheaper than another one.
 constexpr std::uint64_t gap_bytes = 128;
 
-/// Where the bits of a key are: whole lines, or single bytes where there are none.
-void note_key(std::vector<range>& touched, const geometry& shape, const digest& d) {
+/// Calls visit(positions) with those of each fresh key.
+template <typename Visit>
+void for_each_fresh(const geometry& shape, std::span<const digest> digests, std::span<const verdict> verdicts,
+                    Visit visit) {
   std::array<std::uint64_t, max_probes> positions;
-  const std::size_t count = bit_positions(shape, d, positions);
-  const std::uint64_t unit = lines_per_key(shape.layout) == 0 ? 1 : line_bytes;
-  std::uint64_t last = ~std::uint64_t{0};
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t from = positions[i] / 8 / unit * unit;
-    if (from != last) touched.push_back({from, from + unit});
-    last = from;
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    if (verdicts[i] != verdict::fresh) continue;
+    const std::size_t count = bit_positions(shape, digests[i], positions);
+    visit(std::span(positions).first(count));
   }
 }
 
-}  // namespace
-
-void replicate_lines(api::context* ctx, api::string* segment, const std::byte* bytes, const geometry& shape,
-                     std::span<const digest> digests, std::span<const verdict> verdicts) {
-  static std::vector<range> touched;
-  touched.clear();
-  for (std::size_t i = 0; i < digests.size(); ++i)
-    if (verdicts[i] == verdict::fresh) note_key(touched, shape, digests[i]);
+void replicate_lines(api::context* ctx, api::string* segment, const std::byte* bytes,
+                     std::vector<range>& touched) {
   std::ranges::sort(touched, {}, &range::from);
   for (std::size_t i = 0; i < touched.size();) {
     range one = touched[i++];
@@ -45,6 +41,57 @@ void replicate_lines(api::context* ctx, api::string* segment, const std::byte* b
                    reinterpret_cast<const char*>(bytes + one.from),
                    static_cast<std::size_t>(one.to - one.from));
   }
+}
+
+/// `BITFIELD segment SET u1 p 1 SET u1 q 1 ...`, with words that are made once.
+class bit_setter {
+ public:
+  bit_setter(api::context* ctx, api::string* segment) : ctx_(ctx), segment_(segment) {}
+
+  void set(std::span<const std::uint64_t> positions) {
+    words_.assign(1, segment_);
+    offsets_.clear();
+    offsets_.reserve(positions.size());
+    for (const std::uint64_t p : positions) {
+      api::string* const offset = offsets_.emplace_back(ctx_, std::to_string(p)).get();
+      words_.insert(words_.end(), {set_.get(), bit_.get(), offset, one_.get()});
+    }
+    api::replicate(ctx_, "BITFIELD", "v", words_.data(), words_.size());
+  }
+
+ private:
+  api::context* ctx_;
+  api::string* segment_;
+  value set_{ctx_, "SET"}, bit_{ctx_, "u1"}, one_{ctx_, "1"};
+  std::vector<value> offsets_{};
+  std::vector<api::string*> words_{};
+};
+
+}  // namespace
+
+std::size_t replicate(api::context* ctx, api::string* segment, const std::byte* bytes, const geometry& shape,
+                      std::span<const digest> digests, std::span<const verdict> verdicts) {
+  if (is_scattered(shape.layout)) {
+    std::size_t bits = 0;
+    bit_setter to_followers(ctx, segment);
+    for_each_fresh(shape, digests, verdicts, [&](std::span<const std::uint64_t> positions) {
+      to_followers.set(positions);
+      bits += positions.size();
+    });
+    return bits;
+  }
+  static std::vector<range> touched;
+  touched.clear();
+  for_each_fresh(shape, digests, verdicts, [](std::span<const std::uint64_t> positions) {
+    std::uint64_t last = ~std::uint64_t{0};
+    for (const std::uint64_t p : positions) {
+      const std::uint64_t from = p / 8 / line_bytes * line_bytes;
+      if (from != last) touched.push_back({from, from + line_bytes});
+      last = from;
+    }
+  });
+  replicate_lines(ctx, segment, bytes, touched);
+  return 0;
 }
 
 }  // namespace everseen::redis_module

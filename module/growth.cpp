@@ -1,7 +1,7 @@
 #include "module/growth.hpp"
 
 #include <algorithm>
-#include <span>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,12 +21,6 @@ using kind = refusal::kind;
 template <typename... Arguments>
 bool run(api::context* ctx, const char* command, const char* format, Arguments... arguments) {
   return called(api::call(ctx, command, format, arguments...)).succeeded();
-}
-
-/// In a cluster whose slot is on the move some keys of the partition may be elsewhere already. Whoever made
-/// them here anew would overwrite those that arrive, or be overwritten.
-bool is_settled(api::context* ctx, api::string* state, api::string* segment, api::string* fence) {
-  return !is_moving(ctx, segment) && !is_moving(ctx, state) && !is_moving(ctx, fence);
 }
 
 /// @return its length then
@@ -65,45 +59,79 @@ next_list list_with(const record& r, const segment_needed& needed) {
   return next;
 }
 
-void publish(api::context* ctx, api::string* state, const record& r, const segment_needed& needed,
-             api::string* segment, api::string* fence) {
-  const next_list next = list_with(r, needed);
+/// What growth touches beside the state, which the command named.
+struct touched_keys {
+  value segment, fence;
+  std::vector<value> expired{};
+
+  touched_keys(api::context* ctx, const std::string& state, const segment_needed& needed,
+               const std::vector<segment_id>& gone)
+      : segment(ctx, partition_keys::segment(state, needed.id)), fence(ctx, partition_keys::fence(state)) {
+    expired.reserve(gone.size());
+    for (const segment_id& id : gone) expired.emplace_back(ctx, partition_keys::segment(state, id));
+  }
+
+  [[nodiscard]] std::vector<api::string*> all() const {
+    std::vector<api::string*> keys = {segment.get(), fence.get()};
+    for (const value& key : expired) keys.push_back(key.get());
+    return keys;
+  }
+};
+
+/// Whether all of them may be touched now. Asked before the first is, so that a refusal changes nothing.
+std::optional<refusal> reason_against(api::context* ctx, api::string* state, const touched_keys& keys) {
+  std::vector<api::string*> all = keys.all();
+  const user_permissions permitted(ctx);
+  for (api::string* key : all)
+    if (!permitted.on(key, true)) return refusal{.why = kind::forbidden, .text = std::string(text_of(key))};
+  // In a cluster some may be elsewhere already: who made them here anew would overwrite those that arrive, or
+  // be overwritten.
+  all.push_back(state);
+  if (is_moving(ctx, all)) return refusal{.why = kind::moving};
+  return {};
+}
+
+/// The time limit of a key is the filter's.
+bool live_as_long(api::context* ctx, const record& r, api::string* key) {
+  if (r.ends_at.empty()) return run(ctx, "PERSIST", "!s", key);
+  return run(ctx, "PEXPIREAT", "!sc", key, r.ends_at.c_str());
+}
+
+/// @return whether all was done; it ends with what fails
+bool publish(api::context* ctx, api::string* state, const record& r, const segment_needed& needed,
+             const next_list& next, const touched_keys& keys) {
   const std::vector<std::byte> manifest = image::encode_manifest(next.manifest);
   const std::string epoch = std::to_string(next.manifest.revision);
   const std::string fence_bytes = partition_keys::fence_bytes(next.manifest.revision);
-  if (r.ends_at.empty())
-    run(ctx, "PERSIST", "!s", segment);
-  else
-    run(ctx, "PEXPIREAT", "!sc", segment, r.ends_at.c_str());
-  run(ctx, "HSET", "!scccbcc", state, "epoch", epoch.c_str(), "manifest",
-      reinterpret_cast<const char*>(manifest.data()), manifest.size(),
-      partition_keys::count_field(needed.id).c_str(), "0");
-  run(ctx, "SET", "!sb", fence, fence_bytes.data(), fence_bytes.size());
-  if (!r.ends_at.empty()) run(ctx, "PEXPIREAT", "!sc", fence, r.ends_at.c_str());
-  for (const segment_id& id : next.expired) {
-    const value gone(ctx, partition_keys::segment(std::string(text_of(state)), id));
-    run(ctx, "UNLINK", "!s", gone.get());
-    run(ctx, "HDEL", "!sc", state, partition_keys::count_field(id).c_str());
-  }
+  // A list that names a segment which expires would be damage, so it comes second.
+  if (!live_as_long(ctx, r, keys.segment.get()) ||
+      !run(ctx, "HSET", "!scccbcc", state, "epoch", epoch.c_str(), "manifest",
+           reinterpret_cast<const char*>(manifest.data()), manifest.size(),
+           partition_keys::count_field(needed.id).c_str(), "0") ||
+      !run(ctx, "SET", "!sb", keys.fence.get(), fence_bytes.data(), fence_bytes.size()) ||
+      !live_as_long(ctx, r, keys.fence.get()))
+    return false;
+  for (std::size_t i = 0; i < next.expired.size(); ++i)
+    if (!run(ctx, "UNLINK", "!s", keys.expired[i].get()) ||
+        !run(ctx, "HDEL", "!sc", state, partition_keys::count_field(next.expired[i]).c_str()))
+      return false;
   api::notify_keyspace_event(ctx, api::notify_module, "everseen.grow", state);
+  return true;
 }
 
 }  // namespace
 
 judged<bool> grow(api::context* ctx, api::string* state, const record& r, const segment_needed& needed,
                   std::uint64_t& budget) {
-  const std::string name(text_of(state));
-  const value segment(ctx, partition_keys::segment(name, needed.id));
-  const value fence(ctx, partition_keys::fence(name));
-  const user_permissions permitted(ctx);
-  for (const value* key : {&segment, &fence})
-    if (!permitted.on(key->get(), true)) return refuse(kind::forbidden, std::string(key->text()));
-  if (!is_settled(ctx, state, segment.get(), fence.get())) return refuse(kind::moving);
-  const auto length = lengthen(ctx, segment.get(), needed.shape.bytes, budget);
+  const next_list next = list_with(r, needed);
+  const touched_keys keys(ctx, std::string(text_of(state)), needed, next.expired);
+  if (auto against = reason_against(ctx, state, keys)) return tl::unexpected(*std::move(against));
+  const auto length = lengthen(ctx, keys.segment.get(), needed.shape.bytes, budget);
   if (!length) return tl::unexpected(length.error());
   if (*length < needed.shape.bytes) return false;
   if (*length > needed.shape.bytes) return tl::unexpected(refusal{.why = kind::segment, .id = needed.id});
-  publish(ctx, state, r, needed, segment.get(), fence.get());
+  if (!publish(ctx, state, r, needed, next, keys))
+    return refuse(kind::failed, "a new segment was made, and the server refused to write it down");
   return true;
 }
 

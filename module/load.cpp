@@ -1,7 +1,12 @@
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
 #include "module/api.hpp"
 #include "module/command_table.hpp"
 #include "module/counters.hpp"
 #include "module/followers.hpp"
+#include "module/values.hpp"
 
 namespace everseen::redis_module {
 
@@ -11,8 +16,24 @@ namespace api = module_api;
 
 constexpr int failed = 1;
 
+/// What the module calls or replicates. Each takes words, so that none does anything without.
+constexpr std::array commands_called = {"EXISTS",  "STRLEN", "SETRANGE", "BITFIELD", "PEXPIRE", "PEXPIREAT",
+                                        "PERSIST", "HSET",   "HINCRBY",  "HDEL",     "SET",     "UNLINK"};
+
+/// An administrator may have given commands other names. That must not be found out in the middle of a batch.
+bool has_all_commands(api::context* ctx) {
+  return std::ranges::all_of(commands_called, [&](const char* name) {
+    errno = 0;
+    const called nothing(api::call(ctx, name, ""));
+    if (errno != ENOENT) return true;
+    api::log(ctx, "warning", "everseen cannot do without the command %s, which this server has not", name);
+    return false;
+  });
+}
+
 int load(api::context* ctx) {
   if (api::bind(ctx) != nullptr) return failed;
+  if (!has_all_commands(ctx)) return failed;
   if (api::is_module_name_busy("everseen") != 0) return failed;
   api::set_module_attributes(ctx, "everseen", EVERSEEN_VERSION_NUMBER, api::api_version);
   for (const described_command& c : all_commands())

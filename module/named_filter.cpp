@@ -19,7 +19,7 @@ std::shared_ptr<const recipe> recipe_of(std::string_view bytes) {
   static std::shared_ptr<const recipe> last;
   if (last == nullptr || last_bytes != bytes) {
     const spec s = image::decode_spec(std::as_bytes(std::span(bytes)));
-    last = std::make_shared<const recipe>(recipe{s, hasher(s.hash, s.seed)});
+    last = std::make_shared<const recipe>(recipe{s, hasher(s.hash, s.seed, s.foreign.funnel)});
     last_bytes = bytes;
   }
   return last;
@@ -37,16 +37,16 @@ judged<named_filter> by_state(api::context* ctx, api::string* name) {
 }  // namespace
 
 judged<named_filter> find_filter(api::context* ctx, api::string* name) {
-  std::array<api::string*, 5> fields{};
+  std::array<api::string*, 4> fields{};
   {
     const open_key key(ctx, name, api::read_key);
     if (key.type() == api::type_empty) return refuse(refusal::kind::gone);
     if (key.type() != api::type_hash) return refuse(refusal::kind::wrong_type);
     api::hash_get(key.get(), api::hash_c_fields, "spec", &fields[0], "generation", &fields[1], "ready",
-                  &fields[2], "next", &fields[3], "manifest", &fields[4], nullptr);
+                  &fields[2], "manifest", &fields[3], nullptr);
   }
-  const value spec(ctx, fields[0]), generation(ctx, fields[1]), ready(ctx, fields[2]), next(ctx, fields[3]),
-      manifest(ctx, fields[4]);
+  const value spec(ctx, fields[0]), generation(ctx, fields[1]), ready(ctx, fields[2]),
+      manifest(ctx, fields[3]);
   if (manifest.exists()) return by_state(ctx, name);
   const std::string_view text = text_of(name);
   const std::size_t colon = text.rfind(':');
@@ -55,7 +55,6 @@ judged<named_filter> find_filter(api::context* ctx, api::string* name) {
   named_filter f{recipe_of(spec.text())};
   f.beginning = std::string(text.substr(0, colon)) + ":{" + std::string(text.substr(colon + 1)) + "/" +
                 std::string(generation.text()) + "/";
-  f.is_being_rebuilt = next.exists();
   return f;
 }
 

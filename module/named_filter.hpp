@@ -24,7 +24,6 @@ struct named_filter {
   std::shared_ptr<const recipe> made;
   std::string beginning{};                   ///< of the states' names: `everseen:{clicks/1234/`
   std::optional<std::uint32_t> partition{};  ///< the only one that was named
-  bool is_being_rebuilt = false;
 
   [[nodiscard]] const everseen::spec& spec() const noexcept { return made->spec; }
   [[nodiscard]] std::string state(std::uint32_t number) const {

@@ -1,5 +1,6 @@
 #include "module/packed_commands.hpp"
 
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -9,11 +10,14 @@
 #include "module/batch.hpp"
 #include "module/command.hpp"
 #include "module/counters.hpp"
+#include "module/slices.hpp"
 #include "module/token.hpp"
 
 namespace everseen::redis_module {
 
 namespace {
+
+constexpr std::chrono::milliseconds longest_life = std::chrono::hours(24 * 366);
 
 struct question {
   api::string* state;
@@ -25,7 +29,7 @@ struct question {
   [[nodiscard]] batch keys() const { return {slice, digests, out}; }
 };
 
-/// The memory of all calls: only one runs at a time.
+/// The memory of all calls: only one runs at a time (turn).
 struct scratch {
   std::vector<digest> digests;
   std::vector<verdict> verdicts;
@@ -60,6 +64,8 @@ judged<record> look_at(api::context* ctx, const question& q, bool adding) {
   if (adding && r->held_for.count() > 0)
     return tl::unexpected(refusal{.why = refusal::kind::held, .left = r->held_for});
   if (!r->spec().window && q.slice != window::timeless) throw bad_word{"ERR the filter has no window"};
+  if (r->spec().window && !has_time(*r->spec().window, q.slice))
+    throw bad_word{"ERR no time falls into the slice"};
   return r;
 }
 
@@ -105,6 +111,9 @@ int add_digests(api::context* ctx, api::string** words, int count_of_words) {
     const auto life = number_of<std::int64_t>(words[6], "ERR the life of the token is not a number");
     if (sequence.size() != partition_keys::sequence_bytes) throw bad_word{"ERR a sequence has 20 digits"};
     if (life < 1) throw bad_word{"ERR the life of the token is too short"};
+    if (life > longest_life.count()) throw bad_word{"ERR the life of the token is longer than a year"};
+    if (!text_of(words[2]).starts_with(partition_keys::token(std::string(text_of(words[1])), "")))
+      throw bad_word{"ERR the token is not named as one of the state's"};
     const token memory_of_client(ctx, words[2], sequence, std::chrono::milliseconds(life));
     const auto before = memory_of_client.recall();
     if (!before) return reply(ctx, before.error());
@@ -114,9 +123,13 @@ int add_digests(api::context* ctx, api::string** words, int count_of_words) {
     }
     auto r = look_at(ctx, q, true);
     if (!r) return reply(ctx, r.error());
-    const auto done = add(ctx, q.state, *std::move(r), q.keys());
-    if (!done) return reply(ctx, done.error());
-    const auto verdicts = q.out.first(*done);
+    allowance left;
+    const progress done = add(ctx, q.state, *std::move(r), q.keys(), left);
+    // What was added before something stopped it is answered and remembered; who asks for the rest is told
+    // why.
+    if (done.keys == 0 && done.stopped_by && !done.stopped_by->asks_for_more())
+      return reply(ctx, *done.stopped_by);
+    const auto verdicts = q.out.first(done.keys);
     counters::all().note_added(verdicts);
     const std::string_view text = write(verdicts);
     memory_of_client.remember(text);
@@ -130,8 +143,7 @@ int check_digests(api::context* ctx, api::string** words, int count_of_words) {
     const question q = read(words[1], words[2], words[3], words[4]);
     const auto r = look_at(ctx, q, false);
     if (!r) return reply(ctx, r.error());
-    const auto done = check(ctx, q.state, *r, q.keys());
-    if (!done) return reply(ctx, done.error());
+    if (const auto refused = check(ctx, q.state, *r, q.keys())) return reply(ctx, *refused);
     counters::all().note_checked(q.out);
     return reply_with(ctx, write(q.out));
   });

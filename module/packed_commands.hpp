@@ -6,10 +6,10 @@
 /// grammar.
 ///
 /// An argument of digests holds 16 bytes a key: the low word, then the high one, little-endian. The answer is
-/// a character a key, the digits of the verdicts (3: no room), for fewer keys where the partition was growing
-/// and the rest is to be asked again; or a refusal, which begins with a letter:
+/// a character a key, the digits of the verdicts (3: no room), for fewer keys where the rest is to be asked
+/// again; or a refusal of all keys, which begins with a letter:
 ///
-///     S stale  M no state  C<what> damaged  L<ms> held  D<slice>.<layer> segment  T token  O old
+///     S stale  M no state  C<what> damaged  L<ms> held  D<slice>.<layer> segment  O old
 namespace everseen::redis_module {
 
 /// EVERSEEN.ADD state token epoch slice sequence life digests

@@ -9,7 +9,9 @@ namespace api = module_api;
 /// What the user of a command may do with keys that the command does not name, as the server knows only the
 /// state's: the segments beside it.
 ///
-/// Servers before Redis 7 cannot be asked; there whoever may use the state may use its segments.
+/// Servers before Redis 7 cannot be asked; there whoever may use the state may use its segments. Another
+/// module that calls the command without a user may do everything, as it may anyway; a user whom the server
+/// does not know any more may do nothing.
 class user_permissions {
  public:
   explicit user_permissions(api::context* ctx);
@@ -20,7 +22,8 @@ class user_permissions {
   [[nodiscard]] bool on(api::string* key, bool writing) const noexcept;
 
  private:
-  api::user* user_ = nullptr;  // null: everything is allowed
+  bool may_all_ = true;
+  api::user* user_ = nullptr;
 };
 
 }  // namespace everseen::redis_module

@@ -1,7 +1,6 @@
 #include "module/plain_commands.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <deque>
 #include <numeric>
@@ -9,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "everseen/core/partition_keys.hpp"
+#include "everseen/core/error.hpp"
 #include "everseen/core/window.hpp"
 
 #include "module/batch.hpp"
@@ -40,18 +39,17 @@ std::optional<named_filter> filter_of(api::context* ctx, api::string* name) {
 
 /// Keys sorted by partition, and what became of each.
 ///
-/// Their memory is kept from call to call, of which only one runs at a time: a batch of a hundred keys costs
-/// less than six allocations.
+/// Their memory is kept from call to call, of which only one runs at a time (turn): a batch of a hundred keys
+/// costs less than six allocations.
 class sorted_keys {
  public:
   sorted_keys(const named_filter& f, std::span<api::string*> words) : m_(memory_of_all()) {
-    const std::uint32_t partitions = f.spec().partitions;
-    m_.digests.resize(words.size());
-    for (std::size_t i = 0; i < words.size(); ++i) m_.digests[i] = f.made->hash(text_of(words[i]));
-    if (partitions > 1) sort(partitions);
-    m_.verdicts.assign(words.size(), verdict::unknown);
-    m_.why_unknown.assign(words.size(), nullptr);
-    sorted_ = partitions > 1;
+    hash(f.made->hash, words);
+    if (f.spec().partitions > 1) sort(f.spec().partitions);
+    m_.now_at.assign(words.size(), nowhere);
+    for (std::size_t i = 0; i < m_.from.size(); ++i) m_.now_at[m_.from[i]] = i;
+    m_.verdicts.assign(m_.digests.size(), verdict::unknown);
+    m_.why_unknown.assign(m_.digests.size(), nullptr);
   }
 
   /// Calls judge(partition, digests, verdicts) for each partition that has keys; it gives the message for
@@ -72,15 +70,17 @@ class sorted_keys {
   /// Calls say(verdict, message) for each key, in the order of the words.
   template <typename Say>
   void for_each_key(Say say) const {
-    for (std::size_t i = 0; i < m_.verdicts.size(); ++i) {
-      const std::size_t at = sorted_ ? m_.now_at[i] : i;
-      say(m_.verdicts[at], *m_.why_unknown[at]);
-    }
+    auto unfit = unfit_.begin();
+    for (const std::size_t at : m_.now_at)
+      if (at == nowhere)
+        say(verdict::unknown, *unfit++);
+      else
+        say(m_.verdicts[at], *m_.why_unknown[at]);
   }
 
-  [[nodiscard]] std::span<const verdict> verdicts() const noexcept { return m_.verdicts; }
-
  private:
+  static constexpr std::size_t nowhere = ~std::size_t{0};
+
   struct memory {
     std::vector<digest> digests, unsorted;
     std::vector<std::size_t> from, now_at;  // where a sorted key came from, and where a word's key is
@@ -92,52 +92,93 @@ class sorted_keys {
     return m;
   }
 
-  void sort(std::uint32_t partitions) {
-    const std::size_t keys = m_.digests.size();
-    m_.unsorted = m_.digests;
-    m_.from.resize(keys);
-    m_.now_at.resize(keys);
-    std::iota(m_.from.begin(), m_.from.end(), std::size_t{0});
-    std::ranges::stable_sort(m_.from, {},
-                             [&](std::size_t i) { return partition_of(m_.unsorted[i], partitions); });
-    for (std::size_t i = 0; i < keys; ++i) {
-      m_.digests[i] = m_.unsorted[m_.from[i]];
-      m_.now_at[m_.from[i]] = i;
+  void hash(const hasher& by, std::span<api::string*> words) {
+    m_.digests.clear();
+    m_.from.clear();
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      try {
+        m_.digests.push_back(by(text_of(words[i])));
+        m_.from.push_back(i);
+      } catch (const parameter_error& e) {  // not a number, say, where a filter of Guava's has numbers
+        unfit_.push_back(std::string("UNFIT ") + e.what());
+      }
     }
   }
 
+  /// Keys of one partition stay in their order.
+  void sort(std::uint32_t partitions) {
+    m_.unsorted = m_.digests;
+    std::vector<std::size_t>& order = m_.now_at;
+    order.resize(m_.digests.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {},
+                             [&](std::size_t i) { return partition_of(m_.unsorted[i], partitions); });
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      m_.digests[i] = m_.unsorted[order[i]];
+      order[i] = m_.from[order[i]];
+    }
+    m_.from.swap(order);
+  }
+
   memory& m_;
-  bool sorted_ = false;
   std::deque<std::string> messages_{};
+  std::vector<std::string> unfit_{};  // one for each key that has no digest, in their order
 };
 
-/// Why a partition may not be added to now; empty if it may.
-std::string reason_against(const record& r) {
-  if (r.held_for.count() > 0) return message_of({.why = refusal::kind::held, .left = r.held_for});
-  if (r.has_next || r.closed)
-    return "REBUILDING the filter is being rebuilt; add by a client that follows, or try again then";
-  return {};
+constexpr const char* rebuilding =
+    "REBUILDING the filter is being rebuilt; use a client that follows, or try again then";
+
+/// Why keys of a batch have no verdict.
+std::string say_why(const refusal& r) {
+  if (!r.asks_for_more()) ++counters::all().refusals;
+  return message_of(r);
+}
+
+std::string refused(std::string message) {
+  ++counters::all().refusals;
+  return message;
+}
+
+/// Why a key finds no room where nothing else stopped it.
+std::string say_full(growth_kind growth) {
+  return refused(growth == growth_kind::refuse
+                     ? "FULL the filter has no room for this key, and was made without growth"
+                     : "FULL the filter cannot grow further: a Redis string ends at 512 MiB");
+}
+
+std::string check_partition(api::context* ctx, api::string* state, const record& r, const batch& b) {
+  if (const auto stopped = check(ctx, state, r, b)) return say_why(*stopped);
+  // What was added since it was replaced is elsewhere, so only what it holds is certain.
+  if (r.closed) std::ranges::replace(b.out, verdict::fresh, verdict::unknown);
+  counters::all().note_checked(b.out);
+  return r.closed ? rebuilding : "";
+}
+
+std::string add_to_partition(api::context* ctx, api::string* state, record r, const batch& b,
+                             allowance& left) {
+  if (r.held_for.count() > 0) return say_why({.why = refusal::kind::held, .left = r.held_for});
+  if (r.has_next || r.closed) return refused(rebuilding);
+  const growth_kind growth = r.spec().growth;
+  const progress done = add(ctx, state, std::move(r), b, left);
+  counters::all().note_added(b.out);
+  if (done.stopped_by) return say_why(*done.stopped_by);
+  const bool some_without = std::ranges::find(b.out, verdict::unknown) != b.out.end();
+  return some_without ? say_full(growth) : std::string();
 }
 
 /// @return what to say of the keys that have no verdict
 std::string judge_partition(api::context* ctx, const named_filter& f, std::uint32_t number, purpose what,
-                            std::span<const digest> digests, std::span<verdict> out) {
-  if (f.partition && *f.partition != number) return "CROSSPARTITION the key belongs to another partition";
+                            std::span<const digest> digests, std::span<verdict> out, allowance& left) {
+  if (f.partition && *f.partition != number)
+    return refused("CROSSPARTITION the key belongs to another partition");
   const value state(ctx, f.state(number));
   if (!user_permissions(ctx).on(state.get(), what == purpose::add))
-    return message_of({.why = refusal::kind::forbidden, .text = std::string(state.text())});
+    return say_why({.why = refusal::kind::forbidden, .text = std::string(state.text())});
   auto r = read_record(ctx, state.get());
-  if (!r) return message_of(r.error());
+  if (!r) return say_why(r.error());
   const batch b = {slice_now(f.spec()), digests, out};
-  if (what == purpose::check) {
-    const auto done = check(ctx, state.get(), *r, b);
-    return done ? std::string() : message_of(done.error());
-  }
-  if (auto against = reason_against(*r); !against.empty()) return against;
-  const auto done = add(ctx, state.get(), *std::move(r), b);
-  if (!done) return message_of(done.error());
-  return *done < digests.size() ? "GROWING the filter is being enlarged; add the key again"
-                                : "FULL the filter has no room for this key, and was made without growth";
+  return what == purpose::check ? check_partition(ctx, state.get(), *r, b)
+                                : add_to_partition(ctx, state.get(), *std::move(r), b, left);
 }
 
 int judge_keys(api::context* ctx, api::string** words, int count, purpose what) {
@@ -148,8 +189,9 @@ int judge_keys(api::context* ctx, api::string** words, int count, purpose what) 
     const auto f = filter_of(ctx, words[1]);
     if (!f) return api::ok;
     sorted_keys sorted(*f, keys);
+    allowance left;
     sorted.for_each_partition(f->spec().partitions, [&](auto number, auto digests, auto out) {
-      return judge_partition(ctx, *f, number, what, digests, out);
+      return judge_partition(ctx, *f, number, what, digests, out, left);
     });
     api::reply_with_array(ctx, static_cast<long>(keys.size()));
     const verdict yes = what == purpose::add ? verdict::fresh : verdict::seen;
@@ -161,10 +203,6 @@ int judge_keys(api::context* ctx, api::string** words, int count, purpose what) 
       else
         api::reply_with_integer(ctx, v == yes ? 1 : 0);
     });
-    if (what == purpose::add)
-      counters::all().note_added(sorted.verdicts());
-    else
-      counters::all().note_checked(sorted.verdicts());
     return api::ok;
   });
 }

@@ -35,7 +35,7 @@ std::optional<std::uint32_t> number_in(std::string_view name) {
 
 std::shared_ptr<const plan> decode(std::string_view bytes) {
   image::manifest m = image::decode_manifest(std::as_bytes(std::span(bytes)));
-  const hasher hash(m.spec.hash, m.spec.seed);
+  const hasher hash(m.spec.hash, m.spec.seed, m.spec.foreign.funnel);
   std::vector<std::string> fields;
   fields.reserve(m.segments.size());
   for (const image::manifest::entry& e : m.segments) fields.push_back(partition_keys::count_field(e.id));
@@ -72,13 +72,21 @@ std::chrono::milliseconds left_of(std::string_view lease) {
   return std::chrono::milliseconds(std::max<std::int64_t>(left, 0));
 }
 
+/// A number as the server's own commands take it: nothing else could be raised, or be a time.
+std::optional<std::uint64_t> read_plain_number(std::string_view text) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 62;
+  const auto number = read_number<std::uint64_t>(text);
+  if (!number || *number > most || text != std::to_string(*number)) return {};
+  return number;
+}
+
 std::optional<partition_state> read_counts(api::context* ctx, const open_key& key, const plan& shape) {
   partition_state state;
   for (std::size_t i = 0; i < shape.manifest.segments.size(); ++i) {
     const image::manifest::entry& e = shape.manifest.segments[i];
     api::string* text = nullptr;
     api::hash_get(key.get(), api::hash_c_fields, shape.count_fields[i].c_str(), &text, nullptr);
-    const auto keys = read_number<std::uint64_t>(value(ctx, text).text());
+    const auto keys = read_plain_number(value(ctx, text).text());
     if (!keys) return {};
     if (state.slices.empty() || state.slices.back().index != e.id.slice)
       state.slices.push_back({e.id.slice, {}});
@@ -117,6 +125,8 @@ judged<record> read_record(api::context* ctx, api::string* state) {
       return refuse(refusal::kind::damaged, "names a segment of another partition");
   auto counted = read_counts(ctx, key, *r.shape);
   if (!counted) return refuse(refusal::kind::damaged, "lacks a valid count");
+  if (ends_at.exists() && !read_plain_number(ends_at.text()))
+    return refuse(refusal::kind::damaged, "lacks a valid end");
   r.number = *number;
   r.state = *std::move(counted);
   r.epoch = *its_epoch;

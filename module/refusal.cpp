@@ -6,7 +6,7 @@ std::string message_of(const refusal& r) {
   using enum refusal::kind;
   switch (r.why) {
     case gone:
-      return "NOFILTER there is no such filter, or a part of it is missing";
+      return "NOFILTER there is no such filter, or a part of it is missing or at another server";
     case damaged:
       return "DAMAGED the state of a partition " + r.text;
     case stale:
@@ -25,6 +25,10 @@ std::string message_of(const refusal& r) {
       return "TRYAGAIN the keys of the partition are on their way to another server";
     case forbidden:
       return "NOPERM this user may not use the key " + r.text;
+    case growing:
+      return "GROWING the filter is being enlarged; add the key again";
+    case limit:
+      return "LIMIT so many keys are too much for one call; add the key again";
     case failed:
       break;
   }

@@ -9,7 +9,7 @@
 
 namespace everseen::redis_module {
 
-/// Why a batch was not judged at all; nothing was changed.
+/// Why keys were not judged; for these nothing was changed.
 struct refusal {
   enum class kind : std::uint8_t {
     gone,        ///< there is no such state
@@ -21,6 +21,8 @@ struct refusal {
     old,         ///< a later batch of this client was answered: nobody waits for this one
     moving,      ///< a cluster is just moving the keys to another server
     forbidden,   ///< the user may not touch the segments
+    growing,     ///< a segment is being made, and a call makes only some of it
+    limit,       ///< a call does no more than this
     failed,      ///< the server did not do what it was asked: `text` says what
   };
 
@@ -28,6 +30,9 @@ struct refusal {
   std::string text{};
   std::chrono::milliseconds left{0};
   segment_id id{};
+
+  /// Whether the keys are to be sent once more, and nothing is wrong.
+  [[nodiscard]] bool asks_for_more() const noexcept { return why == kind::growing || why == kind::limit; }
 };
 
 template <typename T>

@@ -1,6 +1,7 @@
 #include "module/strings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "everseen/core/assert.hpp"
@@ -13,9 +14,9 @@
 
 namespace everseen::redis_module {
 
-std::optional<refusal> string_segments::open(api::context* ctx, std::string_view state, const record& r,
+std::optional<refusal> string_segments::open(api::context* ctx, api::string* state, const record& r,
                                              window::slice_index now, bool adding) {
-  const std::string name(state);
+  const std::string name(text_of(state));
   const auto newest = r.state.slices.empty() ? now : std::max(now, r.state.slices.back().index);
   const user_permissions permitted(ctx);
   for (const slice_state& slice : r.state.slices) {
@@ -28,7 +29,7 @@ std::optional<refusal> string_segments::open(api::context* ctx, std::string_view
       if (!permitted.on(key_name.get(), written))
         return refusal{.why = refusal::kind::forbidden, .text = std::string(key_name.text())};
       open_key key(ctx, key_name.get(), mode);
-      if (key.type() == api::type_empty && is_moving(ctx, key_name.get()))
+      if (key.type() == api::type_empty && is_moving(ctx, std::array{state, key_name.get()}))
         return refusal{.why = refusal::kind::moving};
       if (key.type() != api::type_string || key.length() != slice.layers[layer].shape.bytes)
         return refusal{.why = refusal::kind::segment, .id = id};

@@ -28,8 +28,8 @@ class string_segments final : public segments {
   /// Opens what keys of slice `now` are compared with.
   /// @param adding  the newest layer of `now` is to be written
   /// @return the first that is not what the record says, or may not be touched
-  std::optional<refusal> open(api::context* ctx, std::string_view state, const record& r,
-                              window::slice_index now, bool adding);
+  std::optional<refusal> open(api::context* ctx, api::string* state, const record& r, window::slice_index now,
+                              bool adding);
 
   /// What create() was asked for.
   [[nodiscard]] const std::optional<segment_needed>& needed() const noexcept { return needed_; }

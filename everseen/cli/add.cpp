@@ -29,6 +29,7 @@ exit_code run(const options& o, printer& out) {
   key_source source(o.keys.keys, o.keys.separator());
   std::vector<std::string_view> keys;
   std::vector<verdict> verdicts;
+  unfit_keys unfit;
   tally all;
   while (source.next(keys)) {
     verdicts.resize(keys.size());
@@ -38,10 +39,12 @@ exit_code run(const options& o, printer& out) {
       print_verdicts(keys, verdicts, o.keys.separator(), out);
       out.flush();  // whoever reads along must not wait for the next keys
     }
-    if (!done) done.error().raise();
-    all += *done;
+    unfit.note(target, keys, done);
+    all += done ? *done : done.error().done;
   }
   if (!o.verdicts && !o.keys.quiet) print_tally(all, out);
+  out.flush();
+  unfit.raise_if_any();
   return exit_code::done;
 }
 

@@ -19,6 +19,7 @@ exit_code run(const options& o, printer& out) {
   key_source source(o.keys.keys, o.keys.separator());
   std::vector<std::string_view> keys;
   std::vector<verdict> verdicts;
+  unfit_keys unfit;
   exit_code answer = exit_code::done;
   while (source.next(keys)) {
     verdicts.resize(keys.size());
@@ -28,10 +29,12 @@ exit_code run(const options& o, printer& out) {
       print_verdicts(keys, verdicts, o.keys.separator(), out);
       out.flush();  // whoever reads along must not wait for the next keys
     }
-    if (!done) done.error().raise();
-    if (done->seen < done->keys()) answer = exit_code::negative;
+    unfit.note(asked, keys, done);
+    const tally& all = done ? *done : done.error().done;
+    if (all.fresh + all.late > 0) answer = exit_code::negative;
     if (o.keys.quiet && answer == exit_code::negative) break;
   }
+  unfit.raise_if_any();
   return answer;
 }
 

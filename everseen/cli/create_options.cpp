@@ -73,18 +73,20 @@ void add_create_options(CLI::App& app, create_options& target, const create_defa
               "what everseen plan picks"},
              parse_own_layout);
   add_count(app, "--probes", target.probes, {1, max_probes}, {"COUNT", "bits a key, for the classic layout"});
-  add_choice(app, "--hash", target.hash,
-             {"xxh3|siphash", "siphash where strangers choose the keys and may want to hurt you", "xxh3"},
-             parse_own_hash);
+  add_choice(
+      app, "--hash", target.hash,
+      {"xxh3|siphash", "siphash where strangers choose the keys and may want to hurt you", defaults.hash},
+      parse_own_hash);
   add_count(app, "--partitions", target.partitions, {1, max_partitions},
             {"COUNT", "parts that threads can work on side by side", "by size"});
   add_choice(app, "--as", target.as,
              {"guava32|guava64|redisbloom", "a filter such as this system would make, to be exported there"},
              parse_foreign_layout);
   add_choice(app, "--funnel", target.funnel,
-             {"string|chars|int|long|bytes", "Guava: what the keys are", "string"}, parse_funnel_kind);
-  add_count(app, "--expansion", target.expansion, {1, 32'768},
-            {"COUNT", "RedisBloom: how many times the keys of a layer the next one is for", "2"});
+             {"string|chars|int|long|bytes", "Guava: what the keys are", defaults.funnel}, parse_funnel_kind);
+  add_count(
+      app, "--expansion", target.expansion, {1, 32'768},
+      {"COUNT", "RedisBloom: how many times the keys of a layer the next one is for", defaults.expansion});
 }
 
 }  // namespace everseen::cli

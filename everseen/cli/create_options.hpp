@@ -27,6 +27,9 @@ struct create_defaults {
   std::string error_rate = "1e-6";
   std::string growth = "grow";
   std::string window{};
+  std::string hash = "xxh3";
+  std::string funnel = "string";
+  std::string expansion = "2";
 };
 
 void add_create_options(CLI::App& app, create_options& target, const create_defaults& defaults = {});

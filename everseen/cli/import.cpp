@@ -14,6 +14,7 @@
 #include "everseen/core/error.hpp"
 #include "everseen/core/stream_image.hpp"
 #include "everseen/filter/foreign_file.hpp"
+#include "everseen/store/recovered_keys.hpp"
 
 namespace everseen::cli {
 
@@ -71,7 +72,10 @@ exit_code run(const options& o, printer& out) {
   const auto place = chosen_store(o.store);
   read_file(o, *place, from);
   const std::uint64_t keys = filter(o.name, place->open(o.name, access::read)).info().keys;
-  out.print("imported {}: {} {}\n", o.name, format_count(keys), keys == 1 ? "key" : "keys");
+  if (keys >= countless_keys)
+    out.print("imported {}: full, all of its bits are set\n", o.name);
+  else
+    out.print("imported {}: {} {}\n", o.name, format_count(keys), keys == 1 ? "key" : "keys");
   return exit_code::done;
 }
 

@@ -15,6 +15,7 @@
 #include "everseen/cli/time_format.hpp"
 #include "everseen/cli/verbs.hpp"
 #include "everseen/filter/rates.hpp"
+#include "everseen/store/recovered_keys.hpp"
 
 namespace everseen::cli {
 
@@ -200,7 +201,10 @@ void print_text(const filter_info& info, const std::optional<predecessor>& older
   if (older)
     out.print("linked        asks {} first{}\n", older->name,
               older->until ? ", until " + format_event_time(*older->until) : "");
-  out.print("keys          {}{}\n", format_count(info.keys), s.window ? " remembered" : "");
+  if (info.keys >= countless_keys)
+    out.print("keys          more than can be told: all bits are set\n");
+  else
+    out.print("keys          {}{}\n", format_count(info.keys), s.window ? " remembered" : "");
   out.print("capacity      {}{}, then {}\n", format_count(s.capacity), s.window ? " within the window" : "",
             in_words(s.growth));
   out.print("fill          {:.1f} % of the room for keys\n", 100 * total_of(info).fill());

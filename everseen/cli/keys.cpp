@@ -2,6 +2,9 @@
 
 #include <chrono>
 
+#include <fmt/format.h>
+
+#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/signals.hpp"
 #include "everseen/core/error.hpp"
@@ -33,6 +36,15 @@ std::optional<std::uint64_t> key_source::total_bytes() const noexcept {
   return lines_ ? lines_->total_bytes() : std::nullopt;
 }
 
+bool key_source::can_rewind() const noexcept {
+  return !lines_ || lines_->can_rewind();
+}
+
+void key_source::rewind() {
+  begun_ = false;
+  if (lines_) lines_->rewind();
+}
+
 bool key_source::next(std::vector<std::string_view>& keys) {
   keys.clear();
   if (!lines_) {
@@ -59,6 +71,25 @@ std::optional<event_time> key_options::time_for(const spec& s) const {
   }
   if (time) return time;
   return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
+
+void unfit_keys::note(const filter& by, std::span<const std::string_view> keys, const batch_result& judged) {
+  const std::uint64_t before = given_;
+  given_ += keys.size();
+  if (judged) return;
+  if (judged.error().why != batch_failure::cause::key) judged.error().raise();
+  unfit_ += judged.error().done.unknown;
+  for (std::size_t i = 0; i < keys.size() && !fault_; ++i)
+    if (const auto refusal = by.refusal_of(keys[i]))
+      fault_ = fmt::format("{} (key {} of those given)", *refusal, format_count(before + i + 1));
+}
+
+void unfit_keys::raise_if_any() const {
+  if (!fault_) return;
+  std::string message = *fault_ + ", which this filter's keys are";
+  if (unfit_ > 1) message += fmt::format("; nor are {} more", format_count(unfit_ - 1));
+  if (given_ > unfit_) message += fmt::format("; the other {} were judged", format_count(given_ - unfit_));
+  throw parameter_error(message);
 }
 
 void add_key_options(CLI::App& app, key_options& target, const std::string& quiet) {

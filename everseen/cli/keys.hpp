@@ -27,6 +27,11 @@ class key_source {
   /// @throws storage_error  reading failed    @throws stopped  by a signal, where note_signals() was called
   [[nodiscard]] bool next(std::vector<std::string_view>& keys);
 
+  /// Whether the keys can be read again: those of a pipe cannot.
+  [[nodiscard]] bool can_rewind() const noexcept;
+  /// Begins again with the first key.    @pre can_rewind()    @throws storage_error  reading failed
+  void rewind();
+
   /// Of the lines to be read; nothing where it is not known.
   [[nodiscard]] std::optional<std::uint64_t> total_bytes() const noexcept;
 
@@ -57,6 +62,26 @@ struct key_options {
 
 /// @param quiet  what --quiet leaves out
 void add_key_options(CLI::App& app, key_options& target, const std::string& quiet);
+
+/// Of the keys of a command, batch by batch: those that the filter can never take, as words where it wants
+/// numbers. They are no reason to leave the others without an answer, and must not go unnoticed either.
+class unfit_keys {
+ public:
+  /// @param judged  of the next keys of the command, by this filter
+  /// @throws  what the batch failed for, if that was anything else
+  void note(const filter& by, std::span<const std::string_view> keys, const batch_result& judged);
+
+  /// What is wrong with the first, and its number among all keys from 1; nothing where every key fits.
+  [[nodiscard]] const std::optional<std::string>& fault() const noexcept { return fault_; }
+  /// To be called at the end.
+  /// @throws parameter_error  fault(), and how many there are, where all others were judged
+  void raise_if_any() const;
+
+ private:
+  std::optional<std::string> fault_;
+  std::uint64_t given_ = 0;
+  std::uint64_t unfit_ = 0;
+};
 
 /// Prints `verdict<TAB>key` for each key that has an answer.
 void print_verdicts(std::span<const std::string_view> keys, std::span<const verdict> verdicts, char separator,

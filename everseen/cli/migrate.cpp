@@ -36,30 +36,43 @@ struct options {
   [[nodiscard]] char separator() const noexcept { return zero ? '\0' : '\n'; }
 };
 
-std::uint64_t count_keys(const std::string& path, char separator) {
-  key_source source(path, separator);
+std::uint64_t count_keys(key_source& source) {
   std::vector<std::string_view> keys;
   std::uint64_t count = 0;
   while (source.next(keys)) count += keys.size();
+  source.rewind();
   return count;
+}
+
+/// As the old filter counts them, but never more than its layers are for: the estimate for one that is far
+/// beyond its capacity says little, and nothing where all its bits are set. A new one grows where that is too
+/// few.
+std::uint64_t keys_of(const filter& old) {
+  std::uint64_t keys = 0;
+  for (const partition_state& partition : old.info().partitions)
+    for (const slice_state& slice : partition.slices)
+      for (const layer_state& layer : slice.layers) keys += std::min(layer.keys, layer.capacity);
+  return keys;
 }
 
 /// Keys in a file are counted. What comes through a pipe can be read once only, so that the old filter's own
 /// count has to do.
-std::uint64_t expected_keys(const options& o, const filter& old) {
-  const bool twice = key_source(*o.keys, o.separator()).total_bytes().has_value() && *o.keys != "-";
-  const std::uint64_t keys = twice ? count_keys(*o.keys, o.separator()) : old.info().keys;
+std::uint64_t expected_keys(key_source& source, const filter& old) {
+  const std::uint64_t keys = source.can_rewind() ? count_keys(source) : keys_of(old);
   return std::clamp<std::uint64_t>(keys, 1, max_capacity);
 }
 
 /// As the old filter, but for what was asked to be otherwise. It grows: its capacity is what the keys fill at
 /// once.
-spec_request request_for(const options& o, const filter& old) {
+spec_request request_for(const options& o, const filter& old, key_source& source) {
   const spec& s = old.get_spec();
   spec_request standard;
-  if (!o.of.capacity) standard.capacity = expected_keys(o, old);
+  if (!o.of.capacity) standard.capacity = expected_keys(source, old);
   standard.error_rate = std::clamp(s.error_rate, sizing::min_error_rate, sizing::max_error_rate);
+  if (has_secret_seed(s.hash)) standard.hash = s.hash;
   if (!o.of.as) standard.window = s.window;
+  if (o.of.as && o.of.as != layout_kind::redisbloom) standard.funnel = s.foreign.funnel;
+  if (s.foreign.expansion > 0) standard.expansion = s.foreign.expansion;
   return request_of(o.of, standard);
 }
 
@@ -77,21 +90,23 @@ std::vector<event_time> times_for(const spec& s, const options& o) {
   return time ? std::vector{*time} : std::vector<event_time>{};
 }
 
-outcome read_keys(const options& o, const filter& old, filter& made) {
-  key_source source(*o.keys, o.separator());
+outcome read_keys(const options& o, key_source& source, const filter& old, filter& made) {
   progress_line progress(source.total_bytes(), old.stored().way());
   progress_line::position at;
   std::vector<std::string_view> keys;
   std::vector<verdict> verdicts;
+  unfit_keys unfit_for_old;  // which therefore does not know them
+  unfit_keys unfit;
   outcome all;
   while (source.next(keys)) {
     verdicts.resize(keys.size());
     const batch_result known = old.may_contain(keys, verdicts, times_for(old.get_spec(), o));
-    if (!known) known.error().raise();
+    unfit_for_old.note(old, keys, known);
     const batch_result added = made.add(keys, verdicts, times_for(made.get_spec(), o));
-    if (!added) added.error().raise();
+    unfit.note(made, keys, added);
+    if (unfit.fault()) throw parameter_error(*unfit.fault() + "; nothing was made");
     all.given += keys.size();
-    all.unknown_to_old += keys.size() - known->seen;
+    all.unknown_to_old += keys.size() - (known ? *known : known.error().done).seen;
     all.different += added->fresh;
     at.lines += keys.size();
     for (const std::string_view key : keys) at.bytes += key.size() + 1;
@@ -131,13 +146,14 @@ exit_code run(const options& o, printer& out) {
   const auto into = o.into ? chosen_store({o.into}) : from;
   const filter old(o.old_name, from->open(o.old_name, access::read));
   if (into->exists(o.new_name)) throw filter_exists(o.new_name);
-  const spec s = into->plan(request_for(o, old));
+  key_source source(*o.keys, o.separator());
+  const spec s = into->plan(request_for(o, old, source));
   must_have_room(*into, s);
 
   const auto memory = open_store("mem:");
   must_have_room(*memory, s);
   filter made(o.new_name, memory->create(o.new_name, s));
-  const outcome all = read_keys(o, old, made);
+  const outcome all = read_keys(o, source, old, made);
   warn_of_unknown(o, all);
   if (o.strict && all.unknown_to_old > 0) return exit_code::negative;
   put_into(*into, o.new_name, made);
@@ -155,9 +171,14 @@ action declare(CLI::App& app) {
   add_text(app, "--keys", o->keys,
            {"FILE", "all keys that were added to OLD, one a line; -: standard input"});
   add_text(app, "--into", o->into, {"URL", "the store of NEW", "that of OLD"});
-  add_create_options(
-      app, o->of,
-      {"as many as FILE has lines; through a pipe: as OLD has keys", "that of OLD", "grow", "that of OLD"});
+  const std::string as_old = "that of OLD";
+  add_create_options(app, o->of,
+                     {.capacity = "as many as FILE has lines; through a pipe: as OLD has keys",
+                      .error_rate = as_old,
+                      .window = as_old,
+                      .hash = as_old,
+                      .funnel = as_old,
+                      .expansion = as_old});
   add_time(app, "--time", o->time, {"TIME", "time of the keys, for a filter with a window", "now"});
   add_switch(app, "--strict", o->strict,
              "make nothing, and end with 1, if OLD does not know all of the keys");

@@ -40,6 +40,7 @@ spec next_spec(const options& o, const store& place, const spec& now) {
   r.window = now.window;
   r.funnel = now.foreign.funnel;
   r.expansion = now.foreign.expansion;
+  r.powers_of_two = now.foreign.powers_of_two;
   return place.plan(r);
 }
 
@@ -94,12 +95,14 @@ std::uint64_t fill(filter to, const options& o) {
   key_source source(o.keys.keys, o.keys.separator());
   std::vector<std::string_view> keys;
   std::vector<verdict> verdicts;
+  unfit_keys unfit;
   std::uint64_t given = 0;
   while (source.next(keys)) {
     verdicts.resize(keys.size());
     const auto time = o.keys.time_for(to.get_spec());
     const batch_result done = to.add(keys, verdicts, {time ? &*time : nullptr, time ? 1U : 0U});
-    if (!done) done.error().raise();
+    unfit.note(to, keys, done);
+    if (unfit.fault()) throw parameter_error(*unfit.fault() + "; the filter is as it was");
     given += keys.size();
   }
   return given;

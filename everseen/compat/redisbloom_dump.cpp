@@ -14,8 +14,8 @@ namespace everseen::compat::redisbloom {
 
 namespace {
 
-constexpr std::size_t head_bytes = 20;
-constexpr std::size_t link_bytes = 53;  // of a layer in the header
+constexpr std::size_t head_bytes = header_bytes(0);
+constexpr std::size_t link_bytes = header_bytes(1) - head_bytes;  // of a layer
 constexpr std::uint32_t known_flags = 15;
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 59;
 
@@ -91,7 +91,10 @@ announced_layer decode_link(const std::byte* from, const std::string& name) {
 void validate_flags(const chain& c) {
   if ((c.flags & ~known_flags) != 0) refuse("flags " + std::to_string(c.flags) + " are of a newer version");
   if ((c.flags & flags::wide_hash) == 0)
-    refuse("its hash is the one of 32 bits, from before version 2.0, which is not supported");
+    throw parameter_error(
+        "the filter has the hash of 32 bits that RedisBloom had before version 2.0, and everseen has not; "
+        "give "
+        "the keys to a new one");
   if (c.grows() && c.expansion == 0) refuse("it grows by a factor of 0");
 }
 
@@ -105,7 +108,7 @@ chain decode_head(std::span<const std::byte> header) {
   read.flags = in.get<std::uint32_t>();
   read.expansion = in.get<std::uint32_t>();
   if (layers == 0) refuse("it has no layers");
-  if (header.size() != head_bytes + link_bytes * std::uint64_t{layers})
+  if (header.size() != header_bytes(layers))
     refuse("a header of " + std::to_string(header.size()) + " bytes does not hold " + std::to_string(layers) +
            " layers");
   validate_flags(read);
@@ -116,7 +119,7 @@ chain decode_head(std::span<const std::byte> header) {
 
 std::vector<std::byte> encode_header(const announced_chain& announced) {
   const chain& from = announced.of;
-  std::vector<std::byte> bytes(head_bytes + link_bytes * from.layers.size());
+  std::vector<std::byte> bytes(header_bytes(from.layers.size()));
   field_writer out(bytes.data());
   out.put(from.keys);
   out.put(static_cast<std::uint32_t>(from.layers.size()));

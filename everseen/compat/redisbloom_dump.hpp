@@ -36,8 +36,14 @@ struct announced_chain {
   std::vector<std::uint64_t> lengths;
 };
 
+/// Of a chain with so many layers.
+[[nodiscard]] constexpr std::size_t header_bytes(std::size_t layers) noexcept {
+  return 20 + 53 * layers;
+}
+
 [[nodiscard]] std::vector<std::byte> encode_header(const announced_chain& announced);
-/// Takes what RedisBloom takes, but for layers of its 32-bit hash, which versions before 2.0 made.
+/// Takes what RedisBloom takes, but for layers of its 32-bit hash.
+/// @throws parameter_error  its hash is that one, which versions before 2.0 had
 /// @throws format_error  damaged, foreign, or numbers that contradict each other; nothing is allocated from
 ///                       them but the list of layers, which is no longer than `header`
 [[nodiscard]] announced_chain decode_header(std::span<const std::byte> header);

@@ -72,13 +72,14 @@ digest siphash_128(std::string_view key, const hash_seed& seed) noexcept {
 }
 
 /// The hashes of other systems' filters. Not inlined, so that those of everseen's own stay small.
-[[gnu::noinline]] digest murmur_128(std::string_view key, hash_kind kind, funnel_kind funnel) {
-  thread_local std::string element;  // so that not every key asks for memory
-  if (funnel != funnel_kind::bytes) {
-    apply_funnel(funnel, key, element);
-    key = element;
-  }
-  return kind == hash_kind::murmur3 ? murmur3_x64_128(key) : murmur64a_pair(key);
+[[gnu::noinline]] digest murmur_128(std::string_view element, hash_kind kind) noexcept {
+  return kind == hash_kind::murmur3 ? murmur3_x64_128(element) : murmur64a_pair(element);
+}
+
+/// What a funnel made of a key; one a thread, so that not every key asks for memory.
+std::string& element_of_thread() {
+  thread_local std::string element;
+  return element;
 }
 
 }  // namespace
@@ -92,27 +93,46 @@ hasher::hasher(hash_kind kind, const hash_seed& seed, funnel_kind funnel) noexce
 // Flattened: the compiler finds XXH3 too large to inline, and a call costs twice what hashing a short key
 // does.
 
-[[gnu::flatten]] digest hasher::operator()(std::string_view key) const {
+[[gnu::flatten]] digest hasher::hash(std::string_view element) const noexcept {
   switch (kind_) {
     case hash_kind::xxh3:
-      return xxh3_128(key, seed64_, secret_);
+      return xxh3_128(element, seed64_, secret_);
     case hash_kind::siphash:
-      return siphash_128(key, seed_);
+      return siphash_128(element, seed_);
     case hash_kind::murmur3:
     case hash_kind::murmur64a:
       break;
   }
-  return murmur_128(key, kind_, funnel_);
+  return murmur_128(element, kind_);
+}
+
+[[gnu::flatten]] digest hasher::operator()(std::string_view key) const {
+  if (takes_every_key()) return hash(key);
+  std::string& element = element_of_thread();
+  apply_funnel(funnel_, key, element);
+  return hash(element);
 }
 
 [[gnu::flatten]] void hasher::operator()(std::span<const std::string_view> keys,
                                          std::span<digest> out) const {
   EVERSEEN_ASSERT(keys.size() == out.size());
-  if (kind_ == hash_kind::xxh3) {
+  if (kind_ == hash_kind::xxh3 && takes_every_key()) {
     for (std::size_t i = 0; i < keys.size(); ++i) out[i] = xxh3_128(keys[i], seed64_, secret_);
   } else {
     for (std::size_t i = 0; i < keys.size(); ++i) out[i] = (*this)(keys[i]);
   }
+}
+
+std::optional<digest> hasher::try_hash(std::string_view key) const {
+  if (takes_every_key()) return hash(key);
+  std::string& element = element_of_thread();
+  if (!try_funnel(funnel_, key, element)) return std::nullopt;
+  return hash(element);
+}
+
+std::optional<std::string> hasher::refusal_of(std::string_view key) const {
+  if (try_funnel(funnel_, key, element_of_thread())) return std::nullopt;
+  return funnel_refusal(funnel_, key);
 }
 
 }  // namespace everseen

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "everseen/core/funnel.hpp"
@@ -52,24 +53,35 @@ using hash_seed = std::array<std::uint8_t, 16>;
 
 /// Turns keys into digests by one filter's hash and seed.
 ///
-/// Of the filters of other systems, murmur3 and murmur64a, the key goes through a funnel first. A digest of
-/// murmur3 is its two words; one of murmur64a has the hash in `low` and the one seeded with it in `high`.
-/// Cost: 3-5 ns for a key of up to 16 bytes with xxh3, 10-25 ns with the others. Threads: a const hasher may
-/// be used by any number. Source: doc/hashing.md, "Digest".
+/// Of Guava's filters the key goes through a funnel first, and some funnels take only some keys: numbers,
+/// say. A digest of murmur3 is its two words; one of murmur64a has the hash in `low` and the one seeded with
+/// it in `high`. Cost: 3-5 ns for a key of up to 16 bytes with xxh3, 10-25 ns with the others. Threads: a
+/// const hasher may be used by any number. Source: doc/hashing.md, "Digest".
 class hasher {
  public:
   explicit hasher(hash_kind kind, const hash_seed& seed, funnel_kind funnel = funnel_kind::bytes) noexcept;
 
-  /// @throws parameter_error  as apply_funnel, where there is a funnel
+  /// @throws parameter_error  refusal_of(key): the funnel cannot take it
   [[nodiscard]] digest operator()(std::string_view key) const;
 
   /// Digests of many keys, in the same order.
-  /// @pre out.size() == keys.size()    @throws parameter_error  as above
+  /// @pre out.size() == keys.size()    @throws parameter_error  as above; prefer try_hash where keys may not
+  /// fit
   void operator()(std::span<const std::string_view> keys, std::span<digest> out) const;
+
+  /// The digest; nothing where the funnel cannot take the key.
+  [[nodiscard]] std::optional<digest> try_hash(std::string_view key) const;
+  /// Whether try_hash has a digest for any key.
+  [[nodiscard]] bool takes_every_key() const noexcept { return funnel_ == funnel_kind::bytes; }
+  /// Why the funnel cannot take a key, for people to read; nothing where it can.
+  [[nodiscard]] std::optional<std::string> refusal_of(std::string_view key) const;
 
   [[nodiscard]] hash_kind kind() const noexcept { return kind_; }
 
  private:
+  /// @param element  the key, or what a funnel made of it
+  [[nodiscard]] digest hash(std::string_view element) const noexcept;
+
   static constexpr std::size_t secret_bytes =
       192;  // what XXH3 derives from its seed for keys beyond 240 bytes
 

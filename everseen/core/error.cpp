@@ -29,6 +29,8 @@ void batch_failure::raise() const {
       throw backend_error(message);
     case cause::format:
       throw format_error(message);
+    case cause::key:
+      throw parameter_error(message);
     case cause::storage:
       break;
   }

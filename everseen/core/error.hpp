@@ -78,9 +78,15 @@ class backend_error : public error {
 /// Why a batch was not answered whole.
 ///
 /// Every key that has a verdict keeps it. The keys whose verdict is `unknown` have no answer: call again with
-/// just these when the cause is gone.
+/// just these when the cause is gone; those that the filter cannot take, filter::refusal_of tells apart.
 struct batch_failure {
-  enum class cause : std::uint8_t { full, storage, backend, format };
+  enum class cause : std::uint8_t {
+    full,     ///< as full_error
+    storage,  ///< as storage_error
+    backend,  ///< as backend_error
+    format,   ///< as format_error
+    key,      ///< as parameter_error: the filter can never take a key, whose `unknown` is for good
+  };
 
   cause why = cause::storage;
   std::string message;
@@ -88,16 +94,17 @@ struct batch_failure {
   int code = 0;           ///< as storage_error has it
   std::string path = {};  ///< as storage_error has it
 
-  /// Whether nothing behind the failing key was judged. A full filter still answers for the keys it holds.
-  /// After any other failure going on could add a later occurrence of a key whose first is unknown, and a
-  /// retry of that one would then be told `seen`.
-  [[nodiscard]] bool ends_batch() const noexcept { return why != cause::full; }
+  /// Whether nothing behind the failing key was judged. A full filter still answers for the keys it holds,
+  /// and a key that a filter cannot take says nothing of the others. After any other failure going on could
+  /// add a later occurrence of a key whose first is unknown, and a retry of that one would then be told
+  /// `seen`.
+  [[nodiscard]] bool ends_batch() const noexcept { return why != cause::full && why != cause::key; }
 
   /// The failure that the exception now being handled amounts to. Anything that is not an expected failure of
   /// a batch is thrown on.
   static batch_failure from_current_exception();
 
-  /// Throws the exception that fits: full_error, storage_error, backend_error or format_error.
+  /// Throws the exception that fits the cause.
   [[noreturn]] void raise() const;
 };
 

@@ -10,6 +10,10 @@ namespace {
 
 constexpr double word_bits = 64;
 
+// RedisBloom's own constants: cut off where they end, and bits and probes come out of them.
+constexpr double redisbloom_ln2 = 0.693147180559945;
+constexpr double redisbloom_ln2_squared = 0.480453013918201;
+
 }  // namespace
 
 hash_kind hash_of(layout_kind layout) noexcept {
@@ -23,12 +27,11 @@ wanted_size guava_size(const sizing::target& goal) noexcept {
 }
 
 double redisbloom_bits_per_key(double error_rate) noexcept {
-  constexpr double ln2_squared = 0.480453013918201;  // cut off there, and bits come out of it
-  return std::abs(std::log(error_rate) / ln2_squared);
+  return std::abs(std::log(error_rate) / redisbloom_ln2_squared);
 }
 
 double redisbloom_probes(double bits_per_key) noexcept {
-  return std::ceil(std::numbers::ln2 * bits_per_key);
+  return std::ceil(redisbloom_ln2 * bits_per_key);
 }
 
 redisbloom_layer redisbloom_size(const sizing::target& goal, bool powers_of_two) noexcept {

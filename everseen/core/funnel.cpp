@@ -18,10 +18,6 @@ constexpr std::array<std::pair<funnel_kind, std::string_view>, 4> names = {{
     {funnel_kind::int64, "long"},
 }};
 
-[[noreturn]] void refuse(std::string_view key, std::string_view what_it_is_not) {
-  throw parameter_error("the key '" + std::string(key) + "' is not " + std::string(what_it_is_not));
-}
-
 /// A UTF-8 sequence begins with `lead`: how many bytes follow, and the least code point that needs so many.
 struct sequence {
   unsigned following;
@@ -60,10 +56,10 @@ void append(Integer value, std::string& into) {
   into.append(bytes.data(), bytes.size());
 }
 
-void append_utf16(std::string_view key, std::string& into) {
+bool append_utf16(std::string_view key, std::string& into) {
   for (std::string_view rest = key; !rest.empty();) {
     const auto point = next_code_point(rest);
-    if (!point) refuse(key, "UTF-8");
+    if (!point) return false;
     if (*point < 0x10000) {
       append(static_cast<std::uint16_t>(*point), into);
     } else {
@@ -71,14 +67,21 @@ void append_utf16(std::string_view key, std::string& into) {
       append(static_cast<std::uint16_t>(0xDC00 + ((*point - 0x10000) & 0x3FF)), into);
     }
   }
+  return true;
 }
 
 template <typename Integer>
-void append_number(std::string_view key, std::string_view type, std::string& into) {
+bool append_number(std::string_view key, std::string& into) {
   Integer value = 0;
   const auto [end, fault] = std::from_chars(key.data(), key.data() + key.size(), value);
-  if (fault != std::errc() || end != key.data() + key.size()) refuse(key, type);
+  if (fault != std::errc() || end != key.data() + key.size()) return false;
   append(value, into);
+  return true;
+}
+
+std::string_view taken_by(funnel_kind how) noexcept {
+  if (how == funnel_kind::chars) return "UTF-8";
+  return how == funnel_kind::int32 ? "a whole number of 32 bits" : "a whole number of 64 bits";
 }
 
 }  // namespace
@@ -96,19 +99,31 @@ std::optional<funnel_kind> parse_funnel_kind(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-void apply_funnel(funnel_kind how, std::string_view key, std::string& into) {
+bool try_funnel(funnel_kind how, std::string_view key, std::string& into) {
   into.clear();
   switch (how) {
     case funnel_kind::bytes:
-      into = key;
-      return;
+      break;
     case funnel_kind::chars:
       return append_utf16(key, into);
     case funnel_kind::int32:
-      return append_number<std::int32_t>(key, "a whole number of 32 bits", into);
+      return append_number<std::int32_t>(key, into);
     case funnel_kind::int64:
-      return append_number<std::int64_t>(key, "a whole number of 64 bits", into);
+      return append_number<std::int64_t>(key, into);
   }
+  into = key;
+  return true;
+}
+
+std::string funnel_refusal(funnel_kind how, std::string_view key) {
+  constexpr std::size_t longest_shown = 60;
+  std::string shown(key.substr(0, longest_shown));
+  if (key.size() > longest_shown) shown += "...";
+  return "the key '" + shown + "' is not " + std::string(taken_by(how));
+}
+
+void apply_funnel(funnel_kind how, std::string_view key, std::string& into) {
+  if (!try_funnel(how, key, into)) throw parameter_error(funnel_refusal(how, key));
 }
 
 }  // namespace everseen

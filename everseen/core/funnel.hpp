@@ -21,8 +21,16 @@ enum class funnel_kind : std::uint8_t {
 [[nodiscard]] std::optional<funnel_kind> parse_funnel_kind(std::string_view name) noexcept;
 
 /// The bytes that are hashed for a key, written to `into`.
-/// @throws parameter_error  the key is not UTF-8, not a number, or a number too large for the type
+/// @return false, and nothing that counts in `into`, where the funnel cannot take the key: it is not UTF-8,
+///         not a number, or one too large for the type
 /// Cost: 5 to 20 ns for a short key. Threads: any.
+[[nodiscard]] bool try_funnel(funnel_kind how, std::string_view key, std::string& into);
+
+/// Why a funnel cannot take a key, as in "the key 'x7' is not a whole number of 64 bits".
+/// @pre try_funnel(how, key, ...) gave false
+[[nodiscard]] std::string funnel_refusal(funnel_kind how, std::string_view key);
+
+/// As try_funnel, for one key on its own.    @throws parameter_error  funnel_refusal(how, key)
 void apply_funnel(funnel_kind how, std::string_view key, std::string& into);
 
 }  // namespace everseen

@@ -63,7 +63,7 @@ std::uint64_t first_capacity(const spec& s) noexcept {
 layer_plan plan_layer(const spec& s, unsigned index) {
   if (is_foreign(s.layout)) return plan_foreign_layer(s, index);
   const std::uint64_t first = first_capacity(s);
-  if (index >= max_layers || static_cast<int>(index) >= std::countl_zero(first)) cannot_grow(index);
+  if (index >= max_own_layers || static_cast<int>(index) >= std::countl_zero(first)) cannot_grow(index);
   layer_plan plan;
   plan.capacity = first << index;
   plan.error_rate = layer_rate(s, index);
@@ -79,7 +79,7 @@ layer_plan plan_layer(const spec& s, unsigned index) {
 bool can_have(const spec& s, unsigned index, std::uint64_t capacity) noexcept {
   if (index >= max_layers || capacity == 0) return false;
   // capacity > first << index, written so that nothing overflows
-  if (!is_foreign(s.layout)) return (capacity - 1) >> index < first_capacity(s);
+  if (!is_foreign(s.layout)) return index < max_own_layers && (capacity - 1) >> index < first_capacity(s);
   try {
     return capacity <= plan_foreign_layer(s, index).capacity;
   } catch (const full_error&) {

@@ -16,7 +16,10 @@
 namespace everseen::growth {
 
 /// Layers that a slice may have. The 40th holds 2^39 times the first capacity.
-inline constexpr unsigned max_layers = 40;
+inline constexpr unsigned max_own_layers = 40;
+/// Layers that any filter may have. RedisBloom's, whose layers need not become larger, go on until one would
+/// set more than max_probes bits a key; each sets one or two more than the one before.
+inline constexpr unsigned max_layers = max_probes;
 
 /// Everything about a layer before it exists.
 struct layer_plan {
@@ -35,7 +38,7 @@ struct layer_plan {
 [[nodiscard]] std::uint64_t first_capacity(const spec& s) noexcept;
 
 /// @param index  0 for the first layer
-/// @throws full_error  when a later layer would be beyond max_layers, 2^64 keys or 2^62 bits
+/// @throws full_error  when a later layer would be beyond max_own_layers, max_probes, 2^64 keys or 2^62 bits
 /// @throws parameter_error  when the first one already would: validate() asks, so no valid spec does
 [[nodiscard]] layer_plan plan_layer(const spec& s, unsigned index);
 

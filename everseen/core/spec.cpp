@@ -171,9 +171,12 @@ spec make_foreign_spec(const spec_request& request) {
   if (s.layout == layout_kind::redisbloom) {
     s.growth = request.growth;
     s.foreign.expansion = request.expansion;
+    s.foreign.powers_of_two = request.powers_of_two;
     const bool grows = s.growth == growth_kind::grow;
     const double first_rate = grows ? s.error_rate / 2 : s.error_rate;
-    set_first_layer(s, foreign::redisbloom_size({s.capacity, first_rate}, false).size);
+    const auto first = foreign::redisbloom_size({s.capacity, first_rate}, s.foreign.powers_of_two);
+    s.capacity = first.capacity;  // with what rounding up adds, as RedisBloom says of itself
+    set_first_layer(s, first.size);
   } else {
     s.growth = growth_kind::overfill;
     set_first_layer(s, foreign::guava_size({s.capacity, s.error_rate}));
@@ -197,7 +200,8 @@ std::optional<growth_kind> parse_growth_kind(std::string_view name) noexcept {
 }
 
 spec make_spec(const spec_request& request) {
-  validate_rate(layout_kind::classic, request.error_rate);  // what the planner chooses follows from it
+  // First of all, as what the planner chooses follows from it.
+  validate_rate(request.layout.value_or(layout_kind::classic), request.error_rate);
   if (request.layout && is_foreign(*request.layout)) return make_foreign_spec(request);
   spec s;
   s.capacity = request.capacity;

@@ -77,6 +77,7 @@ struct spec_request {
   std::optional<std::uint32_t> partitions{};
   funnel_kind funnel = funnel_kind::bytes;  ///< Guava only
   std::uint32_t expansion = 2;              ///< RedisBloom only
+  bool powers_of_two = false;               ///< RedisBloom only; see foreign_rules
 };
 
 inline constexpr std::uint64_t max_capacity = std::uint64_t{1} << 48;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "everseen/core/assert.hpp"
+#include "everseen/core/fitting_keys.hpp"
 #include "everseen/filter/open_store.hpp"
 #include "everseen/filter/rates.hpp"
 #include "everseen/filter/scatter.hpp"
@@ -16,7 +17,7 @@ namespace {
 constexpr std::size_t chunk_keys = 16'384;
 
 struct scratch {
-  std::vector<digest> digests = std::vector<digest>(chunk_keys);
+  fitting_keys fitting;
   scatter sorted;
 };
 
@@ -34,7 +35,7 @@ void check_times(const spec& s, std::size_t keys, std::size_t times) {
 }
 
 /// Adds the outcome of one chunk to that of the chunks before it. The first failure is the one reported,
-/// unless it was only a lack of room.
+/// unless others were judged in spite of it.
 void join(batch_result& all, batch_result chunk) {
   const tally more = chunk ? *chunk : chunk.error().done;
   if (!chunk && (all || chunk.error().ends_batch())) {
@@ -45,22 +46,13 @@ void join(batch_result& all, batch_result chunk) {
   }
 }
 
-/// Feeds a batch through `judge`, chunk by chunk. `digest_chunk(from, count)` gives a chunk's digests.
-/// @param keys  empty where the filter does not want them
-template <typename Digests, typename Judge>
-batch_result for_each_chunk(const spec& s, std::span<const event_time> times, std::span<verdict> out,
-                            std::span<const std::string_view> keys, Digests digest_chunk, Judge judge) {
-  check_times(s, out.size(), times.size());
+/// Feeds a batch through `judge_chunk(from, count)`, chunk by chunk.
+template <typename JudgeChunk>
+batch_result for_each_chunk(std::span<verdict> out, JudgeChunk judge_chunk) {
   batch_result all = tally{};
-  scatter& sorted = thread_scratch().sorted;
   for (std::size_t from = 0; from < out.size(); from += chunk_keys) {
     const std::size_t count = std::min(chunk_keys, out.size() - from);
-    const auto chunk_times = times.size() > 1 ? times.subspan(from, count) : times;
-    const auto batches =
-        sorted.sort(digest_chunk(from, count), chunk_times, s.partitions, out.subspan(from, count),
-                    keys.empty() ? keys : keys.subspan(from, count));
-    batch_result judged = judge(batches);
-    sorted.gather();
+    batch_result judged = judge_chunk(from, count);
     const bool go_on = judged || !judged.error().ends_batch();
     join(all, std::move(judged));
     if (go_on) continue;
@@ -70,6 +62,43 @@ batch_result for_each_chunk(const spec& s, std::span<const event_time> times, st
     break;
   }
   return all;
+}
+
+std::span<const event_time> times_of_chunk(std::span<const event_time> times, std::size_t from,
+                                           std::size_t count) {
+  return times.size() > 1 ? times.subspan(from, count) : times;
+}
+
+template <typename Judge>
+batch_result judge_digests(const spec& s, std::span<const digest> digests, std::span<const event_time> times,
+                           std::span<verdict> out, Judge judge) {
+  check_times(s, out.size(), times.size());
+  scatter& sorted = thread_scratch().sorted;
+  return for_each_chunk(out, [&](std::size_t from, std::size_t count) {
+    const auto batches = sorted.sort(digests.subspan(from, count), times_of_chunk(times, from, count),
+                                     s.partitions, out.subspan(from, count));
+    batch_result judged = judge(batches);
+    sorted.gather();
+    return judged;
+  });
+}
+
+template <typename Judge>
+batch_result judge_keys(const filter& f, const fitting_keys::batch& all, Judge judge) {
+  const spec& s = f.get_spec();
+  check_times(s, all.out.size(), all.times.size());
+  auto& [fitting, sorted] = thread_scratch();
+  return for_each_chunk(all.out, [&](std::size_t from, std::size_t count) {
+    fitting.take(f.hash(), {all.keys.subspan(from, count), times_of_chunk(all.times, from, count),
+                            all.out.subspan(from, count)});
+    const auto& [keys, times, out] = fitting.fitting();
+    if (out.empty()) return fitting.give_back(tally{});
+    const auto batches = sorted.sort(fitting.digests(), times, s.partitions, out,
+                                     f.stored().wants_keys() ? keys : std::span<const std::string_view>{});
+    batch_result judged = judge(batches);
+    sorted.gather();
+    return fitting.give_back(std::move(judged));
+  });
 }
 
 }  // namespace
@@ -83,49 +112,31 @@ batch_result filter::add_digests(std::span<const digest> digests, std::span<verd
                                  std::span<const event_time> times) {
   EVERSEEN_ASSERT(out.size() == digests.size());
   must_not_want_keys();
-  return for_each_chunk(
-      get_spec(), times, out, {},
-      [&](std::size_t from, std::size_t count) { return digests.subspan(from, count); },
-      [&](auto batches) { return stored_->add(batches); });
+  return judge_digests(get_spec(), digests, times, out, [&](auto batches) { return stored_->add(batches); });
 }
 
 batch_result filter::may_contain_digests(std::span<const digest> digests, std::span<verdict> out,
                                          std::span<const event_time> times) const {
   EVERSEEN_ASSERT(out.size() == digests.size());
   must_not_want_keys();
-  return for_each_chunk(
-      get_spec(), times, out, {},
-      [&](std::size_t from, std::size_t count) { return digests.subspan(from, count); },
-      [&](auto batches) { return std::as_const(*stored_).check(batches); });
+  return judge_digests(get_spec(), digests, times, out,
+                       [&](auto batches) { return std::as_const(*stored_).check(batches); });
 }
 
 batch_result filter::add(std::span<const std::string_view> keys, std::span<verdict> out,
                          std::span<const event_time> times) {
-  EVERSEEN_ASSERT(out.size() == keys.size());
-  return for_each_chunk(
-      get_spec(), times, out, stored_->wants_keys() ? keys : std::span<const std::string_view>{},
-      [&](std::size_t from, std::size_t count) { return digests_of(keys.subspan(from, count)); },
-      [&](auto batches) { return stored_->add(batches); });
+  return judge_keys(*this, {keys, times, out}, [&](auto batches) { return stored_->add(batches); });
 }
 
 batch_result filter::may_contain(std::span<const std::string_view> keys, std::span<verdict> out,
                                  std::span<const event_time> times) const {
-  EVERSEEN_ASSERT(out.size() == keys.size());
-  return for_each_chunk(
-      get_spec(), times, out, stored_->wants_keys() ? keys : std::span<const std::string_view>{},
-      [&](std::size_t from, std::size_t count) { return digests_of(keys.subspan(from, count)); },
-      [&](auto batches) { return std::as_const(*stored_).check(batches); });
+  return judge_keys(*this, {keys, times, out},
+                    [&](auto batches) { return std::as_const(*stored_).check(batches); });
 }
 
 void filter::must_not_want_keys() const {
   if (stored_->wants_keys())
     throw parameter_error("the filter '" + name_ + "' makes its own hashes; give it keys instead of digests");
-}
-
-std::span<const digest> filter::digests_of(std::span<const std::string_view> keys) const {
-  const std::span<digest> out(thread_scratch().digests.data(), keys.size());
-  hash_(keys, out);
-  return out;
 }
 
 namespace {

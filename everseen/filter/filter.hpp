@@ -46,18 +46,21 @@ class filter {
   filter(std::string name, std::shared_ptr<stored_filter> stored);
 
   /// Marks a key as seen and says whether it was fresh.
+  /// @throws parameter_error  the filter cannot take such a key: refusal_of
   /// @return `fresh` is certain; `seen` errs at most at get_spec().error_rate; `late` only with a window
   /// @throws full_error     no room, and the filter was created without growth
   /// @throws storage_error, backend_error  not added; calling again is safe
   verdict add(std::string_view key);
   verdict add(std::string_view key, event_time when);
 
-  /// Marks many keys. Of a key that occurs twice the first is the fresh one. After a failure other than
-  /// full_error all that follows in the span is unknown, so that adding the unknown ones again is right.
+  /// Marks many keys. Of a key that occurs twice the first is the fresh one.
+  ///
+  /// A key that the filter cannot take (refusal_of) and one for which there is no room are unknown, and all
+  /// others are judged. After any other failure all that follows in the span is unknown, so that adding the
+  /// unknown ones again is right.
   /// @param times  nothing, one for all, or one a key      @pre out.size() == keys.size()
   /// @return how many got which verdict; on failure see batch_failure, `out` is valid then too
-  /// @throws parameter_error  a window and no times, or a wrong number of them; or a key that the filter's
-  ///                          funnel cannot take, such as a word where it wants numbers
+  /// @throws parameter_error  a window and no times, or a wrong number of them; nothing was added
   batch_result add(std::span<const std::string_view> keys, std::span<verdict> out,
                    std::span<const event_time> times = {});
 
@@ -82,6 +85,12 @@ class filter {
   [[nodiscard]] const spec& get_spec() const noexcept { return stored_->get_spec(); }
   [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
 
+  /// Why the filter can never take a key, for people to read; nothing where it can, as everseen's own filters
+  /// and those of RedisBloom always do. One of Guava whose keys are numbers cannot take a word.
+  [[nodiscard]] std::optional<std::string> refusal_of(std::string_view key) const {
+    return hash_.refusal_of(key);
+  }
+
   /// Cost: a look at every partition; nothing is read from the bits.
   [[nodiscard]] filter_info info() const;
 
@@ -94,7 +103,6 @@ class filter {
 
  private:
   void must_not_want_keys() const;
-  [[nodiscard]] std::span<const digest> digests_of(std::span<const std::string_view> keys) const;
 
   std::string name_;
   std::shared_ptr<stored_filter> stored_;

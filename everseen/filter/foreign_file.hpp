@@ -38,9 +38,11 @@ struct guava_facts {
 };
 
 /// Makes a filter of what BloomFilter.writeTo wrote.
-/// @throws name_taken, format_error    @throws parameter_error  a filter that everseen cannot have: more than
-/// 64
-///                                                              probes, or more than the store has room for
+/// @throws name_taken
+/// @throws format_error     the file is damaged, or none of Guava's
+/// @throws parameter_error  it is sound, and everseen or this store cannot have its filter: more than 64
+/// probes, a
+///                          bit array longer than the store keeps, or more than it has room for
 /// Cost: a second a GB, most of it for fresh pages (doc/measurements.md, "Filters of other systems"). Source:
 /// doc/format.md, "Guava's stream"
 void import_guava(store& into, std::string_view name, const foreign_source& from, const guava_facts& facts);
@@ -50,7 +52,10 @@ void import_guava(store& into, std::string_view name, const foreign_source& from
 void export_guava(const filter& f, const image::byte_sink& to);
 
 /// Makes a filter of a file of BF.LOADCHUNK commands.
-/// @throws  as import_guava; also for a chain that does not grow by the rules of RedisBloom
+///
+/// @throws  as import_guava; parameter_error also for the hash of 32 bits and for rates below 1e-15,
+/// format_error
+///          also for a chain that does not grow by the rules of RedisBloom
 void import_redisbloom(store& into, std::string_view name, const foreign_source& from);
 
 /// What BF.SCANDUMP answers: bytes, and the iterator that asks for those behind them.
@@ -63,6 +68,7 @@ struct redisbloom_chunk {
 ///
 /// As in RedisBloom, keys that are added between the calls may be missing, or their layer.
 /// @throws parameter_error  the filter has another layout than redisbloom
+/// @throws storage_error    somebody emptied the filter meanwhile
 /// Cost: a copy of at most 16 MiB; from a server, all its segments.
 [[nodiscard]] redisbloom_chunk dump_redisbloom(const filter& f, std::int64_t iterator);
 
@@ -91,7 +97,10 @@ class redisbloom_loader {
 };
 
 /// Writes the commands that make the filter anew on a server with RedisBloom, under the key given.
+///
+/// Keys that are added meanwhile may be in it, and are then not in its counts.
 /// @throws parameter_error  the filter has another layout than redisbloom
+/// @throws storage_error    somebody emptied the filter meanwhile; what was written is of no use
 void export_redisbloom(const filter& f, std::string_view key, const image::byte_sink& to);
 
 }  // namespace everseen

@@ -1,15 +1,32 @@
 #include "everseen/filter/foreign_refusals.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <string>
+
+#include "everseen/core/sizing.hpp"
 
 namespace everseen {
 
-void must_have_room(const store& into, std::uint64_t bytes) {
+void must_have_room(const store& into, std::span<const std::uint64_t> segments) {
+  const std::uint64_t longest = *std::ranges::max_element(segments);
+  if (const auto most = into.longest_segment_bytes(); most && longest > *most)
+    throw parameter_error("the filter has a bit array of " + std::to_string(longest) +
+                          " bytes, which cannot be divided, and the store keeps " + std::to_string(*most) +
+                          " in one at most; take a file: store, or migrate the keys");
+  const std::uint64_t bytes = std::accumulate(segments.begin(), segments.end(), std::uint64_t{0});
   const auto room = into.room_bytes();
   if (!room || bytes <= *room) return;
   throw parameter_error("the file is of a filter of " + std::to_string(bytes) +
                         " bytes, and the store has room for " + std::to_string(*room) +
                         "; make room, or take another store");
+}
+
+void must_be_possible(double error_rate) {
+  if (error_rate >= sizing::min_error_rate) return;
+  throw parameter_error(
+      "the filter is made to err less often than once in 10^15 keys, and everseen's cannot; migrate the "
+      "keys");
 }
 
 void must_be_settable(unsigned probes) {

@@ -68,7 +68,7 @@ void import_guava(store& into, std::string_view name, const foreign_source& from
   const std::uint64_t bytes = s.words * sizeof(std::uint64_t);
   if (from.bytes && *from.bytes != header.size() + bytes) cut_off(*from.bytes - header.size(), bytes);
   const spec made = spec_of(s, facts);
-  must_have_room(into, bytes);
+  must_have_room(into, {{bytes}});
 
   const auto restored = into.begin_restore(name, made);
   const geometry shape = {made.layout, made.probes, bytes};

@@ -23,7 +23,7 @@ namespace {
 namespace redisbloom = compat::redisbloom;
 
 constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
-constexpr std::size_t longest_header_bytes = 20 + 53 * growth::max_layers;
+constexpr std::size_t longest_header_bytes = redisbloom::header_bytes(growth::max_layers);
 
 [[noreturn]] void refuse(const std::string& why) {
   throw format_error("not a filter of RedisBloom that can go on here: " + why);
@@ -50,6 +50,7 @@ void must_be_planned(const spec& s, unsigned index, const redisbloom::layer& l, 
   const std::uint64_t used = l.log2_bits > 0 ? std::uint64_t{1} << l.log2_bits : 8 * bytes;
   if (bytes % 8 != 0 || used != 8 * bytes || (l.log2_bits > 0) != s.foreign.powers_of_two)
     refuse(name + " uses " + std::to_string(used) + " bits of " + std::to_string(bytes) + " bytes");
+  must_be_settable(l.probes);
   growth::layer_plan plan;
   try {
     plan = growth::plan_layer(s, index);
@@ -72,6 +73,7 @@ void must_be_planned(const spec& s, unsigned index, const redisbloom::layer& l, 
 spec checked_spec(const redisbloom::announced_chain& from) {
   spec s = spec_of(from.of);
   s.foreign.first_bytes = from.lengths.front();
+  must_be_possible(s.error_rate);
   validate(s);
   if (from.lengths.size() > 1 && s.growth != growth_kind::grow)
     refuse("it has several layers and must not grow");
@@ -93,8 +95,9 @@ std::vector<std::byte> read_header(redisbloom::file_reader& in) {
   const auto pair = in.next();
   if (!pair || pair->iterator != 1) refuse("it does not begin with the header, chunk 1");
   if (pair->bytes > longest_header_bytes)
-    refuse("its header has " + std::to_string(pair->bytes) + " bytes, and " +
-           std::to_string(growth::max_layers) + " layers fill " + std::to_string(longest_header_bytes));
+    refuse("its header has " + std::to_string(pair->bytes) + " bytes, and the " +
+           std::to_string(growth::max_layers) + " layers that there can be fill " +
+           std::to_string(longest_header_bytes));
   std::vector<std::byte> header(pair->bytes);
   in.read(header);
   return header;
@@ -120,7 +123,7 @@ struct redisbloom_loader::work {
 redisbloom_loader::redisbloom_loader(store& into, std::string_view name, std::span<const std::byte> header)
     : work_(std::make_unique<work>(redisbloom::decode_header(header))) {
   const spec s = checked_spec(work_->announced);
-  must_have_room(into, sum(work_->announced.lengths));
+  must_have_room(into, work_->announced.lengths);
   work_->restored = into.begin_restore(name, s);
 }
 
@@ -170,10 +173,18 @@ void import_redisbloom(store& into, std::string_view name, const foreign_source&
 
 namespace {
 
+/// What a header says, and whether its layers have bits: of a filter to which nothing was added they are
+/// zero.
+struct announcement {
+  redisbloom::announced_chain chain;
+  bool has_bits = true;
+};
+
 /// The chain as its header tells it, from the layers that there are now.
-redisbloom::announced_chain announce(const filter& f) {
+announcement announce(const filter& f) {
   const spec& s = f.get_spec();
-  redisbloom::announced_chain all;
+  announcement made;
+  redisbloom::announced_chain& all = made.chain;
   all.of.flags = redisbloom::flags::wide_hash;
   if (!s.foreign.powers_of_two) all.of.flags |= redisbloom::flags::exact_size;
   if (s.growth == growth_kind::refuse) all.of.flags |= redisbloom::flags::fixed_size;
@@ -181,7 +192,8 @@ redisbloom::announced_chain announce(const filter& f) {
   partition_state state = f.stored().state(0);
   if (state.slices.empty()) state.slices.push_back({window::timeless, {}});
   auto& layers = state.slices.front().layers;
-  if (layers.empty()) {  // nothing was added yet
+  if (layers.empty()) {
+    made.has_bits = false;
     const growth::layer_plan plan = growth::plan_layer(s, 0);
     layers.push_back({plan.shape, plan.capacity, 0});
   }
@@ -198,7 +210,30 @@ redisbloom::announced_chain announce(const filter& f) {
     all.of.layers.push_back(l);
     all.lengths.push_back(layers[i].shape.bytes);
   }
-  return all;
+  return made;
+}
+
+[[noreturn]] void emptied_meanwhile(const filter& f) {
+  throw storage_error("'" + f.name() + "' was emptied while it was copied; copy it again", 0, f.name());
+}
+
+/// Calls `visit(layer, bits)` for the layers announced, in their order.
+///
+/// What was added since may be in the bits, and layers made since are passed over. Fewer keys than announced
+/// are another filter's: somebody emptied this one since.
+/// @throws storage_error  that
+template <typename Visit>
+void visit_announced(const filter& f, const announcement& a, Visit visit) {
+  const auto& layers = a.chain.of.layers;
+  std::size_t next = 0;
+  f.stored().visit_segments(
+      0, [&](const segment_id& id, const layer_state& now, std::span<const std::byte> bits) {
+        if (id.layer >= layers.size()) return;
+        if (id.layer != next || now.keys < layers[next].keys || bits.size() != a.chain.lengths[next])
+          emptied_meanwhile(f);
+        visit(next++, bits);
+      });
+  if (a.has_bits && next < layers.size()) emptied_meanwhile(f);
 }
 
 void write_text(const image::byte_sink& to, std::string_view text) {
@@ -211,20 +246,33 @@ class layer_writer {
   layer_writer(std::string_view key, const image::byte_sink& to) : key_(key), to_(to), chunk_(chunk_bytes) {}
 
   void write(std::span<const std::byte> bits) {
-    for (; !bits.empty(); bits = bits.subspan(std::min(bits.size(), redisbloom::max_chunk_bytes)))
-      write_pair(bits.first(std::min(bits.size(), redisbloom::max_chunk_bytes)));
+    write_pairs(bits.size(), [&bits](std::span<std::byte> into) {
+      convert_bytes(bits.first(into.size()), into);
+      bits = bits.subspan(into.size());
+    });
+  }
+  /// Of a layer to which nothing was added.
+  void write_zeros(std::uint64_t bytes) {
+    write_pairs(bytes, [](std::span<std::byte> into) { std::ranges::fill(into, std::byte{0}); });
   }
 
  private:
-  void write_pair(std::span<const std::byte> bits) {
-    iterator_ += static_cast<std::int64_t>(bits.size());
-    write_text(to_, redisbloom::command_before(key_, {iterator_, bits.size()}));
-    for (; !bits.empty(); bits = bits.subspan(std::min(bits.size(), chunk_bytes))) {
-      const auto part = std::span(chunk_).first(std::min(bits.size(), chunk_bytes));
-      convert_bytes(bits.first(part.size()), part);
-      to_(part);
+  /// @param fill  gives the next bytes, as RedisBloom has them
+  template <typename Fill>
+  void write_pairs(std::uint64_t bytes, Fill fill) {
+    while (bytes > 0) {
+      const std::uint64_t pair = std::min<std::uint64_t>(bytes, redisbloom::max_chunk_bytes);
+      iterator_ += static_cast<std::int64_t>(pair);
+      write_text(to_, redisbloom::command_before(key_, {iterator_, pair}));
+      for (std::uint64_t left = pair; left > 0;) {
+        const auto part = std::span(chunk_).first(std::min<std::uint64_t>(left, chunk_bytes));
+        fill(part);
+        to_(part);
+        left -= part.size();
+      }
+      write_text(to_, redisbloom::command_after);
+      bytes -= pair;
     }
-    write_text(to_, redisbloom::command_after);
   }
 
   std::string_view key_;
@@ -237,43 +285,38 @@ class layer_writer {
 
 redisbloom_chunk dump_redisbloom(const filter& f, std::int64_t iterator) {
   if (f.get_spec().layout != layout_kind::redisbloom) throw no_such_export(f, "RedisBloom", "redisbloom");
-  const redisbloom::announced_chain announced = announce(f);
-  if (iterator == 0) return {1, redisbloom::encode_header(announced)};
+  const announcement announced = announce(f);
+  if (iterator == 0) return {1, redisbloom::encode_header(announced.chain)};
   if (iterator < 0) return {};
+  const std::span<const std::uint64_t> lengths = announced.chain.lengths;
   auto at = static_cast<std::uint64_t>(iterator - 1);
   std::size_t wanted = 0;
-  while (wanted < announced.lengths.size() && at >= announced.lengths[wanted])
-    at -= announced.lengths[wanted++];
-  if (wanted == announced.lengths.size()) return {};
-  const std::uint64_t count =
-      std::min<std::uint64_t>(redisbloom::max_chunk_bytes, announced.lengths[wanted] - at);
+  while (wanted < lengths.size() && at >= lengths[wanted]) at -= lengths[wanted++];
+  if (wanted == lengths.size()) return {};
+  const std::uint64_t count = std::min<std::uint64_t>(redisbloom::max_chunk_bytes, lengths[wanted] - at);
   redisbloom_chunk chunk{iterator + static_cast<std::int64_t>(count), std::vector<std::byte>(count)};
-  f.stored().visit_segments(0,
-                            [&](const segment_id& id, const layer_state&, std::span<const std::byte> bits) {
-                              if (id.layer == wanted) convert_bytes(bits.subspan(at, count), chunk.bytes);
-                            });
+  visit_announced(f, announced, [&](std::size_t layer, std::span<const std::byte> bits) {
+    if (layer == wanted) convert_bytes(bits.subspan(at, count), chunk.bytes);
+  });
   return chunk;
 }
 
 void export_redisbloom(const filter& f, std::string_view key, const image::byte_sink& to) {
   if (f.get_spec().layout != layout_kind::redisbloom) throw no_such_export(f, "RedisBloom", "redisbloom");
-  const redisbloom::announced_chain announced = announce(f);
-  const std::vector<std::byte> header = redisbloom::encode_header(announced);
+  const announcement announced = announce(f);
+  const std::vector<std::byte> header = redisbloom::encode_header(announced.chain);
   write_text(to, redisbloom::command_before(key, {1, header.size()}));
   to(header);
   write_text(to, redisbloom::command_after);
 
   layer_writer out(key, to);
-  std::size_t written = 0;
-  // Layers that somebody adds meanwhile are not in the header.
-  f.stored().visit_segments(0, [&](const segment_id&, const layer_state&, std::span<const std::byte> bits) {
-    if (written < announced.lengths.size()) {
-      out.write(bits);
-      ++written;
-    }
+  bool has_bits = false;
+  visit_announced(f, announced, [&](std::size_t /*layer*/, std::span<const std::byte> bits) {
+    has_bits = true;
+    out.write(bits);
   });
-  for (; written < announced.lengths.size(); ++written)
-    out.write(std::vector<std::byte>(announced.lengths[written]));
+  if (!has_bits)
+    for (const std::uint64_t bytes : announced.chain.lengths) out.write_zeros(bytes);
 }
 
 }  // namespace everseen

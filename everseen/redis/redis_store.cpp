@@ -307,6 +307,10 @@ std::unique_ptr<store::rebuild> redis_store::begin_rebuild(std::string_view name
   return begun;
 }
 
+std::optional<std::uint64_t> redis_store::longest_segment_bytes() const {
+  return max_string_bytes;
+}
+
 std::vector<std::string> redis_store::warnings() const {
   const session_pool::lease with = pool_->take();
   const std::string ask = encode({"INFO", "server"}) + encode({"INFO", "memory"}) +
@@ -343,7 +347,7 @@ class redis_store::restoring final : public store::restore {
   std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer) override {
     send_last();
     if (layer.shape.bytes > max_string_bytes)
-      throw format_error(
+      throw parameter_error(
           "a segment is longer than the 512 MiB of a Redis string; keep the filter in a file: store, or make "
           "one with more partitions of its keys");
     restore_layer(states_.at(id.partition), id, layer);

@@ -53,6 +53,8 @@ class redis_store final : public store {
   void reset(std::string_view name) override;
   [[nodiscard]] std::vector<std::string> warnings() const override;
   [[nodiscard]] bool is_remote() const noexcept override { return true; }
+  /// A Redis string ends at 512 MiB.
+  [[nodiscard]] std::optional<std::uint64_t> longest_segment_bytes() const override;
   std::unique_ptr<rebuild> begin_rebuild(std::string_view name, const spec& s,
                                          std::span<const partition_state> base) override;
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;

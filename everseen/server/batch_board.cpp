@@ -12,8 +12,9 @@ void write_word(verdict v, wire::reply_writer& to) {
   to.status(to_string(v));
 }
 
-void write_truth(verdict v, question asks, const std::string& fault, wire::reply_writer& to) {
-  switch (v) {
+void write_truth(const filter& by, const key_batch& batch, std::size_t i, question asks,
+                 wire::reply_writer& to) {
+  switch (batch.verdicts[i]) {
     case verdict::fresh:
       return to.truth(asks == question::add);
     case verdict::seen:
@@ -21,20 +22,20 @@ void write_truth(verdict v, question asks, const std::string& fault, wire::reply
     case verdict::late:
       return to.error("LATE the key is older than the window of the filter");
     case verdict::unknown:
-      return to.error(fault);
+      return to.error(text_of_unknown(by, batch.keys[i], batch.fault));
   }
 }
 
 }  // namespace
 
-void write_verdicts(const key_batch& batch, std::size_t first, std::size_t count, question asks,
-                    reply_shape shape, wire::reply_writer& to) {
+void write_verdicts(const filter& by, const key_batch& batch, std::size_t first, std::size_t count,
+                    question asks, reply_shape shape, wire::reply_writer& to) {
   if (shape != reply_shape::one) to.array(count);
   for (std::size_t i = first; i < first + count; ++i) {
     if (shape == reply_shape::words)
       write_word(batch.verdicts[i], to);
     else
-      write_truth(batch.verdicts[i], asks, batch.fault, to);
+      write_truth(by, batch, i, asks, to);
   }
 }
 
@@ -98,7 +99,7 @@ void batch_board::send(service& all, const std::function<void()>& done) {
 void batch_board::write_replies(service& all, wire::reply_writer& to) {
   for (const slot& s : slots_) {
     const group& g = groups_[s.group];
-    write_verdicts(g.batch, s.first, s.count, g.asks, s.shape, to);
+    write_verdicts(g.of->handle, g.batch, s.first, s.count, g.asks, s.shape, to);
   }
   for (std::size_t i = 0; i < open_groups_; ++i) {
     group& g = groups_[i];

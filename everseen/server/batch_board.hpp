@@ -59,7 +59,8 @@ class batch_board {
 };
 
 /// Writes the verdicts of one request.
-void write_verdicts(const key_batch& batch, std::size_t first, std::size_t count, question asks,
-                    reply_shape shape, wire::reply_writer& to);
+/// @param by  the filter that gave them    @pre the batch still has its keys
+void write_verdicts(const filter& by, const key_batch& batch, std::size_t first, std::size_t count,
+                    question asks, reply_shape shape, wire::reply_writer& to);
 
 }  // namespace everseen::server

@@ -106,7 +106,7 @@ void ask(call& c, question q) {
   const auto clock = f->has_window() ? std::optional(service::now()) : std::nullopt;
   if (!is_refused(c.all.filters(), q, batch)) judge(f->handle, q, batch, asked.when ? asked.when : clock);
   if (batch.is_stale) c.all.filters().forget(f);
-  write_verdicts(batch, 0, batch.keys.size(), q, reply_shape::words, c.reply);
+  write_verdicts(f->handle, batch, 0, batch.keys.size(), q, reply_shape::words, c.reply);
 }
 
 void add(call& c) {

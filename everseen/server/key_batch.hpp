@@ -19,7 +19,7 @@ enum class question : std::uint8_t {
 struct key_batch {
   std::vector<std::string_view> keys{};
   std::vector<verdict> verdicts{};
-  std::string fault{};    ///< the error reply for keys whose verdict is `unknown`
+  std::string fault{};    ///< the error reply for keys whose verdict is `unknown`, but see text_of_unknown
   bool is_stale = false;  ///< the filter must be opened anew before it is used again
 };
 

@@ -13,7 +13,13 @@ constexpr std::string_view out_of_memory = "OOM command not allowed when used me
 
 std::string text_of(const batch_failure& failure) {
   if (failure.why == batch_failure::cause::full) return "ERR non scaling filter is full";
+  if (failure.why == batch_failure::cause::key) return "ERR " + failure.message;
   return "OUTAGE " + failure.message;
+}
+
+std::string text_of_unknown(const filter& by, std::string_view key, const std::string& fault) {
+  const auto refusal = by.refusal_of(key);
+  return refusal ? "ERR " + *refusal : fault;
 }
 
 std::string text_of_current_exception() {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "everseen/core/assert.hpp"
-#include "everseen/core/error.hpp"
+#include "everseen/core/fitting_keys.hpp"
 #include "everseen/store/regrouped.hpp"
 
 namespace everseen {
@@ -14,9 +14,7 @@ namespace everseen {
 struct linked_filter::question {
   std::vector<std::string_view> keys{};
   std::vector<event_time> times{};
-  std::vector<digest> digests{};
   std::vector<verdict> verdicts{};
-  std::vector<std::size_t> strange{};  // keys that the older filter cannot have
 
   question(std::span<const partition_batch> batches, bool timed) {
     for (const partition_batch& batch : batches) {
@@ -25,7 +23,6 @@ struct linked_filter::question {
       for (std::size_t i = 0; timed && i < batch.keys.size(); ++i)
         times.push_back(batch.times[batch.times.size() == 1 ? 0 : i]);
     }
-    digests.resize(keys.size());
     verdicts.assign(keys.size(), verdict::fresh);
   }
 };
@@ -63,28 +60,14 @@ std::optional<predecessor> linked_filter::asks_first() const {
   return who_;
 }
 
-/// A key that the funnel of the older filter does not take (a word where it wants numbers) was never added to
-/// it. Such keys are rare: only a batch that has one is hashed key by key.
-void linked_filter::hash_for_older(question& q) const {
-  try {
-    hash_of_older_(q.keys, q.digests);
-    return;
-  } catch (const parameter_error&) {
-    // one of them at least
-  }
-  for (std::size_t i = 0; i < q.keys.size(); ++i) try {
-      q.digests[i] = hash_of_older_(q.keys[i]);
-    } catch (const parameter_error&) {
-      q.digests[i] = {};
-      q.strange.push_back(i);
-    }
-}
-
 std::optional<batch_failure> linked_filter::ask_older(question& q) const {
   const stored_filter& older = *older_;
   const spec& s = older.get_spec();
-  if (!older.wants_keys()) hash_for_older(q);
-  const partition_batch all{0, q.digests, q.times, q.verdicts, q.keys};
+  fitting_keys some;
+  some.take(hash_of_older_, {q.keys, q.times, q.verdicts});
+  const auto& [keys, times, out] = some.fitting();
+  if (keys.empty()) return {};
+  const partition_batch all{0, some.digests(), times, out, keys};
   batch_result asked;
   if (s.partitions == 1) {
     asked = older.check({&all, 1});
@@ -93,8 +76,9 @@ std::optional<batch_failure> linked_filter::ask_older(question& q) const {
     asked = older.check(sorted.batches());
     sorted.give_back();
   }
-  for (const std::size_t i : q.strange) q.verdicts[i] = verdict::fresh;
-  if (asked) return {};
+  asked = some.give_back(std::move(asked));
+  // A key that the older one cannot take is not in it.
+  if (asked || asked.error().why == batch_failure::cause::key) return {};
   batch_failure failure = std::move(asked.error());
   failure.message =
       "'" + name_ + "' asks '" + who_.name + "' first, which does not answer: " + failure.message;

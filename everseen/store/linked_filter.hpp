@@ -50,7 +50,6 @@ class linked_filter final : public stored_filter {
  private:
   struct question;
   [[nodiscard]] bool is_over() const { return who_.until && who_.is_over(now_()); }
-  void hash_for_older(question& q) const;
   [[nodiscard]] std::optional<batch_failure> ask_older(question& q) const;
   template <typename Judge>
   batch_result judge(std::span<const partition_batch> batches, Judge by_newer) const;

@@ -140,8 +140,8 @@ memory_store::shelf::entry& memory_store::shelf::at(std::string_view name) {
 }
 
 std::string memory_store::shelf::asked_by(std::string_view name, event_time now) const {
-  for (const auto& [other, entry] : filters)
-    if (entry.older && entry.older->name == name && !entry.older->is_over(now)) return other;
+  for (const auto& [other, each] : filters)
+    if (each.older && each.older->name == name && !each.older->is_over(now)) return other;
   return {};
 }
 

@@ -35,7 +35,7 @@ std::uint64_t count_set_bits(std::span<const std::byte> bits) noexcept {
 
 std::uint64_t recovered_keys(std::uint64_t counted, const geometry& shape, std::span<const std::byte> bits) {
   const double keys = sizing::keys_from_set_bits(shape, count_set_bits(bits));
-  constexpr double most = static_cast<double>(std::uint64_t{1} << 47);  // all bits set: as good as infinite
+  constexpr auto most = static_cast<double>(countless_keys);
   const auto expected = static_cast<double>(counted);
   if (keys <= expected + 3 * std::sqrt(expected)) return counted;
   return static_cast<std::uint64_t>(std::llround(std::min(keys, most)));

@@ -145,6 +145,9 @@ class store {
   /// what is free of the disk. A filter whose first layer exceeds it would never be filled.
   [[nodiscard]] virtual std::optional<std::uint64_t> room_bytes() const { return {}; }
 
+  /// The longest segment that this store can keep, whatever its room; nothing: any.
+  [[nodiscard]] virtual std::optional<std::uint64_t> longest_segment_bytes() const { return {}; }
+
   /// A filter under construction from segments made elsewhere. Becomes visible, whole, at commit(); dropped
   /// without a trace when destroyed before.
   class restore {

@@ -73,6 +73,7 @@ block_reader::block_reader(std::vector<std::string> paths, char separator, std::
     posix_fadvise(in.number(), 0, 0, POSIX_FADV_SEQUENTIAL);
     const auto size = regular_size(in.number());
     in.regular = size.has_value();
+    if (in.regular) in.begin = ::lseek(in.number(), 0, SEEK_CUR);
     known = known && in.regular;
     total += size.value_or(0);
   }
@@ -90,6 +91,19 @@ bool block_reader::next(block& into) {
   }
   into.number_ = next_number_++;
   return true;
+}
+
+bool block_reader::can_rewind() const noexcept {
+  return std::ranges::all_of(inputs_, &input::regular);
+}
+
+void block_reader::rewind() {
+  for (const input& in : inputs_)
+    if (::lseek(in.number(), in.begin, SEEK_SET) < 0) cannot("read again", in.path, errno);
+  current_ = 0;
+  carry_.clear();
+  next_number_ = 0;
+  failure_ = nullptr;
 }
 
 /// Reads until `into` holds whole records and nothing else.

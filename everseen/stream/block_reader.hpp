@@ -58,6 +58,12 @@ class block_reader {
   /// @throws storage_error  reading failed, or a record exceeds max_record_bytes
   [[nodiscard]] bool next(block& into);
 
+  /// Whether the input can be read again, as files can.
+  [[nodiscard]] bool can_rewind() const noexcept;
+  /// Begins again with the first record, as if nothing had been read.    @pre can_rewind()
+  /// @throws storage_error  the system refused
+  void rewind();
+
   /// Size of all inputs together, unless one of them is a pipe, a terminal or a device. Not known either when
   /// it seems to be 0: files of /proc say so of themselves, whatever they hold.
   [[nodiscard]] std::optional<std::uint64_t> total_bytes() const noexcept { return total_bytes_; }
@@ -71,6 +77,7 @@ class block_reader {
     std::string path;
     descriptor opened;  // none for standard input, which is not ours to close
     bool regular = false;
+    std::int64_t begin = 0;  // of a regular one: standard input may come from the middle of a file
     [[nodiscard]] int number() const noexcept;
   };
 

@@ -124,8 +124,7 @@ class worker {
   explicit worker(shared_state& shared)
       : shared_(shared),
         rule_(shared.options.key, shared.options.time),
-        every_record_is_key_(rule_.whole_record_is_key() &&
-                             shared.seen.get_spec().foreign.funnel == funnel_kind::bytes),
+        every_record_is_key_(rule_.whole_record_is_key() && shared.seen.hash().takes_every_key()),
         wants_keys_(shared.seen.stored().wants_keys()) {
     const dedup_options& options = shared.options;
     wanted_[static_cast<std::size_t>(options.wanted)] = true;
@@ -219,12 +218,9 @@ class worker {
 
   /// @return whether the filter can take such a key
   [[nodiscard]] bool hash_key(std::string_view key) {
-    try {
-      digests_.push_back(shared_.seen.hash()(key));
-      return true;
-    } catch (const parameter_error&) {
-      return false;
-    }
+    const auto hashed = shared_.seen.hash().try_hash(key);
+    if (hashed) digests_.push_back(*hashed);
+    return hashed.has_value();
   }
 
   std::span<const event_time> times() const noexcept {

@@ -125,6 +125,9 @@ TEST_F(Foreign, FiltersLiveOnRedisToo) {
 
 TEST_F(Foreign, FiltersThatAreTooLargeForARedisStringAreRefused) {
   const redis_server server;
+  given("printf '\\1\\5\\5\\0\\0\\0' > large.bloom; truncate -s $((6 + 8 * 83886080)) large.bloom");
+  EXPECT_THAT(sh("everseen import large --from guava large.bloom --store " + server.url()),
+              Complains(2, "536870912 in one at most", "file:"));
   EXPECT_THAT(sh("everseen create users --as guava64 --capacity 1G --store " + server.url()),
               Complains(2, "512 MiB"));
 }
@@ -133,6 +136,46 @@ TEST_F(Foreign, KeysThatAFunnelCannotTakeAreUsageErrors) {
   given("everseen create users --as guava64 --capacity 100 --funnel long -q");
   EXPECT_THAT(sh("everseen add users x7"), Complains(2, "'x7'", "64 bits"));
   EXPECT_THAT(sh("everseen check users x7"), Complains(2, "'x7'"));
+}
+
+/// More lines than are read or judged at a time, and words among them.
+TEST_F(Foreign, KeysThatAFunnelCannotTakeLeaveTheOthersTheirVerdicts) {
+  given(
+      "everseen create users --as guava64 --capacity 200k --funnel long -q; (seq 60000; echo oops; seq 60001 "
+      "120000; echo 1x) > lines");
+  EXPECT_THAT(sh("everseen add users < lines"),
+              AllOf(testing::Field(&program_result::out, HasSubstr(" fresh, ")),
+                    Complains(2, "'oops'", "key 60,001 of those given", "nor are 1 more",
+                              "the other 120,000 were judged")));
+  EXPECT_THAT(sh("seq 120000 | everseen check users -q"), Prints(IsEmpty()));
+  EXPECT_THAT(sh("everseen add users --verdicts 1 oops 2"),
+              AllOf(testing::Field(&program_result::out, "seen\t1\nseen\t2\n"), Complains(2, "'oops'")));
+  EXPECT_THAT(sh("everseen check users 1 oops 2"),
+              AllOf(testing::Field(&program_result::out, "seen\t1\nseen\t2\n"), Complains(2, "'oops'")));
+}
+
+TEST_F(Foreign, RebuildWithAKeyThatAFunnelCannotTakeLeavesTheFilterAsItWas) {
+  given("everseen create users --as guava64 --capacity 100 --funnel long -q; everseen add users -q 1");
+  EXPECT_THAT(sh("printf '2\\noops\\n' | everseen rebuild users"),
+              Complains(2, "'oops'", "key 2 of those given", "as it was"));
+  EXPECT_THAT(sh("everseen check users 1"), Prints("seen\t1\n"));
+}
+
+TEST_F(Foreign, RebuiltChainOfPowersOfTwoStaysOne) {
+  write("ids.dump", commands_of(chain_of_powers_of_two()));
+  given(
+      "everseen import ids --from redisbloom ids.dump && everseen rebuild ids --capacity 1000 -q < "
+      "/dev/null");
+  // 1,000 keys need 11,027 bits at half of the rate; 2^14 hold 1,485.
+  EXPECT_THAT(sh("everseen info ids --json | grep -w capacity"), Prints(HasSubstr("1485")));
+}
+
+TEST_F(Foreign, FilterWhoseBitsAreAllSetIsCalledFull) {
+  write("full.bloom", std::string("\x01\x05\x00\x00\x00\x10", 6) + std::string(128, '\xff'));
+  EXPECT_THAT(sh("everseen import f --from guava full.bloom"),
+              Prints("imported f: full, all of its bits are set\n"));
+  EXPECT_THAT(sh("seq 10 | everseen migrate f g --keys - -q && everseen info g"),
+              Prints(HasSubstr("keys          10\n")));
 }
 
 TEST_F(Foreign, LinesThatAFunnelCannotTakeAreLinesWithoutAKey) {
@@ -244,11 +287,65 @@ TEST_F(Migrate, GoesToAnotherStoreAndToAnotherSystem) {
               Prints(IsEmpty()));
 }
 
-TEST_F(Migrate, ThatIsKilledLeavesNothingBehind) {
+/// The feeder is only done with its lines when all but what a pipe holds was read.
+TEST_F(Migrate, ThatIsKilledWhileItReadsLeavesNothingBehind) {
   given("everseen create old && mkfifo keys");
-  EXPECT_THAT(sh("(seq 100000; sleep 60) > keys & feeder=$!; everseen migrate old new --keys keys & pid=$!; "
-                 "sleep 0.3; kill -9 $pid; kill $feeder; wait $pid; everseen list; ls -A store"),
-              testing::Field(&program_result::out, AllOf(HasSubstr("old"), Not(HasSubstr("new")))));
+  EXPECT_THAT(
+      sh("(seq 200000; touch was_read; sleep 60) > keys & feeder=$!; everseen migrate old new --keys keys "
+         "& pid=$!; until [ -e was_read ]; do sleep 0.01; done; kill -9 $pid; kill $feeder; wait $pid; "
+         "everseen list; ls -A store"),
+      testing::Field(&program_result::out, AllOf(HasSubstr("old"), Not(HasSubstr("new")))));
+}
+
+/// Where the kill came late, NEW is whole, and the next one may come earlier.
+TEST_F(Migrate, ThatIsKilledWhileItWritesMakesNothingVisible) {
+  given("everseen create old; seq 1000 > keys; everseen add old -q < keys");
+  EXPECT_THAT(sh("for i in $(seq 100); do"
+                 "  everseen migrate old new --keys keys --capacity 10M -q 2> /dev/null & pid=$!;"
+                 "  until compgen -G 'store/.new.*' || ! kill -0 $pid; do :; done > /dev/null 2>&1;"
+                 "  kill -9 $pid; wait $pid;"
+                 "  compgen -G 'store/.new.*' > /dev/null && break;"
+                 "  everseen check new -q < keys && everseen drop new < /dev/null > /dev/null; "
+                 "done 2> /dev/null; compgen -G 'store/.new.*' > /dev/null && everseen list && everseen "
+                 "migrate old new "
+                 "--keys keys && everseen check new -q < keys"),
+              Prints(AllOf(HasSubstr("old"), Not(HasSubstr("\nnew")), HasSubstr("migrated old to new"))));
+}
+
+TEST_F(Migrate, ReadsAPipeOnce) {
+  given("everseen create old && seq 1000 | everseen add old -q");
+  EXPECT_THAT(sh("mkfifo keys; seq 1000 > keys & everseen migrate old new --keys keys"),
+              Prints("migrated old to new: 1,000 keys given, 1,000 of them different, 0 unknown to old\n"));
+}
+
+TEST_F(Migrate, CountsTheKeysOfAFileThatIsStandardInput) {
+  given("everseen create old; seq 5000 > keys");
+  EXPECT_THAT(sh("everseen migrate old new --keys - -q < keys 2> /dev/null; everseen info new"),
+              Prints(AllOf(HasSubstr("keys          5,000\n"), HasSubstr("capacity      5,000"))));
+}
+
+TEST_F(Migrate, KeepsTheFunnelAndTheHash) {
+  given(
+      "seq 500 > ids; everseen create old --as guava32 --capacity 500 --error-rate 0.03 --funnel long && "
+      "everseen add old -q < ids && everseen migrate old new --keys ids --as guava64 -q && everseen create "
+      "fresh --as guava64 --capacity 500 --error-rate 0.03 --funnel long && everseen add fresh -q < ids");
+  EXPECT_THAT(sh("cmp <(everseen export new --to guava) <(everseen export fresh --to guava)"),
+              Prints(IsEmpty()));
+  given(
+      "everseen create secret --hash siphash && everseen add secret -q a && echo a | everseen migrate secret "
+      "moved --keys - -q");
+  EXPECT_THAT(sh("everseen info moved"), Prints(HasSubstr("siphash")));
+}
+
+TEST_F(Migrate, TakesAKeyThatTheOldOneCannotForOneThatItDoesNotKnow) {
+  given(
+      "everseen create old --as guava64 --capacity 500 --funnel long -q && everseen add old -q 1 2; printf "
+      "'id\\n1\\n2\\n' > ids");
+  EXPECT_THAT(sh("everseen migrate old new --keys ids 2> /dev/null"),
+              Prints(HasSubstr("3 keys given, 3 of them different, 1 unknown to old")));
+  EXPECT_THAT(sh("everseen migrate old other --keys ids --as guava32"),
+              Complains(2, "'id'", "key 1 of those given", "nothing was made"));
+  EXPECT_THAT(sh("everseen list | grep -c other; true"), Prints("0\n"));
 }
 
 TEST_F(Migrate, RefusesWhatCannotBe) {

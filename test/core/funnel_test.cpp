@@ -40,6 +40,11 @@ TEST(Funnel, RefusesWhatIsNoNumberOfItsType) {
   EXPECT_THROW(applied(funnel_kind::int64, "9223372036854775808"), parameter_error);
 }
 
+TEST(Funnel, SaysOfALongKeyOnlyItsBeginning) {
+  const std::string refusal = funnel_refusal(funnel_kind::int32, std::string(100'000, 'x'));
+  EXPECT_EQ(refusal, "the key '" + std::string(60, 'x') + "...' is not a whole number of 32 bits");
+}
+
 TEST(Funnel, IsFoundByName) {
   for (const funnel_kind each :
        {funnel_kind::bytes, funnel_kind::chars, funnel_kind::int32, funnel_kind::int64})

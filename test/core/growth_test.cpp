@@ -60,6 +60,15 @@ TEST(Growth, OfRedisBloomMultipliesTheKeysByItsExpansion) {
   EXPECT_THROW((void)growth::plan_layer(s, growth::max_layers), full_error);
 }
 
+TEST(Growth, OfRedisBloomGoesOnFarBeyondTheLayersOfOurOwn) {
+  const spec s =
+      filter({.capacity = 10, .error_rate = 0.4, .layout = layout_kind::redisbloom, .expansion = 1});
+  const growth::layer_plan late = growth::plan_layer(s, 55);
+  EXPECT_EQ(late.capacity, 10U);
+  EXPECT_EQ(late.shape.probes, 58U);  // 3, and one more with each
+  EXPECT_TRUE(growth::can_have(s, 55, 10));
+}
+
 TEST(Growth, OfRedisBloomEndsWhereALayerWouldNeedTooManyBitsOrProbes) {
   const spec vast = filter(
       {.capacity = 1 << 20, .error_rate = 0.01, .layout = layout_kind::redisbloom, .expansion = 32'768});
@@ -115,8 +124,9 @@ TEST(Growth, APartitionHasRoomForFiveStandardDeviationsMoreThanItsShare) {
 
 TEST(Growth, RefusesALayerBeyondTheLast) {
   const spec s = filter({.capacity = 1, .error_rate = 1e-3, .layout = layout_kind::classic});
-  EXPECT_NO_THROW(static_cast<void>(growth::plan_layer(s, growth::max_layers - 1)));
-  EXPECT_THROW(static_cast<void>(growth::plan_layer(s, growth::max_layers)), full_error);
+  EXPECT_NO_THROW(static_cast<void>(growth::plan_layer(s, growth::max_own_layers - 1)));
+  EXPECT_THROW(static_cast<void>(growth::plan_layer(s, growth::max_own_layers)), full_error);
+  EXPECT_FALSE(growth::can_have(s, growth::max_own_layers, 1));
 }
 
 TEST(Growth, RefusesALayerWhoseCapacityWouldWrapAround) {

@@ -164,6 +164,12 @@ TEST(Spec, OfAnotherSystemHasWhatThatSystemFixes) {
   EXPECT_EQ(bloom.foreign.expansion, 4U);
 }
 
+TEST(Spec, OfAnotherSystemMayErrMoreOftenThanNot) {
+  EXPECT_EQ(complaint({.capacity = 1'000, .error_rate = 0.7, .layout = layout_kind::guava64}), "none");
+  EXPECT_EQ(complaint({.capacity = 1'000, .error_rate = 0.7, .layout = layout_kind::redisbloom}), "none");
+  EXPECT_THAT(complaint({.capacity = 1'000, .error_rate = 0.7}), HasSubstr("error_rate 0.7"));
+}
+
 TEST(Spec, OfAnotherSystemRefusesWhatThatSystemDoesNotKnow) {
   using enum layout_kind;
   EXPECT_THAT(complaint({.layout = guava64, .probes = 5}), HasSubstr("leave them out"));

@@ -229,6 +229,63 @@ TEST(Filter, JudgesEveryChunkOfAFullFilter) {
     ASSERT_EQ(out[i], i % (many / 2) >= 20'000 ? unknown : i < many / 2 ? fresh : seen) << i;
 }
 
+// ---- keys that the filter cannot take
+
+filter make_filter_of_numbers() {
+  return make_filter(
+      make_spec({.capacity = 2 * many, .layout = layout_kind::guava64, .funnel = funnel_kind::int64}));
+}
+
+/// Numbers, each twice, and a word at each of the places.
+struct numbers_and_words {
+  explicit numbers_and_words(std::initializer_list<std::size_t> places) {
+    for (std::size_t i = 0; i < many; ++i) texts.push_back(std::to_string(i % (many / 2)));
+    for (const std::size_t place : places) texts[place] = "oops";
+    keys.assign(texts.begin(), texts.end());
+  }
+  std::vector<std::string> texts;
+  std::vector<std::string_view> keys;
+};
+
+TEST(Filter, KeyThatItCannotTakeIsUnknownAndAllOthersAreJudged) {
+  filter f = make_filter_of_numbers();
+  const numbers_and_words some{0, 20'000, many - 1};  // in the first, the second and the last chunk
+  std::vector<verdict> out(many);
+  const batch_result result = f.add(some.keys, out);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().why, batch_failure::cause::key);
+  EXPECT_THAT(result.error().message, HasSubstr("'oops' is not a whole number of 64 bits"));
+  EXPECT_EQ(result.error().done.unknown, 3U);
+  EXPECT_EQ(result.error().done.keys(), many);
+  // The number whose first place a word took is fresh at its second.
+  for (std::size_t i = 0; i < many; ++i)
+    ASSERT_EQ(out[i], some.keys[i] == "oops"                                    ? unknown
+                      : i < many / 2 || i == many / 2 || i == many / 2 + 20'000 ? fresh
+                                                                                : seen)
+        << i;
+  const batch_result asked = f.may_contain(some.keys, out);
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().done, (tally{.seen = many - 3, .unknown = 3}));
+}
+
+TEST(Filter, BatchOfNothingButKeysThatItCannotTakeChangesNothing) {
+  filter f = make_filter_of_numbers();
+  const std::vector<std::string_view> words = {"a", "b", ""};
+  std::vector<verdict> out(words.size(), fresh);
+  const batch_result result = f.add(words, out);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().done, (tally{.unknown = 3}));
+  EXPECT_THAT(out, Each(unknown));
+  EXPECT_EQ(f.info().segments, 0U);
+}
+
+TEST(Filter, TellsWhichKeysItCannotTake) {
+  EXPECT_THAT(make_filter_of_numbers().refusal_of("x7"), testing::Optional(HasSubstr("'x7'")));
+  EXPECT_EQ(make_filter_of_numbers().refusal_of("7"), std::nullopt);
+  EXPECT_EQ(make_filter().refusal_of("x7"), std::nullopt);
+  EXPECT_THROW(make_filter_of_numbers().add("x7"), parameter_error);
+}
+
 /// Fails in its n-th add and knows no answer then.
 class failing_filter : public stored_filter {
  public:
@@ -280,6 +337,20 @@ TEST(Filter, LeavesTheRestUnknownAfterAFailureSoThatARetryIsRight) {
   ASSERT_TRUE(f.add(std::span(some.keys).subspan(answered), again));
   std::copy(again.begin(), again.end(), first_unknown);
   EXPECT_EQ(out, expected);
+}
+
+TEST(Filter, OutageOutweighsAKeyThatItCannotTake) {
+  const spec s = make_filter_of_numbers().get_spec();
+  filter f("f", std::make_shared<failing_filter>(memory_store().create("f", s), 2));
+  const numbers_and_words some{1};
+  std::vector<verdict> out(many);
+  const batch_result result = f.add(some.keys, out);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().why, batch_failure::cause::storage);
+  EXPECT_EQ(result.error().done.keys(), many);
+  EXPECT_EQ(out[0], fresh);
+  EXPECT_EQ(out[1], unknown);
+  EXPECT_EQ(out[many - 1], unknown);
 }
 
 TEST(Filter, ThrowsWhatASingleKeyMeets) {

@@ -10,6 +10,7 @@
 
 #include "everseen/core/bytes.hpp"
 #include "everseen/filter/open_store.hpp"
+#include "everseen/store/memory_store.hpp"
 
 #include "test/compat/vectors.hpp"
 #include "test/support/foreign_files.hpp"
@@ -169,6 +170,99 @@ TEST_F(ForeignFile, OfRedisBloomThatCannotGoOnByItsRulesIsRefused) {
                      "layer 0 uses");
 }
 
+TEST_F(ForeignFile, OfRedisBloomWithMoreLayersThanOursHaveGoesOn) {
+  chain theirs = chain::reserve({0.4, 1, 1, true});
+  for (int i = 0; theirs.layers.size() < 45; ++i) theirs.add(std::to_string(i));
+  import_redisbloom(*store_, "r", file_of(commands_of(theirs)));
+  filter ours("r", store_->open("r", access::write));
+  for (int i = 0; theirs.layers.size() < 60; ++i)
+    ASSERT_EQ(ours.add("more " + std::to_string(i)), theirs.add("more " + std::to_string(i))) << i;
+  EXPECT_EQ(exported_redisbloom(ours), commands_of(theirs));
+}
+
+// What is sound and cannot be here is no damage: another advice, and another exit code.
+
+TEST_F(ForeignFile, OfRedisBloomWithMoreProbesThanEverseenSetsIsRefused) {
+  chain theirs = chain::reserve({0.4, 1, 1, true});
+  for (int i = 0; theirs.layers.back().probes <= 64; ++i) theirs.add(std::to_string(i));
+  refuses_redisbloom<parameter_error>(file_of(commands_of(theirs)), "");
+}
+
+TEST_F(ForeignFile, OfRedisBloomThatErrsLessThanEverseenCanIsRefused) {
+  refuses_redisbloom<parameter_error>(file_of(commands_of(chain::reserve({1e-16, 100, 2, false}))),
+                                      "migrate");
+}
+
+TEST_F(ForeignFile, OfRedisBloomWithTheHashOf32BitsIsRefused) {
+  refuses_redisbloom<parameter_error>(
+      file_of(tampered([](chain& x) { x.flags &= ~compat::redisbloom::flags::wide_hash; })),
+      "before version 2.0");
+}
+
+/// A store whose segments end early, as Redis's do.
+class short_store final : public memory_store {
+ public:
+  [[nodiscard]] std::optional<std::uint64_t> longest_segment_bytes() const override { return 64; }
+};
+
+TEST_F(ForeignFile, LongerThanTheStoreKeepsIsRefused) {
+  store_ = std::make_shared<short_store>();
+  refuses_guava<parameter_error>(file_of(guava_of_strings()), "keeps 64 in one at most");
+  refuses_redisbloom<parameter_error>(file_of(commands_of(grown_chain())), "keeps 64 in one at most");
+}
+
+/// Calls something between what an export asks first and what it asks then, as another process may.
+class watched_filter final : public stored_filter {
+ public:
+  watched_filter(std::shared_ptr<stored_filter> real, std::function<void()> between)
+      : real_(std::move(real)), between_(std::move(between)) {}
+
+  [[nodiscard]] const spec& get_spec() const noexcept override { return real_->get_spec(); }
+  batch_result add(std::span<const partition_batch> batches) override { return real_->add(batches); }
+  batch_result check(std::span<const partition_batch> batches) const override {
+    return std::as_const(*real_).check(batches);
+  }
+  [[nodiscard]] partition_state state(std::uint32_t partition) const override {
+    return real_->state(partition);
+  }
+  void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override {
+    between_();
+    real_->visit_segments(partition, visit);
+  }
+  void sync() override {}
+
+ private:
+  std::shared_ptr<stored_filter> real_;
+  std::function<void()> between_;
+};
+
+TEST_F(ForeignFile, OfAFilterThatIsEmptiedMeanwhileIsNotWritten) {
+  const auto emptied = [&](const std::string& name, bool filled_again) {
+    import_redisbloom(*store_, name, file_of(commands_of(grown_chain())));
+    return filter(name, std::make_shared<watched_filter>(store_->open(name, access::write), [=, this] {
+                    store_->reset(name);
+                    if (filled_again) filter(name, store_->open(name, access::write)).add("another");
+                  }));
+  };
+  EXPECT_THAT([&] { (void)exported_redisbloom(emptied("a", false)); },
+              ThrowsMessage<storage_error>(HasSubstr("emptied")));
+  EXPECT_THROW((void)exported_redisbloom(emptied("b", true)), storage_error);
+  EXPECT_THROW((void)dump_redisbloom(emptied("c", false), 1), storage_error);
+  EXPECT_THROW((void)dump_redisbloom(emptied("d", true), 1), storage_error);
+}
+
+TEST_F(ForeignFile, OfAnEmptyFilterIsWrittenAsKeysArrive) {
+  const filter f(
+      "r",
+      std::make_shared<watched_filter>(
+          store_->create(
+              "r", store_->plan({.capacity = 100, .error_rate = 0.01, .layout = layout_kind::redisbloom})),
+          [&] { filter("r", store_->open("r", access::write)).add("early"); }));
+  const std::string text = exported_redisbloom(f);
+  import_redisbloom(*store_, "copy", file_of(text));
+  EXPECT_TRUE(filter("copy", store_->open("copy", access::read)).may_contain("early"));
+}
+
 TEST_F(ForeignFile, IsWrittenOnlyOfAFilterOfThatSystem) {
   const filter own("own", store_->create("own", store_->plan({})));
   EXPECT_THAT([&] { (void)exported_guava(own); }, ThrowsMessage<parameter_error>(HasSubstr("guava64")));
@@ -182,13 +276,7 @@ TEST_F(ForeignFile, IsNotImportedUnderANameThatIsTaken) {
 }
 
 TEST_F(ForeignFile, OfChainsOfPowersOfTwoGoesOnWithThem) {
-  chain theirs = chain::reserve({0.01, 100, 2, true});
-  // As made without NOROUND: 2^10 bits hold what 974 are enough for, and some keys more.
-  theirs.flags &= ~compat::redisbloom::flags::exact_size;
-  compat::redisbloom::layer& first = theirs.layers[0];
-  first.log2_bits = 11;
-  first.bits.assign(256, std::byte{0});
-  first.capacity = 185;
+  chain theirs = chain_of_powers_of_two();
   import_redisbloom(*store_, "r", file_of(commands_of(theirs)));
   filter ours("r", store_->open("r", access::write));
   for (int i = 0; i < 900; ++i) ASSERT_EQ(ours.add(std::to_string(i)), theirs.add(std::to_string(i))) << i;

@@ -1,5 +1,6 @@
 // Input of any shape gives an error and changes nothing.
 
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 namespace everseen::redis_module {
 namespace {
 
+using namespace std::chrono_literals;
 using test::add_keys;
 using test::random_digests;
 using ::testing::StartsWith;
@@ -92,10 +94,15 @@ TEST_F(BadInput, WordsThatAreNotWhatTheyMustBeAreRefused) {
     words[5] = bad;
     EXPECT_THAT(run(words), StartsWith("-ERR")) << bad.size();
   }
-  for (const std::string life : {"0", "-1"}) {
+  for (const std::string life : {"0", "-1", "9223372036854775807"}) {
     auto words = add();
     words[6] = life;
     EXPECT_THAT(run(words), StartsWith("-ERR"));
+  }
+  for (const std::string& token : {state_, state_ + ":0.0", std::string("other:t:me")}) {
+    auto words = add();
+    words[2] = token;
+    EXPECT_THAT(run(words), StartsWith("-ERR the token")) << token;
   }
   auto words = add();
   words[4] = "1";
@@ -156,13 +163,16 @@ TEST_F(BadInput, KeysOfOtherTypesAreRefused) {
   for (const std::string key : {"text", "list", "hash", "none"}) {
     auto words = add();
     words[1] = key;
+    words[2] = key + ":t:me";
     EXPECT_THAT(run(words), testing::AnyOf("M", StartsWith("C"))) << key;
     for (const std::string command : {"EVERSEEN.ADDKEYS", "EVERSEEN.CHECKKEYS", "EVERSEEN.EXPLAIN"})
       EXPECT_THAT(run({command, key, "a"}), StartsWith("-")) << command << ' ' << key;
     EXPECT_THAT(run({"EVERSEEN.INFO", key}), StartsWith("-")) << key;
   }
+  run({"LPUSH", state_ + ":t:list", "x"});
+  before_ = content(server_);
   auto words = add();
-  words[2] = "list";
+  words[2] = state_ + ":t:list";
   EXPECT_THAT(run(words), StartsWith("-WRONGTYPE"));
   expect_nothing_changed();
 }
@@ -191,7 +201,14 @@ TEST_F(BadInput, DamagedStatesAreRefused) {
   expect_refused("count");
   run({"HDEL", state_, "keys:0.0"});
   expect_refused("no count");
-  run({"HSET", state_, "keys:0.0", "50", "epoch", "x"});
+  for (const std::string count : {"050", "+50", "9223372036854775807", "18446744073709551615"}) {
+    run({"HSET", state_, "keys:0.0", count});
+    expect_refused("a count that the server does not raise");
+  }
+  run({"HSET", state_, "keys:0.0", "50", "ends_at", "soon"});
+  expect_refused("end");
+  run({"HDEL", state_, "ends_at"});
+  run({"HSET", state_, "epoch", "x"});
   expect_refused("epoch");
 }
 
@@ -244,6 +261,102 @@ TEST_F(BadInput, UserWhoMayNotMakeSegmentsMakesNone) {
                                                           {"EVERSEEN.ADDKEYS", state, "a"}};
   EXPECT_THAT(test::raw_commands(server_.unix_path(), commands).back(), StartsWith("-NOPERM"));
   EXPECT_EQ(content(server_), before);
+}
+
+/// What a user may do who has rights on some keys alone.
+class Rights : public BadInput {
+ protected:
+  void give(const std::vector<std::string>& keys) const {
+    std::vector<std::string> words = {"ACL", "SETUSER", "eve", "on", ">secret", "resetkeys", "+@all"};
+    for (const std::string& key : keys) words.push_back("~" + key);
+    run(words);
+  }
+  [[nodiscard]] std::string as_eve(std::vector<std::string> words) const {
+    const std::vector<std::vector<std::string>> both = {{"AUTH", "eve", "secret"}, std::move(words)};
+    return test::raw_commands(server_.unix_path(), both).back();
+  }
+};
+
+TEST_F(Rights, WhoMayNotTouchWhatExpiresEndsNoSlice) {
+  const auto filter = filter_at(
+      server_, "w", {.capacity = 100, .error_rate = 1e-9, .window = window_spec{600s, 10}, .partitions = 1});
+  run({"EVERSEEN.ADDKEYS", "everseen:w", "alice"});
+  const std::string state = state_of(server_, "w");
+  const auto today = filter->state(0).slices.at(0).index;
+  const std::string later = std::to_string(today + 1000);
+  give({state, state + ":t:*", state + ":f", state + ":" + later + ".0"});
+  const std::string before = content(server_);
+  EXPECT_THAT(as_eve({"EVERSEEN.ADD", state, state + ":t:eve", run({"HGET", state, "epoch"}), later, sequence,
+                      "600000", packed(3)}),
+              StartsWith("-NOPERM"));
+  EXPECT_EQ(content(server_), before);
+  EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:w", "alice"}), "1");
+}
+
+// The first segment takes some keys, and the user may not make the second.
+TEST_F(Rights, WhatWasAddedBeforeARefusalIsAnsweredAndRemembered) {
+  give({state_, state_ + ":t:*", state_ + ":0.0"});
+  auto words = add();
+  words.back() = packed(3000);
+  const std::string said = as_eve(words);
+  EXPECT_THAT(said, testing::MatchesRegex("[01]+"));
+  EXPECT_GT(said.size(), 900U);
+  EXPECT_LT(said.size(), 3000U);
+  EXPECT_EQ(run({"GET", state_ + ":t:me"}), sequence + said);
+  EXPECT_EQ(run(words), said) << "also by who may do all";
+  words[5] = "00000000000000000002";
+  words.back() = words.back().substr(16 * said.size());
+  EXPECT_THAT(as_eve(words), StartsWith("-NOPERM"));
+  EXPECT_EQ(run(words), std::string(3000 - said.size(), '0'));
+}
+
+class Slices : public BadInput {
+ protected:
+  Slices() {
+    (void)filter_at(server_, "w", {.capacity = 100, .error_rate = 1e-9, .window = window, .partitions = 1});
+    state_ = state_of(server_, "w");
+  }
+  [[nodiscard]] std::string add_in(window::slice_index slice, const std::string& digests) {
+    return run({"EVERSEEN.ADD", state_, state_ + ":t:me", run({"HGET", state_, "epoch"}),
+                std::to_string(slice), next_sequence(), "600000", digests});
+  }
+  [[nodiscard]] std::string check_in(window::slice_index slice, const std::string& digests) const {
+    return run({"EVERSEEN.CHECK", state_, run({"HGET", state_, "epoch"}), std::to_string(slice), digests});
+  }
+  std::string next_sequence() {
+    return std::to_string(std::uint64_t{10'000'000'000'000'000'000U} + ++calls_);
+  }
+
+  static constexpr window_spec window{600s, 10};
+  std::uint64_t calls_ = 0;
+};
+
+TEST_F(Slices, BeyondTimeAreRefused) {
+  constexpr window::slice_index today = 28'000'000, least = std::numeric_limits<window::slice_index>::min(),
+                                most = std::numeric_limits<window::slice_index>::max();
+  ASSERT_EQ(add_in(today, packed(3)), "000");
+  const auto first = window::slice_at(window, event_time::min()),
+             last = window::slice_at(window, event_time::max());
+  const std::string before = content(server_);
+  // Of these some come back to today if they are made into milliseconds.
+  for (const auto slice : {least, most, today + (window::slice_index{1} << 59),
+                           today - (window::slice_index{1} << 62), first - 1, last + 1}) {
+    EXPECT_THAT(add_in(slice, packed(3)), StartsWith("-ERR no time")) << slice;
+    EXPECT_THAT(check_in(slice, packed(3)), StartsWith("-ERR no time")) << slice;
+  }
+  EXPECT_EQ(content(server_), before);
+}
+
+TEST_F(Slices, AtTheEndsOfTimeAreAsGoodAsOthers) {
+  const auto first = window::slice_at(window, event_time::min()),
+             last = window::slice_at(window, event_time::max());
+  EXPECT_EQ(add_in(first, packed(3)), "000");
+  EXPECT_EQ(add_in(first, packed(3)), "111");
+  EXPECT_EQ(add_in(0, packed(3)), "000");
+  EXPECT_EQ(add_in(first, packed(3)), "222") << "late";
+  EXPECT_EQ(check_in(first, packed(3)), "222");
+  EXPECT_EQ(add_in(last, packed(3)), "000");
+  EXPECT_EQ(check_in(last, packed(4)), "1110");
 }
 
 /// Words at random, some of them right.

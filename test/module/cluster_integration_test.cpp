@@ -78,6 +78,49 @@ TEST_F(Cluster, WhileASlotMovesNothingIsDamagedAndNothingIsMade) {
     EXPECT_EQ(there().run({"EVERSEEN.CHECKKEYS", state_, "key" + std::to_string(i)}), "1") << i;
 }
 
+// The server that a slot goes to: it is asked by who says ASKING, and has some of the keys.
+class ClusterTarget : public Cluster {
+ protected:
+  void move(const std::string& key) {
+    ASSERT_EQ(here().run({"MIGRATE", "127.0.0.1", std::to_string(there().port()), key, "0", "5000"}), "OK");
+  }
+  std::string ask_there(std::vector<std::string> words) {
+    const std::vector<std::vector<std::string>> both = {{"ASKING"}, std::move(words)};
+    return test::raw_commands(there().unix_path(), both).back();
+  }
+};
+
+TEST_F(ClusterTarget, TakesASegmentThatHasNotArrivedForNoDamage) {
+  (void)make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
+  ASSERT_EQ(here().run({"EVERSEEN.ADDKEYS", state_, "alice"}), "1");
+  cluster_.begin_to_move(slot_, from_, to_);
+  move(state_);
+  const std::string epoch = ask_there({"HGET", state_, "epoch"});
+  const std::string digests(16, 'x');
+  EXPECT_THAT(ask_there({"EVERSEEN.CHECK", state_, epoch, "0", digests}), StartsWith("-TRYAGAIN"));
+  EXPECT_THAT(ask_there({"EVERSEEN.CHECKKEYS", state_, "alice"}), StartsWith("-TRYAGAIN"));
+  EXPECT_THAT(ask_there({"EVERSEEN.ADDKEYS", state_, "bob"}), StartsWith("-TRYAGAIN"));
+  cluster_.move_keys(slot_, from_, to_);
+  EXPECT_EQ(ask_there({"EVERSEEN.CHECKKEYS", state_, "alice"}), "1");
+  cluster_.finish_to_move(slot_, to_);
+}
+
+// The other server may have begun to make it, and what it made comes later and takes the place of ours.
+TEST_F(ClusterTarget, MakesNoSegmentWhileOthersAreOnTheirWay) {
+  (void)make({.capacity = 10, .error_rate = 1e-9, .partitions = 1});
+  ASSERT_EQ(here().run({"EVERSEEN.ADDKEYS", state_, "alice"}), "1");
+  ASSERT_EQ(here().run({"SETRANGE", state_ + ":0.1", "63", "x"}), "64");
+  cluster_.begin_to_move(slot_, from_, to_);
+  for (const std::string& key : {state_, state_ + ":0.0", state_ + ":f"}) move(key);
+  std::string said;
+  for (int i = 0; i < 40; ++i) {
+    said = ask_there({"EVERSEEN.ADDKEYS", state_, "key" + std::to_string(i)});
+    EXPECT_THAT(said, AnyOf("1", StartsWith("-TRYAGAIN"))) << i;
+  }
+  EXPECT_THAT(said, StartsWith("-TRYAGAIN"));
+  EXPECT_EQ(ask_there({"EXISTS", state_ + ":0.1"}), "0");
+}
+
 TEST_F(Cluster, ClientRidesOutAMoveWhileItAdds) {
   const auto filter = make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1}, "");
   random_digests random(3);

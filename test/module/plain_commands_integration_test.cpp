@@ -1,12 +1,14 @@
 // Keys as they are, as redis-cli and clients in other languages send them.
 
+#include <algorithm>
 #include <chrono>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "everseen/filter/filter.hpp"
 
 #include "test/module/module_server.hpp"
 
@@ -25,7 +27,7 @@ class PlainCommands : public testing::Test {
   std::shared_ptr<stored_filter> make(spec_request request) {
     return filter_at(server_, "f", std::move(request));
   }
-  [[nodiscard]] std::string run(std::initializer_list<std::string> words) const { return server_.run(words); }
+  std::string run(std::initializer_list<std::string> words) const { return server_.run(words); }
 
   redis_server server_{test::with_module()};
 };
@@ -71,6 +73,67 @@ TEST_F(PlainCommands, SayThatALargeFilterIsBeingEnlarged) {
   EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "0");
 }
 
+// All partitions need a segment, and the server is held up no longer than by one.
+TEST_F(PlainCommands, MakeNoMoreSegmentsInACallThanTakeAMoment) {
+  (void)make(
+      {.capacity = 10'000'000, .error_rate = 1e-3, .layout = layout_kind::line_8x64, .partitions = 16});
+  const auto memory = [&] { return std::stoull(field_of(server_, "memory", "used_memory_dataset")); };
+  std::vector<std::string> words = {"EVERSEEN.ADDKEYS", "everseen:f"};
+  for (int i = 0; i < 500; ++i) words.push_back("key" + std::to_string(i));
+  const auto before = memory();
+  const std::string said = test::raw_command(server_.unix_path(), words);
+  EXPECT_LT(memory() - before, std::uint64_t{6} << 20);
+  EXPECT_THAT(said, HasSubstr("-GROWING "));
+  EXPECT_THAT(said, testing::StartsWith("1"));
+  std::string last = said;
+  for (int calls = 0; calls < 20 && last.find("-GROWING ") != std::string::npos; ++calls)
+    last = test::raw_command(server_.unix_path(), words);
+  words[0] = "EVERSEEN.CHECKKEYS";
+  EXPECT_EQ(test::raw_command(server_.unix_path(), words).find_first_not_of("1\n"), std::string::npos);
+}
+
+// Bits that lie anywhere are told to followers one by one.
+TEST_F(PlainCommands, AddNoMoreKeysInACallThanFollowersAreToldOfInAMoment) {
+  (void)make({.capacity = 100'000,
+              .error_rate = 1e-6,
+              .layout = layout_kind::classic,
+              .probes = 16,
+              .partitions = 2});
+  while (run({"EVERSEEN.ADDKEYS", "everseen:f", "a", "b", "c", "d", "e", "f"}).find("-GROWING") !=
+         std::string::npos) {
+  }
+  std::vector<std::string> words = {"EVERSEEN.ADDKEYS", "everseen:f"};
+  for (int i = 0; i < 5000; ++i) words.push_back("key" + std::to_string(i));
+  const auto fresh_now = [&] {
+    const std::string said = test::raw_command(server_.unix_path(), words);
+    EXPECT_EQ(said.find("-GROWING"), std::string::npos);
+    return std::ranges::count(said, '1');
+  };
+  run({"CONFIG", "SET", "appendonly", "yes"});
+  EXPECT_EQ(fresh_now(), 2048);
+  EXPECT_THAT(test::raw_command(server_.unix_path(), words), HasSubstr("-LIMIT "));
+  EXPECT_EQ(fresh_now(), 5000 - 2 * 2048);
+  run({"CONFIG", "SET", "appendonly", "no"});
+  for (std::size_t i = 2; i < words.size(); ++i) words[i] += "b";
+  EXPECT_EQ(fresh_now(), 5000) << "nobody follows";
+}
+
+// Its keys are numbers to the program that made it.
+TEST_F(PlainCommands, TakeTheKeysOfAFilterOfGuavaAsThatDoes) {
+  const auto made = make(
+      {.capacity = 1000, .error_rate = 1e-9, .layout = layout_kind::guava64, .funnel = funnel_kind::int64});
+  filter f("f", made);
+  ASSERT_EQ(f.add("42"), verdict::fresh);
+  EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:f", "42", "+42", "43"}).substr(0, 2), "1\n");
+  EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "42", "43"}), "0\n1");
+  EXPECT_TRUE(f.may_contain("43"));
+  const std::string said = run({"EVERSEEN.ADDKEYS", "everseen:f", "44", "alice", "45", "bob", "42"});
+  EXPECT_THAT(said, testing::MatchesRegex("1\n-UNFIT [^\n]*\n1\n-UNFIT [^\n]*\n0")) << "each key by itself";
+  const std::string state = state_of(server_, "f");
+  EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", state, "44", "42"}), "1\n1") << "by its partition, too";
+  EXPECT_THAT(run({"EVERSEEN.EXPLAIN", "everseen:f", "44"}), testing::Not(HasSubstr(": 0")));
+}
+
 TEST_F(PlainCommands, SayWhereThereIsNoRoom) {
   (void)make({.capacity = 2, .error_rate = 1e-9, .growth = growth_kind::refuse, .partitions = 1});
   EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice", "bob"}), "1\n1");
@@ -80,10 +143,8 @@ TEST_F(PlainCommands, SayWhereThereIsNoRoom) {
 
 TEST_F(PlainCommands, GoByTheServersClockInAWindow) {
   (void)make({.capacity = 100, .error_rate = 1e-9, .window = window_spec{400ms, 2}});
-  EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "1");
-  EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "0");
-  std::this_thread::sleep_for(1s);
-  EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}), "0") << "the window has passed";
+  EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice", "alice"}), "1\n0") << "at one time";
+  test::wait_until([&] { return run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}) == "0"; }, "it is over");
   EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "1");
   EXPECT_EQ(run({"HLEN", state_of(server_, "f")}), "3") << "what expired has gone";
 }
@@ -117,6 +178,16 @@ TEST_F(PlainCommands, LeaveAFilterAloneThatIsBeingRebuilt) {
   redis::redis_store store(redis::parse_redis_url(server_.url()));
   const auto rebuild = store.begin_rebuild("f", filter->get_spec(), {});
   EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), StartsWith("-REBUILDING "));
+}
+
+// What is added meanwhile goes to the new one, partition by partition.
+TEST_F(PlainCommands, DoNotKnowWhatAReplacedPartitionLacks) {
+  (void)make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
+  EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "1");
+  (void)run({"HSET", state_of(server_, "f"), "closed", "1"});
+  const std::string said = run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice", "bob"});
+  EXPECT_THAT(said, StartsWith("1\n-REBUILDING "));
+  EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "bob"}), StartsWith("-REBUILDING "));
 }
 
 TEST_F(PlainCommands, InfoTellsWhatTheFilterIs) {
@@ -155,6 +226,12 @@ TEST_F(PlainCommands, AreCountedInInfo) {
   EXPECT_EQ(count("seen"), "2");
   EXPECT_EQ(count("growths"), "1");
   EXPECT_EQ(count("refusals"), "1");
+  (void)run({"DEL", state_of(server_, "f") + ":0.0"});
+  (void)run({"EVERSEEN.ADDKEYS", "everseen:f", "dave"});
+  (void)run({"EVERSEEN.CHECKKEYS", "everseen:f", "dave"});
+  EXPECT_EQ(count("keys_added"), "3") << "it got no verdict";
+  EXPECT_EQ(count("keys_checked"), "2");
+  EXPECT_EQ(count("refusals"), "3");
 }
 
 }  // namespace

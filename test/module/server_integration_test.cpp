@@ -61,6 +61,15 @@ TEST(Server, TellsListenersOfTheKeyspace) {
   EXPECT_EQ(listening.next(), "everseen.add") << "of bob; alice was there";
 }
 
+TEST(Server, WithoutACommandThatBatchesNeedDoesNotLoadTheModule) {
+  for (const std::string command : {"SETRANGE", "HINCRBY", "SET", "BITFIELD"}) {
+    const redis_server server(
+        std::vector<std::string>{"--enable-module-command", "yes", "--rename-command", command, "other"});
+    EXPECT_THAT(server.run({"MODULE", "LOAD", test::with_module().back()}), StartsWith("-ERR")) << command;
+    EXPECT_EQ(server.run({"PING"}), "PONG");
+  }
+}
+
 TEST(Server, TransactionWithBatchesIsOneStep) {
   const redis_server server(test::with_module());
   (void)filter_at(server, "f", {.capacity = 100, .error_rate = 1e-9});

@@ -42,3 +42,12 @@ if [[ -x "$prefix/bin/everseen" ]]; then
   test -s "$prefix/share/doc/everseen/doc/semantics.md"
   bash -n "$prefix/share/bash-completion/completions/everseen"
 fi
+
+echo "== the Debian package"
+cpack --config "$build_tree/CPackConfig.cmake" -B "$work/package" >"$work/cpack.log" || { cat "$work/cpack.log"; exit 1; }
+unpacked="$work/unpacked"
+dpkg-deb --extract "$work"/package/everseen_*.deb "$unpacked"
+dpkg-deb --field "$work"/package/everseen_*.deb Depends | grep -q libhiredis
+test -s "$unpacked/usr/lib/redis/modules/everseen.so"
+test -s "$unpacked/usr/share/doc/everseen/doc/module.md"
+[[ $(printf 'a\nb\na\n' | "$unpacked/usr/bin/everseen" dedup) == $'a\nb' ]]

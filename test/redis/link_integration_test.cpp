@@ -88,6 +88,18 @@ TEST_F(Link, OlderOneMayBeAnotherProgramsThatGoesOn) {
   EXPECT_FALSE(is_known_to_original(server_, a, "ours"));
 }
 
+TEST_F(Link, KeyThatTheOlderOneCannotTakeIsNotInIt) {
+  filter older =
+      create("old", {.capacity = 1'000, .layout = layout_kind::guava64, .funnel = funnel_kind::int64});
+  (void)add_to(older, {"1", "2"});
+  create("new", {.capacity = 1'000});
+  link("old", "new");
+  filter f = open("new");
+  EXPECT_THAT(add_to(f, {"1", "oops", "3", "oops"}).verdicts,
+              ElementsAre(verdict::seen, verdict::fresh, verdict::fresh, verdict::seen));
+  EXPECT_THAT(add_to(f, {"word"}).verdicts, ElementsAre(verdict::fresh));
+}
+
 TEST_F(Link, KeysOfAWindowAreJudgedByTheirTime) {
   const event_time now(1'700'000'000'000ms);
   filter older = create("old", {.capacity = 1'000, .window = window_spec{10min, 10}});

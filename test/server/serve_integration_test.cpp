@@ -70,6 +70,47 @@ TEST(Serve, TakesARequestOfManyMegabytes) {
   EXPECT_EQ(client.ask(madd("f", 0, keys), reply.size()), reply);
 }
 
+/// A store of files with a filter of Guava whose keys are numbers.
+std::string store_of_numbers(const scratch_directory& home) {
+  std::string store = "file:" + (home.path() / "store").string();
+  const program_result made =
+      run_program({EVERSEEN_PROGRAM, "create", "ids", "--as", "guava64", "--capacity", "100k", "--error-rate",
+                   "1e-12", "--funnel", "long", "--store", store});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  return store;
+}
+
+const std::string refused_word = "-ERR the key 'oops' is not a whole number of 64 bits\r\n";
+
+TEST(Serve, RefusesAKeyThatAFilterCannotTakeAndJudgesTheOthersOfItsPipeline) {
+  const scratch_directory home;
+  const serving server(store_of_numbers(home));
+  const std::string expected = "*3\r\n:1\r\n" + refused_word + ":1\r\n:1\r\n" + refused_word + ":0\r\n";
+  EXPECT_EQ(raw_client(server.path())
+                .ask(encoded({"BF.MADD", "ids", "1", "oops", "2"}) + encoded({"BF.ADD", "ids", "3"}) +
+                         encoded({"BF.ADD", "ids", "oops"}) + encoded({"BF.ADD", "ids", "1"}),
+                     expected.size()),
+            expected);
+}
+
+TEST(Serve, TellsNoClientOfAKeyThatAnotherOneGot) {
+  const scratch_directory home;
+  const serving server(store_of_numbers(home));
+  constexpr std::size_t clients = 4, requests = 500;
+  std::vector<std::thread> threads;
+  for (std::size_t c = 0; c < clients; ++c)
+    threads.emplace_back([&, c] {
+      raw_client client(server.path());
+      for (std::size_t i = 0; i < requests; ++i) {
+        const bool word = c == 0;
+        const std::string expected = word ? refused_word : ":1\r\n";
+        const std::string asked = word ? "oops" : std::to_string(c * requests + i);
+        ASSERT_EQ(client.ask(encoded({"BF.ADD", "ids", asked}), expected.size()), expected);
+      }
+    });
+  for (std::thread& each : threads) each.join();
+}
+
 TEST(Serve, TellsExactlyOneOfManyClientsThatAKeyIsFresh) {
   serving server;
   raw_client(server.path()).ask(encoded({"BF.RESERVE", "f", "0.000000000001", "200000"}), 5);

@@ -290,6 +290,22 @@ TEST(BlockReader, EstimatesWithoutMovingTheReader) {
   EXPECT_EQ(joined(blocks(reader)), "a\nb\n");
 }
 
+TEST(BlockReader, BeginsAgainWhereItBegan) {
+  test::text_files files;
+  files.make("one\ntwo\nthree");
+  files.make("four\n");
+  block_reader reader(files.paths(), '\n', 5);
+  ASSERT_TRUE(reader.can_rewind());
+  const test::pipe pipe;
+  EXPECT_FALSE(block_reader({files.paths().front(), pipe.path()}, '\n', 5).can_rewind());
+  block b;
+  ASSERT_TRUE(reader.next(b));
+  reader.rewind();
+  EXPECT_EQ(joined(blocks(reader)), "one\ntwo\nthree\nfour\n");
+  reader.rewind();
+  EXPECT_EQ(joined(blocks(reader)), "one\ntwo\nthree\nfour\n");
+}
+
 TEST(BlockReader, CallsBackWhileAPipeIsSilent) {
   test::pipe pipe;
   block_reader reader({pipe.path()}, '\n', 100);

@@ -55,6 +55,17 @@ inline std::string commands_of(const compat::redisbloom::chain& chain, std::stri
   return text;
 }
 
+/// As RedisBloom makes it without NOROUND: 2^11 bits hold what 1,102 are enough for, and some keys more.
+inline compat::redisbloom::chain chain_of_powers_of_two() {
+  auto made = compat::redisbloom::chain::reserve({0.01, 100, 2, true});
+  made.flags &= ~compat::redisbloom::flags::exact_size;
+  compat::redisbloom::layer& first = made.layers[0];
+  first.log2_bits = 11;
+  first.bits.assign(256, std::byte{0});
+  first.capacity = 185;
+  return made;
+}
+
 inline image::byte_sink into(std::string& text) {
   return [&text](std::span<const std::byte> bytes) { text += as_text(bytes); };
 }
