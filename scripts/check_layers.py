@@ -34,6 +34,8 @@ HIDDEN_LIBRARIES = {"boost/asio": {"redis", "server"}, "hiredis/": {"redis"}, "o
 HIDDEN_HEADER = re.compile(r"everseen/\w+/asio_\w+\.hpp$")
 # Time is passed in, never read, in these layers.
 CLOCKLESS = {"core", "compat", "store", "wire", "filter"}
+# The real one of a seam, as disk::real() is: a store is given it when it is made, and a test gives another.
+THE_CLOCK = pathlib.Path("everseen/store/time_source.cpp")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 CLOCK = re.compile(r"\b\w*clock(_type)?::now\b|\bclock_gettime\b|\bgettimeofday\b|\bstd::time\(")
@@ -79,7 +81,8 @@ def source_faults(path, layer):
         fault = include and (
             include_fault(layer, *include.groups()) or hidden_library_fault(path, layer, include.group(2))
         )
-        if not fault and layer in CLOCKLESS and CLOCK.search(line.split("//")[0]):
+        reads_clock = layer in CLOCKLESS and CLOCK.search(line.split("//")[0])
+        if not fault and reads_clock and path.relative_to(ROOT) != THE_CLOCK:
             fault = f"{layer} may not read a clock; take the time as a parameter"
         if fault:
             yield f"{path.relative_to(ROOT)}:{number}: {fault}"

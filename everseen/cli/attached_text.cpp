@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "everseen/cli/numbers.hpp"
+#include "everseen/store/linked_filter.hpp"
 
 namespace everseen::cli {
 
@@ -96,11 +97,6 @@ const redis::attached_filter* attached_behind(const filter& f) noexcept {
   return dynamic_cast<const redis::attached_filter*>(&f.stored());
 }
 
-const redis::linked_filter::predecessor* older_of(const filter& f) noexcept {
-  const auto* linked = dynamic_cast<const redis::linked_filter*>(&f.stored());
-  return linked == nullptr ? nullptr : &linked->older();
-}
-
 namespace {
 
 void warn(const std::vector<std::string>& sentences) {
@@ -116,8 +112,8 @@ void warn_of_attached(const redis::attached_filter& a, const std::vector<bitmap>
 
 void warn_of_lost_strings(const filter& f) {
   const redis::attached_filter* attached = attached_behind(f);
-  if (const auto* older = older_of(f))
-    attached = dynamic_cast<const redis::attached_filter*>(older->filter.get());
+  if (const auto* linked = dynamic_cast<const linked_filter*>(&f.stored()))
+    attached = dynamic_cast<const redis::attached_filter*>(&linked->older());
   if (attached != nullptr) warn(attached->lost_strings());
 }
 

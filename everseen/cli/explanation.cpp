@@ -69,9 +69,8 @@ explanation explain(const filter& f, std::string_view key, std::optional<event_t
           e.segments.push_back({id, layer, bits_of(layer.shape, e.of, bytes)});
       });
   e.reason = reason_of(e);
-  const auto* older = older_of(f);
-  if (older != nullptr && e.answer == verdict::seen &&
-      std::ranges::none_of(e.segments, &explained_segment::holds))
+  const auto older = f.stored().asks_first();
+  if (older && e.answer == verdict::seen && std::ranges::none_of(e.segments, &explained_segment::holds))
     e.reason = fmt::format("'{}', the older filter that it is linked to, has it", older->name);
   return e;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -139,7 +140,7 @@ bool is_elsewhere(const filter_info& info) {
   return std::ranges::any_of(info.places, [](const std::string& place) { return !place.empty(); });
 }
 
-void print_json(const filter_info& info, const redis::linked_filter::predecessor* older,
+void print_json(const filter_info& info, const std::optional<predecessor>& older,
                 const std::vector<std::string>& warnings, printer& out) {
   nlohmann::ordered_json json = {{"name", info.name},
                                  {"spec", spec_json(info.spec)},
@@ -158,7 +159,7 @@ void print_json(const filter_info& info, const redis::linked_filter::predecessor
                                 {"bytes", sum.bytes},
                                 {"segments", sum.segments}});
   }
-  if (older != nullptr) {
+  if (older) {
     json["linked"] = {{"older", older->name}};
     if (older->until) json["linked"]["until"] = format_event_time(*older->until);
   }
@@ -194,10 +195,10 @@ void print_slices(const filter_info& info, printer& out) {
               format_count(sum.keys), format_bytes(static_cast<double>(sum.bytes)), 100 * sum.fill());
 }
 
-void print_text(const filter_info& info, const redis::linked_filter::predecessor* older, printer& out) {
+void print_text(const filter_info& info, const std::optional<predecessor>& older, printer& out) {
   const spec& s = info.spec;
   out.print("name          {}\n", info.name);
-  if (older != nullptr)
+  if (older)
     out.print("linked        asks {} first{}\n", older->name,
               older->until ? ", until " + format_event_time(*older->until) : "");
   const bool countless = info.keys >= countless_keys;
@@ -247,7 +248,7 @@ exit_code run(const options& o, printer& out) {
     return exit_code::done;
   }
   const filter_info info = asked.info();
-  const auto* older = older_of(asked);
+  const auto older = asked.stored().asks_first();
   if (o.json) {
     print_json(info, older, place->warnings(), out);
   } else {

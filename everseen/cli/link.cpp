@@ -8,7 +8,6 @@
 #include "everseen/cli/stores.hpp"
 #include "everseen/cli/verbs.hpp"
 #include "everseen/core/error.hpp"
-#include "everseen/redis/redis_store.hpp"
 
 namespace everseen::cli {
 
@@ -27,14 +26,10 @@ exit_code run(const options& o, printer& out) {
   if (o.off && (o.second || o.life)) throw parameter_error("link --off takes one name: the newer filter's");
   if (!o.off && !o.second) throw parameter_error("link needs two names: the old filter and the new one");
   const auto place = chosen_store(o.store);
-  auto* const redis = dynamic_cast<redis::redis_store*>(place.get());
-  if (redis == nullptr)
-    throw parameter_error(
-        "link is for filters in Redis; in files, everseen migrate makes a filter of the keys");
   if (o.off)
-    redis->unlink(o.first);
+    place->unlink(o.first);
   else
-    redis->link(o.first, *o.second, o.life);
+    place->link(o.first, *o.second, o.life);
   if (o.quiet) return exit_code::done;
   if (o.off)
     out.print("{} asks no other filter any more\n", o.first);
@@ -59,13 +54,12 @@ verb link_verb() {
       "has is seen. What is added goes to NEW alone, also keys that OLD has. After some time NEW knows all "
       "keys "
       "that still come; then --off, or the end of --for, lets OLD rest, and it may be dropped.\n\n"
-      "OLD may be attached, so that its own program goes on adding to it, or have another seed, window or "
-      "layout. "
-      "Both are in one store, which is Redis. While it is asked, OLD cannot be dropped; where it cannot be "
-      "read, "
-      "nothing is answered through NEW. Who has NEW open goes on as he began until he opens it again, but "
-      "for the "
-      "end of --for.\n\n"
+      "OLD may be attached, so that its own program goes on adding to it, be imported from a file of another "
+      "system, or have another seed, window or layout. Both are in one store, of any kind. While it is "
+      "asked, "
+      "OLD cannot be dropped; where it cannot be read, nothing is answered through NEW. Who has NEW open "
+      "goes on "
+      "as he began until he opens it again, but for the end of --for.\n\n"
       "Both filters may err: while they are linked, their error rates add up. info and export are about NEW "
       "alone. Where the keys are at hand, everseen migrate is the better way.",
       {{"Move from a filter of another program to one of our own",

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the codecs of image.cpp and stream_image.cpp share: magic numbers, versions and checked fields.
-// doc/format.md is the text that these must match.
+// What the codecs of image.cpp, stream_image.cpp and predecessor.cpp share: magic numbers, versions and
+// checked fields. doc/format.md is the text that these must match.
 
 #include <array>
 #include <concepts>
@@ -23,6 +23,7 @@ namespace everseen::image::fields {
 inline constexpr std::string_view spec_magic = "EVSNspec";
 inline constexpr std::string_view segment_magic = "EVSNsegm";
 inline constexpr std::string_view manifest_magic = "EVSNmani";
+inline constexpr std::string_view link_magic = "EVSNlink";
 inline constexpr std::string_view stream_magic = "EVSNstrm";
 inline constexpr std::string_view end_magic = "EVSNdone";
 

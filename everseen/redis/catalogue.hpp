@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/core/predecessor.hpp"
 #include "everseen/redis/attachment.hpp"
 #include "everseen/redis/remote_partition.hpp"
 #include "everseen/redis/server_order.hpp"
@@ -20,11 +21,8 @@ struct header {
   /// The filter is another program's: it has no partitions, and of `live` no more than names and spec count.
   std::optional<attachment> attached{};
 
-  struct link {
-    std::string older;                  ///< the filter to ask first
-    std::optional<event_time> until{};  ///< by the clock of the server; nothing: for ever
-  };
-  std::optional<link> linked{};
+  std::optional<predecessor>
+      linked{};             ///< the filter to ask first, until some time by the clock of the server
   std::string linked_by{};  ///< the filter that asks this one first, unless it no longer does; empty: none
 };
 

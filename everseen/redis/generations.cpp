@@ -4,7 +4,7 @@
 
 #include "everseen/redis/drive.hpp"
 #include "everseen/redis/lease.hpp"
-#include "everseen/redis/regrouped.hpp"
+#include "everseen/store/regrouped.hpp"
 
 namespace everseen::redis {
 

@@ -9,14 +9,12 @@
 
 namespace everseen::redis {
 
-// Which filter asks which other one first: linked_filter.hpp. The newer one's header says so, and that of the
-// older one names the newer, so that it is not dropped meanwhile.
+// Which filter asks which other one first: everseen/store/linked_filter.hpp. The newer one's header says so,
+// and that of the older one names the newer, so that it is not dropped meanwhile.
 
 /// From now on who opens `newer` asks `older` first.
 /// @param life  for so long, by the clock of the server; nothing: until unlink()
-/// @throws parameter_error  there is no such filter; they cannot be linked: one of them is linked already,
-/// the
-///                          newer is another program's, or the older alone has a window
+/// @throws parameter_error  as store::link
 /// @throws backend_error    also where scripts are forbidden
 void link(session& with, const catalogue& names, std::string_view older, std::string_view newer,
           std::optional<std::chrono::milliseconds> life);

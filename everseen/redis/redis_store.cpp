@@ -7,7 +7,6 @@
 
 #include "everseen/redis/fence.hpp"
 #include "everseen/redis/header.hpp"
-#include "everseen/redis/linked_filter.hpp"
 #include "everseen/redis/linking.hpp"
 #include "everseen/redis/module_gear.hpp"
 #include "everseen/redis/planning.hpp"
@@ -16,6 +15,7 @@
 #include "everseen/redis/refusal.hpp"
 #include "everseen/redis/server_check.hpp"
 #include "everseen/redis/upkeep.hpp"
+#include "everseen/store/linking.hpp"
 #include "everseen/store/recovered_keys.hpp"
 
 namespace everseen::redis {
@@ -44,6 +44,14 @@ std::vector<answer> send_all(session& with, const std::vector<request>& requests
     std::ranges::move(answers, std::back_inserter(all));
   }
   return all;
+}
+
+/// The clock of the server that has a key, from now on told by ours: a batch asks nobody for the time.
+time_source clock_of(session& with, const std::string& key) {
+  using ours = std::chrono::steady_clock;
+  return [then = catalogue::server_time(with, key), since = ours::now()] {
+    return then + std::chrono::floor<std::chrono::milliseconds>(ours::now() - since);
+  };
 }
 
 /// What would throw bits away, or put others in their place, is not done to those of another program.
@@ -227,21 +235,16 @@ std::shared_ptr<stored_filter> redis_store::open_alone(session& with, header h, 
 }
 
 std::shared_ptr<stored_filter> redis_store::open_linked(session& with, const header& h, access how) {
-  const std::string& name = h.live.keys.name();
-  linked_filter::predecessor older{h.linked->older, nullptr, h.linked->until};
+  const predecessor& older = *h.linked;
+  time_source now;
   if (older.until) {
-    const auto left = *older.until - catalogue::server_time(with, h.live.keys.header());
-    if (left.count() <= 0) return open_alone(with, h, how);
-    older.ends = linked_filter::clock::now() + left;
+    now = clock_of(with, h.live.keys.header());
+    if (older.is_over(now())) return open_alone(with, h, how);
   }
-  try {
-    older.filter = open_alone(with, catalogue_.read_header(with, older.name), access::read);
-  } catch (const error& e) {
-    throw storage_error("'" + name + "' asks '" + older.name + "' first, which cannot be opened: " +
-                            e.what() + ". Restore it, or go on without it: everseen link --off " + name,
-                        0, older.name);
-  }
-  return std::make_shared<linked_filter>(name, open_alone(with, h, how), std::move(older));
+  return everseen::open_linked(
+      h.live.keys.name(), older, std::move(now),
+      [&] { return open_alone(with, catalogue_.read_header(with, older.name), access::read); },
+      [&] { return open_alone(with, h, how); });
 }
 
 std::optional<attachment> redis_store::attachment_of(std::string_view name) const {

@@ -43,10 +43,10 @@ class redis_store final : public store {
   /// What a filter that another program keeps was attached as, even if it cannot be opened; nothing for one
   /// of everseen's own.    @throws  as open, of its header
   [[nodiscard]] std::optional<attachment> attachment_of(std::string_view name) const;
-  /// Lets a filter ask an older one first; see linked_filter.hpp.    @throws  as redis::link
-  void link(std::string_view older, std::string_view newer, std::optional<std::chrono::milliseconds> life);
-  /// @throws  as redis::unlink
-  void unlink(std::string_view newer);
+  /// By the clock of the servers. Where scripts are forbidden that is a backend_error.
+  void link(std::string_view older, std::string_view newer,
+            std::optional<std::chrono::milliseconds> life) override;
+  void unlink(std::string_view newer) override;
   /// @throws storage_error  the filter is linked to another one, which cannot be opened    @throws  as store
   std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
   [[nodiscard]] bool exists(std::string_view name) const override;

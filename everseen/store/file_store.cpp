@@ -7,6 +7,7 @@
 #include "everseen/store/damage.hpp"
 #include "everseen/store/file_filter.hpp"
 #include "everseen/store/file_rebuild.hpp"
+#include "everseen/store/linking.hpp"
 #include "everseen/store/segment_file.hpp"
 #include "everseen/store/unborn_filter.hpp"
 
@@ -89,8 +90,12 @@ class file_store::restoring final : public store::restore {
   std::vector<std::shared_ptr<segment_file>> files_;
 };
 
-file_store::file_store(std::filesystem::path directory, sync_policy policy, disk& on)
-    : directory_(std::move(directory)), policy_(policy), disk_(on) {}
+file_store::file_store(std::filesystem::path directory, sync_policy policy, disk& on, time_source now)
+    : directory_(std::move(directory)),
+      policy_(policy),
+      disk_(on),
+      now_(std::move(now)),
+      links_(disk_, directory_, now_) {}
 
 std::shared_ptr<stored_filter> file_store::create(std::string_view name, const spec& s) {
   validate(s);
@@ -102,11 +107,29 @@ std::shared_ptr<stored_filter> file_store::create(std::string_view name, const s
 }
 
 std::shared_ptr<stored_filter> file_store::open(std::string_view name, access how) {
+  auto older = links_.of(name);
+  if (!older) return open_alone(name, how);
+  const std::string older_name = older->name;
+  return open_linked(
+      name, *std::move(older), now_, [&] { return open_alone(older_name, access::read); },
+      [&] { return open_alone(name, how); });
+}
+
+std::shared_ptr<stored_filter> file_store::open_alone(std::string_view name, access how) const {
   const std::filesystem::path directory = directory_of(name);
   if (!is_filter(directory)) throw no_such_filter(name);
   if (how == access::write)
     return std::make_shared<file_writer>(disk_, directory, lock_to_write(name), policy_);
   return std::make_shared<file_reader>(disk_, directory);
+}
+
+void file_store::link(std::string_view older, std::string_view newer,
+                      std::optional<std::chrono::milliseconds> life) {
+  links_.link(older, newer, life);
+}
+
+void file_store::unlink(std::string_view newer) {
+  links_.unlink(newer);
 }
 
 bool file_store::exists(std::string_view name) const {
@@ -134,7 +157,8 @@ std::optional<std::uint64_t> file_store::room_bytes() const {
 
 void file_store::drop(std::string_view name) {
   if (!is_filter(directory_of(name))) throw no_such_filter(name);
-  remove_filter(disk_, directory_, name, lock_to_write(name));
+  remove_filter(disk_, directory_, name, lock_to_write(name),
+                [&] { require_unasked(name, links_.asked_by(name)); });
 }
 
 void file_store::reset(std::string_view name) {

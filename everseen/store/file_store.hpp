@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "everseen/store/disk.hpp"
+#include "everseen/store/file_links.hpp"
 #include "everseen/store/lock_file.hpp"
 #include "everseen/store/store.hpp"
+#include "everseen/store/time_source.hpp"
 
 namespace everseen {
 
@@ -24,12 +26,18 @@ namespace everseen {
 class file_store : public store {
  public:
   /// Touches nothing: a directory that is not there is an empty store until a filter is made in it.
-  /// @param on  where tests put a disk that fails
+  /// @param on   where tests put a disk that fails
+  /// @param now  ends links
   explicit file_store(std::filesystem::path directory, sync_policy policy = sync_policy::interval,
-                      disk& on = disk::real());
+                      disk& on = disk::real(), time_source now = wall_clock);
 
   std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) override;
+  /// @throws storage_error  the filter is linked to another one, which cannot be opened    @throws  as store
   std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
+  /// Whoever has one of the two open; see file_links.
+  void link(std::string_view older, std::string_view newer,
+            std::optional<std::chrono::milliseconds> life) override;
+  void unlink(std::string_view newer) override;
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
   void drop(std::string_view name) override;
@@ -44,12 +52,15 @@ class file_store : public store {
  private:
   class restoring;
 
+  [[nodiscard]] std::shared_ptr<stored_filter> open_alone(std::string_view name, access how) const;
   [[nodiscard]] std::filesystem::path directory_of(std::string_view name) const;
   [[nodiscard]] lock_file lock_to_write(std::string_view name) const;
 
   const std::filesystem::path directory_;
   const sync_policy policy_;
   disk& disk_;
+  const time_source now_;
+  const file_links links_;
 };
 
 }  // namespace everseen

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "everseen/store/embedded_filter.hpp"
+#include "everseen/store/linking.hpp"
 #include "everseen/store/memory_segments.hpp"
 #include "everseen/store/recovered_keys.hpp"
 
@@ -59,6 +60,8 @@ class memory_store::restoring : public store::restore {
   std::vector<partition_state> states_;
 };
 
+memory_store::memory_store(time_source now) : now_(std::move(now)) {}
+
 std::shared_ptr<stored_filter> memory_store::create(std::string_view name, const spec& s) {
   auto filter = std::make_shared<memory_filter>(s);
   shelf_->insert(name, filter);
@@ -66,7 +69,27 @@ std::shared_ptr<stored_filter> memory_store::create(std::string_view name, const
 }
 
 std::shared_ptr<stored_filter> memory_store::open(std::string_view name, access /*how*/) {
-  return shelf_->find(name);
+  const std::scoped_lock alone(shelf_->lock);
+  const shelf::entry& newer = shelf_->at(name);
+  if (!newer.older || newer.older->is_over(now_())) return newer.filter;
+  return open_linked(
+      name, *newer.older, now_, [&] { return shelf_->at(newer.older->name).filter; },
+      [&] { return newer.filter; });
+}
+
+void memory_store::link(std::string_view older, std::string_view newer,
+                        std::optional<std::chrono::milliseconds> life) {
+  const std::scoped_lock alone(shelf_->lock);
+  const event_time now = now_();
+  require_linkable(shelf_->facts_of(older, now), shelf_->facts_of(newer, now));
+  shelf_->at(newer).older = {std::string(older), end_of_link(now, life)};
+}
+
+void memory_store::unlink(std::string_view newer) {
+  const std::scoped_lock alone(shelf_->lock);
+  shelf::entry& linked = shelf_->at(newer);
+  if (!linked.older) refuse_unlinked(newer);
+  linked.older.reset();
 }
 
 bool memory_store::exists(std::string_view name) const {
@@ -84,19 +107,24 @@ std::optional<std::uint64_t> memory_store::room_bytes() const {
 std::vector<std::string> memory_store::list() const {
   const std::scoped_lock alone(shelf_->lock);
   std::vector<std::string> names;
-  for (const auto& [name, filter] : shelf_->filters) names.push_back(name);
+  for (const auto& [name, entry] : shelf_->filters) names.push_back(name);
   return names;
 }
 
 void memory_store::drop(std::string_view name) {
   const std::scoped_lock alone(shelf_->lock);
-  const auto found = shelf_->filters.find(name);
-  if (found == shelf_->filters.end()) throw no_such_filter(name);
-  shelf_->filters.erase(found);
+  (void)shelf_->at(name);
+  require_unasked(name, shelf_->asked_by(name, now_()));
+  shelf_->filters.erase(shelf_->filters.find(name));
 }
 
 void memory_store::reset(std::string_view name) {
-  shelf_->find(name)->forget();
+  std::shared_ptr<embedded_filter> filter;
+  {
+    const std::scoped_lock alone(shelf_->lock);
+    filter = shelf_->at(name).filter;
+  }
+  filter->forget();
 }
 
 std::unique_ptr<store::restore> memory_store::begin_restore(std::string_view name, const spec& s) {
@@ -105,17 +133,29 @@ std::unique_ptr<store::restore> memory_store::begin_restore(std::string_view nam
   return std::make_unique<restoring>(shelf_, name, s);
 }
 
-std::shared_ptr<embedded_filter> memory_store::shelf::find(std::string_view name) {
-  const std::scoped_lock alone(lock);
+memory_store::shelf::entry& memory_store::shelf::at(std::string_view name) {
   const auto found = filters.find(name);
   if (found == filters.end()) throw no_such_filter(name);
   return found->second;
 }
 
+std::string memory_store::shelf::asked_by(std::string_view name, event_time now) const {
+  for (const auto& [other, each] : filters)
+    if (each.older && each.older->name == name && !each.older->is_over(now)) return other;
+  return {};
+}
+
+link_facts memory_store::shelf::facts_of(std::string_view name, event_time now) {
+  const entry& one = at(name);
+  const bool asks = one.older && !one.older->is_over(now);
+  return {std::string(name), one.filter->get_spec().window.has_value(), asks ? one.older->name : "",
+          asked_by(name, now)};
+}
+
 void memory_store::shelf::insert(std::string_view name, std::shared_ptr<embedded_filter> filter) {
   validate_filter_name(name);
   const std::scoped_lock alone(lock);
-  if (!filters.try_emplace(std::string(name), std::move(filter)).second) throw filter_exists(name);
+  if (!filters.try_emplace(std::string(name), entry{std::move(filter)}).second) throw filter_exists(name);
 }
 
 }  // namespace everseen

@@ -9,14 +9,23 @@
 
 #include "everseen/store/embedded_filter.hpp"
 #include "everseen/store/store.hpp"
+#include "everseen/store/time_source.hpp"
 
 namespace everseen {
+
+struct link_facts;
 
 /// Filters in this process's memory, gone with it: `mem:`.
 class memory_store : public store {
  public:
+  /// @param now  ends links
+  explicit memory_store(time_source now = wall_clock);
+
   std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) override;
   std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
+  void link(std::string_view older, std::string_view newer,
+            std::optional<std::chrono::milliseconds> life) override;
+  void unlink(std::string_view newer) override;
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
   void drop(std::string_view name) override;
@@ -30,12 +39,20 @@ class memory_store : public store {
 
   struct shelf {
     std::mutex lock;
-    std::map<std::string, std::shared_ptr<embedded_filter>, std::less<>> filters;
+    struct entry {
+      std::shared_ptr<embedded_filter> filter;
+      std::optional<predecessor> older{};
+    };
+    std::map<std::string, entry, std::less<>> filters;
 
     void insert(std::string_view name, std::shared_ptr<embedded_filter> filter);
-    [[nodiscard]] std::shared_ptr<embedded_filter> find(std::string_view name);
+    /// @pre the lock is held    @throws no_filter
+    [[nodiscard]] entry& at(std::string_view name);
+    [[nodiscard]] std::string asked_by(std::string_view name, event_time now) const;
+    [[nodiscard]] link_facts facts_of(std::string_view name, event_time now);
   };
 
+  const time_source now_;
   const std::shared_ptr<shelf> shelf_ =
       std::make_shared<shelf>();  // shared with restores, which may outlive this
 };

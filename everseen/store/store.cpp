@@ -20,6 +20,15 @@ std::shared_ptr<stored_filter> store::create_expiring(std::string_view name, con
                         "' cannot expire: only filters on Redis do. Give a window to forget keys by age");
 }
 
+void store::link(std::string_view /*older*/, std::string_view newer,
+                 std::optional<std::chrono::milliseconds> /*life*/) {
+  throw parameter_error("'" + std::string(newer) + "' cannot be linked: this store has no links");
+}
+
+void store::unlink(std::string_view newer) {
+  throw parameter_error("'" + std::string(newer) + "' cannot be linked: this store has no links");
+}
+
 std::unique_ptr<store::rebuild> store::begin_rebuild(std::string_view name, const spec& /*s*/,
                                                      std::span<const partition_state> /*base*/) {
   if (!exists(name)) throw no_such_filter(name);

@@ -13,6 +13,7 @@
 
 #include "everseen/core/error.hpp"
 #include "everseen/core/partition.hpp"
+#include "everseen/core/predecessor.hpp"
 #include "everseen/core/spec.hpp"
 #include "everseen/store/patience.hpp"
 
@@ -69,6 +70,9 @@ class stored_filter {
   /// can be away.    @param p  null: the store's own limit again    @pre no call is under way
   virtual void wait_with(std::shared_ptr<patience> /*p*/) {}
 
+  /// The older filter that is asked before this one, as long as it is; nothing: none.
+  [[nodiscard]] virtual std::optional<predecessor> asks_first() const { return {}; }
+
   /// By which way batches reach the bits, for people to read, as in "redis, script"; empty where the bits are
   /// in this machine.
   [[nodiscard]] virtual std::string way() const { return {}; }
@@ -105,7 +109,8 @@ class store {
   [[nodiscard]] virtual std::vector<std::string> list() const = 0;
 
   /// Removes a filter and all its bits.
-  /// @throws no_filter  there is no filter of this name    @throws storage_error  it is being written
+  /// @throws no_filter        there is no filter of this name    @throws storage_error  it is being written
+  /// @throws parameter_error  another filter asks it first
   virtual void drop(std::string_view name) = 0;
 
   /// Makes a filter forget all it remembers; what it was created with stays. Nobody sees it missing
@@ -113,6 +118,21 @@ class store {
   /// @throws no_filter  there is no filter of this name    @throws storage_error  it is being written
   /// @throws format_error     it is damaged
   virtual void reset(std::string_view name) = 0;
+
+  /// From now on who opens `newer` asks `older` first: see linked_filter. The same two may be linked again,
+  /// with another end. While it is asked, `older` cannot be dropped.
+  /// @param life  for so long, by the clock of the store; nothing: until unlink()
+  /// @throws no_filter        one of them is not there
+  /// @throws parameter_error  they cannot be linked: either has a link already, the older alone has a window,
+  ///                          the newer is another program's; or this store has no links
+  /// @throws format_error     one of them is damaged    @throws storage_error, backend_error
+  virtual void link(std::string_view older, std::string_view newer,
+                    std::optional<std::chrono::milliseconds> life);
+
+  /// Who has `newer` open goes on asking the older one until he opens it again.
+  /// @throws no_filter        it is not there
+  /// @throws parameter_error  it is linked to none    @throws storage_error, backend_error
+  virtual void unlink(std::string_view newer);
 
   /// What could make filters of this store forget or refuse keys, a sentence each, for people to read.
   /// @throws backend_error  a server does not answer

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "everseen/store/file_links.hpp"
 #include "everseen/store/store.hpp"
 
 namespace everseen {
@@ -55,7 +56,8 @@ int remove_own_files(const std::filesystem::path& directory) noexcept try {
   std::vector<std::filesystem::path> own;
   for (std::filesystem::directory_iterator at(segments, code), end; !code && at != end; at.increment(code))
     if (is_segment_name(at->path().filename().native())) own.push_back(at->path());
-  for (const char* name : {manifest_name, new_manifest_name}) own.push_back(directory / name);
+  for (const char* name : {manifest_name, new_manifest_name, link_name, new_link_name})
+    own.push_back(directory / name);
   for (const auto& path : own) ::unlink(path.c_str());
   ::rmdir(segments.c_str());
   ::unlink((directory / lock_name).c_str());
@@ -99,11 +101,15 @@ bool is_there(const std::filesystem::path& path) {
 
 }  // namespace
 
+lock_file lock_store(const std::filesystem::path& store_directory) {
+  return lock_file::take(store_directory / store_lock_name);
+}
+
 unborn_filter::unborn_filter(disk& on, std::filesystem::path store_directory)
     : disk_(on), store_(std::move(store_directory)), directory_(hidden_name(store_)) {
   std::vector<left_behind> old;
   {
-    const lock_file alone = lock_file::take(store_ / store_lock_name);
+    const lock_file alone = lock_store(store_);
     old = take_left_behind(store_);
     make_directory(directory_, filter_mode);
     try {
@@ -150,18 +156,20 @@ lock_file unborn_filter::open(const image::manifest& m) {
 void unborn_filter::take_place_of(std::string_view name, const std::function<void()>& close) {
   const std::filesystem::path place = store_ / name;
   // Without its lock the directory would pass for one that was left behind, but for the lock of the store.
-  const lock_file alone = lock_file::take(store_ / store_lock_name);
+  const lock_file alone = lock_store(store_);
   close();
+  carry_link(disk_, place, directory_);
   check_disk(disk_.exchange(directory_, place), "put the new filter in place of", place);
   check_disk(disk_.sync_directory(store_), "sync", store_);
 }
 
 void remove_filter(disk& on, const std::filesystem::path& store_directory, std::string_view name,
-                   lock_file /*lock*/) {
+                   lock_file /*lock*/, const std::function<void()>& require_unused) {
   const std::filesystem::path place = store_directory / name;
   const std::filesystem::path hidden = hidden_name(store_directory);
   {
-    const lock_file alone = lock_file::take(store_directory / store_lock_name);
+    const lock_file alone = lock_store(store_directory);
+    require_unused();
     check_disk(on.rename(place, hidden), "remove", place);
     check_disk(on.sync_directory(store_directory), "sync", store_directory);
   }

@@ -9,6 +9,10 @@
 
 namespace everseen {
 
+/// Held for moments, by who makes, removes, exchanges or links filters of a store.
+/// @throws storage_error
+[[nodiscard]] lock_file lock_store(const std::filesystem::path& store_directory);
+
 /// A filter's directory while it is being filled, under a name that no filter can have.
 ///
 /// commit() renames it into place, whole and by one step: of many processes that make a filter of the same
@@ -33,7 +37,7 @@ class unborn_filter {
   /// @return the writer's lock on it
   lock_file open(const image::manifest& m);
 
-  /// Changes places with the filter of this name, in one step, and removes that one.
+  /// Changes places with the filter of this name, in one step, takes over its link, and removes that one.
   /// @param close  ends whatever holds the lock that open() gave
   /// @pre the caller holds the writer's lock on the old one    @throws storage_error
   void take_place_of(std::string_view name, const std::function<void()>& close);
@@ -46,9 +50,10 @@ class unborn_filter {
 };
 
 /// Removes a filter's directory: out of sight by one step, then file by file.
-/// @param lock  the writer's lock on it
+/// @param lock            the writer's lock on it
+/// @param require_unused  throws where it must stay; called while nobody can link filters of the store
 void remove_filter(disk& on, const std::filesystem::path& store_directory, std::string_view name,
-                   lock_file lock);
+                   lock_file lock, const std::function<void()>& require_unused);
 
 /// Whether a directory holds a filter, perhaps a damaged one. What is neither is none of everseen's business.
 /// @throws storage_error  it cannot be looked into

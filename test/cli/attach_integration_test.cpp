@@ -183,7 +183,7 @@ TEST_F(Attach, ANewFilterMayAskIt) {
   EXPECT_THAT(on_redis("everseen check uids2 alice dora"), Prints("seen\talice\nfresh\tdora\n", 1));
   EXPECT_THAT(on_redis("everseen drop uids --yes"), Prints(HasSubstr("forgot uids")));
   EXPECT_THAT(on_redis("everseen link uids2"), Complains(2, "two names"));
-  EXPECT_THAT(sh("everseen link a b"), Complains(2, "Redis"));
+  EXPECT_THAT(sh("everseen link a b"), Complains(2, "no filter named 'a'"));
 }
 
 }  // namespace

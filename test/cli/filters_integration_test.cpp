@@ -162,5 +162,19 @@ TEST_F(Filters, OfAMistypedNameAreSuggested) {
   EXPECT_THAT(sh("everseen drop other"), Complains(2, "everseen list shows those that there are"));
 }
 
+TEST_F(Filters, MayAskAnOlderOneFirst) {
+  given("everseen create old && everseen add old alice && everseen create new");
+  EXPECT_THAT(sh("everseen link old new --for 30d"), Prints("new asks old first, for 30d\n"));
+  EXPECT_THAT(sh("everseen add new alice bob"), Prints("1 fresh, 1 seen\n"));
+  given("everseen add old carol");
+  EXPECT_THAT(sh("printf 'alice\\ncarol\\ndora\\n' | everseen dedup --filter new"), Prints("dora\n"));
+  EXPECT_THAT(sh("everseen info new"), Prints(HasSubstr("asks old first, until 20")));
+  EXPECT_EQ(json("everseen info new --json")["linked"]["older"], "old");
+  EXPECT_THAT(sh("everseen drop old --yes"), Complains(2, "link --off new"));
+  EXPECT_THAT(sh("everseen link --off new"), Prints("new asks no other filter any more\n"));
+  EXPECT_THAT(sh("everseen check new bob"), Prints("seen\tbob\n"));
+  EXPECT_EQ(sh("everseen drop old --yes").exit_code, 0);
+}
+
 }  // namespace
 }  // namespace everseen::test

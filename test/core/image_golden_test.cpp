@@ -60,6 +60,11 @@ TEST(ImageGolden, ManifestIsWhatTheDocumentShows) {
   EXPECT_EQ(hexdump(image::encode_manifest(example_manifest())), documented("manifest"));
 }
 
+TEST(ImageGolden, LinkRecordIsWhatTheDocumentShows) {
+  EXPECT_EQ(hexdump(image::encode_link(example_link())), documented("link"));
+  EXPECT_EQ(image::decode_link(image::encode_link(example_link())), example_link());
+}
+
 TEST(ImageGolden, StreamIsWhatTheDocumentShows) {
   EXPECT_EQ(hexdump(example_stream()), documented("stream"));
 }

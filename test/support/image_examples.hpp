@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "everseen/core/image.hpp"
+#include "everseen/core/predecessor.hpp"
 #include "everseen/core/stream_image.hpp"
 
 /// The worked example of doc/format.md.
@@ -41,6 +42,10 @@ inline image::manifest example_manifest() {
   m.spec = example_spec();
   m.segments = {{{0, 3, 0}, example_shape, 500}};
   return m;
+}
+
+inline predecessor example_link() {
+  return {"clicks", event_time(std::chrono::milliseconds(1'700'000'000'000))};
 }
 
 inline std::vector<std::byte> example_stream() {

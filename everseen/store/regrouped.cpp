@@ -1,6 +1,6 @@
-#include "everseen/redis/regrouped.hpp"
+#include "everseen/store/regrouped.hpp"
 
-namespace everseen::redis {
+namespace everseen {
 
 regrouped::regrouped(std::span<const partition_batch> batches, std::uint32_t partitions, bool timed)
     : groups_(partitions) {
@@ -25,4 +25,4 @@ void regrouped::give_back() const {
     for (std::size_t i = 0; i < g.verdicts.size(); ++i) *g.wanted_at[i] = g.verdicts[i];
 }
 
-}  // namespace everseen::redis
+}  // namespace everseen

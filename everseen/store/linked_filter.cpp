@@ -1,4 +1,4 @@
-#include "everseen/redis/linked_filter.hpp"
+#include "everseen/store/linked_filter.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,9 +6,9 @@
 
 #include "everseen/core/assert.hpp"
 #include "everseen/core/fitting_keys.hpp"
-#include "everseen/redis/regrouped.hpp"
+#include "everseen/store/regrouped.hpp"
 
-namespace everseen::redis {
+namespace everseen {
 
 /// All keys of some batches, as one batch for the older filter.
 struct linked_filter::question {
@@ -46,15 +46,22 @@ tally join(std::span<const partition_batch> batches, const std::vector<verdict>&
 
 }  // namespace
 
-linked_filter::linked_filter(std::string name, std::shared_ptr<stored_filter> newer, predecessor older)
+linked_filter::linked_filter(std::string name, std::shared_ptr<stored_filter> newer, predecessor who,
+                             std::shared_ptr<stored_filter> asked, time_source now)
     : name_(std::move(name)),
       newer_(std::move(newer)),
-      older_(std::move(older)),
-      hash_of_older_(older_.filter->get_spec().hash, older_.filter->get_spec().seed,
-                     older_.filter->get_spec().foreign.funnel) {}
+      who_(std::move(who)),
+      older_(std::move(asked)),
+      now_(std::move(now)),
+      hash_of_older_(older_->get_spec().hash, older_->get_spec().seed, older_->get_spec().foreign.funnel) {}
+
+std::optional<predecessor> linked_filter::asks_first() const {
+  if (is_over()) return std::nullopt;
+  return who_;
+}
 
 std::optional<batch_failure> linked_filter::ask_older(question& q) const {
-  const stored_filter& older = *older_.filter;
+  const stored_filter& older = *older_;
   const spec& s = older.get_spec();
   fitting_keys some;
   some.take(hash_of_older_, {q.keys, q.times, q.verdicts});
@@ -74,14 +81,14 @@ std::optional<batch_failure> linked_filter::ask_older(question& q) const {
   if (asked || asked.error().why == batch_failure::cause::key) return {};
   batch_failure failure = std::move(asked.error());
   failure.message =
-      "'" + name_ + "' asks '" + older_.name + "' first, which does not answer: " + failure.message;
+      "'" + name_ + "' asks '" + who_.name + "' first, which does not answer: " + failure.message;
   return failure;
 }
 
 template <typename Judge>
 batch_result linked_filter::judge(std::span<const partition_batch> batches, Judge by_newer) const {
-  if (older_.ends && clock::now() >= *older_.ends) return by_newer(batches);
-  question q(batches, older_.filter->get_spec().window.has_value());
+  if (is_over()) return by_newer(batches);
+  question q(batches, older_->get_spec().window.has_value());
   if (q.keys.empty()) return by_newer(batches);
   if (auto failure = ask_older(q)) {
     for (const partition_batch& batch : batches) std::ranges::fill(batch.out, verdict::unknown);
@@ -105,8 +112,8 @@ batch_result linked_filter::check(std::span<const partition_batch> batches) cons
 }
 
 void linked_filter::wait_with(std::shared_ptr<patience> p) {
-  older_.filter->wait_with(p);
+  older_->wait_with(p);
   newer_->wait_with(std::move(p));
 }
 
-}  // namespace everseen::redis
+}  // namespace everseen

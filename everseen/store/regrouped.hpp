@@ -7,7 +7,7 @@
 
 #include "everseen/core/partition.hpp"
 
-namespace everseen::redis {
+namespace everseen {
 
 /// Batches of a filter with one number of partitions, as batches of one with another: its next generation may
 /// be divided otherwise. Keys that are equal keep their order, as equal keys always share a partition.
@@ -36,4 +36,4 @@ class regrouped {
   std::vector<partition_batch> batches_;
 };
 
-}  // namespace everseen::redis
+}  // namespace everseen

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,8 +7,9 @@
 
 #include "everseen/core/digest.hpp"
 #include "everseen/store/store.hpp"
+#include "everseen/store/time_source.hpp"
 
-namespace everseen::redis {
+namespace everseen {
 
 /// A filter that is to replace an older one, and asks that one too: a key that either has is `seen`, and what
 /// is added goes to the newer one alone. After some time that knows all that is still in use, and the older
@@ -21,16 +21,11 @@ namespace everseen::redis {
 /// time.
 class linked_filter final : public stored_filter {
  public:
-  using clock = std::chrono::steady_clock;
-
-  /// The older one.
-  struct predecessor {
-    std::string name;
-    std::shared_ptr<stored_filter> filter;
-    std::optional<event_time> until{};        ///< by the servers' clocks; nothing: until it is told
-    std::optional<clock::time_point> ends{};  ///< the same moment by our clock
-  };
-  linked_filter(std::string name, std::shared_ptr<stored_filter> newer, predecessor older);
+  /// @param name   of the newer one, for messages
+  /// @param who    the older one, whose filter is `asked`
+  /// @param now    by which the link ends: asked once a batch, if it ends at all
+  linked_filter(std::string name, std::shared_ptr<stored_filter> newer, predecessor who,
+                std::shared_ptr<stored_filter> asked, time_source now);
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return newer_->get_spec(); }
   [[nodiscard]] bool wants_keys() const noexcept override { return true; }
@@ -50,19 +45,23 @@ class linked_filter final : public stored_filter {
   [[nodiscard]] std::optional<event_time> ends_at() const override { return newer_->ends_at(); }
   void wait_with(std::shared_ptr<patience> p) override;
   [[nodiscard]] std::string way() const override { return newer_->way(); }
-
-  [[nodiscard]] const predecessor& older() const noexcept { return older_; }
+  [[nodiscard]] std::optional<predecessor> asks_first() const override;
+  /// The one that is asked first, though its time may be over.
+  [[nodiscard]] const stored_filter& older() const noexcept { return *older_; }
 
  private:
   struct question;
+  [[nodiscard]] bool is_over() const { return who_.until && who_.is_over(now_()); }
   [[nodiscard]] std::optional<batch_failure> ask_older(question& q) const;
   template <typename Judge>
   batch_result judge(std::span<const partition_batch> batches, Judge by_newer) const;
 
   std::string name_;
   std::shared_ptr<stored_filter> newer_;
-  predecessor older_;
+  predecessor who_;
+  std::shared_ptr<stored_filter> older_;
+  time_source now_;
   hasher hash_of_older_;
 };
 
-}  // namespace everseen::redis
+}  // namespace everseen

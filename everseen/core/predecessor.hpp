@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "everseen/core/spec.hpp"
+
+namespace everseen {
+
+/// The older filter of the same store that another one asks first: everseen link.
+struct predecessor {
+  std::string name;
+  std::optional<event_time> until{};  ///< by the clock of the store; nothing: until it is told
+
+  [[nodiscard]] bool is_over(event_time now) const noexcept { return until && *until <= now; }
+  friend bool operator==(const predecessor&, const predecessor&) = default;
+};
+
+namespace image {
+
+/// The longest that a link record can be: that of a name of 100 bytes.
+inline constexpr std::size_t max_link_bytes = 132;
+
+/// What a store keeps of a link: doc/format.md, "Link record".
+[[nodiscard]] std::vector<std::byte> encode_link(const predecessor& older);
+/// @throws format_error     damaged, foreign or of another version
+/// @throws parameter_error  its name is none that a filter can have
+[[nodiscard]] predecessor decode_link(std::span<const std::byte> bytes);
+
+}  // namespace image
+
+}  // namespace everseen

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <functional>
+
+#include "everseen/core/spec.hpp"
+
+namespace everseen {
+
+/// Says what time it is. Whoever makes a store gives it one, so that none reads a clock of its own accord.
+/// Threads: any number may call it at once.
+using time_source = std::function<event_time()>;
+
+/// The clock of this machine.
+[[nodiscard]] event_time wall_clock();
+
+}  // namespace everseen
