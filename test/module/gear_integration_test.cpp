@@ -1,5 +1,7 @@
 // How clients find the module, server by server.
 
+#include <algorithm>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -73,6 +75,28 @@ TEST(ModuleGear, LetsFiltersBeLaidOutForMemory) {
   const redis_server plain;
   EXPECT_EQ(redis::redis_store(redis::parse_redis_url(plain.url())).plan({.error_rate = 1e-2}).layout,
             layout_kind::classic);
+}
+
+TEST(ModuleGear, JudgesAtTheEndsOfTimeAsScriptsDo) {
+  const redis_server server(test::with_module());
+  const auto keys = random_digests(3).take(10);
+  std::vector<std::vector<verdict>> said;
+  for (const std::string gear : {"script", "module"}) {
+    redis::redis_store store(redis::parse_redis_url(server.url("?gear=" + gear)));
+    const auto filter = store.create(gear, store.plan({.capacity = 100,
+                                                       .error_rate = 1e-12,
+                                                       .window = window_spec{std::chrono::minutes(10), 10}}));
+    for (const event_time when : {event_time::min(), event_time::min(), event_time(), event_time::min(),
+                                  event_time::max(), event_time::max(), event_time()}) {
+      said.push_back(add_keys(*filter, keys, when).verdicts);
+      said.push_back(check_keys(*filter, keys, when).verdicts);
+    }
+  }
+  const auto half = said.begin() + static_cast<std::ptrdiff_t>(said.size() / 2);
+  EXPECT_TRUE(std::equal(said.begin(), half, half, said.end()));
+  EXPECT_EQ(said[0], std::vector(10, verdict::fresh));
+  EXPECT_EQ(said[2], std::vector(10, verdict::seen));
+  EXPECT_EQ(said[6], std::vector(10, verdict::late));
 }
 
 TEST(ModuleGear, GoesOnByScriptsWhenTheModuleHasGone) {
