@@ -90,7 +90,8 @@ TEST_F(ForeignFile, OfGuavaAnswersAsRecorded) {
 }
 
 TEST_F(ForeignFile, OfRedisBloomAnswersAsRecordedAndIsWrittenAgain) {
-  for (const auto& row : vectors("redisbloom")["filters"]) {
+  const auto recorded = vectors("redisbloom");
+  for (const auto& row : recorded["filters"]) {
     std::string commands;
     for (const auto& chunk : row["scandump"])
       commands += load_chunk("bloom", chunk["iterator"],
