@@ -156,15 +156,11 @@ end
 return table.concat(out)
 )";
 
-/// All numbers of probes, made at the first use.
+/// @param bitfield  defines which command `has` reads with
 std::array<script, max_probes + 1> for_all_probes(std::string_view bitfield, std::string_view text) {
-  std::array<script, max_probes + 1> all;
-  for (unsigned k = 1; k <= max_probes; ++k)
-    all[k] = script_text::for_probes(std::string(bitfield) + std::string(script_text::has) +
-                                         std::string(length_of) + std::string(reach) + std::string(broken) +
-                                         std::string(remembered) + std::string(text),
-                                     k);
-  return all;
+  return script_text::for_all_probes(std::string(bitfield) + std::string(script_text::has) +
+                                     std::string(length_of) + std::string(reach) + std::string(broken) +
+                                     std::string(remembered) + std::string(text));
 }
 
 }  // namespace

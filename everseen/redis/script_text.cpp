@@ -50,6 +50,8 @@ script make(std::string text) {
   return {std::move(text), std::move(sha1)};
 }
 
+namespace {
+
 script for_probes(std::string text, unsigned probes) {
   std::string all = "p1";   // p1,p2,...
   std::string rest = "p2";  // p2,p3,...
@@ -67,6 +69,14 @@ script for_probes(std::string text, unsigned probes) {
                   bitfields("'BITFIELD'", "newest", "SET", 1, probes));
   replace_all(text, "$PROBES", std::to_string(probes));
   return make(std::move(text));
+}
+
+}  // namespace
+
+std::array<script, max_probes + 1> for_all_probes(const std::string& text) {
+  std::array<script, max_probes + 1> all;
+  for (unsigned probes = 1; probes <= max_probes; ++probes) all[probes] = for_probes(text, probes);
+  return all;
 }
 
 }  // namespace everseen::redis::script_text

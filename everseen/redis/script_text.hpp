@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
+#include "everseen/core/layout.hpp"
 #include "everseen/redis/scripts.hpp"
 
 /// What several scripts are made of.
@@ -11,11 +13,11 @@ namespace everseen::redis::script_text {
 /// A script of this text, with its name.
 [[nodiscard]] script make(std::string text);
 
-/// A script that is written out for a number of probes, so that the inner loop has no inner loop, and
-/// positions live in registers: no table is made for them.
+/// A script that is written out for each number of probes, which is the index, so that the inner loop has no
+/// inner loop, and positions live in registers: no table is made for them.
 /// @param text  with `has`; `$PROBES` becomes the number, and `$SET_ALL` the commands that set the bits of
 ///              key `key` of `records` in `newest` and leave in `sum` how many were set before
-[[nodiscard]] script for_probes(std::string text, unsigned probes);
+[[nodiscard]] std::array<script, max_probes + 1> for_all_probes(const std::string& text);
 
 // Whether a segment has all bits of a key. Before it stands a `local bitfield`, the command to read with.
 // Most keys that a segment does not hold miss at their first bit: one position is unpacked, and one cheap

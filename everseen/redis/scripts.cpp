@@ -13,7 +13,6 @@ namespace everseen::redis::scripts {
 namespace {
 
 using script_text::differs;
-using script_text::for_probes;
 using script_text::has;
 using script_text::leases;
 using script_text::make;
@@ -207,15 +206,10 @@ if generation ~= ARGV[1] then return 0 end
 return redis.call('UNLINK', KEYS[1])
 )";
 
-/// All numbers of probes, made at the first use.
 /// @param bitfield  defines which command `has` reads with
 std::array<script, max_probes + 1> for_all_probes(std::string_view bitfield, std::string_view text) {
-  std::array<script, max_probes + 1> all;
-  for (unsigned k = 1; k <= max_probes; ++k)
-    all[k] = for_probes(std::string(bitfield) + std::string(has) + std::string(differs) +
-                            std::string(leases) + std::string(text),
-                        k);
-  return all;
+  return script_text::for_all_probes(std::string(bitfield) + std::string(has) + std::string(differs) +
+                                     std::string(leases) + std::string(text));
 }
 
 }  // namespace
