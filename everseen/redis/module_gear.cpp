@@ -8,7 +8,6 @@
 #include "everseen/redis/command.hpp"
 #include "everseen/redis/lease.hpp"
 #include "everseen/redis/refusal.hpp"
-#include "everseen/redis/sequence.hpp"
 
 namespace everseen::redis {
 
@@ -43,18 +42,16 @@ request module_gear::judge(const judging& q) {
   if (!q.adding)
     return {
         {state, q.partition}, encode({"EVERSEEN.CHECK", state, epoch, slice, packed(q.digests)}), 1, true};
-  if (sequence_.empty()) sequence_ = next_sequence();
   const std::string token = filter_.keys.token(filter_.generation, q.partition, client_);
   const std::string life = std::to_string(filter_.keeps_answers.count());
   return {{state, q.partition},
-          encode({"EVERSEEN.ADD", state, token, epoch, slice, sequence_, life, packed(q.digests)}),
+          encode({"EVERSEEN.ADD", state, token, epoch, slice, q.sequence, life, packed(q.digests)}),
           1,
           repetition(filter_.keeps_answers)};
 }
 
 meaning module_gear::judged(const judging& q, const answer& a) {
-  sequence_.clear();
-  if (!a) return {kind::lost, a.error().message};
+  if (!a) return {a.error().denied ? kind::disowned : kind::lost, a.error().message};
   const reply& r = a->back();
   if (is_denial(r)) return {kind::forbidden, std::string(r.text())};
   if (r.is_error()) return {kind::refused, std::string(r.text())};
