@@ -4,6 +4,7 @@
 
 #include "everseen/core/assert.hpp"
 #include "everseen/core/growth.hpp"
+#include "everseen/core/tally_of.hpp"
 #include "everseen/redis/command.hpp"
 #include "everseen/redis/lease.hpp"
 #include "everseen/redis/module_gear.hpp"
@@ -35,14 +36,7 @@ partition_task::partition_task(const remote_filter& f, purpose what, const parti
 }
 
 tally partition_task::done_so_far() const noexcept {
-  tally sum;
-  for (const verdict v : batch_.out) {
-    sum.fresh += v == verdict::fresh;
-    sum.seen += v == verdict::seen;
-    sum.late += v == verdict::late;
-    sum.unknown += v == verdict::unknown;
-  }
-  return sum;
+  return tally_of(batch_.out);
 }
 
 window::slice_index partition_task::slice_of(std::size_t key) const noexcept {
@@ -330,11 +324,9 @@ void partition_task::take_verdicts(const meaning& o) {
     return fail(batch_failure::cause::backend, "the server answered more than it was asked");
   stale_ = 0;
   confirmed_ = true;
-  bool no_room = false;
-  for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    batch_.out[from_ + i] = static_cast<verdict>(verdicts[i] - '0');
-    no_room |= verdicts[i] == '3';
-  }
+  const auto out = batch_.out.subspan(from_, verdicts.size());
+  std::ranges::transform(verdicts, out.begin(), [](char c) { return static_cast<verdict>(c - '0'); });
+  const bool no_room = tally_of(out).unknown > 0;
   from_ += verdicts.size();
   if (no_room && !full_) {
     full_ = batch_failure{batch_failure::cause::full,
