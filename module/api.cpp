@@ -49,6 +49,8 @@ const std::array bindings = {
     binding{"RedisModule_RegisterInfoFunc", &register_info},
     binding{"RedisModule_InfoAddSection", &info_add_section},
     binding{"RedisModule_InfoAddFieldULongLong", &info_add_number},
+    binding{"RedisModule_TryAlloc", &try_allocate, need::optional},
+    binding{"RedisModule_Free", &free_memory, need::optional},
     binding{"RedisModule_GetCurrentUserName", &current_user_name, need::optional},
     binding{"RedisModule_GetModuleUserFromUserName", &user_of_name, need::optional},
     binding{"RedisModule_ACLCheckKeyPermissions", &check_key_permission, need::optional},

@@ -160,6 +160,8 @@ inline int (*info_add_section)(info_context*, const char* name);
 inline int (*info_add_number)(info_context*, const char* field, unsigned long long value);
 
 // Optional: Redis 7.0.
+inline void* (*try_allocate)(std::size_t bytes);
+inline void (*free_memory)(void*);
 inline string* (*current_user_name)(context*);
 inline user* (*user_of_name)(string* name);
 inline int (*check_key_permission)(user*, string* key, int permissions);

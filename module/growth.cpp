@@ -23,6 +23,17 @@ bool run(api::context* ctx, const char* command, const char* format, Arguments..
   return called(api::call(ctx, command, format, arguments...)).succeeded();
 }
 
+/// Lets a string grow where it lies.
+///
+/// A string that is made step by step is moved at each step, unless what follows it in memory is free. So the
+/// allocator is asked for the whole first, and gets it back untouched: it cuts the string from there, by the
+/// second step at the latest (doc/measurements.md, "The Redis module").
+void make_room(std::uint64_t bytes) {
+  constexpr std::uint64_t spare = std::uint64_t{2} << 20;  // what a string has beside its bytes
+  if (api::try_allocate == nullptr || api::free_memory == nullptr) return;
+  if (void* const whole = api::try_allocate(bytes + spare); whole != nullptr) api::free_memory(whole);
+}
+
 /// @return its length then
 judged<std::uint64_t> lengthen(api::context* ctx, api::string* segment, std::uint64_t bytes,
                                std::uint64_t& budget) {
@@ -31,6 +42,7 @@ judged<std::uint64_t> lengthen(api::context* ctx, api::string* segment, std::uin
   const auto now = static_cast<std::uint64_t>(length.number());
   const std::uint64_t next = std::min(bytes, now + budget);
   if (next <= now) return now;
+  if (now == 0 && next < bytes) make_room(bytes);
   budget -= next - now;
   if (!run(ctx, "SETRANGE", "!slb", segment, static_cast<long long>(next - 1), "\0", std::size_t{1}) ||
       !run(ctx, "PEXPIRE", "!sc", segment, partition_keys::unpublished_life_ms.data()))
