@@ -6,6 +6,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "module/permission.hpp"
 #include "module/values.hpp"
 
 /// What the commands have in common: nothing that they throw leaves the module.
@@ -37,7 +38,9 @@ class turn {
  public:
   turn() noexcept : mine_(!taken_) { taken_ = true; }
   ~turn() {
-    if (mine_) taken_ = false;
+    if (!mine_) return;
+    user_permissions::forget();
+    taken_ = false;
   }
   turn(const turn&) = delete;
   turn& operator=(const turn&) = delete;

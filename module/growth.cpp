@@ -93,7 +93,7 @@ struct touched_keys {
 /// Whether all of them may be touched now. Asked before the first is, so that a refusal changes nothing.
 std::optional<refusal> reason_against(api::context* ctx, api::string* state, const touched_keys& keys) {
   std::vector<api::string*> all = keys.all();
-  const user_permissions permitted(ctx);
+  const user_permissions& permitted = user_permissions::of(ctx);
   for (api::string* key : all)
     if (!permitted.on(key, true)) return refusal{.why = kind::forbidden, .text = std::string(text_of(key))};
   // In a cluster some may be elsewhere already: who made them here anew would overwrite those that arrive, or

@@ -1,6 +1,7 @@
 #include "module/permission.hpp"
 
 #include <cerrno>
+#include <optional>
 
 #include "module/values.hpp"
 
@@ -16,7 +17,20 @@ bool has_user(api::context* ctx) {
   return errno != ENOTSUP;
 }
 
+std::optional<user_permissions>& known() noexcept {
+  static std::optional<user_permissions> of_this_command;
+  return of_this_command;
+}
+
 }  // namespace
+
+const user_permissions& user_permissions::of(api::context* ctx) {
+  return known() ? *known() : known().emplace(ctx);
+}
+
+void user_permissions::forget() noexcept {
+  known().reset();
+}
 
 user_permissions::user_permissions(api::context* ctx) {
   if (api::current_user_name == nullptr || api::user_of_name == nullptr ||

@@ -172,7 +172,7 @@ std::string judge_partition(api::context* ctx, const named_filter& f, std::uint3
   if (f.partition && *f.partition != number)
     return refused("CROSSPARTITION the key belongs to another partition");
   const value state(ctx, f.state(number));
-  if (!user_permissions(ctx).on(state.get(), what == purpose::add))
+  if (!user_permissions::of(ctx).on(state.get(), what == purpose::add))
     return say_why({.why = refusal::kind::forbidden, .text = std::string(state.text())});
   auto r = read_record(ctx, state.get());
   if (!r) return say_why(r.error());

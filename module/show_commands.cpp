@@ -25,7 +25,7 @@ struct refused {
 
 record record_of(api::context* ctx, const named_filter& f, std::uint32_t number) {
   const value state(ctx, f.state(number));
-  if (!user_permissions(ctx).on(state.get(), false))
+  if (!user_permissions::of(ctx).on(state.get(), false))
     throw refused{message_of({.why = refusal::kind::forbidden, .text = std::string(state.text())})};
   auto r = read_record(ctx, state.get());
   if (!r) throw refused{message_of(r.error())};
@@ -77,7 +77,7 @@ void reply_with_segment(api::context* ctx, const named_filter& f, const segment_
                         const digest& d) {
   const value name(ctx, partition_keys::segment(f.state(id.partition), id));
   const open_key key(ctx, name.get(), api::read_key);
-  const bool whole = user_permissions(ctx).on(name.get(), false) && key.type() == api::type_string &&
+  const bool whole = user_permissions::of(ctx).on(name.get(), false) && key.type() == api::type_string &&
                      key.length() == shape.bytes;
   const char* const bytes = whole ? key.bytes(api::read_key) : nullptr;
   std::array<std::uint64_t, max_probes> positions{};

@@ -18,7 +18,7 @@ std::optional<refusal> string_segments::open(api::context* ctx, api::string* sta
                                              window::slice_index now, bool adding) {
   const std::string name(text_of(state));
   const auto newest = r.state.slices.empty() ? now : std::max(now, r.state.slices.back().index);
-  const user_permissions permitted(ctx);
+  const user_permissions& permitted = user_permissions::of(ctx);
   for (const slice_state& slice : r.state.slices) {
     if (r.spec().window && slice.index < window::oldest_live(*r.spec().window, newest)) continue;
     for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer) {

@@ -1,5 +1,6 @@
 #include "test/support/redis_server.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -121,6 +122,10 @@ std::vector<std::string> redis_server::command_line() const {
     add({"--port", port});
   if (!options_.password.empty()) add({"--requirepass", options_.password});
   words.insert(words.end(), options_.config.begin(), options_.config.end());
+  // The suites of stores run once more where every server has the module (test/CMakeLists.txt).
+  const bool has_it = std::ranges::find(options_.config, "--loadmodule") != options_.config.end();
+  if (std::getenv("EVERSEEN_TEST_MODULE_EVERYWHERE") != nullptr && !has_it)
+    words.insert(words.end(), {"--loadmodule", EVERSEEN_MODULE});
   return words;
 }
 
