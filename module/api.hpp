@@ -38,6 +38,7 @@ inline constexpr int reply_integer_type = 2;
 // Flags of get_context_flags.
 inline constexpr int flag_cluster = 1 << 5;
 inline constexpr int flag_aof = 1 << 6;
+inline constexpr int flag_child = 1 << 18;
 // Class of keyspace events that modules make.
 inline constexpr int notify_module = 1 << 13;
 // Permissions on a key: what it holds may be read, changed.
@@ -51,6 +52,7 @@ struct event {
 };
 inline constexpr event role_changed{0, 1};
 inline constexpr event child_forked{13, 1};
+inline constexpr std::uint64_t child_born = 0;  ///< which of its subevents
 using event_function = void(context*, event, std::uint64_t subevent, void* data);
 
 /// What COMMAND DOCS tells of a command (Redis 7.0): RedisModuleCommandInfo and what it is made of, in the

@@ -27,10 +27,10 @@ const slice_state* find(const partition_state& in, window::slice_index slice) {
   return found == in.slices.end() ? nullptr : &*found;
 }
 
-/// The batch, or so many keys of it that followers can be told of all of them.
+/// The batch, or so many keys of it as may be judged at once, and that followers can be told of all of them.
 batch affordable(const batch& b, const geometry& shape, bool followed, const allowance& left) {
-  if (!followed || !is_scattered(shape.layout)) return b;
-  const std::size_t keys = std::min(b.digests.size(), left.replicated_bits / shape.probes);
+  std::size_t keys = std::min(b.digests.size(), left.portion);
+  if (followed && is_scattered(shape.layout)) keys = std::min(keys, left.replicated_bits / shape.probes);
   return {b.slice, b.digests.first(keys), b.out.first(keys)};
 }
 
@@ -93,6 +93,14 @@ std::optional<refusal> make(api::context* ctx, api::string* state, record& r, co
 
 }  // namespace
 
+allowance::allowance(api::context* ctx) {
+  constexpr std::size_t portion_beside_child = 512;
+  constexpr long long ms_beside_child = 3;
+  if (!has_child(ctx)) return;
+  portion = portion_beside_child;
+  ends_at = api::milliseconds() + ms_beside_child;
+}
+
 progress add(api::context* ctx, api::string* state, record r, const batch& b, allowance& left) {
   progress done;
   while (true) {
@@ -108,8 +116,8 @@ progress add(api::context* ctx, api::string* state, record r, const batch& b, al
       if (done.stopped_by) return done;
     } else if (done.keys == b.digests.size()) {
       return done;
-    } else if (got->keys == 0) {
-      std::ranges::fill(rest.out, verdict::unknown);
+    } else if (got->keys == 0 || left.is_over()) {
+      std::ranges::fill(b.out.subspan(done.keys), verdict::unknown);
       done.stopped_by = refusal{.why = refusal::kind::limit};
       return done;
     }

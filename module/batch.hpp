@@ -19,6 +19,14 @@ inline constexpr std::size_t most_keys = 65'536;
 
 /// What a command may still do beside judging, over all partitions: so none holds up the server for long.
 struct allowance {
+  explicit allowance(api::context* ctx);
+
+  /// While the server has a child, keys go in portions, each of which may copy as many pages of memory, and
+  /// no further portion begins when the time is over: a page takes 2 µs, where memory is short 30.
+  [[nodiscard]] bool is_over() const { return portion < most_keys && api::milliseconds() >= ends_at; }
+  std::size_t portion = most_keys;
+  long long ends_at = 0;
+
   std::uint64_t zeroed_bytes = partition_keys::growth_step_bytes;  ///< of new segments: about 1 ms
   std::size_t replicated_bits = 32'768;  ///< told to followers one by one: about 10 ms
 };

@@ -14,6 +14,7 @@ struct {
   bool known = false;
   bool some = false;
   long long asked_at = 0;
+  bool child = false;
 } seen;
 
 bool has_backlog(api::context* ctx) {
@@ -24,8 +25,17 @@ bool has_backlog(api::context* ctx) {
   return active || failed != 0;
 }
 
-void forget(api::context* /*ctx*/, api::event /*what*/, std::uint64_t /*subevent*/, void* /*data*/) {
+void note_role(api::context* /*ctx*/, api::event /*what*/, std::uint64_t /*role*/, void* /*data*/) {
   seen.known = false;
+}
+
+void note_child(api::context* /*ctx*/, api::event /*what*/, std::uint64_t what_of_it, void* /*data*/) {
+  seen.known = false;
+  seen.child = what_of_it == api::child_born;
+}
+
+bool asks_for_child(api::context* ctx) {
+  return (api::get_context_flags(ctx) & api::flag_child) != 0;
 }
 
 }  // namespace
@@ -42,10 +52,15 @@ bool has_followers(api::context* ctx) {
   return seen.some;
 }
 
+bool has_child(api::context* ctx) {
+  return seen.events ? seen.child : asks_for_child(ctx);
+}
+
 void watch_followers(api::context* ctx) {
   seen = {};
-  const bool forks = api::subscribe_to_event(ctx, api::child_forked, &forget) == api::ok;
-  const bool roles = api::subscribe_to_event(ctx, api::role_changed, &forget) == api::ok;
+  seen.child = asks_for_child(ctx);
+  const bool forks = api::subscribe_to_event(ctx, api::child_forked, &note_child) == api::ok;
+  const bool roles = api::subscribe_to_event(ctx, api::role_changed, &note_role) == api::ok;
   seen.events = forks && roles;
 }
 

@@ -12,7 +12,11 @@ namespace everseen::redis_module {
 /// INFO is asked after these alone, and now and then while somebody follows.
 [[nodiscard]] bool has_followers(module_api::context* ctx);
 
-/// Listens to what may bring followers.    @pre the module is being loaded
+/// Whether a child shares the memory of the server, which saves a snapshot or writes the AOF anew: then every
+/// page of memory that is written to is copied first.
+[[nodiscard]] bool has_child(module_api::context* ctx);
+
+/// Listens to what may bring followers, and children.    @pre the module is being loaded
 void watch_followers(module_api::context* ctx);
 
 }  // namespace everseen::redis_module

@@ -125,7 +125,7 @@ int add_digests(api::context* ctx, api::string** words, int count_of_words) {
     }
     auto r = look_at(ctx, q, true);
     if (!r) return reply(ctx, r.error());
-    allowance left;
+    allowance left(ctx);
     const progress done = add(ctx, q.state, *std::move(r), q.keys(), left);
     // What was added before something stopped it is answered and remembered; who asks for the rest is told
     // why.

@@ -189,7 +189,7 @@ int judge_keys(api::context* ctx, api::string** words, int count, purpose what) 
     const auto f = filter_of(ctx, words[1]);
     if (!f) return api::ok;
     sorted_keys sorted(*f, keys);
-    allowance left;
+    allowance left(ctx);
     sorted.for_each_partition(f->spec().partitions, [&](auto number, auto digests, auto out) {
       return judge_partition(ctx, *f, number, what, digests, out, left);
     });

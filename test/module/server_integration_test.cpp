@@ -1,5 +1,6 @@
 // What a server and its administrators see of the module.
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -114,6 +115,28 @@ TEST(Server, KeepsItsFiltersWhenTheModuleGoesAndComes) {
 }
 
 // A batch whose answer was lost may be sent again by whichever gear.
+TEST(Server, JudgesInPortionsWhileASnapshotIsSaved) {
+  const redis_server server(joined({"--rdb-key-save-delay", "1000000"}, test::with_module()));
+  // So many scattered bits that the first call copies every page of 60 MB: more than it has time for.
+  const auto filter = filter_at(server, "f",
+                                {.capacity = 15'000'000,
+                                 .error_rate = 1e-6,
+                                 .layout = layout_kind::classic,
+                                 .probes = 20,
+                                 .partitions = 1});
+  ASSERT_TRUE(add_keys(*filter, random_digests(1).take(1)).result);
+  ASSERT_THAT(server.run({"BGSAVE"}), StartsWith("Background saving started"));
+  const std::string before = field_of(server, "everseen", "everseen_batches");
+  const auto keys = random_digests(2).take(50'000);
+  const auto got = add_keys(*filter, keys);
+  ASSERT_EQ(field_of(server, "persistence", "rdb_bgsave_in_progress"), "1") << "it was over too early";
+  EXPECT_EQ(std::ranges::count(got.verdicts, verdict::unknown), 0);
+  EXPECT_GE(std::ranges::count(got.verdicts, verdict::fresh), 49'990);
+  const long calls = std::stol(field_of(server, "everseen", "everseen_batches")) - std::stol(before);
+  EXPECT_GT(calls, 50'000 / 16'384 + 1) << "no answer was shorter than its batch, so nothing was tested";
+  EXPECT_EQ(check_keys(*filter, keys).result->seen, 50'000U);
+}
+
 TEST(Server, RemembersABatchAsScriptsDo) {
   const redis_server server(test::with_module());
   const auto filter = filter_at(server, "f", {.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
