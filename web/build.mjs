@@ -1,7 +1,7 @@
-// Builds the page, or, with --tests DIRECTORY, bundles the tests so that node can run them.
+// Builds the page, or bundles tests so that node can run them.
 //
 // usage: node build.mjs [--out DIRECTORY]     the files as a browser gets them
-//        node build.mjs --tests DIRECTORY
+//        node build.mjs --tests FROM TO       each FROM/*_test.ts as TO/*_test.mjs
 //
 // Scripts, styles and fonts get a hash of their content into their names, so that browsers may keep them for ever.
 // index.html is asked for each time and names them.
@@ -41,15 +41,16 @@ async function buildPage(out) {
   await writeFile(path.join(out, "licences.txt"), await licencesOf(Object.keys(result.metafile.inputs)));
 }
 
-async function buildTests(out) {
+async function buildTests(from, out) {
   await rm(out, { recursive: true, force: true });
   await esbuild.build({
-    entryPoints: await filesEndingIn("test", ".test.ts"),
+    entryPoints: await filesEndingIn(from, "_test.ts"),
     outdir: out,
     outExtension: { ".js": ".mjs" },
     bundle: true,
     platform: "node",
-    packages: "external",
+    alias: { page: path.resolve("src") },
+    external: ["playwright-core", "axe-core"],
     format: "esm",
     target: "node18",
     jsx: "automatic",
@@ -58,10 +59,10 @@ async function buildTests(out) {
   });
 }
 
-const [word, directory] = process.argv.slice(2);
-if (word === "--tests" && directory) await buildTests(directory);
+const [word, directory, more] = process.argv.slice(2);
+if (word === "--tests" && more) await buildTests(directory, more);
 else if (word === undefined || (word === "--out" && directory)) await buildPage(directory ?? "dist");
 else {
-  console.error("usage: node build.mjs [--out DIRECTORY] | --tests DIRECTORY");
+  console.error("usage: node build.mjs [--out DIRECTORY] | --tests FROM TO");
   process.exit(2);
 }

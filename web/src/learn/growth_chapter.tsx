@@ -31,8 +31,7 @@ export function GrowthChapter() {
           <li key={layer.index} style={{ "--size": `${(layer.bits / widest) * 100}%` }}>
             <i aria-hidden="true" style={{ "--share": `${(layer.keys / layer.capacity) * 100}%` }} />
             <span>
-              {text.layer} {layer.index}: {text.holds} {count(layer.capacity)} {text.wordsUnit}, {bytes(layer.bits / 8)}, ≤{" "}
-              {chance(layer.rateFull)}; {text.now} {chance(layer.rateNow)}
+              {text.layer(layer.index, count(layer.capacity), bytes(layer.bits / 8), chance(layer.rateFull), chance(layer.rateNow))}
             </span>
           </li>
         ))}
@@ -48,7 +47,7 @@ export function GrowthChapter() {
           { label: text.overfilled, color: "--first", values: curveX.map((n) => rateOverfilled(n, capacity, promise)) },
           { label: text.promise, color: "--muted", values: curveX.map(() => promise), dash: [4, 4], width: 1 },
         ]}
-        xAxis={{ label: text.wordsUnit, log: true, range: [100, most], format: count }}
+        xAxis={{ label: text.words, log: true, range: [100, most], format: count }}
         yAxis={{ log: true, range: [1e-6, 1] }}
         dot={{ x: keys, y: Math.max(grown, 1e-6), color: "--no" }}
         height={240}

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 
+import { murmur3 } from "../bloom/hashes";
 import { classicRate } from "../bloom/rates";
 import { chance } from "../ui/format";
 import { Plot } from "../ui/plot";
@@ -10,8 +11,10 @@ import { Chapter } from "./chapter";
 const most = 24;
 const counts = Array.from({ length: most }, (_, i) => i + 1);
 
-/** A fixed order in which 256 lamps go on, so that they don't flicker while a slider moves. */
-const order = Array.from({ length: 256 }, (_, i) => ((i + 1) * 167) % 257);
+/** A fixed order in which 256 lamps go on, without a pattern, so that they don't flicker while a slider moves. */
+const order = Array.from({ length: 256 }, (_, i) => i)
+  .sort((a, b) => murmur3(`lamp ${a}`) - murmur3(`lamp ${b}`))
+  .map((_, i, sorted) => sorted.indexOf(i) + 1);
 
 function best(bits: number): number {
   return counts.reduce((a, b) => (classicRate(b, bits) < classicRate(a, bits) ? b : a));

@@ -27,13 +27,13 @@ function Verdict({ word, row }: { word: string; row: Row }) {
   if (off.length > 0)
     return (
       <p>
-        <strong>{text.no}.</strong> {text.noWhy(word, sentence(text.bits(off)))}
+        <strong>{text.no}</strong> {text.noWhy(word, sentence(text.bits(off)))}
       </p>
     );
   const why = row.words.includes(word) ? text.maybeTrue : text.maybeFalse;
   return (
     <p>
-      <strong>{text.maybe}.</strong> {why(word, sentence(text.bits(all)))}
+      <strong>{text.maybe}</strong> {why(word, sentence(text.bits(all)))}
     </p>
   );
 }

@@ -8,6 +8,11 @@ interface RowBitsProps {
   mode: Mode;
 }
 
+/** Columns of equally long rows, so that the last row is not a rest. */
+function columnsOf(count: number, most: number): number {
+  return Math.ceil(count / Math.ceil(count / most));
+}
+
 /** The lamps. A probed one shows whether it is on, or, of a word that is typed to be added, would go on. */
 export function RowBits({ bits, probes, mode }: RowBitsProps) {
   const { learn } = useText();
@@ -15,7 +20,7 @@ export function RowBits({ bits, probes, mode }: RowBitsProps) {
   const on = bits.filter(Boolean).length;
   const probed = new Set(probes.map((probe) => probe.position));
   return (
-    <ol class="bits" aria-label={text.rowLabel(on, bits.length)} style={{ "--count": bits.length }}>
+    <ol class="bits" aria-label={text.rowLabel(on, bits.length)} style={{ "--wide": columnsOf(bits.length, 16), "--narrow": columnsOf(bits.length, 8) }}>
       {bits.map((lit, index) => {
         const names = ["bit"];
         if (lit) names.push("on");

@@ -36,9 +36,9 @@ export const learn = {
     bits: (positions: readonly number[]) =>
       positions.length === 1 ? `bit ${positions[0]} is` : `bits ${list(positions)} are`,
     askIdle: "Type, and the row answers at each letter.",
-    no: "No, certainly",
+    no: "No, certainly.",
     noWhy: (word: string, bits: string) => `${bits} off. Adding “${word}” would have switched that on.`,
-    maybe: "Maybe",
+    maybe: "Maybe.",
     maybeTrue: (word: string, bits: string) => `${bits} on, and “${word}” was indeed added.`,
     maybeFalse: (word: string, bits: string) =>
       `${bits} on, but by other words: “${word}” was never added. This is a false positive.`,
@@ -73,7 +73,7 @@ export const learn = {
       </>
     ),
     keys: "Words that will come",
-    rate: "Wrong “maybe” in so many new words",
+    rate: "Wrong answers to new words",
     oneIn: (n: string) => `1 in ${n}`,
     perWord: "bits a word",
     probes: "probes",
@@ -158,10 +158,9 @@ export const learn = {
     ),
     keys: "Words that came",
     made: "Made for 1,000 words at 1 %.",
-    layer: "layer",
-    holds: "holds",
-    wordsUnit: "words",
-    now: "rate now",
+    layer: (index: number, holds: string, bytes: string, full: string, now: string) =>
+      `layer ${index}: ${holds} words in ${bytes}, at most ${full} wrong; now ${now}`,
+    words: "words",
     growing: "growing",
     overfilled: "one row, overfilled",
     promise: "promised",

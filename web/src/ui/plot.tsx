@@ -41,28 +41,17 @@ function colorOf(name: string): string {
 
 const font = '12px "Atkinson Hyperlegible Next Variable", "PingFang SC", "Noto Sans CJK SC", sans-serif';
 
-function isPower(value: number): boolean {
-  const exponent = Math.log10(value);
-  return Math.abs(exponent - Math.round(exponent)) < 1e-9;
-}
-
-/** On a log axis only powers of ten are named, and of these no more than there is room for. */
-function logNames(splits: number[], format?: (value: number) => string): string[] {
-  const powers = splits.filter((value) => value && isPower(value)).map((value) => Math.round(Math.log10(value)));
-  const every = Math.max(1, Math.ceil(powers.length / 7));
-  return splits.map((value) => {
-    if (!value || !isPower(value)) return "";
-    const exponent = Math.round(Math.log10(value));
-    if (exponent % every !== 0) return "";
-    return format ? format(value) : power10(exponent);
-  });
+/** On a log axis only powers of ten have a line and a name, and of these no more than there is room for. */
+function powersBetween(min: number, max: number): number[] {
+  const [low, high] = [Math.ceil(Math.log10(min) - 1e-9), Math.floor(Math.log10(max) + 1e-9)];
+  const every = Math.max(1, Math.ceil((high - low) / 6));
+  const exponents = Array.from({ length: high - low + 1 }, (_, i) => low + i);
+  return exponents.filter((exponent) => exponent % every === 0).map((exponent) => 10 ** exponent);
 }
 
 function axisOptions(axis: Axis | undefined, side: "x" | "y"): uPlot.Axis {
-  const format = axis?.format;
-  const values = axis?.log
-    ? (_: uPlot, splits: number[]) => logNames(splits, format)
-    : format && ((_: uPlot, splits: number[]) => splits.map((value) => format(value)));
+  const power = (value: number): string => power10(Math.round(Math.log10(value)));
+  const format = axis?.format ?? (axis?.log ? power : undefined);
   return {
     stroke: colorOf("--muted"),
     font,
@@ -73,7 +62,10 @@ function axisOptions(axis: Axis | undefined, side: "x" | "y"): uPlot.Axis {
     ticks: { show: false },
     gap: 6,
     size: side === "x" ? 28 : 56,
-    ...(values ? { values } : {}),
+    ...(format ? { values: (_: uPlot, splits: number[]) => splits.map((value) => format(value)) } : {}),
+    ...(axis?.log
+      ? { splits: (_: uPlot, __: number, min: number, max: number) => powersBetween(min, max), filter: (_: uPlot, s: number[]) => s }
+      : {}),
   };
 }
 
@@ -127,6 +119,7 @@ export function Plot({ label, x, curves, xAxis, yAxis, dot, height = 220, legend
             dash: curve.dash,
             fill: curve.fill ? colorOf(`${curve.color}-soft`) : undefined,
             points: { show: false },
+            pxAlign: 0,
           })),
         ],
         hooks: { draw: [(u) => latestDot.current && drawDot(u, latestDot.current)] },
