@@ -15,7 +15,7 @@ export const plan = {
   bestProbes: "best",
   values: "Different values that could exist, for a bitmap",
   redis: "It will live in plain Redis, which pays for each bit it looks at",
-  memory: "Memory",
+  memory: "memory",
   structure: "structure",
   bitsAKey: "bits a key",
   probesShort: "probes",

@@ -29,7 +29,7 @@ export function shortCount(n: number, language: Language): string {
 /** A probability: 12 %, 0.45 %, 3.2 · 10⁻⁶, 0. */
 export function chance(p: number): string {
   if (!(p > 0)) return "0";
-  if (p >= 0.001) return `${Number((p * 100).toPrecision(p >= 0.1 ? 3 : 2))} %`;
+  if (p >= 0.00095) return `${Number((p * 100).toPrecision(p >= 0.1 ? 3 : 2))} %`;
   const exponent = Math.floor(Math.log10(p) + 1e-9);
   const digits = Number((p / 10 ** exponent).toPrecision(2));
   if (digits === 10) return power10(exponent + 1);

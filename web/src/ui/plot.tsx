@@ -62,6 +62,7 @@ function axisOptions(axis: Axis | undefined, side: "x" | "y"): uPlot.Axis {
     ticks: { show: false },
     gap: 6,
     size: side === "x" ? 28 : 56,
+    ...(side === "x" ? { space: 72 } : {}),
     ...(format ? { values: (_: uPlot, splits: number[]) => splits.map((value) => format(value)) } : {}),
     ...(axis?.log
       ? { splits: (_: uPlot, __: number, min: number, max: number) => powersBetween(min, max), filter: (_: uPlot, s: number[]) => s }

@@ -55,13 +55,19 @@ function RatePlot({ title, x, curves }: { title: string; x: readonly number[]; c
         label={text.plotLabel(title, now)}
         x={x}
         curves={curves}
-        xAxis={{ range: [-historySeconds, 0], format: (at) => text.ago(-at) }}
+        xAxis={{ range: [-spanOf(x), 0], format: (at) => text.ago(-at) }}
         yAxis={{ range: [0, niceAbove(most)], format: short }}
         height={180}
         legend
       />
     </section>
   );
+}
+
+/** What is shown of the past: a quarter of it while there is no more. */
+function spanOf(x: readonly number[]): number {
+  const oldest = -(x[0] ?? 0);
+  return [historySeconds / 4, historySeconds / 2].find((span) => oldest <= span) ?? historySeconds;
 }
 
 /** 1, 2 or 5 times a power of ten, so that the plot is not made anew at every sample. */

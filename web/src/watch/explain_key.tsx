@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { get } from "../api";
 import type { Explanation, ExplainedPart } from "../api";
 import { count } from "../ui/format";
-import { useText } from "../ui/settings";
+import { useSettings, useText } from "../ui/settings";
 
 /** Asks why a key is fresh or seen. */
 export function ExplainKey({ url }: { url: string }) {
@@ -55,12 +55,14 @@ export function ExplainKey({ url }: { url: string }) {
 
 function Answer({ answer }: { answer: Explanation }) {
   const { watch: text } = useText();
+  const { language } = useSettings();
   const parts = answer.segments ?? answer.strings ?? [];
   return (
     <>
       <div class="answer" data-verdict={answer.verdict === "fresh" ? "no" : "maybe"}>
         <p>
-          <strong>{text.says[answer.verdict]}</strong> {answer.reason && <span lang="en">{answer.reason}.</span>}
+          <strong>{text.says[answer.verdict]}</strong> {/* The server speaks English; the bits below say the same. */}
+          {language === "en" && answer.reason && `${answer.reason}.`}
         </p>
         {answer.digest && (
           <p class="digest">
