@@ -1,16 +1,12 @@
 import type { Probe } from "../bloom/row";
 import { useText } from "../ui/settings";
+import { columnsOf } from "./columns";
 import type { Mode } from "./row_play";
 
 interface RowBitsProps {
   bits: readonly boolean[];
   probes: readonly Probe[];
   mode: Mode;
-}
-
-/** Columns of equally long rows, so that the last row is not a rest. */
-function columnsOf(count: number, most: number): number {
-  return Math.ceil(count / Math.ceil(count / most));
 }
 
 /** The lamps. A probed one shows whether it is on, or, of a word that is typed to be added, would go on. */

@@ -1,6 +1,7 @@
 import type { Probe } from "../bloom/row";
 import { hex32 } from "../ui/format";
 import { useText } from "../ui/settings";
+import { columnsOf } from "./columns";
 
 interface RowHashesProps {
   word: string;
@@ -16,7 +17,11 @@ export function RowHashes({ word, probes, size }: RowHashesProps) {
   const name = (probe: Probe, i: number): string =>
     probe.steps === undefined ? (i === 0 ? "FNV-1a" : "Murmur3") : text.sum(probe.steps);
   return (
-    <ul class="hashes" aria-label={text.hashesLabel(word)}>
+    <ul
+      class="hashes"
+      aria-label={text.hashesLabel(word)}
+      style={{ "--wide": columnsOf(probes.length, 6), "--narrow": columnsOf(probes.length, 2) }}
+    >
       {probes.map((probe, i) => (
         <li key={i} class="hash" data-probe={i}>
           <b>{name(probe, i)}</b>

@@ -28,10 +28,14 @@ export function shortCount(n: number, language: Language): string {
 
 /** A probability: 12 %, 0.45 %, 3.2 · 10⁻⁶, 0. */
 export function chance(p: number): string {
-  if (!(p > 0)) return "0";
   if (p >= 0.00095) return `${Number((p * 100).toPrecision(p >= 0.1 ? 3 : 2))} %`;
-  const exponent = Math.floor(Math.log10(p) + 1e-9);
-  const digits = Number((p / 10 ** exponent).toPrecision(2));
+  return p > 0 ? scientific(p) : "0";
+}
+
+/** 3.2 · 10⁻⁶, 10⁻⁶ */
+export function scientific(n: number): string {
+  const exponent = Math.floor(Math.log10(n) + 1e-9);
+  const digits = Number((n / 10 ** exponent).toPrecision(2));
   if (digits === 10) return power10(exponent + 1);
   return digits === 1 ? power10(exponent) : `${digits} · ${power10(exponent)}`;
 }

@@ -1,5 +1,5 @@
 import type { Filter, FilterFigures, FilterInfo } from "../api";
-import { bytes, chance, count } from "../ui/format";
+import { bytes, chance, count, scientific } from "../ui/format";
 import { useText } from "../ui/settings";
 import { ActivityPlots } from "./activity_plots";
 import { ExplainKey } from "./explain_key";
@@ -54,6 +54,12 @@ function duration(ms: number): string {
   return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 }
 
+/** An expected number of keys, however small. */
+function expectation(n: number): string {
+  if (n >= 100) return count(n);
+  return n >= 0.01 ? n.toFixed(2) : n > 0 ? scientific(n) : "0";
+}
+
 function Figures({ now, wrong }: { now: FilterFigures; wrong?: number }) {
   const { watch: text } = useText();
   const figures: [string, string, string?][] = [
@@ -65,7 +71,7 @@ function Figures({ now, wrong }: { now: FilterFigures; wrong?: number }) {
     [text.slices, count(now.slices)],
     [text.partitions, count(now.partitions)],
   ];
-  if (wrong !== undefined) figures.push([text.expected, wrong < 0.01 ? chance(wrong) : wrong.toFixed(2), text.expectedWhy]);
+  if (wrong !== undefined) figures.push([text.expected, expectation(wrong), text.expectedWhy]);
   return (
     <dl class="filter-figures">
       {figures.map(([name, value, note]) => (
