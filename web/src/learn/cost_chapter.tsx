@@ -48,7 +48,7 @@ export function CostChapter() {
         <Slider
           label={text.rate}
           value={oneIn}
-          min={2}
+          min={10}
           max={1e10}
           step={10}
           scale="log"

@@ -10,7 +10,7 @@ import { Chapter } from "./chapter";
 
 const wordBytes = 20;
 
-const curveX = Array.from({ length: 70 }, (_, i) => 10 ** (-i / 5)).filter((rate) => rate >= 1e-12 && rate <= 0.5);
+const curveX = Array.from({ length: 70 }, (_, i) => 10 ** (-i / 5)).filter((rate) => rate >= 1e-12 && rate <= 0.1);
 
 export function SizeChapter() {
   const { learn } = useText();
@@ -41,7 +41,7 @@ export function SizeChapter() {
         <Slider
           label={text.rate}
           value={oneIn}
-          min={2}
+          min={10}
           max={1e12}
           step={10}
           scale="log"
