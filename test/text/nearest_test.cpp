@@ -1,11 +1,11 @@
-#include "everseen/cli/nearest.hpp"
+#include "everseen/text/nearest.hpp"
 
 #include <array>
 #include <string>
 
 #include <gtest/gtest.h>
 
-namespace everseen::cli {
+namespace everseen {
 namespace {
 
 constexpr std::array<std::string_view, 4> words = {"create", "check", "add", "drop"};
@@ -24,4 +24,4 @@ TEST(Nearest, SuggestsNothingFarAway) {
 }
 
 }  // namespace
-}  // namespace everseen::cli
+}  // namespace everseen

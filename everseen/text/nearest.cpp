@@ -1,10 +1,10 @@
-#include "everseen/cli/nearest.hpp"
+#include "everseen/text/nearest.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
-namespace everseen::cli {
+namespace everseen {
 
 namespace {
 
@@ -40,4 +40,4 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   return best;
 }
 
-}  // namespace everseen::cli
+}  // namespace everseen

@@ -1,4 +1,4 @@
-#include "everseen/cli/planning.hpp"
+#include "everseen/report/planning.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include "everseen/core/sizing.hpp"
 #include "everseen/core/spec.hpp"
 
-namespace everseen::cli {
+namespace everseen {
 namespace {
 
 const plan_row& row_of(const plan_result& plan, layout_kind layout) {
@@ -65,4 +65,4 @@ TEST(Planning, WantsTwoOfThree) {
 }
 
 }  // namespace
-}  // namespace everseen::cli
+}  // namespace everseen

@@ -10,7 +10,7 @@
 #include "everseen/filter/filter.hpp"
 
 /// Why a filter gives a key its verdict, bit by bit: what `everseen explain` shows.
-namespace everseen::cli {
+namespace everseen {
 
 struct explained_bit {
   std::uint64_t position = 0;  ///< as Redis numbers them
@@ -40,4 +40,4 @@ struct explanation {
 /// @throws as filter::may_contain    Cost: reads a few bits of one partition.
 [[nodiscard]] explanation explain(const filter& f, std::string_view key, std::optional<event_time> time);
 
-}  // namespace everseen::cli
+}  // namespace everseen

@@ -1,14 +1,13 @@
-#include "everseen/cli/explanation.hpp"
+#include "everseen/report/explanation.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
-#include "everseen/cli/attached_text.hpp"
 #include "everseen/core/window.hpp"
 
-namespace everseen::cli {
+namespace everseen {
 
 std::size_t explained_segment::set_bits() const noexcept {
   return static_cast<std::size_t>(
@@ -75,4 +74,4 @@ explanation explain(const filter& f, std::string_view key, std::optional<event_t
   return e;
 }
 
-}  // namespace everseen::cli
+}  // namespace everseen

@@ -8,7 +8,7 @@
 #include "everseen/core/layout.hpp"
 
 /// The comparison behind `everseen plan`: what a set of keys costs in each structure. Pure.
-namespace everseen::cli {
+namespace everseen {
 
 /// Two of keys, error rate and memory; the third is what is asked for.
 struct plan_request {
@@ -16,6 +16,8 @@ struct plan_request {
   std::optional<double> error_rate;
   std::optional<std::uint64_t> bytes;
   std::optional<std::uint64_t> values;  ///< how many different keys could exist, where keys are numbers
+  std::optional<layout_kind> layout{};  ///< taken, whatever would be picked
+  std::optional<unsigned> probes{};     ///< of the classic layout; else those that need the least memory
 };
 
 struct plan_row {
@@ -26,6 +28,7 @@ struct plan_row {
   unsigned probes = 0;
   unsigned lines = 0;  ///< cache lines of 64 bytes that a look-up touches
   double error_rate = 0;
+  geometry shape{};  ///< of a Bloom filter
 
   [[nodiscard]] double bits_per_key() const noexcept {
     return 8 * static_cast<double>(bytes) / static_cast<double>(keys);
@@ -43,4 +46,15 @@ struct plan_result {
 /// @throws parameter_error  not exactly two of keys, error rate and memory, or numbers that fit no filter
 [[nodiscard]] plan_result make_plan(const plan_request& request);
 
-}  // namespace everseen::cli
+/// Rates of a Bloom filter while it fills beyond what it is for.
+struct curve_point {
+  std::uint64_t keys = 0;
+  double error_rate = 0;
+};
+/// From none to twice the keys of the row.    @pre row.layout
+[[nodiscard]] std::vector<curve_point> curve_of(const plan_row& row);
+
+/// The command line that makes the filter that was picked.
+[[nodiscard]] std::string command_of(const plan_request& request, const plan_result& plan);
+
+}  // namespace everseen

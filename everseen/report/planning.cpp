@@ -1,16 +1,15 @@
-#include "everseen/cli/planning.hpp"
+#include "everseen/report/planning.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "everseen/cli/numbers.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/core/growth.hpp"
 #include "everseen/core/sizing.hpp"
 
-namespace everseen::cli {
+namespace everseen {
 
 namespace {
 
@@ -33,7 +32,8 @@ plan_row layout_row(const geometry& shape, std::uint64_t keys) {
           keys,
           shape.probes,
           lines,
-          sizing::error_rate(shape, static_cast<double>(keys))};
+          sizing::error_rate(shape, static_cast<double>(keys)),
+          shape};
 }
 
 /// Probes that make the lowest rate where bits a key are given: (m/n) ln 2.
@@ -48,10 +48,11 @@ geometry shape_of(layout_kind layout, std::uint64_t bytes, unsigned probes) {
 }
 
 geometry shape_for(layout_kind layout, const plan_request& r) {
-  if (!r.bytes) return sizing::smallest(layout, 0, {*r.keys, *r.error_rate});
+  const unsigned wished = layout == layout_kind::classic ? r.probes.value_or(0) : 0;
+  if (!r.bytes) return sizing::smallest(layout, wished, {*r.keys, *r.error_rate});
   const double bits_per_key = r.keys ? 8 * static_cast<double>(*r.bytes) / static_cast<double>(*r.keys)
-                                     : sizing::bits_per_key(layout, 0, *r.error_rate);
-  return shape_of(layout, *r.bytes, probes_for(layout, bits_per_key));
+                                     : sizing::bits_per_key(layout, wished, *r.error_rate);
+  return shape_of(layout, *r.bytes, wished > 0 ? wished : probes_for(layout, bits_per_key));
 }
 
 std::string why(const plan_result& plan) {
@@ -77,7 +78,9 @@ std::uint64_t keys_in(const geometry& shape, const plan_request& r) {
 }
 
 std::uint64_t bytes_created(const plan_request& r, layout_kind layout) {
-  const spec s = make_spec({.capacity = *r.keys, .error_rate = *r.error_rate, .layout = layout});
+  const auto probes = layout == layout_kind::classic ? r.probes : std::nullopt;
+  const spec s =
+      make_spec({.capacity = *r.keys, .error_rate = *r.error_rate, .layout = layout, .probes = probes});
   return growth::plan_layer(s, 0).shape.bytes * s.partitions;
 }
 
@@ -103,11 +106,33 @@ plan_result make_plan(const plan_request& request) {
   if (!request.error_rate)
     for (std::size_t i = first_layout; i < plan.rows.size(); ++i)
       rate = std::min(rate, plan.rows[i].error_rate);
-  const layout_kind choice = sizing::choose_layout(rate);
+  const layout_kind choice = request.layout.value_or(sizing::choose_layout(rate));
   while (plan.rows[plan.picked].layout != choice) ++plan.picked;
-  plan.reason = why(plan);
+  plan.reason = request.layout ? "it was asked for" : why(plan);
   if (request.keys && request.error_rate) plan.bytes_when_growing = bytes_created(request, choice);
   return plan;
 }
 
-}  // namespace everseen::cli
+std::vector<curve_point> curve_of(const plan_row& row) {
+  constexpr std::uint64_t points = 40;
+  std::vector<curve_point> curve;
+  for (std::uint64_t i = 0; i <= points; ++i) {
+    const double keys = 2.0 * static_cast<double>(row.keys) * static_cast<double>(i) / points;
+    const auto whole = static_cast<std::uint64_t>(keys);
+    if (!curve.empty() && curve.back().keys == whole) continue;  // few keys have few points
+    curve.push_back({whole, whole == 0 ? 0 : sizing::error_rate(row.shape, static_cast<double>(whole))});
+  }
+  return curve;
+}
+
+std::string command_of(const plan_request& request, const plan_result& plan) {
+  const plan_row& row = plan.rows[plan.picked];
+  std::string command = fmt::format("everseen create NAME --capacity {} --error-rate {:.3g}", row.keys,
+                                    request.error_rate.value_or(row.error_rate));
+  if (request.layout || request.probes) command += fmt::format(" --layout {}", row.structure);
+  if (row.layout == layout_kind::classic && request.probes)
+    command += fmt::format(" --probes {}", row.probes);
+  return command;
+}
+
+}  // namespace everseen

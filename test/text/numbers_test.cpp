@@ -1,11 +1,11 @@
-#include "everseen/cli/numbers.hpp"
+#include "everseen/text/numbers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "everseen/core/error.hpp"
 
-namespace everseen::cli {
+namespace everseen {
 namespace {
 
 using testing::HasSubstr;
@@ -146,4 +146,4 @@ TEST(Formats, AreShortAndExact) {
 }
 
 }  // namespace
-}  // namespace everseen::cli
+}  // namespace everseen

@@ -7,7 +7,7 @@
 
 /// Numbers as people type them, read strictly: all of the text counts, and a fault names the option, the
 /// value and the bounds.
-namespace everseen::cli {
+namespace everseen {
 
 struct count_bounds {
   std::uint64_t least = 0;
@@ -52,4 +52,4 @@ struct rate_bounds {
 /// A rate as people write it: 0 or two digits and a power of ten, as in 9.5e-07.
 [[nodiscard]] std::string format_rate(double rate);
 
-}  // namespace everseen::cli
+}  // namespace everseen

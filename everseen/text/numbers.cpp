@@ -1,4 +1,4 @@
-#include "everseen/cli/numbers.hpp"
+#include "everseen/text/numbers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 
 #include "everseen/core/error.hpp"
 
-namespace everseen::cli {
+namespace everseen {
 
 namespace {
 
@@ -218,4 +218,4 @@ std::string format_rate(double rate) {
   return rate == 0 ? "0" : rate >= 0.0009995 ? fmt::format("{:.2g}", rate) : fmt::format("{:.1e}", rate);
 }
 
-}  // namespace everseen::cli
+}  // namespace everseen

@@ -1,8 +1,8 @@
-#include "everseen/cli/time_format.hpp"
+#include "everseen/text/time_format.hpp"
 
 #include <chrono>
 
-namespace everseen::cli {
+namespace everseen {
 
 namespace {
 
@@ -33,4 +33,4 @@ std::string format_event_time(event_time time) {
   return text;
 }
 
-}  // namespace everseen::cli
+}  // namespace everseen
