@@ -8,14 +8,14 @@
 #include <nlohmann/json.hpp>
 
 #include "everseen/cli/attached_text.hpp"
-#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/stores.hpp"
-#include "everseen/cli/time_format.hpp"
 #include "everseen/cli/verbs.hpp"
 #include "everseen/filter/rates.hpp"
 #include "everseen/store/recovered_keys.hpp"
+#include "everseen/text/numbers.hpp"
+#include "everseen/text/time_format.hpp"
 
 namespace everseen::cli {
 
