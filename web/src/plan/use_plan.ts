@@ -20,7 +20,7 @@ export function planAddress(wish: Wish): string {
   if (wish.by === "rate") query.set("error_rate", String(wish.rate));
   else query.set("bits_per_key", String(wish.bits));
   if (wish.layout) query.set("layout", wish.layout);
-  if (wish.probes) query.set("probes", String(wish.probes));
+  if (wish.probes && (wish.layout === "" || wish.layout === "classic")) query.set("probes", String(wish.probes));
   // A bitmap over fewer values than there are keys is none.
   query.set("values", String(Math.max(wish.values, wish.keys)));
   if (wish.redis) query.set("redis", "true");
