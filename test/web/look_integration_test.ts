@@ -141,4 +141,6 @@ test("the page lets nothing in from outside, and browsers keep what never change
 test("whoever takes no gzip gets the same bytes", async () => {
   const plain = await printed("curl", ["-sSf", "-H", "Accept-Encoding: identity", `${server.address}/`]);
   assert.equal(await printed("curl", ["-sSf", "--compressed", `${server.address}/`]), plain);
+  const refusing = ["-sSfI", "-H", "Accept-Encoding: gzip;q=0, identity", `${server.address}/`];
+  assert.doesNotMatch(await printed("curl", refusing), /content-encoding/i);
 });

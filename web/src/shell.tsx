@@ -87,12 +87,11 @@ function Choices() {
     <div class="choices">
       <button
         type="button"
-        class="round"
+        class="round wide"
         lang={language === "en" ? "zh-Hans" : "en"}
-        aria-label={language === "en" ? "中文" : "English"}
         onClick={() => setLanguage(language === "en" ? "zh" : "en")}
       >
-        {language === "en" ? "中" : "En"}
+        {language === "en" ? "中文" : "English"}
       </button>
       <button
         type="button"

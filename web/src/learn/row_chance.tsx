@@ -15,7 +15,7 @@ export function RowChance({ row }: { row: Row }) {
   const expected = x.map((words) => expectedChance(row, words));
   return (
     <div class="chance">
-      <h3>{text.chance}</h3>
+      <h2>{text.chance}</h2>
       <p class="big" data-chance={now}>
         {chance(now)}
       </p>

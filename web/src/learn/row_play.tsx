@@ -154,7 +154,7 @@ export function RowPlay() {
 
       <div class="set-and-chance">
         <div class="set">
-          <h3>{text.set}</h3>
+          <h2>{text.set}</h2>
           {row.words.length === 0 && <p class="hint">{text.setEmpty}</p>}
           <ul class="words" aria-label={text.set}>
             {row.words.map((entry) => (

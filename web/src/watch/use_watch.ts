@@ -60,6 +60,7 @@ export function useWatch(tries: number): Watched {
     let timer = 0;
     let polls = 0;
     const poll = async (): Promise<void> => {
+      if (document.hidden) return again(); // nobody looks
       let next = latest.current;
       try {
         const stats = await get<Stats>("/api/v1/stats", aborter.signal);
@@ -73,6 +74,9 @@ export function useWatch(tries: number): Watched {
       }
       latest.current = next;
       setWatched(next);
+      again();
+    };
+    const again = (): void => {
       timer = window.setTimeout(poll, everyMs);
     };
     poll();
