@@ -17,7 +17,7 @@ export function PlanTable({ answer }: { answer: PlanAnswer }) {
         </p>
         <p>
           <strong>{answer.picked}</strong>
-          {picked && `, ${picked.bits_per_key.toFixed(1)} ${text.bitsAKey}, ${chance(picked.error_rate)}. `}
+          {picked && text.summary(picked.bits_per_key.toFixed(1), chance(picked.error_rate))}
           {picked && classic && whyOf(picked, classic, text)}
         </p>
       </div>

@@ -22,6 +22,7 @@ export const plan = {
   lines: "cache lines",
   errorRate: "error rate",
   choice: "the choice",
+  summary: (bits: string, rate: string) => `, ${bits} bits a key, wrong ${rate}. `,
   names: { "hash set": "hash set", bitmap: "bitmap" } as Record<string, string>,
   why: (picked: string, lines: number, classicLines: number, more: string) =>
     `${picked} touches ${lines === 1 ? "1 cache line" : `${lines} cache lines`} a key where classic touches ${classicLines}, for ${more} memory.`,
@@ -59,6 +60,7 @@ export const plan_zh: typeof plan = {
   lines: "缓存行",
   errorRate: "错误率",
   choice: "选它",
+  summary: (bits, rate) => `，每个键 ${bits} 比特，误判 ${rate}。`,
   names: { "hash set": "哈希集合", bitmap: "位图" },
   why: (picked, lines, classicLines, more) =>
     `${picked} 每个键只碰 ${lines} 条缓存行，classic 要碰 ${classicLines} 条；内存${more}。`,
