@@ -6,9 +6,13 @@ import "./style/controls.css";
 import "./style/shell.css";
 import "./style/learn.css";
 import "./style/row.css";
-import "./style/chapters.css";
+import "./style/wires.css";
+import "./style/tables.css";
+import "./style/line.css";
+import "./style/time.css";
 import "./style/plan.css";
 import "./style/watch.css";
+import "./style/filter.css";
 
 import { Shell } from "./shell";
 import { SettingsProvider } from "./ui/settings";

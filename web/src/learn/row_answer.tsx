@@ -1,6 +1,7 @@
-import { probesOf, witnesses } from "../bloom/row";
+import { witnesses } from "../bloom/row";
 import type { Row } from "../bloom/row";
 import { useText } from "../ui/settings";
+import { positionsOf } from "./use_row";
 
 /** What the row says of a word, and which bits said so; for certain, since the page knows the set. */
 export function RowAnswer({ word, row }: { word: string; row: Row }) {
@@ -22,7 +23,6 @@ function Verdict({ word, row }: { word: string; row: Row }) {
   const { learn } = useText();
   const text = learn.row;
   const off = witnesses(word, row).sort((a, b) => a - b);
-  const all = [...new Set(probesOf(word, row).map((probe) => probe.position))].sort((a, b) => a - b);
   const sentence = (bits: string): string => bits.charAt(0).toUpperCase() + bits.slice(1);
   if (off.length > 0)
     return (
@@ -33,7 +33,7 @@ function Verdict({ word, row }: { word: string; row: Row }) {
   const why = row.words.includes(word) ? text.maybeTrue : text.maybeFalse;
   return (
     <p>
-      <strong>{text.maybe}</strong> {why(word, sentence(text.bits(all)))}
+      <strong>{text.maybe}</strong> {why(word, sentence(text.bits(positionsOf(word, row))))}
     </p>
   );
 }

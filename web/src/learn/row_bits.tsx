@@ -1,7 +1,7 @@
 import type { Probe } from "../bloom/row";
 import { useText } from "../ui/settings";
 import { columnsOf } from "./columns";
-import type { Mode } from "./row_play";
+import type { Mode } from "./use_row";
 
 interface RowBitsProps {
   bits: readonly boolean[];
