@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { after, before, test } from "node:test";
 
 import type { Browser, Page } from "playwright-core";
@@ -97,7 +100,9 @@ planning("gives a command line that works, and copies it", async (page) => {
   assert.equal(line, await page.locator(".command code").innerText());
   const [name, ...args] = line.trim().split(/\s+/);
   assert.equal(name, "everseen");
-  assert.match(await printed(program, [...args, "--store", "mem:"]), /created .*: 10,000,000 keys/);
+  const directory = await mkdtemp(path.join(tmpdir(), "everseen-plan-"));
+  assert.match(await printed(program, [...args, "--store", `file:${directory}`]), /created .*: 10,000,000 keys/);
+  await rm(directory, { recursive: true });
 });
 
 planning(

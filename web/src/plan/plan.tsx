@@ -112,15 +112,19 @@ function Wishes({ wish, change }: WishesProps) {
           onInput={(bits) => change({ bits })}
         />
       )}
-      <label class="choice">
-        <span>{text.layout}</span>
-        <select value={wish.layout} onChange={(event) => change({ layout: event.currentTarget.value as Wish["layout"] })}>
+      <div class="choice">
+        <label for="layout">{text.layout}</label>
+        <select
+          id="layout"
+          value={wish.layout}
+          onChange={(event) => change({ layout: event.currentTarget.value as Wish["layout"] })}
+        >
           <option value="">{text.picked}</option>
           {layouts.map((layout) => (
             <option key={layout}>{layout}</option>
           ))}
         </select>
-      </label>
+      </div>
       <Slider
         label={text.probes}
         value={wish.probes}
