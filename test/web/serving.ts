@@ -1,4 +1,4 @@
-/** A real `everseen serve` for a test: filters in memory, on ports that nobody else has. */
+/** A real `everseen serve` for a test, on ports that nobody else has. */
 
 import { execFile, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -30,10 +30,10 @@ export class Serving {
     readonly address: string,
   ) {}
 
-  /** @param more  further flags    @param port  0 takes a free one */
-  static async start(more: readonly string[] = [], port = 0): Promise<Serving> {
+  /** @param more  further flags    @param port  0 takes a free one    @param store  where filters live */
+  static async start(more: readonly string[] = [], port = 0, store = "mem:"): Promise<Serving> {
     const directory = await mkdtemp(path.join(tmpdir(), "everseen-page-"));
-    const flags = ["--store", "mem:", "--listen", `unix:${directory}/s`, "--http", `127.0.0.1:${port}`];
+    const flags = ["--store", store, "--listen", `unix:${directory}/s`, "--http", `127.0.0.1:${port}`];
     const child = spawn(program, ["serve", ...flags, ...more], { stdio: ["ignore", "pipe", "pipe"] });
     const address = await listening(child);
     return new Serving(child, directory, address);

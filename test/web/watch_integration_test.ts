@@ -5,6 +5,7 @@ import type { Browser, Page } from "playwright-core";
 
 import { launch, Visitor } from "./browser";
 import type { Look } from "./browser";
+import { RedisServer } from "./redis_server";
 import { printed, Serving } from "./serving";
 
 let browser: Browser;
@@ -84,6 +85,27 @@ watching("shows where the partitions are", async (page, server) => {
   await server.add("clicks", "key", 10);
   await page.locator(".instance").filter({ hasText: "this process" }).filter({ hasText: "1 partition, 10 keys" }).waitFor();
   assert.equal(await page.locator(".instance li").count(), 1);
+});
+
+test("shows the partitions of each server, where a filter is spread over several", async () => {
+  const servers = [await RedisServer.start(), await RedisServer.start()];
+  const places = servers.map((each) => `127.0.0.1:${each.port}`);
+  const server = await Serving.start([], 0, `redis://${places.join(",")}`);
+  try {
+    await server.cli("BF.RESERVE", "clicks", "0.01", "1000");
+    await server.add("clicks", "key", 100);
+    const visitor = await Visitor.come(browser, server.address);
+    const page = await visitor.open("watch");
+    for (const place of places) {
+      const instance = page.locator(".instance").filter({ hasText: place });
+      await instance.waitFor();
+      assert.ok((await instance.locator("li").count()) > 0, `${place} has no partition`);
+    }
+    await visitor.leave();
+  } finally {
+    await server.stop();
+    for (const each of servers) await each.stop();
+  }
 });
 
 watching("plots adds and verdicts a second", async (page, server) => {
