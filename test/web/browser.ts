@@ -27,7 +27,8 @@ export class Visitor {
       reducedMotion: look.still ? "reduce" : "no-preference",
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(15000);
+    // Long, for machines that have much else to do: nothing waits that long where all is well.
+    page.setDefaultTimeout(60000);
     const faults: string[] = [];
     page.on("pageerror", (error) => faults.push(error.message));
     page.on("console", (message) => {
