@@ -7,11 +7,11 @@
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/stores.hpp"
+#include "everseen/cli/time_format.hpp"
 #include "everseen/cli/verbs.hpp"
 #include "everseen/report/explanation.hpp"
 #include "everseen/report/explanation_json.hpp"
 #include "everseen/text/numbers.hpp"
-#include "everseen/text/time_format.hpp"
 
 namespace everseen::cli {
 

@@ -11,11 +11,11 @@
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/stores.hpp"
+#include "everseen/cli/time_format.hpp"
 #include "everseen/cli/verbs.hpp"
 #include "everseen/filter/rates.hpp"
 #include "everseen/store/recovered_keys.hpp"
 #include "everseen/text/numbers.hpp"
-#include "everseen/text/time_format.hpp"
 
 namespace everseen::cli {
 

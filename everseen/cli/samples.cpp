@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "everseen/text/time_format.hpp"
+#include "everseen/cli/time_format.hpp"
 
 namespace everseen::cli {
 

@@ -99,7 +99,7 @@ spec filter_shelf::plan(spec_request r, const wishes& w) const {
     return place_->plan(r);
   }
   spec s = place_->plan(r);
-  if (place_->is_remote() || r.partitions || s.capacity < capacity_to_share) return s;
+  if (place_->is_remote() || r.partitions || is_foreign(s.layout) || s.capacity < capacity_to_share) return s;
   r.partitions = std::max(s.partitions, threads_ > 1 ? partitions_a_thread * threads_ : 1);
   return place_->plan(r);
 }

@@ -28,7 +28,9 @@ class Server:
         self.errors = open(os.path.join(self.home.name, "err"), "w+", encoding="utf-8")
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=self.errors, text=True,
                                         env=self.environment)
+        self.lines = []
         for line in self.process.stdout:
+            self.lines.append(line)
             if line.startswith("listening for HTTP on "):
                 self.address = line.split()[-1]
                 self.port = int(self.address.rpartition(":")[2]) if not self.address.startswith("unix:") else 0

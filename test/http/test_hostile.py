@@ -78,6 +78,7 @@ class Protocol(unittest.TestCase):
                 connection.request("GET", "/healthz")
                 self.assertEqual(connection.getresponse().read(), b'{"status":"serving"}\n')
             self.assertEqual(s.ask("GET", "/api/v1/stats")[2]["connections"]["accepted"], 2)
+            connection.close()
             old = s.send(b"GET /healthz HTTP/1.0\r\n\r\n")
             self.assertEqual(statuses(old), [200])
 

@@ -6,7 +6,7 @@
 #include "everseen/core/spec.hpp"
 
 /// The counterpart of parse_event_time: times as text.
-namespace everseen {
+namespace everseen::cli {
 
 /// Length of what write_event_time writes: `2023-11-14T22:13:20.500Z`.
 inline constexpr std::size_t event_time_chars = 24;
@@ -17,4 +17,4 @@ char* write_event_time(event_time time, char* out) noexcept;
 
 [[nodiscard]] std::string format_event_time(event_time time);
 
-}  // namespace everseen
+}  // namespace everseen::cli

@@ -1,8 +1,8 @@
-#include "everseen/text/time_format.hpp"
+#include "everseen/cli/time_format.hpp"
 
 #include <chrono>
 
-namespace everseen {
+namespace everseen::cli {
 
 namespace {
 
@@ -33,4 +33,4 @@ std::string format_event_time(event_time time) {
   return text;
 }
 
-}  // namespace everseen
+}  // namespace everseen::cli

@@ -1,10 +1,10 @@
-#include "everseen/text/time_format.hpp"
+#include "everseen/cli/time_format.hpp"
 
 #include <gtest/gtest.h>
 
 #include "everseen/stream/record_rule.hpp"
 
-namespace everseen {
+namespace everseen::cli {
 namespace {
 
 TEST(TimeFormat, IsReadBackAsTheSameTime) {
@@ -18,4 +18,4 @@ TEST(TimeFormat, IsReadBackAsTheSameTime) {
 }
 
 }  // namespace
-}  // namespace everseen
+}  // namespace everseen::cli
