@@ -23,6 +23,9 @@ std::span<const everseen::server::asset> everseen::server::assets() noexcept {
 }
 ]])
   endif()
+  # A target of its own, so that the page's tests can wait for it and need not wait for C++.
+  add_custom_target(everseen_page DEPENDS "${assets}")
+  add_dependencies(${target} everseen_page)
   target_sources(${target} PRIVATE "${assets}")
 endfunction()
 
