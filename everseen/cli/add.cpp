@@ -2,11 +2,11 @@
 
 #include "everseen/cli/attached_text.hpp"
 #include "everseen/cli/keys.hpp"
-#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/signals.hpp"
 #include "everseen/cli/stores.hpp"
 #include "everseen/cli/verbs.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 

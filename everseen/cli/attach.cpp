@@ -3,7 +3,6 @@
 #include <string>
 
 #include "everseen/cli/attached_text.hpp"
-#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/stores.hpp"
@@ -11,6 +10,7 @@
 #include "everseen/compat/guava.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/redis/redis_store.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 

@@ -7,27 +7,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "everseen/cli/numbers.hpp"
 #include "everseen/store/linked_filter.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 
 namespace {
 
-using redis::attachment;
 using redis::bitmap;
-
-std::string_view to_string(attachment::form shape) noexcept {
-  switch (shape) {
-    case attachment::form::single:
-      return "one string";
-    case attachment::form::growing:
-      return "growing";
-    case attachment::form::sharded:
-      return "sharded";
-  }
-  return "";
-}
 
 std::uint64_t keys_in(const redis::attached_filter& a, const std::vector<bitmap>& all) {
   double keys = 0;
@@ -60,10 +47,6 @@ void print_strings(const redis::attached_filter& a, const std::vector<bitmap>& a
               100 * fill_of(a, b), format_bytes(static_cast<double>(b.bytes)), b.server);
 }
 
-bool holds(const redis::attached_filter::key_bits& bits) {
-  return std::ranges::find(bits.set, false) == bits.set.end();
-}
-
 void print_key_bits(const redis::attached_filter::key_bits& bits, printer& out) {
   constexpr std::size_t a_row = 4;
   const auto set = std::ranges::count(bits.set, true);
@@ -74,28 +57,12 @@ void print_key_bits(const redis::attached_filter::key_bits& bits, printer& out) 
   if (bits.positions.size() % a_row != 0) out.write("\n");
 }
 
-nlohmann::ordered_json what_json(const attachment& a) {
-  nlohmann::ordered_json json = {{"family", compat::facts(a.how.which).name},
-                                 {"key", a.key},
-                                 {"bits", a.how.bits},
-                                 {"probes", a.how.probes},
-                                 {"form", to_string(a.shape)}};
-  if (a.funnel != funnel_kind::bytes) json["funnel"] = to_string(a.funnel);
-  if (!a.cursor.empty()) json["cursor"] = a.cursor;
-  if (a.instances > 0) json["instances"] = a.instances;
-  return json;
-}
-
 /// What a Redis key is called need not be UTF-8.
 std::string dumped(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
-
-const redis::attached_filter* attached_behind(const filter& f) noexcept {
-  return dynamic_cast<const redis::attached_filter*>(&f.stored());
-}
 
 namespace {
 
@@ -149,7 +116,7 @@ void print_attached_json(const filter& f, const std::vector<std::string>& warnin
   const std::vector<std::string> doubts = a.doubts(all);
   said.insert(said.end(), doubts.begin(), doubts.end());
   said.insert(said.end(), warnings.begin(), warnings.end());
-  const nlohmann::ordered_json json = {{"name", f.name()},        {"attached", what_json(a.what())},
+  const nlohmann::ordered_json json = {{"name", f.name()},        {"attached", json_of(a.what())},
                                        {"keys", keys_in(a, all)}, {"half_full_with", f.get_spec().capacity},
                                        {"bytes", bytes_of(all)},  {"error_rate_now", a.error_rate_now(all)},
                                        {"strings", strings},      {"warnings", said}};
@@ -158,21 +125,12 @@ void print_attached_json(const filter& f, const std::vector<std::string>& warnin
 
 void explain_attached(const filter& f, std::string_view key, bool json, printer& out) {
   const redis::attached_filter& a = *attached_behind(f);
-  const auto all = a.bits_of(key);
-  const bool seen = std::ranges::any_of(all, holds);
   if (json) {
-    auto strings = nlohmann::ordered_json::array();
-    for (const auto& bits : all) {
-      auto key_bits = nlohmann::ordered_json::array();
-      for (std::size_t i = 0; i < bits.positions.size(); ++i)
-        key_bits.push_back({{"position", bits.positions[i]}, {"set", bool(bits.set[i])}});
-      strings.push_back({{"key", bits.string}, {"holds_key", holds(bits)}, {"key_bits", key_bits}});
-    }
-    out.print("{}\n", dumped({{"attached", what_json(a.what())},
-                              {"verdict", seen ? "seen" : "fresh"},
-                              {"strings", strings}}));
+    out.print("{}\n", dumped(explanation_json(a, key)));
     return;
   }
+  const auto all = a.bits_of(key);
+  const bool seen = std::ranges::any_of(all, holds);
   out.print("attached   {}\n", redis::to_string(a.what()));
   for (const auto& bits : all) print_key_bits(bits, out);
   if (seen)

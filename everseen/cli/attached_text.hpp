@@ -7,12 +7,10 @@
 #include "everseen/cli/printer.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/redis/attached_filter.hpp"
+#include "everseen/report/attached.hpp"
 
 /// What the verbs say of filters that other programs keep.
 namespace everseen::cli {
-
-/// The attached filter behind a handle; null where it is one of everseen's own.
-[[nodiscard]] const redis::attached_filter* attached_behind(const filter& f) noexcept;
 
 /// What `info` shows. Reads all bits, on their servers.
 void print_attached_info(const filter& f, printer& out);

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/create_options.hpp"
-#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/stores.hpp"
 #include "everseen/cli/verbs.hpp"
 #include "everseen/core/growth.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/attached_text.hpp"
-#include "everseen/cli/numbers.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/everseen.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 

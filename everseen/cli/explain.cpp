@@ -1,17 +1,17 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "everseen/cli/attached_text.hpp"
-#include "everseen/cli/explanation.hpp"
 #include "everseen/cli/keys.hpp"
-#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/stores.hpp"
 #include "everseen/cli/time_format.hpp"
 #include "everseen/cli/verbs.hpp"
+#include "everseen/report/explanation.hpp"
+#include "everseen/report/explanation_json.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 
@@ -22,33 +22,6 @@ struct options {
   store_choice store;
   bool json = false;
 };
-
-std::string hex(const digest& d) {
-  return fmt::format("{:016x}{:016x}", d.high, d.low);
-}
-
-void print_json(const explanation& e, printer& out) {
-  nlohmann::ordered_json segments = nlohmann::ordered_json::array();
-  for (const explained_segment& s : e.segments) {
-    nlohmann::ordered_json bits = nlohmann::ordered_json::array();
-    for (const explained_bit& b : s.bits) bits.push_back({{"position", b.position}, {"set", b.set}});
-    segments.push_back({{"slice", s.id.slice},
-                        {"layer", s.id.layer},
-                        {"layout", to_string(s.layer.shape.layout)},
-                        {"bits", s.layer.shape.bits()},
-                        {"keys", s.layer.keys},
-                        {"capacity", s.layer.capacity},
-                        {"holds_key", s.holds()},
-                        {"key_bits", bits}});
-  }
-  nlohmann::ordered_json all = {{"digest", hex(e.of)},
-                                {"partition", e.partition},
-                                {"verdict", to_string(e.answer)},
-                                {"reason", e.reason},
-                                {"segments", segments}};
-  if (e.slice) all["slice"] = *e.slice;
-  out.print("{}\n", all.dump(2));
-}
 
 void print_bits(const explained_segment& s, printer& out) {
   constexpr std::size_t a_row = 4;
@@ -90,7 +63,7 @@ exit_code run(const options& o, printer& out) {
   const spec& s = asked.get_spec();
   const explanation e = explain(asked, o.key.keys.front(), o.key.time_for(s));
   if (o.json) {
-    print_json(e, out);
+    out.print("{}\n", json_of(e).dump(2));
     return exit_code::done;
   }
   out.print("digest     {}\n", hex(e.of));

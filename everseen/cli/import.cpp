@@ -5,7 +5,6 @@
 
 #include "everseen/cli/file_format.hpp"
 #include "everseen/cli/files.hpp"
-#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/signals.hpp"
@@ -15,6 +14,7 @@
 #include "everseen/core/stream_image.hpp"
 #include "everseen/filter/foreign_file.hpp"
 #include "everseen/store/recovered_keys.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "everseen/cli/attached_text.hpp"
-#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/stores.hpp"
@@ -16,6 +15,7 @@
 #include "everseen/cli/verbs.hpp"
 #include "everseen/filter/rates.hpp"
 #include "everseen/store/recovered_keys.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 

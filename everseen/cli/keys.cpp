@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/signals.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/stream/record_ends.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 

@@ -2,12 +2,12 @@
 #include <optional>
 #include <string>
 
-#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/stores.hpp"
 #include "everseen/cli/verbs.hpp"
 #include "everseen/core/error.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 

@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/stores.hpp"
 #include "everseen/cli/verbs.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/store/recovered_keys.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 

@@ -152,6 +152,7 @@ const std::vector<constant_entry>& exit_codes() {
 const std::vector<constant_entry>& environment() {
   static const std::vector<constant_entry> variables = {
       {"EVERSEEN_STORE", "where filters live, unless --store says otherwise"},
+      {"EVERSEEN_CONFIG", "a file with options of serve, unless --config names one"},
   };
   return variables;
 }

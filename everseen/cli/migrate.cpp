@@ -9,7 +9,6 @@
 
 #include "everseen/cli/create_options.hpp"
 #include "everseen/cli/keys.hpp"
-#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/progress.hpp"
@@ -18,6 +17,7 @@
 #include "everseen/cli/verbs.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/core/sizing.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 

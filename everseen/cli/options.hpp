@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/verb.hpp"
 #include "everseen/core/spec.hpp"
+#include "everseen/text/numbers.hpp"
 
 /// How verbs declare what they take, each kind of value in one way.
 ///

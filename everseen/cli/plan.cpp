@@ -5,14 +5,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
-#include "everseen/cli/planning.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/verbs.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/core/sizing.hpp"
 #include "everseen/core/spec.hpp"
+#include "everseen/report/planning.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 

@@ -1,6 +1,7 @@
 #include "everseen/cli/program.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,20 +9,19 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "everseen/cli/configuration.hpp"
 #include "everseen/cli/edge.hpp"
 #include "everseen/cli/manual.hpp"
-#include "everseen/cli/nearest.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/signals.hpp"
 #include "everseen/cli/verbs.hpp"
 #include "everseen/core/error.hpp"
+#include "everseen/text/nearest.hpp"
 
 namespace everseen::cli {
 
 namespace {
-
-using words = std::vector<std::string>;
 
 bool asks_for_help(const words& arguments) {
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
@@ -51,6 +51,12 @@ exit_code run_verb(const verb& v, words arguments, printer& out) {
     out.write(help_text(describe(v)));
     return exit_code::done;
   }
+  std::optional<configuration> given;
+  if (v.takes_configuration == is_configurable::yes) {
+    given = configure(v, arguments);
+    // A command line that cannot be parsed is complained of below, in its own words.
+    if (!given->settings.empty()) arguments = given->arguments();
+  }
   CLI::App app;
   app.set_help_flag();
   const action run = v.declare(app);
@@ -61,7 +67,9 @@ exit_code run_verb(const verb& v, words arguments, printer& out) {
   } catch (const CLI::ParseError& fault) {
     throw parameter_error(explain(app, v, fault));
   }
-  return run(out);
+  const exit_code code = run(out);
+  if (given && given->checks_only()) print_configuration(v, *given, out);
+  return code;
 }
 
 exit_code dispatch(words arguments, printer& out) {

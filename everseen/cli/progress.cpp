@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "everseen/cli/numbers.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 

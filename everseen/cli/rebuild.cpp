@@ -5,7 +5,6 @@
 
 #include "everseen/cli/files.hpp"
 #include "everseen/cli/keys.hpp"
-#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/signals.hpp"
@@ -14,6 +13,7 @@
 #include "everseen/core/error.hpp"
 #include "everseen/core/sizing.hpp"
 #include "everseen/core/stream_image.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 

@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "everseen/cli/nearest.hpp"
-#include "everseen/cli/numbers.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/core/growth.hpp"
+#include "everseen/text/nearest.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 

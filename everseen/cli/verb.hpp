@@ -32,6 +32,9 @@ struct example {
 /// What a verb does once its options are read. The output is flushed, and its errors noticed, by the caller.
 using action = std::function<exit_code(printer&)>;
 
+/// Whether options may also come from the environment and a file: see configuration.hpp.
+enum class is_configurable : bool { no, yes };
+
 /// One word of the program: `everseen NAME ...`.
 ///
 /// A verb is data plus one function: help, manual pages, completion and tests are made from the same
@@ -43,6 +46,7 @@ struct verb {
   std::vector<example> examples;
   /// Adds the verb's options (see options.hpp) and returns what to do when they have been read.
   std::function<action(CLI::App&)> declare;
+  is_configurable takes_configuration = is_configurable::no;
 };
 
 }  // namespace everseen::cli

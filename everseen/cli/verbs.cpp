@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "everseen/cli/nearest.hpp"
 #include "everseen/core/error.hpp"
+#include "everseen/text/nearest.hpp"
 
 namespace everseen::cli {
 

@@ -1,21 +1,31 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ssl/context.hpp>
 
+#include "everseen/server/asio_encrypted.hpp"
 #include "everseen/server/asio_loop.hpp"
 #include "everseen/server/client_list.hpp"
 #include "everseen/server/service.hpp"
 
 namespace everseen::server {
 
-using any_socket = boost::asio::generic::stream_protocol::socket;
+/// What clients speak at an address.
+enum class protocol : std::uint8_t { resp, http };
+
+/// How a client came in.
+struct arrival {
+  protocol speaks = protocol::resp;
+  boost::asio::ssl::context* tls = nullptr;  ///< null: not encrypted
+  bool by_loopback = false;                  ///< at a TCP address that only this machine has
+};
 
 /// Begins to serve a client, on the thread of the loop that its socket belongs to.
-/// @param tls  null: not encrypted
-void begin_connection(loop& home, service& all, any_socket socket, boost::asio::ssl::context* tls,
-                      std::shared_ptr<client> who);
+void begin_resp_connection(loop& home, service& all, any_socket socket, const arrival& how,
+                           std::shared_ptr<client> who);
+void begin_http_connection(loop& home, service& all, any_socket socket, const arrival& how,
+                           std::shared_ptr<client> who);
 
 }  // namespace everseen::server

@@ -9,6 +9,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "everseen/server/asio_connection.hpp"
 #include "everseen/server/asio_loop.hpp"
 #include "everseen/server/listen_address.hpp"
 #include "everseen/server/service.hpp"
@@ -22,7 +23,7 @@ class listener {
  public:
   /// @param tls  null: not encrypted    @throws storage_error  the address is taken or cannot be had
   listener(service& all, const std::vector<std::unique_ptr<loop>>& loops, const listen_address& where,
-           boost::asio::ssl::context* tls);
+           protocol speaks, boost::asio::ssl::context* tls);
   ~listener();
   listener(const listener&) = delete;
   listener& operator=(const listener&) = delete;
@@ -31,17 +32,19 @@ class listener {
   /// From any thread; no client comes in once the loop has seen to it.
   void stop();
   [[nodiscard]] const listen_address& address() const noexcept { return address_; }
+  [[nodiscard]] protocol speaks() const noexcept { return how_.speaks; }
 
  private:
   using acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
 
   void accept();
-  void take_in(boost::asio::generic::stream_protocol::socket socket, loop& home);
+  void take_in(any_socket socket, loop& home);
+  void turn_away(any_socket& socket);
 
   service& all_;
   const std::vector<std::unique_ptr<loop>>& loops_;
   listen_address address_;
-  boost::asio::ssl::context* tls_;
+  const arrival how_;
   acceptor acceptor_;
   boost::asio::steady_timer pause_;
   std::size_t next_ = 0;

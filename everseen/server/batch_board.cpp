@@ -77,7 +77,8 @@ std::optional<event_time> batch_board::time_of(const group& g) {
 void batch_board::judge(service& all) {
   for (std::size_t i = 0; i < open_groups_; ++i) {
     group& g = groups_[i];
-    if (!is_refused(all.filters(), g.asks, g.batch)) server::judge(g.of->handle, g.asks, g.batch, time_of(g));
+    if (!is_refused(all.filters(), g.asks, g.batch))
+      server::judge(g.of->noted(), g.asks, g.batch, time_of(g));
   }
 }
 

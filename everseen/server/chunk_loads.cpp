@@ -30,6 +30,7 @@ void chunk_loads::take(filter_shelf& into, std::string_view key, std::int64_t it
     found->second.loader->load(iterator, data);
     if (!found->second.loader->is_complete()) return;
     found->second.loader->commit();
+    into.forget_listing();
     loads_.erase(found);
   } catch (...) {
     loads_.erase(found);

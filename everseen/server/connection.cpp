@@ -1,7 +1,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
@@ -18,7 +17,9 @@ namespace {
 
 namespace asio = boost::asio;
 using boost::system::error_code;
-using encrypted_socket = asio::ssl::stream<any_socket>;
+
+/// For a client to take notice that the connection ends.
+constexpr std::chrono::seconds goodbye{2};
 
 /// Moves bytes between a socket and a session.
 ///
@@ -46,7 +47,7 @@ class stream_connection final : public connection,
       });
     };
     all_.clients().add(client_);
-    if constexpr (std::is_same_v<Stream, encrypted_socket>)
+    if constexpr (is_encrypted<Stream>)
       shake_hands();
     else
       read();
@@ -59,7 +60,9 @@ class stream_connection final : public connection,
     };
     const bool stranger = all_.asks_for_password() && session_.rights() == right::nothing;
     if (is_suspended_) return;
-    if (is_writing_) {
+    if (is_finishing_) {
+      if (exceeds(wrote_, goodbye)) close();
+    } else if (is_writing_) {
       if (exceeds(wrote_, limits.write_timeout)) close();
     } else if (!is_open_ || stranger) {
       if (exceeds(began_, limits.request_timeout)) close();
@@ -72,27 +75,20 @@ class stream_connection final : public connection,
 
   void drain() override {
     is_draining_ = true;
-    if (!is_suspended_ && !is_writing_) close();
+    if (!is_suspended_ && !is_writing_) finish();
   }
 
   void close() override {
     if (is_closed_) return;
     is_closed_ = true;
     error_code ignored;
-    socket().close(ignored);
+    lowest(stream_).close(ignored);
     home_.remove(this);
   }
 
  private:
-  any_socket& socket() {
-    if constexpr (std::is_same_v<Stream, encrypted_socket>)
-      return stream_.next_layer();
-    else
-      return stream_;
-  }
-
   void shake_hands() {
-    if constexpr (std::is_same_v<Stream, encrypted_socket>)
+    if constexpr (is_encrypted<Stream>)
       stream_.async_handshake(asio::ssl::stream_base::server,
                               [self = this->shared_from_this()](error_code fault) {
                                 if (fault) return self->close();
@@ -145,7 +141,15 @@ class stream_connection final : public connection,
       if (p.is == session::state::wants_bytes && !is_ending_ && !is_draining_) read();
       if (p.is == session::state::wants_bytes) break;
     }
-    if (!is_writing_ && !is_suspended_ && (is_ending_ || is_draining_)) close();
+    if (!is_writing_ && !is_suspended_ && (is_ending_ || is_draining_)) finish();
+  }
+
+  /// All is answered.
+  void finish() {
+    if (is_closed_ || is_finishing_) return;
+    is_finishing_ = true;
+    wrote_ = clock::now();
+    end_in_order(this->shared_from_this(), stream_);
   }
 
   /// Called on a worker.
@@ -203,17 +207,19 @@ class stream_connection final : public connection,
   bool is_suspended_ = false;
   bool is_ending_ = false;
   bool is_draining_ = false;
+  bool is_finishing_ = false;
   bool is_closed_ = false;
 };
 
 }  // namespace
 
-void begin_connection(loop& home, service& all, any_socket socket, asio::ssl::context* tls,
-                      std::shared_ptr<client> who) {
-  if (tls == nullptr)
+void begin_resp_connection(loop& home, service& all, any_socket socket, const arrival& how,
+                           std::shared_ptr<client> who) {
+  if (how.tls == nullptr)
     std::make_shared<stream_connection<any_socket>>(home, all, std::move(who), std::move(socket))->begin();
   else
-    std::make_shared<stream_connection<encrypted_socket>>(home, all, std::move(who), std::move(socket), *tls)
+    std::make_shared<stream_connection<encrypted_socket>>(home, all, std::move(who), std::move(socket),
+                                                          *how.tls)
         ->begin();
 }
 

@@ -104,7 +104,7 @@ void ask(call& c, question q) {
   const auto f = need(c);
   key_batch batch{{asked.keys.begin(), asked.keys.end()}, {}, {}, false};
   const auto clock = f->has_window() ? std::optional(service::now()) : std::nullopt;
-  if (!is_refused(c.all.filters(), q, batch)) judge(f->handle, q, batch, asked.when ? asked.when : clock);
+  if (!is_refused(c.all.filters(), q, batch)) judge(f->noted(), q, batch, asked.when ? asked.when : clock);
   if (batch.is_stale) c.all.filters().forget(f);
   write_verdicts(f->handle, batch, 0, batch.keys.size(), q, reply_shape::words, c.reply);
 }

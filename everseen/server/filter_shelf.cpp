@@ -39,9 +39,11 @@ store_place open_place(std::string_view url) {
   return p;
 }
 
-filter_shelf::filter_shelf(const store_place& where, const options& o, worker_pool& workers)
+filter_shelf::filter_shelf(const store_place& where, const options& o, worker_pool& workers,
+                           batch_notes& notes)
     : place_(where.store),
       workers_(workers),
+      notes_(notes),
       joined_{o.batch_keys, std::max(1U, o.store_threads / 2)},
       threads_(std::max(1U, o.threads)),
       batches_wait_(where.batches_wait),
@@ -77,6 +79,7 @@ std::shared_ptr<shared_filter> filter_shelf::create(std::string_view key, const 
   auto made = put(
       key, ends_in_the_store ? place_->create_expiring(name, s, *r.life) : place_->create(name, s), r.wished);
   bytes_ += wanted;
+  forget_listing();
   return made;
 }
 
@@ -96,7 +99,7 @@ spec filter_shelf::plan(spec_request r, const wishes& w) const {
     return place_->plan(r);
   }
   spec s = place_->plan(r);
-  if (place_->is_remote() || r.partitions || s.capacity < capacity_to_share) return s;
+  if (place_->is_remote() || r.partitions || is_foreign(s.layout) || s.capacity < capacity_to_share) return s;
   r.partitions = std::max(s.partitions, threads_ > 1 ? partitions_a_thread * threads_ : 1);
   return place_->plan(r);
 }
@@ -104,7 +107,7 @@ spec filter_shelf::plan(spec_request r, const wishes& w) const {
 std::shared_ptr<shared_filter> filter_shelf::put(std::string_view key, std::shared_ptr<stored_filter> stored,
                                                  wishes w) {
   auto made = std::make_shared<shared_filter>(std::string(key), filter(name_of(key), std::move(stored)), w,
-                                              workers_, joined_);
+                                              workers_, joined_, notes_);
   const std::scoped_lock alone(lock_);
   return open_.insert_or_assign(std::string(key), std::move(made)).first->second;
 }
@@ -143,15 +146,25 @@ bool filter_shelf::drop(std::string_view key) {
   }
   if (!place_->exists(*name)) return false;
   place_->drop(*name);
+  forget_listing();
   return true;
 }
 
 std::vector<std::string> filter_shelf::keys() const {
-  std::vector<std::string> keys;
+  const std::scoped_lock alone(listing_lock_);
+  const auto now = std::chrono::steady_clock::now();
+  if (now < listing_.good_until) return listing_.keys;
+  listing_.keys.clear();
   for (const std::string& name : place_->list())
-    if (auto key = key_of(name)) keys.push_back(*std::move(key));
-  std::sort(keys.begin(), keys.end());
-  return keys;
+    if (auto key = key_of(name)) listing_.keys.push_back(*std::move(key));
+  std::sort(listing_.keys.begin(), listing_.keys.end());
+  if (place_->is_remote()) listing_.good_until = now + std::chrono::seconds(1);
+  return listing_.keys;
+}
+
+void filter_shelf::forget_listing() {
+  const std::scoped_lock alone(listing_lock_);
+  listing_.good_until = {};
 }
 
 std::vector<std::shared_ptr<shared_filter>> filter_shelf::opened() const {

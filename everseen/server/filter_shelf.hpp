@@ -36,7 +36,8 @@ struct store_place {
 /// Only find() returns at once; everything else may wait for the store. Threads: any number.
 class filter_shelf {
  public:
-  filter_shelf(const store_place& where, const options& o, worker_pool& workers);
+  /// @param notes  of what becomes of batches; outlives the shelf
+  filter_shelf(const store_place& where, const options& o, worker_pool& workers, batch_notes& notes);
 
   /// A filter that is open, or null.    Cost: a shared lock and a look-up.
   [[nodiscard]] std::shared_ptr<shared_filter> find(std::string_view key) const;
@@ -63,8 +64,11 @@ class filter_shelf {
   [[nodiscard]] bool exists(std::string_view key) const;
   /// @return false  there was none
   bool drop(std::string_view key);
-  /// Keys in ascending order.
+  /// Keys in ascending order. Of a store that others keep they may be a second old, but for what this process
+  /// made or dropped: clients may ask often, and a listing asks every server.
   [[nodiscard]] std::vector<std::string> keys() const;
+  /// Something was made or dropped beside create() and drop().
+  void forget_listing();
   /// Every filter that is open.
   [[nodiscard]] std::vector<std::shared_ptr<shared_filter>> opened() const;
 
@@ -98,6 +102,7 @@ class filter_shelf {
 
   std::shared_ptr<everseen::store> place_;
   worker_pool& workers_;
+  batch_notes& notes_;
   const join_queue::limits joined_;
   const unsigned threads_;
   const bool batches_wait_;
@@ -105,6 +110,12 @@ class filter_shelf {
   const bool redisbloom_layout_;
   std::atomic<std::uint64_t> max_bytes_;
   std::atomic<std::uint64_t> bytes_ = 0;
+  struct listing {
+    std::vector<std::string> keys{};
+    std::chrono::steady_clock::time_point good_until{};
+  };
+  mutable std::mutex listing_lock_{};
+  mutable listing listing_{};
   std::mutex changing_{};  // held while a filter is made, opened or dropped
   mutable std::shared_mutex lock_{};
   std::map<std::string, std::shared_ptr<shared_filter>, std::less<>> open_{};

@@ -3,26 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "everseen/core/error.hpp"
-#include "everseen/server/refusals.hpp"
-
 namespace everseen::server {
-
-void judge(filter& by, question q, key_batch& batch, std::optional<event_time> when) {
-  batch.verdicts.resize(batch.keys.size());
-  const std::span<const event_time> times(when ? &*when : nullptr, when ? 1 : 0);
-  try {
-    batch_result result = q == question::add ? by.add(batch.keys, batch.verdicts, times)
-                                             : by.may_contain(batch.keys, batch.verdicts, times);
-    if (result) return;
-    batch.fault = text_of(result.error());
-    batch.is_stale = result.error().ends_batch();
-  } catch (const error&) {  // a store may notice only now that the filter is gone
-    batch.fault = text_of_current_exception();
-    batch.is_stale = true;
-    std::fill(batch.verdicts.begin(), batch.verdicts.end(), verdict::unknown);
-  }
-}
 
 void join_queue::submit(key_batch& batch, std::optional<event_time> when, std::function<void()> done,
                         std::shared_ptr<void> owner) {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "everseen/filter/filter.hpp"
+#include "everseen/server/judging.hpp"
 #include "everseen/server/key_batch.hpp"
 #include "everseen/server/worker_pool.hpp"
 
@@ -27,8 +27,9 @@ class join_queue {
     unsigned at_once = 2;       ///< batches on their way
   };
 
-  join_queue(filter of, question q, worker_pool& workers, limits l)
-      : filter_(std::move(of)), question_(q), workers_(workers), limits_(l) {}
+  /// @param of  outlives the queue, as `owner` of submit() sees to
+  join_queue(noted_filter of, question q, worker_pool& workers, limits l)
+      : filter_(of), question_(q), workers_(workers), limits_(l) {}
 
   /// Judges a batch and calls `done`, on another thread.
   /// @param when  for a filter with a window: the time of all its keys
@@ -46,7 +47,7 @@ class join_queue {
   [[nodiscard]] std::vector<waiting> take();
   void judge(std::vector<waiting>& together);
 
-  filter filter_;
+  const noted_filter filter_;
   const question question_;
   worker_pool& workers_;
   const limits limits_;
@@ -54,8 +55,5 @@ class join_queue {
   std::vector<waiting> waiting_{};
   unsigned on_their_way_ = 0;
 };
-
-/// Judges a batch here and now.
-void judge(filter& by, question q, key_batch& batch, std::optional<event_time> when);
 
 }  // namespace everseen::server

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "everseen/core/error.hpp"
 #include "everseen/server/command.hpp"
 #include "everseen/server/glob.hpp"
 #include "everseen/server/numbers.hpp"
@@ -69,28 +71,47 @@ scan_request parse_scan(word_list w) {
   return r;
 }
 
-/// The cursor is a place in the ordered list of keys. A key made or dropped meanwhile may move others over
-/// it, so that they come twice or are missed.
+/// Where a key stands in the order that SCAN goes through. Every client can send 48 bits, and 0 is the end.
+std::int64_t place_of(std::string_view key) {
+  constexpr std::uint64_t offset = 0xcbf29ce484222325, prime = 0x100000001b3;  // FNV-1a
+  std::uint64_t hash = offset;
+  for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * prime;
+  return static_cast<std::int64_t>(hash >> 16) + 1;
+}
+
+/// The cursor is a place in an order that does not depend on which keys there are, so that a key that is
+/// there all the while is met once, whatever is made and dropped meanwhile.
 void scan(call& c) {
   const auto cursor = read_integer(c.words[1]);
   if (!cursor || *cursor < 0) throw refusal{"ERR invalid cursor"};
   const scan_request r = parse_scan(c.words);
-  const std::vector<std::string> all = c.all.filters().keys();
-  const std::size_t from = std::min(static_cast<std::size_t>(*cursor), all.size());
-  const std::size_t to = all.size() - from > static_cast<std::size_t>(r.count)
-                             ? from + static_cast<std::size_t>(r.count)
-                             : all.size();
+  std::vector<std::pair<std::int64_t, std::string>> left;
+  for (std::string& key : c.all.filters().keys())
+    if (const std::int64_t place = place_of(key); place >= *cursor) left.emplace_back(place, std::move(key));
+  std::sort(left.begin(), left.end());
+  std::size_t count = std::min(left.size(), static_cast<std::size_t>(r.count));
+  while (count > 0 && count < left.size() && left[count].first == left[count - 1].first) ++count;
   std::vector<std::string_view> found;
-  for (std::size_t i = from; i < to; ++i)
-    if (r.of_our_type && matches(r.pattern, all[i])) found.push_back(all[i]);
+  for (std::size_t i = 0; i < count; ++i)
+    if (r.of_our_type && matches(r.pattern, left[i].second)) found.push_back(left[i].second);
   c.reply.array(2);
-  c.reply.bulk(std::to_string(to == all.size() ? 0 : to));
+  c.reply.bulk(std::to_string(count == left.size() ? 0 : left[count].first));
   c.reply.array(found.size());
   for (const std::string_view key : found) c.reply.bulk(key);
 }
 
+/// What cannot be dropped now holds up nothing else.
 void flush(call& c) {
-  for (const std::string& key : c.all.filters().keys()) c.all.filters().drop(key);
+  std::size_t left = 0;
+  std::string why;
+  for (const std::string& key : c.all.filters().keys()) try {
+      c.all.filters().drop(key);
+    } catch (const no_filter&) {
+      // Somebody else has dropped it.
+    } catch (const error& fault) {
+      if (left++ == 0) why = fault.what();
+    }
+  if (left > 0) throw refusal{"ERR " + std::to_string(left) + " filters are left; the first because " + why};
   c.reply.ok();
 }
 

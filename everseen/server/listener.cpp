@@ -53,11 +53,11 @@ std::string text_of(const any_stream::endpoint& e) {
 }  // namespace
 
 listener::listener(service& all, const std::vector<std::unique_ptr<loop>>& loops, const listen_address& where,
-                   asio::ssl::context* tls)
+                   protocol speaks, asio::ssl::context* tls)
     : all_(all),
       loops_(loops),
       address_(where),
-      tls_(tls),
+      how_{speaks, tls, where.is != listen_address::kind::unix_socket && where.is_local()},
       acceptor_(loops.front()->context()),
       pause_(loops.front()->context()) {
   const auto endpoint = endpoint_of(where);
@@ -110,16 +110,24 @@ void listener::accept() {
   });
 }
 
-void listener::take_in(any_stream::socket socket, loop& home) {
+void listener::turn_away(any_socket& socket) {
+  all_.count.refused_connections.fetch_add(1, std::memory_order_relaxed);
+  all_.log(telemetry::log_level::warning, "connection_refused",
+           {{"why", "max_connections"}, {"at", address_.text()}});
+  if (how_.tls != nullptr) return;  // what it could be told it would not understand
+  constexpr std::string_view resp = "-ERR max number of clients reached\r\n";
+  constexpr std::string_view http =
+      "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+  const std::string_view text = how_.speaks == protocol::http ? http : resp;
+  error_code fault;
+  socket.non_blocking(true, fault);
+  socket.write_some(asio::buffer(text), fault);
+}
+
+void listener::take_in(any_socket socket, loop& home) {
   all_.count.connections.fetch_add(1, std::memory_order_relaxed);
   error_code fault;
-  if (all_.clients().size() >= all_.tunable.max_connections) {
-    all_.count.refused_connections.fetch_add(1, std::memory_order_relaxed);
-    constexpr std::string_view text = "-ERR max number of clients reached\r\n";
-    socket.non_blocking(true, fault);
-    socket.write_some(asio::buffer(text), fault);
-    return;
-  }
+  if (all_.clients().size() >= all_.tunable.max_connections) return turn_away(socket);
   auto who = std::make_shared<client>();
   const auto remote = socket.remote_endpoint(fault);
   if (fault) return;  // gone already
@@ -134,7 +142,9 @@ void listener::take_in(any_stream::socket socket, loop& home) {
     socket.set_option(asio::socket_base::keep_alive(true), fault);
   }
   asio::post(home.context(), [this, &home, who = std::move(who), s = std::move(socket)]() mutable {
-    if (!home.is_draining()) begin_connection(home, all_, std::move(s), tls_, std::move(who));
+    if (home.is_draining()) return;
+    (how_.speaks == protocol::http ? begin_http_connection : begin_resp_connection)(home, all_, std::move(s),
+                                                                                    how_, std::move(who));
   });
 }
 

@@ -3,11 +3,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "everseen/server/listen_address.hpp"
+#include "everseen/telemetry/event_log.hpp"
 #include "everseen/wire/request_parser.hpp"
 
 namespace everseen::server {
@@ -36,7 +38,11 @@ struct tls_options {
 
 /// Everything that can be configured, in one place: the command line fills it in.
 struct options {
-  std::vector<listen_address> listen{};
+  std::vector<listen_address> listen{};  ///< for the Redis protocol
+  std::vector<listen_address> http{};    ///< for HTTP
+  /// By which names, beside localhost, HTTP is served on loopback addresses: those that a proxy in front
+  /// uses.
+  std::vector<std::string> http_hosts{};
   tls_options tls{};
   std::vector<user_account> users{};  ///< none: who can connect may do everything
   bool open_to_strangers = false;     ///< may listen beyond this machine without a password
@@ -56,6 +62,7 @@ struct options {
   bool redisbloom_layout = false;
   std::optional<std::uint64_t> max_memory_bytes{};  ///< for all filters; default: what the store has room for
   std::size_t batch_keys = 16'384;  ///< of several clients, sent to a store that others keep at a time
+  std::shared_ptr<telemetry::event_log> log{};  ///< null: nobody is told of anything
 };
 
 }  // namespace everseen::server

@@ -28,17 +28,9 @@ options completed(options o) {
   return o;
 }
 
-void must_be_safe(const options& o) {
-  if (o.listen.empty()) throw parameter_error("there is nothing to listen on; give --listen ADDRESS:PORT");
-  for (const listen_address& where : o.listen) {
-    if (where.is == listen_address::kind::tls && (o.tls.cert_file.empty() || o.tls.key_file.empty()))
-      throw parameter_error("listening on " + where.text() + " needs --tls-cert and --tls-key");
-    if (where.is_local() || !o.users.empty() || o.open_to_strangers) continue;
-    throw parameter_error(
-        "listening on " + where.text() +
-        " would let everybody on the network use and drop filters; give --password or --user, or "
-        "say --open-to-strangers");
-  }
+void must_have_certificate(const options& o, const listen_address& where) {
+  if (where.is == listen_address::kind::tls && (o.tls.cert_file.empty() || o.tls.key_file.empty()))
+    throw parameter_error("listening on " + where.text() + " needs --tls-cert and --tls-key");
 }
 
 /// A descriptor for each client, and some for filters.
@@ -55,10 +47,8 @@ void require(boost::system::error_code fault, const std::string& what, const std
 
 /// Null where nobody listens by TLS.
 std::unique_ptr<asio::ssl::context> make_tls(const options& o) {
-  const bool wanted = std::any_of(o.listen.begin(), o.listen.end(), [](const listen_address& each) {
-    return each.is == listen_address::kind::tls;
-  });
-  if (!wanted) return nullptr;
+  const auto is_tls = [](const listen_address& each) { return each.is == listen_address::kind::tls; };
+  if (std::ranges::none_of(o.listen, is_tls) && std::ranges::none_of(o.http, is_tls)) return nullptr;
   auto tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
   tls->set_options(asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
   boost::system::error_code fault;
@@ -75,23 +65,43 @@ std::unique_ptr<asio::ssl::context> make_tls(const options& o) {
 
 }  // namespace
 
+void must_be_safe(const options& o) {
+  if (o.listen.empty() && o.http.empty())
+    throw parameter_error("there is nothing to listen on; give --listen ADDRESS:PORT");
+  for (const listen_address& where : o.listen) {
+    must_have_certificate(o, where);
+    if (where.is_local() || !o.users.empty() || o.open_to_strangers) continue;
+    throw parameter_error(
+        "listening on " + where.text() +
+        " would let everybody on the network use and drop filters; give --password or --user, or "
+        "say --open-to-strangers");
+  }
+  for (const listen_address& where : o.http) {
+    must_have_certificate(o, where);
+    if (where.is_local() || !o.users.empty()) continue;
+    throw parameter_error("HTTP on " + where.text() +
+                          " would let everybody on the network use and drop filters; give --password, --user "
+                          "or --user-file: a user's password is the token of his requests");
+  }
+}
+
 /// What the server is made of, in the order in which it comes to life.
-class resp_server::house {
+class filter_server::house {
  public:
   house(const options& o, const store_place& where) : all_(o, where), tls_(make_tls(o)) {
     for (unsigned i = 0; i < o.threads; ++i) loops_.push_back(std::make_unique<loop>());
-    for (const listen_address& each : o.listen)
-      listeners_.push_back(std::make_unique<listener>(
-          all_, loops_, each, each.is == listen_address::kind::tls ? tls_.get() : nullptr));
+    for (const listen_address& each : o.listen) listen(each, protocol::resp);
+    for (const listen_address& each : o.http) listen(each, protocol::http);
   }
 
   ~house() { end(); }
   house(const house&) = delete;
   house& operator=(const house&) = delete;
 
-  [[nodiscard]] std::vector<listen_address> addresses() const {
+  [[nodiscard]] std::vector<listen_address> addresses(protocol of) const {
     std::vector<listen_address> all;
-    for (const auto& each : listeners_) all.push_back(each->address());
+    for (const auto& each : listeners_)
+      if (each->speaks() == of) all.push_back(each->address());
     return all;
   }
 
@@ -106,10 +116,19 @@ class resp_server::house {
   }
 
  private:
+  void listen(const listen_address& where, protocol speaks) {
+    const bool encrypts = where.is == listen_address::kind::tls;
+    listeners_.push_back(
+        std::make_unique<listener>(all_, loops_, where, speaks, encrypts ? tls_.get() : nullptr));
+  }
+
   /// Nobody comes in any more; who is in is answered, for a while; then the threads end.
   void end() {
     if (has_ended_) return;
     has_ended_ = true;
+    all_.begin_to_stop();
+    all_.log(telemetry::log_level::info, "stopping",
+             {{"connections", static_cast<std::int64_t>(all_.clients().size())}});
     for (const auto& each : listeners_) each->stop();
     for (const auto& each : loops_) each->drain();
     const auto deadline = std::chrono::steady_clock::now() + all_.settings().drain_timeout;
@@ -128,19 +147,23 @@ class resp_server::house {
   bool has_ended_ = false;
 };
 
-resp_server::resp_server(const options& o, const store_place& where) {
+filter_server::filter_server(const options& o, const store_place& where) {
   must_be_safe(o);
   raise_descriptor_limit();
   house_ = std::make_unique<house>(completed(o), where);
 }
 
-resp_server::~resp_server() = default;
+filter_server::~filter_server() = default;
 
-std::vector<listen_address> resp_server::addresses() const {
-  return house_->addresses();
+std::vector<listen_address> filter_server::addresses() const {
+  return house_->addresses(protocol::resp);
 }
 
-void resp_server::run_until(const std::function<bool()>& must_stop) {
+std::vector<listen_address> filter_server::http_addresses() const {
+  return house_->addresses(protocol::http);
+}
+
+void filter_server::run_until(const std::function<bool()>& must_stop) {
   house_->run_until(must_stop);
 }
 

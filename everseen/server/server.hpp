@@ -10,25 +10,30 @@
 
 namespace everseen::server {
 
-/// A server of filters over the Redis protocol: listens, serves, and ends in order.
+/// Whether a server may be started so.
+/// @throws parameter_error  the options make no sense, or expose the server without a password
+void must_be_safe(const options& o);
+
+/// A server of filters over the Redis protocol and HTTP: listens, serves, and ends in order.
 ///
-///     resp_server server(options, open_place("file:/var/lib/everseen"));
+///     filter_server server(options, open_place("file:/var/lib/everseen"));
 ///     server.run_until([] { return is_signalled(); });
 ///
 /// Connections are spread over threads, one event loop each. What is judged in memory is judged there; what
 /// waits for a disk or for other servers runs on threads of its own: see session and join_queue.
-class resp_server {
+class filter_server {
  public:
   /// Clients can connect from now on, and are served once it runs.
   /// @throws parameter_error  the options make no sense, or expose the server without a password
   /// @throws storage_error    an address is taken, a certificate cannot be read
-  resp_server(const options& o, const store_place& where);
-  ~resp_server();
-  resp_server(const resp_server&) = delete;
-  resp_server& operator=(const resp_server&) = delete;
+  filter_server(const options& o, const store_place& where);
+  ~filter_server();
+  filter_server(const filter_server&) = delete;
+  filter_server& operator=(const filter_server&) = delete;
 
   /// Where it listens, with the ports that it was given.
   [[nodiscard]] std::vector<listen_address> addresses() const;
+  [[nodiscard]] std::vector<listen_address> http_addresses() const;
 
   /// Serves until it is told to stop, or a client says SHUTDOWN; then answers what is under way and makes all
   /// that was acknowledged survive.

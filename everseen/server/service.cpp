@@ -20,7 +20,8 @@ bool is_same(std::string_view secret, std::string_view tried) noexcept {
 service::service(server::options o, const store_place& where)
     : settings_(std::move(o)),
       started_(now()),
-      filters_(where, settings_, workers_),
+      notes_(settings_.log),
+      filters_(where, settings_, workers_, notes_),
       workers_(settings_.store_threads) {
   count.last_save_s = std::chrono::duration_cast<std::chrono::seconds>(started_.time_since_epoch()).count();
   tunable.max_connections = settings_.max_connections;
@@ -31,6 +32,13 @@ std::optional<right> service::rights_of(std::string_view user, std::string_view 
   std::optional<right> found;
   for (const user_account& each : settings_.users)
     if (is_same(each.password, password) && each.name == user) found = each.may;
+  return found;
+}
+
+const user_account* service::user_of_token(std::string_view token) const {
+  const user_account* found = nullptr;
+  for (const user_account& each : settings_.users)
+    if (is_same(each.password, token)) found = &each;
   return found;
 }
 

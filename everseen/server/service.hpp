@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "everseen/server/chunk_loads.hpp"
 #include "everseen/server/client_list.hpp"
 #include "everseen/server/filter_shelf.hpp"
+#include "everseen/server/judging.hpp"
 #include "everseen/server/options.hpp"
 #include "everseen/server/worker_pool.hpp"
 
@@ -33,11 +35,17 @@ class service {
   /// Cost: the same for any password of the same length.
   [[nodiscard]] std::optional<right> rights_of(std::string_view user, std::string_view password) const;
 
+  /// The user whose password this is, and what he may do.    Cost: as rights_of
+  [[nodiscard]] const user_account* user_of_token(std::string_view token) const;
+
   [[nodiscard]] static event_time now();
   [[nodiscard]] event_time started() const noexcept { return started_; }
 
   /// Asks whoever runs the server to end it in order.
   void ask_to_stop() noexcept { must_stop_ = true; }
+  /// Clients are answered for the last time.
+  void begin_to_stop() noexcept { is_stopping_ = true; }
+  [[nodiscard]] bool is_stopping() const noexcept { return is_stopping_; }
   [[nodiscard]] bool must_stop() const noexcept { return must_stop_; }
 
   /// Counted since the start, for INFO.
@@ -45,10 +53,22 @@ class service {
     std::atomic<std::uint64_t> connections = 0;
     std::atomic<std::uint64_t> refused_connections = 0;
     std::atomic<std::uint64_t> commands = 0;
+    std::atomic<std::uint64_t> http_requests = 0;
+    std::atomic<std::uint64_t> http_refusals = 0;  ///< answered by a 4xx or 5xx
     std::atomic<std::uint64_t> keys_added = 0;
     std::atomic<std::uint64_t> keys_checked = 0;
     std::atomic<std::int64_t> last_save_s = 0;
   } count;
+
+  /// What became of batches of keys, whoever sent them.
+  [[nodiscard]] batch_notes& notes() noexcept { return notes_; }
+  [[nodiscard]] duration_histogram& http_took() noexcept { return http_took_; }
+
+  /// Tells the operator something; see event_log.
+  void log(telemetry::log_level level, std::string_view event,
+           std::initializer_list<telemetry::log_field> fields) const {
+    if (settings_.log) settings_.log->write_sometimes(level, event, fields);
+  }
 
   /// May be changed while it runs, by CONFIG SET.
   struct changeable {
@@ -60,6 +80,9 @@ class service {
   const server::options settings_;
   const event_time started_;
   std::atomic<bool> must_stop_ = false;
+  std::atomic<bool> is_stopping_ = false;
+  batch_notes notes_;
+  duration_histogram http_took_{};
   client_list clients_{};
   filter_shelf filters_;
   chunk_loads loads_{};

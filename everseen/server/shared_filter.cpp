@@ -16,14 +16,15 @@ std::int64_t end_of(const filter& f) {
 }  // namespace
 
 shared_filter::shared_filter(std::string k, everseen::filter opened, wishes w, worker_pool& workers,
-                             join_queue::limits joined)
+                             join_queue::limits joined, batch_notes& all)
     : key(std::move(k)),
       handle(std::move(opened)),
       wished(w),
       planned_bytes(server::planned_bytes(handle.get_spec())),
       bytes(planned_bytes),
       ends_at_ms(end_of(handle)),
-      adds(handle, question::add, workers, joined),
-      checks(handle, question::check, workers, joined) {}
+      of_all(all),
+      adds(noted(), question::add, workers, joined),
+      checks(noted(), question::check, workers, joined) {}
 
 }  // namespace everseen::server

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "everseen/filter/filter.hpp"
+#include "everseen/server/filter_figures.hpp"
 #include "everseen/server/join_queue.hpp"
 
 namespace everseen::server {
@@ -20,7 +21,10 @@ struct wishes {
 /// An open filter, as all clients of the server use it. Threads: any number.
 struct shared_filter {
   shared_filter(std::string key, everseen::filter opened, wishes w, worker_pool& workers,
-                join_queue::limits joined);
+                join_queue::limits joined, batch_notes& of_all);
+
+  /// For judge().
+  [[nodiscard]] noted_filter noted() noexcept { return {handle, count, of_all}; }
 
   [[nodiscard]] join_queue& queue(question q) noexcept { return q == question::add ? adds : checks; }
   [[nodiscard]] bool has_window() const noexcept { return handle.get_spec().window.has_value(); }
@@ -32,6 +36,9 @@ struct shared_filter {
   std::atomic<std::uint64_t> bytes;      ///< as last looked at
   std::atomic<std::int64_t> ends_at_ms;  ///< ms since 1970; never: no_end
   std::atomic<bool> is_gone = false;     ///< dropped, or to be opened anew
+  batch_counters count{};
+  recent_figures figures{};
+  batch_notes& of_all;
   join_queue adds;
   join_queue checks;
 

@@ -1,0 +1,217 @@
+#include "everseen/cli/configuration.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "everseen/cli/manual.hpp"
+#include "everseen/cli/options.hpp"
+#include "everseen/cli/toml_file.hpp"
+#include "everseen/core/error.hpp"
+#include "everseen/text/nearest.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+constexpr std::string_view prefix = "EVERSEEN_";
+/// Of the command line alone.
+bool is_about_configuration(std::string_view name) {
+  return name == "config" || name == "check-config";
+}
+
+std::string variable_of(std::string_view name) {
+  std::string variable(prefix);
+  for (const char c : name)
+    variable += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return variable;
+}
+
+/// What the options of a verb are called, and which of them are switches.
+using option_names = std::map<std::string, bool, std::less<>>;
+
+option_names names_of(const verb& v) {
+  option_names all;
+  for (const manual_entry& o : describe(v).options)
+    for (const std::string& flag : o.flags)
+      if (flag.starts_with("--") && flag != "--help") all.emplace(flag.substr(2), o.value.empty());
+  return all;
+}
+
+std::string meant_by(std::string_view name, const option_names& known) {
+  std::vector<std::string_view> names;
+  for (const auto& [each, is_switch] : known)
+    if (!is_about_configuration(each)) names.push_back(each);
+  return std::string(nearest(name, names));
+}
+
+/// What was typed, option by option. Faults are left to whoever parses the arguments in the end.
+std::vector<setting> typed_settings(const verb& v, const words& typed) {
+  CLI::App app;
+  app.set_help_flag();
+  const action ignored = v.declare(app);
+  words guarded_words(typed.rbegin(), typed.rend());
+  std::ranges::transform(guarded_words, guarded_words.begin(), guarded);
+  try {
+    app.parse(guarded_words);
+  } catch (const CLI::ParseError&) {
+    return {};
+  }
+  std::vector<setting> all;
+  for (const CLI::Option* o : app.get_options()) {
+    if (o->count() == 0 || o->get_lnames().empty()) continue;
+    setting s{o->get_lnames().front(), {}, "command line"};
+    if (o->get_items_expected_max() > 0)
+      for (const std::string& value : o->results()) s.values.push_back(unguarded(value));
+    all.push_back(std::move(s));
+  }
+  return all;
+}
+
+/// Values of options that may be repeated stand side by side.
+words words_of(const std::string& text) {
+  std::istringstream stream(text);
+  words all;
+  for (std::string word; stream >> word;) all.push_back(word);
+  return all;
+}
+
+std::optional<setting> from_environment(const std::string& name, bool is_switch) {
+  const std::string variable = variable_of(name);
+  const char* const value = std::getenv(variable.c_str());
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  if (!is_switch) {
+    const bool is_list = name == "listen" || name == "http" || name == "user" || name == "http-host";
+    return setting{name, is_list ? words_of(value) : words{value}, "$" + variable};
+  }
+  const std::string word = value;
+  if (word == "0" || word == "false") return std::nullopt;
+  if (word != "1" && word != "true")
+    throw parameter_error(fmt::format("${} is '{}'; a switch is 1, true, 0 or false", variable, word));
+  return setting{name, {}, "$" + variable};
+}
+
+/// A variable of another program may begin like ours (Kubernetes makes some for every service), so that only
+/// those are refused that were probably meant.
+void refuse_misspelt_variables(const option_names& known) {
+  for (char** each = ::environ; *each != nullptr; ++each) {
+    const std::string_view variable = std::string_view(*each).substr(0, std::string_view(*each).find('='));
+    if (!variable.starts_with(prefix)) continue;
+    std::string name(variable.substr(prefix.size()));
+    for (char& c : name) c = c == '_' ? '-' : static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    if (known.contains(name)) continue;
+    if (const std::string meant = meant_by(name, known); !meant.empty())
+      throw parameter_error(
+          fmt::format("${} means nothing; did you mean ${}?", variable, variable_of(meant)));
+  }
+}
+
+std::optional<std::string> file_of(const std::vector<setting>& typed) {
+  for (const setting& s : typed)
+    if (s.name == "config") return s.values.front();
+  const char* const value = std::getenv("EVERSEEN_CONFIG");
+  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
+}
+
+/// @throws parameter_error  the verb cannot take it; says where it stands
+void must_make_sense(const verb& v, const setting& s) {
+  CLI::App app;
+  app.set_help_flag();
+  const action ignored = v.declare(app);
+  words arguments = configuration{{s}}.arguments();
+  std::ranges::transform(arguments, arguments.begin(), guarded);
+  std::ranges::reverse(arguments);
+  try {
+    app.parse(arguments);
+  } catch (const CLI::ParseError& fault) {
+    throw parameter_error(fmt::format("{}: {}: {}", s.source, s.name, fault.what()));
+  } catch (const parameter_error& fault) {
+    throw parameter_error(fmt::format("{}: {}", s.source, fault.what()));
+  }
+}
+
+bool is_secret(std::string_view name) {
+  return name == "password" || name == "user";
+}
+
+std::string shown(const std::string& name, const std::string& value) {
+  if (is_secret(name)) return "***";
+  const std::size_t at = value.rfind('@');
+  const std::size_t slashes = value.find("//");
+  if (name != "store" || at == std::string::npos || slashes == std::string::npos || at < slashes)
+    return value;
+  return value.substr(0, slashes + 2) + "***" + value.substr(at);
+}
+
+}  // namespace
+
+words configuration::arguments() const {
+  words all;
+  for (const setting& s : settings) {
+    if (s.values.empty()) all.push_back("--" + s.name);
+    for (const std::string& value : s.values) all.push_back("--" + s.name + "=" + value);
+  }
+  return all;
+}
+
+bool configuration::checks_only() const {
+  return std::ranges::find(settings, "check-config", &setting::name) != settings.end();
+}
+
+configuration configure(const verb& v, const words& typed) {
+  const option_names known = names_of(v);
+  configuration all{typed_settings(v, typed)};
+  std::set<std::string, std::less<>> given;
+  for (const setting& s : all.settings) given.insert(s.name);
+  const auto add = [&](setting s) {
+    if (!given.insert(s.name).second) return;
+    must_make_sense(v, s);
+    all.settings.push_back(std::move(s));
+  };
+  refuse_misspelt_variables(known);
+  for (const auto& [name, is_switch] : known)
+    if (!is_about_configuration(name))
+      if (auto s = from_environment(name, is_switch)) add(std::move(*s));
+  const auto file = file_of(all.settings);
+  if (!file) return all;
+  for (setting& s : read_toml(*file, v.name)) {
+    if (!known.contains(s.name) || is_about_configuration(s.name)) {
+      const std::string meant = meant_by(s.name, known);
+      throw parameter_error(fmt::format("{}: everseen {} has no option '{}'; {}", s.source, v.name, s.name,
+                                        meant.empty() ? fmt::format("see everseen {} --help", v.name)
+                                                      : fmt::format("did you mean '{}'?", meant)));
+    }
+    add(std::move(s));
+  }
+  return all;
+}
+
+void print_configuration(const verb& v, const configuration& c, printer& out) {
+  out.print("[{}]\n", v.name);
+  for (const manual_entry& o : describe(v).options) {
+    const auto flag = std::ranges::find_if(o.flags, [](const std::string& f) { return f.starts_with("--"); });
+    if (flag == o.flags.end()) continue;
+    const std::string name = flag->substr(2);
+    if (is_about_configuration(name) || name == "help") continue;
+    const auto found = std::ranges::find(c.settings, name, &setting::name);
+    if (found == c.settings.end()) {
+      out.print("# {}{}\n", name, o.standard.empty() ? "" : " = " + o.standard + ", the default");
+      continue;
+    }
+    words values;
+    for (const std::string& value : found->values) values.push_back(toml_text(shown(name, value)));
+    const std::string text = values.empty()       ? "true"
+                             : values.size() == 1 ? values.front()
+                                                  : fmt::format("[{}]", fmt::join(values, ", "));
+    out.print("{} = {}  # {}\n", name, text, found->source);
+  }
+}
+
+}  // namespace everseen::cli

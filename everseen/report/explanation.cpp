@@ -1,0 +1,77 @@
+#include "everseen/report/explanation.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "everseen/core/window.hpp"
+
+namespace everseen {
+
+std::size_t explained_segment::set_bits() const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(bits.begin(), bits.end(), [](const explained_bit& b) { return b.set; }));
+}
+
+namespace {
+
+std::vector<explained_bit> bits_of(const geometry& shape, const digest& d, std::span<const std::byte> bytes) {
+  std::array<std::uint64_t, max_probes> positions{};
+  const std::size_t count = bit_positions(shape, d, positions);
+  std::vector<explained_bit> bits;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::byte mask = std::byte{0x80} >> (positions[i] % 8);
+    bits.push_back({positions[i], (bytes[positions[i] / 8] & mask) != std::byte{0}});
+  }
+  return bits;
+}
+
+/// The oldest slice that still counts for a key of slice `now`.
+window::slice_index oldest_that_counts(const spec& s, const partition_state& state, window::slice_index now) {
+  const window::slice_index newest = state.slices.empty() ? now : std::max(now, state.slices.back().index);
+  return window::oldest_live(*s.window, newest);
+}
+
+std::string reason_of(const explanation& e) {
+  if (e.answer == verdict::late)
+    return "its time is older than the window, so it is neither judged nor added";
+  if (e.segments.empty()) return "nothing that is still remembered was added to this partition";
+  for (const explained_segment& s : e.segments)
+    if (s.holds())
+      return fmt::format("all {} bits are set in layer {}; only a key that shares them all could fake that",
+                         s.bits.size(), s.id.layer);
+  return e.segments.size() == 1
+             ? "at least one of its bits is not set, which adding it would have done"
+             : "every segment lacks at least one of its bits, which adding it would have set";
+}
+
+}  // namespace
+
+explanation explain(const filter& f, std::string_view key, std::optional<event_time> time) {
+  const spec& s = f.get_spec();
+  explanation e;
+  e.of = f.hash()(key);
+  e.partition = partition_of(e.of, s.partitions);
+  if (s.window && time) e.slice = window::slice_at(*s.window, *time);
+
+  // Asked first: a verdict may only turn from fresh to seen while others add, so the bits never say less.
+  const batch_result done =
+      f.may_contain({&key, 1}, {&e.answer, 1}, {time ? &*time : nullptr, time ? 1U : 0U});
+  if (!done) done.error().raise();
+
+  std::optional<window::slice_index> oldest;
+  if (e.slice) oldest = oldest_that_counts(s, f.stored().state(e.partition), *e.slice);
+  f.stored().visit_segments(
+      e.partition, [&](const segment_id& id, const layer_state& layer, std::span<const std::byte> bytes) {
+        if (!oldest || id.slice >= *oldest)
+          e.segments.push_back({id, layer, bits_of(layer.shape, e.of, bytes)});
+      });
+  e.reason = reason_of(e);
+  const auto older = f.stored().asks_first();
+  if (older && e.answer == verdict::seen && std::ranges::none_of(e.segments, &explained_segment::holds))
+    e.reason = fmt::format("'{}', the older filter that it is linked to, has it", older->name);
+  return e;
+}
+
+}  // namespace everseen

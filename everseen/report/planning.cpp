@@ -1,0 +1,138 @@
+#include "everseen/report/planning.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "everseen/core/error.hpp"
+#include "everseen/core/growth.hpp"
+#include "everseen/core/sizing.hpp"
+
+namespace everseen {
+
+namespace {
+
+/// 64-bit hashes in an open-addressing table that is two thirds full. Sets that keep the keys themselves, or
+/// that allocate a node a key, take several times as much.
+plan_row hash_set(std::uint64_t keys) {
+  const auto n = static_cast<double>(keys);
+  return {"hash set", {}, 12 * keys, keys, 1, 1, n * std::ldexp(1.0, -64)};
+}
+
+plan_row bitmap(std::uint64_t keys, std::uint64_t values) {
+  return {"bitmap", {}, (values + 7) / 8, keys, 1, 1, 0};
+}
+
+plan_row layout_row(const geometry& shape, std::uint64_t keys) {
+  const unsigned lines = shape.layout == layout_kind::classic ? shape.probes : lines_per_key(shape.layout);
+  return {std::string(to_string(shape.layout)),
+          shape.layout,
+          shape.bytes,
+          keys,
+          shape.probes,
+          lines,
+          sizing::error_rate(shape, static_cast<double>(keys)),
+          shape};
+}
+
+/// Probes that make the lowest rate where bits a key are given: (m/n) ln 2.
+unsigned probes_for(layout_kind layout, double bits_per_key) {
+  const double best = std::clamp(std::round(bits_per_key * std::log(2.0)), 1.0, double{max_probes});
+  return probes_of(layout, static_cast<unsigned>(best));
+}
+
+geometry shape_of(layout_kind layout, std::uint64_t bytes, unsigned probes) {
+  return {layout, static_cast<std::uint8_t>(probes),
+          std::max<std::uint64_t>(bytes / line_bytes, 1) * line_bytes};
+}
+
+geometry shape_for(layout_kind layout, const plan_request& r) {
+  const unsigned wished = layout == layout_kind::classic ? r.probes.value_or(0) : 0;
+  if (!r.bytes) return sizing::smallest(layout, wished, {*r.keys, *r.error_rate});
+  const double bits_per_key = r.keys ? 8 * static_cast<double>(*r.bytes) / static_cast<double>(*r.keys)
+                                     : sizing::bits_per_key(layout, wished, *r.error_rate);
+  return shape_of(layout, *r.bytes, wished > 0 ? wished : probes_for(layout, bits_per_key));
+}
+
+std::string why(const plan_result& plan) {
+  const plan_row& picked = plan.rows[plan.picked];
+  const auto classic = std::find_if(plan.rows.begin(), plan.rows.end(),
+                                    [](const plan_row& r) { return r.layout == layout_kind::classic; });
+  const double more = 100 * (picked.bits_per_key() / classic->bits_per_key() - 1);
+  return fmt::format("it touches {} cache {} a key where classic touches {}, {}", picked.lines,
+                     picked.lines == 1 ? "line" : "lines", classic->lines,
+                     more < 0.5 ? "in the same memory" : fmt::format("for {:.0f} % more memory a key", more));
+}
+
+void check(const plan_request& r) {
+  const int given = r.keys.has_value() + r.error_rate.has_value() + r.bytes.has_value();
+  if (given != 2)
+    throw parameter_error(
+        "plan needs two of --keys, --error-rate and --bytes (or --bits); it answers with the third");
+}
+
+/// Without keys: how many fit, which differs by layout.
+std::uint64_t keys_in(const geometry& shape, const plan_request& r) {
+  return r.keys ? *r.keys : sizing::capacity(shape, *r.error_rate);
+}
+
+std::uint64_t bytes_created(const plan_request& r, layout_kind layout) {
+  const auto probes = layout == layout_kind::classic ? r.probes : std::nullopt;
+  const spec s =
+      make_spec({.capacity = *r.keys, .error_rate = *r.error_rate, .layout = layout, .probes = probes});
+  return growth::plan_layer(s, 0).shape.bytes * s.partitions;
+}
+
+}  // namespace
+
+plan_result make_plan(const plan_request& request) {
+  check(request);
+  plan_result plan;
+  if (request.keys) {
+    plan.rows.push_back(hash_set(*request.keys));
+    if (request.values) plan.rows.push_back(bitmap(*request.keys, *request.values));
+  }
+  const std::size_t first_layout = plan.rows.size();
+  for (const layout_kind layout : all_layouts) {
+    const geometry shape = shape_for(layout, request);
+    const std::uint64_t keys = keys_in(shape, request);
+    if (keys == 0)
+      throw parameter_error(fmt::format("{} bytes hold no key at this rate; give more", *request.bytes));
+    plan.rows.push_back(layout_row(shape, keys));
+  }
+  // Where the rate is what is asked for, the choice goes by the rate that the best layout reaches.
+  double rate = request.error_rate.value_or(1);
+  if (!request.error_rate)
+    for (std::size_t i = first_layout; i < plan.rows.size(); ++i)
+      rate = std::min(rate, plan.rows[i].error_rate);
+  const layout_kind choice = request.layout.value_or(sizing::choose_layout(rate));
+  while (plan.rows[plan.picked].layout != choice) ++plan.picked;
+  plan.reason = request.layout ? "it was asked for" : why(plan);
+  if (request.keys && request.error_rate) plan.bytes_when_growing = bytes_created(request, choice);
+  return plan;
+}
+
+std::vector<curve_point> curve_of(const plan_row& row) {
+  constexpr std::uint64_t points = 40;
+  std::vector<curve_point> curve;
+  for (std::uint64_t i = 0; i <= points; ++i) {
+    const double keys = 2.0 * static_cast<double>(row.keys) * static_cast<double>(i) / points;
+    const auto whole = static_cast<std::uint64_t>(keys);
+    if (!curve.empty() && curve.back().keys == whole) continue;  // few keys have few points
+    curve.push_back({whole, whole == 0 ? 0 : sizing::error_rate(row.shape, static_cast<double>(whole))});
+  }
+  return curve;
+}
+
+std::string command_of(const plan_request& request, const plan_result& plan) {
+  const plan_row& row = plan.rows[plan.picked];
+  std::string command = fmt::format("everseen create NAME --capacity {} --error-rate {:.3g}", row.keys,
+                                    request.error_rate.value_or(row.error_rate));
+  if (request.layout || request.probes) command += fmt::format(" --layout {}", row.structure);
+  if (row.layout == layout_kind::classic && request.probes)
+    command += fmt::format(" --probes {}", row.probes);
+  return command;
+}
+
+}  // namespace everseen

@@ -1,0 +1,73 @@
+#include "everseen/server/filter_figures.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "everseen/core/error.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+constexpr std::chrono::milliseconds good_for{900};  // who looks each second sees each second's
+constexpr std::chrono::seconds good_after_outage{5};
+
+filter_figures::instance& instance_of(filter_figures& f, const std::string& place) {
+  for (auto& each : f.instances)
+    if (each.place == place) return each;
+  return f.instances.emplace_back(filter_figures::instance{place});
+}
+
+}  // namespace
+
+void layer_sum::add(const partition_state& state) noexcept {
+  for (const slice_state& slice : state.slices)
+    for (const layer_state& layer : slice.layers) {
+      keys += layer.keys;
+      room += layer.capacity;
+      bytes += layer.shape.bytes;
+    }
+}
+
+filter_figures figures_of(const filter_info& info) {
+  filter_figures f;
+  f.keys = info.keys;
+  f.error_rate_now = std::clamp(info.error_rate_now, 0.0, 1.0);
+  f.layers = info.max_layers;
+  f.bytes = info.bytes;
+  layer_sum all;
+  std::set<window::slice_index> slices;
+  for (std::size_t p = 0; p < info.partitions.size(); ++p) {
+    layer_sum one;
+    one.add(info.partitions[p]);
+    all.add(info.partitions[p]);
+    for (const slice_state& slice : info.partitions[p].slices) slices.insert(slice.index);
+    auto& there = instance_of(f, info.places[p]);
+    ++there.partitions;
+    there.keys += one.keys;
+    there.bytes += one.bytes;
+  }
+  f.fill = all.fill();
+  f.slices = static_cast<std::uint32_t>(slices.size());
+  return f;
+}
+
+filter_figures recent_figures::get(const filter& of, clock::time_point now) {
+  const std::unique_lock alone(looking_, std::try_to_lock);
+  {
+    const std::scoped_lock short_time(lock_);
+    if (!alone || now < good_until_) return last_;
+  }
+  try {
+    filter_figures now_there = figures_of(of.info());
+    const std::scoped_lock short_time(lock_);
+    good_until_ = now + good_for;
+    return last_ = std::move(now_there);
+  } catch (const error&) {
+    const std::scoped_lock short_time(lock_);
+    good_until_ = now + good_after_outage;
+    return last_;
+  }
+}
+
+}  // namespace everseen::server

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "everseen/server/filter_shelf.hpp"
+
+namespace everseen::server {
+
+/// A filter that a client wants to be made: schema `new_filter` of openapi.json.
+struct new_filter {
+  std::string key{};  ///< as clients are to call it
+  filter_shelf::request how{};
+};
+
+/// @throws http_problem, parameter_error  says what makes no sense
+[[nodiscard]] new_filter parse_new_filter(std::string_view body);
+
+}  // namespace everseen::server

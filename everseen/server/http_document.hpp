@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string_view>
+
+namespace everseen::server {
+
+/// openapi.json, as it was when the program was built.
+[[nodiscard]] std::string_view openapi_document() noexcept;
+
+}  // namespace everseen::server

@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "everseen/report/attached.hpp"
+#include "everseen/report/explanation_json.hpp"
+#include "everseen/server/filter_json.hpp"
+#include "everseen/server/http_create.hpp"
+#include "everseen/server/http_keys.hpp"
+#include "everseen/server/http_query.hpp"
+#include "everseen/server/http_routes.hpp"
+
+/// What the HTTP interface does to filters as a whole.
+namespace everseen::server {
+
+namespace {
+
+http_response json_response(const json& j) {
+  http_response r;
+  r.body = dumped(j);
+  return r;
+}
+
+/// What can be said of a filter, in a list of many.
+void list_one(service& all, const std::string& key, json& filters, json& damaged) {
+  try {
+    const auto f = all.filters().open(key);
+    if (f) filters.push_back(summary_json(*f, f->handle.info()));
+  } catch (const no_filter&) {
+    // Somebody has dropped it since it was listed.
+  } catch (const error& why) {
+    damaged.push_back({{"name", key}, {"url", url_of(key)}, {"detail", why.what()}});
+  }
+}
+
+http_response list(http_call& c) {
+  query_parameters query(c.from.query());
+  const auto limit = static_cast<std::size_t>(query.integer("limit", 1, 1000).value_or(100));
+  const std::string after = query.text("after").value_or("");
+  query.must_be_all_taken();
+  const std::vector<std::string> keys = c.all.filters().keys();
+  const auto from = static_cast<std::size_t>(std::ranges::upper_bound(keys, after) - keys.begin());
+  const std::size_t to = from + std::min(limit, keys.size() - from);
+  auto filters = json::array();
+  auto damaged = json::array();
+  for (std::size_t i = from; i < to; ++i) list_one(c.all, keys[i], filters, damaged);
+  return json_response({{"filters", std::move(filters)},
+                        {"damaged", std::move(damaged)},
+                        {"total", keys.size()},
+                        {"next", to < keys.size() ? json(keys[to - 1]) : json()}});
+}
+
+http_response create(http_call& c) {
+  const new_filter wanted = parse_new_filter(c.from.body);
+  const auto made = c.all.filters().create(wanted.key, wanted.how);
+  if (wanted.how.life && c.all.filters().is_memory())
+    made->ends_at_ms = (service::now() + *wanted.how.life).time_since_epoch().count();
+  http_response r = json_response(info_json(*made));
+  r.status = 201;
+  r.headers.emplace_back("Location", url_of(wanted.key));
+  return r;
+}
+
+http_response describe(http_call& c) {
+  return json_response(info_json(*need_filter(c)));
+}
+
+http_response drop(http_call& c) {
+  if (!c.all.filters().drop(c.name)) throw unknown_filter(c.name);
+  http_response r;
+  r.status = 204;
+  return r;
+}
+
+http_response explain_key(http_call& c) {
+  query_parameters query(c.from.query());
+  const auto written = query.text("key");
+  const std::string encoding = query.text("encoding").value_or("utf8");
+  const auto when = query.integer("time_ms", INT64_MIN, INT64_MAX);
+  query.must_be_all_taken();
+  if (!written) throw http_problem{400, "bad_parameter", "give key=: the key to explain"};
+  const std::string key = decoded_key(*written, encoding_of(encoding));
+  const auto f = need_filter(c);
+  if (const auto why = f->handle.refusal_of(key)) throw http_problem{422, "key_refused", *why};
+  if (const auto* attached = attached_behind(f->handle))
+    return json_response(explanation_json(*attached, key));
+  return json_response(json_of(explain(f->handle, key, time_of(*f, when))));
+}
+
+}  // namespace
+
+std::span<const http_route> filter_routes() {
+  static constexpr http_route routes[] = {
+      {http_method::get, "/api/v1/filters", right::read, runs::on_worker, list, "http|list"},
+      {http_method::post, "/api/v1/filters", right::write, runs::on_worker, create, "http|create"},
+      {http_method::get, "/api/v1/filters/{name}", right::read, runs::on_worker, describe, "http|info"},
+      {http_method::del, "/api/v1/filters/{name}", right::write, runs::on_worker, drop, "http|drop"},
+      {http_method::post, "/api/v1/filters/{name}/add", right::write, runs::on_worker, add_keys, "http|add"},
+      {http_method::post, "/api/v1/filters/{name}/check", right::read, runs::on_worker, check_keys,
+       "http|check"},
+      {http_method::get, "/api/v1/filters/{name}/explain", right::read, runs::on_worker, explain_key,
+       "http|explain"},
+  };
+  return routes;
+}
+
+}  // namespace everseen::server

@@ -1,0 +1,96 @@
+#include "everseen/server/http_plan.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "everseen/core/sizing.hpp"
+#include "everseen/redis/planning.hpp"
+#include "everseen/report/planning.hpp"
+#include "everseen/server/filter_json.hpp"
+#include "everseen/server/http_query.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+constexpr auto most = static_cast<std::int64_t>(max_capacity);
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw http_problem{400, "bad_parameter", why};
+}
+
+/// What plain Redis is quickest with.
+void ask_as_redis(plan_request& r) {
+  spec_request wished{.capacity = *r.keys, .error_rate = *r.error_rate, .layout = r.layout};
+  if (r.probes) wished.probes = r.probes;
+  const spec s = redis::plan_for_redis(redis::parse_redis_url("redis://localhost"), wished);
+  r.layout = s.layout;
+  if (s.layout == layout_kind::classic) r.probes = s.probes;
+}
+
+void take_size(query_parameters& query, plan_request& r) {
+  const auto keys = query.integer("keys", 1, most);
+  const auto rate = query.positive("error_rate");
+  const auto bits = query.positive("bits_per_key");
+  if (!keys) refuse("keys is missing: how many different keys you expect");
+  if (rate.has_value() == bits.has_value()) refuse("give error_rate or bits_per_key, and not both");
+  r.keys = static_cast<std::uint64_t>(*keys);
+  if (rate && (*rate < sizing::min_error_rate || *rate > sizing::max_error_rate))
+    refuse(fmt::format("error_rate must be a number from {} to {}", sizing::min_error_rate,
+                       sizing::max_error_rate));
+  r.error_rate = rate;
+  if (!bits) return;
+  // Beyond these a plan would take long to make, and be of no use.
+  constexpr double least_bits = 0.5, most_bits = 4096;
+  if (*bits < least_bits || *bits > most_bits)
+    refuse(fmt::format("bits_per_key must be a number from {} to {}", least_bits, most_bits));
+  r.bytes = static_cast<std::uint64_t>(std::ceil(static_cast<double>(*r.keys) * *bits / 8));
+}
+
+plan_request parse(std::string_view text) {
+  query_parameters query(text);
+  plan_request r;
+  take_size(query, r);
+  if (const auto layout = query.text("layout")) {
+    r.layout = parse_layout_kind(*layout);
+    if (!r.layout || is_foreign(*r.layout))
+      refuse("layout must be one of the layouts that openapi.json names");
+  }
+  if (const auto probes = query.integer("probes", 1, max_probes)) r.probes = static_cast<unsigned>(*probes);
+  if (const auto values = query.integer("values", 1, most)) r.values = static_cast<std::uint64_t>(*values);
+  const bool by_redis = query.truth("redis");
+  query.must_be_all_taken();
+  if (by_redis && r.error_rate) ask_as_redis(r);
+  if (by_redis && !r.layout) r.layout = layout_kind::classic;
+  return r;
+}
+
+json row_json(const plan_row& row) {
+  auto curve = json::array();
+  if (row.layout)
+    for (const curve_point& p : curve_of(row))
+      curve.push_back({{"keys", p.keys}, {"error_rate", p.error_rate}});
+  return {{"structure", row.structure},         {"keys", row.keys},         {"bytes", row.bytes},
+          {"bits_per_key", row.bits_per_key()}, {"probes", row.probes},     {"cache_lines", row.lines},
+          {"error_rate", row.error_rate},       {"curve", std::move(curve)}};
+}
+
+}  // namespace
+
+http_response answer_plan(http_call& c) {
+  const plan_request request = parse(c.from.query());
+  const plan_result plan = make_plan(request);
+  auto rows = json::array();
+  for (const plan_row& row : plan.rows) rows.push_back(row_json(row));
+  json all = {{"picked", plan.rows[plan.picked].structure},
+              {"reason", plan.reason},
+              {"structures", std::move(rows)},
+              {"command", command_of(request, plan)}};
+  if (plan.bytes_when_growing) all["bytes_when_growing"] = *plan.bytes_when_growing;
+  http_response r;
+  r.body = dumped(all);
+  return r;
+}
+
+}  // namespace everseen::server

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace everseen::server {
+
+/// Text of a path or query whose bytes may be written as %41.
+/// @param plus_is_blank  as in queries
+/// @throws http_problem  a % without two hexadecimal digits
+[[nodiscard]] std::string percent_decoded(std::string_view text, bool plus_is_blank);
+/// The other way; all but letters, digits and . _ - ~ are written as %41.
+[[nodiscard]] std::string percent_encoded(std::string_view text);
+
+/// The parameters of a query, each to be taken by its type. What nobody takes is refused, as it was meant to
+/// change something.
+class query_parameters {
+ public:
+  /// @throws http_problem  a parameter is given twice, or as percent_decoded
+  explicit query_parameters(std::string_view query);
+
+  [[nodiscard]] std::optional<std::string> text(std::string_view name);
+  /// @throws http_problem  it is no whole number from `least` to `most`
+  [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name, std::int64_t least,
+                                                    std::int64_t most);
+  /// @throws http_problem  it is no number above 0
+  [[nodiscard]] std::optional<double> positive(std::string_view name);
+  /// @throws http_problem  it is neither true nor false
+  [[nodiscard]] bool truth(std::string_view name);
+
+  /// To be called when all that are known were taken.
+  /// @throws http_problem  some are left; names the one that was probably meant
+  void must_be_all_taken() const;
+
+ private:
+  std::map<std::string, std::string, std::less<>> left_{};
+  std::map<std::string, bool, std::less<>> known_{};
+};
+
+}  // namespace everseen::server

@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <string>
+
+#include "everseen/server/filter_json.hpp"
+#include "everseen/server/http_document.hpp"
+#include "everseen/server/http_plan.hpp"
+#include "everseen/server/http_query.hpp"
+#include "everseen/server/http_routes.hpp"
+#include "everseen/server/metrics.hpp"
+
+/// What the HTTP interface tells of the server.
+namespace everseen::server {
+
+namespace {
+
+http_response json_response(const json& j) {
+  http_response r;
+  r.body = dumped(j);
+  return r;
+}
+
+/// What a filter has done in this process, and how full it is.
+json counters_json(shared_filter& f, recent_figures::clock::time_point when) {
+  const filter_figures figures = f.figures.get(f.handle, when);
+  const tally add = f.count.verdicts(question::add);
+  const tally check = f.count.verdicts(question::check);
+  json all = figures_json(f.key, f.handle.get_spec(), figures);
+  all["adds"] = add.keys();
+  all["checks"] = check.keys();
+  all["batches"] = f.count.batches(question::add) + f.count.batches(question::check);
+  all["verdicts"] = {{"add", json_of(add)}, {"check", json_of(check)}};
+  all["outages"] = f.count.outages();
+  all["instances"] = instances_json(figures);
+  return all;
+}
+
+std::string_view kind_of(const filter_shelf& filters) {
+  return filters.is_memory() ? "memory" : filters.place().is_remote() ? "servers" : "files";
+}
+
+json limit_json(const filter_shelf& filters) {
+  const std::uint64_t most = filters.max_bytes();
+  return most > static_cast<std::uint64_t>(INT64_MAX) ? json() : json(most);
+}
+
+http_response stats(http_call& c) {
+  query_parameters(c.from.query()).must_be_all_taken();
+  service& all = c.all;
+  auto filters = json::array();
+  const auto when = recent_figures::clock::now();
+  for (const auto& f : all.filters().opened()) filters.push_back(counters_json(*f, when));
+  const event_time now = service::now();
+  return json_response(
+      {{"version", EVERSEEN_VERSION},
+       {"now_ms", now.time_since_epoch().count()},
+       {"uptime_seconds",
+        static_cast<double>(std::max<std::int64_t>(0, (now - all.started()).count())) / 1000},
+       {"store", kind_of(all.filters())},
+       {"connections",
+        {{"open", all.clients().size()},
+         {"accepted", all.count.connections.load()},
+         {"refused", all.count.refused_connections.load()}}},
+       {"commands", all.count.commands.load()},
+       {"requests", all.count.http_requests.load()},
+       {"keys_added", all.count.keys_added.load()},
+       {"keys_checked", all.count.keys_checked.load()},
+       {"outages", all.notes().outages()},
+       {"bytes", all.filters().bytes()},
+       {"max_bytes", limit_json(all.filters())},
+       {"filters", std::move(filters)}});
+}
+
+http_response metrics(http_call& c) {
+  http_response r;
+  r.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  r.body = metrics_text(c.all);
+  return r;
+}
+
+http_response health(http_call&) {
+  return json_response({{"status", "serving"}});
+}
+
+/// A name that no filter has, as none may begin with a dot.
+constexpr std::string_view nobody = ".";
+
+http_response readiness(http_call& c) {
+  if (c.all.is_stopping()) throw http_problem{503, "stopping", "the server is being stopped"};
+  (void)c.all.filters().exists(nobody);  // the store answers, whatever it says
+  return json_response({{"status", "ready"}});
+}
+
+http_response document(http_call&) {
+  http_response r;
+  r.body = openapi_document();
+  r.headers.emplace_back("Cache-Control", "max-age=60");
+  return r;
+}
+
+}  // namespace
+
+std::span<const http_route> server_routes() {
+  static constexpr http_route routes[] = {
+      {http_method::get, "/api/v1/plan", right::read, runs::on_worker, answer_plan, "http|plan"},
+      {http_method::get, "/api/v1/stats", right::read, runs::on_worker, stats, "http|stats"},
+      {http_method::get, "/metrics", right::read, runs::on_worker, metrics, "http|metrics"},
+      {http_method::get, "/healthz", right::nothing, runs::at_once, health, "http|healthz"},
+      {http_method::get, "/readyz", right::nothing, runs::on_worker, readiness, "http|readyz"},
+      {http_method::get, "/openapi.json", right::nothing, runs::at_once, document, "http|document"},
+  };
+  return routes;
+}
+
+}  // namespace everseen::server

@@ -1,0 +1,57 @@
+#include "everseen/server/judging.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "everseen/server/refusals.hpp"
+
+namespace everseen::server {
+
+void batch_notes::note_outage(const std::string& filter, std::string_view why) {
+  outages_.add(0, 1);
+  is_out_ = true;
+  if (log_)
+    log_->write_sometimes(telemetry::log_level::error, "store_outage", {{"filter", filter}, {"why", why}});
+}
+
+void batch_notes::note_end_of_outage(const std::string& filter) {
+  if (is_out_.exchange(false) && log_)
+    log_->write(telemetry::log_level::info, "store_is_back", {{"filter", filter}});
+}
+
+batch_result judge(noted_filter by, question q, std::span<const std::string_view> keys,
+                   std::span<verdict> out, std::optional<event_time> when) {
+  const std::span<const event_time> times(when ? &*when : nullptr, when ? 1 : 0);
+  const auto began = duration_histogram::clock::now();
+  try {
+    batch_result result =
+        q == question::add ? by.handle.add(keys, out, times) : by.handle.may_contain(keys, out, times);
+    by.of_all.took(q).note(duration_histogram::clock::now() - began);
+    by.own.note(q, result);
+    if (result)
+      by.of_all.note_success(by.handle.name());
+    else if (result.error().ends_batch())
+      by.of_all.note_outage(by.handle.name(), result.error().message);
+    return result;
+  } catch (const error& why) {
+    by.own.note_outage(q, keys.size());
+    by.of_all.note_outage(by.handle.name(), why.what());
+    throw;
+  }
+}
+
+void judge(noted_filter by, question q, key_batch& batch, std::optional<event_time> when) {
+  batch.verdicts.resize(batch.keys.size());
+  try {
+    const batch_result result = judge(by, q, batch.keys, batch.verdicts, when);
+    if (result) return;
+    batch.fault = text_of(result.error());
+    batch.is_stale = result.error().ends_batch();
+  } catch (const error&) {  // a store may notice only now that the filter is gone
+    batch.fault = text_of_current_exception();
+    batch.is_stale = true;
+    std::fill(batch.verdicts.begin(), batch.verdicts.end(), verdict::unknown);
+  }
+}
+
+}  // namespace everseen::server

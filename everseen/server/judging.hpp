@@ -1,0 +1,61 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "everseen/filter/filter.hpp"
+#include "everseen/server/counters.hpp"
+#include "everseen/server/key_batch.hpp"
+#include "everseen/telemetry/event_log.hpp"
+
+namespace everseen::server {
+
+/// What all judgements of a server are noted in. Threads: any number.
+class batch_notes {
+ public:
+  /// @param log  null: nobody is told of outages
+  explicit batch_notes(std::shared_ptr<telemetry::event_log> log) : log_(std::move(log)) {}
+
+  [[nodiscard]] duration_histogram& took(question asks) noexcept {
+    return asks == question::add ? add_took_ : check_took_;
+  }
+  [[nodiscard]] std::uint64_t outages() const noexcept { return outages_.sum(0); }
+
+  /// The log hears when an outage begins, goes on, and ends.
+  void note_outage(const std::string& filter, std::string_view why);
+  void note_success(const std::string& filter) {
+    if (is_out_.load(std::memory_order_relaxed)) note_end_of_outage(filter);
+  }
+
+ private:
+  void note_end_of_outage(const std::string& filter);
+
+  std::shared_ptr<telemetry::event_log> log_;
+  duration_histogram add_took_{};
+  duration_histogram check_took_{};
+  spread_counters<1> outages_{};
+  std::atomic<bool> is_out_ = false;
+};
+
+/// A filter with what is noted of it.
+struct noted_filter {
+  everseen::filter& handle;
+  batch_counters& own;
+  batch_notes& of_all;
+};
+
+/// Judges keys here and now.
+/// @pre    out.size() == keys.size()
+/// @throws error  the store has the filter no more, or is not to be reached; nothing is known of any key
+[[nodiscard]] batch_result judge(noted_filter by, question q, std::span<const std::string_view> keys,
+                                 std::span<verdict> out, std::optional<event_time> when);
+
+/// The same for a batch, which is then told what went wrong.
+void judge(noted_filter by, question q, key_batch& batch, std::optional<event_time> when);
+
+}  // namespace everseen::server

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace everseen::telemetry {
+
+enum class log_level : std::uint8_t { debug, info, warning, error, off };
+/// How a line looks: for people, or for programs that read JSON or key=value.
+enum class log_format : std::uint8_t { text, json, logfmt };
+
+[[nodiscard]] std::optional<log_level> parse_log_level(std::string_view name) noexcept;
+[[nodiscard]] std::optional<log_format> parse_log_format(std::string_view name) noexcept;
+
+/// One thing that a line tells beside what happened.
+struct log_field {
+  std::string_view name;
+  std::variant<std::string_view, std::int64_t> value;
+};
+
+/// What a program that runs for long tells its operator: one line an event, on standard error.
+///
+///     log.write(log_level::warning, "outage", {{"filter", name}, {"why", message}});
+///
+/// An event is a word that stays the same, so that alerts can be made of it; all that differs is a field.
+/// Keys of filters, passwords and URLs with passwords must never be given to it.
+/// Threads: any number. Cost: nothing below the level; else a write(2).
+class event_log {
+ public:
+  event_log(log_format format, log_level least);
+  ~event_log();
+  event_log(const event_log&) = delete;
+  event_log& operator=(const event_log&) = delete;
+
+  void write(log_level level, std::string_view event, std::initializer_list<log_field> fields = {});
+
+  /// For events that strangers can cause as often as they like.
+  /// Writes one of them a second, and with the next how many were not written.
+  void write_sometimes(log_level level, std::string_view event, std::initializer_list<log_field> fields);
+
+ private:
+  class lines;
+  std::unique_ptr<lines> lines_;
+};
+
+}  // namespace everseen::telemetry

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "everseen/telemetry/event_log.hpp"
+
+namespace everseen::telemetry {
+
+/// The part of a line behind its time and level. Whatever the values hold, it stays one line of its format.
+[[nodiscard]] std::string log_line(log_format format, std::string_view event,
+                                   std::span<const log_field> fields);
+
+}  // namespace everseen::telemetry

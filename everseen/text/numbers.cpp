@@ -1,0 +1,221 @@
+#include "everseen/text/numbers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "everseen/core/error.hpp"
+
+namespace everseen {
+
+namespace {
+
+__extension__ using uint128 = unsigned __int128;
+
+constexpr uint128 too_much = uint128{1} << 100;  // stands for everything that fits no bounds
+
+enum class fault : std::uint8_t { none, no_number, no_whole_number };
+
+struct decimal {
+  uint128 mantissa = 0;
+  int exponent = 0;  // of ten
+};
+
+bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+
+/// Takes digits, a fraction and an exponent off the front of `text`.
+std::optional<decimal> take_decimal(std::string_view& text) {
+  decimal number;
+  bool digits = false;
+  bool fraction = false;
+  for (; !text.empty(); text.remove_prefix(1)) {
+    const char c = text.front();
+    if (c == '.' && !fraction) {
+      fraction = true;
+    } else if (is_digit(c)) {
+      digits = true;
+      number.mantissa = std::min(number.mantissa * 10 + static_cast<unsigned>(c - '0'), too_much);
+      number.exponent -= fraction;
+    } else {
+      break;
+    }
+  }
+  if (!digits) return std::nullopt;
+  if (text.starts_with('e') || text.starts_with('E')) {
+    text.remove_prefix(1);
+    if (text.starts_with('+')) text.remove_prefix(1);
+    int exponent = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
+    if (error == std::errc::invalid_argument) return std::nullopt;
+    constexpr int limit = 10'000;  // beyond it nothing changes any more
+    const bool huge = error != std::errc{};
+    number.exponent += std::clamp(huge ? (text.front() == '-' ? -limit : limit) : exponent, -limit, limit);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  }
+  return number;
+}
+
+std::optional<std::uint64_t> unit(std::string_view suffix) {
+  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 10> units = {{
+      {"", 1},
+      {"k", 1'000},
+      {"K", 1'000},
+      {"M", 1'000'000},
+      {"G", 1'000'000'000},
+      {"T", 1'000'000'000'000},
+      {"Ki", std::uint64_t{1} << 10},
+      {"Mi", std::uint64_t{1} << 20},
+      {"Gi", std::uint64_t{1} << 30},
+      {"Ti", std::uint64_t{1} << 40},
+  }};
+  for (const auto& [name, value] : units)
+    if (name == suffix) return value;
+  return std::nullopt;
+}
+
+std::pair<uint128, fault> read_count(std::string_view text) {
+  auto number = take_decimal(text);
+  const auto factor = unit(text);
+  if (!number || !factor) return {0, fault::no_number};
+  uint128 value = number->mantissa >= too_much ? too_much : number->mantissa;
+  if (value < too_much) value = value > too_much / *factor ? too_much : value * *factor;
+  for (; number->exponent > 0 && value > 0 && value < too_much; --number->exponent)
+    value = std::min(value * 10, too_much);
+  for (; number->exponent < 0 && value > 0; ++number->exponent) {
+    if (value % 10 != 0) return {0, fault::no_whole_number};
+    value /= 10;
+  }
+  return {value, fault::none};
+}
+
+[[noreturn]] void refuse(std::string_view what, std::string_view text, std::string_view why,
+                         std::string_view instead) {
+  throw parameter_error(fmt::format("{} {} {}; give {}", what, text.empty() ? "''" : text, why, instead));
+}
+
+}  // namespace
+
+std::uint64_t parse_count(std::string_view what, std::string_view text, count_bounds bounds) {
+  const std::string instead =
+      fmt::format("a whole number from {} to {}, as in 1000, 10M or 1e9", bounds.least, bounds.most);
+  const bool negative = text.starts_with('-');
+  const auto [value, wrong] = read_count(negative ? text.substr(1) : text);
+  if (wrong == fault::no_number) refuse(what, text, "is not a number", instead);
+  if (wrong == fault::no_whole_number) refuse(what, text, "is not a whole number", instead);
+  if (value < bounds.least || (negative && value > 0)) refuse(what, text, "is too small", instead);
+  if (value > bounds.most) refuse(what, text, "is too large", instead);
+  return static_cast<std::uint64_t>(value);
+}
+
+count_range parse_range(std::string_view what, std::string_view text, std::uint64_t most) {
+  const std::string_view instead = "two whole numbers from low to high, as in 1..10G";
+  const std::size_t dots = text.find("..");
+  if (dots == std::string_view::npos) refuse(what, text, "is not a range", instead);
+  const count_range range = {parse_count(what, text.substr(0, dots), {0, most}),
+                             parse_count(what, text.substr(dots + 2), {0, most})};
+  if (range.first > range.last) refuse(what, text, "ends before it begins", instead);
+  return range;
+}
+
+double parse_rate(std::string_view what, std::string_view text, rate_bounds bounds) {
+  const std::string instead =
+      fmt::format("a rate from {} to {}, as in 0.001 or 0.1%", bounds.least, bounds.most);
+  std::string_view digits = text;
+  const bool percent = digits.ends_with('%');
+  if (percent) digits.remove_suffix(1);
+  double rate = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), rate);
+  if (error == std::errc::result_out_of_range) refuse(what, text, "is out of bounds", instead);
+  if (error != std::errc{} || end != digits.data() + digits.size() || rate != rate)
+    refuse(what, text, "is not a number", instead);
+  if (percent) rate /= 100;
+  if (rate < bounds.least) refuse(what, text, "is too small", instead);
+  if (rate > bounds.most) refuse(what, text, "is too large", instead);
+  return rate;
+}
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> time_units = {{
+    {"d", 86'400'000},
+    {"h", 3'600'000},
+    {"m", 60'000},
+    {"s", 1'000},
+    {"ms", 1},
+}};
+
+std::optional<std::int64_t> time_unit(std::string_view name) {
+  for (const auto& [known, value] : time_units)
+    if (known == name) return value;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::chrono::milliseconds parse_duration(std::string_view what, std::string_view text,
+                                         std::chrono::milliseconds least) {
+  constexpr std::int64_t longest = std::int64_t{36'500} * 86'400'000;
+  const std::string instead =
+      fmt::format("a time from {} to 36500d, as in 10m, 1h30m or {}", format_duration(least),
+                  least < std::chrono::seconds(1) ? "500ms" : "30s");
+  std::int64_t sum = 0;
+  std::string_view rest = text;
+  if (rest.empty()) refuse(what, text, "is not a length of time", instead);
+  while (!rest.empty()) {
+    const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    const std::string_view after = rest.substr(digits);
+    const std::size_t letters = std::min(after.find_first_of("0123456789"), after.size());
+    const auto factor = time_unit(after.substr(0, letters));
+    if (digits == 0) refuse(what, text, "is not a length of time", instead);
+    if (!factor) refuse(what, text, "has no unit of time that is known", instead);
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + digits, number);
+    if (error != std::errc{} || number > (longest - sum) / *factor)
+      refuse(what, text, "is too long", instead);
+    sum += number * *factor;
+    rest.remove_prefix(digits + letters);
+  }
+  if (sum < least.count()) refuse(what, text, "is too short", instead);
+  return std::chrono::milliseconds(sum);
+}
+
+std::string format_duration(std::chrono::milliseconds time) {
+  std::string text;
+  std::int64_t rest = time.count();
+  for (const auto& [name, value] : time_units)
+    if (rest / value > 0) {
+      text += fmt::format("{}{}", rest / value, name);
+      rest %= value;
+    }
+  return text.empty() ? "0s" : text;
+}
+
+std::string format_count(std::uint64_t count) {
+  const std::string digits = std::to_string(count);
+  std::string grouped;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) grouped += ',';
+    grouped += digits[i];
+  }
+  return grouped;
+}
+
+std::string format_bytes(double bytes) {
+  constexpr std::array<std::string_view, 7> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t u = 0;
+  for (; bytes >= 1023.5 && u + 1 < units.size(); ++u) bytes /= 1024;
+  const int decimals = u == 0 || bytes >= 100 ? 0 : bytes >= 10 ? 1 : 2;
+  return fmt::format("{:.{}f} {}", bytes, decimals, units[u]);
+}
+
+std::string format_rate(double rate) {
+  return rate == 0 ? "0" : rate >= 0.0009995 ? fmt::format("{:.2g}", rate) : fmt::format("{:.1e}", rate);
+}
+
+}  // namespace everseen

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+/// Numbers as people type them, read strictly: all of the text counts, and a fault names the option, the
+/// value and the bounds.
+namespace everseen {
+
+struct count_bounds {
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;
+};
+
+/// A whole number: 1000000, 1e6, 1.5M; k M G T are powers of 1000, Ki Mi Gi Ti of 1024.
+/// @param what  the option, for the message    @throws parameter_error
+[[nodiscard]] std::uint64_t parse_count(std::string_view what, std::string_view text, count_bounds bounds);
+
+/// Whole numbers from one to another, both included: 1..10G.
+struct count_range {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+/// @throws parameter_error
+[[nodiscard]] count_range parse_range(std::string_view what, std::string_view text, std::uint64_t most);
+
+struct rate_bounds {
+  double least = 0;
+  double most = 1;
+};
+
+/// A probability or share: 1e-6, 0.001, 0.1%.    @throws parameter_error
+[[nodiscard]] double parse_rate(std::string_view what, std::string_view text, rate_bounds bounds);
+
+/// A length of time: 10m, 1h30m, 500ms, 86400s, 1d. At most 36500 days.
+/// @throws parameter_error
+[[nodiscard]] std::chrono::milliseconds parse_duration(
+    std::string_view what, std::string_view text,
+    std::chrono::milliseconds least = std::chrono::milliseconds(1));
+
+/// The shortest text that parse_duration reads back: 1h30m.
+[[nodiscard]] std::string format_duration(std::chrono::milliseconds time);
+
+/// 12,345,678
+[[nodiscard]] std::string format_count(std::uint64_t count);
+
+/// Bytes with a unit and three digits: 64 B, 1.50 KiB, 34.3 MiB.
+[[nodiscard]] std::string format_bytes(double bytes);
+
+/// A rate as people write it: 0 or two digits and a power of ten, as in 9.5e-07.
+[[nodiscard]] std::string format_rate(double rate);
+
+}  // namespace everseen

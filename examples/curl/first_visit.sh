@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Tells of each argument whether it comes for the first time. Needs `everseen serve --http`, curl and jq.
+set -euo pipefail
+ask() { curl -sS --unix-socket "$socket" -H 'Content-Type: application/json' --data-binary @- "http://localhost/api/v1/filters$1"; }
+socket=$1
+shift
+jq -n '{name: "visitors"}' | ask "" >/dev/null # refused where the filter is there already
+jq -n '{keys: $ARGS.positional}' --args "$@" | ask /visitors/add |
+  jq -r '[$ARGS.positional, .verdicts] | transpose[] | .[0] + (if .[1] == "fresh" then " is new" else " was here before" end)' --args "$@"

@@ -1,0 +1,8 @@
+// Tells of each argument whether it comes for the first time. Needs `everseen serve`, and node-redis: npm ci.
+import { createClient } from "redis";
+
+const [socket, ...visitors] = process.argv.slice(2);
+const filters = await createClient({ socket: { path: socket } }).connect();
+const isNew = await filters.bf.mAdd("visitors", visitors);
+visitors.forEach((visitor, i) => console.log(visitor, isNew[i] ? "is new" : "was here before"));
+await filters.quit();

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Options from the command line, the environment and a file: the same names, the nearest one counts."""
+import os
+import pathlib
+import socket
+import subprocess
+import tempfile
+import unittest
+
+from serving import PROGRAM, ROOT, Server
+
+
+class Configuration(unittest.TestCase):
+    def setUp(self):
+        self.home = tempfile.TemporaryDirectory()
+        self.addCleanup(self.home.cleanup)
+
+    def write(self, text, name="everseen.toml"):
+        path = pathlib.Path(self.home.name, name)
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    def check(self, *options, **environment):
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("EVERSEEN_")}
+        return subprocess.run([PROGRAM, "serve", "--check-config", *options], capture_output=True, text=True, timeout=60,
+                              env={**clean, "HOME": self.home.name, **environment})
+
+    def in_force(self, *options, **environment):
+        result = self.check(*options, **environment)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        lines = [line.partition("  # ") for line in result.stdout.splitlines()[1:] if not line.startswith("#")]
+        return {name: (value, source) for setting, _, source in lines for name, _, value in [setting.partition(" = ")]}
+
+    def refusal(self, *options, **environment):
+        result = self.check(*options, **environment)
+        self.assertEqual(result.returncode, 2, result.stdout)
+        return result.stderr
+
+    def test_what_is_typed_counts_before_the_environment_and_that_before_the_file(self):
+        file = self.write('[serve]\nmax-connections = 1\nthreads = 1\nstore-threads = 1\n')
+        found = self.in_force("--config", file, "--max-connections", "3", EVERSEEN_MAX_CONNECTIONS="2", EVERSEEN_THREADS="2")
+        self.assertEqual(found["max-connections"], ('"3"', "command line"))
+        self.assertEqual(found["threads"], ('"2"', "$EVERSEEN_THREADS"))
+        self.assertEqual(found["store-threads"], ('"1"', f"{file}:4"))
+
+    def test_the_file_may_be_named_by_the_environment(self):
+        file = self.write("[serve]\nthreads = 7\n")
+        self.assertEqual(self.in_force(EVERSEEN_CONFIG=file)["threads"], ('"7"', f"{file}:2"))
+
+    def test_every_kind_of_value_can_be_written(self):
+        file = self.write('[serve]\nlisten = ["127.0.0.1:1", "unix:/tmp/x"]\nmaxmemory = "4Gi"\nredisbloom = true\n'
+                          'quiet = false\nidle-timeout = "90s"\n[create]\ncapacity = 5\n')
+        found = self.in_force("--config", file)
+        self.assertEqual(found["listen"][0], '["127.0.0.1:1", "unix:/tmp/x"]')
+        self.assertEqual((found["maxmemory"][0], found["redisbloom"][0], found["idle-timeout"][0]), ('"4Gi"', "true", '"90s"'))
+        self.assertNotIn("quiet", found)
+        found = self.in_force(EVERSEEN_LISTEN="127.0.0.1:1 127.0.0.1:2", EVERSEEN_REDISBLOOM="1", EVERSEEN_QUIET="0")
+        self.assertEqual((found["listen"][0], found["redisbloom"][0]), ('["127.0.0.1:1", "127.0.0.1:2"]', "true"))
+        self.assertNotIn("quiet", found)
+
+    def test_what_is_printed_says_the_same_when_it_is_read(self):
+        first = self.check("--http", "127.0.0.1:8080", "--max-connections", "12", "--log-format", "json")
+        again = self.in_force("--config", self.write(first.stdout, "printed.toml"))
+        self.assertEqual({name: value for name, (value, _) in again.items()},
+                         {"http": '"127.0.0.1:8080"', "max-connections": '"12"', "log-format": '"json"'})
+
+    def test_passwords_are_not_printed(self):
+        result = self.check("--password", "hush", "--user", "a:hush:read", "--store", "redis://me:hush@host:1/")
+        self.assertNotIn("hush", result.stdout)
+        self.assertIn("redis://***@host:1/", result.stdout)
+
+    def test_a_name_that_is_not_known_is_refused_with_the_one_that_was_meant(self):
+        file = self.write("[serve]\n\nmax-conections = 5\n")
+        self.assertIn(f"{file}:3: everseen serve has no option 'max-conections'; did you mean 'max-connections'?",
+                      self.refusal("--config", file))
+        self.assertIn("$EVERSEEN_MAX_CONECTIONS means nothing; did you mean $EVERSEEN_MAX_CONNECTIONS?",
+                      self.refusal(EVERSEEN_MAX_CONECTIONS="5"))
+        self.assertIn("did you mean --max-connections?", self.refusal("--max-conections", "5"))
+        self.assertIn("did you mean 'serve'?", self.refusal("--config", self.write("[serv]\nthreads = 5\n")))
+        self.assertIn("put it under [serve]", self.refusal("--config", self.write("threads = 5\n")))
+
+    def test_variables_of_others_are_left_alone(self):
+        self.in_force(EVERSEEN_PORT_6380_TCP_ADDR="10.0.0.1", EVERSEEN_SERVICE_HOST="10.0.0.1")
+
+    def test_values_that_make_no_sense_are_refused_where_they_stand(self):
+        for text, why in [("threads = 0", "2: --threads"), ('threads = "many"', "2: --threads"), ("threads = [1, 2]", "twice"),
+                          ("threads = 1979-05-27", "neither a text"), ("threads = ", ":2"), ("config = 'x'", "no option"),
+                          ('log-format = "xml"', "use text, json, logfmt")]:
+            file = self.write(f"[serve]\n{text}\n")
+            answer = self.refusal("--config", file)
+            self.assertIn(file, answer)
+            self.assertIn(why, answer)
+        self.assertIn("$EVERSEEN_THREADS: --threads", self.refusal(EVERSEEN_THREADS="-1"))
+        self.assertIn("$EVERSEEN_QUIET", self.refusal(EVERSEEN_QUIET="maybe"))
+        self.assertIn("cannot be read", self.refusal("--config", self.home.name + "/none"))
+        self.assertIn("--password", self.refusal("--http", "0.0.0.0:80"))
+
+    def test_users_may_stand_in_a_file(self):
+        users = self.write("# who may what\ndefault:hush:admin\n\nlooker:look:read\n", "users")
+        with Server("--user-file", users) as s:
+            self.assertEqual(s.ask("POST", "/api/v1/filters", {"name": "f"}, token="look")[0], 403)
+            self.assertEqual(s.ask("POST", "/api/v1/filters", {"name": "f"}, token="hush")[0], 201)
+        bad = self.write("default:hush:admin\nsomebody\n", "bad")
+        answer = self.refusal("--user-file", bad)
+        self.assertIn(f"{bad}:2", answer)
+        self.assertNotIn("hush", answer)
+
+    def test_the_example_is_a_configuration(self):
+        found = self.in_force("--config", str(ROOT / "packaging/everseen.toml"), "--user-file",
+                              self.write("default:hush:admin\n", "users"))
+        self.assertIn("http", found)
+
+    def test_the_supervisor_is_told_when_clients_may_come(self):
+        path = os.path.join(self.home.name, "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as supervisor:
+            supervisor.bind(path)
+            supervisor.settimeout(30)
+            with Server(environment={"NOTIFY_SOCKET": path}) as s:
+                self.assertEqual(supervisor.recv(100), b"READY=1")
+                s.stop()
+                self.assertEqual(supervisor.recv(100), b"STOPPING=1")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[__file__], verbosity=1)

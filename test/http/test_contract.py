@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""Every operation and status that openapi.json names is had from a real server, and every answer fits its schema."""
+import http.client
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+
+import jsonschema
+
+from serving import ROOT, Redis, Server, coded
+
+DOCUMENT = json.loads((ROOT / "everseen/server/openapi.json").read_text(encoding="utf-8"))
+had = set()
+
+
+def operation_of(method, path):
+    """The path of the document that a path fits."""
+    words = path.partition("?")[0].split("/")
+    for pattern in DOCUMENT["paths"]:
+        wanted = pattern.split("/")
+        if len(wanted) == len(words) and all(w == "{name}" or w == word for w, word in zip(wanted, words)):
+            return pattern, DOCUMENT["paths"][pattern].get(method.lower())
+    raise AssertionError(f"openapi.json has no {method} {path}")
+
+
+def check(server, method, path, status, body=None, token=None, reason=None, **headers):
+    """Asks, and holds the answer to the document."""
+    got, answer_headers, answer = server.ask(method, path, body, token, **headers)
+    assert got == status, f"{method} {path}: {got} where {status} was expected: {answer}"
+    pattern, operation = operation_of(method, path)
+    promised = operation["responses"].get(str(got))
+    assert promised is not None, f"{method} {pattern}: {got} is not in openapi.json"
+    had.add((pattern, method.lower(), str(got)))
+    if "content" not in promised:
+        assert answer == b"", answer
+        return answer
+    kind = answer_headers["Content-Type"].partition(";")[0]
+    assert kind in promised["content"], f"{method} {pattern}: {kind}"
+    if "json" in kind:
+        schema = {**promised["content"][kind]["schema"], "components": DOCUMENT["components"]}
+        jsonschema.validate(answer, schema)
+    if reason:
+        assert answer["reason"] == reason, answer
+    return answer
+
+
+FILTERS = "/api/v1/filters"
+
+
+class Contract(unittest.TestCase):
+    def test_filters_live_from_creation_to_drop(self):
+        with Server() as s:
+            check(s, "GET", FILTERS, 200)
+            made = check(s, "POST", FILTERS, 201, {"name": "clicks", "capacity": 1000, "error_rate": 1e-12})
+            self.assertEqual((made["name"], made["keys"], made["url"]), ("clicks", 0, FILTERS + "/clicks"))
+            added = check(s, "POST", FILTERS + "/clicks/add", 200, {"keys": ["a", "b", "a"]})
+            self.assertEqual(added, {"verdicts": ["fresh", "fresh", "seen"], "fresh": 2, "seen": 1, "late": 0,
+                                     "unknown": 0})
+            asked = check(s, "POST", FILTERS + "/clicks/check", 200, {"keys": coded(b"a", b"\xff"), "encoding": "base64"})
+            self.assertEqual(asked["verdicts"], ["seen", "fresh"])
+            told = check(s, "GET", FILTERS + "/clicks", 200)
+            self.assertEqual((told["keys"], told["layers"], told["slices"]), (2, 1, 1))
+            self.assertGreater(told["current_error_rate"], 0)
+            self.assertEqual(sum(p["keys"] for p in told["partition_list"]), 2)
+            why = check(s, "GET", FILTERS + "/clicks/explain?key=a", 200)
+            self.assertEqual(why["verdict"], "seen")
+            self.assertTrue(all(bit["set"] for bit in why["segments"][0]["key_bits"]))
+            listed = check(s, "GET", FILTERS, 200)
+            self.assertEqual([f["name"] for f in listed["filters"]], ["clicks"])
+            check(s, "DELETE", FILTERS + "/clicks", 204)
+            check(s, "DELETE", FILTERS + "/clicks", 404, reason="no_filter")
+            for method, path, body in [("GET", "/clicks", None), ("POST", "/clicks/add", {"keys": ["a"]}),
+                                       ("POST", "/clicks/check", {"keys": ["a"]}), ("GET", "/clicks/explain?key=a", None)]:
+                check(s, method, FILTERS + path, 404, body, reason="no_filter")
+
+    def test_lists_come_in_pages(self):
+        with Server() as s:
+            for name in ["c", "a", "user:1", "b"]:
+                check(s, "POST", FILTERS, 201, {"name": name, "capacity": 10})
+            first = check(s, "GET", FILTERS + "?limit=3", 200)
+            self.assertEqual([f["name"] for f in first["filters"]], ["a", "b", "c"])
+            rest = check(s, "GET", FILTERS + f"?after={first['next']}", 200)
+            self.assertEqual([f["name"] for f in rest["filters"]], ["user:1"])
+            self.assertIsNone(rest["next"])
+            check(s, "GET", rest["filters"][0]["url"], 200)
+
+    def test_every_way_to_create_is_obeyed(self):
+        with Server() as s:
+            made = check(s, "POST", FILTERS, 201, {"name": "w", "window": "10m", "slices": 5, "hash": "siphash",
+                                                   "layout": "classic", "probes": 4, "partitions": 2, "growth": "refuse"})
+            self.assertEqual((made["window_ms"], made["window_slices"], made["hash"], made["layout"], made["probes"],
+                              made["partitions"], made["growth"]), (600000, 5, "siphash", "classic", 4, 2, "refuse"))
+            late = check(s, "POST", FILTERS + "/w/add", 200, {"keys": ["a"], "time_ms": 1700000000000})
+            self.assertEqual(late["fresh"], 1)
+            late = check(s, "POST", FILTERS + "/w/check", 200, {"keys": ["a"], "time_ms": 1})
+            self.assertEqual(late["verdicts"], ["late"])
+            check(s, "GET", FILTERS + "/w/explain?key=a&time_ms=1700000000000", 200)
+            check(s, "POST", FILTERS, 201, {"name": "g", "as": "guava64", "funnel": "long", "capacity": 100})
+            check(s, "POST", FILTERS + "/g/add", 422, {"keys": ["word"]}, reason="key_refused")
+            check(s, "POST", FILTERS + "/g/check", 422, {"keys": ["word"]}, reason="key_refused")
+            check(s, "GET", FILTERS + "/g/explain?key=word", 422, reason="key_refused")
+            some = check(s, "POST", FILTERS + "/g/add", 200, {"keys": ["1", "word"]})
+            self.assertEqual(some["verdicts"], ["fresh", "unknown"])
+            self.assertIn("word", some["fault"])
+            ends = check(s, "POST", FILTERS, 201, {"name": "e", "as": "redisbloom", "expansion": 4, "expire": 90})
+            self.assertGreater(ends["ends_at_ms"], 0)
+
+    def test_requests_that_make_no_sense_are_refused_in_words(self):
+        with Server() as s:
+            check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 10})
+            for body, reason in [("{", "bad_json"), ("[]", "bad_json"), ('{"name":"x","name":"y"}', "bad_json"),
+                                 ("[" * 100_000, "bad_json"), (b'{"name":"\xff"}', "bad_json"),
+                                 ('{"name":"x","capacity":0}', "bad_parameter"), ("{}", "bad_parameter"),
+                                 ('{"name":"x","error_rate":2}', "bad_parameter"), ('{"name":7}', "bad_parameter"),
+                                 ('{"name":"x","window":"soon"}', "bad_parameter"),
+                                 ('{"name":"x","slices":3}', "bad_parameter"), ('{"name":"x","funnel":"int"}', "bad_parameter"),
+                                 ('{"name":"x","as":"guava64","probes":3}', "bad_parameter"),
+                                 (json.dumps({"name": "x" * 200}), "bad_parameter"),
+                                 ('{"name":"x","capacty":5}', "unknown_field")]:
+                refused = check(s, "POST", FILTERS, 400, body, reason=reason)
+            self.assertIn("did you mean capacity?", refused["detail"])
+            for body in ["{", '{"keys":[]}', '{"keys":[1]}', '{"keys":"a"}', '{"keys":["a"],"encoding":"hex"}',
+                         '{"keys":["?"],"encoding":"base64"}', '{"keys":["a"],"extra":1}']:
+                check(s, "POST", FILTERS + "/f/add", 400, body)
+                check(s, "POST", FILTERS + "/f/check", 400, body)
+            check(s, "GET", FILTERS + "/f/explain", 400, reason="bad_parameter")
+            check(s, "GET", FILTERS + "?limit=0", 400, reason="bad_parameter")
+            wrong = check(s, "GET", FILTERS + "?limt=5", 400, reason="unknown_parameter")
+            self.assertIn("did you mean limit?", wrong["detail"])
+            check(s, "POST", FILTERS, 409, {"name": "f"}, reason="name_taken")
+            for path, body in [("", {"name": "x"}), ("/f/add", {"keys": ["a"]}), ("/f/check", {"keys": ["a"]})]:
+                check(s, "POST", FILTERS + path, 415, json.dumps(body), Content_Type="text/plain",
+                      reason="unsupported_media_type")
+
+    def test_a_full_filter_and_full_memory_say_so(self):
+        with Server("--maxmemory", "64Ki") as s:
+            check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 2, "growth": "refuse", "error_rate": 1e-12})
+            check(s, "POST", FILTERS + "/f/add", 200, {"keys": ["a", "b"]})
+            check(s, "POST", FILTERS + "/f/add", 409, {"keys": ["c"]}, reason="full")
+            some = check(s, "POST", FILTERS + "/f/add", 200, {"keys": ["a", "c"]})
+            self.assertEqual(some["verdicts"], ["seen", "unknown"])
+            check(s, "POST", FILTERS, 507, {"name": "big", "capacity": 100_000_000}, reason="no_room")
+            check(s, "POST", FILTERS, 201, {"name": "grows", "capacity": 2000, "error_rate": 1e-6})
+            for i in range(200):
+                status, _, answer = s.ask("POST", FILTERS + "/grows/add", {"keys": [f"{i}-{j}" for j in range(1000)]})
+                if status == 507:
+                    break
+            self.assertEqual((status, answer["reason"]), (507, "no_room"))
+            check(s, "POST", FILTERS + "/grows/add", 507, {"keys": ["x"]}, reason="no_room")
+
+    def test_bytes_beyond_the_limit_are_not_read(self):
+        with Server("--max-request", "10k") as s:
+            check(s, "POST", FILTERS, 201, {"name": "f"})
+            long = {"keys": ["x" * 20_000]}
+            check(s, "POST", FILTERS, 413, long, reason="too_large")
+            check(s, "POST", FILTERS + "/f/add", 413, long, reason="too_large")
+            check(s, "POST", FILTERS + "/f/check", 413, long, reason="too_large")
+
+    def test_users_have_their_rights_and_no_others(self):
+        with Server("--user", "reader:look:read", "--user", "writer:touch:write") as s:
+            body = {"name": "f", "capacity": 10}
+            check(s, "POST", FILTERS, 201, body, token="touch")
+            for method, path, data in [("GET", "", None), ("POST", "", body), ("GET", "/f", None), ("DELETE", "/f", None),
+                                       ("POST", "/f/add", {"keys": ["a"]}), ("POST", "/f/check", {"keys": ["a"]}),
+                                       ("GET", "/f/explain?key=a", None)]:
+                check(s, method, FILTERS + path, 401, data, reason="unauthorized")
+                check(s, method, FILTERS + path, 401, data, token="wrong", reason="unauthorized")
+            for method, path, data in [("POST", "", body), ("DELETE", "/f", None), ("POST", "/f/add", {"keys": ["a"]})]:
+                check(s, method, FILTERS + path, 403, data, token="look", reason="forbidden")
+                check(s, method, FILTERS + path, 403, data, token="touch", reason="cross_site",
+                      Origin="http://evil.example")
+            check(s, "POST", FILTERS + "/f/check", 200, {"keys": ["a"]}, token="look")
+            check(s, "POST", FILTERS + "/f/check", 403, {"keys": ["a"]}, token="look", Sec_Fetch_Site="cross-site")
+            for path in ["/api/v1/plan?keys=1000&error_rate=0.01", "/api/v1/stats", "/metrics"]:
+                check(s, "GET", path, 401)
+                check(s, "GET", path, 200, token="look")
+            for path in ["/healthz", "/readyz", "/openapi.json"]:
+                check(s, "GET", path, 200)
+
+    def test_plans_are_the_planners(self):
+        with Server() as s:
+            plan = check(s, "GET", "/api/v1/plan?keys=10000000&error_rate=1e-6&values=100000000", 200)
+            self.assertEqual(plan["picked"], "two-line-8x64")
+            row = next(r for r in plan["structures"] if r["structure"] == plan["picked"])
+            self.assertLessEqual(row["error_rate"], 1e-6)
+            rates = [p["error_rate"] for p in row["curve"]]
+            self.assertEqual(rates, sorted(rates))
+            self.assertEqual(row["curve"][-1]["keys"], 20_000_000)
+            chosen = check(s, "GET", "/api/v1/plan?keys=1000&bits_per_key=10&layout=classic&probes=3", 200)
+            self.assertIn("--layout classic --probes 3", chosen["command"])
+            redis = check(s, "GET", "/api/v1/plan?keys=1000000&error_rate=0.01&redis=true", 200)
+            self.assertEqual(redis["picked"], "classic")
+            for query in ["", "?keys=5", "?keys=0&error_rate=0.1", "?keys=5&error_rate=0.9", "?keys=5&error_rate=0.1&bits_per_key=3",
+                          "?keys=5&error_rate=0.1&layout=guava64", "?keys=5&error_rate=0.1&redis=maybe", "?keys=%zz",
+                          "?keys=5&keys=6&error_rate=0.1", "?keys=5&error_rate=nan", "?keys=5&bits_per_key=1e9"]:
+                check(s, "GET", "/api/v1/plan" + query, 400)
+
+    def test_statistics_count(self):
+        with Server() as s:
+            check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 1000, "error_rate": 1e-12})
+            check(s, "POST", FILTERS + "/f/add", 200, {"keys": ["a", "b", "a"]})
+            check(s, "POST", FILTERS + "/f/check", 200, {"keys": ["a", "z"]})
+            stats = check(s, "GET", "/api/v1/stats", 200)
+            f = stats["filters"][0]
+            self.assertEqual((f["adds"], f["checks"], f["batches"], f["keys"]), (3, 2, 2, 2))
+            self.assertEqual(f["verdicts"]["add"], {"fresh": 2, "seen": 1, "late": 0, "unknown": 0})
+            self.assertEqual(f["verdicts"]["check"], {"fresh": 1, "seen": 1, "late": 0, "unknown": 0})
+            self.assertEqual((stats["store"], stats["keys_added"], stats["keys_checked"]), ("memory", 3, 2))
+
+    def test_damage_is_told_and_hides_nothing_else(self):
+        with tempfile.TemporaryDirectory() as home:
+            with Server(store=f"file:{home}") as s:
+                check(s, "POST", FILTERS, 201, {"name": "bad", "capacity": 1000})
+                check(s, "POST", FILTERS, 201, {"name": "good", "capacity": 1000})
+                self.assertEqual(s.stop(), 0)
+            for file in pathlib.Path(home, "bad").iterdir():
+                if file.is_file():
+                    file.write_bytes(b"x" * 100)
+            with Server(store=f"file:{home}") as s:
+                check(s, "GET", FILTERS + "/bad", 500, reason="damaged")
+                check(s, "POST", FILTERS + "/bad/add", 500, {"keys": ["a"]}, reason="damaged")
+                check(s, "POST", FILTERS + "/bad/check", 500, {"keys": ["a"]}, reason="damaged")
+                check(s, "GET", FILTERS + "/bad/explain?key=a", 500, reason="damaged")
+                listed = check(s, "GET", FILTERS, 200)
+                self.assertEqual([f["name"] for f in listed["filters"]], ["good"])
+                self.assertEqual([f["name"] for f in listed["damaged"]], ["bad"])
+
+    def test_an_outage_of_the_store_is_told(self):
+        with Redis() as redis, Server("--log-format", "json", store=redis.url("?retry_for=100ms&timeout=1s")) as s:
+            check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 1000})
+            check(s, "POST", FILTERS + "/f/add", 200, {"keys": ["a"]})
+            check(s, "GET", "/readyz", 200)
+            redis.process.kill()
+            redis.process.wait()
+            for method, path, body in [("GET", "", None), ("POST", "", {"name": "x"}), ("GET", "/f", None),
+                                       ("POST", "/f/add", {"keys": ["a"]}), ("POST", "/f/check", {"keys": ["a"]}),
+                                       ("GET", "/f/explain?key=a", None), ("DELETE", "/f", None)]:
+                check(s, method, FILTERS + path, 503, body, reason="outage")
+            check(s, "GET", "/readyz", 503, reason="outage")
+            check(s, "GET", "/api/v1/stats", 200)
+            check(s, "GET", "/healthz", 200)
+            events = [json.loads(line) for line in s.said().splitlines()]
+            self.assertIn("store_outage", [event["event"] for event in events])
+
+    def test_metrics_are_what_prometheus_reads(self):
+        with Server() as s:
+            check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 1000, "error_rate": 1e-12})
+            check(s, "POST", FILTERS + "/f/add", 200, {"keys": ["a", "a"]})
+            text = check(s, "GET", "/metrics", 200).decode()
+            self.assertIn('everseen_filter_verdicts_total{filter="f",question="add",verdict="fresh"} 1', text)
+            self.assertIn('everseen_batch_duration_seconds_count{question="add"} 1', text)
+            for line in text.splitlines():
+                self.assertRegex(line, r"^(# (HELP|TYPE) .+|[a-z_]+(\{[^}]*\})? [-+0-9.einfaN]+)$")
+
+    @classmethod
+    def tearDownClass(cls):
+        promised = {(path, method, status) for path, item in DOCUMENT["paths"].items()
+                    for method, operation in item.items() if method != "parameters"
+                    for status in operation["responses"]}
+        assert promised == had, f"promised and never had: {sorted(promised - had)}"
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[__file__], verbosity=1)

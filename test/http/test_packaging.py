@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""What packaging/ has: a unit that systemd takes, metrics and alerts that Prometheus takes."""
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from serving import PROGRAM, ROOT, Server
+
+
+class Packaging(unittest.TestCase):
+    def test_systemd_takes_the_unit(self):
+        if shutil.which("systemd-analyze") is None:
+            self.skipTest("there is no systemd-analyze")
+        with tempfile.TemporaryDirectory() as home:
+            unit = pathlib.Path(home, "everseen.service")
+            text = (ROOT / "packaging/everseen.service").read_text(encoding="utf-8")
+            unit.write_text(text.replace("/usr/bin/everseen", PROGRAM), encoding="utf-8")
+            done = subprocess.run(["systemd-analyze", "verify", "--man=no", str(unit)], capture_output=True, text=True, timeout=120)
+            self.assertNotIn("everseen.service", done.stderr)
+            done = subprocess.run(["systemd-analyze", "security", "--offline=true", str(unit)], capture_output=True, text=True,
+                                  timeout=120)
+            exposure = re.search(r"exposure level for everseen.service: ([\d.]+)", done.stdout)
+            self.assertLess(float(exposure[1]), 3.0, done.stdout)
+
+    def promtool(self, *arguments, text=None):
+        if shutil.which("promtool") is None:
+            self.skipTest("there is no promtool")
+        done = subprocess.run(["promtool", *arguments], input=text, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done
+
+    def test_prometheus_takes_the_metrics(self):
+        with Server() as s:
+            s.ask("POST", "/api/v1/filters", {"name": "f"})
+            s.ask("POST", "/api/v1/filters/f/add", {"keys": ["a"]})
+            metrics = s.ask("GET", "/metrics")[2].decode()
+        self.assertEqual(self.promtool("check", "metrics", text=metrics).stderr, "")
+
+    def test_prometheus_takes_the_alerts(self):
+        page = (ROOT / "doc/operations.md").read_text(encoding="utf-8")
+        rules = re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1]
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(rules)
+            file.flush()
+            self.promtool("check", "rules", file.name)
+        with Server() as s:
+            s.ask("POST", "/api/v1/filters", {"name": "f"})
+            metrics = s.ask("GET", "/metrics")[2].decode()
+        for name in set(re.findall(r"everseen_[a-z_]+", rules)):
+            self.assertIn(f"\n# TYPE {name.removesuffix('_bucket')} ", metrics)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[__file__], verbosity=1)

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import axe from "axe-core";
+import type { Browser, Page } from "playwright-core";
+
+import { launch, Visitor } from "./browser";
+import type { Look } from "./browser";
+import { printed, Serving } from "./serving";
+
+let server: Serving;
+let browser: Browser;
+
+before(async () => {
+  server = await Serving.start();
+  await server.cli("BF.RESERVE", "clicks", "0.01", "100");
+  await server.add("clicks", "key", 500);
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const pages = ["learn", "plan", "watch"] as const;
+
+/** The page with something in all its parts. */
+async function filled(visitor: Visitor, name: (typeof pages)[number]): Promise<Page> {
+  const page = await visitor.open(name);
+  if (name === "learn") {
+    for (const word of ["bloom", "lamp", "seen"]) {
+      await page.fill("#add-word", word);
+      await page.press("#add-word", "Enter");
+    }
+    await page.fill("#ask-word", "bloom");
+  } else if (name === "plan") {
+    await page.locator(".plan-table").waitFor();
+  } else {
+    await page.locator(".segments .layers li").first().waitFor();
+    await page.fill("#explain-key", "key 1");
+    await page.press("#explain-key", "Enter");
+    await page.locator(".explained").first().waitFor();
+  }
+  return page;
+}
+
+interface Violation {
+  rule: string;
+  where: string[];
+}
+
+async function violations(page: Page): Promise<Violation[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    const found = await (window as unknown as { axe: typeof axe }).axe.run(document, {
+      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    });
+    return found.violations.map((each) => ({
+      rule: `${each.id}: ${each.help}`,
+      where: each.nodes.slice(0, 4).map((node) => `${node.target.join(" ")} ${node.any[0]?.message ?? ""}`),
+    }));
+  });
+}
+
+const looks: [string, Look][] = [
+  ["light, English", { still: true }],
+  ["dark, English", { still: true, dark: true }],
+  ["light, Chinese, on a phone", { still: true, language: "zh", width: 360 }],
+  ["dark, Chinese", { still: true, language: "zh", dark: true }],
+];
+
+for (const name of pages)
+  for (const [how, look] of looks)
+    test(`${name} has no accessibility fault that axe knows (${how})`, async () => {
+      const visitor = await Visitor.come(browser, server.address, look);
+      const page = await filled(visitor, name);
+      assert.deepEqual(await violations(page), []);
+      await visitor.leave();
+    });
+
+for (const name of pages)
+  for (const width of [360, 768, 1920])
+    test(`${name} fits a width of ${width} pixels`, async () => {
+      const visitor = await Visitor.come(browser, server.address, { width, still: true });
+      const page = await filled(visitor, name);
+      const overhang = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(overhang <= 0, `${overhang} pixels too wide`);
+      await visitor.leave();
+    });
+
+test("every page can be reached and used by keyboard alone", async () => {
+  const visitor = await Visitor.come(browser, server.address);
+  const page = await visitor.open("learn");
+  const focused = (): Promise<string> => page.evaluate(() => document.activeElement?.textContent?.trim() ?? "");
+  await page.keyboard.press("Tab");
+  assert.equal(await focused(), "To the content");
+  for (let i = 0; i < 3; ++i) await page.keyboard.press("Tab");
+  assert.equal(await focused(), "Plan");
+  await page.keyboard.press("Enter");
+  await page.locator("h1", { hasText: "Plan a filter" }).waitFor();
+  assert.equal(await focused(), "Plan a filter");
+  await page.keyboard.press("Tab");
+  const before = await page.getByLabel("Different keys that will come").inputValue();
+  await page.keyboard.press("ArrowRight");
+  assert.notEqual(await page.getByLabel("Different keys that will come").inputValue(), before);
+  await visitor.leave();
+});
+
+test("every slider says its value in words", async () => {
+  const visitor = await Visitor.come(browser, server.address);
+  for (const name of pages.slice(0, 2)) {
+    const page = await visitor.open(name);
+    const sliders = await page.getByRole("slider").all();
+    assert.ok(sliders.length > 3);
+    for (const slider of sliders) assert.ok(await slider.getAttribute("aria-valuetext"));
+  }
+  await visitor.leave();
+});
+
+test("nothing moves for those who want no motion", async () => {
+  const visitor = await Visitor.come(browser, server.address, { still: true });
+  const page = await filled(visitor, "learn");
+  assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
+  await visitor.leave();
+});
+
+test("the page lets nothing in from outside, and browsers keep what never changes", async () => {
+  const head = await printed("curl", ["-sSfI", `${server.address}/`]);
+  assert.match(head, /content-security-policy: default-src 'self'/i);
+  assert.match(head, /cache-control: no-cache/i);
+  const html = await printed("curl", ["-sSf", `${server.address}/`]);
+  const script = /src="([^"]+)"/.exec(html)![1];
+  const ofScript = await printed("curl", ["-sSfI", "--compressed", `${server.address}${script}`]);
+  assert.match(ofScript, /immutable/);
+  assert.match(ofScript, /content-encoding: gzip/i);
+  const tag = /etag: (\S+)/i.exec(ofScript)![1];
+  const again = ["-sS", "-o", "/dev/null", "-w", "%{http_code}", "-H", `If-None-Match: ${tag}`];
+  assert.equal(await printed("curl", [...again, `${server.address}${script}`]), "304");
+});
+
+test("whoever takes no gzip gets the same bytes", async () => {
+  const plain = await printed("curl", ["-sSf", "-H", "Accept-Encoding: identity", `${server.address}/`]);
+  assert.equal(await printed("curl", ["-sSf", "--compressed", `${server.address}/`]), plain);
+  const refusing = ["-sSfI", "-H", "Accept-Encoding: gzip;q=0, identity", `${server.address}/`];
+  assert.doesNotMatch(await printed("curl", refusing), /content-encoding/i);
+});

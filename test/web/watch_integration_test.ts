@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import type { Browser, Page } from "playwright-core";
+
+import { launch, Visitor } from "./browser";
+import type { Look } from "./browser";
+import { RedisServer } from "./redis_server";
+import { printed, Serving } from "./serving";
+
+let browser: Browser;
+
+before(async () => {
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+});
+
+/** A test with a server of its own and the page Watch open. */
+function watching(
+  name: string,
+  body: (page: Page, server: Serving, visitor: Visitor) => Promise<void>,
+  { flags = [], look = {} }: { flags?: string[]; look?: Look } = {},
+): void {
+  test(name, async () => {
+    const server = await Serving.start(flags);
+    try {
+      const visitor = await Visitor.come(browser, server.address, look);
+      await body(await visitor.open("watch"), server, visitor);
+      await visitor.leave();
+    } finally {
+      await server.stop();
+    }
+  });
+}
+
+const figure = (page: Page, name: string) => page.locator(`[data-figure="${name}"] dd`).first();
+
+async function shows(page: Page, name: string, value: string): Promise<void> {
+  await figure(page, name).filter({ hasText: value }).waitFor();
+}
+
+watching("says that there is no filter yet, and the command that it shows makes one", async (page) => {
+  await page.getByRole("heading", { name: "There is no filter yet" }).waitFor();
+  const line = await page.locator(".command code").first().innerText();
+  assert.match(line, /^curl /);
+  await printed("sh", ["-c", `${line} --silent --show-error --fail`]);
+  await page.getByRole("heading", { name: "clicks" }).waitFor();
+  await shows(page, "Keys", "0");
+});
+
+watching("shows keys, fill and rates as they come", async (page, server) => {
+  await server.cli("BF.RESERVE", "clicks", "0.01", "1000");
+  await server.add("clicks", "key", 400);
+  await page.getByRole("heading", { name: "clicks" }).waitFor();
+  await shows(page, "Keys", "400");
+  await shows(page, "Fill", "40.0 %");
+  await server.add("clicks", "other", 100);
+  await page.waitForFunction(() => {
+    const shown = document.querySelector('[data-figure="Keys"] dd')?.textContent ?? "";
+    return Number(shown) > 480; // a few of the hundred may be false positives
+  });
+  assert.match(await page.locator('[data-figure="Error rate now"]').innerText(), /promised 1 %/);
+  await page.getByRole("img", { name: /Error rate now .*, promised 1 %/ }).waitFor();
+});
+
+watching("shows the layers of a filter that grows", async (page, server) => {
+  await server.cli("BF.RESERVE", "small", "0.01", "100");
+  await server.add("small", "key", 500);
+  await page.locator(".segments .layers li").nth(2).waitFor();
+  await shows(page, "Layers", "3");
+});
+
+watching("shows the slices of a window", async (page, server) => {
+  const body = JSON.stringify({ name: "recent", capacity: 1000, error_rate: 0.01, window: "10m", slices: 5 });
+  await printed("curl", ["-sSf", "-H", "Content-Type: application/json", "-d", body, `${server.address}/api/v1/filters`]);
+  await server.add("recent", "key", 10);
+  await page.getByText("remembers 10 min in 5 slices").waitFor();
+  await page.getByRole("heading", { name: /slice from/ }).first().waitFor();
+});
+
+watching("shows where the partitions are", async (page, server) => {
+  await server.cli("BF.RESERVE", "clicks", "0.01", "1000");
+  await server.add("clicks", "key", 10);
+  await page.locator(".instance").filter({ hasText: "this process" }).filter({ hasText: "1 partition, 10 keys" }).waitFor();
+  assert.equal(await page.locator(".instance li").count(), 1);
+});
+
+test("shows the partitions of each server, where a filter is spread over several", async () => {
+  const servers = [await RedisServer.start(), await RedisServer.start()];
+  const places = servers.map((each) => `127.0.0.1:${each.port}`);
+  const server = await Serving.start([], 0, `redis://${places.join(",")}`);
+  try {
+    await server.cli("BF.RESERVE", "clicks", "0.01", "1000");
+    await server.add("clicks", "key", 100);
+    const visitor = await Visitor.come(browser, server.address);
+    const page = await visitor.open("watch");
+    for (const place of places) {
+      const instance = page.locator(".instance").filter({ hasText: place });
+      await instance.waitFor();
+      assert.ok((await instance.locator("li").count()) > 0, `${place} has no partition`);
+    }
+    await visitor.leave();
+  } finally {
+    await server.stop();
+    for (const each of servers) await each.stop();
+  }
+});
+
+watching("plots adds and verdicts a second", async (page, server) => {
+  await server.cli("BF.RESERVE", "clicks", "1e-9", "100000");
+  await page.getByRole("heading", { name: "clicks" }).waitFor();
+  // Two polls apart, so that the difference is seen in whichever second it falls.
+  await page.waitForTimeout(2200);
+  await server.add("clicks", "key", 1000);
+  await server.add("clicks", "key", 1000);
+  const keys = page.locator(".activity section").first();
+  await page.waitForFunction(() => /[1-9],?\d* added/.test(document.querySelector(".activity .hint")?.textContent ?? ""));
+  await keys.getByRole("img", { name: /over the last two minutes/ }).waitFor();
+  const verdicts = await page.locator(".activity section").nth(1).innerText();
+  assert.match(verdicts, /fresh/);
+  assert.match(verdicts, /seen/);
+});
+
+watching("explains why a key is seen or fresh, bit by bit", async (page, server) => {
+  await server.cli("BF.RESERVE", "clicks", "1e-9", "1000");
+  await server.cli("BF.ADD", "clicks", "alice");
+  await page.getByLabel("Key", { exact: true }).fill("alice");
+  await page.getByRole("button", { name: "Explain" }).click();
+  await page.getByText("Seen: probably added.").waitFor();
+  const bits = await page.locator(".explained li").count();
+  assert.ok(bits >= 8);
+  assert.equal(await page.locator(".explained li.on").count(), bits);
+  await page.getByLabel("Key", { exact: true }).fill("bob");
+  await page.keyboard.press("Enter");
+  await page.getByText("Fresh: certainly not added.").waitFor();
+  assert.ok((await page.locator(".explained li:not(.on)").count()) > 0);
+  assert.equal(await server.cli("BF.EXISTS", "clicks", "bob"), "0");
+});
+
+watching("lets one choose among filters, whatever their names are", async (page, server) => {
+  const strange = 'a/b "c" <i>春</i>';
+  await server.cli("BF.ADD", "plain", "x");
+  await server.cli("BF.ADD", strange, "alice");
+  await page.getByRole("button", { name: "春" }).click();
+  await page.getByRole("heading", { name: strange }).waitFor();
+  await page.getByLabel("Key", { exact: true }).fill("alice");
+  await page.getByRole("button", { name: "Explain" }).click();
+  await page.getByText("Seen: probably added.").waitFor();
+});
+
+watching("says when the server is away, keeps its last figures, and goes on when it is back", async (page, server) => {
+  await server.cli("BF.ADD", "clicks", "alice");
+  await shows(page, "Keys", "1");
+  await server.stop();
+  await page.getByText("The server does not answer").waitFor();
+  assert.ok(await figure(page, "Keys").isVisible());
+  const again = await Serving.start([], server.port);
+  await page.getByRole("heading", { name: "There is no filter yet" }).waitFor();
+  assert.equal(await page.getByText("The server does not answer").count(), 0);
+  await again.stop();
+});
+
+watching(
+  "asks for a password where the server wants one",
+  async (page, server) => {
+    await server.cli("-a", "sesame", "--no-auth-warning", "BF.ADD", "clicks", "alice");
+    await page.getByRole("heading", { name: "This server wants to know who you are" }).waitFor();
+    await page.getByLabel("Password").fill("wrong");
+    await page.keyboard.press("Enter");
+    await page.getByText("does not know this password").waitFor();
+    await page.getByLabel("Password").fill("sesame");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "clicks" }).waitFor();
+    await shows(page, "Keys", "1");
+  },
+  { flags: ["--password", "sesame"] },
+);
+
+watching(
+  "watches in Chinese",
+  async (page, server) => {
+    await page.getByRole("heading", { name: "还没有过滤器" }).waitFor();
+    await server.cli("BF.RESERVE", "点击", "0.01", "1000");
+    await server.add("点击", "键", 250);
+    await page.getByRole("heading", { name: "点击" }).waitFor();
+    await shows(page, "装满", "25.0 %");
+    await page.getByLabel("键", { exact: true }).fill("键 7");
+    await page.getByRole("button", { name: "解释" }).click();
+    await page.getByText("见过：很可能添加过。").waitFor();
+  },
+  { look: { language: "zh" } },
+);

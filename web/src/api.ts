@@ -1,0 +1,205 @@
+/** The server's HTTP interface, as everseen/server/openapi.json has it: what the page uses of it. */
+
+export type Verdict = "fresh" | "seen" | "late" | "unknown";
+export type Tally = Record<Verdict, number>;
+
+export interface CurvePoint {
+  keys: number;
+  error_rate: number;
+}
+
+export interface Structure {
+  structure: string;
+  keys: number;
+  bytes: number;
+  bits_per_key: number;
+  probes: number;
+  cache_lines: number;
+  error_rate: number;
+  curve: CurvePoint[];
+}
+
+export interface PlanAnswer {
+  picked: string;
+  reason: string;
+  structures: Structure[];
+  command: string;
+  bytes_when_growing?: number;
+}
+
+export interface Instance {
+  place: string;
+  partitions: number;
+  keys: number;
+  bytes: number;
+}
+
+/** What all that is told of a filter has in common. */
+export interface FilterFigures {
+  name: string;
+  url: string;
+  keys: number;
+  capacity: number;
+  error_rate: number;
+  current_error_rate: number;
+  fill: number;
+  layers: number;
+  slices: number;
+  partitions: number;
+  bytes: number;
+}
+
+export interface FilterCounters extends FilterFigures {
+  adds: number;
+  checks: number;
+  batches: number;
+  verdicts: { add: Tally; check: Tally };
+  outages: number;
+  instances: Instance[];
+}
+
+export interface Filter extends FilterFigures {
+  layout: string;
+  probes: number;
+  hash: string;
+  growth: "grow" | "refuse" | "overfill";
+  window_ms: number | null;
+  window_slices: number | null;
+  ends_at_ms: number | null;
+  attached: boolean;
+}
+
+export interface LayerInfo {
+  layer: number;
+  layout: string;
+  probes: number;
+  bits: number;
+  bytes: number;
+  keys: number;
+  capacity: number;
+  fill: number;
+}
+
+export interface SliceInfo {
+  slice: number;
+  begins_ms: number | null;
+  layers: LayerInfo[];
+}
+
+export interface PartitionInfo {
+  partition: number;
+  place: string;
+  keys: number;
+  room: number;
+  fill: number;
+  bytes: number;
+  current_error_rate: number;
+  slices: SliceInfo[];
+}
+
+export interface FilterInfo extends Filter {
+  segments: number;
+  expected_false_seen: number;
+  instances: Instance[];
+  partition_list: PartitionInfo[];
+}
+
+export interface FilterList {
+  filters: Filter[];
+  damaged: { name: string; url: string; detail: string }[];
+  total: number;
+  next: string | null;
+}
+
+export interface Stats {
+  version: string;
+  now_ms: number;
+  uptime_seconds: number;
+  store: "memory" | "files" | "servers";
+  connections: { open: number; accepted: number; refused: number };
+  commands: number;
+  requests: number;
+  keys_added: number;
+  keys_checked: number;
+  outages: number;
+  bytes: number;
+  max_bytes: number | null;
+  filters: FilterCounters[];
+}
+
+export interface ExplainedBit {
+  position: number;
+  set: boolean;
+}
+
+export interface ExplainedPart {
+  /** A segment of ours has a slice and a layer, a string of another program's filter a key. */
+  slice?: number;
+  layer?: number;
+  key?: string;
+  holds_key: boolean;
+  key_bits: ExplainedBit[];
+}
+
+export interface Explanation {
+  verdict: Verdict;
+  digest?: string;
+  partition?: number;
+  reason?: string;
+  segments?: ExplainedPart[];
+  strings?: ExplainedPart[];
+}
+
+/** The server answered that it will not. `reason` is the word for programs, the message says what to do. */
+export class Refused extends Error {
+  constructor(
+    readonly status: number,
+    readonly reason: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Nobody answered. */
+export class Away extends Error {}
+
+const tokenKey = "everseen.token";
+
+/** Kept until the tab is closed. */
+export function setToken(token: string): void {
+  sessionStorage.setItem(tokenKey, token);
+}
+
+export function hasToken(): boolean {
+  return sessionStorage.getItem(tokenKey) !== null;
+}
+
+async function answerOf(path: string, signal?: AbortSignal): Promise<Response> {
+  const token = sessionStorage.getItem(tokenKey);
+  try {
+    return await fetch(path, { signal, headers: token === null ? {} : { Authorization: `Bearer ${token}` } });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Away(String(error));
+  }
+}
+
+/**
+ * Asks the server.
+ * @throws Refused what the server said, or that it said something else than JSON
+ * @throws Away when nobody answers
+ */
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  const answer = await answerOf(path, signal);
+  let body: unknown;
+  try {
+    body = await answer.json();
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Refused(answer.status, "not_json", `${answer.status} ${answer.statusText}`);
+  }
+  if (answer.ok) return body as T;
+  const problem = body as { reason?: string; detail?: string; title?: string };
+  throw new Refused(answer.status, problem.reason ?? "", problem.detail ?? problem.title ?? answer.statusText);
+}

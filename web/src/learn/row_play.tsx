@@ -1,0 +1,90 @@
+/** The row of bits: add words, ask for words, and see why the answer is what it is. */
+
+import { useRef } from "preact/hooks";
+
+import { bitsOf, probesOf } from "../bloom/row";
+import { useSettings, useText } from "../ui/settings";
+import { Slider } from "../ui/slider";
+import { RowBits } from "./row_bits";
+import { RowChance } from "./row_chance";
+import { RowHashes } from "./row_hashes";
+import { useRow } from "./use_row";
+import type { RowState } from "./use_row";
+import { Wires } from "./wires";
+import { AddForm, AskForm } from "./word_forms";
+
+export function RowPlay() {
+  const { learn } = useText();
+  const state = useRow();
+  return (
+    <section class="play" aria-label={learn.title}>
+      <div class="ask-and-add">
+        <AddForm state={state} />
+        <AskForm state={state} />
+      </div>
+      <Stage state={state} />
+      <RowSliders state={state} />
+      <div class="set-and-chance">
+        <WordSet words={state.row.words} />
+        <RowChance row={state.row} />
+      </div>
+      <p class="afterword">{learn.row.afterword}</p>
+    </section>
+  );
+}
+
+/** Hashes, wires and lamps. */
+function Stage({ state: { row, word, mode } }: { state: RowState }) {
+  const { language } = useSettings();
+  const stage = useRef<HTMLDivElement>(null);
+  const probes = word ? probesOf(word, row) : [];
+  return (
+    <div class="stage" ref={stage}>
+      <RowHashes word={word} probes={probes} size={row.size} />
+      <RowBits bits={bitsOf(row)} probes={probes} mode={mode} />
+      <Wires stage={stage} probes={probes} redraw={`${word} ${row.size} ${row.probes} ${mode} ${language}`} />
+    </div>
+  );
+}
+
+function RowSliders({ state: { row, reshape } }: { state: RowState }) {
+  const text = useText().learn.row;
+  return (
+    <div class="row-sliders">
+      <Slider
+        label={text.size}
+        value={row.size}
+        min={4}
+        max={64}
+        step={1}
+        format={String}
+        onInput={(size) => reshape({ size })}
+      />
+      <Slider
+        label={text.probes}
+        value={row.probes}
+        min={1}
+        max={6}
+        step={1}
+        format={String}
+        onInput={(probes) => reshape({ probes })}
+      />
+    </div>
+  );
+}
+
+function WordSet({ words }: { words: readonly string[] }) {
+  const text = useText().learn.row;
+  return (
+    <div class="set">
+      <h2>{text.set}</h2>
+      {words.length === 0 && <p class="hint">{text.setEmpty}</p>}
+      <ul class="words" aria-label={text.set}>
+        {words.map((word) => (
+          <li key={word}>{word}</li>
+        ))}
+      </ul>
+      <p class="hint">{text.setNote}</p>
+    </div>
+  );
+}

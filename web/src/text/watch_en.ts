@@ -1,0 +1,87 @@
+/** Watch, in English. watch_zh.ts says the same. */
+
+export const watch = {
+  title: "Watch",
+  lead: "The filters of this server, as they are now.",
+  away: "The server does not answer. This page asks again each second.",
+  awayFigures: "The figures below are the last that it gave.",
+  waiting: "Asking the server …",
+  refused: (detail: string) => `The server refuses: ${detail}`,
+
+  tokenTitle: "This server wants to know who you are",
+  tokenText: "Give the password of a user who may read. It stays in this tab and is forgotten when you close it.",
+  tokenLabel: "Password",
+  tokenButton: "Show the filters",
+  tokenWrong: "The server does not know this password.",
+
+  emptyTitle: "There is no filter yet",
+  emptyText: "Make one for a million keys and an error rate of one in a million:",
+  emptyThen: "or, with a client of Redis, on the port that the server printed when it started:",
+
+  server: "Server",
+  version: "version",
+  uptime: "up for",
+  connections: "connections",
+  added: "keys added",
+  checked: "keys asked for",
+  memory: "memory of open filters",
+  of: (most: string) => `of ${most}`,
+  outages: "outages of the store",
+  stores: { memory: "in memory", files: "in files", servers: "in Redis" },
+  days: (days: number, rest: string) => `${days} d ${rest}`,
+
+  filters: "Filters",
+  more: (shown: number, total: number) => `${shown} of ${total} are listed.`,
+  damaged: "damaged",
+  keysOf: (keys: string, capacity: string) => `${keys} of ${capacity} keys`,
+  attached: "kept by another program",
+
+  keys: "Keys",
+  fill: "Fill",
+  rateNow: "Error rate now",
+  promised: "promised",
+  memoryOf: "Memory",
+  expected: "Wrong so far",
+  expectedWhy: "fresh keys that were probably called seen",
+  layers: "Layers",
+  slices: "Slices",
+  partitions: "Partitions",
+  made: (layout: string, hash: string, growth: string) => `${layout}, ${hash}, ${growth}`,
+  growths: { grow: "grows when it is full", refuse: "refuses keys when it is full", overfill: "overfills" },
+  window: (width: string, slices: number) => `remembers ${width} in ${slices} slices`,
+  scale: (now: string, promised: string) => `Error rate now ${now}, promised ${promised}, on a scale by powers of ten`,
+
+  addsPlot: "Keys a second",
+  adds: "added",
+  checks: "asked for",
+  verdictsPlot: "Verdicts a second",
+  verdicts: { fresh: "fresh", seen: "seen", late: "late", unknown: "unknown" },
+  plotLabel: (title: string, now: string) => `${title} over the last two minutes. Now: ${now}.`,
+  ago: (seconds: number) => (seconds === 0 ? "now" : `−${seconds} s`),
+
+  structure: "Layers and slices",
+  structureText: "Each bar is a layer: as long as its memory, lit as far as it is full. All partitions together.",
+  slice: (begins: string) => `slice from ${begins}`,
+  layer: (index: number, keys: string, capacity: string, bytes: string) =>
+    `layer ${index}: ${keys} of ${capacity} keys, ${bytes}`,
+  noSegments: "Nothing is stored yet: the first key makes the first layer.",
+  instances: "Partitions over instances",
+  here: "this process",
+  instance: (partitions: number, keys: string, bytes: string) =>
+    `${partitions === 1 ? "1 partition" : `${partitions} partitions`}, ${keys} keys, ${bytes}`,
+  partition: (number: number, keys: string, fill: string) => `partition ${number}: ${keys} keys, ${fill} full`,
+
+  explain: "Explain a key",
+  explainLabel: "Key",
+  explainButton: "Explain",
+  explainText: "Why a key is fresh or seen, bit by bit. Asking changes nothing.",
+  says: { fresh: "Fresh: certainly not added.", seen: "Seen: probably added.", late: "Late: older than the window.", unknown: "Unknown: the store hid the answer." },
+  digest: "digest",
+  inPartition: "partition",
+  segment: (slice: number, layer: number) => `slice ${slice}, layer ${layer}`,
+  holds: "all bits are set",
+  holdsNot: (off: number) => (off === 1 ? "1 bit is off" : `${off} bits are off`),
+  bit: (position: string, set: boolean) => `bit ${position}: ${set ? "on" : "off"}`,
+};
+
+export type WatchText = typeof watch;

@@ -1,0 +1,86 @@
+import type { Filter, FilterFigures, FilterInfo } from "../api";
+import { bytes, chance, count, scientific } from "../ui/format";
+import { useText } from "../ui/settings";
+import { ActivityPlots } from "./activity_plots";
+import { ExplainKey } from "./explain_key";
+import { InstanceMap } from "./instance_map";
+import { RateScale } from "./rate_scale";
+import { SegmentBars } from "./segment_bars";
+import { useLatest } from "./use_watch";
+import type { Sample } from "./use_watch";
+
+interface FilterViewProps {
+  filter: Filter;
+  now: FilterFigures;
+  samples: readonly Sample[];
+  beat: number;
+}
+
+/** One filter: its figures, what it does each second, what it is made of, and why a key is seen. */
+export function FilterView({ filter, now, samples, beat }: FilterViewProps) {
+  const { watch: text } = useText();
+  const info = useLatest<FilterInfo>(filter.url, beat);
+  return (
+    <article class="filter" aria-labelledby="filter-name">
+      <div class="card">
+        <h2 id="filter-name">{filter.name}</h2>
+        <p class="hint">{describe(filter, text)}</p>
+        <Figures now={info ?? now} wrong={info?.expected_false_seen} />
+        <RateScale now={now.current_error_rate} promised={now.error_rate} />
+      </div>
+      <ActivityPlots samples={samples} />
+      {info && (
+        <div class="card">
+          <SegmentBars partitions={info.partition_list} />
+          <InstanceMap instances={info.instances} partitions={info.partition_list} />
+        </div>
+      )}
+      <ExplainKey url={filter.url} />
+    </article>
+  );
+}
+
+function describe(filter: Filter, text: ReturnType<typeof useText>["watch"]): string {
+  const parts = [text.made(filter.layout, filter.hash, text.growths[filter.growth])];
+  if (filter.window_ms !== null) parts.push(text.window(duration(filter.window_ms), filter.window_slices ?? 1));
+  if (filter.attached) parts.push(text.attached);
+  return parts.join("; ");
+}
+
+function duration(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds % 86400 === 0) return `${seconds / 86400} d`;
+  if (seconds % 3600 === 0) return `${seconds / 3600} h`;
+  return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
+}
+
+/** An expected number of keys, however small. */
+function expectation(n: number): string {
+  if (n >= 100) return count(n);
+  return n >= 0.01 ? n.toFixed(2) : n > 0 ? scientific(n) : "0";
+}
+
+function Figures({ now, wrong }: { now: FilterFigures; wrong?: number }) {
+  const { watch: text } = useText();
+  const figures: [string, string, string?][] = [
+    [text.keys, count(now.keys), text.of(count(now.capacity))],
+    [text.fill, `${(now.fill * 100).toFixed(now.fill < 0.1 ? 2 : 1)} %`],
+    [text.rateNow, chance(now.current_error_rate), `${text.promised} ${chance(now.error_rate)}`],
+    [text.memoryOf, bytes(now.bytes)],
+    [text.layers, count(now.layers)],
+    [text.slices, count(now.slices)],
+    [text.partitions, count(now.partitions)],
+  ];
+  if (wrong !== undefined) figures.push([text.expected, expectation(wrong), text.expectedWhy]);
+  return (
+    <dl class="filter-figures">
+      {figures.map(([name, value, note]) => (
+        <div key={name} data-figure={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+          {note && <dd class="hint">{note}</dd>}
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,103 @@
+/** What the server tells each second, and what it told in the last two minutes. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { Away, get, Refused } from "../api";
+import type { FilterList, Stats, Tally } from "../api";
+
+const everyMs = 1000;
+/** The list of filters may take the store some time: every so many polls. */
+const listEvery = 5;
+export const historySeconds = 120;
+
+/** The counters of a filter at a moment. */
+export interface Sample {
+  at: number; // seconds, by the server's clock
+  adds: number;
+  checks: number;
+  verdicts: Tally;
+}
+
+export type Connection = "waiting" | "live" | "away" | "locked" | "refused";
+
+export interface Watched {
+  connection: Connection;
+  detail: string; // why it is refused
+  stats: Stats | null;
+  list: FilterList | null;
+  history: ReadonlyMap<string, readonly Sample[]>;
+}
+
+const nothing: Watched = { connection: "waiting", detail: "", stats: null, list: null, history: new Map() };
+
+function withSamples(history: Watched["history"], stats: Stats): Map<string, readonly Sample[]> {
+  const at = stats.now_ms / 1000;
+  const next = new Map<string, readonly Sample[]>();
+  for (const { url, adds, checks, verdicts } of stats.filters) {
+    const sum = { ...verdicts.add };
+    for (const kind of Object.keys(sum) as (keyof Tally)[]) sum[kind] += verdicts.check[kind];
+    const before = (history.get(url) ?? []).filter((sample) => sample.at > at - historySeconds - 2 && sample.at < at);
+    // Smaller counters are those of a server that began anew.
+    const last = before[before.length - 1];
+    const same = last && last.adds <= adds && last.checks <= checks;
+    next.set(url, [...(same ? before : []), { at, adds, checks, verdicts: sum }]);
+  }
+  return next;
+}
+
+function failed(before: Watched, error: unknown): Watched {
+  if (error instanceof Away) return { ...before, connection: "away" };
+  if (error instanceof Refused && error.status === 401) return { ...before, connection: "locked" };
+  return { ...before, connection: "refused", detail: (error as Error).message };
+}
+
+/** @param tries  changes when the visitor gave a password, so that the server is asked at once */
+export function useWatch(tries: number): Watched {
+  const [watched, setWatched] = useState<Watched>(nothing);
+  const latest = useRef(nothing);
+  useEffect(() => {
+    const aborter = new AbortController();
+    let timer = 0;
+    let polls = 0;
+    const poll = async (): Promise<void> => {
+      if (document.hidden) return again(); // nobody looks
+      let next = latest.current;
+      try {
+        const stats = await get<Stats>("/api/v1/stats", aborter.signal);
+        const known = next.list?.filters.length ?? 0;
+        const due = polls++ % listEvery === 0 || stats.filters.length > known || next.connection !== "live";
+        const list = due ? await get<FilterList>("/api/v1/filters?limit=200", aborter.signal) : next.list;
+        next = { connection: "live", detail: "", stats, list, history: withSamples(next.history, stats) };
+      } catch (error) {
+        if (aborter.signal.aborted) return;
+        next = failed(next, error);
+      }
+      latest.current = next;
+      setWatched(next);
+      again();
+    };
+    const again = (): void => {
+      timer = window.setTimeout(poll, everyMs);
+    };
+    poll();
+    return () => {
+      clearTimeout(timer);
+      aborter.abort();
+    };
+  }, [tries]);
+  return watched;
+}
+
+/** What the server tells at an address, asked anew whenever `beat` changes. */
+export function useLatest<T>(address: string, beat: unknown): T | null {
+  const [state, setState] = useState<{ address: string; value: T } | null>(null);
+  useEffect(() => {
+    const aborter = new AbortController();
+    get<T>(address, aborter.signal).then(
+      (value) => setState({ address, value }),
+      () => undefined, // the poll of the stats says what is wrong
+    );
+    return () => aborter.abort();
+  }, [address, beat]);
+  return state?.address === address ? state.value : null;
+}
