@@ -20,6 +20,11 @@ std::shared_ptr<stored_filter> store::create_expiring(std::string_view name, con
                         "' cannot expire: only filters on Redis do. Give a window to forget keys by age");
 }
 
+std::unique_ptr<ledger> stored_filter::open_ledger(std::string_view job, std::string_view /*description*/) {
+  throw parameter_error("the job '" + std::string(job) +
+                        "' cannot be kept here: this filter remembers keys and no jobs");
+}
+
 void store::link(std::string_view /*older*/, std::string_view newer,
                  std::optional<std::chrono::milliseconds> /*life*/) {
   throw parameter_error("'" + std::string(newer) + "' cannot be linked: this store has no links");

@@ -15,6 +15,7 @@
 #include "everseen/core/partition.hpp"
 #include "everseen/core/predecessor.hpp"
 #include "everseen/core/spec.hpp"
+#include "everseen/store/ledger.hpp"
 #include "everseen/store/patience.hpp"
 
 namespace everseen {
@@ -72,6 +73,19 @@ class stored_filter {
 
   /// The older filter that is asked before this one, as long as it is; nothing: none.
   [[nodiscard]] virtual std::optional<predecessor> asks_first() const { return {}; }
+
+  /// The ledger of a job by its name, which is made if there is none, with this description.
+  ///
+  /// As long as a filter has a ledger it cannot be rebuilt or reset: what a job was told must stay true.
+  /// @param job  as a filter is named
+  /// @throws parameter_error  this store keeps no ledgers, the filter is another program's, or the name is
+  /// none
+  /// @throws storage_error, backend_error, format_error
+  [[nodiscard]] virtual std::unique_ptr<ledger> open_ledger(std::string_view job,
+                                                            std::string_view description);
+
+  /// The names of its jobs, ascending.
+  [[nodiscard]] virtual std::vector<std::string> jobs() const { return {}; }
 
   /// By which way batches reach the bits, for people to read, as in "redis, script"; empty where the bits are
   /// in this machine.
