@@ -26,6 +26,7 @@ struct source_batch {
   std::string lane;  ///< a stream of ordered records: a partition of a topic, as `clicks/3`, or a file
   std::vector<source_record> records;
   std::uint64_t next = 0;              ///< where to go on after them: what is settled once they are
+  bool begins = false;                 ///< the first of its lane since this worker got it, or got it again
   std::shared_ptr<const void> memory;  ///< keeps the bytes
 };
 
@@ -36,7 +37,8 @@ class source {
  public:
   virtual ~source() = default;
 
-  /// Begins, once. What was settled before by this job is not read again, though some of it may be.
+  /// Begins, once. It need not read again what was settled before by this job; where it does, the job passes
+  /// over what the ledger has settled.
   /// @param reached  what the job's ledger knows; a source that keeps its own account may go by that
   /// @throws parameter_error  the source is another one than the job has read from
   /// @throws storage_error, backend_error
@@ -48,10 +50,12 @@ class source {
   /// @throws storage_error, backend_error  it cannot be read any more, and trying again inside did not help
   [[nodiscard]] virtual state next(source_batch& into, std::chrono::milliseconds wait) = 0;
 
-  /// Everything of the lane before `next` has had its effect: a source that keeps its own account puts it
-  /// down, at once or with later ones; finish() at the latest.
-  /// @return what is to be put down in the ledger
-  [[nodiscard]] virtual checkpoint settled(const source_batch& batch) = 0;
+  /// What is to be put down in the ledger once everything of the lane before `next` has had its effect.
+  [[nodiscard]] virtual checkpoint reached(const source_batch& batch) = 0;
+
+  /// These are in the ledger now: a source that keeps its own account puts them down, at once or with later
+  /// ones; finish() at the latest.
+  virtual void settled(std::span<const checkpoint> /*put_down*/) {}
 
   /// Whether the lane is still this job's to settle: another worker may have got it meanwhile, and then a
   /// batch of it that was not claimed yet is not to be.
