@@ -14,9 +14,9 @@ namespace everseen::test {
 /// Brokers of Kafka that speak its protocol over real sockets of 127.0.0.1: librdkafka's own mock cluster.
 ///
 /// It has topics, consumer groups with rebalances, transactions, and fails as told. What it has not: an
-/// aborted transaction's messages stay readable, offsets of a transaction are there before it ends, and of
-/// two producers with one transactional.id the older is not fenced. A partition keeps its newest 5 MB.
-/// It ends with this object. Threads: any.
+/// aborted transaction's messages stay readable, offsets of a transaction are acknowledged and forgotten, and
+/// of two producers with one transactional.id the older is not fenced. It makes topics that it is asked
+/// about. A partition keeps its newest 5 MB. It ends with this object. Threads: any.
 class kafka_cluster {
  public:
   explicit kafka_cluster(int brokers = 1);
