@@ -19,6 +19,7 @@ namespace everseen {
 struct source_record {
   std::string_view bytes;  ///< readable for block_reader::padding bytes beyond its end
   std::uint64_t position = 0;
+  std::string_view key{};  ///< what the source files it under, as Kafka does; empty if nothing
 };
 
 /// Records of one lane, in order.
@@ -60,6 +61,9 @@ class source {
   /// Whether the lane is still this job's to settle: another worker may have got it meanwhile, and then a
   /// batch of it that was not claimed yet is not to be.
   [[nodiscard]] virtual bool has(std::string_view /*lane*/) const { return true; }
+
+  /// This batch will be neither claimed nor settled, because its lane has gone: nobody is to wait for it.
+  virtual void abandoned(const source_batch& /*batch*/) {}
 
   /// Puts down all that is settled, and leaves. Nothing is read after that.
   virtual void finish() = 0;
