@@ -28,6 +28,7 @@ struct judging {
   bool adding = false;
   window::slice_index slice = window::timeless;
   std::span<const digest> digests;
+  std::size_t first = 0;  ///< the place of the first of them in the batch
   /// When adding, the one to write comes last. Empty for a gear that makes segments: it finds them, too.
   std::vector<target> targets;
 };
@@ -61,6 +62,7 @@ struct meaning {
     again,      ///< not done yet: ask once more
     stale,      ///< the partition has changed since it was looked at; nothing was changed
     held,       ///< somebody else holds the partition (lease.hpp) for `left`; nothing was changed
+    claimed,    ///< the lane was claimed further by somebody else, or by this very call before
     gone,       ///< its state, which is the `key`, is not there
     unmade,     ///< of a segment to be published: it is not there, or not as long as it was made
     damaged,    ///< `key` is not what it must be, and `text` says what is wrong

@@ -204,6 +204,9 @@ class store {
 /// What every store says in the same words.
 [[nodiscard]] no_filter no_such_filter(std::string_view name);
 [[nodiscard]] name_taken filter_exists(std::string_view name);
+[[nodiscard]] parameter_error no_such_job(std::string_view filter, std::string_view job);
+/// @throws parameter_error  a filter could not have the name either
+void validate_job_name(std::string_view job);
 
 /// Puts a restored layer into its place in a partition's state, whatever the order of arrival.
 /// @throws format_error  a layer of this slice arrives twice, or before the ones below it
