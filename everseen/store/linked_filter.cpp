@@ -6,6 +6,7 @@
 
 #include "everseen/core/assert.hpp"
 #include "everseen/core/fitting_keys.hpp"
+#include "everseen/core/tally_of.hpp"
 #include "everseen/store/regrouped.hpp"
 
 namespace everseen {
@@ -33,14 +34,11 @@ namespace {
 tally join(std::span<const partition_batch> batches, const std::vector<verdict>& by_older) {
   tally sum;
   auto older = by_older.begin();
-  for (const partition_batch& batch : batches)
-    for (verdict& v : batch.out) {
+  for (const partition_batch& batch : batches) {
+    for (verdict& v : batch.out)
       if (*older++ == verdict::seen && v != verdict::unknown) v = verdict::seen;
-      sum.fresh += v == verdict::fresh;
-      sum.seen += v == verdict::seen;
-      sum.late += v == verdict::late;
-      sum.unknown += v == verdict::unknown;
-    }
+    sum += tally_of(batch.out);
+  }
   return sum;
 }
 
