@@ -1,17 +1,17 @@
 #include "module/counters.hpp"
 
+#include "everseen/core/tally_of.hpp"
+
 namespace everseen::redis_module {
 
 namespace api = module_api;
 
 /// @return how many are verdicts
 std::uint64_t counters::note(std::span<const verdict> verdicts) noexcept {
-  std::uint64_t judged = 0;
-  for (const verdict v : verdicts) {
-    seen += v == verdict::seen;
-    fresh += v == verdict::fresh;
-    judged += v != verdict::unknown;
-  }
+  const tally got = tally_of(verdicts);
+  const std::uint64_t judged = verdicts.size() - got.unknown;
+  seen += got.seen;
+  fresh += got.fresh;
   batches += judged > 0;
   return judged;
 }

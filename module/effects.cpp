@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "everseen/core/tally_of.hpp"
+
 namespace everseen::redis_module {
 
 namespace {
@@ -81,8 +83,8 @@ class bit_setter {
 
 std::size_t replicate(api::context* ctx, api::string* segment, const std::byte* bytes, const geometry& shape,
                       std::span<const digest> digests, std::span<const verdict> verdicts) {
-  const auto fresh = static_cast<std::size_t>(std::ranges::count(verdicts, verdict::fresh));
-  const std::size_t bits = is_scattered(shape.layout) ? fresh * shape.probes : 0;
+  const std::size_t bits =
+      is_scattered(shape.layout) ? static_cast<std::size_t>(tally_of(verdicts).fresh) * shape.probes : 0;
   // Where they are further apart on average, few would share a command; and a bit of BITFIELD costs half of a
   // SETRANGE.
   if (bits > 0 && bits * (gap_bytes / 2) < shape.bytes) {

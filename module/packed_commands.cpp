@@ -1,5 +1,6 @@
 #include "module/packed_commands.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <string>
@@ -72,8 +73,9 @@ judged<record> look_at(api::context* ctx, const question& q, bool adding) {
 std::string_view write(std::span<const verdict> verdicts) {
   std::string& text = memory().text;
   text.resize(verdicts.size());
-  for (std::size_t i = 0; i < verdicts.size(); ++i)
-    text[i] = static_cast<char>('0' + static_cast<char>(verdicts[i]));
+  // An iterator of its own, or each store of a char might have moved the text, and none could be a vector's.
+  std::ranges::transform(verdicts, text.begin(),
+                         [](verdict v) { return static_cast<char>('0' + static_cast<char>(v)); });
   return text;
 }
 

@@ -15,6 +15,7 @@
 #include "everseen/cli/stats_file.hpp"
 #include "everseen/cli/stream_arguments.hpp"
 #include "everseen/cli/stream_ends.hpp"
+#include "everseen/cli/stream_metrics.hpp"
 #include "everseen/cli/stream_report.hpp"
 #include "everseen/cli/verbs.hpp"
 #include "everseen/cli/watched_store.hpp"
@@ -91,6 +92,7 @@ job_options options_of(const stream_arguments& given, const filter& seen) {
   options.reading.clock = [] {
     return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
   };
+  if (given.settle_every) options.settle_every = *given.settle_every;
   if (given.on_outage == outage_watch::policy::pass) options.on_outage = job_options::outage::pass;
   return options;
 }
@@ -98,7 +100,8 @@ job_options options_of(const stream_arguments& given, const filter& seen) {
 /// What a run is made of, in the order in which it is opened: what is wrong is found before anything is made.
 struct stream_run {
   const stream_arguments& given;
-  std::optional<stats_file> stats;
+  std::optional<stats_file> stats{};
+  std::optional<stream_metrics> metrics{};
   side_output seen_to{given.seen_to}, late_to{given.late_to}, bad_to{file_of_bad_events(given)};
   stream_source from = open_source(given);
 
@@ -121,8 +124,10 @@ struct stream_run {
     job* running = nullptr;
     options.progress = [&](const job_result& now) {
       if (is_signalled()) running->stop();
+      if (metrics) metrics->show(now);
       progress.show({now.events + now.bad, now.bytes, now.lag});
     };
+    if (metrics) options.settled = [&](std::chrono::duration<double> after) { metrics->settled(after); };
     job work(parts, std::move(options));
     running = &work;
     const auto ends = [&] {
@@ -153,7 +158,9 @@ exit_code stream(const stream_arguments& given, printer& out) {
   must_make_sense(given);
   static_cast<void>(event_rule(shape_of(given)));  // refuses what can never match
   note_signals();
-  stream_run run{given, given.stats ? std::optional<stats_file>(*given.stats) : std::nullopt};
+  stream_run run{given};
+  if (given.stats) run.stats.emplace(*given.stats);
+  if (given.metrics) run.metrics.emplace(*given.metrics, given.job.value_or(std::string(default_job)));
   run(out);
   return exit_code::done;
 }
@@ -168,23 +175,17 @@ constexpr std::string_view details =
     "Reads events, asks a filter which are fresh, and counts or puts out each of them once, also when this "
     "program, the server or the machine dies in between: the filter keeps, beside its bits, which events of "
     "which source it has judged and how, so that a run that goes on after a crash gets the same answers. "
-    "doc/semantics.md says for each source and sink what is promised.
-
-    "
+    "doc/semantics.md says for each source and sink what is promised.\n\n"
     "With --count, each fresh event raises one counter for every set of dimensions, in the same step that "
     "adds "
     "its key; everseen counts prints them. Counters need a Redis store. A dimension is a field, with a name "
     "before it if it is to have another one (country=/geo/cc), and with a length of time before it if it is "
     "a "
-    "time (minute:/time, 10m:/time, hour:3, day:3).
-
-    "
+    "time (minute:/time, 10m:/time, hour:3, day:3).\n\n"
     "A file is read on from where the job was. Standard input is to be given again from its beginning; what "
     "was settled is skipped. A file to write to is cut back to what was settled, so that nothing is in it "
     "twice; on standard output, what was printed after the last settlement, a tenth of a second, comes again "
-    "after a crash. SIGTERM and SIGINT end the job in order.
-
-    "
+    "after a crash. SIGTERM and SIGINT end the job in order.\n\n"
     "A job is what it was begun with: the same key, time and counts must be given when it goes on. Several "
     "jobs may use one filter; an event is then fresh in one of them.";
 

@@ -83,8 +83,14 @@ void declare_stream_arguments(CLI::App& app, stream_arguments& into) {
       {"fail|pass|hold",
        "when the store stays away: end, put out events that nothing is known of, or wait for it", "fail"},
       parse_outage);
+  add_duration(app, "--settle-every", into.settle_every,
+               {"TIME", "how often what was done is put down: as much is done again after a crash", "100ms"});
+  add_count(app, "--block", into.block_bytes, {4096, 64 << 20},
+            {"BYTES", "how much of a file is read, judged and put out at a time", "1Mi"});
   add_switch(app, "--dry-run", into.dry_run,
              "judge by an empty filter in memory, print what would be counted, and touch nothing");
+  add_text(app, "--metrics", into.metrics,
+           {"HOST:PORT", "tell Prometheus how the job is doing, at this address, as in 127.0.0.1:9464"});
   add_optional_text(app, "--stats", into.stats, "-",
                     {"FILE", "when done, write counts as JSON to this file, or to standard error"});
 }

@@ -37,7 +37,10 @@ struct stream_arguments : filter_wishes {
   std::optional<std::string> bad_events;  // fail, skip, or a file
   std::optional<std::string> seen_to, late_to;
   std::optional<outage_watch::policy> on_outage;
+  std::optional<std::string> metrics;
   std::optional<std::string> stats;  // "-" is standard error
+  std::optional<std::uint64_t> block_bytes;
+  std::optional<std::chrono::milliseconds> settle_every;
   bool follow = false;
   bool zero = false;
   bool dry_run = false;

@@ -9,6 +9,7 @@ stream_source open_source(const stream_arguments& given) {
   file_source::options how;
   how.separator = given.zero ? '\0' : '\n';
   how.follow = given.follow;
+  if (given.block_bytes) how.block_bytes = *given.block_bytes;
   auto file = std::make_unique<file_source>(*given.from, how);
   const auto bytes = given.follow ? std::nullopt : file->total_bytes();
   return {std::move(file), bytes};

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +38,13 @@ class lane_record {
   void forget(std::uint64_t settled);
   /// Takes note that an event was judged.    @pre it comes after all that were
   void note(std::uint64_t position, bool fresh);
+
+  /// The last event that was judged; nothing: none was.
+  [[nodiscard]] std::optional<std::uint64_t> last() const noexcept {
+    return begun_ ? std::optional(last_) : std::nullopt;
+  }
+  /// Those that were fresh and are not forgotten, ascending.
+  [[nodiscard]] const std::vector<std::uint64_t>& fresh() const noexcept { return fresh_; }
 
   friend bool operator==(const lane_record&, const lane_record&) = default;
 

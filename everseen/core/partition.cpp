@@ -12,18 +12,16 @@
 #include "everseen/core/growth.hpp"
 #include "everseen/core/kernels.hpp"
 #include "everseen/core/slice_groups.hpp"
+#include "everseen/core/tally_of.hpp"
 
 namespace everseen {
 
 namespace {
 
+/// Without the keys that have no verdict.
 tally count_answers(std::span<const verdict> verdicts) noexcept {
-  tally sum;
-  for (const verdict v : verdicts) {
-    sum.fresh += v == verdict::fresh;
-    sum.seen += v == verdict::seen;
-    sum.late += v == verdict::late;
-  }
+  tally sum = tally_of(verdicts);
+  sum.unknown = 0;
   return sum;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "everseen/core/assert.hpp"
+#include "everseen/core/tally_of.hpp"
 #include "everseen/redis/drive.hpp"
 #include "everseen/redis/partition_task.hpp"
 #include "everseen/redis/refusal.hpp"
@@ -26,14 +27,9 @@ route route_to(const bitmap_place& p) {
   return {p.key, p.instance};
 }
 
-tally tally_of(std::span<const partition_batch> batches) {
+tally tally_of_all(std::span<const partition_batch> batches) {
   tally sum;
-  for (const partition_batch& batch : batches)
-    for (const verdict v : batch.out) {
-      sum.fresh += v == verdict::fresh;
-      sum.seen += v == verdict::seen;
-      sum.unknown += v == verdict::unknown;
-    }
+  for (const partition_batch& batch : batches) sum += tally_of(batch.out);
   return sum;
 }
 
@@ -150,7 +146,7 @@ batch_result attached_filter::run(std::span<const partition_batch> batches,
     newest_ = task.learned().newest;
     if (!failure) failure = task.failure();
   }
-  const tally done = tally_of(batches);
+  const tally done = tally_of_all(batches);
   if (!failure) return done;
   failure->done = done;
   return tl::unexpected(*std::move(failure));

@@ -116,7 +116,9 @@ void dispatcher::answered(server& by, job& j, std::vector<reply> replies) {
     // Taken for an answer, somebody would ask by other commands, and find the keys that this one added.
     const failure why = {"redis at " + to_string(by.where) +
                          " denies what it may have done before: " + std::string(denied->text())};
-    return settle(j, tl::unexpected(to_outage(j, why)));
+    outage o = to_outage(j, why);
+    o.denied = true;
+    return settle(j, tl::unexpected(std::move(o)));
   }
   settle(j, std::move(all));
 }

@@ -1,11 +1,22 @@
 #include "everseen/redis/gear.hpp"
 
+#include "everseen/core/assert.hpp"
 #include "everseen/redis/bitfield_gear.hpp"
 #include "everseen/redis/module_gear.hpp"
 #include "everseen/redis/refusal.hpp"
 #include "everseen/redis/script_gear.hpp"
 
 namespace everseen::redis {
+
+request gear::recall(const judging& /*q*/) {
+  EVERSEEN_ASSERT(false);
+  return {};
+}
+
+meaning gear::recalled(const judging& /*q*/, const answer& /*a*/) {
+  EVERSEEN_ASSERT(false);
+  return {meaning::kind::refused, "this gear recalls nothing"};
+}
 
 std::unique_ptr<gear> make_gear(gear_kind kind, const remote_filter& f, std::string_view client) {
   if (kind == gear_kind::module) return std::make_unique<module_gear>(f, client);

@@ -27,6 +27,8 @@ struct judging {
   std::uint64_t epoch = 0;  ///< that the targets belong to
   bool adding = false;
   window::slice_index slice = window::timeless;
+  /// When adding, names the keys: the same for every attempt, higher than that of any question before.
+  std::string sequence{};
   std::span<const digest> digests;
   std::size_t first = 0;  ///< the place of the first of them in the batch
   /// When adding, the one to write comes last. Empty for a gear that makes segments: it finds them, too.
@@ -67,6 +69,7 @@ struct meaning {
     unmade,     ///< of a segment to be published: it is not there, or not as long as it was made
     damaged,    ///< `key` is not what it must be, and `text` says what is wrong
     forbidden,  ///< the server does not allow what this gear needs; nothing was changed
+    disowned,   ///< the same, but an attempt before, whose answer was lost, may have added the keys
     refused,    ///< the server answered with an error, which is the `text`
     lost,       ///< no answer; `text` says why
   };
@@ -98,6 +101,13 @@ class gear {
 
   [[nodiscard]] virtual request judge(const judging& q) = 0;
   [[nodiscard]] virtual meaning judged(const judging& q, const answer& a) = 0;
+
+  /// Whether a server tells this gear what it answered to another one.
+  [[nodiscard]] virtual bool recalls() const noexcept { return false; }
+  /// Asks for the verdicts that a question of another gear got. Where it got none, it never will, so its keys
+  /// may be asked about anew.    @pre recalls() and q.adding
+  [[nodiscard]] virtual request recall(const judging& q);
+  [[nodiscard]] virtual meaning recalled(const judging& q, const answer& a);
 
   /// Makes a segment that is not published yet at least so long, filling up with zeros; never changes what is
   /// there.

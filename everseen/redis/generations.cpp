@@ -288,7 +288,7 @@ std::vector<partition_task> generations::tasks_for(const session& with, generati
   tasks.reserve(parts.size());
   const std::scoped_lock alone(lock_);
   for (const part& p : parts)
-    tasks.emplace_back(in.names, what, p.batch, in.known[p.batch.partition], first_gear(with, in.names),
+    tasks.emplace_back(in.names, what, p.batch, remembered(in, p.batch.partition), first_gear(with, in.names),
                        second_gear(with, in.names), partition_task::terms{p.also_in, even_if_closed},
                        gear_in_server(with, in.names));
   return tasks;
@@ -302,6 +302,16 @@ void generations::run(session& with, std::vector<partition_task>& tasks) {
   }
 }
 
+/// Nothing where a batch should look first whether its server has loaded the module meanwhile. Whether it has
+/// unloaded it, the server tells by itself.
+std::shared_ptr<const remote_partition> generations::remembered(const generation& in,
+                                                                std::uint32_t partition) const {
+  const auto& known = in.known[partition];
+  if (!known || known->has_module || pool_->url().gear) return known;
+  const auto age = std::chrono::steady_clock::now() - known->looked_at;
+  return age < module_unnoticed ? known : nullptr;
+}
+
 void generations::learn(generation& in, std::span<const part> parts, std::span<const partition_task> tasks) {
   const std::scoped_lock alone(lock_);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -310,6 +320,7 @@ void generations::learn(generation& in, std::span<const part> parts, std::span<c
     if (tasks[i].failure())
       known = nullptr;
     else if (tasks[i].known() && (!known || known->epoch < tasks[i].known()->epoch ||
+                                  known->looked_at < tasks[i].known()->looked_at ||
                                   known->has_module != tasks[i].known()->has_module))
       known = tasks[i].known();
   }

@@ -31,6 +31,9 @@ namespace everseen::redis {
 /// that all others find it there. So of many that add a key exactly one gets `fresh`, also while a partition
 /// closes.
 ///
+/// A server that loads the module is noticed within a second, at the price of one look at the state of each
+/// partition a second for as long as it has none; one that unloads it, at once.
+///
 /// Threads: any number.
 class generations {
  public:
@@ -50,6 +53,9 @@ class generations {
   [[nodiscard]] gear_kind gear_in_use() const noexcept;
 
  private:
+  /// For so long a client may not see that a server has loaded the module.
+  static constexpr std::chrono::seconds module_unnoticed{1};
+
   struct generation;
   struct part;
   using failure = std::optional<batch_failure>;
@@ -70,6 +76,8 @@ class generations {
   [[nodiscard]] std::vector<partition_task> tasks_for(const session& with, generation& in,
                                                       std::span<const part> parts, purpose what,
                                                       bool even_if_closed);
+  [[nodiscard]] std::shared_ptr<const remote_partition> remembered(const generation& in,
+                                                                   std::uint32_t partition) const;
   void run(session& with, std::vector<partition_task>& tasks);
   void learn(generation& in, std::span<const part> parts, std::span<const partition_task> tasks);
   [[nodiscard]] std::unique_ptr<gear> first_gear(const session& with, const remote_filter& f) const;

@@ -5,6 +5,7 @@
 #include "everseen/redis/gear.hpp"
 #include "everseen/redis/refusal.hpp"
 #include "everseen/redis/upkeep.hpp"
+#include "everseen/store/store.hpp"
 
 namespace everseen::redis {
 
@@ -86,12 +87,9 @@ std::map<std::string, std::string, std::less<>> jobs_of(session& with, const rem
 
 void require_no_jobs(session& with, const header& h, std::string_view what) {
   if (!h.has_jobs) return;
-  std::string names;
-  for (const auto& [job, description] : jobs_of(with, h.live)) names += (names.empty() ? "" : ", ") + job;
-  throw parameter_error(
-      "'" + h.live.keys.name() + "' has jobs (" + names + ") and cannot " + std::string(what) +
-      ": what they were told of their events must stay true. Create another filter for what "
-      "is to come, or drop this one when its jobs are done");
+  std::vector<std::string> names;
+  for (const auto& [job, description] : jobs_of(with, h.live)) names.push_back(job);
+  everseen::require_no_jobs(h.live.keys.name(), names, what);
 }
 
 void put_down(session& with, replica_wait& replicas, const remote_filter& f, std::string_view job,

@@ -10,9 +10,9 @@ namespace everseen::redis {
 /// as they are, judged by the core inside the server on the same keys that the other gears use.
 ///
 /// Atomic as a whole, and remembered under a sequence like a script's batch, by the same token: so a batch
-/// whose answer was lost may be sent again, and gets the first answer. Where the module has gone meanwhile it
-/// is `unknown`: the next gear would have to ask under the same sequence, which it does not know. The server
-/// makes the segments that are needed, in steps; where a call could not finish one, the rest is asked again.
+/// whose answer was lost may be sent again, and gets the first answer. Where the module has gone
+/// meanwhile, a gear that recalls what it answered tells. The server makes the segments that are needed, in
+/// steps; where a call could not finish one, the rest is asked again.
 class module_gear final : public gear {
  public:
   module_gear(const remote_filter& f, std::string_view client) : filter_(f), client_(client) {}
@@ -31,7 +31,6 @@ class module_gear final : public gear {
  private:
   const remote_filter& filter_;
   std::string client_;
-  std::string sequence_{};  // names the call under way
 };
 
 /// What asks a server whether it has the module, and whether its answer says so.

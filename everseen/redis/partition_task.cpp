@@ -4,10 +4,12 @@
 
 #include "everseen/core/assert.hpp"
 #include "everseen/core/growth.hpp"
+#include "everseen/core/tally_of.hpp"
 #include "everseen/redis/command.hpp"
 #include "everseen/redis/lease.hpp"
 #include "everseen/redis/module_gear.hpp"
 #include "everseen/redis/refusal.hpp"
+#include "everseen/redis/sequence.hpp"
 
 namespace everseen::redis {
 
@@ -37,14 +39,7 @@ partition_task::partition_task(const remote_filter& f, purpose what, const parti
 }
 
 tally partition_task::done_so_far() const noexcept {
-  tally sum;
-  for (const verdict v : batch_.out) {
-    sum.fresh += v == verdict::fresh;
-    sum.seen += v == verdict::seen;
-    sum.late += v == verdict::late;
-    sum.unknown += v == verdict::unknown;
-  }
-  return sum;
+  return tally_of(batch_.out);
 }
 
 window::slice_index partition_task::slice_of(std::size_t key) const noexcept {
@@ -121,6 +116,7 @@ void partition_task::plan() {
     }
     step_ = step::judge;
     question_ = ask_about_keys(slice);
+    asked_at_ = clock::now();
     return;
   }
 }
@@ -165,6 +161,8 @@ request partition_task::next() {
     }
     case step::judge:
       return judge().judge(question_);
+    case step::recall:
+      return gear_->recall(question_);
     case step::lengthen:
       return gear_->lengthen(next_length());
     case step::publish:
@@ -178,6 +176,7 @@ judging partition_task::ask_about_keys(window::slice_index slice) const {
   q.partition = batch_.partition;
   q.epoch = known_->epoch;
   q.adding = purpose_ != purpose::check;
+  if (q.adding) q.sequence = next_sequence();
   q.slice = slice;
   q.digests = batch_.digests.subspan(from_, count_);
   q.first = from_;
@@ -209,6 +208,11 @@ void partition_task::take(const answer& a) {
       if (!take_exception(o)) take_verdicts(o);
       return;
     }
+    case step::recall: {
+      const meaning o = gear_->recalled(question_, a);
+      if (!take_exception(o)) take_recalled(o);
+      return;
+    }
     case step::lengthen: {
       const meaning o = gear_->lengthened(next_length(), a);
       if (!take_exception(o)) take_length(o);
@@ -227,6 +231,7 @@ void partition_task::take_state(const answer& a) {
   try {
     remote_partition read = decode_state(filter_, batch_.partition, state);
     read.has_module = in_server_ && says_module(a->back());
+    read.looked_at = clock::now();
     known_ = std::make_shared<const remote_partition>(std::move(read));
   } catch (const format_error& e) {
     if (state.size() == 0) detour_ = reason::gone;
@@ -257,6 +262,7 @@ bool partition_task::take_exception(const meaning& o) {
       break;
     case kind::held:
       held_ = o.left;
+      if (question_.adding) question_.sequence = next_sequence();
       break;
     case kind::unmade:  // its time ran out before it was published, or a new master never heard of it
       if (++unmade_ == max_unmade) {
@@ -276,6 +282,9 @@ bool partition_task::take_exception(const meaning& o) {
     case kind::forbidden:
       take_slower_gear(o);
       break;
+    case kind::disowned:
+      begin_recall(o);
+      break;
     case kind::refused:
       refused(o.text);
       break;
@@ -288,14 +297,33 @@ bool partition_task::take_exception(const meaning& o) {
 
 void partition_task::take_slower_gear(const meaning& o) {
   if (step_ == step::judge && &judge() == in_server_.get()) {
-    auto without = std::make_shared<remote_partition>(*known_);
-    without->has_module = false;
-    known_ = std::move(without);
+    forget_module();
     return plan();  // other gears need to know where the bits are
   }
-  if (!second_) return refused(o.text);
+  // Who recalls nothing would find the keys that the first attempt added, and take them for old ones.
+  if (!second_ || step_ == step::recall) return refused(o.text);
   gear_ = std::move(second_);
   changed_gear_ = true;
+}
+
+void partition_task::forget_module() {
+  auto without = std::make_shared<remote_partition>(*known_);
+  without->has_module = false;
+  known_ = std::move(without);
+}
+
+void partition_task::begin_recall(const meaning& o) {
+  if (&judge() != in_server_.get() || !gear_->recalls()) return fail(batch_failure::cause::backend, o.text);
+  forget_module();
+  step_ = step::recall;
+}
+
+void partition_task::take_recalled(const meaning& o) {
+  // An answer is kept for so long at least, so only now is it certain that there was none.
+  if (o.text.empty() && clock::now() - asked_at_ >= filter_.keeps_answers)
+    return fail(batch_failure::cause::backend,
+                "the module has gone, and what it may have answered at first is forgotten by now");
+  o.text.empty() ? plan() : take_verdicts(o);
 }
 
 void partition_task::give_up_waiting() {
@@ -308,11 +336,9 @@ void partition_task::take_verdicts(const meaning& o) {
     return fail(batch_failure::cause::backend, "the server answered more than it was asked");
   stale_ = 0;
   confirmed_ = true;
-  bool no_room = false;
-  for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    batch_.out[from_ + i] = static_cast<verdict>(verdicts[i] - '0');
-    no_room |= verdicts[i] == '3';
-  }
+  const auto out = batch_.out.subspan(from_, verdicts.size());
+  std::ranges::transform(verdicts, out.begin(), [](char c) { return static_cast<verdict>(c - '0'); });
+  const bool no_room = tally_of(out).unknown > 0;
   from_ += verdicts.size();
   if (no_room && !full_) {
     full_ = batch_failure{batch_failure::cause::full,

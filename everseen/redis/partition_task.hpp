@@ -21,6 +21,9 @@ inline constexpr std::uint64_t max_string_bytes = partition_keys::max_segment_by
 ///               │ no slice, or full
 ///               └──> lengthen (in steps) ──> publish ──> add
 ///
+/// Where the module may have judged keys, its answer was lost, and it is gone when they are sent again, the
+/// next gear is asked for that answer before anything else: `add ──> recall ──> add the rest`.
+///
 /// Whoever drives it sends next() to the server and gives the answer to take(), for many partitions side by
 /// side, until done(). Which commands are sent, the gear decides. Nothing here talks to a socket or waits.
 /// Invariant: the verdicts written so far are final, those of the other keys are `unknown`.
@@ -67,8 +70,10 @@ class partition_task {
   /// Draws the consequences of the answer.
   void take(const answer& a);
 
-  /// Whether the next thing to ask may add keys.    @pre !done()
-  [[nodiscard]] bool adds_next() const noexcept { return purpose_ != purpose::check && step_ == step::judge; }
+  /// Whether the next thing to ask may add keys, or tells that they were added.    @pre !done()
+  [[nodiscard]] bool adds_next() const noexcept {
+    return purpose_ != purpose::check && (step_ == step::judge || step_ == step::recall);
+  }
   /// Where all that it asks goes.
   [[nodiscard]] route place() const {
     return {filter_.keys.state(filter_.generation, batch_.partition), batch_.partition};
@@ -91,7 +96,8 @@ class partition_task {
   [[nodiscard]] const std::optional<batch_failure>& failure() const noexcept { return failure_; }
 
  private:
-  enum class step : std::uint8_t { load, judge, lengthen, publish };
+  using clock = std::chrono::steady_clock;
+  enum class step : std::uint8_t { load, judge, recall, lengthen, publish };
 
   /// How much a segment is lengthened by in one command.
   static constexpr std::uint64_t step_bytes = partition_keys::growth_step_bytes;
@@ -111,6 +117,9 @@ class partition_task {
   void take_state(const answer& a);
   bool take_exception(const meaning& o);
   void take_slower_gear(const meaning& o);
+  void forget_module();
+  void begin_recall(const meaning& o);
+  void take_recalled(const meaning& o);
   void take_verdicts(const meaning& o);
   void take_length(const meaning& o);
   void take_published();
@@ -134,8 +143,9 @@ class partition_task {
   bool just_loaded_ = false;
   bool confirmed_ = false;  // by the server, in this task: known_ is not from before a reset
   reason detour_ = reason::none;
-  judging question_;  // of the call under way
-  int stale_ = 0;     // times in a row that the plan was stale
+  judging question_;              // of the call under way
+  clock::time_point asked_at_{};  // not later than it was first sent
+  int stale_ = 0;                 // times in a row that the plan was stale
 
   std::optional<remote_partition> next_state_;  // growth under way
   segment_id new_segment_;

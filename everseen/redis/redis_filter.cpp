@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "everseen/core/assert.hpp"
+#include "everseen/core/tally_of.hpp"
 #include "everseen/redis/catalogue.hpp"
 #include "everseen/redis/jobs.hpp"
 #include "everseen/redis/redis_ledger.hpp"
@@ -64,13 +65,7 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
   const session_pool::lease with = pool_->take();
   std::optional<batch_failure> failure = generations_.judge(*with, batches, what);
   tally done;
-  for (const partition_batch& batch : batches)
-    for (const verdict v : batch.out) {
-      done.fresh += v == verdict::fresh;
-      done.seen += v == verdict::seen;
-      done.late += v == verdict::late;
-      done.unknown += v == verdict::unknown;
-    }
+  for (const partition_batch& batch : batches) done += tally_of(batch.out);
   if (!failure) return done;
   failure->done = done;
   return tl::unexpected(*std::move(failure));

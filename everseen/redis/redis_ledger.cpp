@@ -95,9 +95,9 @@ batch_result redis_ledger::claim(const origin& from, std::span<const claim_batch
       if (p.failed) c.note(*std::move(p.failed));
       return p.failed || p.left.positions.empty();
     });
-    std::vector<partition_task> tasks = tasks_for(*with, c);
+    std::vector<partition_task> tasks = tasks_for(c);
     drive(*with, replicas_, lease_wait(pool_->url().retry_for), tasks);
-    take_back(c, tasks);
+    take_back(*with, c, tasks);
   }
   return claims_result(batches, std::move(c.failure));
 }
@@ -157,6 +157,9 @@ void redis_ledger::take_look(session& with, part& p, lane& in, const answer& a) 
   }
   if (both[0].size() == 0) why_missing(with, state).raise();
   remote_partition read = decode_state(filter_, number, both[0]);
+  if (read.closed)  // only by foreign hands: a filter with jobs is not rebuilt
+    throw storage_error("the filter '" + filter_.keys.name() + "' was replaced meanwhile; open it again", 0,
+                        state);
   read.has_module = has_module;
   p.known = std::make_shared<const remote_partition>(std::move(read));
   p.just_looked = true;
@@ -191,8 +194,7 @@ void redis_ledger::resolve(part& p, const lane& in) const {
   });
 }
 
-std::vector<partition_task> redis_ledger::tasks_for(const session& with, claiming& c) {
-  (void)with;
+std::vector<partition_task> redis_ledger::tasks_for(claiming& c) {
   std::vector<partition_task> tasks;
   tasks.reserve(c.parts.size());
   for (part& p : c.parts) {
@@ -205,7 +207,7 @@ std::vector<partition_task> redis_ledger::tasks_for(const session& with, claimin
   return tasks;
 }
 
-void redis_ledger::take_back(claiming& c, const std::vector<partition_task>& tasks) {
+void redis_ledger::take_back(session& with, claiming& c, const std::vector<partition_task>& tasks) {
   std::vector<part> again;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     part& p = c.parts[i];
@@ -217,7 +219,7 @@ void redis_ledger::take_back(claiming& c, const std::vector<partition_task>& tas
     } else if (task.failure()) {
       p.known = nullptr;  // nothing is certain
       record.reset();
-      c.note(*task.failure());
+      c.note(task.detour() == reason::gone ? why_missing(with, task.place().key) : *task.failure());
     } else if (task.detour() != reason::none) {
       p.left = rest_of(p.left, task.answered());
       p.known = nullptr;

@@ -47,8 +47,8 @@ class redis_ledger final : public ledger {
   void take_look(session& with, part& p, lane& in, const answer& a);
   void resolve(part& p, const lane& in) const;
   [[nodiscard]] batch_failure why_missing(session& with, const std::string& key) const;
-  [[nodiscard]] std::vector<partition_task> tasks_for(const session& with, claiming& c);
-  void take_back(claiming& c, const std::vector<partition_task>& tasks);
+  [[nodiscard]] std::vector<partition_task> tasks_for(claiming& c);
+  void take_back(session& with, claiming& c, const std::vector<partition_task>& tasks);
   [[nodiscard]] bool asks_for_module() const noexcept { return !pool_->url().gear; }
 
   std::shared_ptr<session_pool> pool_;

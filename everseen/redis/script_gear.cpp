@@ -6,7 +6,6 @@
 #include "everseen/redis/fence.hpp"
 #include "everseen/redis/lease.hpp"
 #include "everseen/redis/positions.hpp"
-#include "everseen/redis/sequence.hpp"
 
 namespace everseen::redis {
 
@@ -58,13 +57,11 @@ request script_gear::judge(const judging& q) {
   std::vector<std::string> keys = {filter_.keys.state(filter_.generation, q.partition)};
   std::vector<std::string> arguments = {std::to_string(q.epoch)};
   if (q.adding) {
-    // The same until it is answered: a server that has lost its scripts may have judged the batch before.
-    if (sequence_.empty()) sequence_ = next_sequence();
     const judging::target& written = q.targets.back();
     const bool limited = filter_.spec.growth != growth_kind::overfill;
     keys.push_back(filter_.keys.token(filter_.generation, q.partition, client_));
     arguments.insert(arguments.end(),
-                     {sequence_, std::to_string(filter_.keeps_answers.count()), count_field(written.id),
+                     {q.sequence, std::to_string(filter_.keeps_answers.count()), count_field(written.id),
                       limited ? std::to_string(written.layer.capacity) : "",
                       filter_.spec.growth == growth_kind::refuse ? "1" : "0"});
   }
@@ -85,7 +82,6 @@ request script_gear::judge(const judging& q) {
 
 meaning script_gear::judged(const judging& q, const answer& a) {
   meaning o = understand(q.partition, a);
-  if (o.what != kind::again) sequence_.clear();
   return verdicts_in(q, a, std::move(o));
 }
 
@@ -96,6 +92,20 @@ meaning script_gear::verdicts_in(const judging& q, const answer& a, meaning o) c
   if (a->back().what() != reply::kind::string || o.text.find_first_not_of("013") != std::string::npos)
     return {kind::refused, "a script answered '" + o.text.substr(0, 20) + "', which are no verdicts"};
   o.wants_growth = o.text.size() < q.digests.size();
+  return o;
+}
+
+request script_gear::recall(const judging& q) {
+  return call(scripts::recall(), q.partition,
+              {filter_.keys.state(filter_.generation, q.partition),
+               filter_.keys.token(filter_.generation, q.partition, client_)},
+              {q.sequence, std::to_string(filter_.keeps_answers.count())});
+}
+
+meaning script_gear::recalled(const judging& q, const answer& a) {
+  meaning o = understand(q.partition, a);
+  if (o.what == kind::done && o.text.find_first_not_of("0123") != std::string::npos)
+    return {kind::refused, "a script answered '" + o.text.substr(0, 20) + "', which are no verdicts"};
   return o;
 }
 

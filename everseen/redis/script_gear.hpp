@@ -9,13 +9,17 @@
 namespace everseen::redis {
 
 /// One script call a batch: atomic as a whole. A batch carries a sequence number under which the server
-/// remembers its answer, so that it may be sent again after an outage.
+/// remembers its answer, so that it may be sent again after an outage, or asked for when it was judged by the
+/// module, which has the same memory.
 class script_gear : public gear {
  public:
   script_gear(const remote_filter& f, std::string_view client) : filter_(f), client_(client) {}
 
   request judge(const judging& q) override;
   meaning judged(const judging& q, const answer& a) override;
+  [[nodiscard]] bool recalls() const noexcept override { return true; }
+  request recall(const judging& q) override;
+  meaning recalled(const judging& q, const answer& a) override;
   request lengthen(const lengthening& l) override;
   meaning lengthened(const lengthening& l, const answer& a) override;
   request publish(const publication& p) override;
@@ -34,7 +38,6 @@ class script_gear : public gear {
 
  private:
   std::string client_;
-  std::string sequence_{};  // names the call under way
   bool with_text_ = false;  // the server does not know the script yet
 };
 

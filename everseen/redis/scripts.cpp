@@ -72,6 +72,19 @@ call('SET', KEYS[2], ARGV[2] .. answer, 'PX', ARGV[3])
 return answer
 )";
 
+constexpr std::string_view recall_text = R"(
+if redis.call('EXISTS', KEYS[1]) == 0 then return 'M' end
+local last = redis.call('GET', KEYS[2])
+local sequence = last and string.sub(last, 1, #ARGV[1]) or ''
+if sequence == ARGV[1] then
+  redis.call('PEXPIRE', KEYS[2], ARGV[2])
+  return string.sub(last, #ARGV[1] + 1)
+end
+if sequence > ARGV[1] then return 'O' end
+redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
+return ''
+)";
+
 constexpr std::string_view check_text = R"(
 local epoch = call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
@@ -217,6 +230,11 @@ std::array<script, max_probes + 1> for_all_probes(std::string_view bitfield, std
 const script& add(unsigned probes) {
   static const auto all = for_all_probes(may_write, add_text);
   return all[probes];
+}
+
+const script& recall() {
+  static const script one = make(std::string(recall_text));
+  return one;
 }
 
 const script& check(unsigned probes) {

@@ -39,6 +39,14 @@ namespace scripts {
 /// and it must not push out the memory of a later batch: it is answered `O` (old).
 [[nodiscard]] const script& add(unsigned probes);
 
+/// What a batch was answered that somebody else than these scripts was asked to judge, and who that was does
+/// not answer any more. Where it was not judged it never will be: a copy of it that comes later gets no
+/// verdicts.
+///
+/// KEYS  state, token    ARGV  sequence, life of the token in ms    Returns the verdicts; none if it was not
+/// judged; `O` old, `M` no state.
+[[nodiscard]] const script& recall();
+
 /// Judges keys and changes nothing.
 ///
 /// KEYS  state, the segments    ARGV  epoch, how many keys, then lengths and records as above    Returns as

@@ -63,6 +63,7 @@ struct request {
 struct outage {
   std::string message;        ///< names the server, says what to do
   bool may_have_run = false;  ///< the command was sent, so it may have taken effect
+  bool denied = false;        ///< an answer did come, to a later attempt: that this command is not allowed
 };
 
 /// One reply for each command of a request, or why there are none.

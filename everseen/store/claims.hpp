@@ -5,6 +5,7 @@
 #include <span>
 
 #include "everseen/core/lane_record.hpp"
+#include "everseen/core/tally_of.hpp"
 #include "everseen/store/ledger.hpp"
 
 // What the ledgers of all stores do alike with the batches of a claim.
@@ -55,13 +56,7 @@ void answer_replays(claim_batch& batch, const lane_record& record, HasLeft has_l
 [[nodiscard]] inline batch_result claims_result(std::span<const claim_batch> batches,
                                                 std::optional<batch_failure> failure) {
   tally done;
-  for (const claim_batch& batch : batches)
-    for (const verdict v : batch.keys.out) {
-      done.fresh += v == verdict::fresh;
-      done.seen += v == verdict::seen;
-      done.late += v == verdict::late;
-      done.unknown += v == verdict::unknown;
-    }
+  for (const claim_batch& batch : batches) done += tally_of(batch.keys.out);
   if (!failure) return done;
   failure->done = done;
   return tl::unexpected(*std::move(failure));

@@ -6,6 +6,7 @@
 
 #include "everseen/core/assert.hpp"
 #include "everseen/core/fitting_keys.hpp"
+#include "everseen/core/tally_of.hpp"
 #include "everseen/store/regrouped.hpp"
 
 namespace everseen {
@@ -33,14 +34,11 @@ namespace {
 tally join(std::span<const partition_batch> batches, const std::vector<verdict>& by_older) {
   tally sum;
   auto older = by_older.begin();
-  for (const partition_batch& batch : batches)
-    for (verdict& v : batch.out) {
+  for (const partition_batch& batch : batches) {
+    for (verdict& v : batch.out)
       if (*older++ == verdict::seen && v != verdict::unknown) v = verdict::seen;
-      sum.fresh += v == verdict::fresh;
-      sum.seen += v == verdict::seen;
-      sum.late += v == verdict::late;
-      sum.unknown += v == verdict::unknown;
-    }
+    sum += tally_of(batch.out);
+  }
   return sum;
 }
 
@@ -54,6 +52,12 @@ linked_filter::linked_filter(std::string name, std::shared_ptr<stored_filter> ne
       older_(std::move(asked)),
       now_(std::move(now)),
       hash_of_older_(older_->get_spec().hash, older_->get_spec().seed, older_->get_spec().foreign.funnel) {}
+
+std::unique_ptr<ledger> linked_filter::open_ledger(std::string_view job, std::string_view /*description*/) {
+  throw parameter_error("'" + name_ + "' asks '" + who_.name + "' first, and the job '" + std::string(job) +
+                        "' needs a filter that judges alone; unlink it: everseen link --off " + name_ +
+                        ", or give the job a filter of its own");
+}
 
 std::optional<predecessor> linked_filter::asks_first() const {
   if (is_over()) return std::nullopt;

@@ -19,6 +19,16 @@ parameter_error no_such_job(std::string_view filter, std::string_view job) {
                          "'; open the filter for writing to begin one");
 }
 
+void require_no_jobs(std::string_view filter, std::span<const std::string> jobs, std::string_view what) {
+  if (jobs.empty()) return;
+  std::string names;
+  for (const std::string& job : jobs) names += (names.empty() ? "" : ", ") + job;
+  throw parameter_error(
+      "'" + std::string(filter) + "' has jobs (" + names + ") and cannot " + std::string(what) +
+      ": what they were told of their events must stay true. Create another filter for what "
+      "is to come, or drop this one when its jobs are done");
+}
+
 void validate_job_name(std::string_view job) {
   try {
     validate_filter_name(job);

@@ -76,7 +76,8 @@ class stored_filter {
 
   /// The ledger of a job by its name, which is made if there is none, with this description.
   ///
-  /// As long as a filter has a ledger it cannot be rebuilt or reset: what a job was told must stay true.
+  /// As long as a filter has a ledger it cannot be rebuilt, reset or given an older one to ask: what a job
+  /// was told must stay true. The filter must outlive what this returns.
   /// @param job  as a filter is named
   /// @throws parameter_error  this store keeps no ledgers, the filter is another program's, or the name is
   /// none
@@ -205,6 +206,9 @@ class store {
 [[nodiscard]] no_filter no_such_filter(std::string_view name);
 [[nodiscard]] name_taken filter_exists(std::string_view name);
 [[nodiscard]] parameter_error no_such_job(std::string_view filter, std::string_view job);
+/// @param what  that cannot be done with a filter as long as it has jobs, as in "be reset"
+/// @throws parameter_error  it has some
+void require_no_jobs(std::string_view filter, std::span<const std::string> jobs, std::string_view what);
 /// @throws parameter_error  a filter could not have the name either
 void validate_job_name(std::string_view job);
 

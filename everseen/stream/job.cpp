@@ -137,7 +137,10 @@ bool job::settle_next() {
 }
 
 void job::deal_with(event_batch& batch) {
-  if (!parts_.from.has(batch.from.lane)) return parts_.from.abandoned(batch.from);
+  if (!parts_.from.has(batch.from.lane)) {
+    parts_.from.abandoned(batch.from);
+    return;
+  }
   pass_over_settled(batch);
   if (!claim(batch)) return;
   fault_point("claimed");

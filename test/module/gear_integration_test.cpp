@@ -115,5 +115,36 @@ TEST(ModuleGear, GoesOnByScriptsWhenTheModuleHasGone) {
   EXPECT_EQ(check_keys(*filter, second).result->seen, 500U);
 }
 
+TEST(ModuleGear, IsNoticedWhenItIsLoadedLater) {
+  const redis_server server(std::vector<std::string>{"--enable-module-command", "yes"});
+  redis::redis_store store(redis::parse_redis_url(server.url()));
+  const auto filter =
+      store.create("f", store.plan({.capacity = 100'000, .error_rate = 1e-12, .partitions = 4}));
+  random_digests random(3);
+  std::vector<digest> all;
+  const auto add_some = [&] {
+    const auto some = random.take(100);
+    all.insert(all.end(), some.begin(), some.end());
+    EXPECT_EQ(add_keys(*filter, some).result->fresh, 100U);
+    return filter->way();
+  };
+  EXPECT_EQ(add_some(), "redis, script");
+  ASSERT_EQ(server.run({"MODULE", "LOAD", test::with_module().back()}), "OK");
+  test::wait_until([&] { return add_some() == "redis, module"; }, "the module is noticed");
+  EXPECT_EQ(check_keys(*filter, all).result->seen, all.size());
+}
+
+TEST(ModuleGear, IsLookedForOnceASecondAndNotWithEachBatch) {
+  const redis_server server;
+  redis::redis_store store(redis::parse_redis_url(server.url()));
+  const auto filter = store.create("f", store.plan({.capacity = 100'000, .partitions = 1}));
+  random_digests random(3);
+  const auto begin = std::chrono::steady_clock::now();
+  for (int batch = 0; batch < 200; ++batch) ASSERT_TRUE(add_keys(*filter, random.take(10)).result);
+  const auto seconds = (std::chrono::steady_clock::now() - begin) / std::chrono::seconds(1);
+  // One more where the segment was made.
+  EXPECT_LE(std::stol(calls_of(server, "command|info")), 2 + seconds + 1);
+}
+
 }  // namespace
 }  // namespace everseen::redis_module
