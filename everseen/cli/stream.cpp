@@ -110,7 +110,7 @@ struct stream_run {
     filter seen = filter_of(given, *place);
     job_options options = options_of(given, seen);
     const auto book = ledger_of(given, seen, describe_job(options.events));
-    const stream_sink to = open_sink(given, out.descriptor());
+    const stream_sink to = open_sink(given, *from.opened, out.descriptor());
     options.sink_name = to.name;
     options.seen_to = seen_to.get();
     options.late_to = late_to.get();
@@ -186,6 +186,18 @@ constexpr std::string_view details =
     "was settled is skipped. A file to write to is cut back to what was settled, so that nothing is in it "
     "twice; on standard output, what was printed after the last settlement, a tenth of a second, comes again "
     "after a crash. SIGTERM and SIGINT end the job in order.\n\n"
+    "kafka://HOST:PORT,HOST:PORT/TOPIC reads as a member of a consumer group, and commits offsets when their "
+    "events are settled; several workers share the partitions. After ? stand, separated by &: group=NAME, "
+    "start=earliest|latest for a group that is new, until=end to end when everything was read, gap=skip to "
+    "go on where events were removed before they were read, retry_for=60s for brokers that are away, "
+    "config=FILE with a property=value a line, and every property of librdkafka that has a dot in its name, "
+    "as security.protocol=ssl. As a sink it gets fresh events; from Kafka, these and the offsets are one "
+    "transaction, so whoever reads committed messages alone meets each once.\n\n"
+    "redis-stream:STREAM?group=NAME reads a stream of the store's server, or of another whose URL follows "
+    "behind @. Each worker is a consumer of its own (consumer=NAME, by default the machine's name); when one "
+    "is silent for claim_after=10s, others take over what it left. An event is the field of field=NAME, or a "
+    "JSON object of all fields. As a sink it gets each fresh event once, in field=event; maxlen=N trims "
+    "it.\n\n"
     "A job is what it was begun with: the same key, time and counts must be given when it goes on. Several "
     "jobs may use one filter; an event is then fresh in one of them.";
 

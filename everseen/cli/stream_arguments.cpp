@@ -15,9 +15,15 @@ namespace everseen::cli {
 namespace {
 
 void declare_ends(CLI::App& app, stream_arguments& given) {
-  add_text(app, "--from", given.from, {"SOURCE", "where events come from: a file, or - for standard input"});
+  add_text(app, "--from", given.from,
+           {"SOURCE",
+            "where events come from: a file, - for standard input, kafka://HOST:PORT/TOPIC?group=GROUP, or "
+            "redis-stream:STREAM?group=GROUP"});
   add_text(app, "--to", given.to,
-           {"SINK", "where fresh events go: counts, a file, or - for standard output", "counts"});
+           {"SINK",
+            "where fresh events go: counts, a file, - for standard output, kafka://HOST:PORT/TOPIC, or "
+            "redis-stream:STREAM",
+            "counts"});
   add_text(
       app, "--job", given.job,
       {"JOB", "the name under which the filter remembers how far this job is", std::string(default_job)});

@@ -24,7 +24,8 @@ struct stream_sink {
   /// Of its own among the checkpoints of a job, where it keeps a note.
   std::string name;
 };
-/// @param descriptor  standard output    @throws  as open_source
-[[nodiscard]] stream_sink open_sink(const stream_arguments& given, int descriptor);
+/// @param from  what open_source() opened; outlives the sink    @param descriptor  standard output
+/// @throws  as open_source
+[[nodiscard]] stream_sink open_sink(const stream_arguments& given, source& from, int descriptor);
 
 }  // namespace everseen::cli

@@ -60,7 +60,7 @@ class kafka_sink::impl {
  public:
   impl(kafka_url url, const std::string& job, kafka_source* from)
       : from_(from), id_(take_id(url, job, from != nullptr)), producer_(url, id_) {
-    if (from_ != nullptr) from_->leave_offsets_to_transactions();
+    if (from_ != nullptr) from_->commit_nothing();
   }
 
   void begin() { producer_.begin(); }

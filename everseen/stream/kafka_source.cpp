@@ -162,7 +162,7 @@ std::optional<std::uint64_t> kafka_source::lag() const {
   return impl_->as_member().lag();
 }
 
-void kafka_source::leave_offsets_to_transactions() noexcept {
+void kafka_source::commit_nothing() noexcept {
   impl_->as_member().commit_nothing();
 }
 

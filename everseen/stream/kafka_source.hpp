@@ -41,8 +41,8 @@ class kafka_source : public source {
   void finish() override;
   [[nodiscard]] std::optional<std::uint64_t> lag() const override;
 
-  /// From now on a transaction carries the offsets, and this source commits none.
-  void leave_offsets_to_transactions() noexcept;
+  /// From now on this source commits no offsets: a transaction carries them, or nothing is to change.
+  void commit_nothing() noexcept;
   /// The group and this worker's membership in it, as a transaction must name them. The caller ends it.
   [[nodiscard]] rd_kafka_consumer_group_metadata_s* membership() const;
 

@@ -107,7 +107,10 @@ bool is_property_name(text name) {
   return !name.empty() && name.size() <= 100 && std::ranges::all_of(name, fits);
 }
 
-[[noreturn]] void unknown_option(text name) {
+/// The name is shown only where it cannot be the rest of a password in which & was not written as %26.
+[[noreturn]] void unknown_option(text name, bool after_password) {
+  if (after_password)
+    throw parameter_error("what follows a password is not an option; write & in a password as %26");
   std::string known;
   for (const option& o : options) known += std::string(o.name) + ", ";
   const std::string which =
@@ -116,25 +119,28 @@ bool is_property_name(text name) {
                         "and the properties of librdkafka, as security.protocol=ssl");
 }
 
-void read_option(kafka_url& url, text name, text value) {
+void read_option(kafka_url& url, text name, text value, bool after_password) {
   if (const auto known = std::ranges::find(options, name, &option::name); known != options.end())
     return known->set(url, value);
   const bool passes = name.starts_with(passed_on);
   const text property = passes ? name.substr(passed_on.size()) : name;
-  if (!is_property_name(property) || (!passes && name.find('.') == text::npos)) unknown_option(name);
+  if (!is_property_name(property) || (!passes && name.find('.') == text::npos))
+    unknown_option(name, after_password);
   check_kafka_property(property);
   url.properties.emplace_back(property, filled(property, value));
 }
 
 void read_options(kafka_url& url, text rest) {
   std::set<text> given;
+  bool after_password = false;
   for (const text part : url_text::split(rest, '&')) {
     const text name = part.substr(0, part.find('='));
     if (name.size() == part.size()) {
-      if (!is_property_name(name)) unknown_option(name);
+      if (after_password || !is_property_name(name)) unknown_option(name, after_password);
       throw parameter_error(std::string(name) + " needs a value, as in " + std::string(name) + "=...");
     }
-    read_option(url, name, part.substr(name.size() + 1));
+    read_option(url, name, part.substr(name.size() + 1), after_password);
+    after_password = after_password || name.ends_with("password") || name.ends_with("secret");
     if (!given.insert(name.substr(name.starts_with(passed_on) ? passed_on.size() : 0)).second)
       throw parameter_error("the URL says twice what " + std::string(name) + " is");
   }

@@ -67,8 +67,8 @@ class redis_stream_sink::impl {
   void append(const std::string& lane, const std::vector<const source_record*>& records) {
     std::vector<std::string> positions;
     for (const source_record* each : records) positions.push_back(padded(each->position));
-    std::vector<std::string_view> words = {"EVAL",  redis_stream::append, "2",        url_.stream,
-                                           cursor_, lane,                 url_.field, max_length_};
+    std::vector<std::string_view> words = {"EVAL", redis_stream::append, "2",        url_.stream, cursor_,
+                                           lane,   url_.field,           max_length_};
     for (std::size_t i = 0; i < records.size(); ++i) {
       words.push_back(positions[i]);
       words.push_back(records[i]->bytes);

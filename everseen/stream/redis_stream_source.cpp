@@ -49,7 +49,8 @@ class redis_stream_source::impl {
       : url_(completed(url)), reading_(server), settling_(server), where_{url_.stream, 0} {
     if (server.shape == redis::redis_url::topology::many)
       throw parameter_error(
-          "a stream is on one server; name that behind @, as in redis-stream:clicks?group=g@redis://host:6379");
+          "a stream is on one server; name that behind @, as in "
+          "redis-stream:clicks?group=g@redis://host:6379");
   }
 
   void begin(const std::map<std::string, checkpoint, std::less<>>& reached) {
@@ -119,10 +120,10 @@ class redis_stream_source::impl {
     std::string name;
     std::string lane;
     std::string lease;
-    std::uint64_t after = 0;                // the last entry that was given out
-    std::deque<std::uint64_t> given{};      // and not settled
-    bool begins = true;                     // nothing was given out since its lease is ours
-    bool read = false;                      // nothing was left, when it was read last
+    std::uint64_t after = 0;            // the last entry that was given out
+    std::deque<std::uint64_t> given{};  // and not settled
+    bool begins = true;                 // nothing was given out since its lease is ours
+    bool read = false;                  // nothing was left, when it was read last
   };
 
   redis::reply ask(redis::session& with, std::initializer_list<std::string_view> words) {
@@ -130,10 +131,9 @@ class redis_stream_source::impl {
   }
 
   void make_group() {
-    const redis::request r{where_,
-                           redis::encode({"XGROUP", "CREATE", url_.stream, url_.group,
-                                          url_.from_latest ? "$" : "0"}),
-                           1, true};
+    const redis::request r{
+        where_, redis::encode({"XGROUP", "CREATE", url_.stream, url_.group, url_.from_latest ? "$" : "0"}), 1,
+        true};
     auto answered = reading_.exchange(std::span(&r, 1));
     if (!answered.front()) throw backend_error(answered.front().error().message);
     const redis::reply& told = answered.front()->front();
@@ -212,9 +212,10 @@ class redis_stream_source::impl {
   void must_be_new(const consumer& as, std::uint64_t position) const {
     const auto known = settled_before_.find(as.lane);
     if (known == settled_before_.end() || position >= known->second) return;
-    throw parameter_error("the job has read " + url_.stream + " up to " + redis_stream::id_of(known->second - 1) +
-                          ", and it goes on with the older " + redis_stream::id_of(position) +
-                          ": the stream was made anew or its group was set back; count it under another --job");
+    throw parameter_error(
+        "the job has read " + url_.stream + " up to " + redis_stream::id_of(known->second - 1) +
+        ", and it goes on with the older " + redis_stream::id_of(position) +
+        ": the stream was made anew or its group was set back; count it under another --job");
   }
 
   /// Somebody else reads as this consumer now.
@@ -224,7 +225,7 @@ class redis_stream_source::impl {
                           url_.stream + ", because it was silent for longer than claim_after=" +
                           std::to_string(url_.claim_after.count()) + "ms; nothing is lost: start it again");
     const std::lock_guard lock(mutex_);
-    consumers_.erase(as.name);
+    consumers_.erase(consumers_.find(as.name));
     return false;
   }
 
@@ -235,8 +236,10 @@ class redis_stream_source::impl {
 
   void release(const consumer& as) {
     // What cannot be given back ends by itself.
-    const redis::request r{{as.lease, 0}, redis::encode({"EVAL", redis_stream::release, "1", as.lease,
-                                                         reading_.name()}), 1, true};
+    const redis::request r{{as.lease, 0},
+                           redis::encode({"EVAL", redis_stream::release, "1", as.lease, reading_.name()}),
+                           1,
+                           true};
     static_cast<void>(reading_.exchange(std::span(&r, 1)));
   }
 
@@ -253,7 +256,8 @@ class redis_stream_source::impl {
     if (lag > length && !url_.skip_gaps) raise_gap(static_cast<std::uint64_t>(lag - length));
     nobody_elses_ = true;
     for (std::size_t i = 2; i + 1 < told.size(); i += 2)
-      if (told[i + 1].integer() > 0 && told[i].text() != url_.consumer) take_over(std::string(told[i].text()));
+      if (told[i + 1].integer() > 0 && told[i].text() != url_.consumer)
+        take_over(std::string(told[i].text()));
   }
 
   void take_over(const std::string& name) {
@@ -269,8 +273,9 @@ class redis_stream_source::impl {
   }
 
   [[noreturn]] void raise_gap(std::uint64_t entries) const {
-    throw backend_error(std::to_string(entries) + " entries of the stream " + url_.stream +
-                        " are gone: it was trimmed before they were read; gap=skip goes on with what is left");
+    throw backend_error(
+        std::to_string(entries) + " entries of the stream " + url_.stream +
+        " are gone: it was trimmed before they were read; gap=skip goes on with what is left");
   }
 
   void acknowledge_gone(const redis::reply& entries, std::size_t gone) {

@@ -12,14 +12,14 @@ namespace everseen {
 /// position is an id (redis_stream_entries.hpp).
 ///
 /// What a consumer has pending, and what it is given later, ascends in id: so the ledger of its lane knows
-/// which entries were judged. That holds while one worker at a time reads as a consumer, which a lease sees to:
-/// a key beside the stream that each reading prolongs. A worker that is silent for `claim_after` loses it, and
-/// then others read what it left pending, as that consumer and so in its lane. Entries must not be moved from
-/// consumer to consumer by XCLAIM.
+/// which entries were judged. That holds while one worker at a time reads as a consumer, which a lease sees
+/// to: a key beside the stream that each reading prolongs. A worker that is silent for `claim_after` loses
+/// it, and then others read what it left pending, as that consumer and so in its lane. Entries must not be
+/// moved from consumer to consumer by XCLAIM.
 ///
-/// Entries are acknowledged (XACK) when they are settled. Entries that were trimmed away before they were read
-/// are an error, unless gap=skip. An outage is ridden out for the URL's retry_for.
-/// Threads: as source has it.
+/// Entries are acknowledged (XACK) when they are settled. Entries that were trimmed away before they were
+/// read are an error, unless gap=skip. An outage is ridden out for the URL's retry_for. Threads: as source
+/// has it.
 class redis_stream_source : public source {
  public:
   /// Connects to nothing.

@@ -32,7 +32,8 @@ bool second_of(text name, text value, text first, text second) {
 std::chrono::milliseconds to_silence(text value) {
   const auto time = url_text::to_duration("claim_after", value);
   if (time < std::chrono::milliseconds(100))
-    throw parameter_error("claim_after= is at least 100ms: others believe a worker dead that is silent so long");
+    throw parameter_error(
+        "claim_after= is at least 100ms: others believe a worker dead that is silent so long");
   return time;
 }
 
@@ -49,10 +50,8 @@ constexpr std::array<option, 8> options{{
     {"claim_after", [](redis_stream_url& u, text v) { u.claim_after = to_silence(v); }},
     {"gap", [](redis_stream_url& u, text v) { u.skip_gaps = second_of("gap", v, "fail", "skip"); }},
     {"until", [](redis_stream_url& u, text v) { u.until_end = second_of("until", v, "stopped", "end"); }},
-    {"maxlen",
-     [](redis_stream_url& u, text v) {
-       u.max_length = url_text::to_number("maxlen=", v, std::uint64_t{1} << 53);
-     }},
+    {"maxlen", [](redis_stream_url& u,
+                  text v) { u.max_length = url_text::to_number("maxlen=", v, std::uint64_t{1} << 53); }},
 }};
 
 void read_options(redis_stream_url& url, text rest) {
