@@ -28,8 +28,8 @@ ARROWS = {
 # The core may include these headers of others, and standard headers except the impure ones.
 CORE_LIBRARIES = {"xxhash.h", "sodium.h", "tl/expected.hpp", "immintrin.h", "arm_neon.h", "cpuid.h"}
 IMPURE = {"iostream", "fstream", "ostream", "istream", "sstream", "filesystem", "thread", "future", "random"}
-# Libraries that only the .cpp files of some layers may include, and headers named asio_* and rdkafka_* that only these include: they
-# cost much to compile, and nobody else should have to.
+# Libraries that only the .cpp files of some layers may include, and headers named asio_* and rdkafka_* that only these
+# include: they cost much to compile, and nobody else should have to.
 HIDDEN_LIBRARIES = {"boost/asio": {"redis", "server"}, "hiredis/": {"redis"}, "openssl/": {"redis"},
                     "librdkafka/": {"stream"}}
 HIDDEN_HEADER = re.compile(r"everseen/\w+/(asio|rdkafka)_\w+\.hpp$")
