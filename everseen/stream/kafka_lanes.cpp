@@ -8,7 +8,7 @@ namespace everseen {
 void kafka_lanes::begin(const std::string& lane, std::uint64_t from) {
   const std::lock_guard lock(mutex_);
   state fresh;
-  fresh.from = fresh.given = from;
+  fresh.given = fresh.settled = fresh.committed = from;
   lanes_.insert_or_assign(lane, std::move(fresh));
 }
 
@@ -44,7 +44,7 @@ void kafka_lanes::settle(std::string_view lane, std::uint64_t position) {
     if (found == lanes_.end()) return;
     std::erase_if(found->second.under_way, [&](std::uint64_t end) { return end <= position; });
     // What is left of an earlier turn would lead back.
-    if (position > found->second.from) found->second.settled = position;
+    found->second.settled = std::max(found->second.settled, position);
   }
   changed_.notify_all();
 }
@@ -71,12 +71,18 @@ bool kafka_lanes::wait_until_idle(std::span<const std::string> lanes, std::chron
   });
 }
 
-std::vector<kafka_lanes::progress> kafka_lanes::newly_settled() {
+std::vector<kafka_lanes::progress> kafka_lanes::uncommitted() const {
   const std::lock_guard lock(mutex_);
   std::vector<progress> found;
-  for (auto& [name, lane] : lanes_)
-    if (lane.settled) found.push_back({name, *std::exchange(lane.settled, {})});
+  for (const auto& [name, lane] : lanes_)
+    if (lane.settled > lane.committed) found.push_back({name, lane.settled});
   return found;
+}
+
+void kafka_lanes::committed(std::string_view lane, std::uint64_t position) {
+  const std::lock_guard lock(mutex_);
+  const auto found = lanes_.find(lane);
+  if (found != lanes_.end()) found->second.committed = std::max(found->second.committed, position);
 }
 
 std::vector<kafka_lanes::progress> kafka_lanes::given() const {

@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,8 +42,9 @@ class kafka_lanes {
     std::string lane;
     std::uint64_t position;
   };
-  /// What is settled and was not told here before.
-  [[nodiscard]] std::vector<progress> newly_settled();
+  /// What is settled and not known to be committed.
+  [[nodiscard]] std::vector<progress> uncommitted() const;
+  void committed(std::string_view lane, std::uint64_t position);
 
   /// How far each lane was given out.
   [[nodiscard]] std::vector<progress> given() const;
@@ -53,10 +53,10 @@ class kafka_lanes {
   struct state {
     bool mine = true;
     bool untouched = true;  // nothing was given out since begin()
-    std::uint64_t from = 0;
     std::uint64_t given = 0;
-    std::deque<std::uint64_t> under_way{};   // where each batch that is out ends
-    std::optional<std::uint64_t> settled{};  // and not told yet
+    std::deque<std::uint64_t> under_way{};  // where each batch that is out ends
+    std::uint64_t settled = 0;
+    std::uint64_t committed = 0;
   };
 
   [[nodiscard]] bool is_idle(std::string_view lane) const;

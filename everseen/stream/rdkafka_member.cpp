@@ -51,6 +51,7 @@ member::member(const kafka_url& where, std::string group)
     rd_kafka_conf_set_opaque(conf.get(), this);
     rd_kafka_conf_set_rebalance_cb(conf.get(), on_rebalance);
     rd_kafka_conf_set_error_cb(conf.get(), on_error);
+    rd_kafka_conf_set_offset_commit_cb(conf.get(), on_commit);
     client_ = make(RD_KAFKA_CONSUMER, std::move(conf), where_);
   } catch (...) {
     ::close(wakes_);
@@ -141,17 +142,33 @@ void member::probe() {
   }
 }
 
+/// What is not committed is read again, and recognised by the ledger: so an error changes no count. It is
+/// committed the next time, for nothing is taken for committed that was not acknowledged.
 void member::commit(way how) {
-  const auto settled = lanes_.newly_settled();
+  const auto settled = lanes_.uncommitted();
   if (!commits_ || settled.empty()) return;
   const partition_list offsets = list_of(static_cast<int>(settled.size()));
   for (const auto& [lane, position] : settled) {
-    const auto [topic, partition] = lane_parts(lane);
-    rd_kafka_topic_partition_list_add(offsets.get(), topic.c_str(), partition)->offset =
+    const auto [name, partition] = lane_parts(lane);
+    rd_kafka_topic_partition_list_add(offsets.get(), name.c_str(), partition)->offset =
         static_cast<std::int64_t>(position);
   }
-  // What is not committed is read again and recognised by the ledger, so an error here changes no count.
-  rd_kafka_commit(client_.get(), offsets.get(), how == way::soon ? 1 : 0);
+  const auto error = rd_kafka_commit(client_.get(), offsets.get(), how == way::soon ? 1 : 0);
+  if (how == way::now) take_commit(error, *offsets);
+}
+
+void member::take_commit(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t& offsets) {
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return;
+  for (int i = 0; i < offsets.cnt; ++i) {
+    const rd_kafka_topic_partition_t& each = offsets.elems[i];
+    if (each.err == RD_KAFKA_RESP_ERR_NO_ERROR && each.offset >= 0)
+      lanes_.committed(lane_name(each.topic, each.partition), static_cast<std::uint64_t>(each.offset));
+  }
+}
+
+void member::on_commit(rd_kafka_t* /*client*/, rd_kafka_resp_err_t error,
+                       rd_kafka_topic_partition_list_t* offsets, void* opaque) {
+  if (offsets != nullptr) static_cast<member*>(opaque)->take_commit(error, *offsets);
 }
 
 void member::leave() {

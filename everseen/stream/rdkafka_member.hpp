@@ -59,7 +59,7 @@ class member {
   /// Messages came: the brokers are there.
   void heard() noexcept { away_since_.reset(); }
 
-  /// Commits what was settled since the last commit.
+  /// Commits what is settled and not committed.
   enum class way : std::uint8_t { soon, now };
   void commit(way how);
   /// A transaction commits instead.
@@ -74,6 +74,8 @@ class member {
 
   static void on_rebalance(rd_kafka_t*, rd_kafka_resp_err_t, rd_kafka_topic_partition_list_t*, void*);
   static void on_error(rd_kafka_t*, int, const char*, void*);
+  static void on_commit(rd_kafka_t*, rd_kafka_resp_err_t, rd_kafka_topic_partition_list_t*, void*);
+  void take_commit(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t& offsets);
 
   void gain(rd_kafka_topic_partition_list_t& gained);
   void lose(rd_kafka_topic_partition_list_t& lost);

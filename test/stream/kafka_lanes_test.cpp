@@ -28,10 +28,19 @@ TEST(KafkaLanes, LostLaneIsNobodysToClaimAndMayStillBeSettled) {
   lanes.lose("t/0");
   EXPECT_FALSE(lanes.has("t/0"));
   lanes.settle("t/0", 10);
-  const auto settled = lanes.newly_settled();
+  const auto settled = lanes.uncommitted();
   ASSERT_EQ(settled.size(), 1U);
   EXPECT_EQ(settled[0].position, 10U);
-  EXPECT_TRUE(lanes.newly_settled().empty());
+  lanes.committed("t/0", 10);
+  EXPECT_TRUE(lanes.uncommitted().empty());
+}
+
+TEST(KafkaLanes, CommitThatFailedIsMadeAgain) {
+  kafka_lanes lanes;
+  lanes.begin("t/0", 0);
+  lanes.settle("t/0", 10);
+  EXPECT_EQ(lanes.uncommitted().size(), 1U);
+  EXPECT_EQ(lanes.uncommitted().size(), 1U);
 }
 
 TEST(KafkaLanes, IsIdleWhenAllIsSettledOrAbandoned) {
@@ -54,7 +63,7 @@ TEST(KafkaLanes, WhatIsLeftOfAnEarlierTurnLeadsNotBack) {
   kafka_lanes lanes;
   lanes.begin("t/0", 50);
   lanes.settle("t/0", 20);
-  EXPECT_TRUE(lanes.newly_settled().empty());
+  EXPECT_TRUE(lanes.uncommitted().empty());
 }
 
 TEST(KafkaLanes, UnknownLanesAreNoneOfOurs) {
@@ -64,7 +73,7 @@ TEST(KafkaLanes, UnknownLanesAreNoneOfOurs) {
   lanes.settle("t/0", 1);
   lanes.lose("t/0");
   lanes.forget("t/0");
-  EXPECT_TRUE(lanes.newly_settled().empty());
+  EXPECT_TRUE(lanes.uncommitted().empty());
 }
 
 }  // namespace
