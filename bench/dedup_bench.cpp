@@ -9,56 +9,18 @@
 // of the same lines without a window.
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/support.hpp"
-
-extern char** environ;
+#include "bench/timed_command.hpp"
 
 namespace everseen::bench {
 namespace {
-
-struct run_result {
-  double seconds = 0;
-  double cpu_seconds = 0;
-  double peak_megabytes = 0;
-};
-
-/// Runs a shell command and waits for it. Its memory is measured by time(1): what wait4 says of a child
-/// includes the memory of this process, from which it was forked.
-run_result run(const std::string& command) {
-  const std::string report =
-      (std::filesystem::temp_directory_path() / ("everseen-bench-" + std::to_string(getpid()))).string();
-  std::array<std::string, 6> words = {"time", "--format=%U %S %M", "--output=" + report, "sh", "-c", command};
-  std::array<char*, 7> arguments{};
-  std::transform(words.begin(), words.end(), arguments.begin(), [](std::string& w) { return w.data(); });
-  run_result result;
-  int status = 0;
-  result.seconds = seconds([&] {
-    pid_t child = 0;
-    require(posix_spawnp(&child, "time", nullptr, nullptr, arguments.data(), environ) == 0,
-            "cannot start time(1)");
-    require(waitpid(child, &status, 0) == child, "lost a child");
-  });
-  require(WIFEXITED(status) && WEXITSTATUS(status) == 0, command);
-  double user = 0;
-  double system = 0;
-  double kilobytes = 0;
-  std::ifstream(report) >> user >> system >> kilobytes;
-  std::filesystem::remove(report);
-  result.cpu_seconds = user + system;
-  result.peak_megabytes = kilobytes * 1024 / 1e6;
-  return result;
-}
 
 /// The sample and the answers, made once a run of the benchmarks.
 class sample {

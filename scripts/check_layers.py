@@ -34,10 +34,11 @@ ARROWS = {
 # The core may include these headers of others, and standard headers except the impure ones.
 CORE_LIBRARIES = {"xxhash.h", "sodium.h", "tl/expected.hpp", "immintrin.h", "arm_neon.h", "cpuid.h"}
 IMPURE = {"iostream", "fstream", "ostream", "istream", "sstream", "filesystem", "thread", "future", "random"}
-# Libraries that only the .cpp files of some layers may include, and headers named asio_* that only these include: they
-# cost much to compile, and nobody else should have to.
-HIDDEN_LIBRARIES = {"boost/": {"redis", "server"}, "hiredis/": {"redis"}, "openssl/": {"redis"}}
-HIDDEN_HEADER = re.compile(r"everseen/\w+/asio_\w+\.hpp$")
+# Libraries that only the .cpp files of some layers may include, and headers named asio_* and rdkafka_* that only these
+# include: they cost much to compile, and nobody else should have to.
+HIDDEN_LIBRARIES = {"boost/": {"redis", "server"}, "hiredis/": {"redis"}, "openssl/": {"redis"},
+                    "librdkafka/": {"stream"}}
+HIDDEN_HEADER = re.compile(r"everseen/\w+/(asio|rdkafka)_\w+\.hpp$")
 # Time is passed in, never read, in these layers.
 CLOCKLESS = {"core", "compat", "store", "text", "wire", "filter", "report"}
 # The real one of a seam, as disk::real() is: a store is given it when it is made, and a test gives another.
@@ -55,7 +56,7 @@ def layer_of(path):
 
 def hidden_library_fault(path, layer, header):
     """Why the file `path` of `layer` may not include `header`, or None."""
-    hides = path.suffix == ".cpp" or path.name.startswith("asio_")
+    hides = path.suffix == ".cpp" or path.name.startswith(("asio_", "rdkafka_"))
     if HIDDEN_HEADER.match(header) and not (hides and header.startswith(f"everseen/{layer}/")):
         return f"only the .cpp files of its layer may include {header}"
     for beginning, homes in HIDDEN_LIBRARIES.items():

@@ -16,6 +16,7 @@
 #include "everseen/cli/progress.hpp"
 #include "everseen/cli/signals.hpp"
 #include "everseen/cli/verbs.hpp"
+#include "everseen/cli/watched_store.hpp"
 #include "everseen/core/error.hpp"
 
 namespace everseen::cli {
@@ -38,20 +39,6 @@ void write_after_failure(const dedup_stats& stats, const dedup_result& result, c
   } catch (const error&) {  // the complaint is about what failed before
   }
 }
-
-/// A store under a watch, for as long as this lives.
-class watched_store {
- public:
-  watched_store(stored_filter& watched, std::shared_ptr<patience> by) : watched_(watched) {
-    watched_.wait_with(std::move(by));
-  }
-  ~watched_store() { watched_.wait_with(nullptr); }
-  watched_store(const watched_store&) = delete;
-  watched_store& operator=(const watched_store&) = delete;
-
- private:
-  stored_filter& watched_;
-};
 
 /// @throws stopped  by a signal    @throws storage_error  nobody reads any more what is printed
 void end_if_asked(const output& lines) {

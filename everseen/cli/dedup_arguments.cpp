@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/options.hpp"
+#include "everseen/cli/record_options.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/core/sizing.hpp"
 #include "everseen/everseen.hpp"
@@ -11,24 +12,10 @@ namespace everseen::cli {
 
 namespace {
 
-char parse_delimiter(std::string_view what, std::string_view text) {
-  if (text == "\\t" || text == "tab") return '\t';
-  if (text.size() == 1) return text.front();
-  throw parameter_error(
-      fmt::format("{} '{}' is not one character of one byte; give one, as in ',', or tab", what, text));
-}
-
 std::optional<dedup_options::fate> parse_fate(std::string_view word) {
   if (word == "fail") return dedup_options::fate::fail;
   if (word == "pass") return dedup_options::fate::pass;
   if (word == "drop") return dedup_options::fate::drop;
-  return std::nullopt;
-}
-
-std::optional<outage_watch::policy> parse_outage(std::string_view word) {
-  if (word == "fail") return outage_watch::policy::fail;
-  if (word == "pass") return outage_watch::policy::pass;
-  if (word == "hold") return outage_watch::policy::hold;
   return std::nullopt;
 }
 

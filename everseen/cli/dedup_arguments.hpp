@@ -6,20 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "everseen/cli/filter_wishes.hpp"
 #include "everseen/cli/outage_watch.hpp"
 #include "everseen/cli/stores.hpp"
 #include "everseen/cli/verb.hpp"
-#include "everseen/core/digest.hpp"
 #include "everseen/stream/dedup.hpp"
 
 namespace everseen::cli {
 
 /// What the command line of dedup says.
-struct dedup_arguments {
+struct dedup_arguments : filter_wishes {
   std::vector<std::string> files;
-  std::optional<double> error_rate;
-  std::optional<std::uint64_t> capacity;
-  std::optional<hash_kind> hash;
   store_choice store;
   std::optional<std::string> filter_name;
   std::optional<std::uint64_t> key_field;
@@ -31,8 +28,6 @@ struct dedup_arguments {
   std::optional<dedup_options::fate> late;
   std::optional<std::chrono::milliseconds> max_ahead;
   std::optional<outage_watch::policy> on_outage;
-  std::optional<std::chrono::milliseconds> window;
-  std::optional<std::uint64_t> slices;
   std::optional<std::uint64_t> threads;
   std::optional<std::string> stats;  // "-" is standard error
   bool repeated = false;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/attached_text.hpp"
+#include "everseen/cli/filter_wishes.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/everseen.hpp"
 #include "everseen/text/numbers.hpp"
@@ -24,24 +25,6 @@ constexpr std::uint64_t least_capacity = 65'536;
 /// A filter that is kept is made for more than the first input, which may be small: each layer it grows by
 /// costs every later key another look.
 constexpr std::uint64_t least_capacity_of_a_kept_filter = 1'000'000;
-
-/// What was asked for must be what the filter keeps.
-void must_agree(const dedup_arguments& given, const filter& f) {
-  const spec& s = f.get_spec();
-  const auto differs = [&](std::string_view option, const auto& has) {
-    throw parameter_error(
-        fmt::format("{} does not fit the filter '{}', which was created with {}; leave it out, or use "
-                    "another --filter",
-                    option, f.name(), has));
-  };
-  if (given.error_rate && *given.error_rate != s.error_rate) differs("--error-rate", s.error_rate);
-  if (given.capacity && *given.capacity != s.capacity) differs("--capacity", s.capacity);
-  if (given.hash && *given.hash != s.hash) differs("--hash", to_string(s.hash));
-  if (given.window && (!s.window || s.window->width != *given.window))
-    differs("--window", s.window ? format_duration(s.window->width) : "none");
-  if (given.slices && (!s.window || s.window->slices != *given.slices))
-    differs("--slices", s.window ? std::to_string(s.window->slices) : "none");
-}
 
 spec_request request_of(const dedup_arguments& given, const block_reader& input) {
   spec_request request;

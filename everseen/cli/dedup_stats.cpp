@@ -1,15 +1,8 @@
 #include "everseen/cli/dedup_stats.hpp"
 
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
-#include <fcntl.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
-
-#include "everseen/core/error.hpp"
-#include "everseen/stream/output.hpp"
 
 namespace everseen::cli {
 
@@ -23,13 +16,6 @@ double expected_drops(const filter_info& before, const filter_info& after, const
 }
 
 }  // namespace
-
-dedup_stats::dedup_stats(const std::string& where) {
-  if (where == "-") return;
-  name_ = where;
-  file_ = descriptor(::open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!file_) throw storage_error("cannot write " + where + ": " + std::strerror(errno), errno, where);
-}
 
 void dedup_stats::begin(filter_info before) {
   before_ = std::move(before);
@@ -57,7 +43,7 @@ void dedup_stats::write(const dedup_result& result, const std::optional<filter_i
                       {"layout", to_string(after->spec.layout)},
                       {"keys", after->keys},
                       {"bytes", after->bytes}};
-  output(file_ ? file_.get() : STDERR_FILENO, name_).write(json.dump(2) + "\n");
+  file_.write(json.dump(2) + "\n");
 }
 
 }  // namespace everseen::cli

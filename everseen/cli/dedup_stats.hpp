@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "everseen/cli/stats_file.hpp"
 #include "everseen/filter/filter.hpp"
-#include "everseen/store/descriptor.hpp"
 #include "everseen/stream/dedup.hpp"
 
 namespace everseen::cli {
@@ -16,7 +16,7 @@ namespace everseen::cli {
 class dedup_stats {
  public:
   /// @param where  a path, or "-" for standard error    @throws storage_error  the file cannot be opened
-  explicit dedup_stats(const std::string& where);
+  explicit dedup_stats(const std::string& where) : file_(where) {}
 
   /// The run begins now.    @param before  the filter as it is
   void begin(filter_info before);
@@ -26,8 +26,7 @@ class dedup_stats {
   void write(const dedup_result& result, const std::optional<filter_info>& after) const;
 
  private:
-  std::string name_ = "standard error";
-  descriptor file_;  // none for standard error, which is not ours to close
+  stats_file file_;
   filter_info before_;
   std::chrono::steady_clock::time_point begin_;
 };

@@ -31,8 +31,8 @@ std::string per_second(double rate) {
 
 }  // namespace
 
-progress_line::progress_line(std::optional<std::uint64_t> total_bytes, std::string way)
-    : terminal_(::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) != 1),
+progress_line::progress_line(std::optional<std::uint64_t> total_bytes, std::string way, bool shares_terminal)
+    : terminal_(::isatty(STDERR_FILENO) == 1 && !(shares_terminal && ::isatty(STDOUT_FILENO) == 1)),
       total_bytes_(total_bytes),
       way_(std::move(way)) {}
 
@@ -66,6 +66,7 @@ std::string progress_line::text(position now, std::optional<std::uint64_t> total
     line +=
         fmt::format(", {:.0f} %, {} left", 100 * share, minutes_and_seconds(seconds * (1 - share) / share));
   }
+  if (!total_bytes && now.waiting) line += fmt::format(", {} waiting", format_count(*now.waiting));
   if (!way.empty()) line += fmt::format(", {}", way);
   return line;
 }

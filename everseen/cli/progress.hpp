@@ -11,13 +11,14 @@ namespace everseen::cli {
 
 /// One line on a terminal that says how far a long run is: rewritten in place, gone when the run ends.
 ///
-/// Shows nothing unless standard error is a terminal, nor where standard output is one, too: lines that are
-/// printed there would be mixed with it. Threads: any number; they take turns.
+/// Shows nothing unless standard error is a terminal, nor where standard output is one, too, and the
+/// run prints there: its lines would be mixed with it. Threads: any number; they take turns.
 class progress_line {
  public:
   /// @param total_bytes  of the input, if known: then the share done and the time left are shown
   /// @param way          by which way the filter is reached, shown at the end of the line unless empty
-  progress_line(std::optional<std::uint64_t> total_bytes, std::string way);
+  /// @param shares_terminal  the run prints lines to standard output
+  progress_line(std::optional<std::uint64_t> total_bytes, std::string way, bool shares_terminal = true);
   ~progress_line();
   progress_line(const progress_line&) = delete;
   progress_line& operator=(const progress_line&) = delete;
@@ -25,6 +26,7 @@ class progress_line {
   struct position {
     std::uint64_t lines = 0;
     std::uint64_t bytes = 0;
+    std::optional<std::uint64_t> waiting{};  ///< lines, where that is known of a stream without an end
   };
   /// Cheap: looks at the clock, and draws at most ten times a second.
   void show(position now);

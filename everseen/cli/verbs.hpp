@@ -12,6 +12,7 @@ verb attach_verb();
 verb bench_verb();
 verb check_verb();
 verb completion_verb();
+verb counts_verb();
 verb create_verb();
 verb dedup_verb();
 verb drop_verb();
@@ -29,6 +30,7 @@ verb plan_verb();
 verb rebuild_verb();
 verb reset_verb();
 verb serve_verb();
+verb stream_verb();
 
 /// Every verb of the program, in the order in which help shows them.
 [[nodiscard]] const std::vector<verb>& all_verbs();

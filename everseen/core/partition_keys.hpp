@@ -25,6 +25,19 @@ namespace everseen::partition_keys {
   return state + ":t:" + std::string(client);
 }
 
+/// By lane, what a job knows of it here (lane_record.hpp).
+[[nodiscard]] inline std::string lane_records(const std::string& state, std::string_view job) {
+  return state + ":j:" + std::string(job);
+}
+
+/// What a job counts by: names and values.
+[[nodiscard]] inline std::string counters(const std::string& state, std::string_view job) {
+  return state + ":c:" + std::string(job);
+}
+
+/// What the fields of a state hash begin with that name the jobs which have such keys.
+inline constexpr std::string_view job_field = "job:";
+
 /// The field of a state hash that counts a segment's keys.
 [[nodiscard]] inline std::string count_field(const segment_id& id) {
   return "keys:" + std::to_string(id.slice) + "." + std::to_string(id.layer);

@@ -156,10 +156,10 @@ header catalogue::read_header(session& with, std::string_view name) const {
 
 reply catalogue::header_of(session& with, std::string_view name) const {
   const std::string key = keys_of(name).header();
-  reply fields =
-      ask_about(with, {key, 0},
-                {"HMGET", key, "spec", "id", "generation", "ready", "ends_at", "next", "next_spec",
-                 "next_ready", "key", "cursor", "place", "servers", "link", "link_until", "linked_by"});
+  reply fields = ask_about(
+      with, {key, 0},
+      {"HMGET", key, "spec", "id", "generation", "ready", "ends_at", "next", "next_spec", "next_ready", "key",
+       "cursor", "place", "servers", "link", "link_until", "linked_by", "jobs"});
   order_.require(name, 0, fields[10], fields[11]);
   return fields;
 }
@@ -252,6 +252,7 @@ header catalogue::decode(std::string_view name, const reply& fields) const {
                 until ? std::optional(event_time(milliseconds(*until))) : std::nullopt};
   }
   h.linked_by = fields[14].text();
+  h.has_jobs = !fields[15].is_nil();
   if (fields[5].is_nil()) return h;
   const auto next = number_in<std::uint64_t>(fields[5].text());
   if (!next) throw damaged_key(key, "has no valid next generation");

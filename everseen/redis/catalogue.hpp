@@ -23,6 +23,7 @@ struct header {
 
   std::optional<predecessor>
       linked{};             ///< the filter to ask first, until some time by the clock of the server
+  bool has_jobs = false;    ///< it has ledgers, so its generation stays
   std::string linked_by{};  ///< the filter that asks this one first, unless it no longer does; empty: none
 };
 

@@ -30,6 +30,7 @@ struct judging {
   /// When adding, names the keys: the same for every attempt, higher than that of any question before.
   std::string sequence{};
   std::span<const digest> digests;
+  std::size_t first = 0;  ///< the place of the first of them in the batch
   /// When adding, the one to write comes last. Empty for a gear that makes segments: it finds them, too.
   std::vector<target> targets;
 };
@@ -63,6 +64,7 @@ struct meaning {
     again,      ///< not done yet: ask once more
     stale,      ///< the partition has changed since it was looked at; nothing was changed
     held,       ///< somebody else holds the partition (lease.hpp) for `left`; nothing was changed
+    claimed,    ///< the lane was claimed further by somebody else, or by this very call before
     gone,       ///< its state, which is the `key`, is not there
     unmade,     ///< of a segment to be published: it is not there, or not as long as it was made
     damaged,    ///< `key` is not what it must be, and `text` says what is wrong

@@ -49,7 +49,18 @@ class key_names {
     return partition_keys::token(state(generation, partition), client);
   }
 
+  /// The jobs of a filter, with their descriptions. On the first server, as the header.
+  [[nodiscard]] std::string jobs(std::uint64_t generation) const { return of_jobs(generation) + "jobs"; }
+  /// By lane, how far a job has settled.
+  [[nodiscard]] std::string checkpoints(std::uint64_t generation, std::string_view job) const {
+    return of_jobs(generation) + "j:" + std::string(job);
+  }
+
  private:
+  [[nodiscard]] std::string of_jobs(std::uint64_t generation) const {
+    return prefix_ + ":{" + filter_ + "/" + std::to_string(generation) + "}:";
+  }
+
   std::string prefix_;
   std::string filter_;
 };

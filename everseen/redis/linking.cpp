@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "everseen/redis/jobs.hpp"
 #include "everseen/redis/upkeep.hpp"
 #include "everseen/store/linking.hpp"
 
@@ -64,6 +65,7 @@ void link(session& with, const catalogue& names, std::string_view older, std::st
   const header old = names.read_header(with, older);
   const header now = names.read_header(with, newer);
   require_own(old, now);
+  require_no_jobs(with, now, "ask an older one first");
   require_linkable(facts_of(with, names, old), facts_of(with, names, now));
   const std::string key = now.live.keys.header();
   const auto end = end_of_link(catalogue::server_time(with, key), life);
@@ -76,7 +78,7 @@ void link(session& with, const catalogue& names, std::string_view older, std::st
   header_fields if_old = as_it_is(old);
   header_fields if_new = as_it_is(now);
   if_old.insert(if_old.end(), {{"link", old_name(old)}, {"linked_by", old.linked_by}});
-  if_new.insert(if_new.end(), {{"link", old_name(now)}, {"linked_by", now.linked_by}});
+  if_new.insert(if_new.end(), {{"link", old_name(now)}, {"linked_by", now.linked_by}, {"jobs", ""}});
   // The older one first: from then on it is not dropped.
   if (!change_header(with, old.live.keys.header(), if_old, {{"linked_by", std::string(newer)}}) ||
       !change_header(with, key, if_new, {{"link", std::string(older)}, {"link_until", until}}))

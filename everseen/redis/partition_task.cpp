@@ -32,7 +32,10 @@ partition_task::partition_task(const remote_filter& f, purpose what, const parti
       second_(std::move(second)),
       in_server_(std::move(in_server)) {
   std::fill(batch_.out.begin(), batch_.out.end(), verdict::unknown);
+  confirmed_ = t.just_looked;
+  just_loaded_ = t.just_looked;
   if (known_) plan();
+  just_loaded_ = false;
 }
 
 tally partition_task::done_so_far() const noexcept {
@@ -75,6 +78,14 @@ bool partition_task::must_go_elsewhere() {
   return detour_ != reason::none;
 }
 
+/// What is remembered may be old.
+void partition_task::look_again() {
+  if (purpose_ == purpose::claim)
+    detour_ = reason::look;
+  else
+    step_ = step::load;
+}
+
 /// Decides what the next call is about: a run of keys that share a slice, or the segment they lack.
 void partition_task::plan() {
   if (must_go_elsewhere()) return;
@@ -88,16 +99,13 @@ void partition_task::plan() {
     count_ = to - from_;
     // A slice only ages, so late by what is known is late; but a reset makes it young again, and nothing is
     // sent that would tell. The reverse the server's epoch decides.
-    if (late && !confirmed_) {
-      step_ = step::load;
-      return;
-    }
+    if (late && !confirmed_) return look_again();
     if (late) {
       std::fill_n(batch_.out.begin() + static_cast<std::ptrdiff_t>(from_), count_, verdict::late);
       from_ = to;
       continue;
     }
-    if (purpose_ == purpose::add && known_->find(slice) == nullptr && !judge().makes_segments())
+    if (purpose_ != purpose::check && known_->find(slice) == nullptr && !judge().makes_segments())
       return begin_growth(slice);
     if (purpose_ == purpose::check && live_segments(slice).empty()) {
       step_ = step::load;
@@ -167,10 +175,11 @@ judging partition_task::ask_about_keys(window::slice_index slice) const {
   judging q;
   q.partition = batch_.partition;
   q.epoch = known_->epoch;
-  q.adding = purpose_ == purpose::add;
+  q.adding = purpose_ != purpose::check;
   if (q.adding) q.sequence = next_sequence();
   q.slice = slice;
   q.digests = batch_.digests.subspan(from_, count_);
+  q.first = from_;
   if (judge().makes_segments()) return q;
   for (const segment_id& id : live_segments(slice))
     q.targets.push_back({id, known_->find(id.slice)->layers[id.layer]});
@@ -246,7 +255,10 @@ bool partition_task::take_exception(const meaning& o) {
     case kind::stale:
       if (++stale_ == max_stale)
         fail(batch_failure::cause::backend, "the partition changes faster than it can be read");
-      step_ = step::load;
+      look_again();
+      break;
+    case kind::claimed:
+      look_again();
       break;
     case kind::held:
       held_ = o.left;
@@ -334,7 +346,8 @@ void partition_task::take_verdicts(const meaning& o) {
                               " keys without growth; create a larger one, or one that grows",
                           {}};
   }
-  if (from_ == batch_.digests.size()) {
+  // What comes behind a claim that is refused must not be claimed before it.
+  if (from_ == batch_.digests.size() || (full_ && purpose_ == purpose::claim)) {
     failure_ = std::move(full_);
     return;
   }

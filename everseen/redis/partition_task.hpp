@@ -29,12 +29,15 @@ inline constexpr std::uint64_t max_string_bytes = partition_keys::max_segment_by
 /// Invariant: the verdicts written so far are final, those of the other keys are `unknown`.
 class partition_task {
  public:
-  enum class purpose : std::uint8_t { add, check };
+  /// A claim adds, by gears that know what is claimed; it never loads the state by itself, since its lane is
+  /// to be read with it.
+  enum class purpose : std::uint8_t { add, check, claim };
 
-  /// What a rebuild asks of a task; see generations.hpp.
+  /// What a rebuild asks of a task, see generations.hpp; and what a claim does.
   struct terms {
     std::uint64_t also_in = 0;    ///< the next generation, if the keys were added to it already
     bool even_if_closed = false;  ///< looks at what was replaced
+    bool just_looked = false;     ///< what the client remembers was read for this very task
   };
   /// Why a task stops before all keys have their verdict: the rest is to be judged on other terms, or
   /// elsewhere.
@@ -43,6 +46,7 @@ class partition_task {
     next,    ///< the partition has another next generation than the terms
     closed,  ///< the partition was replaced
     gone,    ///< its state is not there; failure() takes it for damage
+    look,    ///< of a claim: its state and its lane are to be read again
   };
 
   /// @param known   what the client remembers of the partition; null if nothing
@@ -68,7 +72,7 @@ class partition_task {
 
   /// Whether the next thing to ask may add keys, or tells that they were added.    @pre !done()
   [[nodiscard]] bool adds_next() const noexcept {
-    return purpose_ == purpose::add && (step_ == step::judge || step_ == step::recall);
+    return purpose_ != purpose::check && (step_ == step::judge || step_ == step::recall);
   }
   /// Where all that it asks goes.
   [[nodiscard]] route place() const {
@@ -103,6 +107,7 @@ class partition_task {
   /// The gear that asks about keys now.
   [[nodiscard]] gear& judge() const noexcept;
   bool must_go_elsewhere();
+  void look_again();
   void plan();
   void begin_growth(window::slice_index slice);
   [[nodiscard]] judging ask_about_keys(window::slice_index slice) const;

@@ -6,6 +6,8 @@
 #include "everseen/core/assert.hpp"
 #include "everseen/core/tally_of.hpp"
 #include "everseen/redis/catalogue.hpp"
+#include "everseen/redis/jobs.hpp"
+#include "everseen/redis/redis_ledger.hpp"
 #include "everseen/redis/refusal.hpp"
 #include "everseen/store/unanswered.hpp"
 
@@ -79,6 +81,32 @@ std::string redis_filter::way() const {
     default:
       return "redis, script";
   }
+}
+
+std::unique_ptr<ledger> redis_filter::open_ledger(std::string_view job, std::string_view description) {
+  validate_job_name(job);
+  const auto& gear = pool_->url().gear;
+  if (gear == gear_kind::bitfield || gear == gear_kind::merge)
+    throw parameter_error(
+        "a job needs scripts or the everseen module on the Redis server; open the store without gear=");
+  const session_pool::lease with = pool_->take();
+  std::string kept;
+  if (how_ == access::read) {
+    const auto all = jobs_of(*with, filter_);
+    const auto found = all.find(job);
+    if (found == all.end()) throw no_such_job(filter_.keys.name(), job);
+    kept = found->second;
+  } else {
+    kept = open_job(*with, catalogue(pool_->url()), filter_, job, description);
+  }
+  return std::make_unique<redis_ledger>(pool_, filter_, std::string(job), std::move(kept),
+                                        how_ == access::write);
+}
+
+std::vector<std::string> redis_filter::jobs() const {
+  std::vector<std::string> names;
+  for (const auto& [job, description] : jobs_of(*pool_->take(), filter_)) names.push_back(job);
+  return names;
 }
 
 void redis_filter::wait_with(std::shared_ptr<patience> p) {

@@ -39,6 +39,11 @@ class redis_filter final : public stored_filter {
   /// servers remember their answers for a day.
   void wait_with(std::shared_ptr<patience> p) override;
   [[nodiscard]] std::string way() const override;
+  /// By scripts or the module, so not with the gears that a URL may ask for instead. Of a filter that was
+  /// opened for reading only a job that is there, to be read.
+  [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
+                                                    std::string_view description) override;
+  [[nodiscard]] std::vector<std::string> jobs() const override;
 
  private:
   batch_result run(std::span<const partition_batch> batches, partition_task::purpose what) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "everseen/redis/fence.hpp"
+#include "everseen/redis/jobs.hpp"
 #include "everseen/redis/redis_filter.hpp"
 #include "everseen/redis/refusal.hpp"
 #include "everseen/redis/upkeep.hpp"
@@ -75,6 +76,7 @@ redis_rebuild::~redis_rebuild() {
 
 void redis_rebuild::begin(std::span<const partition_state> base) {
   header h = catalogue_.read_header(*with_, live_.keys.name());
+  require_no_jobs(*with_, h, "be rebuilt");
   finish_rebuild(*with_, catalogue_, h);
   live_ = h.live;
   base_.assign(base.begin(), base.end());
@@ -85,6 +87,7 @@ void redis_rebuild::begin(std::span<const partition_state> base) {
                      {{"generation", std::to_string(live_.generation)},
                       {"ready", std::string(ready)},
                       {"next", before},
+                      {"jobs", ""},
                       {"next_ready", ""}},
                      {{"next", std::to_string(next_.generation)}, {"next_spec", spec_text(next_.spec)}}))
     throw replaced(live_);

@@ -7,6 +7,7 @@
 
 #include "everseen/redis/fence.hpp"
 #include "everseen/redis/header.hpp"
+#include "everseen/redis/jobs.hpp"
 #include "everseen/redis/linking.hpp"
 #include "everseen/redis/module_gear.hpp"
 #include "everseen/redis/planning.hpp"
@@ -284,6 +285,7 @@ void redis_store::drop(std::string_view name) {
       require_unlinked(*with, catalogue_, h);
       hide_header(*with, header, generation);
       if (!h.attached) unlink_partitions(*with, h.live);
+      if (h.has_jobs) unlink_jobs(*with, h.live);
       if (h.next) unlink_partitions(*with, *h.next);
     }
   } catch (const format_error&) {
@@ -299,6 +301,7 @@ void redis_store::reset(std::string_view name) {
   const session_pool::lease with = pool_->take();
   header h = catalogue_.read_header(*with, name);
   if (h.attached) throw attached_is_not_ours(name, "let that program empty it, or delete its key by hand");
+  require_no_jobs(*with, h, "be reset");
   finish_rebuild(*with, catalogue_, h);
   if (h.next) give_up_rebuild(*with, h.live, *h.next);
   for (std::uint32_t p = 0; p < h.live.spec.partitions; ++p) empty_partition(*with, h.live, p);

@@ -29,7 +29,6 @@ request script_gear::call(const script& s, std::uint32_t partition, const std::v
   return {{keys.front(), partition}, encode(words), 1, true};
 }
 
-/// What all scripts may answer instead of doing something.
 meaning script_gear::understand(std::uint32_t partition, const answer& a) {
   if (!a) return {kind::lost, a.error().message};
   const reply& r = a->back();
@@ -83,6 +82,10 @@ request script_gear::judge(const judging& q) {
 
 meaning script_gear::judged(const judging& q, const answer& a) {
   meaning o = understand(q.partition, a);
+  return verdicts_in(q, a, std::move(o));
+}
+
+meaning script_gear::verdicts_in(const judging& q, const answer& a, meaning o) const {
   if (o.what != kind::done) return o;
   if (const auto number = scripts::damaged_segment(o.text, q.targets.size()))
     return wrong_segment(filter_.keys.segment(filter_.generation, q.targets[*number - 1].id));

@@ -11,7 +11,7 @@ namespace everseen::redis {
 /// One script call a batch: atomic as a whole. A batch carries a sequence number under which the server
 /// remembers its answer, so that it may be sent again after an outage, or asked for when it was judged by the
 /// module, which has the same memory.
-class script_gear final : public gear {
+class script_gear : public gear {
  public:
   script_gear(const remote_filter& f, std::string_view client) : filter_(f), client_(client) {}
 
@@ -25,12 +25,18 @@ class script_gear final : public gear {
   request publish(const publication& p) override;
   meaning published(const publication& p, const answer& a) override;
 
- private:
+ protected:
+  /// A call of a script about a partition, whose state is the first key.
   [[nodiscard]] request call(const script& s, std::uint32_t partition, const std::vector<std::string>& keys,
                              const std::vector<std::string>& arguments) const;
+  /// What all scripts may answer instead of doing something.
   meaning understand(std::uint32_t partition, const answer& a);
+  /// The verdicts of a script that judges, or what it says instead.
+  [[nodiscard]] meaning verdicts_in(const judging& q, const answer& a, meaning o) const;
 
   const remote_filter& filter_;
+
+ private:
   std::string client_;
   bool with_text_ = false;  // the server does not know the script yet
 };

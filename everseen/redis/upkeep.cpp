@@ -187,8 +187,13 @@ void unlink_partition(session& with, const remote_filter& f, std::uint32_t parti
   try {
     const reply fields = ask_about(with, {state, partition}, {"HKEYS", state});
     for (std::size_t i = 0; i < fields.size(); ++i)
-      if (const std::string_view field = fields[i].text(); field.starts_with(counts))
+      if (const std::string_view field = fields[i].text(); field.starts_with(counts)) {
         keys.push_back(state + ":" + std::string(field.substr(counts.size())));
+      } else if (field.starts_with(partition_keys::job_field)) {
+        const std::string_view job = field.substr(partition_keys::job_field.size());
+        keys.push_back(partition_keys::lane_records(state, job));
+        keys.push_back(partition_keys::counters(state, job));
+      }
   } catch (const format_error&) {
     // Of another type: it goes, and names nothing else.
   }

@@ -6,6 +6,9 @@
 #include <thread>
 
 #include "everseen/core/assert.hpp"
+#include "everseen/store/claim_verdicts.hpp"
+#include "everseen/store/claims.hpp"
+#include "everseen/store/embedded_ledger.hpp"
 
 namespace everseen {
 
@@ -61,6 +64,89 @@ void embedded_filter::visit_segments(std::uint32_t partition, const segment_visi
       const segment_id id = {partition, slice.index, layer};
       visit(id, slice.layers[layer], {place_.at(id), slice.layers[layer].shape.bytes});
     }
+}
+
+std::unique_ptr<ledger> embedded_filter::open_ledger(std::string_view job, std::string_view description) {
+  validate_job_name(job);
+  const std::scoped_lock alone(jobs_lock_);
+  auto found = jobs_.find(job);
+  if (found == jobs_.end()) found = jobs_.emplace(std::string(job), make_job(job, description)).first;
+  return std::make_unique<embedded_ledger>(*this, found->second);
+}
+
+std::vector<std::string> embedded_filter::jobs() const {
+  const std::scoped_lock alone(jobs_lock_);
+  std::vector<std::string> names;
+  for (const auto& [name, job] : jobs_) names.push_back(name);
+  return names;
+}
+
+std::shared_ptr<job_memory> embedded_filter::make_job(std::string_view /*name*/,
+                                                      std::string_view description) {
+  return std::make_shared<job_memory>(std::string(description));
+}
+
+batch_result embedded_filter::claim(job_memory& job, const origin& from,
+                                    std::span<const claim_batch> batches) {
+  std::optional<batch_failure> failure;
+  for (const claim_batch& batch : batches) {
+    guarded& target = *partitions_[batch.keys.partition];
+    const std::scoped_lock alone(target.lock);
+    auto one = claim_in(target.logic, job, from, batch);
+    if (one && (!failure || !failure->ends_batch())) failure = std::move(one);
+  }
+  return claims_result(batches, std::move(failure));
+}
+
+/// What was put down is as good as done: its keys are added again whenever its events come again, as whoever
+/// put it down may have died before he added them.
+std::optional<batch_failure> embedded_filter::claim_in(partition& logic, job_memory& job, const origin& from,
+                                                       claim_batch batch) {
+  const claim_batch all = batch;
+  lane_record& record = job.lane(from.source, spec_.partitions)[batch.keys.partition];
+  answer_replays(batch, record, [&](event_time t) {
+    const auto& slices = logic.state().slices;
+    return spec_.window && !slices.empty() &&
+           window::slice_at(*spec_.window, t) < window::oldest_live(*spec_.window, slices.back().index);
+  });
+  const std::size_t replayed = all.positions.size() - batch.positions.size();
+  claim_reach reach = foretell(logic, spec_, batch);
+  if (reach.judged > 0) {
+    const job_memory::step step = {batch.keys.partition, from.source, from.settled,
+                                   batch.positions.first(reach.judged), batch.keys.out.first(reach.judged)};
+    try {
+      job.note_step(step);
+    } catch (const error&) {
+      std::ranges::fill(batch.keys.out, verdict::unknown);
+      return batch_failure::from_current_exception();
+    }
+    take_step(record, step);
+  }
+  if (auto failure = add_fresh(logic, all, replayed + reach.judged)) return failure;
+  return std::move(reach.full);
+}
+
+/// Adds the keys of those of the first events that are fresh. Where that fails all from the first on that was
+/// not added are without an answer, though they are put down: they get it when they come again.
+std::optional<batch_failure> embedded_filter::add_fresh(partition& logic, const claim_batch& of,
+                                                        std::size_t events) {
+  std::vector<digest> digests;
+  std::vector<event_time> times;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < events; ++i) {
+    if (of.keys.out[i] != verdict::fresh) continue;
+    digests.push_back(of.keys.digests[i]);
+    if (spec_.window) times.push_back(of.keys.times[of.keys.times.size() == 1 ? 0 : i]);
+    places.push_back(i);
+  }
+  std::vector<verdict> ignored(digests.size());
+  const batch_result added = logic.add({of.keys.partition, digests, times, ignored});
+  if (added) return {};
+  const auto first = std::ranges::find(ignored, verdict::unknown);
+  if (first == ignored.end()) return added.error();
+  const std::size_t from = places[static_cast<std::size_t>(first - ignored.begin())];
+  std::fill(of.keys.out.begin() + static_cast<std::ptrdiff_t>(from), of.keys.out.end(), verdict::unknown);
+  return added.error();
 }
 
 void embedded_filter::forget() {

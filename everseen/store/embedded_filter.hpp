@@ -1,12 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "everseen/core/partition.hpp"
+#include "everseen/store/job_memory.hpp"
 #include "everseen/store/store.hpp"
 
 namespace everseen {
@@ -26,10 +31,25 @@ class embedded_filter : public stored_filter {
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
 
+  std::unique_ptr<ledger> open_ledger(std::string_view job, std::string_view description) override;
+  [[nodiscard]] std::vector<std::string> jobs() const override;
+  /// One step of each partition: foretells the verdicts, has them put down, and adds the keys.
+  /// @pre the job's lock is held    @return as ledger::claim
+  virtual batch_result claim(job_memory& job, const origin& from, std::span<const claim_batch> batches);
+
   /// Forgets every key, partition by partition.
   void forget();
 
+ protected:
+  /// The memory of a job that is opened for the first time by this process.
+  [[nodiscard]] virtual std::shared_ptr<job_memory> make_job(std::string_view name,
+                                                             std::string_view description);
+
  private:
+  std::optional<batch_failure> claim_in(partition& logic, job_memory& job, const origin& from,
+                                        claim_batch batch);
+  std::optional<batch_failure> add_fresh(partition& logic, const claim_batch& of, std::size_t events);
+
   struct alignas(64) guarded {  // a line each: neighbours' locks must not share one
     mutable std::shared_mutex lock;
     partition logic;
@@ -40,6 +60,8 @@ class embedded_filter : public stored_filter {
   const spec spec_;
   segments& place_;
   std::vector<std::unique_ptr<guarded>> partitions_;
+  mutable std::mutex jobs_lock_;  // guards what follows
+  std::map<std::string, std::shared_ptr<job_memory>, std::less<>> jobs_{};
 };
 
 }  // namespace everseen

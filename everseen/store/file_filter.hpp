@@ -34,11 +34,19 @@ class file_writer final : private writer_files, public embedded_filter {
   /// the keys keep their verdicts and the failure says that a power loss may take them back.
   batch_result add(std::span<const partition_batch> batches) override;
   void sync() override { bits->sync(); }
+  [[nodiscard]] std::vector<std::string> jobs() const override;
+  /// Under sync_policy::always, what is put down is on the disk before a key is added.
+  batch_result claim(job_memory& job, const origin& from, std::span<const claim_batch> batches) override;
+
+ protected:
+  std::shared_ptr<job_memory> make_job(std::string_view name, std::string_view description) override;
 
  private:
-  file_writer(writer_files files, sync_policy policy);
+  file_writer(disk& on, std::filesystem::path filter_directory, writer_files files, sync_policy policy);
   void sync_every_second();
 
+  disk& disk_;
+  const std::filesystem::path directory_;
   const sync_policy policy_;
   std::mutex closing_lock_;
   std::condition_variable closing_changed_;
@@ -62,6 +70,7 @@ class file_reader final : public stored_filter {
   batch_result check(std::span<const partition_batch> batches) const override;
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
+  [[nodiscard]] std::vector<std::string> jobs() const override;
   void sync() override {}  // it has nothing that the writer has not
 
  private:

@@ -2,6 +2,7 @@
 
 #include "everseen/store/damage.hpp"
 #include "everseen/store/file_filter.hpp"
+#include "everseen/store/file_job.hpp"
 #include "everseen/store/unanswered.hpp"
 
 namespace everseen {
@@ -49,6 +50,10 @@ file_reader::file_reader(disk& on, std::filesystem::path filter_directory)
       spec_(view_->get_spec()) {}
 
 file_reader::~file_reader() = default;
+
+std::vector<std::string> file_reader::jobs() const {
+  return jobs_in(directory_);
+}
 
 batch_result file_reader::add(std::span<const partition_batch> batches) {
   return unanswered(batches, batch_failure::cause::storage,

@@ -6,6 +6,7 @@
 
 #include "everseen/store/damage.hpp"
 #include "everseen/store/file_filter.hpp"
+#include "everseen/store/file_job.hpp"
 #include "everseen/store/file_rebuild.hpp"
 #include "everseen/store/linking.hpp"
 #include "everseen/store/segment_file.hpp"
@@ -125,6 +126,7 @@ std::shared_ptr<stored_filter> file_store::open_alone(std::string_view name, acc
 
 void file_store::link(std::string_view older, std::string_view newer,
                       std::optional<std::chrono::milliseconds> life) {
+  require_no_jobs(newer, jobs_in(directory_of(newer)), "ask an older one first");
   links_.link(older, newer, life);
 }
 
@@ -165,6 +167,7 @@ void file_store::reset(std::string_view name) {
   const std::filesystem::path directory = directory_of(name);
   if (!is_filter(directory)) throw no_such_filter(name);
   const lock_file lock = lock_to_write(name);
+  require_no_jobs(name, jobs_in(directory), "be reset");
   const auto before = read_manifest::from(directory);
   if (!before) throw damaged(directory / manifest_name, "is missing");
   // With an id of its own, so that no reader takes a new segment for the old one of the same name.
@@ -184,7 +187,9 @@ std::unique_ptr<store::rebuild> file_store::begin_rebuild(std::string_view name,
   if (!is_filter(directory_of(name))) throw no_such_filter(name);
   if (!base.empty())
     throw parameter_error("a filter in files cannot be rebuilt from a copy; drop it and import the copy");
-  return std::make_unique<file_rebuild>(disk_, directory_, name, lock_to_write(name), policy_, s);
+  lock_file lock = lock_to_write(name);
+  require_no_jobs(name, jobs_in(directory_of(name)), "be rebuilt");
+  return std::make_unique<file_rebuild>(disk_, directory_, name, std::move(lock), policy_, s);
 }
 
 std::unique_ptr<store::restore> file_store::begin_restore(std::string_view name, const spec& s) {

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "everseen/store/claims.hpp"
 #include "everseen/store/damage.hpp"
 #include "everseen/store/file_filter.hpp"
+#include "everseen/store/file_job.hpp"
 #include "everseen/store/unanswered.hpp"
 
 namespace everseen {
@@ -21,11 +23,14 @@ writer_files open_files(disk& on, const std::filesystem::path& filter_directory,
 
 file_writer::file_writer(disk& on, const std::filesystem::path& filter_directory, lock_file exclusive,
                          sync_policy policy)
-    : file_writer(open_files(on, filter_directory, std::move(exclusive)), policy) {}
+    : file_writer(on, filter_directory, open_files(on, filter_directory, std::move(exclusive)), policy) {}
 
-file_writer::file_writer(writer_files files, sync_policy policy)
+file_writer::file_writer(disk& on, std::filesystem::path filter_directory, writer_files files,
+                         sync_policy policy)
     : writer_files(std::move(files)),
       embedded_filter(bits->get_spec(), *bits, bits->states()),
+      disk_(on),
+      directory_(std::move(filter_directory)),
       policy_(policy) {
   if (policy_ == sync_policy::interval) syncer_ = std::thread([this] { sync_every_second(); });
 }
@@ -56,6 +61,32 @@ batch_result file_writer::add(std::span<const partition_batch> batches) {
   if (policy_ != sync_policy::always) return result;
   try {
     // Even when nothing was fresh: a key may be seen because another thread adds it, not synced yet.
+    bits->sync();
+  } catch (...) {
+    batch_failure why = batch_failure::from_current_exception();
+    why.done = result ? *result : result.error().done;
+    return tl::unexpected(std::move(why));
+  }
+  return result;
+}
+
+std::vector<std::string> file_writer::jobs() const {
+  return jobs_in(directory_);
+}
+
+std::shared_ptr<job_memory> file_writer::make_job(std::string_view name, std::string_view description) {
+  return file_job::open(disk_, directory_, name, description, policy_);
+}
+
+batch_result file_writer::claim(job_memory& job, const origin& from, std::span<const claim_batch> batches) {
+  try {
+    bits->check_usable();
+  } catch (const storage_error&) {
+    return claims_result(batches, batch_failure::from_current_exception());
+  }
+  batch_result result = embedded_filter::claim(job, from, batches);
+  if (policy_ != sync_policy::always) return result;
+  try {
     bits->sync();
   } catch (...) {
     batch_failure why = batch_failure::from_current_exception();

@@ -53,6 +53,12 @@ linked_filter::linked_filter(std::string name, std::shared_ptr<stored_filter> ne
       now_(std::move(now)),
       hash_of_older_(older_->get_spec().hash, older_->get_spec().seed, older_->get_spec().foreign.funnel) {}
 
+std::unique_ptr<ledger> linked_filter::open_ledger(std::string_view job, std::string_view /*description*/) {
+  throw parameter_error("'" + name_ + "' asks '" + who_.name + "' first, and the job '" + std::string(job) +
+                        "' needs a filter that judges alone; unlink it: everseen link --off " + name_ +
+                        ", or give the job a filter of its own");
+}
+
 std::optional<predecessor> linked_filter::asks_first() const {
   if (is_over()) return std::nullopt;
   return who_;

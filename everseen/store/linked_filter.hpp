@@ -46,6 +46,9 @@ class linked_filter final : public stored_filter {
   void wait_with(std::shared_ptr<patience> p) override;
   [[nodiscard]] std::string way() const override { return newer_->way(); }
   [[nodiscard]] std::optional<predecessor> asks_first() const override;
+  /// @throws parameter_error  always: a job needs a filter that judges alone
+  [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
+                                                    std::string_view description) override;
   /// The one that is asked first, though its time may be over.
   [[nodiscard]] const stored_filter& older() const noexcept { return *older_; }
 

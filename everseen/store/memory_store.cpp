@@ -82,6 +82,7 @@ void memory_store::link(std::string_view older, std::string_view newer,
   const std::scoped_lock alone(shelf_->lock);
   const event_time now = now_();
   require_linkable(shelf_->facts_of(older, now), shelf_->facts_of(newer, now));
+  require_no_jobs(newer, shelf_->at(newer).filter->jobs(), "ask an older one first");
   shelf_->at(newer).older = {std::string(older), end_of_link(now, life)};
 }
 
@@ -124,6 +125,7 @@ void memory_store::reset(std::string_view name) {
     const std::scoped_lock alone(shelf_->lock);
     filter = shelf_->at(name).filter;
   }
+  require_no_jobs(name, filter->jobs(), "be reset");
   filter->forget();
 }
 

@@ -14,10 +14,41 @@ name_taken filter_exists(std::string_view name) {
                     "' exists already; choose another name, or drop it first");
 }
 
+parameter_error no_such_job(std::string_view filter, std::string_view job) {
+  return parameter_error("the filter '" + std::string(filter) + "' has no job named '" + std::string(job) +
+                         "'; open the filter for writing to begin one");
+}
+
+void require_no_jobs(std::string_view filter, std::span<const std::string> jobs, std::string_view what) {
+  if (jobs.empty()) return;
+  std::string names;
+  for (const std::string& job : jobs) names += (names.empty() ? "" : ", ") + job;
+  throw parameter_error(
+      "'" + std::string(filter) + "' has jobs (" + names + ") and cannot " + std::string(what) +
+      ": what they were told of their events must stay true. Create another filter for what "
+      "is to come, or drop this one when its jobs are done");
+}
+
+void validate_job_name(std::string_view job) {
+  try {
+    validate_filter_name(job);
+  } catch (const parameter_error& e) {
+    throw parameter_error("the job '" + std::string(job) +
+                          "' cannot be named so, as jobs are named like filters: " + e.what());
+  }
+}
+
 std::shared_ptr<stored_filter> store::create_expiring(std::string_view name, const spec& /*s*/,
                                                       std::chrono::milliseconds /*life*/) {
   throw parameter_error("'" + std::string(name) +
                         "' cannot expire: only filters on Redis do. Give a window to forget keys by age");
+}
+
+std::unique_ptr<ledger> stored_filter::open_ledger(std::string_view job, std::string_view /*description*/) {
+  throw parameter_error(
+      "the job '" + std::string(job) +
+      "' cannot be kept here: this filter remembers keys and no jobs; give the job a filter "
+      "of everseen's own, in a store of its own kind");
 }
 
 void store::link(std::string_view /*older*/, std::string_view newer,

@@ -15,6 +15,7 @@
 #include "everseen/core/partition.hpp"
 #include "everseen/core/predecessor.hpp"
 #include "everseen/core/spec.hpp"
+#include "everseen/store/ledger.hpp"
 #include "everseen/store/patience.hpp"
 
 namespace everseen {
@@ -72,6 +73,20 @@ class stored_filter {
 
   /// The older filter that is asked before this one, as long as it is; nothing: none.
   [[nodiscard]] virtual std::optional<predecessor> asks_first() const { return {}; }
+
+  /// The ledger of a job by its name, which is made if there is none, with this description.
+  ///
+  /// As long as a filter has a ledger it cannot be rebuilt, reset or given an older one to ask: what a job
+  /// was told must stay true. The filter must outlive what this returns.
+  /// @param job  as a filter is named
+  /// @throws parameter_error  this store keeps no ledgers, the filter is another program's, or the name is
+  /// none
+  /// @throws storage_error, backend_error, format_error
+  [[nodiscard]] virtual std::unique_ptr<ledger> open_ledger(std::string_view job,
+                                                            std::string_view description);
+
+  /// The names of its jobs, ascending.
+  [[nodiscard]] virtual std::vector<std::string> jobs() const { return {}; }
 
   /// By which way batches reach the bits, for people to read, as in "redis, script"; empty where the bits are
   /// in this machine.
@@ -190,6 +205,12 @@ class store {
 /// What every store says in the same words.
 [[nodiscard]] no_filter no_such_filter(std::string_view name);
 [[nodiscard]] name_taken filter_exists(std::string_view name);
+[[nodiscard]] parameter_error no_such_job(std::string_view filter, std::string_view job);
+/// @param what  that cannot be done with a filter as long as it has jobs, as in "be reset"
+/// @throws parameter_error  it has some
+void require_no_jobs(std::string_view filter, std::span<const std::string> jobs, std::string_view what);
+/// @throws parameter_error  a filter could not have the name either
+void validate_job_name(std::string_view job);
 
 /// Puts a restored layer into its place in a partition's state, whatever the order of arrival.
 /// @throws format_error  a layer of this slice arrives twice, or before the ones below it

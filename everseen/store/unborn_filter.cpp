@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "everseen/store/file_job.hpp"
 #include "everseen/store/file_links.hpp"
 #include "everseen/store/store.hpp"
 
@@ -58,8 +59,12 @@ int remove_own_files(const std::filesystem::path& directory) noexcept try {
     if (is_segment_name(at->path().filename().native())) own.push_back(at->path());
   for (const char* name : {manifest_name, new_manifest_name, link_name, new_link_name})
     own.push_back(directory / name);
+  const std::filesystem::path jobs = directory / jobs_name;
+  for (std::filesystem::directory_iterator at(jobs, code), end; !code && at != end; at.increment(code))
+    own.push_back(at->path());
   for (const auto& path : own) ::unlink(path.c_str());
   ::rmdir(segments.c_str());
+  ::rmdir(jobs.c_str());
   ::unlink((directory / lock_name).c_str());
   return ::rmdir(directory.c_str()) == 0 || errno == ENOENT ? 0 : errno;
 } catch (const std::bad_alloc&) {

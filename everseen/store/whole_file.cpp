@@ -13,15 +13,6 @@ namespace everseen {
 
 namespace {
 
-void write_all(int file, std::span<const std::byte> bytes, const std::filesystem::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw disk_error("write", path, errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-}
-
 void write_beside(disk& on, const std::filesystem::path& path, std::span<const std::byte> bytes) {
   const descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!file) throw disk_error("create", path, errno);
@@ -31,6 +22,15 @@ void write_beside(disk& on, const std::filesystem::path& path, std::span<const s
 }
 
 }  // namespace
+
+void write_all(int file, std::span<const std::byte> bytes, const std::filesystem::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw disk_error("write", path, errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
 
 std::vector<std::byte> read_whole(const descriptor& file, const std::filesystem::path& path,
                                   std::uint64_t most) {

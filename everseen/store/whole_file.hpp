@@ -18,6 +18,9 @@ namespace everseen {
 [[nodiscard]] std::vector<std::byte> read_whole(const descriptor& file, const std::filesystem::path& path,
                                                 std::uint64_t most);
 
+/// All of the bytes, where the file is at now.    @throws storage_error
+void write_all(int file, std::span<const std::byte> bytes, const std::filesystem::path& path);
+
 /// Writes the file beside, as `path`.new, synced, and renames it into place. What is there afterwards is the
 /// old one or the new one; for certain the new one once the directory is synced, too.
 /// @throws storage_error  the old one is still there

@@ -6,42 +6,12 @@
 
 #include "everseen/core/error.hpp"
 #include "everseen/stream/block_reader.hpp"
+#include "everseen/stream/json_text.hpp"
 
 namespace everseen {
 
 static_assert(block_reader::padding >= simdjson::SIMDJSON_PADDING);
 
-namespace {
-
-// The parser hands out the text of numbers and literals as it stands, up to what follows them: 12a, nul.
-
-bool is_literal(std::string_view text) noexcept {
-  return text == "true" || text == "false" || text == "null";
-}
-
-/// Whether the text is a number as RFC 8259 has them, of any length.
-bool is_number(std::string_view text) noexcept {
-  const auto accept = [&](std::string_view any) {
-    const bool found = !text.empty() && any.find(text.front()) != std::string_view::npos;
-    if (found) text.remove_prefix(1);
-    return found;
-  };
-  const auto digits = [&] {
-    const std::size_t before = text.size();
-    while (accept("0123456789")) continue;
-    return text.size() < before;
-  };
-  accept("-");
-  if (!accept("0") && !digits()) return false;
-  if (accept(".") && !digits()) return false;
-  if (accept("eE")) {
-    accept("+-");
-    if (!digits()) return false;
-  }
-  return text.empty();
-}
-
-/// @throws parameter_error  the rule can never match
 void validate(const field_rule& rule) {
   if (rule.how == field_rule::kind::delimited && rule.number == 0)
     throw parameter_error("there is no field 0; fields are counted from 1");
@@ -56,8 +26,6 @@ void validate(const field_rule& rule) {
         "' is not a JSON pointer; it begins with a slash, as in /user/id, and ~ is written ~0");
 }
 
-}  // namespace
-
 struct record_rule::json_parser {
   simdjson::ondemand::parser parser;
 
@@ -68,50 +36,10 @@ struct record_rule::json_parser {
     simdjson::ondemand::value value;
     const auto length = record.size() + simdjson::SIMDJSON_PADDING;
     if (const auto fault = parser.iterate(record.data(), record.size(), length).get(document))
-      return tl::unexpected(fault_of(fault, record));
+      return tl::unexpected(json_fault(fault, record));
     if (const auto fault = document.at_pointer(pointer).get(value))
-      return tl::unexpected(fault_of(fault, record));
-    return text_of(value);
-  }
-
- private:
-  static record_fault fault_of(simdjson::error_code code, std::string_view record) noexcept {
-    switch (code) {
-      case simdjson::NO_SUCH_FIELD:
-      case simdjson::INDEX_OUT_OF_BOUNDS:
-        return record_fault::no_key;
-      case simdjson::INCORRECT_TYPE:
-      case simdjson::INVALID_JSON_POINTER:  // valid it is; but not for a number or a string
-        return record_fault::other_shape;
-      case simdjson::UTF8_ERROR:
-        return record_fault::not_utf8;
-      default:
-        return record.starts_with("\xef\xbb\xbf") ? record_fault::byte_order_mark : record_fault::not_json;
-    }
-  }
-
-  static found text_of(simdjson::ondemand::value value) {
-    const tl::unexpected<record_fault> damaged(record_fault::not_json);
-    simdjson::ondemand::json_type type;
-    if (value.type().get(type) != simdjson::SUCCESS) return damaged;
-    std::string_view text;
-    switch (type) {
-      case simdjson::ondemand::json_type::string:
-        if (value.get_string().get(text) != simdjson::SUCCESS) return damaged;
-        return text;
-      case simdjson::ondemand::json_type::array:
-      case simdjson::ondemand::json_type::object:
-        if (simdjson::to_json_string(value).get(text) != simdjson::SUCCESS) return damaged;
-        return text;
-      default:
-        break;
-    }
-    text = value.raw_json_token();
-    while (!text.empty() &&
-           (text.back() == ' ' || text.back() == '\r' || text.back() == '\t' || text.back() == '\n'))
-      text.remove_suffix(1);
-    if (!is_literal(text) && !is_number(text)) return damaged;
-    return text;
+      return tl::unexpected(json_fault(fault, record));
+    return json_text(value);
   }
 };
 
@@ -149,7 +77,7 @@ record_rule::found record_rule::time_text(std::string_view record) {
   found text = value(*time_, record);
   if (!text && text.error() == record_fault::no_key) return tl::unexpected(record_fault::no_time);
   const bool is_json = time_->how == field_rule::kind::json;
-  if (text && is_json && (is_literal(*text) || text->starts_with('{') || text->starts_with('[')))
+  if (text && is_json && (is_json_literal(*text) || text->starts_with('{') || text->starts_with('[')))
     return tl::unexpected(record_fault::time_of_no_type);
   return text;
 }
@@ -176,6 +104,8 @@ std::string_view to_string(record_fault fault) noexcept {
       return "has a time too far ahead of the clock (see --max-ahead)";
     case record_fault::unfit_key:
       return "has a key that the filter's funnel cannot take (see everseen info)";
+    case record_fault::long_value:
+      return "has a value of more than 1024 bytes to be counted by";
   }
   return "has no key";
 }

@@ -25,6 +25,9 @@ struct field_rule {
   std::string pointer{};
 };
 
+/// @throws parameter_error  the rule can never match: field 0, or a pointer that is none
+void validate(const field_rule& rule);
+
 /// Why a record has no key or no time.
 enum class record_fault : std::uint8_t {
   not_json,
@@ -37,6 +40,7 @@ enum class record_fault : std::uint8_t {
   unreadable_time,
   time_ahead,  ///< of the clock, by more than is believed
   unfit_key,   ///< the funnel of a filter of another system cannot take it
+  long_value,  ///< too many bytes for the name of a counter
 };
 
 /// What is wrong with a record that ..., as in "has no key".

@@ -2,6 +2,7 @@
 
 #include "test/filter/any_store_suite.hpp"
 #include "test/filter/foreign_suite.hpp"
+#include "test/filter/ledger_suite.hpp"
 #include "test/filter/link_suite.hpp"
 
 namespace everseen::any_store {
@@ -16,6 +17,7 @@ const kind kinds[] = {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyStore, testing::ValuesIn(kinds), name_of_kind);
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyStoreLinks, testing::ValuesIn(kinds), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(Kinds, AnyLedger, testing::ValuesIn(kinds), name_of_kind);
 
 }  // namespace
 }  // namespace everseen::any_store

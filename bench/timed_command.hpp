@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+namespace everseen::bench {
+
+struct run_result {
+  double seconds = 0;
+  double cpu_seconds = 0;
+  double peak_megabytes = 0;
+};
+
+/// Runs a shell command and waits for it. Its memory is measured by time(1): what wait4 says of a child
+/// includes the memory of this process, from which it was forked.
+run_result run(const std::string& command);
+
+}  // namespace everseen::bench

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "everseen/store/ledger.hpp"
+
+namespace everseen::cli {
+
+class printer;
+
+/// What is wanted of a job's counters.
+struct count_query {
+  std::vector<std::string> by;  ///< names of dimensions; none: all those of the set
+  /// Only counters whose dimension has this value.
+  std::vector<std::pair<std::string, std::string>> where;
+};
+
+/// A job's counts, summed over partitions and over the dimensions that are not asked for; rows ascend by
+/// their values.
+struct count_table {
+  std::vector<std::string> columns;
+  std::map<std::vector<std::string>, std::int64_t> rows;
+};
+
+/// Takes the first set that has all the dimensions of the query, or of several the one with the fewest.
+/// @throws parameter_error  the job has no counts, or no set has these dimensions: the message names all
+/// @throws format_error     the counters are not those of everseen stream    @throws as visit_counters
+[[nodiscard]] count_table count(const ledger& book, const count_query& query);
+
+void print_table(const count_table& counts, printer& out);
+void print_json(const count_table& counts, printer& out);
+void print_csv(const count_table& counts, printer& out);
+
+}  // namespace everseen::cli

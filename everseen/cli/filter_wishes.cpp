@@ -1,0 +1,30 @@
+#include "everseen/cli/filter_wishes.hpp"
+
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "everseen/core/error.hpp"
+#include "everseen/text/numbers.hpp"
+
+namespace everseen::cli {
+
+void must_agree(const filter_wishes& given, const filter& f) {
+  const spec& s = f.get_spec();
+  const auto differs = [&](std::string_view option, const auto& has) {
+    throw parameter_error(
+        fmt::format("{} does not fit the filter '{}', which was created with {}; leave it out, or use "
+                    "another --filter",
+                    option, f.name(), has));
+  };
+  if (given.error_rate && *given.error_rate != s.error_rate) differs("--error-rate", s.error_rate);
+  if (given.capacity && *given.capacity != s.capacity) differs("--capacity", s.capacity);
+  if (given.hash && *given.hash != s.hash) differs("--hash", to_string(s.hash));
+  if (given.window && (!s.window || s.window->width != *given.window))
+    differs("--window", s.window ? format_duration(s.window->width) : "none");
+  if (given.slices && (!s.window || s.window->slices != *given.slices))
+    differs("--slices", s.window ? std::to_string(s.window->slices) : "none");
+}
+
+}  // namespace everseen::cli

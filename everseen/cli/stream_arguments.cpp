@@ -1,0 +1,152 @@
+#include "everseen/cli/stream_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include "everseen/cli/dimensions.hpp"
+#include "everseen/cli/options.hpp"
+#include "everseen/cli/record_options.hpp"
+#include "everseen/cli/repeated_option.hpp"
+#include "everseen/core/error.hpp"
+#include "everseen/core/sizing.hpp"
+#include "everseen/everseen.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+void declare_ends(CLI::App& app, stream_arguments& given) {
+  add_text(app, "--from", given.from,
+           {"SOURCE",
+            "where events come from: a file, - for standard input, kafka://HOST:PORT/TOPIC?group=GROUP, or "
+            "redis-stream:STREAM?group=GROUP"});
+  add_text(app, "--to", given.to,
+           {"SINK",
+            "where fresh events go: counts, a file, - for standard output, kafka://HOST:PORT/TOPIC, or "
+            "redis-stream:STREAM",
+            "counts"});
+  add_text(
+      app, "--job", given.job,
+      {"JOB", "the name under which the filter remembers how far this job is", std::string(default_job)});
+  add_switch(app, "--follow", given.follow, "wait at the end of a file for what is appended");
+  add_switch(app, "-z,--zero", given.zero, "records end with a NUL byte instead of a newline");
+}
+
+void declare_filter(CLI::App& app, stream_arguments& given) {
+  add_text(app, "--filter", given.filter_name,
+           {"NAME", "the filter that remembers the keys; created if there is none"});
+  add_store_option(app, given.store);
+  add_rate(app, "--error-rate", given.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
+           {"RATE", "the share of new events that may be taken for repeats by mistake", "1e-6"});
+  add_count(app, "--capacity", given.capacity, {1, max_capacity},
+            {"N", "how many different keys to make room for; the filter grows beyond", "1M"});
+  add_choice(app, "--hash", given.hash,
+             {"xxh3|siphash", "siphash where strangers choose the keys and may mean harm", "xxh3"},
+             parse_own_hash);
+  add_duration(app, "--window", given.window, {"TIME", "forget keys after this time, as in 10m or 1h30m"});
+  add_count(app, "--slices", given.slices, {1, max_slices},
+            {"N", "forget in N steps: a key is remembered for the window and at most one step more", "10"});
+}
+
+void declare_event(CLI::App& app, stream_arguments& given) {
+  add_texts(app, "--key-json", given.key_json,
+            {"POINTER",
+             "an event is JSON; the key is the value at this pointer, as in /id; may be repeated for "
+             "a key of several",
+             "the whole record"});
+  add_texts(app, "--key-field", given.key_fields,
+            {"N", "the key is field N of the record, counted from 1; may be repeated"});
+  add_option(app, "--delimiter", {"C", "what stands between fields: one character, or tab", "tab"},
+             [&given](std::string_view what, std::string_view text) {
+               given.delimiter = parse_delimiter(what, text);
+             });
+  add_text(app, "--time-json", given.time_json,
+           {"POINTER", "the time of an event is the value at this JSON pointer", "the clock's time"});
+  add_count(app, "--time-field", given.time_field, {1, 10'000},
+            {"N", "the time of an event is its field N: seconds, milliseconds or RFC 3339"});
+  add_texts(app, "--count", given.counts,
+            {"DIMENSION,...",
+             "count fresh events by these together, each [NAME=][TIME:]FIELD, as in "
+             "10m:/time,/site; '' is the total; may be repeated"});
+  add_duration(
+      app, "--max-ahead", given.max_ahead,
+      {"TIME", "a time that is further ahead of the clock makes an event bad", "as long as the window"});
+}
+
+}  // namespace
+
+void declare_stream_arguments(CLI::App& app, stream_arguments& into) {
+  declare_ends(app, into);
+  declare_filter(app, into);
+  declare_event(app, into);
+  add_text(app, "--bad-events", into.bad_events,
+           {"fail|skip|FILE",
+            "what to do with a record that is no event: end, pass over it, or write it here", "fail"});
+  add_text(app, "--seen-to", into.seen_to, {"FILE", "append repeats to this file"});
+  add_text(app, "--late-to", into.late_to,
+           {"FILE", "append events that are older than the window to this file"});
+  add_choice(
+      app, "--on-outage", into.on_outage,
+      {"fail|pass|hold",
+       "when the store stays away: end, put out events that nothing is known of, or wait for it", "fail"},
+      parse_outage);
+  add_duration(app, "--settle-every", into.settle_every,
+               {"TIME", "how often what was done is put down: as much is done again after a crash", "100ms"});
+  add_count(app, "--block", into.block_bytes, {4096, 64 << 20},
+            {"BYTES", "how much of a file is read, judged and put out at a time", "1Mi"});
+  add_switch(app, "--dry-run", into.dry_run,
+             "judge by an empty filter in memory, print what would be counted, and touch nothing");
+  add_text(app, "--metrics", into.metrics,
+           {"HOST:PORT", "tell Prometheus how the job is doing, at this address, as in 127.0.0.1:9464"});
+  add_optional_text(app, "--stats", into.stats, "-",
+                    {"FILE", "when done, write counts as JSON to this file, or to standard error"});
+}
+
+event_shape shape_of(const stream_arguments& given) {
+  const char delimiter = given.delimiter.value_or('\t');
+  event_shape shape;
+  if (!given.key_json.empty() && !given.key_fields.empty())
+    throw parameter_error("--key-json and --key-field exclude each other; give one");
+  for (const std::string& text : given.key_json) {
+    if (!text.starts_with('/'))
+      throw parameter_error(
+          fmt::format("--key-json {} is not a JSON pointer; it begins with /, as in /user/id", text));
+    shape.key.push_back(parse_field("--key-json", text, delimiter));
+  }
+  for (const std::string& text : given.key_fields)
+    shape.key.push_back(parse_field("--key-field", text, delimiter));
+  if (given.time_json && given.time_field)
+    throw parameter_error("--time-json and --time-field exclude each other; give one");
+  if (given.time_json) shape.time = parse_field("--time-json", *given.time_json, delimiter);
+  if (given.time_field)
+    shape.time =
+        field_rule{field_rule::kind::delimited, static_cast<unsigned>(*given.time_field), delimiter, {}};
+  for (const std::string& text : given.counts) shape.counts.push_back(parse_dimensions(text, delimiter));
+  return shape;
+}
+
+bool counts_only(const stream_arguments& given) {
+  return given.to.value_or("counts") == "counts";
+}
+
+void must_make_sense(const stream_arguments& given) {
+  if (!given.from)
+    throw parameter_error("stream needs --from; say where events come from, as in --from clicks.jsonl");
+  if (!given.filter_name && !given.dry_run)
+    throw parameter_error(
+        "stream needs --filter; say which filter is to remember the keys, as in --filter clicks");
+  if (counts_only(given) && given.counts.empty())
+    throw parameter_error(
+        "there is nothing to do: say what to count by, as in --count 10m:/time,/site, or where fresh events "
+        "go, "
+        "as in --to fresh.jsonl");
+  if (given.dry_run && !counts_only(given))
+    throw parameter_error("--dry-run puts nothing out; leave out --to");
+  if (given.slices && !given.window) throw parameter_error("--slices divides a window; give --window, too");
+  if (counts_only(given) && given.on_outage == outage_watch::policy::pass)
+    throw parameter_error(
+        "counters are in the store, so nothing can be counted while it is away; use --on-outage hold");
+  if (given.max_ahead && !given.time_json && !given.time_field)
+    throw parameter_error("--max-ahead is about times in the events; give --time-json or --time-field, too");
+}
+
+}  // namespace everseen::cli

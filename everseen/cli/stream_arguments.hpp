@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/cli/filter_wishes.hpp"
+#include "everseen/cli/outage_watch.hpp"
+#include "everseen/cli/stores.hpp"
+#include "everseen/cli/verb.hpp"
+#include "everseen/stream/event_batch.hpp"
+#include "everseen/stream/event_rule.hpp"
+
+namespace everseen::cli {
+
+inline constexpr std::string_view default_job = "stream";
+
+/// What the command line of stream says.
+struct stream_arguments : filter_wishes {
+  std::optional<std::string> from;
+  std::optional<std::string> to;  // default: counts
+  std::optional<std::string> job;
+  store_choice store;
+  std::optional<std::string> filter_name;
+
+  std::vector<std::string> key_json;
+  std::vector<std::string> key_fields;
+  std::optional<std::string> time_json;
+  std::optional<std::uint64_t> time_field;
+  std::optional<char> delimiter;
+  std::vector<std::string> counts;
+
+  std::optional<std::chrono::milliseconds> max_ahead;
+  std::optional<std::string> bad_events;  // fail, skip, or a file
+  std::optional<std::string> seen_to, late_to;
+  std::optional<outage_watch::policy> on_outage;
+  std::optional<std::string> metrics;
+  std::optional<std::string> stats;  // "-" is standard error
+  std::optional<std::uint64_t> block_bytes;
+  std::optional<std::chrono::milliseconds> settle_every;
+  bool follow = false;
+  bool zero = false;
+  bool dry_run = false;
+};
+
+/// Declares all of it. `into` must outlive the parsing.
+void declare_stream_arguments(CLI::App& app, stream_arguments& into);
+
+/// What the events are.    @throws parameter_error  options that exclude each other
+[[nodiscard]] event_shape shape_of(const stream_arguments& given);
+
+/// Whether counters are all that is wanted.
+[[nodiscard]] bool counts_only(const stream_arguments& given);
+
+/// @throws parameter_error  something is missing, or would have no effect
+void must_make_sense(const stream_arguments& given);
+
+}  // namespace everseen::cli

@@ -1,0 +1,87 @@
+#include "everseen/cli/stream_ends.hpp"
+
+#include "everseen/cli/stores.hpp"
+#include "everseen/core/error.hpp"
+#include "everseen/redis/redis_url.hpp"
+#include "everseen/stream/file_sink.hpp"
+#include "everseen/stream/file_source.hpp"
+#include "everseen/stream/kafka_sink.hpp"
+#include "everseen/stream/kafka_source.hpp"
+#include "everseen/stream/redis_stream_sink.hpp"
+#include "everseen/stream/redis_stream_source.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+std::string job_of(const stream_arguments& given) {
+  return given.job.value_or(std::string(default_job));
+}
+
+void must_be_a_file(const stream_arguments& given) {
+  if (given.follow || given.zero) throw parameter_error("--follow and --zero are for files; leave them out");
+}
+
+/// Where a stream of Redis is: what its name says, else the store.
+redis::redis_url server_of(const redis_stream_url& stream, const stream_arguments& given) {
+  if (stream.server) return *stream.server;
+  try {
+    return redis::parse_redis_url(store_url(given.store.url));
+  } catch (const parameter_error&) {
+    throw parameter_error("the store has no Redis streams; say which server has " + stream.stream +
+                          ", as in redis-stream:" + stream.stream + "@redis://host:6379");
+  }
+}
+
+stream_source open_kafka_source(const stream_arguments& given) {
+  must_be_a_file(given);
+  kafka_url url = parse_kafka_url(*given.from);
+  if (given.dry_run) {  // a member of the real group would take partitions from those who work
+    url.group = "everseen-dry-run-" + job_of(given);
+    url.until_end = true;
+  }
+  auto opened = std::make_unique<kafka_source>(url, job_of(given));
+  if (given.dry_run) opened->commit_nothing();
+  return {std::move(opened), std::nullopt};
+}
+
+stream_source open_redis_stream(const stream_arguments& given) {
+  must_be_a_file(given);
+  if (given.dry_run)
+    throw parameter_error(
+        "--dry-run touches nothing, and reading a stream as a group changes it; read a file of its events");
+  const redis_stream_url url = parse_redis_stream_url(*given.from);
+  return {std::make_unique<redis_stream_source>(url, server_of(url, given)), std::nullopt};
+}
+
+}  // namespace
+
+stream_source open_source(const stream_arguments& given) {
+  if (is_kafka_url(*given.from)) return open_kafka_source(given);
+  if (is_redis_stream_url(*given.from)) return open_redis_stream(given);
+  file_source::options how;
+  how.separator = given.zero ? '\0' : '\n';
+  how.follow = given.follow;
+  if (given.block_bytes) how.block_bytes = *given.block_bytes;
+  auto file = std::make_unique<file_source>(*given.from, how);
+  const auto bytes = given.follow ? std::nullopt : file->total_bytes();
+  return {std::move(file), bytes};
+}
+
+stream_sink open_sink(const stream_arguments& given, source& from, int descriptor) {
+  if (counts_only(given) || given.dry_run) return {};
+  if (*given.to == "-") return {std::make_unique<output_sink>(descriptor, "standard output"), {}};
+  if (is_kafka_url(*given.to)) {
+    auto* const kafka = dynamic_cast<kafka_source*>(&from);  // whose offsets go with the output
+    return {std::make_unique<kafka_sink>(parse_kafka_url(*given.to), job_of(given), kafka), {}};
+  }
+  if (is_redis_stream_url(*given.to)) {
+    const redis_stream_url url = parse_redis_stream_url(*given.to);
+    return {std::make_unique<redis_stream_sink>(url, server_of(url, given), job_of(given)), {}};
+  }
+  auto file = std::make_unique<file_sink>(*given.to);
+  std::string name = "> " + file->path();
+  return {std::move(file), std::move(name)};
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "everseen/stream/job.hpp"
+
+namespace everseen::cli {
+
+/// What a job tells Prometheus, at http://ADDRESS/metrics.    Threads: one at a time beside those that
+/// scrape.
+class stream_metrics {
+ public:
+  /// @param address  host:port to listen on
+  /// @throws parameter_error  it is no such address    @throws storage_error  it is taken
+  stream_metrics(const std::string& address, const std::string& job_name);
+  ~stream_metrics();
+  stream_metrics(const stream_metrics&) = delete;
+  stream_metrics& operator=(const stream_metrics&) = delete;
+
+  /// Everything so far.
+  void show(const job_result& now);
+  /// A batch is settled, so long after it was read.
+  void settled(std::chrono::duration<double> after);
+
+ private:
+  struct families;
+  std::unique_ptr<families> families_;
+};
+
+}  // namespace everseen::cli

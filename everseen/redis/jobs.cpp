@@ -1,0 +1,140 @@
+#include "everseen/redis/jobs.hpp"
+
+#include "everseen/core/lane_record.hpp"
+#include "everseen/redis/claim_scripts.hpp"
+#include "everseen/redis/gear.hpp"
+#include "everseen/redis/refusal.hpp"
+#include "everseen/redis/upkeep.hpp"
+#include "everseen/store/store.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+std::string end_of(const remote_filter& f) {
+  return f.ends_at ? to_text(*f.ends_at) : "";
+}
+
+std::string call(const script& s, std::span<const std::string> keys, std::span<const std::string> arguments) {
+  const std::string count = std::to_string(keys.size());
+  std::vector<std::string_view> words = {"EVAL", s.text, count};
+  words.insert(words.end(), keys.begin(), keys.end());
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return encode(words);
+}
+
+/// @throws format_error  the key has another type    @throws backend_error
+reply checked(const answer& a, const std::string& key) {
+  if (!a) throw backend_error(a.error().message);
+  const reply& r = a->back();
+  if (r.is_error() && r.text().find("WRONGTYPE") != std::string_view::npos)
+    throw damaged_key(key, "has another type");
+  if (forbids_scripts(r))
+    throw backend_error("the Redis server forbids scripts (EVAL), and a job needs them");
+  if (r.is_error()) throw backend_error(refused_command(key, r.text()));
+  return r;
+}
+
+reply run(session& with, const script& s, std::span<const std::string> keys,
+          std::span<const std::string> arguments) {
+  const request r{{keys.front(), 0}, call(s, keys, arguments), 1, true};
+  return checked(with.exchange(std::span(&r, 1)).front(), keys.front());
+}
+
+/// Why a filter cannot get a job.
+[[noreturn]] void refuse_job(session& with, const catalogue& names, const remote_filter& f) {
+  const std::string& name = f.keys.name();
+  const header now = names.read_header(with, name);
+  if (now.live.generation != f.generation)
+    throw parameter_error("the filter '" + name + "' was made anew since it was opened; open it again");
+  if (now.linked)
+    throw parameter_error(
+        "'" + name + "' asks '" + now.linked->name +
+        "' first, and a job needs a filter that judges alone; unlink it: everseen link --off " + name +
+        ", or give the job a filter of its own");
+  throw parameter_error("the filter '" + name + "' is being rebuilt; open the job when that is done");
+}
+
+}  // namespace
+
+std::string open_job(session& with, const catalogue& names, const remote_filter& f, std::string_view job,
+                     std::string_view description) {
+  if (!change_header(with, f.keys.header(),
+                     {{"generation", std::to_string(f.generation)},
+                      {"ready", std::string(ready)},
+                      {"next", ""},
+                      {"link", ""}},
+                     {{"jobs", "1"}}))
+    refuse_job(with, names, f);
+  const std::string keys[] = {f.keys.jobs(f.generation)};
+  const std::string arguments[] = {std::string(job), std::string(description), end_of(f)};
+  std::string kept(run(with, scripts::open_job(), keys, arguments).text());
+  // Who drops a filter hides its header before he removes its jobs.
+  if (!names.is_ready(with, f.keys.name())) {
+    unlink_jobs(with, f);
+    refuse_job(with, names, f);
+  }
+  return kept;
+}
+
+std::map<std::string, std::string, std::less<>> jobs_of(session& with, const remote_filter& f) {
+  const std::string key = f.keys.jobs(f.generation);
+  const reply fields = ask_about(with, {key, 0}, {"HGETALL", key});
+  std::map<std::string, std::string, std::less<>> all;
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) all.emplace(fields[i].text(), fields[i + 1].text());
+  return all;
+}
+
+void require_no_jobs(session& with, const header& h, std::string_view what) {
+  if (!h.has_jobs) return;
+  std::vector<std::string> names;
+  for (const auto& [job, description] : jobs_of(with, h.live)) names.push_back(job);
+  everseen::require_no_jobs(h.live.keys.name(), names, what);
+}
+
+void put_down(session& with, replica_wait& replicas, const remote_filter& f, std::string_view job,
+              std::span<const checkpoint> reached) {
+  if (reached.empty()) return;
+  const std::string keys[] = {f.keys.jobs(f.generation), f.keys.checkpoints(f.generation, job)};
+  std::vector<std::string> arguments = {std::string(job), end_of(f)};
+  for (const checkpoint& c : reached) {
+    std::string value;
+    append_position(value, c.position);
+    arguments.insert(arguments.end(), {c.source, value + c.note});
+  }
+  const route to{keys[0], 0};
+  request r{to, call(scripts::put_down(), keys, arguments), 1, true};
+  replicas.follow(r, 1);
+  answer a = std::move(with.exchange(std::span(&r, 1)).front());
+  if (const auto lacking = replicas.take_off(to, a)) lacking->raise();
+  if (checked(a, keys[1]).integer() == 1) return;
+  throw storage_error("the job '" + std::string(job) + "' is not there any more: the filter '" +
+                          f.keys.name() + "' was dropped meanwhile",
+                      0, keys[0]);
+}
+
+std::map<std::string, checkpoint, std::less<>> checkpoints_of(session& with, const remote_filter& f,
+                                                              std::string_view job) {
+  const std::string key = f.keys.checkpoints(f.generation, job);
+  const reply fields = ask_about(with, {key, 0}, {"HGETALL", key});
+  std::map<std::string, checkpoint, std::less<>> all;
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
+    const std::string lane(fields[i].text());
+    const reply value = fields[i + 1];
+    if (value.text().size() < position_bytes) throw damaged_key(key, "has a checkpoint of the wrong length");
+    all[lane] = {lane, position_in(value.text()), std::string(value.text().substr(position_bytes))};
+  }
+  return all;
+}
+
+/// The list goes last: by it another drop finds what this one left.
+void unlink_jobs(session& with, const remote_filter& f) {
+  const std::string list = f.keys.jobs(f.generation);
+  for (const auto& [job, description] : jobs_of(with, f)) {
+    const std::string key = f.keys.checkpoints(f.generation, job);
+    (void)with.ask({key, 0}, {"UNLINK", key}, true);
+  }
+  (void)with.ask({list, 0}, {"UNLINK", list}, true);
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/redis/catalogue.hpp"
+#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/replica_wait.hpp"
+#include "everseen/redis/session.hpp"
+#include "everseen/store/ledger.hpp"
+
+namespace everseen::redis {
+
+// What a filter keeps of its jobs beside its partitions: doc/format.md, "Jobs".
+
+/// Makes a job of the filter, unless it is there; from then on the filter keeps its generation.
+/// @return its description
+/// @throws parameter_error  the filter is being rebuilt, is linked to an older one, or was replaced since `f`
+/// @throws no_filter, storage_error, format_error, backend_error
+std::string open_job(session& with, const catalogue& names, const remote_filter& f, std::string_view job,
+                     std::string_view description);
+
+/// By name, with their descriptions.    @throws backend_error, format_error
+[[nodiscard]] std::map<std::string, std::string, std::less<>> jobs_of(session& with, const remote_filter& f);
+
+/// @param what  of the filter that cannot be done while it has jobs, as in "be rebuilt"
+/// @throws parameter_error  it has some    @throws backend_error, format_error
+void require_no_jobs(session& with, const header& h, std::string_view what);
+
+/// @throws storage_error  the job is not there any more: its filter was dropped    @throws backend_error
+void put_down(session& with, replica_wait& replicas, const remote_filter& f, std::string_view job,
+              std::span<const checkpoint> reached);
+/// @throws backend_error, format_error
+[[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints_of(session& with,
+                                                                            const remote_filter& f,
+                                                                            std::string_view job);
+
+/// Removes what is kept of all jobs, but for what is kept beside partitions.    @throws backend_error
+void unlink_jobs(session& with, const remote_filter& f);
+
+}  // namespace everseen::redis

@@ -1,0 +1,269 @@
+#include "everseen/redis/redis_ledger.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_map>
+#include <utility>
+
+#include "everseen/redis/catalogue.hpp"
+#include "everseen/redis/claim_call.hpp"
+#include "everseen/redis/drive.hpp"
+#include "everseen/redis/jobs.hpp"
+#include "everseen/redis/lease.hpp"
+#include "everseen/redis/module_gear.hpp"
+#include "everseen/redis/refusal.hpp"
+#include "everseen/redis/script_claim_gear.hpp"
+#include "everseen/redis/transaction.hpp"
+#include "everseen/store/claims.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+using reason = partition_task::reason;
+
+/// Somebody else claims the same lane and wins every race: then something is broken.
+constexpr int max_looks = 1000;
+
+}  // namespace
+
+/// By partition, the client's copy of the lane's record; nothing where it is to be read.
+struct redis_ledger::lane {
+  std::string name;
+  std::vector<std::optional<lane_record>> records;
+};
+
+/// The events of one partition on their way.
+struct redis_ledger::part {
+  claim_batch left;  ///< of which nothing is known yet
+  picture known{};   ///< of the partition
+  bool just_looked = false;
+  int looks = 0;
+  std::optional<batch_failure> failed{};
+};
+
+struct redis_ledger::claiming {
+  const origin& from;
+  lane& in;
+  std::vector<part> parts{};
+  std::optional<batch_failure> failure{};
+
+  /// The first failure is the one reported, unless it was only a lack of room.
+  void note(batch_failure one) {
+    if (!failure || (!failure->ends_batch() && one.ends_batch())) failure = std::move(one);
+  }
+};
+
+redis_ledger::redis_ledger(std::shared_ptr<session_pool> pool, remote_filter f, std::string job,
+                           std::string description, bool may_claim)
+    : pool_(std::move(pool)),
+      filter_(std::move(f)),
+      job_(std::move(job)),
+      description_(std::move(description)),
+      may_claim_(may_claim),
+      replicas_(pool_->url()),
+      pictures_(filter_.spec.partitions) {}
+
+redis_ledger::~redis_ledger() = default;
+
+redis_ledger::lane& redis_ledger::lane_of(std::string_view source) {
+  const std::scoped_lock alone(lock_);
+  auto found = lanes_.find(source);
+  if (found == lanes_.end()) {
+    auto made = std::make_unique<lane>(lane{std::string(source), {}});
+    made->records.resize(filter_.spec.partitions);
+    found = lanes_.emplace(std::string(source), std::move(made)).first;
+  }
+  return *found->second;
+}
+
+batch_result redis_ledger::claim(const origin& from, std::span<const claim_batch> batches) {
+  forget_verdicts(batches);
+  if (!may_claim_) return claims_result(batches, read_only_claim());
+  const session_pool::lease with = pool_->take();
+  claiming c{from, lane_of(from.source)};
+  {
+    const std::scoped_lock alone(lock_);
+    for (const claim_batch& batch : batches)
+      if (!batch.positions.empty()) c.parts.push_back({batch, pictures_[batch.keys.partition]});
+  }
+  while (!c.parts.empty()) {
+    look(*with, c);
+    for (part& p : c.parts)
+      if (!p.failed) resolve(p, c.in);
+    std::erase_if(c.parts, [&](part& p) {
+      if (p.failed) c.note(*std::move(p.failed));
+      return p.failed || p.left.positions.empty();
+    });
+    std::vector<partition_task> tasks = tasks_for(c);
+    drive(*with, replicas_, lease_wait(pool_->url().retry_for), tasks);
+    take_back(*with, c, tasks);
+  }
+  return claims_result(batches, std::move(c.failure));
+}
+
+/// Reads the state of partitions, and with it the record of the lane: so a record that does not know an event
+/// and a window that has left it are of one moment.
+void redis_ledger::look(session& with, claiming& c) {
+  std::vector<part*> blind;
+  std::vector<request> requests;
+  for (part& p : c.parts) {
+    const std::uint32_t number = p.left.keys.partition;
+    if (p.known && c.in.records[number]) continue;
+    const std::string state = filter_.keys.state(filter_.generation, number);
+    transaction t;
+    t.command({"HGETALL", state});
+    t.command({"HGET", partition_keys::lane_records(state, job_), c.in.name});
+    requests.push_back(t.finish({state, number}, true));
+    if (asks_for_module()) {
+      requests.back().wire += module_question();
+      ++requests.back().commands;
+    }
+    blind.push_back(&p);
+  }
+  if (blind.empty()) return;
+  const std::vector<answer> answers = with.exchange(requests);
+  for (std::size_t i = 0; i < blind.size(); ++i) {
+    try {
+      take_look(with, *blind[i], c.in, answers[i]);
+    } catch (const error&) {
+      blind[i]->failed = batch_failure::from_current_exception();
+    }
+    if (++blind[i]->looks == max_looks)
+      blind[i]->failed = batch_failure{batch_failure::cause::backend,
+                                       "somebody else claims the events of '" + c.in.name +
+                                           "' for the same job faster than this process; end one of the two",
+                                       {}};
+  }
+}
+
+void redis_ledger::take_look(session& with, part& p, lane& in, const answer& a) {
+  if (!a) throw backend_error(a.error().message);
+  answer transacted = a;
+  bool has_module = false;
+  if (asks_for_module()) {
+    has_module = says_module(transacted->back());
+    transacted->pop_back();
+  }
+  const std::uint32_t number = p.left.keys.partition;
+  const std::string state = filter_.keys.state(filter_.generation, number);
+  reply both;
+  const meaning o = transaction::read(transacted, both);
+  if (o.what != meaning::kind::done) throw backend_error(refused_command(state, o.text));
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (both[i].is_error("WRONGTYPE"))
+      throw damaged_key(i == 0 ? state : partition_keys::lane_records(state, job_), "has another type");
+    if (both[i].is_error()) throw backend_error(refused_command(state, both[i].text()));
+  }
+  if (both[0].size() == 0) why_missing(with, state).raise();
+  remote_partition read = decode_state(filter_, number, both[0]);
+  if (read.closed)  // only by foreign hands: a filter with jobs is not rebuilt
+    throw storage_error("the filter '" + filter_.keys.name() + "' was replaced meanwhile; open it again", 0,
+                        state);
+  read.has_module = has_module;
+  p.known = std::make_shared<const remote_partition>(std::move(read));
+  p.just_looked = true;
+  in.records[number] = lane_record::decode(both[1].text());
+}
+
+/// A filter that was dropped, or has ended, is no damage.
+batch_failure redis_ledger::why_missing(session& with, const std::string& key) const {
+  try {
+    const catalogue names(pool_->url());
+    const std::string& name = filter_.keys.name();
+    if (names.read(with, name).generation != filter_.generation)
+      return {batch_failure::cause::storage,
+              "the filter '" + name + "' was dropped and made again; its jobs went with it",
+              {}};
+    (void)names.require_order(with, name);
+    throw damaged_key(key, "is missing");
+  } catch (const no_filter& e) {
+    return {batch_failure::cause::storage, e.what(), {}};
+  } catch (const error&) {
+    return batch_failure::from_current_exception();
+  }
+}
+
+/// Gives the events that were judged before their verdicts. As positions ascend they are the first ones.
+void redis_ledger::resolve(part& p, const lane& in) const {
+  const remote_partition& state = *p.known;
+  const auto& window = filter_.spec.window;
+  answer_replays(p.left, *in.records[p.left.keys.partition], [&](event_time t) {
+    return window && !state.slices.empty() &&
+           window::slice_at(*window, t) < window::oldest_live(*window, state.newest());
+  });
+}
+
+std::vector<partition_task> redis_ledger::tasks_for(claiming& c) {
+  std::vector<partition_task> tasks;
+  tasks.reserve(c.parts.size());
+  for (part& p : c.parts) {
+    const auto call = std::make_shared<claim_call>(job_, c.in.name, p.left, c.from.settled,
+                                                   *c.in.records[p.left.keys.partition]);
+    tasks.emplace_back(filter_, partition_task::purpose::claim, p.left.keys, p.known,
+                       std::make_unique<script_claim_gear>(filter_, call), nullptr,
+                       partition_task::terms{.just_looked = std::exchange(p.just_looked, false)});
+  }
+  return tasks;
+}
+
+void redis_ledger::take_back(session& with, claiming& c, const std::vector<partition_task>& tasks) {
+  std::vector<part> again;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    part& p = c.parts[i];
+    const partition_task& task = tasks[i];
+    auto& record = c.in.records[p.left.keys.partition];
+    p.known = task.known();
+    if (task.failure() && task.failure()->why == batch_failure::cause::full) {
+      c.note(*task.failure());
+    } else if (task.failure()) {
+      p.known = nullptr;  // nothing is certain
+      record.reset();
+      c.note(task.detour() == reason::gone ? why_missing(with, task.place().key) : *task.failure());
+    } else if (task.detour() != reason::none) {
+      p.left = rest_of(p.left, task.answered());
+      p.known = nullptr;
+      record.reset();
+      again.push_back(p);
+    }
+    const std::scoped_lock alone(lock_);
+    pictures_[p.left.keys.partition] = p.known;
+  }
+  c.parts = std::move(again);
+}
+
+void redis_ledger::settle(std::span<const checkpoint> reached) {
+  put_down(*pool_->take(), replicas_, filter_, job_, reached);
+}
+
+std::map<std::string, checkpoint, std::less<>> redis_ledger::checkpoints() const {
+  return checkpoints_of(*pool_->take(), filter_, job_);
+}
+
+/// In steps, as a server does nothing else meanwhile. Steps may tell of one counter twice.
+void redis_ledger::visit_counters(const counter_visitor& visit) const {
+  const session_pool::lease with = pool_->take();
+  std::unordered_map<std::string, std::int64_t> counters;
+  for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
+    const std::string key = partition_keys::counters(filter_.keys.state(filter_.generation, p), job_);
+    counters.clear();
+    std::string cursor = "0";
+    do {
+      const reply page = ask_about(*with, {key, p}, {"HSCAN", key, cursor, "COUNT", "1000"});
+      cursor = page[0].text();
+      const reply fields = page[1];
+      for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
+        const reply value = fields[i + 1];
+        const std::string_view text = value.text();
+        std::int64_t number = 0;
+        const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (read.ec != std::errc{} || read.ptr != text.data() + text.size())
+          throw damaged_key(key, "has a counter that is no number");
+        counters[std::string(fields[i].text())] = number;
+      }
+    } while (cursor != "0" && !cursor.empty());
+    for (const auto& [name, value] : counters) visit(name, value);
+  }
+}
+
+}  // namespace everseen::redis

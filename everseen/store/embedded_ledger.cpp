@@ -1,0 +1,30 @@
+#include "everseen/store/embedded_ledger.hpp"
+
+#include "everseen/store/claims.hpp"
+#include "everseen/store/embedded_filter.hpp"
+
+namespace everseen {
+
+batch_result embedded_ledger::claim(const origin& from, std::span<const claim_batch> batches) {
+  forget_verdicts(batches);
+  for (const claim_batch& batch : batches)
+    if (batch.counts.per_event > 0)
+      throw parameter_error(
+          "counters are kept by Redis alone, in one step with the keys; open the filter by a redis: URL");
+  const std::scoped_lock in_order(job_->lock);
+  return filter_.claim(*job_, from, batches);
+}
+
+void embedded_ledger::settle(std::span<const checkpoint> reached) {
+  if (reached.empty()) return;
+  const std::scoped_lock in_order(job_->lock);
+  job_->note_checkpoints(reached);
+  for (const checkpoint& c : reached) job_->reached.insert_or_assign(c.source, c);
+}
+
+std::map<std::string, checkpoint, std::less<>> embedded_ledger::checkpoints() const {
+  const std::scoped_lock in_order(job_->lock);
+  return job_->reached;
+}
+
+}  // namespace everseen

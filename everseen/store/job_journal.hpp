@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "everseen/store/job_memory.hpp"
+
+/// The bytes of a job's journal: doc/format.md, "Journal of a job".
+namespace everseen::job_journal {
+
+inline constexpr char step_kind = 'e';
+inline constexpr char marks_kind = 'c';
+
+/// What a journal begins with.
+[[nodiscard]] std::string encode_head(std::string_view description);
+/// What is to follow.
+/// @param kind  one of the above    @param body  from the functions below
+[[nodiscard]] std::string encode_record(char kind, std::string_view body);
+[[nodiscard]] std::string encode_step(const job_memory::step& s);
+/// The record of a step after which a lane is remembered so; empty where nothing was judged.
+[[nodiscard]] std::string encode_record_of(std::uint32_t partition, std::string_view lane,
+                                           const lane_record& record);
+[[nodiscard]] std::string encode_marks(std::span<const checkpoint> marks);
+
+/// What a journal says.
+struct content {
+  std::string description{};
+  job_memory::lanes records{};
+  job_memory::marks reached{};
+  std::size_t bytes = 0;  ///< up to where it is whole: what follows was cut off
+};
+/// @throws format_error  it is of another version, or its head is damaged, or a record that is whole makes no
+/// sense
+[[nodiscard]] content decode(std::string_view bytes);
+
+}  // namespace everseen::job_journal

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/core/lane_record.hpp"
+#include "everseen/store/ledger.hpp"
+
+namespace everseen {
+
+/// What a filter of this process keeps of one job. Gone with the process, unless note_*() put it down
+/// elsewhere.
+struct job_memory {
+  using lanes = std::map<std::string, std::vector<lane_record>, std::less<>>;
+  using marks = std::map<std::string, checkpoint, std::less<>>;
+
+  /// Events that a partition is about to take: the ones behind those that its record knows.
+  struct step {
+    std::uint32_t partition = 0;
+    std::string_view lane;
+    std::uint64_t settled = 0;
+    std::span<const std::uint64_t> positions;
+    std::span<const verdict> verdicts;  ///< one a position; none is `unknown`
+  };
+
+  explicit job_memory(std::string what) : description(std::move(what)) {}
+  virtual ~job_memory() = default;
+
+  /// Puts down what is about to be done. Where that is not possible nothing is done.    @throws storage_error
+  virtual void note_step(const step& /*s*/) {}
+  virtual void note_checkpoints(std::span<const checkpoint> /*reached*/) {}
+
+  /// The records of a lane, one a partition.
+  std::vector<lane_record>& lane(std::string_view name, std::uint32_t partitions) {
+    auto found = records.find(name);
+    if (found == records.end()) found = records.emplace(std::string(name), lanes::mapped_type{}).first;
+    found->second.resize(std::max<std::size_t>(found->second.size(), partitions));
+    return found->second;
+  }
+
+  std::mutex lock;  ///< held for a claim, so that what is put down is in order; guards what follows
+  const std::string description;
+  lanes records{};
+  marks reached{};
+};
+
+/// Makes a record match a step.
+inline void take_step(lane_record& record, const job_memory::step& s) {
+  record.forget(s.settled);
+  for (std::size_t i = 0; i < s.positions.size(); ++i)
+    record.note(s.positions[i], s.verdicts[i] == verdict::fresh);
+}
+
+}  // namespace everseen

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "everseen/core/error.hpp"
+#include "everseen/core/partition.hpp"
+
+namespace everseen {
+
+/// Where the events of a claim come from.
+struct origin {
+  /// One ordered stream of events, as `clicks/3`: a partition of a topic, a file.
+  std::string_view source;
+  /// Every event of the source before this position has had its effect, for good: its verdict may be
+  /// forgotten.
+  std::uint64_t settled = 0;
+};
+
+/// What fresh events are counted by: event i adds one to each of names[of_event[i * per_event + ...]].
+struct increments {
+  std::span<const std::string_view> names;  ///< different ones, any bytes
+  std::span<const std::uint32_t> of_event;  ///< places in `names`
+  std::size_t per_event = 0;                ///< 0: nothing is counted
+};
+
+/// The events of a claim that fall into one partition.
+struct claim_batch {
+  partition_batch keys;                      ///< verdicts go to keys.out
+  std::span<const std::uint64_t> positions;  ///< one a key; they ascend
+  increments counts;
+  /// Written, one a key: 1 where the event was claimed before, so that its counters were raised then, and its
+  /// verdict is that of the first claim.
+  std::span<std::uint8_t> claimed_before;
+};
+
+/// A moment up to which a source was dealt with.
+struct checkpoint {
+  std::string source;
+  std::uint64_t position = 0;
+  /// Whatever else must be known to go on from there: which file this is, how long the output was.
+  std::string note{};
+};
+
+/// What a filter remembers of one job: which events of which sources it has judged, and how.
+///
+/// "Add, then process" loses an event when the process dies in between; "process, then add" doubles it. A
+/// claim adds the key, raises the counters and remembers the position of the event in one atomic step of its
+/// partition. So an event that comes again, because somebody died before he could say that he was done, gets
+/// the verdict of its first claim, whatever the filter says of its key by now, until it is settled.
+///
+/// For each source a partition remembers the position of the last event that it judged, and which of those
+/// not settled yet were fresh. An event at or before that position is not judged again: it is `fresh` if it
+/// is among those, else `seen` (`late`, where the window has left it). How events are cut into claims, and
+/// whether a second attempt cuts them alike, does not matter. What does: within a source positions ascend
+/// from claim to claim, but for a source that is begun again at or before its oldest unsettled event.
+///
+/// Two that claim events of one source at once, by mistake or because the first is slow, get the same
+/// verdicts; counters are raised once.
+///
+/// Threads: any number, but claims of one source one at a time.
+class ledger {
+ public:
+  virtual ~ledger() = default;
+
+  /// Judges and adds, as stored_filter::add, and raises the counters of events that are fresh and were not
+  /// claimed before.
+  ///
+  /// On failure the events without an answer are `unknown`; claim the same ones again, in their order, before
+  /// any later ones of the source. A full filter stops in front of the first event without room.
+  virtual batch_result claim(const origin& from, std::span<const claim_batch> batches) = 0;
+
+  /// Puts all checkpoints down in one step; those of other sources stay.
+  /// @throws storage_error, backend_error  nothing, or all, is put down; calling again is safe
+  virtual void settle(std::span<const checkpoint> reached) = 0;
+
+  /// By source, what settle() was told last.    @throws storage_error, backend_error, format_error
+  [[nodiscard]] virtual std::map<std::string, checkpoint, std::less<>> checkpoints() const = 0;
+
+  /// What the job is, in words that the caller chose when he opened it first.
+  [[nodiscard]] virtual const std::string& description() const noexcept = 0;
+
+  /// Calls visit(name, value) for each counter of each partition: a name comes once a partition, and the sum
+  /// is its value.    @throws backend_error, format_error
+  using counter_visitor = std::function<void(std::string_view name, std::int64_t value)>;
+  virtual void visit_counters(const counter_visitor& visit) const = 0;
+};
+
+}  // namespace everseen

@@ -1,0 +1,84 @@
+#include "everseen/stream/event_batch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "everseen/core/error.hpp"
+
+namespace everseen {
+
+std::uint64_t event_batch::drop_before(std::uint64_t position) {
+  const auto first = std::lower_bound(positions.begin(), positions.end(), position);
+  const auto count = first - positions.begin();
+  if (count == 0) return 0;
+  const auto counters = positions.empty() ? 0 : of_event.size() / positions.size();
+  of_event.erase(of_event.begin(), of_event.begin() + count * static_cast<std::ptrdiff_t>(counters));
+  positions.erase(positions.begin(), first);
+  digests.erase(digests.begin(), digests.begin() + count);
+  if (!times.empty()) times.erase(times.begin(), times.begin() + count);
+  from.records.erase(from.records.begin(), from.records.begin() + count);
+  return static_cast<std::uint64_t>(count);
+}
+
+event_reader::event_reader(event_shape shape, const filter& seen, options how)
+    : rule_(std::move(shape)), seen_(seen), how_(std::move(how)) {
+  if (seen_.get_spec().window && !rule_.shape().time && !how_.clock)
+    throw parameter_error("the filter has a window; say where the time of an event stands");
+}
+
+event_reader::moment event_reader::now() const {
+  moment at;
+  if (!how_.clock) return at;
+  at.now = how_.clock();
+  if (how_.max_ahead) at.latest = at.now + *how_.max_ahead;
+  return at;
+}
+
+event_batch event_reader::read(source_batch records) {
+  event_batch batch;
+  batch.read_at = std::chrono::steady_clock::now();
+  batch.from = std::move(records);
+  const moment at = now();
+  std::vector<source_record>& all = batch.from.records;
+  const std::size_t count = all.size();
+  batch.digests.reserve(count);
+  batch.positions.reserve(count);
+  batch.of_event.reserve(count * rule_.shape().counts.size());
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    batch.bytes += all[i].bytes.size() + 1;
+    const auto fault = add(all[i], at, batch);
+    if (!fault) {
+      all[kept++] = all[i];
+      continue;
+    }
+    bad_event bad{std::string(all[i].bytes), all[i].position, *fault};
+    if (how_.on_bad == bad_events::fail) {
+      batch.from.next = bad.position;
+      batch.stops_at = std::move(bad);
+      break;
+    }
+    batch.bad.push_back(std::move(bad));
+  }
+  all.resize(kept);
+  return batch;
+}
+
+std::optional<record_fault> event_reader::add(const source_record& record, const moment& at,
+                                              event_batch& into) {
+  const auto event = rule_.read(record.bytes);
+  if (!event) return event.error();
+  const event_time time = rule_.shape().time ? event->time : at.now;
+  if (time > at.latest) return record_fault::time_ahead;
+  const auto hashed = seen_.hash().try_hash(event->key);
+  if (!hashed) return record_fault::unfit_key;
+  into.digests.push_back(*hashed);
+  into.positions.push_back(record.position);
+  if (seen_.get_spec().window) into.times.push_back(time);
+  if (rule_.shape().time) into.newest = std::max(into.newest.value_or(time), time);
+  for (std::size_t set = 0; set < rule_.shape().counts.size(); ++set)
+    into.of_event.push_back(into.names.place_of(rule_.counter(set)));
+  return std::nullopt;
+}
+
+}  // namespace everseen

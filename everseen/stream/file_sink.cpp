@@ -1,0 +1,83 @@
+#include "everseen/stream/file_sink.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "everseen/core/error.hpp"
+#include "everseen/store/disk.hpp"
+#include "everseen/stream/fault_point.hpp"
+
+namespace everseen {
+
+namespace {
+
+void gather(const judged_batch& batch, std::string& text) {
+  text.clear();
+  for (std::size_t i = 0; i < batch.verdicts.size(); ++i)
+    if (batch.goes_out(i)) (text += batch.from.records[i].bytes) += '\n';
+}
+
+/// In two pieces, so that a test can make the process die between them.
+void write_all(int to, const std::string& name, std::string_view text) {
+  output out(to, name);
+  out.write(text.substr(0, text.size() / 2));
+  fault_point("half_put");
+  out.write(text.substr(text.size() / 2));
+}
+
+}  // namespace
+
+file_sink::file_sink(const std::string& path)
+    : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) {
+  if (!file_) throw disk_error("write", path, errno);
+  struct stat about {};
+  if (::fstat(file_.get(), &about) != 0 || !S_ISREG(about.st_mode))
+    throw parameter_error(
+        path + " is no regular file, so nothing can be taken back from it; give - and pipe it there");
+  path_ = std::filesystem::canonical(path).string();
+  if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
+    throw storage_error("another job writes to " + path_ + "; give each its own file", errno, path_);
+  length_ = static_cast<std::uint64_t>(about.st_size);
+}
+
+void file_sink::begin(std::string_view note) {
+  if (!note.empty()) {
+    std::uint64_t settled = 0;
+    const auto [end, bad] = std::from_chars(note.data(), note.data() + note.size(), settled);
+    if (bad != std::errc{} || end != note.data() + note.size())
+      throw format_error("the checkpoint of " + path_ + " is damaged; give the job another file to write to");
+    if (length_ < settled)
+      throw parameter_error(path_ + " has " + std::to_string(length_) + " bytes, and this job has written " +
+                            std::to_string(settled) +
+                            "; put it back, or give the job another file to write to");
+    length_ = settled;
+    if (::ftruncate(file_.get(), static_cast<off_t>(length_)) != 0) throw disk_error("cut", path_, errno);
+  }
+  if (::lseek(file_.get(), static_cast<off_t>(length_), SEEK_SET) < 0)
+    throw disk_error("write", path_, errno);
+}
+
+void file_sink::put(const judged_batch& batch) {
+  gather(batch, text_);
+  if (text_.empty()) return;
+  write_all(file_.get(), path_, text_);
+  length_ += text_.size();
+}
+
+std::string file_sink::commit(std::span<const checkpoint> /*reached*/) {
+  check_disk(disk::real().sync_file(file_.get(), path_), "sync", path_);
+  return std::to_string(length_);
+}
+
+void output_sink::put(const judged_batch& batch) {
+  gather(batch, text_);
+  if (!text_.empty()) out_.write(text_);
+}
+
+}  // namespace everseen

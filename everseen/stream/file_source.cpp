@@ -1,0 +1,124 @@
+#include "everseen/stream/file_source.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "everseen/core/error.hpp"
+#include "everseen/stream/block_reader.hpp"
+#include "everseen/stream/record_ends.hpp"
+
+namespace everseen {
+
+void file_source::begin(const std::map<std::string, checkpoint, std::less<>>& reached) {
+  const auto found = reached.find(input_.name());
+  if (found != reached.end()) {
+    input_.begin(found->second.position, found->second.note);
+    position_ = found->second.position;
+  }
+  handed_out_to_ = began_at_ = position_;
+}
+
+source::state file_source::next(source_batch& into, std::chrono::milliseconds wait) {
+  if (ended_) return state::ended;
+  if (!input_.readable_within(wait)) return state::nothing_yet;
+  if (input_.is_skipping()) {
+    input_.skip_some();
+    return state::nothing_yet;
+  }
+  const block text = read_block();
+  if (text.size == carry_.size()) return end(into, wait);
+  return cut(text, into);
+}
+
+/// What was carried over and what comes next: up to a block of it, or as much as its first record needs.
+file_source::block file_source::read_block() {
+  std::size_t room = std::max(how_.block_bytes, 2 * carry_.size());
+  block text{std::make_shared_for_overwrite<char[]>(room + block_reader::padding), carry_.size()};
+  std::copy(carry_.begin(), carry_.end(), text.bytes.get());
+  while (text.size < room) {
+    const std::size_t got = input_.read({text.bytes.get() + text.size, room - text.size});
+    if (got == 0) break;
+    end_the_last_one(text);
+    text.size += got;
+    if (!input_.readable_within(std::chrono::milliseconds(0))) break;
+  }
+  return text;
+}
+
+/// What was settled may end in a line without its end. If nothing but its end has come since, all is well.
+void file_source::end_the_last_one(const block& text) {
+  if (text.size > 0 || position_ == 0 || position_ != began_at_) return;
+  if (input_.byte_before() == how_.separator || unended_) return;
+  unended_ = true;
+  if (text.bytes[0] == how_.separator) return;
+  throw parameter_error("the last line of " + input_.name() +
+                        " had no end when the job took it, and has grown since; give --follow for a file "
+                        "that is being written, and begin another job");
+}
+
+source::state file_source::cut(const block& text, source_batch& into) {
+  const std::string_view all(text.bytes.get(), text.size);
+  ends_.clear();
+  find_record_ends(all, how_.separator, ends_);
+  into = {};
+  if (ends_.empty()) {
+    if (all.size() > block_reader::max_record_bytes)
+      throw storage_error(input_.name() + " has a record of more than 3 GiB", 0, input_.name());
+    carry_ = all;
+    return state::nothing_yet;
+  }
+  into.lane = input_.name();
+  into.begins = begins_;
+  into.memory = text.bytes;
+  into.records.reserve(ends_.size());
+  std::size_t from = 0;
+  for (const std::uint32_t end : ends_) {
+    into.records.push_back({all.substr(from, end - from), position_ + from});
+    from = end + 1;
+  }
+  if (unended_) {  // the first "record" is the end of the line before
+    into.records.erase(into.records.begin());
+    unended_ = false;
+  }
+  position_ += from;
+  carry_ = all.substr(from);
+  begins_ = false;
+  into.next = position_;
+  handed_out_to_ = position_;
+  records_ += into.records.size();
+  return state::records;
+}
+
+source::state file_source::end(source_batch& into, std::chrono::milliseconds wait) {
+  if (how_.follow) {
+    input_.must_go_on();
+    std::this_thread::sleep_for(wait);  // a file at its end is always readable
+    return state::nothing_yet;
+  }
+  ended_ = true;
+  if (carry_.empty()) return state::ended;
+  block last{std::make_shared_for_overwrite<char[]>(carry_.size() + 1 + block_reader::padding),
+             carry_.size() + 1};
+  std::copy(carry_.begin(), carry_.end(), last.bytes.get());
+  last.bytes[carry_.size()] = how_.separator;
+  const state got = cut(last, into);
+  into.next = --position_;  // the separator is not in the file
+  handed_out_to_ = position_;
+  return got;
+}
+
+checkpoint file_source::reached(const source_batch& batch) {
+  return {batch.lane, batch.next, input_.note_at(batch.next)};
+}
+
+std::optional<std::uint64_t> file_source::lag() const {
+  const auto total = input_.bytes();
+  const std::uint64_t done = handed_out_to_;
+  const std::uint64_t records = records_;
+  if (!total || records == 0 || done == began_at_) return std::nullopt;
+  const double mean = static_cast<double>(done - began_at_) / static_cast<double>(records);
+  return *total <= done ? 0 : static_cast<std::uint64_t>(static_cast<double>(*total - done) / mean);
+}
+
+}  // namespace everseen

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "everseen/stream/resumable_input.hpp"
+#include "everseen/stream/source.hpp"
+
+namespace everseen {
+
+/// Records of a file, or of standard input. One lane; the position of a record is the offset of its first
+/// byte. Where it begins again: see resumable_input.
+///
+/// A last record without its separator is a record, unless the file is followed: then it waits for its end.
+/// Threads: as source says.
+class file_source final : public source {
+ public:
+  struct options {
+    char separator = '\n';
+    bool follow = false;  ///< wait at the end for more, as a log gets it
+    std::size_t block_bytes = std::size_t{1} << 20;
+  };
+
+  /// @param path  "-": standard input    @throws storage_error  it cannot be opened, or is a directory
+  file_source(const std::string& path, options how) : input_(path), how_(how) {}
+  explicit file_source(const std::string& path) : file_source(path, options{}) {}
+
+  /// @throws parameter_error  it is not the file that the job has read, or shorter
+  void begin(const std::map<std::string, checkpoint, std::less<>>& reached) override;
+  /// @throws parameter_error  standard input is not what it was the last time; or the last line had no end
+  ///                          when it was taken, and has grown since
+  /// @throws storage_error    reading failed; a followed file was cut short or replaced
+  [[nodiscard]] state next(source_batch& into, std::chrono::milliseconds wait) override;
+  [[nodiscard]] checkpoint reached(const source_batch& batch) override;
+  void finish() override {}
+  /// By the bytes that are left, and the mean length of the records so far.
+  [[nodiscard]] std::optional<std::uint64_t> lag() const override;
+
+  [[nodiscard]] std::optional<std::uint64_t> total_bytes() const noexcept { return input_.bytes(); }
+
+ private:
+  struct block {
+    std::shared_ptr<char[]> bytes;
+    std::size_t size = 0;
+  };
+
+  [[nodiscard]] block read_block();
+  void end_the_last_one(const block& text);
+  [[nodiscard]] state cut(const block& text, source_batch& into);
+  [[nodiscard]] state end(source_batch& into, std::chrono::milliseconds wait);
+
+  resumable_input input_;
+  options how_;
+  std::string carry_;           // the beginning of a record whose end was not read yet
+  std::uint64_t position_ = 0;  // of the first byte that was not handed out
+  bool unended_ = false;        // what was settled ends within a line
+  bool begins_ = true;
+  bool ended_ = false;
+  std::vector<std::uint32_t> ends_;
+
+  // for lag(), which another thread asks
+  std::atomic<std::uint64_t> handed_out_to_ = 0;
+  std::atomic<std::uint64_t> records_ = 0;
+  std::uint64_t began_at_ = 0;
+};
+
+}  // namespace everseen

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "everseen/core/verdict.hpp"
+#include "everseen/filter/claim_scatter.hpp"
+#include "everseen/filter/filter.hpp"
+#include "everseen/store/ledger.hpp"
+#include "everseen/stream/bounded_queue.hpp"
+#include "everseen/stream/event_batch.hpp"
+#include "everseen/stream/output.hpp"
+#include "everseen/stream/sink.hpp"
+#include "everseen/stream/source.hpp"
+
+// clang-format off
+
+/// A job: events from a source, each counted and put out once, whatever crashes.
+///
+///     reader thread                       │ settling thread, the caller's
+///     source ──> records ──> event_reader ├──> queue ──> claim ──> put ──> ... commit ──> settle ──> account
+///                            take apart,  │              ledger    sink       sink        ledger     source
+///                            hash, name   │              └── each batch ──┘   └── ten times a second ──────┘
+///                            counters     │
+///
+/// Whatever stands to the left of a step has happened when it begins. A crash anywhere before `settle` has
+/// the source begin again at or before the first unsettled event; the ledger gives the verdicts of the first
+/// attempt, and the sink has taken back, or knows, what it was given then. doc/semantics.md, "Streams", goes
+/// through the steps one by one.
+
+// clang-format on
+
+namespace everseen {
+
+/// What became of a job's events so far.
+struct job_result {
+  tally verdicts;              ///< `unknown` ones were passed by in an outage
+  std::uint64_t events = 0;    ///< judged
+  std::uint64_t bad = 0;       ///< records that are no events
+  std::uint64_t replayed = 0;  ///< of the events, those that an attempt before this one had claimed
+  std::uint64_t bytes = 0;
+  std::optional<event_time> newest;     ///< the watermark: latest time of an event
+  std::optional<std::uint64_t> lag;     ///< records that wait to be read, where the source knows
+  std::optional<batch_failure> passed;  ///< why the first event was passed by without a verdict
+  std::string way;                      ///< by which way batches reach the store
+};
+
+struct job_options {
+  event_shape events;
+  event_reader::options reading;
+  /// Under what the sink's note is kept among the checkpoints; one worker's outputs must not have another's.
+  std::string sink_name;
+
+  enum class outage : std::uint8_t {
+    fail,
+    pass  ///< put out what has no verdict when the store stays away: an event may then come twice
+  };
+  outage on_outage = outage::fail;
+
+  output* seen_to = nullptr;  ///< repeats are written there, too; at least once
+  output* late_to = nullptr;
+  output* bad_to = nullptr;
+
+  std::chrono::milliseconds settle_every{100};
+  std::size_t batches_ahead = 4;  ///< that the reader may be before the settling thread
+
+  /// Called after each batch, and some times a second while there is none, by the caller's thread. May throw,
+  /// which ends the job in order.
+  std::function<void(const job_result&)> progress{};
+  /// Called for each batch that is settled, with the time since it was read.
+  std::function<void(std::chrono::duration<double>)> settled{};
+};
+
+/// What a job works with. All must outlive it.
+struct job_parts {
+  filter& seen;
+  ledger& book;
+  source& from;
+  sink* to = nullptr;  ///< null: counters are all that is wanted
+};
+
+/// Runs once.    Threads: one; stop() any, also a signal handler.
+class job {
+ public:
+  /// @throws parameter_error  as event_reader
+  job(job_parts parts, job_options options);
+  ~job();
+  job(const job&) = delete;
+  job& operator=(const job&) = delete;
+
+  /// Until the source ends, stop() is called, or something fails. However it ends: what was put out is
+  /// settled, as far as the store lets it.
+  /// @throws format_error  a record is no event, and bad ones are to fail; all before it is settled
+  /// @throws full_error, storage_error, backend_error  what was not settled will be judged as before by the
+  ///                       next run    @throws parameter_error  as source::begin
+  void run();
+
+  /// Ends the job as if the source had ended.
+  void stop() noexcept { stopping_ = true; }
+
+  [[nodiscard]] const job_result& result() const noexcept { return result_; }
+
+ private:
+  void begin();
+  void begin_sink(const std::string& note);
+  void read();
+  void read_all();
+  void settle_all();
+  [[nodiscard]] bool settle_next();
+  void deal_with(event_batch& batch);
+  void pass_over_settled(event_batch& batch);
+  [[nodiscard]] bool claim(event_batch& batch);
+  void put(const event_batch& batch);
+  void write_aside(const event_batch& batch);
+  void remember(const event_batch& batch);
+  void settle();
+  [[nodiscard]] bool may_claim(const std::string& name);
+  void report();
+
+  struct lane {
+    std::uint64_t settled = 0;
+    bool passed = false;  // something of it was put out without a verdict, and is not settled yet
+  };
+
+  job_parts parts_;
+  job_options options_;
+  event_reader reader_;
+  bounded_queue<event_batch> queue_;
+  std::exception_ptr read_failure_;  // written before the queue is closed
+  std::atomic<bool> stopping_ = false;
+
+  // of the settling thread
+  claim_scatter sorted_;
+  std::vector<verdict> verdicts_;
+  std::vector<std::uint8_t> claimed_before_;
+  std::map<std::string, lane, std::less<>> lanes_;
+  std::map<std::string, checkpoint, std::less<>> reached_;  // put out, not settled
+  std::vector<std::chrono::steady_clock::time_point> unsettled_since_;
+  std::chrono::steady_clock::time_point settled_at_{};
+  job_result result_;
+};
+
+}  // namespace everseen

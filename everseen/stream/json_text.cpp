@@ -1,0 +1,76 @@
+#include "everseen/stream/json_text.hpp"
+
+namespace everseen {
+
+// The parser hands out the text of numbers and literals as it stands, up to what follows them: 12a, nul.
+
+bool is_json_literal(std::string_view text) noexcept {
+  return text == "true" || text == "false" || text == "null";
+}
+
+namespace {
+
+/// Whether the text is a number as RFC 8259 has them, of any length.
+bool is_number(std::string_view text) noexcept {
+  const auto accept = [&](std::string_view any) {
+    const bool found = !text.empty() && any.find(text.front()) != std::string_view::npos;
+    if (found) text.remove_prefix(1);
+    return found;
+  };
+  const auto digits = [&] {
+    const std::size_t before = text.size();
+    while (accept("0123456789")) continue;
+    return text.size() < before;
+  };
+  accept("-");
+  if (!accept("0") && !digits()) return false;
+  if (accept(".") && !digits()) return false;
+  if (accept("eE")) {
+    accept("+-");
+    if (!digits()) return false;
+  }
+  return text.empty();
+}
+
+}  // namespace
+
+record_fault json_fault(simdjson::error_code code, std::string_view record) noexcept {
+  switch (code) {
+    case simdjson::NO_SUCH_FIELD:
+    case simdjson::INDEX_OUT_OF_BOUNDS:
+      return record_fault::no_key;
+    case simdjson::INCORRECT_TYPE:
+    case simdjson::INVALID_JSON_POINTER:  // valid it is; but not for a number or a string
+      return record_fault::other_shape;
+    case simdjson::UTF8_ERROR:
+      return record_fault::not_utf8;
+    default:
+      return record.starts_with("\xef\xbb\xbf") ? record_fault::byte_order_mark : record_fault::not_json;
+  }
+}
+
+tl::expected<std::string_view, record_fault> json_text(simdjson::ondemand::value value) {
+  const tl::unexpected<record_fault> damaged(record_fault::not_json);
+  simdjson::ondemand::json_type type;
+  if (value.type().get(type) != simdjson::SUCCESS) return damaged;
+  std::string_view text;
+  switch (type) {
+    case simdjson::ondemand::json_type::string:
+      if (value.get_string().get(text) != simdjson::SUCCESS) return damaged;
+      return text;
+    case simdjson::ondemand::json_type::array:
+    case simdjson::ondemand::json_type::object:
+      if (simdjson::to_json_string(value).get(text) != simdjson::SUCCESS) return damaged;
+      return text;
+    default:
+      break;
+  }
+  text = value.raw_json_token();
+  while (!text.empty() &&
+         (text.back() == ' ' || text.back() == '\r' || text.back() == '\t' || text.back() == '\n'))
+    text.remove_suffix(1);
+  if (!is_json_literal(text) && !is_number(text)) return damaged;
+  return text;
+}
+
+}  // namespace everseen

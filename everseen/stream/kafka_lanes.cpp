@@ -1,0 +1,96 @@
+#include "everseen/stream/kafka_lanes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace everseen {
+
+void kafka_lanes::begin(const std::string& lane, std::uint64_t from) {
+  const std::lock_guard lock(mutex_);
+  state fresh;
+  fresh.given = fresh.settled = fresh.committed = from;
+  lanes_.insert_or_assign(lane, std::move(fresh));
+}
+
+void kafka_lanes::lose(std::string_view lane) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = lanes_.find(lane); found != lanes_.end()) found->second.mine = false;
+}
+
+void kafka_lanes::forget(std::string_view lane) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = lanes_.find(lane); found != lanes_.end()) lanes_.erase(found);
+}
+
+bool kafka_lanes::has(std::string_view lane) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = lanes_.find(lane);
+  return found != lanes_.end() && found->second.mine;
+}
+
+bool kafka_lanes::give(std::string_view lane, std::uint64_t next) {
+  const std::lock_guard lock(mutex_);
+  const auto found = lanes_.find(lane);
+  if (found == lanes_.end()) return false;
+  found->second.under_way.push_back(next);
+  found->second.given = next;
+  return std::exchange(found->second.untouched, false);
+}
+
+void kafka_lanes::settle(std::string_view lane, std::uint64_t position) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = lanes_.find(lane);
+    if (found == lanes_.end()) return;
+    std::erase_if(found->second.under_way, [&](std::uint64_t end) { return end <= position; });
+    // What is left of an earlier turn would lead back.
+    found->second.settled = std::max(found->second.settled, position);
+  }
+  changed_.notify_all();
+}
+
+void kafka_lanes::abandon(std::string_view lane, std::uint64_t next) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = lanes_.find(lane);
+    if (found == lanes_.end()) return;
+    std::erase(found->second.under_way, next);
+  }
+  changed_.notify_all();
+}
+
+bool kafka_lanes::is_idle(std::string_view lane) const {
+  const auto found = lanes_.find(lane);
+  return found == lanes_.end() || found->second.under_way.empty();
+}
+
+bool kafka_lanes::wait_until_idle(std::span<const std::string> lanes, std::chrono::milliseconds limit) const {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, limit, [&] {
+    return std::ranges::all_of(lanes, [&](const std::string& lane) { return is_idle(lane); });
+  });
+}
+
+std::vector<kafka_lanes::progress> kafka_lanes::uncommitted() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<progress> found;
+  for (const auto& [name, lane] : lanes_)
+    if (lane.settled > lane.committed) found.push_back({name, lane.settled});
+  return found;
+}
+
+void kafka_lanes::committed(std::string_view lane, std::uint64_t position) {
+  const std::lock_guard lock(mutex_);
+  const auto found = lanes_.find(lane);
+  if (found != lanes_.end()) found->second.committed = std::max(found->second.committed, position);
+}
+
+std::vector<kafka_lanes::progress> kafka_lanes::given() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<progress> found;
+  for (const auto& [name, lane] : lanes_)
+    if (lane.mine) found.push_back({name, lane.given});
+  return found;
+}
+
+}  // namespace everseen

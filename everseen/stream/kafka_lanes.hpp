@@ -1,0 +1,69 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace everseen {
+
+/// Which partitions a worker has, how far each was given out, and how far it is settled.
+///
+/// The reading thread gives and loses lanes, the settling thread settles them: this is what they share.
+/// Threads: any number.
+class kafka_lanes {
+ public:
+  /// The worker has got the lane, and will read it from here.
+  void begin(const std::string& lane, std::uint64_t from);
+  /// Batches of it that are not claimed yet are not to be. What was claimed may still be settled.
+  void lose(std::string_view lane);
+  void forget(std::string_view lane);
+
+  [[nodiscard]] bool has(std::string_view lane) const;
+
+  /// A batch of the lane is given out.
+  /// @return whether it is the first one since begin()
+  bool give(std::string_view lane, std::uint64_t next);
+  void settle(std::string_view lane, std::uint64_t position);
+  void abandon(std::string_view lane, std::uint64_t next);
+
+  /// Waits until every batch of these lanes that was given out is settled or abandoned.
+  /// @return whether that came about in time
+  bool wait_until_idle(std::span<const std::string> lanes, std::chrono::milliseconds limit) const;
+
+  struct progress {
+    std::string lane;
+    std::uint64_t position;
+  };
+  /// What is settled and not known to be committed.
+  [[nodiscard]] std::vector<progress> uncommitted() const;
+  void committed(std::string_view lane, std::uint64_t position);
+
+  /// How far each lane was given out.
+  [[nodiscard]] std::vector<progress> given() const;
+
+ private:
+  struct state {
+    bool mine = true;
+    bool untouched = true;  // nothing was given out since begin()
+    std::uint64_t given = 0;
+    std::deque<std::uint64_t> under_way{};  // where each batch that is out ends
+    std::uint64_t settled = 0;
+    std::uint64_t committed = 0;
+  };
+
+  [[nodiscard]] bool is_idle(std::string_view lane) const;
+
+  mutable std::mutex mutex_{};
+  mutable std::condition_variable changed_{};
+  std::map<std::string, state, std::less<>> lanes_{};
+};
+
+}  // namespace everseen

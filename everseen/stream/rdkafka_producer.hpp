@@ -1,0 +1,63 @@
+#pragma once
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "everseen/stream/rdkafka_handle.hpp"
+#include "everseen/stream/source.hpp"
+
+namespace everseen::rdkafka {
+
+/// Puts messages into one topic, and knows when all have arrived.
+///
+/// Payloads are not copied: whoever gives them keeps them until flush() or abort() has returned.
+/// Threads: one at a time.
+class producer {
+ public:
+  /// @param transactional_id  empty: no transactions
+  producer(const kafka_url& where, const std::string& transactional_id);
+
+  /// Finds the topic, and ends what a worker of the same transactional id left behind.
+  void begin();
+
+  /// Waits while the queue is full.    @throws backend_error  too large, or nothing leaves the queue
+  void produce(const source_record& record);
+  /// Waits until all have arrived.    @throws backend_error  one did not
+  void flush();
+
+  void begin_transaction();
+  /// Ends the transaction: its messages and these offsets of the group become visible at once.
+  /// @return whether it did; if not, it is to be aborted, and all of it put again
+  /// @throws backend_error  trying again would not help
+  [[nodiscard]] bool commit(const rd_kafka_topic_partition_list_t& offsets, const group_metadata& of);
+  void abort();
+
+  /// Why the last commit() did not.
+  [[nodiscard]] const std::string& why() const noexcept { return why_; }
+  [[nodiscard]] const kafka_url& where() const noexcept { return where_; }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  enum class outcome : std::uint8_t { done, again, aborted };
+
+  static void on_delivery(rd_kafka_t*, const rd_kafka_message_t*, void*);
+  static void on_error(rd_kafka_t*, int, const char*, void*);
+
+  [[nodiscard]] outcome judge_step(rd_kafka_error_t* error);
+  template <typename Step>
+  outcome try_step(Step step);
+  void check() const;
+
+  kafka_url where_;
+  bool transactional_;
+  std::string why_{};
+  std::exception_ptr failure_{};  // what no further attempt can mend
+  client_handle client_{};
+  topic_handle topic_{};  // ends before the client
+};
+
+}  // namespace everseen::rdkafka

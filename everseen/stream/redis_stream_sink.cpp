@@ -1,0 +1,108 @@
+#include "everseen/stream/redis_stream_sink.hpp"
+
+#include <vector>
+
+#include "everseen/core/error.hpp"
+#include "everseen/redis/session.hpp"
+#include "everseen/stream/fault_point.hpp"
+#include "everseen/stream/redis_stream_scripts.hpp"
+
+namespace everseen {
+
+namespace {
+
+constexpr std::size_t records_a_call = 1'000;
+constexpr std::size_t bytes_a_call = 1U << 20;
+
+redis_stream_url checked(redis_stream_url url, const redis::redis_url& server) {
+  if (!url.group.empty() || !url.consumer.empty() || url.until_end)
+    throw parameter_error("group=, consumer= and until= are for a source; write them behind --from");
+  if (server.shape == redis::redis_url::topology::many)
+    throw parameter_error(
+        "a stream is on one server; name that behind @, as in redis-stream:fresh@redis://host:6379");
+  if (url.field.empty()) url.field = "event";
+  return url;
+}
+
+/// 20 digits, so that texts have the order of the numbers.
+std::string padded(std::uint64_t position) {
+  std::string digits = std::to_string(position);
+  return digits.insert(0, 20 - digits.size(), '0');
+}
+
+}  // namespace
+
+class redis_stream_sink::impl {
+ public:
+  impl(const redis_stream_url& url, const redis::redis_url& server, const std::string& job)
+      : url_(checked(url, server)),
+        session_(server),
+        cursor_(key_beside(url_.stream, job)),
+        max_length_(url_.max_length ? std::to_string(*url_.max_length) : std::string()) {}
+
+  void begin() {
+    const redis::reply kind = session_.ask({url_.stream, 0}, {"TYPE", url_.stream}, true);
+    if (kind.text() != "stream" && kind.text() != "none")
+      throw parameter_error(url_.stream + " holds a " + std::string(kind.text()) +
+                            ", and no stream; name another");
+  }
+
+  void put(const judged_batch& batch) {
+    std::vector<const source_record*> going;
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < batch.from.records.size(); ++i) {
+      if (!batch.goes_out(i)) continue;
+      going.push_back(&batch.from.records[i]);
+      bytes += going.back()->bytes.size();
+      if (going.size() < records_a_call && bytes < bytes_a_call) continue;
+      append(batch.from.lane, going);
+      fault_point("half_put");
+      going.clear();
+      bytes = 0;
+    }
+    if (!going.empty()) append(batch.from.lane, going);
+  }
+
+ private:
+  void append(const std::string& lane, const std::vector<const source_record*>& records) {
+    std::vector<std::string> positions;
+    for (const source_record* each : records) positions.push_back(padded(each->position));
+    std::vector<std::string_view> words = {"EVAL", redis_stream::append, "2",        url_.stream, cursor_,
+                                           lane,   url_.field,           max_length_};
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      words.push_back(positions[i]);
+      words.push_back(records[i]->bytes);
+    }
+    const redis::request r{{url_.stream, 0}, redis::encode(words), 1, true};
+    const auto answered = session_.exchange(std::span(&r, 1));
+    if (!answered.front()) throw backend_error(answered.front().error().message);
+    const redis::reply& told = answered.front()->front();
+    if (told.is_error())
+      throw backend_error("redis at " + to_string(session_.server_of({url_.stream, 0})) + ": " +
+                          std::string(told.text()));
+  }
+
+  redis_stream_url url_;
+  redis::session session_;
+  std::string cursor_;
+  std::string max_length_;
+};
+
+redis_stream_sink::redis_stream_sink(const redis_stream_url& url, const redis::redis_url& server,
+                                     const std::string& job)
+    : impl_(std::make_unique<impl>(url, server, job)) {}
+redis_stream_sink::~redis_stream_sink() = default;
+
+void redis_stream_sink::begin(std::string_view /*note*/) {
+  impl_->begin();
+}
+
+void redis_stream_sink::put(const judged_batch& batch) {
+  impl_->put(batch);
+}
+
+std::string redis_stream_sink::commit(std::span<const checkpoint> /*reached*/) {
+  return {};
+}
+
+}  // namespace everseen

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "everseen/redis/redis_url.hpp"
+#include "everseen/stream/redis_stream_url.hpp"
+#include "everseen/stream/sink.hpp"
+
+namespace everseen {
+
+/// A Redis stream that gets each record which goes out as an entry of one field, once, whatever crashes: the
+/// script that appends them also moves a cursor beside the stream, by lane, and appends nothing at or before
+/// it. So a batch that is put again is appended where it was not.
+///
+/// The cursor is the hash {STREAM}:everseen:JOB; whoever removes the stream for good removes it, too.
+/// An outage is ridden out for the URL's retry_for. Cost: a round trip for 1000 records.
+/// Threads: as sink has it.
+class redis_stream_sink : public sink {
+ public:
+  /// Connects to nothing.
+  /// @throws parameter_error  options of a source, or independent servers, of which a stream has one
+  redis_stream_sink(const redis_stream_url& url, const redis::redis_url& server, const std::string& job);
+  ~redis_stream_sink() override;
+
+  void begin(std::string_view note) override;
+  void put(const judged_batch& batch) override;
+  [[nodiscard]] std::string commit(std::span<const checkpoint> reached) override;
+
+ private:
+  class impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace everseen

@@ -1,0 +1,263 @@
+#include "everseen/stream/redis_stream_source.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <unistd.h>
+
+#include "everseen/core/error.hpp"
+#include "everseen/stream/redis_stream_entries.hpp"
+#include "everseen/stream/redis_stream_group.hpp"
+
+namespace everseen {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::string_view batch_entries = "1000";
+constexpr milliseconds idle_pause{5};
+constexpr milliseconds look_interval{500};
+
+std::string machine_name() {
+  char name[256] = {};
+  if (::gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return "worker";
+  return name;
+}
+
+redis_stream_url completed(redis_stream_url url) {
+  if (url.group.empty())
+    throw parameter_error("a stream is read by a group; name it, as in redis-stream:" + url.stream +
+                          "?group=count");
+  if (url.consumer.empty()) url.consumer = machine_name();
+  return url;
+}
+
+}  // namespace
+
+class redis_stream_source::impl {
+ public:
+  impl(const redis_stream_url& url, const redis::redis_url& server)
+      : url_(completed(url)), group_(url_, server), own_(group_.named(url_.consumer)) {}
+
+  void begin(const std::map<std::string, checkpoint, std::less<>>& reached) {
+    for (const auto& [name, at] : reached) settled_before_[name] = at.position;
+    group_.make();
+    const auto end = clock::now() + 2 * url_.claim_after;  // a worker of this name may have died just now
+    while (!group_.read(own_, 0, "1", false).held) {
+      if (clock::now() >= end)
+        throw parameter_error("another worker reads " + url_.stream + " as " + own_.name + " of the group " +
+                              url_.group + "; give each its own name: consumer=...");
+      std::this_thread::sleep_for(milliseconds(50));
+    }
+    add(own_);
+  }
+
+  state next(source_batch& into, milliseconds wait) {
+    const auto end = clock::now() + wait;
+    for (;;) {
+      if (clock::now() >= looked_ + look_interval) look();
+      bool all_read = true;
+      for (const std::string& name : names()) {
+        if (read(name, into)) return state::records;
+        all_read = all_read && is_read(name);
+      }
+      if (url_.until_end && all_read && nobody_elses_) return state::ended;
+      if (clock::now() >= end) return state::nothing_yet;
+      std::this_thread::sleep_for(std::min(idle_pause, wait));
+    }
+  }
+
+  void settled(std::span<const checkpoint> put_down) {
+    for (const checkpoint& each : put_down) group_.acknowledge(done_before(each));
+  }
+
+  bool has(std::string_view name) const {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::any_of(lanes_, [&](const auto& each) { return each.second.as.lane == name; });
+  }
+
+  void finish() {
+    for (const std::string& name : names()) leave(name);
+  }
+
+  std::optional<std::uint64_t> lag() const {
+    const std::int64_t known = lag_;
+    return known < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(known));
+  }
+
+ private:
+  /// A consumer that this worker reads as: itself, or one that died.
+  struct lane {
+    redis_stream::consumer_name as;
+    std::uint64_t after = 0;            // the last entry that was given out
+    std::deque<std::uint64_t> given{};  // and not settled
+    bool begins = true;                 // nothing was given out since its lease is ours
+    bool read = false;                  // nothing was left, when it was read last
+  };
+
+  void add(const redis_stream::consumer_name& as) {
+    const std::lock_guard lock(mutex_);
+    lanes_.try_emplace(as.name, lane{as});
+  }
+
+  void leave(const std::string& name) {
+    group_.release(group_.named(name));
+    const std::lock_guard lock(mutex_);
+    lanes_.erase(name);
+  }
+
+  std::vector<std::string> names() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> all;
+    for (const auto& [name, each] : lanes_) all.push_back(name);
+    return all;
+  }
+
+  bool is_read(const std::string& name) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = lanes_.find(name);
+    return found == lanes_.end() || found->second.read;
+  }
+
+  std::vector<std::uint64_t> done_before(const checkpoint& reached) {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::uint64_t> done;
+    for (auto& [name, each] : lanes_)
+      for (auto& given = each.given;
+           each.as.lane == reached.source && !given.empty() && given.front() < reached.position;
+           given.pop_front())
+        done.push_back(given.front());
+    return done;
+  }
+
+  bool read(const std::string& name, source_batch& into) {
+    lane& from = lanes_.at(name);  // which this thread alone adds and removes
+    const auto told = group_.read(from.as, from.after, batch_entries, name == own_.name);
+    if (!told.held) return lost(name);
+    if (redis_stream::read_entries(told.entries, url_.field, into) > 0) pass_over_gone(told.entries);
+    bool is_done = false;
+    {
+      const std::lock_guard lock(mutex_);
+      if (told.begins) {
+        from.begins = true;
+        from.given.clear();
+      }
+      from.read = told.entries.size() == 0;
+      is_done = from.read && from.given.empty() && name != own_.name;
+    }
+    if (is_done) leave(name);
+    if (into.records.empty()) return false;
+    if (told.are_new) must_be_new(from.as.lane, into.records.front().position);
+    give(from, into);
+    return true;
+  }
+
+  void give(lane& from, source_batch& into) {
+    const std::lock_guard lock(mutex_);
+    for (const source_record& each : into.records) from.given.push_back(each.position);
+    from.after = into.records.back().position;
+    into.lane = from.as.lane;
+    into.next = from.after + 1;
+    into.begins = std::exchange(from.begins, false);
+  }
+
+  /// The ledger would take an entry that lies before what it has settled for a settled one.
+  void must_be_new(const std::string& name, std::uint64_t position) const {
+    const auto known = settled_before_.find(name);
+    if (known == settled_before_.end() || position >= known->second) return;
+    throw parameter_error(
+        "the job has read " + url_.stream + " up to " + redis_stream::id_of(known->second - 1) +
+        ", and it goes on with the older " + redis_stream::id_of(position) +
+        ": the stream was made anew or its group was set back; count it under another --job");
+  }
+
+  /// Somebody else reads as this consumer now.
+  bool lost(const std::string& name) {
+    if (name == own_.name)
+      throw backend_error("another worker has taken over what " + own_.name + " was reading of " +
+                          url_.stream + ", because it was silent for longer than claim_after=" +
+                          std::to_string(url_.claim_after.count()) + "ms; nothing is lost: start it again");
+    const std::lock_guard lock(mutex_);
+    lanes_.erase(name);
+    return false;
+  }
+
+  /// Looks who else has entries that nobody reads, and whether entries are gone.
+  void look() {
+    looked_ = clock::now();
+    const auto seen = group_.look();
+    lag_ = seen.lag;
+    if (seen.lag > seen.length && !url_.skip_gaps)
+      raise_gap(static_cast<std::uint64_t>(seen.lag - seen.length));
+    nobody_elses_ = true;
+    for (const std::string& name : seen.pending)
+      if (!lanes_.contains(name)) take_over(name);
+  }
+
+  void take_over(const std::string& name) {
+    const auto dead = group_.named(name);
+    if (group_.read(dead, 0, "1", false).held)
+      add(dead);
+    else
+      nobody_elses_ = false;
+  }
+
+  [[noreturn]] void raise_gap(std::uint64_t entries) const {
+    throw backend_error(
+        std::to_string(entries) + " entries of the stream " + url_.stream +
+        " are gone: it was trimmed before they were read; gap=skip goes on with what is left");
+  }
+
+  /// Entries that were given out once, and trimmed before they were settled.
+  void pass_over_gone(const redis::reply& entries) {
+    std::vector<std::uint64_t> gone;
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      if (entries[i][1].is_nil()) gone.push_back(*redis_stream::position_of(entries[i][0].text()));
+    if (!url_.skip_gaps) raise_gap(gone.size());
+    group_.pass_over(gone);
+  }
+
+  redis_stream_url url_;
+  redis_stream::group group_;
+  redis_stream::consumer_name own_;
+  std::map<std::string, std::uint64_t, std::less<>> settled_before_{};
+  std::map<std::string, lane> lanes_{};
+  mutable std::mutex mutex_{};  // of the lanes: the reading thread adds, removes and gives, the other settles
+  std::atomic<std::int64_t> lag_ = -1;
+  clock::time_point looked_{};
+  bool nobody_elses_ = false;  // no consumer that lives has entries pending
+};
+
+redis_stream_source::redis_stream_source(const redis_stream_url& url, const redis::redis_url& server)
+    : impl_(std::make_unique<impl>(url, server)) {}
+redis_stream_source::~redis_stream_source() = default;
+
+void redis_stream_source::begin(const std::map<std::string, checkpoint, std::less<>>& reached) {
+  impl_->begin(reached);
+}
+source::state redis_stream_source::next(source_batch& into, std::chrono::milliseconds wait) {
+  return impl_->next(into, wait);
+}
+checkpoint redis_stream_source::reached(const source_batch& batch) {
+  return {batch.lane, batch.next};
+}
+void redis_stream_source::settled(std::span<const checkpoint> put_down) {
+  impl_->settled(put_down);
+}
+bool redis_stream_source::has(std::string_view lane) const {
+  return impl_->has(lane);
+}
+void redis_stream_source::finish() {
+  impl_->finish();
+}
+std::optional<std::uint64_t> redis_stream_source::lag() const {
+  return impl_->lag();
+}
+
+}  // namespace everseen

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+
+#include "everseen/redis/redis_url.hpp"
+#include "everseen/stream/redis_stream_url.hpp"
+#include "everseen/stream/source.hpp"
+
+namespace everseen {
+
+/// A Redis stream, read as a consumer of a group. A lane is a consumer, as `clicks/group/worker-1`; a
+/// position is an id (redis_stream_entries.hpp).
+///
+/// What a consumer has pending, and what it is given later, ascends in id: so the ledger of its lane knows
+/// which entries were judged. That holds while one worker at a time reads as a consumer, which a lease sees
+/// to: a key beside the stream that each reading prolongs. A worker that is silent for `claim_after` loses
+/// it, and then others read what it left pending, as that consumer and so in its lane. Entries must not be
+/// moved from consumer to consumer by XCLAIM.
+///
+/// Entries are acknowledged (XACK) when they are settled. Entries that were trimmed away before they were
+/// read are an error, unless gap=skip. An outage is ridden out for the URL's retry_for. Threads: as source
+/// has it.
+class redis_stream_source : public source {
+ public:
+  /// Connects to nothing.
+  /// @param server  where the stream is
+  /// @throws parameter_error  no group, or independent servers, of which a stream has one
+  redis_stream_source(const redis_stream_url& url, const redis::redis_url& server);
+  ~redis_stream_source() override;
+
+  /// @throws parameter_error  there is no such stream, or another worker has the consumer's name
+  void begin(const std::map<std::string, checkpoint, std::less<>>& reached) override;
+  [[nodiscard]] state next(source_batch& into, std::chrono::milliseconds wait) override;
+  [[nodiscard]] checkpoint reached(const source_batch& batch) override;
+  void settled(std::span<const checkpoint> put_down) override;
+  [[nodiscard]] bool has(std::string_view lane) const override;
+  void finish() override;
+  [[nodiscard]] std::optional<std::uint64_t> lag() const override;
+
+ private:
+  class impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace everseen

@@ -1,0 +1,156 @@
+#include "everseen/stream/resumable_input.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "everseen/core/digest.hpp"
+#include "everseen/core/error.hpp"
+#include "everseen/store/disk.hpp"
+
+namespace everseen {
+
+namespace {
+
+constexpr std::size_t max_beginning = 4096;
+
+/// How many bytes and their hash, as in 4096:0123456789abcdef.
+std::string fingerprint(std::string_view beginning) {
+  const digest hashed = hasher(hash_kind::xxh3, hash_seed{})(beginning);
+  std::array<char, 48> text{};
+  char* end = std::to_chars(text.data(), text.data() + 20, beginning.size()).ptr;
+  *end++ = ':';
+  end = std::to_chars(end, text.data() + text.size(), hashed.low, 16).ptr;
+  return {text.data(), end};
+}
+
+/// Bytes that a fingerprint is of.    @throws format_error
+std::size_t bytes_of(const std::string& note, const std::string& name) {
+  std::size_t bytes = 0;
+  const auto [end, bad] = std::from_chars(note.data(), note.data() + note.size(), bytes);
+  if (bad != std::errc{} || *end != ':' || bytes > max_beginning)
+    throw format_error("the checkpoint of " + name + " is damaged; begin another job");
+  return bytes;
+}
+
+}  // namespace
+
+resumable_input::resumable_input(const std::string& path) : name_(path) {
+  if (path != "-") {
+    opened_ = descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!opened_) throw disk_error("read", path, errno);
+    number_ = opened_.get();
+    std::error_code ignored;
+    name_ = std::filesystem::canonical(path, ignored).string();
+    if (ignored) name_ = path;
+  }
+  struct stat about {};
+  if (::fstat(number_, &about) != 0) throw disk_error("read", path, errno);
+  if (S_ISDIR(about.st_mode)) throw disk_error("read", path, EISDIR);
+  file_ = opened_ && S_ISREG(about.st_mode);
+}
+
+void resumable_input::begin(std::uint64_t position, std::string_view note) {
+  settled_ = position;
+  expected_ = note;
+  if (position == 0) return;
+  if (!file_) {
+    skip_ = position;
+    return;
+  }
+  if (bytes().value_or(0) < position)
+    throw parameter_error(name_ + " is shorter than the " + settled_text() +
+                          "; was it cut, or replaced? Begin another job for another file");
+  beginning_.resize(bytes_of(expected_, name_));
+  const ssize_t got = ::pread(number_, beginning_.data(), beginning_.size(), 0);
+  beginning_.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  compare();
+  char before = 0;
+  if (::pread(number_, &before, 1, static_cast<off_t>(position - 1)) != 1 ||
+      ::lseek(number_, static_cast<off_t>(position), SEEK_SET) < 0)
+    throw disk_error("read", name_, errno);
+  before_ = before;
+  read_to_ = position;
+}
+
+std::size_t resumable_input::read(std::span<char> into) {
+  ssize_t got = -1;
+  do got = ::read(number_, into.data(), into.size());
+  while (got < 0 && errno == EINTR);
+  if (got < 0 && errno != EAGAIN) throw disk_error("read", name_, errno);
+  const auto count = static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+  remember({into.data(), count});
+  return count;
+}
+
+void resumable_input::skip_some() {
+  std::array<char, 65536> bytes;
+  const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(skip_, bytes.size()));
+  const std::size_t count = read({bytes.data(), wanted});
+  if (count == 0)
+    throw parameter_error("the input ends before the " + settled_text() +
+                          "; give the job the same input again, from its beginning");
+  skip_ -= count;
+  before_ = bytes[count - 1];
+  if (skip_ == 0) compare();
+}
+
+bool resumable_input::readable_within(std::chrono::milliseconds wait) const noexcept {
+  pollfd readable = {number_, POLLIN, 0};
+  return ::poll(&readable, 1, static_cast<int>(wait.count())) != 0;
+}
+
+void resumable_input::must_go_on() const {
+  if (!file_) return;
+  if (bytes().value_or(0) < read_to_)
+    throw storage_error(name_ + " was cut short while it was followed; begin another job for what comes", 0,
+                        name_);
+  struct stat opened {};
+  struct stat named {};
+  ::fstat(number_, &opened);
+  if (::stat(name_.c_str(), &named) == 0 && named.st_ino != opened.st_ino)
+    throw storage_error("another file has the name " + name_ +
+                            " now; all of the old one is settled, so begin "
+                            "another job for the new one",
+                        0, name_);
+}
+
+std::string resumable_input::note_at(std::uint64_t position) const {
+  const std::scoped_lock alone(lock_);
+  return fingerprint(
+      std::string_view(beginning_).substr(0, std::min<std::uint64_t>(position, max_beginning)));
+}
+
+std::optional<std::uint64_t> resumable_input::bytes() const noexcept {
+  struct stat about {};
+  if (!file_ || ::fstat(number_, &about) != 0) return std::nullopt;
+  return static_cast<std::uint64_t>(about.st_size);
+}
+
+void resumable_input::remember(std::string_view bytes) {
+  const std::scoped_lock alone(lock_);
+  if (beginning_.size() == read_to_) beginning_ += bytes.substr(0, max_beginning - beginning_.size());
+  read_to_ += bytes.size();
+}
+
+void resumable_input::compare() const {
+  const std::size_t count = bytes_of(expected_, name_);
+  if (fingerprint(std::string_view(beginning_).substr(0, count)) != expected_)
+    throw parameter_error((file_
+                               ? name_ + " begins otherwise than the file that this job has read"
+                               : std::string("standard input begins otherwise than what this job has read")) +
+                          "; begin another job for another input");
+}
+
+std::string resumable_input::settled_text() const {
+  return std::to_string(settled_) + " bytes that this job has settled";
+}
+
+}  // namespace everseen

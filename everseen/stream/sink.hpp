@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "everseen/core/verdict.hpp"
+#include "everseen/stream/source.hpp"
+
+namespace everseen {
+
+/// What became of the records of a batch.
+struct judged_batch {
+  const source_batch& from;
+  std::span<const verdict> verdicts;             ///< one a record
+  std::span<const std::uint8_t> claimed_before;  ///< one a record: judged by an attempt before this one
+
+  /// Whether a sink is to put the record out. Nothing is `unknown` unless outages are passed by, and then
+  /// nothing that may be fresh is to be held back.
+  [[nodiscard]] bool goes_out(std::size_t record) const noexcept {
+    return verdicts[record] == verdict::fresh || verdicts[record] == verdict::unknown;
+  }
+};
+
+/// Where fresh records go. Threads: one at a time.
+class sink {
+ public:
+  virtual ~sink() = default;
+
+  /// Begins, once: takes back what was put out and not settled, where it can.
+  /// @param note  what the last settled() said; empty if nothing did
+  virtual void begin(std::string_view note) = 0;
+
+  /// Puts out what goes_out(). When it returns, the effect will come, whatever dies; or, of a sink that
+  /// settles with the source, with commit().
+  /// @throws storage_error, backend_error
+  virtual void put(const judged_batch& batch) = 0;
+
+  /// Called before the batches put so far are called settled: makes their effect lasting.
+  /// @return what begin() must know to go on from here
+  [[nodiscard]] virtual std::string commit(std::span<const checkpoint> reached) = 0;
+};
+
+}  // namespace everseen

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/store/ledger.hpp"
+
+namespace everseen {
+
+/// One record as a source gives it, and its position among those of its lane.
+struct source_record {
+  std::string_view bytes;  ///< readable for block_reader::padding bytes beyond its end
+  std::uint64_t position = 0;
+  std::string_view key{};  ///< what the source files it under, as Kafka does; empty if nothing
+};
+
+/// Records of one lane, in order.
+struct source_batch {
+  std::string lane;  ///< a stream of ordered records: a partition of a topic, as `clicks/3`, or a file
+  std::vector<source_record> records;
+  std::uint64_t next = 0;              ///< where to go on after them: what is settled once they are
+  bool begins = false;                 ///< the first of its lane since this worker got it, or got it again
+  std::shared_ptr<const void> memory;  ///< keeps the bytes
+};
+
+/// Where a job's records come from. Lanes are dealt with side by side, each in its order.
+///
+/// Threads: next() by one thread at a time; the others by any one other thread beside it.
+class source {
+ public:
+  virtual ~source() = default;
+
+  /// Begins, once. It need not read again what was settled before by this job; where it does, the job passes
+  /// over what the ledger has settled.
+  /// @param reached  what the job's ledger knows; a source that keeps its own account may go by that
+  /// @throws parameter_error  the source is another one than the job has read from
+  /// @throws storage_error, backend_error
+  virtual void begin(const std::map<std::string, checkpoint, std::less<>>& reached) = 0;
+
+  enum class state : std::uint8_t { records, nothing_yet, ended };
+  /// The next records of whichever lane has some.
+  /// @param wait  for how long, if there are none
+  /// @throws storage_error, backend_error  it cannot be read any more, and trying again inside did not help
+  [[nodiscard]] virtual state next(source_batch& into, std::chrono::milliseconds wait) = 0;
+
+  /// What is to be put down in the ledger once everything of the lane before `next` has had its effect.
+  [[nodiscard]] virtual checkpoint reached(const source_batch& batch) = 0;
+
+  /// These are in the ledger now: a source that keeps its own account puts them down, at once or with later
+  /// ones; finish() at the latest.
+  virtual void settled(std::span<const checkpoint> /*put_down*/) {}
+
+  /// Whether the lane is still this job's to settle: another worker may have got it meanwhile, and then a
+  /// batch of it that was not claimed yet is not to be.
+  [[nodiscard]] virtual bool has(std::string_view /*lane*/) const { return true; }
+
+  /// This batch will be neither claimed nor settled, because its lane has gone: nobody is to wait for it.
+  virtual void abandoned(const source_batch& /*batch*/) {}
+
+  /// Puts down all that is settled, and leaves. Nothing is read after that.
+  virtual void finish() = 0;
+
+  /// Records that wait to be read, of all lanes, as far as the source knows.
+  [[nodiscard]] virtual std::optional<std::uint64_t> lag() const { return {}; }
+};
+
+}  // namespace everseen

@@ -1,0 +1,269 @@
+// What the ledgers of every store must do. Included as any_store_suite.hpp is.
+
+#pragma once
+
+#include <set>
+
+#include "test/filter/any_store_suite.hpp"
+#include "test/support/claimed_events.hpp"
+
+namespace everseen::any_store {
+
+class AnyLedger : public AnyStore {
+ protected:
+  /// Wrong once in 10^12 keys, so that exact answers can be expected.
+  static spec exact(std::uint64_t capacity = 2'000) {
+    return spec_of({.capacity = capacity, .error_rate = 1e-12});
+  }
+
+  claimed claim(ledger& by, std::span<const event> events, std::uint64_t settled = 0,
+                std::string_view lane = "clicks/0") {
+    return claim_events(by, filter_->get_spec(), {lane, settled}, events);
+  }
+
+  /// A new process: nothing of the old one is left.
+  std::unique_ptr<ledger> begin_again(const char* job = "count") {
+    filter_.reset();
+    filter_ = store_->open("a", access::write);
+    return filter_->open_ledger(job, "");
+  }
+
+  random_digests keys_{7};
+  std::shared_ptr<stored_filter> filter_ = store_->create("a", exact());
+};
+
+TEST_P(AnyLedger, EventsAreFreshOnce) {
+  auto job = filter_->open_ledger("count", "");
+  auto events = new_events(keys_, 0, 6);
+  events[4].key = events[1].key;
+  EXPECT_EQ(text_of(claim(*job, events).verdicts), "000010");
+  const std::vector<event> later = {{10, events[2].key}, {11, keys_()}};
+  EXPECT_EQ(text_of(claim(*job, later).verdicts), "10");
+}
+
+TEST_P(AnyLedger, AReplayGetsItsFirstVerdicts) {
+  auto job = filter_->open_ledger("count", "");
+  auto events = new_events(keys_, 0, 100);
+  for (std::size_t i = 50; i < 100; i += 3) events[i].key = events[i - 50].key;
+  const claimed first = claim(*job, events);
+  EXPECT_EQ(std::ranges::count(first.before, 1), 0);
+  for (int again = 0; again < 2; ++again) {
+    const claimed replay = claim(*job, events);
+    EXPECT_EQ(text_of(replay.verdicts), text_of(first.verdicts));
+    EXPECT_EQ(std::ranges::count(replay.before, 1), 100);
+    job = begin_again();
+  }
+}
+
+TEST_P(AnyLedger, AReplayThatIsCutOtherwiseGetsItsFirstVerdicts) {
+  auto job = filter_->open_ledger("count", "");
+  auto events = new_events(keys_, 0, 60);
+  for (std::size_t i = 1; i < 60; i += 4) events[i].key = events[i - 1].key;
+  std::string expected;
+  for (std::size_t i = 0; i < 60; ++i) expected += i % 4 == 1 ? '1' : '0';
+  (void)claim(*job, std::span(events).first(37));
+  job = begin_again();
+  std::string verdicts;
+  for (std::size_t i = 0; i < 60; i += 12)
+    verdicts += text_of(claim(*job, std::span(events).subspan(i, 12)).verdicts);
+  EXPECT_EQ(verdicts, expected);
+}
+
+TEST_P(AnyLedger, WhatIsSettledIsForgottenAndTheRestIsNot) {
+  auto job = filter_->open_ledger("count", "");
+  const auto events = new_events(keys_, 0, 300);
+  (void)claim(*job, std::span(events).first(200));
+  (void)claim(*job, std::span(events).subspan(200), 150);
+  job = begin_again();
+  const auto replay = claim(*job, events, 150);
+  EXPECT_EQ(text_of(replay.verdicts).substr(150), std::string(150, '0'));
+}
+
+TEST_P(AnyLedger, LanesAndJobsAreApart) {
+  auto job = filter_->open_ledger("count", "");
+  const auto events = new_events(keys_, 5, 20);
+  EXPECT_EQ(text_of(claim(*job, events).verdicts), std::string(20, '0'));
+  const auto other_lane = claim(*job, events, 0, "clicks/1");
+  EXPECT_EQ(text_of(other_lane.verdicts), std::string(20, '1'));
+  EXPECT_EQ(std::ranges::count(other_lane.before, 1), 0);
+  auto other_job = filter_->open_ledger("audit", "");
+  EXPECT_EQ(text_of(claim(*other_job, events).verdicts), std::string(20, '1'));
+  EXPECT_EQ(text_of(claim(*job, events).verdicts), std::string(20, '0'));
+}
+
+TEST_P(AnyLedger, TwoThatClaimOneLaneGetTheSameVerdicts) {
+  auto one = filter_->open_ledger("count", "");
+  auto two = filter_->open_ledger("count", "");
+  const auto events = new_events(keys_, 0, 90);
+  EXPECT_EQ(text_of(claim(*one, std::span(events).first(30)).verdicts), std::string(30, '0'));
+  EXPECT_EQ(text_of(claim(*two, std::span(events).first(60)).verdicts), std::string(60, '0'));
+  EXPECT_EQ(text_of(claim(*one, std::span(events).subspan(30)).verdicts), std::string(60, '0'));
+  const auto last = claim(*two, std::span(events).subspan(60));
+  EXPECT_EQ(text_of(last.verdicts), std::string(30, '0'));
+  EXPECT_EQ(std::ranges::count(last.before, 1), 30);
+}
+
+TEST_P(AnyLedger, CheckpointsAreWhatWasPutDownLast) {
+  auto job = filter_->open_ledger("count", "");
+  EXPECT_TRUE(job->checkpoints().empty());
+  const std::vector<checkpoint> first = {{"clicks/0", 7, "a"}, {"clicks/1", 0, std::string("\0\n", 2)}};
+  job->settle(first);
+  job->settle(std::vector<checkpoint>{{"clicks/0", ~std::uint64_t{0}, ""}});
+  job = begin_again();
+  const auto reached = job->checkpoints();
+  ASSERT_EQ(reached.size(), 2u);
+  EXPECT_EQ(reached.at("clicks/0").position, ~std::uint64_t{0});
+  EXPECT_EQ(reached.at("clicks/0").note, "");
+  EXPECT_EQ(reached.at("clicks/1").position, 0u);
+  EXPECT_EQ(reached.at("clicks/1").note, std::string("\0\n", 2));
+  EXPECT_TRUE(filter_->open_ledger("audit", "")->checkpoints().empty());
+}
+
+TEST_P(AnyLedger, KeepsTheDescriptionOfWhoOpenedItFirst) {
+  EXPECT_TRUE(filter_->jobs().empty());
+  EXPECT_EQ(filter_->open_ledger("count", "by site")->description(), "by site");
+  EXPECT_EQ(filter_->open_ledger("count", "by country")->description(), "by site");
+  (void)filter_->open_ledger("audit", "");
+  EXPECT_EQ(filter_->jobs(), (std::vector<std::string>{"audit", "count"}));
+  EXPECT_EQ(begin_again()->description(), "by site");
+}
+
+TEST_P(AnyLedger, RefusesNamesThatNoFilterCouldHave) {
+  for (const char* name : {"", "a b", ".x", "a/b"})
+    EXPECT_THROW((void)filter_->open_ledger(name, ""), parameter_error) << name;
+}
+
+TEST_P(AnyLedger, AGrowingFilterGrowsInTheMiddleOfAClaim) {
+  filter_ = store_->create("small", exact(30));
+  auto job = filter_->open_ledger("count", "");
+  const auto events = new_events(keys_, 0, 600);
+  EXPECT_EQ(text_of(claim(*job, events).verdicts), std::string(600, '0'));
+  EXPECT_EQ(text_of(claim(*job, events).verdicts), std::string(600, '0'));
+  EXPECT_EQ(text_of(claim(*job, events, 0, "again").verdicts), std::string(600, '1'));
+  EXPECT_EQ(filter_->state(0).keys() + filter_->state(1).keys() + filter_->state(2).keys(), 600u);
+}
+
+TEST_P(AnyLedger, AFullFilterStopsInFrontOfTheFirstEventWithoutRoom) {
+  filter_ = store_->create(
+      "full", spec_of({.capacity = 10, .error_rate = 1e-12, .growth = growth_kind::refuse, .partitions = 1}));
+  auto job = filter_->open_ledger("count", "");
+  auto events = new_events(keys_, 0, 40);
+  events[39].key = events[0].key;
+  const claimed got = claim(*job, events);
+  ASSERT_FALSE(got.result);
+  EXPECT_EQ(got.result.error().why, batch_failure::cause::full);
+  const std::string verdicts = text_of(got.verdicts);
+  const std::size_t room = verdicts.find('3');
+  ASSERT_GE(room, 10u);
+  ASSERT_LT(room, 39u);
+  // Also the one behind that is known: it would be judged before the first.
+  EXPECT_EQ(verdicts, std::string(room, '0') + std::string(40 - room, '3'));
+  EXPECT_EQ(text_of(claim(*job, events).verdicts), verdicts);
+}
+
+TEST_P(AnyLedger, AReplayGetsItsFirstVerdictsWhenTheWindowHasMovedOn) {
+  filter_ = store_->create(
+      "window", spec_of({.capacity = 1'000, .error_rate = 1e-12, .window = window_spec{10min, 10}}));
+  auto job = filter_->open_ledger("count", "");
+  auto events = new_events(keys_, 0, 12);
+  for (std::size_t i = 0; i < 12; ++i) events[i].time = at(i < 6 ? 100min : 101min);
+  events[3].key = events[2].key;
+  events[9].time = at(10min);
+  EXPECT_EQ(text_of(claim(*job, events).verdicts), "000100000200");
+  auto later = new_events(keys_, 12, 30);
+  for (event& e : later) e.time = at(300min);
+  EXPECT_EQ(text_of(claim(*job, later).verdicts), std::string(30, '0'));
+  for (const bool again : {false, true}) {
+    if (again) {
+      filter_.reset();
+      filter_ = store_->open("window", access::write);
+      job = filter_->open_ledger("count", "");
+    }
+    // What was seen, or late, is called late where the window has left it.
+    EXPECT_EQ(text_of(claim(*job, events).verdicts), "000200000200") << again;
+  }
+  const std::vector<event> old = {{50, keys_(), at(100min)}, {51, keys_(), at(300min)}};
+  EXPECT_EQ(text_of(claim(*job, old).verdicts), "20");
+  EXPECT_EQ(text_of(claim(*job, old).verdicts), "20");
+}
+
+TEST_P(AnyLedger, AFilterWithJobsIsNeitherResetNorRebuilt) {
+  (void)filter_->open_ledger("count", "");
+  const auto message = [](auto call) -> std::string {
+    try {
+      call();
+    } catch (const parameter_error& e) {
+      return e.what();
+    }
+    return {};
+  };
+  filter_.reset();  // a file store has one writer
+  EXPECT_NE(message([&] { store_->reset("a"); }).find("has jobs (count) and cannot be reset"),
+            std::string::npos);
+  EXPECT_THROW((void)store_->begin_rebuild("a", exact(), {}), parameter_error);
+  EXPECT_TRUE(store_->exists("a"));
+  store_->drop("a");
+  filter_ = store_->create("a", exact());
+  EXPECT_TRUE(filter_->jobs().empty());
+}
+
+TEST_P(AnyLedger, ALinkedFilterGetsNoJobAndOneWithJobsNoLink) {
+  (void)store_->create("old", exact());
+  (void)filter_->open_ledger("count", "");
+  filter_.reset();
+  EXPECT_THROW(store_->link("old", "a", {}), parameter_error);
+  (void)store_->create("new", exact());
+  store_->link("old", "new", {});
+  const auto linked = store_->open("new", access::write);
+  EXPECT_THROW((void)linked->open_ledger("count", ""), parameter_error);
+}
+
+/// Events come in order, some with keys that came before, in one lane or another; whoever claims them dies
+/// now and then, and begins again at the last checkpoint, with other batches. Every event must have the
+/// verdict that an exact set gave it the first time.
+TEST_P(AnyLedger, IsExactWhateverDies) {
+  struct state {
+    std::vector<event> events{};
+    std::string first{};  // verdicts
+    std::uint64_t settled = 0;
+    std::uint64_t next = 0;
+  };
+  random_digests dice(42);
+  std::map<std::string, state> lanes = {{"one", {}}, {"two", {}}};
+  std::set<std::pair<std::uint64_t, std::uint64_t>> exact_set;
+  std::vector<digest> known;
+  for (auto& [name, lane] : lanes)
+    for (std::uint64_t i = 0; i < 700; ++i) {
+      const bool old = !known.empty() && dice.word() % 3 == 0;
+      lane.events.push_back({i, old ? known[dice.word() % known.size()] : keys_()});
+      known.push_back(lane.events.back().key);
+    }
+  auto job = filter_->open_ledger("count", "");
+  for (int steps = 0; steps < 2'000; ++steps) {
+    auto& [name, lane] = *std::next(lanes.begin(), static_cast<std::ptrdiff_t>(dice.word() % 2));
+    if (dice.word() % 8 == 0) {
+      job = begin_again();
+      const auto reached = job->checkpoints();
+      for (auto& [each, of] : lanes) of.next = reached.contains(each) ? reached.at(each).position : 0;
+    }
+    if (lane.next == lane.events.size()) continue;
+    const std::size_t n = std::min<std::size_t>(1 + dice.word() % 60, lane.events.size() - lane.next);
+    const auto some = std::span(lane.events).subspan(lane.next, n);
+    const claimed got = claim(*job, some, lane.settled, name);
+    ASSERT_TRUE(got.result) << got.result.error().message;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t at = lane.next + i;
+      if (at == lane.first.size())
+        lane.first += exact_set.insert({some[i].key.low, some[i].key.high}).second ? '0' : '1';
+      ASSERT_EQ(text_of({got.verdicts[i]}), std::string(1, lane.first[at])) << name << ' ' << at;
+    }
+    lane.next += n;
+    if (dice.word() % 4 == 0) {
+      job->settle(std::vector<checkpoint>{{name, lane.next, "x"}});
+      lane.settled = lane.next;
+    }
+  }
+  for (const auto& [name, lane] : lanes) EXPECT_EQ(lane.next, lane.events.size()) << name;
+}
+
+}  // namespace everseen::any_store

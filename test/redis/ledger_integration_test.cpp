@@ -1,0 +1,336 @@
+// Jobs on real servers: what a cut connection, a dead server, a second claimer and foreign hands do to them.
+// The promises that all stores share are in test/filter/ledger_suite.hpp.
+
+#include <atomic>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/redis/key_names.hpp"
+
+#include "test/redis/stored.hpp"
+#include "test/support/claimed_events.hpp"
+#include "test/support/cutting_proxy.hpp"
+
+namespace everseen::redis {
+namespace {
+
+using test::claim_events;
+using test::claimed;
+using test::counters_of;
+using test::cutting_proxy;
+using test::event;
+using test::new_events;
+using test::redis_server;
+using test::text_of;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using way = cutting_proxy::direction;
+
+using counts = std::map<std::string, std::int64_t>;
+
+class Ledger : public testing::Test {
+ protected:
+  explicit Ledger(std::vector<std::string> config = {}) : server_(std::move(config)) {}
+
+  spec exact(std::uint64_t capacity, std::uint32_t partitions = 1) const {
+    return planned(*direct_, {.capacity = capacity, .error_rate = 1e-12, .partitions = partitions});
+  }
+  claimed claim(ledger& by, std::span<const event> events, std::uint64_t settled = 0) {
+    return claim_events(by, spec_, {"clicks/0", settled}, events);
+  }
+  std::shared_ptr<stored_filter> make(const spec& s) { return direct_->create("a", spec_ = s); }
+  std::string state_key() const { return key_like(server_, "everseen:{a/*/0}"); }
+
+  redis_server server_;
+  cutting_proxy proxy_{server_.port()};
+  std::shared_ptr<redis_store> direct_ = store_at(server_.url());
+  std::shared_ptr<redis_store> cut_ = store_at(proxy_.url());
+  spec spec_;
+  test::random_digests keys_{3};
+};
+
+/// With two sets of counters: the total, and one of three sites.
+std::vector<event> counted(std::vector<event> events) {
+  for (event& e : events) e.counters = {"0", "1\tsite" + std::to_string(e.key.low % 3)};
+  return events;
+}
+
+void count_in(counts& exact, const event& e) {
+  for (const std::string& name : e.counters) ++exact[name];
+}
+
+TEST_F(Ledger, AClaimCutAtEveryByteIsJudgedAndCountedOnce) {
+  (void)make(exact(10'000));
+  auto job = cut_->open("a", access::write)->open_ledger("count", "");
+  counts exact_counts;
+  std::uint64_t next = 0;
+  std::vector<event> last;
+  const auto step = [&](const std::string& where) {
+    auto events = counted(new_events(keys_, next, 3));
+    if (!last.empty()) events[1].key = last[0].key;
+    events = counted(events);
+    const claimed got = claim(*job, events, next);
+    ASSERT_TRUE(got.result) << where << ": " << got.result.error().message;
+    ASSERT_EQ(text_of(got.verdicts), last.empty() ? "000" : "010") << where;
+    for (std::size_t i = 0; i < 3; ++i)
+      if (got.verdicts[i] == verdict::fresh) count_in(exact_counts, events[i]);
+    next += 3;
+    last = events;
+  };
+  step("first");
+  for (const way w : {way::to_server, way::to_client}) {
+    std::size_t cuts = 0;
+    for (bool cut = true; cut && !HasFailure(); ++cuts) {
+      proxy_.cut_after(w, cuts);
+      step("cut after " + std::to_string(cuts));
+      cut = proxy_.has_cut();
+    }
+    EXPECT_GT(cuts, w == way::to_server ? 200u : 5u);
+  }
+  EXPECT_EQ(counters_of(*job), exact_counts);
+}
+
+TEST_F(Ledger, AnotherProcessTakesOverWhereTheFirstWasCut) {
+  (void)make(exact(10'000));
+  const auto impatient = store_at(proxy_.url("/?retry_for=1ms"));
+  const auto survivor = direct_->open("a", access::write);
+  counts exact_counts;
+  std::uint64_t next = 0;
+  for (const way w : {way::to_server, way::to_client}) {
+    bool cut = true;
+    for (std::size_t at = 0; cut && !HasFailure(); at += w == way::to_server ? 7 : 1) {
+      const auto dying = impatient->open("a", access::write)->open_ledger("count", "");
+      const auto events = counted(new_events(keys_, next, 5));
+      // What it looked at before is not what is to be cut.
+      (void)claim(*dying, std::span(events).first(1), next);
+      proxy_.cut_after(w, at);
+      const claimed died = claim(*dying, events, next);
+      cut = proxy_.has_cut();
+      const claimed got = claim(*survivor->open_ledger("count", ""), events, next);
+      ASSERT_TRUE(got.result) << got.result.error().message;
+      ASSERT_EQ(text_of(got.verdicts), "00000") << at;
+      for (std::size_t i = 0; i < 5; ++i)
+        EXPECT_TRUE(died.verdicts[i] == verdict::unknown || died.verdicts[i] == got.verdicts[i]);
+      for (const event& e : events) count_in(exact_counts, e);
+      next += 5;
+    }
+  }
+  EXPECT_EQ(counters_of(*survivor->open_ledger("count", "")), exact_counts);
+}
+
+TEST_F(Ledger, GrowthCutAnywhereLosesAndDoublesNothing) {
+  (void)make(exact(4));
+  auto job = cut_->open("a", access::write)->open_ledger("count", "");
+  counts exact_counts;
+  std::uint64_t next = 0;
+  for (const way w : {way::to_server, way::to_client})
+    for (std::size_t at = 0; at < 4'000 && !HasFailure(); at += w == way::to_server ? 173 : 41) {
+      proxy_.cut_after(w, at);
+      const auto events = counted(new_events(keys_, next, 1 + std::min<std::size_t>(next / 4, 30)));
+      const claimed got = claim(*job, events, next);
+      ASSERT_TRUE(got.result) << got.result.error().message;
+      ASSERT_EQ(text_of(got.verdicts), std::string(events.size(), '0')) << at;
+      for (const event& e : events) count_in(exact_counts, e);
+      next += events.size();
+    }
+  EXPECT_EQ(counters_of(*job)["0"], exact_counts["0"]);
+}
+
+TEST_F(Ledger, ACheckpointCutAnywhereIsPutDown) {
+  (void)make(exact(100));
+  const auto job = cut_->open("a", access::write)->open_ledger("count", "");
+  for (const way w : {way::to_server, way::to_client}) {
+    bool cut = true;
+    for (std::size_t at = 0; cut && !HasFailure(); ++at) {
+      proxy_.cut_after(w, at);
+      job->settle(std::vector<checkpoint>{{"x", at, "note"}, {"y", at + 1}});
+      cut = proxy_.has_cut();
+      const auto reached = direct_->open("a", access::read)->open_ledger("count", "")->checkpoints();
+      EXPECT_EQ(reached.at("x").position, at);
+      EXPECT_EQ(reached.at("y").position, at + 1);
+    }
+  }
+}
+
+TEST_F(Ledger, ManyThatClaimOneLaneCountEachEventOnce) {
+  (void)make(exact(20'000, 3));
+  const auto events = counted(new_events(keys_, 0, 3'000));
+  std::atomic<int> wrong{0};
+  const auto work = [&](std::uint64_t seed) {
+    const auto own = store_at(server_.url());
+    const auto job = own->open("a", access::write)->open_ledger("count", "");
+    test::random_digests dice(seed);
+    for (std::size_t at = 0; at < events.size();) {
+      const std::size_t n = std::min<std::size_t>(1 + dice.word() % 200, events.size() - at);
+      const claimed got = claim(*job, std::span(events).subspan(at, n));
+      if (!got.result || got.result->fresh != n) ++wrong;
+      at += n;
+    }
+  };
+  std::vector<std::thread> all;
+  for (std::uint64_t i = 0; i < 4; ++i) all.emplace_back(work, i);
+  for (std::thread& each : all) each.join();
+  EXPECT_EQ(wrong, 0);
+  counts exact_counts;
+  for (const event& e : events) count_in(exact_counts, e);
+  EXPECT_EQ(counters_of(*direct_->open("a", access::read)->open_ledger("count", "")), exact_counts);
+}
+
+TEST_F(Ledger, AServerThatForgetsItsScriptsJudgesOnce) {
+  const auto filter = make(exact(1'000));
+  auto job = filter->open_ledger("count", "");
+  for (std::uint64_t next = 0; next < 9; next += 3) {
+    server_.run({"SCRIPT", "FLUSH"});
+    EXPECT_EQ(text_of(claim(*job, counted(new_events(keys_, next, 3))).verdicts), "000");
+  }
+  EXPECT_EQ(counters_of(*job)["0"], 9);
+}
+
+class LedgerWithAof : public Ledger {
+ protected:
+  LedgerWithAof() : Ledger({"--appendonly", "yes", "--appendfsync", "always"}) {}
+};
+
+TEST_F(LedgerWithAof, AKilledServerComesBackWithVerdictsCountsAndCheckpoints) {
+  const auto filter = make(exact(1'000));
+  auto job = filter->open_ledger("count", "clicks");
+  auto events = counted(new_events(keys_, 0, 50));
+  events[20].key = events[10].key;
+  const std::string first = text_of(claim(*job, events).verdicts);
+  job->settle(std::vector<checkpoint>{{"clicks/0", 4, "n"}});
+  const counts before = counters_of(*job);
+  server_.kill();
+  server_.start();
+  job = store_at(server_.url())->open("a", access::write)->open_ledger("count", "");
+  EXPECT_EQ(text_of(claim(*job, events, 0).verdicts), first);
+  EXPECT_EQ(counters_of(*job), before);
+  EXPECT_EQ(job->checkpoints().at("clicks/0").note, "n");
+  EXPECT_EQ(job->description(), "clicks");
+}
+
+TEST_F(Ledger, DropLeavesNoKey) {
+  const auto filter = make(exact(1'000, 3));
+  for (const char* name : {"count", "audit"}) {
+    auto job = filter->open_ledger(name, "");
+    (void)claim(*job, counted(new_events(keys_, 0, 60)));
+    job->settle(std::vector<checkpoint>{{"clicks/0", 60}});
+  }
+  EXPECT_THAT(keys_like(server_, "everseen:{a/*}:[jc]:*"), testing::SizeIs(2 * (3 * 2 + 1)));
+  direct_->drop("a");
+  EXPECT_THAT(keys_like(server_, "*"), IsEmpty());
+}
+
+TEST_F(Ledger, TheKeysOfAJobEndWithItsFilter) {
+  spec_ = exact(1'000, 2);
+  const auto filter = direct_->create_expiring("a", spec_, std::chrono::hours(1));
+  auto job = filter->open_ledger("count", "");
+  (void)claim(*job, counted(new_events(keys_, 0, 60)));
+  job->settle(std::vector<checkpoint>{{"clicks/0", 60}});
+  const std::string end = server_.run({"HGET", "everseen:a", "ends_at"});
+  const auto all = keys_like(server_, "everseen:{a/*");
+  EXPECT_GE(all.size(), 2u + 2 * 5u);
+  for (const std::string& key : all) EXPECT_EQ(server_.run({"PEXPIRETIME", key}), end) << key;
+}
+
+TEST_F(Ledger, AClaimAfterADropSaysSoAndLeavesNothing) {
+  const auto filter = make(exact(1'000));
+  auto job = filter->open_ledger("count", "");
+  (void)claim(*job, new_events(keys_, 0, 3));
+  direct_->drop("a");
+  const claimed got = claim(*job, new_events(keys_, 3, 3));
+  ASSERT_FALSE(got.result);
+  EXPECT_EQ(text_of(got.verdicts), "333");
+  EXPECT_THAT(got.result.error().message, HasSubstr("no filter named 'a'"));
+  EXPECT_THAT(message_of<storage_error>([&] {
+                job->settle(std::vector<checkpoint>{{"x", 1}});
+              }),
+              HasSubstr("dropped"));
+  EXPECT_THAT(keys_like(server_, "*"), IsEmpty());
+}
+
+TEST_F(Ledger, DamagedKeysAreNamedAndNothingIsAddedByThem) {
+  const auto filter = make(exact(1'000));
+  auto job = filter->open_ledger("count", "");
+  (void)claim(*job, counted(new_events(keys_, 0, 5)));
+  const std::string counters = state_key() + ":c:count";
+  const std::string records = state_key() + ":j:count";
+  const auto failure = [&] {
+    const claimed got = claim(*filter->open_ledger("count", ""), counted(new_events(keys_, 50, 2)));
+    return got.result ? "none" : got.result.error().message;
+  };
+  server_.run({"RENAME", counters, "aside"});
+  server_.run({"SET", counters, "x"});
+  EXPECT_THAT(failure(), HasSubstr("has another type"));
+  server_.run({"RENAME", "aside", counters});
+  server_.run({"HSET", records, "clicks/0", "123"});
+  EXPECT_THAT(failure(), HasSubstr("record of a lane is damaged"));
+  server_.run({"HSET", records, "clicks/0", std::string(8, '\0') + std::string(8, '\x01')});
+  EXPECT_THAT(failure(), HasSubstr("do not ascend"));
+  server_.run({"SET", records, "x"});
+  EXPECT_THAT(failure(), HasSubstr(records));
+  server_.run({"DEL", records});
+  EXPECT_EQ(filter->state(0).keys(), 5u);
+  server_.run({"HSET", counters, "0", "many"});
+  EXPECT_EQ(failure(), "none");
+  EXPECT_THAT(message_of<format_error>([&] { (void)counters_of(*job); }), HasSubstr("no number"));
+}
+
+TEST_F(Ledger, AReaderReadsAJobAndCannotClaim) {
+  const auto reader = [&] { return store_at(server_.url())->open("a", access::read); };
+  const auto filter = make(exact(1'000));
+  EXPECT_THAT(message_of<parameter_error>([&] { (void)reader()->open_ledger("count", ""); }),
+              HasSubstr("has no job named 'count'"));
+  EXPECT_THAT(reader()->jobs(), IsEmpty());
+  (void)claim(*filter->open_ledger("count", "d"), counted(new_events(keys_, 0, 5)));
+  const auto job = reader()->open_ledger("count", "");
+  EXPECT_EQ(job->description(), "d");
+  EXPECT_EQ(counters_of(*job)["0"], 5);
+  EXPECT_FALSE(claim(*job, new_events(keys_, 5, 1)).result);
+}
+
+TEST_F(Ledger, WithoutScriptsOrByOtherGearsThereAreNoJobs) {
+  (void)make(exact(100));
+  for (const char* gear : {"bitfield", "merge"}) {
+    const auto filter = store_at(server_.url(std::string("/?gear=") + gear))->open("a", access::write);
+    EXPECT_THAT(message_of<parameter_error>([&] { (void)filter->open_ledger("count", ""); }),
+                HasSubstr("without gear="));
+  }
+  const redis_server forbids({"--rename-command", "EVAL", "", "--rename-command", "EVALSHA", ""});
+  const auto filter = store_at(forbids.url())->create("a", exact(100));
+  EXPECT_THAT(message_of<backend_error>([&] { (void)filter->open_ledger("count", ""); }),
+              HasSubstr("forbids scripts"));
+}
+
+TEST_F(Ledger, AFilterThatIsBeingRebuiltGetsNoJob) {
+  const auto filter = make(exact(100));
+  {
+    const auto rebuild = direct_->begin_rebuild("a", exact(200), {});
+    EXPECT_THAT(message_of<parameter_error>([&] { (void)filter->open_ledger("count", ""); }),
+                HasSubstr("is being rebuilt"));
+    rebuild->commit();
+  }
+  EXPECT_THAT(message_of<parameter_error>([&] { (void)filter->open_ledger("count", ""); }),
+              HasSubstr("open it again"));
+  (void)direct_->open("a", access::write)->open_ledger("count", "");
+  EXPECT_THAT(message_of<parameter_error>([&] { (void)direct_->begin_rebuild("a", exact(200), {}); }),
+              HasSubstr("has jobs (count) and cannot be rebuilt"));
+}
+
+TEST_F(Ledger, AFullServerRefusesAClaimAsAWhole) {
+  const auto filter = make(exact(1'000));
+  auto job = filter->open_ledger("count", "");
+  const auto events = counted(new_events(keys_, 0, 20));
+  (void)claim(*job, std::span(events).first(5));
+  server_.run({"CONFIG", "SET", "maxmemory", "1"});
+  const claimed got = claim(*job, std::span(events).subspan(5));
+  ASSERT_FALSE(got.result);
+  EXPECT_EQ(text_of(got.verdicts), std::string(15, '3'));
+  server_.run({"CONFIG", "SET", "maxmemory", "0"});
+  EXPECT_EQ(text_of(claim(*job, events).verdicts), std::string(20, '0'));
+  EXPECT_EQ(counters_of(*job)["0"], 20);
+}
+
+}  // namespace
+}  // namespace everseen::redis

@@ -1,0 +1,64 @@
+#include <gtest/gtest.h>
+
+#include "test/support/crash_matrix.hpp"
+
+namespace everseen::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Every source with every sink, one server for all: each run has a filter's job and events of its own.
+class CrashMatrix : public testing::TestWithParam<std::pair<matrix_source, matrix_sink>> {
+ protected:
+  static void SetUpTestSuite() {
+    store = std::make_unique<redis_server>(
+        redis_server::options{.config = {"--appendonly", "yes", "--appendfsync", "always"}});
+  }
+  static void TearDownTestSuite() { store.reset(); }
+
+  static void survives(const std::vector<disaster>& disasters, std::uint64_t seed) {
+    const auto& [from, to] = GetParam();
+    EXPECT_EQ(run_matrix({EVERSEEN_PROGRAM, *store}, from, to, disasters, seed), "") << "seed " << seed;
+  }
+
+  static inline std::unique_ptr<redis_server> store;
+  /// No two runs share one, as their events would meet in the filter.
+  static inline std::uint64_t next_seed = 1;
+};
+
+TEST_P(CrashMatrix, IsExactWithoutADisaster) {
+  survives({}, next_seed++);
+}
+
+TEST_P(CrashMatrix, IsExactWhereverTheJobIsKilled) {
+  for (const std::string& point : fault_points()) {
+    SCOPED_TRACE(point);
+    survives({{.die_at = point + ":1"}, {.die_at = point + ":3"}}, next_seed++);
+  }
+}
+
+TEST_P(CrashMatrix, IsExactWhenTheServerIsKilled) {
+  survives({{.kill_store_after = milliseconds(30)}, {.die_at = "put:4"}}, next_seed++);
+}
+
+TEST_P(CrashMatrix, IsExactWhenTwoWorkWhereOneShould) {
+  const auto& [from, to] = GetParam();
+  if (to.name == "file") GTEST_SKIP() << "a file refuses the second";
+  survives({{.two_workers = true}, {.die_at = "claimed:2", .two_workers = true}}, next_seed++);
+}
+
+std::string name_of(const testing::TestParamInfo<CrashMatrix::ParamType>& pair) {
+  return pair.param.first.name + "_to_" + pair.param.second.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Pairs, CrashMatrix,
+                         testing::Values(std::pair(from_file(), to_counts()),
+                                         std::pair(from_file(), to_file()),
+                                         std::pair(from_file(), to_standard_output()),
+                                         std::pair(from_standard_input(), to_counts()),
+                                         std::pair(from_standard_input(), to_file()),
+                                         std::pair(from_standard_input(), to_standard_output())),
+                         name_of);
+
+}  // namespace
+}  // namespace everseen::test

@@ -1,0 +1,122 @@
+#include "everseen/stream/file_source.hpp"
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/core/error.hpp"
+
+#include "test/support/scratch_directory.hpp"
+
+namespace everseen {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+using checkpoints = std::map<std::string, checkpoint, std::less<>>;
+
+class FileSource : public testing::Test {
+ protected:
+  [[nodiscard]] std::string path() const { return (directory_.path() / "events").string(); }
+  void write(const std::string& text) const { std::ofstream(path(), std::ios::trunc) << text; }
+  void append(const std::string& text) const { std::ofstream(path(), std::ios::app) << text; }
+
+  /// Reads on from where the last call was, and settles all of it.
+  std::vector<std::string> read_on(const file_source::options& how = {}) {
+    file_source from(path(), how);
+    from.begin(reached_);
+    std::vector<std::string> records;
+    int idle = 0;
+    for (source_batch batch; idle < 20;) {
+      const source::state got = from.next(batch, milliseconds(0));
+      if (got == source::state::ended) break;
+      idle = got == source::state::records ? 0 : idle + 1;
+      if (got != source::state::records) continue;
+      for (const source_record& r : batch.records)
+        records.push_back(std::to_string(r.position) + " " + std::string(r.bytes));
+      const checkpoint at = from.reached(batch);
+      reached_.insert_or_assign(at.source, at);
+    }
+    return records;
+  }
+  std::string complaint_of_reading_on() {
+    try {
+      read_on();
+    } catch (const parameter_error& e) {
+      return e.what();
+    }
+    return "none";
+  }
+
+ private:
+  test::scratch_directory directory_;
+  checkpoints reached_;
+};
+
+TEST_F(FileSource, GivesRecordsWithTheirOffsets) {
+  write("a\n\nlonger\nlast");
+  EXPECT_THAT(read_on(), ElementsAre("0 a", "2 ", "3 longer", "10 last"));
+  EXPECT_THAT(read_on(), ElementsAre());
+}
+
+TEST_F(FileSource, GoesOnWhereItWas) {
+  write("a\nb\n");
+  EXPECT_THAT(read_on(), ElementsAre("0 a", "2 b"));
+  append("c\n");
+  EXPECT_THAT(read_on(), ElementsAre("4 c"));
+}
+
+TEST_F(FileSource, TakesALineThatGotItsEndLaterOnce) {
+  write("a\nb");
+  EXPECT_THAT(read_on(), ElementsAre("0 a", "2 b"));
+  append("\nc\n");
+  EXPECT_THAT(read_on(), ElementsAre("4 c"));
+}
+
+TEST_F(FileSource, RefusesALineThatHasGrownSinceItWasTaken) {
+  write("a\nb");
+  read_on();
+  append("c\n");
+  EXPECT_THAT(complaint_of_reading_on(), HasSubstr("had no end"));
+}
+
+TEST_F(FileSource, WaitsForTheEndOfALineThatIsFollowed) {
+  write("a\nb");
+  EXPECT_THAT(read_on({.follow = true}), ElementsAre("0 a"));
+  append("c\n");
+  EXPECT_THAT(read_on({.follow = true}), ElementsAre("2 bc"));
+}
+
+TEST_F(FileSource, RefusesAnotherFileOfTheSameName) {
+  write("a\nb\n");
+  read_on();
+  write("x\nb\nc\n");
+  EXPECT_THAT(complaint_of_reading_on(), HasSubstr("begins otherwise"));
+  write("a\n");
+  EXPECT_THAT(complaint_of_reading_on(), HasSubstr("is shorter"));
+}
+
+TEST_F(FileSource, ReadsRecordsLongerThanABlock) {
+  const std::string longest(10'000, 'x');
+  write("a\n" + longest + "\nb\n");
+  std::vector<std::string> all = read_on({.block_bytes = 16});
+  EXPECT_THAT(all, testing::Contains("2 " + longest));
+}
+
+TEST_F(FileSource, TellsAFileThatWasCutShortWhileItWasFollowed) {
+  write("a\nb\n");
+  file_source from(path(), {.follow = true});
+  from.begin({});
+  source_batch batch;
+  ASSERT_EQ(from.next(batch, milliseconds(0)), source::state::records);
+  write("a\n");
+  EXPECT_THROW((void)from.next(batch, milliseconds(0)), storage_error);
+}
+
+}  // namespace
+}  // namespace everseen

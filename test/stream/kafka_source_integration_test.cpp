@@ -1,0 +1,220 @@
+// Kafka as a source, against librdkafka's mock cluster over real sockets.
+
+#include <array>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/core/error.hpp"
+
+#include "test/stream/kafka_reading.hpp"
+
+namespace everseen::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+using request = kafka_cluster::request;
+
+struct KafkaSource : ::testing::Test {
+  kafka_cluster kafka{};
+
+  KafkaSource() { kafka.create_topic("clicks", 2); }
+
+  std::unique_ptr<kafka_source> reading(std::string_view rest = "") {
+    auto made = std::make_unique<kafka_source>(parse_kafka_url(kafka.url("clicks", quick(rest))), "job");
+    made->begin(nothing_reached);
+    return made;
+  }
+  /// What ends a source that reads on.
+  template <typename Error>
+  static std::string failure_of(source& from, std::chrono::seconds within = 20s) {
+    const auto end = std::chrono::steady_clock::now() + within;
+    try {
+      while (std::chrono::steady_clock::now() < end) {
+        source_batch batch;
+        if (from.next(batch, 50ms) == source::state::ended) return "it ended";
+      }
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "nothing";
+  }
+};
+
+TEST_F(KafkaSource, GivesEachPartitionsMessagesInTheirOrderWithTheirOffsets) {
+  const auto even = numbered("even", 5'000), odd = numbered("odd", 3'000);
+  kafka.produce("clicks", 0, even);
+  kafka.produce("clicks", 1, odd);
+  const auto from = reading();
+  const auto taken = take(*from, 8'000);
+  const auto sorted = by_lane(taken);
+  EXPECT_EQ(sorted.at("clicks/0"), values(even));
+  EXPECT_EQ(sorted.at("clicks/1"), values(odd));
+  std::map<std::string, std::uint64_t> next;
+  for (const auto& each : taken) ASSERT_EQ(each.position, next[each.lane]++);
+  EXPECT_EQ(from->lag(), 0U);
+}
+
+TEST_F(KafkaSource, KeepsKeysEmptyMessagesAndPadding) {
+  kafka.produce("clicks", 0, {{"value", "key"}, {"", "alone"}, {"last"}});
+  const auto from = reading();
+  source_batch batch;
+  while (from->next(batch, 100ms) != source::state::records) continue;
+  ASSERT_EQ(batch.records.size(), 3U);
+  EXPECT_EQ(batch.records[0].key, "key");
+  EXPECT_EQ(batch.records[1].bytes, "");
+  EXPECT_EQ(batch.records[1].key, "alone");
+  EXPECT_TRUE(batch.begins);
+  EXPECT_EQ(batch.next, 3U);
+  const char* const end = batch.records[2].bytes.data() + batch.records[2].bytes.size();
+  EXPECT_EQ(std::string(end, 64), std::string(64, '\0'));
+}
+
+TEST_F(KafkaSource, EndsWithTheTopicIfToldTo) {
+  kafka.produce("clicks", 0, numbered("a", 10));
+  const auto from = reading("&until=end");
+  EXPECT_EQ(take(*from, 1'000'000).size(), 10U);
+  source_batch batch;
+  EXPECT_EQ(from->next(batch, 5s), source::state::ended);
+}
+
+TEST_F(KafkaSource, GoesOnWhereItWasSettledAndNotWhereItHadRead) {
+  kafka.produce("clicks", 0, numbered("a", 100));
+  {
+    const auto first = reading();
+    take(*first, 100);
+    const checkpoint reached{"clicks/0", 40};
+    first->settled(std::span(&reached, 1));
+    first->finish();
+  }
+  EXPECT_THAT(kafka.committed("g", "clicks"), ElementsAre(Pair(0, 40)));
+  const auto second = reading();
+  EXPECT_EQ(first_position(take(*second, 60)), 40U);
+}
+
+TEST_F(KafkaSource, CommitsNothingThatIsNotSettled) {
+  kafka.produce("clicks", 0, numbered("a", 100));
+  const auto from = reading();
+  take(*from, 100);
+  from->finish();
+  EXPECT_THAT(kafka.committed("g", "clicks"), IsEmpty());
+}
+
+TEST_F(KafkaSource, LedgerThatIsAheadOfTheGroupIsBelieved) {
+  kafka.produce("clicks", 0, numbered("a", 100));
+  kafka_source from(parse_kafka_url(kafka.url("clicks", quick())), "job");
+  from.begin({{"clicks/0", {"clicks/0", 70}}});
+  EXPECT_EQ(first_position(take(from, 30)), 70U);
+}
+
+TEST_F(KafkaSource, NewGroupMayBeginAtTheEnd) {
+  kafka.produce("clicks", 0, numbered("old", 100));
+  const auto from = reading("&start=latest");
+  source_batch batch;
+  while (!from->has("clicks/0")) EXPECT_EQ(from->next(batch, 50ms), source::state::nothing_yet);
+  kafka.produce("clicks", 0, numbered("new", 10));
+  EXPECT_THAT(values(take(*from, 10)), values(numbered("new", 10)));
+}
+
+TEST_F(KafkaSource, TopicThatWasMadeAnewIsAnErrorAndNoSilentJump) {
+  kafka.produce("clicks", 0, numbered("a", 10));
+  kafka_source from(parse_kafka_url(kafka.url("clicks", quick())), "job");
+  from.begin({{"clicks/0", {"clicks/0", 5'000}}});
+  EXPECT_THAT(failure_of<parameter_error>(from),
+              AllOf(HasSubstr("clicks/0"), HasSubstr("made anew or cut short"), HasSubstr("--job")));
+}
+
+TEST_F(KafkaSource, EventsThatRetentionRemovedAreAnErrorUnlessTheyMayBePassedOver) {
+  std::mt19937 random(1);
+  std::vector<kafka_cluster::message> much(120);  // 12 MB; the mock keeps 5
+  for (kafka_cluster::message& each : much)
+    for (int i = 0; i < 25'000; ++i)
+      each.value.append(reinterpret_cast<const char*>(std::array{random()}.data()), 4);
+  kafka.produce("clicks", 0, much);
+  const std::map<std::string, checkpoint, std::less<>> reached{{"clicks/0", {"clicks/0", 1}}};
+  kafka_source strict(parse_kafka_url(kafka.url("clicks", quick())), "job");
+  strict.begin(reached);
+  EXPECT_THAT(failure_of<backend_error>(strict), AllOf(HasSubstr("retention"), HasSubstr("gap=skip")));
+  kafka_source lenient(parse_kafka_url(kafka.url("clicks", "?group=h&gap=skip&until=end")), "job");
+  lenient.begin(reached);
+  const auto taken = take(lenient, 1'000);
+  ASSERT_FALSE(taken.empty());
+  EXPECT_EQ(taken.back().position, 119U);
+}
+
+TEST_F(KafkaSource, UnknownTopicIsReportedWithWhatToDo) {
+  kafka.create_topic("no-such-topic", 1);  // the mock makes those it is asked about
+  kafka.set_topic_error("no-such-topic", 3);
+  kafka_source from(parse_kafka_url(kafka.url("no-such-topic", quick())), "job");
+  try {
+    from.begin(nothing_reached);
+    FAIL();
+  } catch (const parameter_error& e) {
+    EXPECT_THAT(e.what(), AllOf(HasSubstr("no topic 'no-such-topic'"), HasSubstr("kafka-topics.sh")));
+  }
+}
+
+TEST_F(KafkaSource, NobodyThereIsReportedAfterThePatienceOfTheUrl) {
+  kafka_source from(parse_kafka_url("kafka://127.0.0.1:1/clicks?group=g&retry_for=1s"), "job");
+  try {
+    from.begin(nothing_reached);
+    FAIL();
+  } catch (const backend_error& e) {
+    EXPECT_THAT(e.what(), AllOf(HasSubstr("127.0.0.1:1"), HasSubstr("no broker answers")));
+  }
+}
+
+TEST_F(KafkaSource, PropertiesGoToLibrdkafkaWhichKnowsThem) {
+  const auto told = [](const std::string& rest) -> std::string {
+    try {
+      kafka_source(parse_kafka_url("kafka://h/clicks?" + rest), "job");
+      return "nothing";
+    } catch (const parameter_error& e) {
+      return e.what();
+    }
+  };
+  EXPECT_EQ(told("fetch.max.bytes=1000000"), "nothing");
+  EXPECT_THAT(told("no.such.property=1"), HasSubstr("'no.such.property'"));
+  EXPECT_THAT(told("sasl.mechanism=PLAIN&fetch.max.bytes=hush"),
+              AllOf(HasSubstr("fetch.max.bytes"), ::testing::Not(HasSubstr("hush"))));
+}
+
+TEST_F(KafkaSource, OutageOfAllBrokersIsRiddenOut) {
+  kafka.produce("clicks", 0, numbered("a", 100));
+  const auto from = reading("&reconnect.backoff.max.ms=200");
+  EXPECT_EQ(take(*from, 100, true).size(), 100U);
+  kafka.set_down();
+  source_batch batch;
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(from->next(batch, 50ms), source::state::nothing_yet);
+  kafka.set_up();
+  kafka.produce("clicks", 0, numbered("b", 100));
+  const auto taken = take(*from, 100);
+  ASSERT_EQ(taken.size(), 100U);
+  EXPECT_EQ(taken.front().bytes, "b0");
+}
+
+TEST_F(KafkaSource, OutageThatLastsTooLongIsReported) {
+  kafka.produce("clicks", 0, numbered("a", 100));
+  const auto from = reading("&retry_for=1s");
+  EXPECT_EQ(take(*from, 100, true).size(), 100U);
+  kafka.set_down();
+  EXPECT_THAT(failure_of<backend_error>(*from), HasSubstr("no broker answers"));
+}
+
+TEST_F(KafkaSource, RequestsThatFailAreMadeAgain) {
+  kafka.produce("clicks", 0, numbered("a", 1'000));
+  kafka.fail_next(request::fetch, {-195, 6, 7, -195});
+  kafka.fail_next(request::offset_fetch, {14, 16});
+  kafka.fail_next(request::join_group, {16, 14});
+  const auto from = reading();
+  EXPECT_EQ(by_lane(take(*from, 1'000)).at("clicks/0"), values(numbered("a", 1'000)));
+}
+
+}  // namespace
+}  // namespace everseen::test

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "everseen/core/layout.hpp"
+#include "everseen/store/store.hpp"
+
+#include "test/support/random_digests.hpp"
+
+namespace everseen::test {
+
+/// An event as a job sees it.
+struct event {
+  std::uint64_t position = 0;
+  digest key{};
+  event_time time{};
+  std::vector<std::string> counters{};
+};
+
+/// Verdicts of one claim, in the order of the events.
+struct claimed {
+  std::vector<verdict> verdicts{};
+  std::vector<std::uint8_t> before{};
+  batch_result result{};
+};
+
+/// Claims events of one lane, all with as many counters.
+inline claimed claim_events(ledger& by, const spec& s, const origin& from, std::span<const event> events) {
+  struct share {
+    std::vector<std::size_t> places{};
+    std::vector<digest> digests{};
+    std::vector<event_time> times{};
+    std::vector<std::uint64_t> positions{};
+    std::vector<std::uint32_t> counters{};
+    std::vector<verdict> verdicts{};
+    std::vector<std::uint8_t> before{};
+  };
+  std::map<std::string, std::uint32_t> numbers;
+  for (const event& e : events)
+    for (const std::string& name : e.counters) numbers.emplace(name, 0);
+  std::vector<std::string_view> names;
+  for (auto& [name, number] : numbers) {
+    number = static_cast<std::uint32_t>(names.size());
+    names.push_back(name);
+  }
+  std::vector<share> shares(s.partitions);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    share& to = shares[partition_of(events[i].key, s.partitions)];
+    to.places.push_back(i);
+    to.digests.push_back(events[i].key);
+    to.times.push_back(events[i].time);
+    to.positions.push_back(events[i].position);
+    for (const std::string& name : events[i].counters) to.counters.push_back(numbers[name]);
+  }
+  const std::size_t each = events.empty() ? 0 : events.front().counters.size();
+  std::vector<claim_batch> batches;
+  for (std::uint32_t p = 0; p < s.partitions; ++p) {
+    share& of = shares[p];
+    of.verdicts.resize(of.places.size());
+    of.before.resize(of.places.size());
+    if (!of.places.empty())
+      batches.push_back(
+          {{p, of.digests, of.times, of.verdicts}, of.positions, {names, of.counters, each}, of.before});
+  }
+  claimed all{std::vector<verdict>(events.size()), std::vector<std::uint8_t>(events.size()), {}};
+  all.result = by.claim(from, batches);
+  for (const share& of : shares)
+    for (std::size_t i = 0; i < of.places.size(); ++i) {
+      all.verdicts[of.places[i]] = of.verdicts[i];
+      all.before[of.places[i]] = of.before[i];
+    }
+  return all;
+}
+
+/// Events at positions from `first` on, each with a key of its own.
+inline std::vector<event> new_events(random_digests& source, std::uint64_t first, std::size_t n) {
+  std::vector<event> events;
+  for (std::size_t i = 0; i < n; ++i) events.push_back({first + i, source()});
+  return events;
+}
+
+/// "00110" for fresh, fresh, seen, seen, fresh; 2 late, 3 unknown.
+inline std::string text_of(const std::vector<verdict>& verdicts) {
+  std::string text;
+  for (const verdict v : verdicts) text += static_cast<char>('0' + static_cast<int>(v));
+  return text;
+}
+
+/// What a ledger counts, over all partitions.
+inline std::map<std::string, std::int64_t> counters_of(const ledger& of) {
+  std::map<std::string, std::int64_t> sums;
+  of.visit_counters([&](std::string_view name, std::int64_t value) { sums[std::string(name)] += value; });
+  return sums;
+}
+
+}  // namespace everseen::test

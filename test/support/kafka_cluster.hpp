@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace everseen::test {
+
+/// Brokers of Kafka that speak its protocol over real sockets of 127.0.0.1: librdkafka's own mock cluster.
+///
+/// It has topics, consumer groups with rebalances, transactions, and fails as told. What it has not: an
+/// aborted transaction's messages stay readable, offsets of a transaction are acknowledged and forgotten, and
+/// of two producers with one transactional.id the older is not fenced. It makes topics that it is asked
+/// about. A partition keeps its newest 5 MB. It ends with this object. Threads: any.
+class kafka_cluster {
+ public:
+  explicit kafka_cluster(int brokers = 1);
+  ~kafka_cluster();
+  kafka_cluster(const kafka_cluster&) = delete;
+  kafka_cluster& operator=(const kafka_cluster&) = delete;
+
+  /// host:port,host:port
+  [[nodiscard]] std::string brokers() const;
+  /// kafka://brokers/topic, then what is given: "?group=g".
+  [[nodiscard]] std::string url(std::string_view topic, std::string_view rest = "") const;
+
+  void create_topic(const std::string& name, int partitions);
+
+  struct message {
+    std::string value;
+    std::string key{};
+    std::int64_t offset = 0;
+    std::int32_t partition = 0;
+  };
+  /// All are in the topic when it returns.
+  void produce(const std::string& topic, std::int32_t partition, const std::vector<message>& what);
+  /// What a topic holds, by partition and in order.
+  [[nodiscard]] std::vector<message> read(const std::string& topic) const;
+  /// Where a group goes on, by partition; those without are left out.
+  [[nodiscard]] std::map<std::int32_t, std::int64_t> committed(const std::string& group,
+                                                               const std::string& topic) const;
+
+  /// Kinds of requests that can be told to fail, as the protocol numbers them.
+  enum class request : std::int16_t {
+    produce = 0,
+    fetch = 1,
+    list_offsets = 2,
+    offset_commit = 8,
+    offset_fetch = 9,
+    join_group = 11,
+    init_producer = 22,
+    add_partitions_to_transaction = 24,
+    end_transaction = 26,
+    transaction_offset_commit = 28,
+  };
+  /// The next requests of the kind are answered with these errors of the protocol, in turn. -195 cuts the
+  /// connection.
+  void fail_next(request kind, const std::vector<int>& errors);
+  /// Whoever asks about the topic is told this error of the protocol. 3: there is no such topic.
+  void set_topic_error(const std::string& topic, int error);
+  void set_down(int broker = -1);  ///< -1: all
+  void set_up(int broker = -1);
+  void set_round_trip(std::chrono::milliseconds time, int broker = -1);
+
+ private:
+  class impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace everseen::test
