@@ -228,7 +228,12 @@ void job::remember(const event_batch& batch) {
       static_cast<std::uint64_t>(std::count(claimed_before_.begin(), claimed_before_.end(), 1));
   result_.bytes += batch.bytes;
   if (batch.newest) result_.newest = std::max(result_.newest.value_or(*batch.newest), *batch.newest);
-  reached_.insert_or_assign(batch.from.lane, parts_.from.reached(batch.from));
+  checkpoint at = parts_.from.reached(batch.from);
+  if (at.position <= lanes_[at.source].settled) {  // passed over: to put it down would be a step back
+    parts_.from.settled({&at, 1});
+    return;
+  }
+  reached_.insert_or_assign(batch.from.lane, std::move(at));
   unsettled_since_.push_back(batch.read_at);
 }
 
