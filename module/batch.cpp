@@ -94,7 +94,7 @@ std::optional<refusal> make(api::context* ctx, api::string* state, record& r, co
 }  // namespace
 
 allowance::allowance(api::context* ctx) {
-  constexpr std::size_t portion_beside_child = 512;
+  constexpr std::size_t portion_beside_child = 128;
   constexpr long long ms_beside_child = 3;
   if (!has_child(ctx)) return;
   portion = portion_beside_child;

@@ -110,6 +110,13 @@ TEST_F(PlainCommands, AddNoMoreKeysInACallThanFollowersAreToldOfInAMoment) {
     return std::ranges::count(said, '1');
   };
   run({"CONFIG", "SET", "appendonly", "yes"});
+  // Beside the child that writes the first AOF a call ends even earlier.
+  test::wait_until(
+      [&] {
+        return field_of(server_, "persistence", "aof_rewrite_in_progress") == "0" &&
+               field_of(server_, "persistence", "aof_rewrite_scheduled") == "0";
+      },
+      "the AOF is there");
   EXPECT_EQ(fresh_now(), 2048);
   EXPECT_THAT(test::raw_command(server_.unix_path(), words), HasSubstr("-LIMIT "));
   EXPECT_EQ(fresh_now(), 5000 - 2 * 2048);
