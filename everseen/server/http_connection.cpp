@@ -28,7 +28,9 @@ using boost::system::error_code;
 using growing_body = http::basic_dynamic_body<boost::beast::flat_buffer>;
 using request_parser = http::request_parser<growing_body>;
 
-constexpr std::size_t read_bytes = 64 << 10;
+/// Room for what comes next. What a connection keeps while it is quiet is little.
+constexpr std::size_t head_read_bytes = 4 << 10;
+constexpr std::size_t body_read_bytes = 64 << 10;
 constexpr std::uint32_t head_bytes = 16 << 10;
 /// A client that keeps its connection for later requests is left after this, if no idle time was configured.
 constexpr std::chrono::seconds keep_alive{75};
@@ -117,13 +119,14 @@ class http_connection final : public connection,
     parser_->body_limit(all_.settings().request.request_bytes);
     admitted_.reset();
     head_ = {};
+    if (buffer_.size() == 0 && buffer_.capacity() > 2 * head_read_bytes && !is_reading_) buffer_ = {};
     began_ = arrived_ = clock::now();
   }
 
   void read() {
     if (is_reading_ || is_closed_) return;
     is_reading_ = true;
-    stream_.async_read_some(buffer_.prepare(read_bytes),
+    stream_.async_read_some(buffer_.prepare(parser_->is_header_done() ? body_read_bytes : head_read_bytes),
                             [self = this->shared_from_this()](error_code fault, std::size_t count) {
                               self->is_reading_ = false;
                               if (fault) return self->hung_up();
