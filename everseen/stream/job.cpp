@@ -167,7 +167,7 @@ bool job::claim(event_batch& batch) {
   if (!may_claim(batch.from.lane)) return true;
   const std::size_t per_event = options_.events.counts.size();
   const auto batches = sorted_.sort(
-      {batch.digests, batch.times, batch.positions, {batch.names.all(), batch.of_event, per_event}},
+      {batch.digests, batch.positions, batch.times, {batch.names.all(), batch.of_event, per_event}},
       parts_.seen.get_spec().partitions);
   const auto judged = parts_.book.claim({batch.from.lane, lanes_[batch.from.lane].settled}, batches);
   sorted_.gather(verdicts_, claimed_before_);
@@ -228,7 +228,12 @@ void job::remember(const event_batch& batch) {
       static_cast<std::uint64_t>(std::count(claimed_before_.begin(), claimed_before_.end(), 1));
   result_.bytes += batch.bytes;
   if (batch.newest) result_.newest = std::max(result_.newest.value_or(*batch.newest), *batch.newest);
-  reached_.insert_or_assign(batch.from.lane, parts_.from.reached(batch.from));
+  checkpoint at = parts_.from.reached(batch.from);
+  if (at.position <= lanes_[at.source].settled) {  // passed over: to put it down would be a step back
+    parts_.from.settled({&at, 1});
+    return;
+  }
+  reached_.insert_or_assign(batch.from.lane, std::move(at));
   unsettled_since_.push_back(batch.read_at);
 }
 
