@@ -128,7 +128,7 @@ int claim_events(api::context* ctx, api::string** words, int count) {
     if (c.forgotten_bytes < c.head.size() || c.forgotten_bytes > before->size() ||
         c.forgotten_bytes % position_bytes != 0)
       throw bad_word{"ERR the forgotten bytes are not the head and some positions of the record"};
-    allowance left;
+    allowance left(ctx);
     const progress done = add(ctx, q.state, *std::move(r), q.keys(), left);
     if (done.keys == 0 && done.stopped_by && !done.stopped_by->asks_for_more())
       return reply(ctx, *done.stopped_by);
