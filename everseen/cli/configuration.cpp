@@ -15,6 +15,7 @@
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/toml_file.hpp"
 #include "everseen/core/error.hpp"
+#include "everseen/filter/open_store.hpp"
 #include "everseen/text/nearest.hpp"
 
 namespace everseen::cli {
@@ -52,8 +53,8 @@ std::string meant_by(std::string_view name, const option_names& known) {
   return std::string(nearest(name, names));
 }
 
-/// What was typed, option by option. Faults are left to whoever parses the arguments in the end.
-std::vector<setting> typed_settings(const verb& v, const words& typed) {
+/// What was typed, option by option; nothing where it cannot be parsed.
+std::optional<std::vector<setting>> typed_settings(const verb& v, const words& typed) {
   CLI::App app;
   app.set_help_flag();
   const action ignored = v.declare(app);
@@ -62,7 +63,7 @@ std::vector<setting> typed_settings(const verb& v, const words& typed) {
   try {
     app.parse(guarded_words);
   } catch (const CLI::ParseError&) {
-    return {};
+    return std::nullopt;
   }
   std::vector<setting> all;
   for (const CLI::Option* o : app.get_options()) {
@@ -92,10 +93,10 @@ std::optional<setting> from_environment(const std::string& name, bool is_switch)
     return setting{name, is_list ? words_of(value) : words{value}, "$" + variable};
   }
   const std::string word = value;
-  if (word == "0" || word == "false") return std::nullopt;
-  if (word != "1" && word != "true")
+  const bool is_off = word == "0" || word == "false";
+  if (!is_off && word != "1" && word != "true")
     throw parameter_error(fmt::format("${} is '{}'; a switch is 1, true, 0 or false", variable, word));
-  return setting{name, {}, "$" + variable};
+  return setting{name, {}, "$" + variable, is_off};
 }
 
 /// A variable of another program may begin like ours (Kubernetes makes some for every service), so that only
@@ -143,11 +144,7 @@ bool is_secret(std::string_view name) {
 
 std::string shown(const std::string& name, const std::string& value) {
   if (is_secret(name)) return "***";
-  const std::size_t at = value.rfind('@');
-  const std::size_t slashes = value.find("//");
-  if (name != "store" || at == std::string::npos || slashes == std::string::npos || at < slashes)
-    return value;
-  return value.substr(0, slashes + 2) + "***" + value.substr(at);
+  return name == "store" ? url_without_password(value) : value;
 }
 
 }  // namespace
@@ -155,8 +152,14 @@ std::string shown(const std::string& name, const std::string& value) {
 words configuration::arguments() const {
   words all;
   for (const setting& s : settings) {
+    if (s.is_off) continue;
     if (s.values.empty()) all.push_back("--" + s.name);
-    for (const std::string& value : s.values) all.push_back("--" + s.name + "=" + value);
+    for (const std::string& value : s.values) {
+      // An empty value behind the sign is taken for none; before a value that looks like an option it is
+      // needed.
+      all.push_back("--" + s.name + (value.empty() ? "" : "=" + value));
+      if (value.empty()) all.push_back(value);
+    }
   }
   return all;
 }
@@ -167,11 +170,16 @@ bool configuration::checks_only() const {
 
 configuration configure(const verb& v, const words& typed) {
   const option_names known = names_of(v);
-  configuration all{typed_settings(v, typed)};
+  auto settings = typed_settings(v, typed);
+  // Nothing may stand in for a line that was mistyped: whoever runs it complains of it, in its own words.
+  if (!settings) return {};
+  configuration all{*std::move(settings)};
   std::set<std::string, std::less<>> given;
   for (const setting& s : all.settings) given.insert(s.name);
   const auto add = [&](setting s) {
     if (!given.insert(s.name).second) return;
+    if (s.is_off && !known.at(s.name))
+      throw parameter_error(fmt::format("{}: {} is no switch, so false says nothing", s.source, s.name));
     must_make_sense(v, s);
     all.settings.push_back(std::move(s));
   };
@@ -207,7 +215,8 @@ void print_configuration(const verb& v, const configuration& c, printer& out) {
     }
     words values;
     for (const std::string& value : found->values) values.push_back(toml_text(shown(name, value)));
-    const std::string text = values.empty()       ? "true"
+    const std::string text = found->is_off        ? "false"
+                             : values.empty()     ? "true"
                              : values.size() == 1 ? values.front()
                                                   : fmt::format("[{}]", fmt::join(values, ", "));
     out.print("{} = {}  # {}\n", name, text, found->source);

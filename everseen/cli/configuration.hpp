@@ -17,21 +17,23 @@ using words = std::vector<std::string>;
 
 /// One option as it is in force.
 struct setting {
-  std::string name;    ///< without dashes
-  words values{};      ///< of a switch: none
-  std::string source;  ///< for people to read
+  std::string name;     ///< without dashes
+  words values{};       ///< of a switch: none
+  std::string source;   ///< for people to read
+  bool is_off = false;  ///< a switch that is not to be set, whatever comes after it says
 };
 
 /// All options that somebody has given.
 struct configuration {
   std::vector<setting> settings{};
-  /// The command line that says it all.
+  /// The command line that says it all; of what is off, nothing.
   [[nodiscard]] words arguments() const;
   /// Whether --check-config was typed.
   [[nodiscard]] bool checks_only() const;
 };
 
 /// @param typed  the arguments of the verb
+/// @return nothing where what is typed cannot be parsed: it is then to be run, and refused, as it is
 /// @throws parameter_error  a name that the verb does not know, a value that makes no sense, a file that
 /// cannot be read; says where it stands and what was probably meant
 [[nodiscard]] configuration configure(const verb& v, const words& typed);

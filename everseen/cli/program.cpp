@@ -54,7 +54,7 @@ exit_code run_verb(const verb& v, words arguments, printer& out) {
   std::optional<configuration> given;
   if (v.takes_configuration == is_configurable::yes) {
     given = configure(v, arguments);
-    // A command line that cannot be parsed is complained of below, in its own words.
+    // Nothing is given where the line cannot be parsed; below it is complained of in its own words.
     if (!given->settings.empty()) arguments = given->arguments();
   }
   CLI::App app;

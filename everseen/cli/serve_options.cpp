@@ -5,6 +5,7 @@
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/repeated_option.hpp"
 #include "everseen/cli/user_accounts.hpp"
+#include "everseen/core/error.hpp"
 
 namespace everseen::cli {
 
@@ -14,8 +15,18 @@ std::chrono::seconds seconds_of(std::chrono::milliseconds time) {
   return std::max(std::chrono::seconds(1), std::chrono::duration_cast<std::chrono::seconds>(time));
 }
 
+/// An empty text is nowhere.
+std::vector<server::listen_address> addresses_of(const std::vector<std::string>& texts) {
+  std::vector<server::listen_address> all;
+  for (const std::string& each : texts)
+    if (!each.empty()) all.push_back(server::parse_listen_address(each));
+  return all;
+}
+
 std::vector<server::user_account> users_of(const serve_options& o) {
   std::vector<server::user_account> users;
+  if (o.password && o.password->empty())
+    throw parameter_error("--password is empty, so it would let everybody in; is a variable unset?");
   if (o.password) users.push_back({"default", *o.password, server::right::admin});
   for (const std::string& each : o.users) users.push_back(parse_user("--user", each));
   if (o.user_file)
@@ -41,7 +52,8 @@ void set_limits(const serve_options& o, server::options& s) {
 void add_addresses(CLI::App& app, serve_options& o) {
   add_texts(app, "-l,--listen", o.listen,
             {"ADDRESS",
-             "where clients of Redis come in: ADDRESS:PORT, tls:ADDRESS:PORT or unix:PATH; may be repeated",
+             "where clients of Redis come in: ADDRESS:PORT, tls:ADDRESS:PORT or unix:PATH; may be repeated, "
+             "'' is nowhere",
              "127.0.0.1:6380"});
   add_texts(app, "--http", o.http,
             {"ADDRESS", "where clients of the HTTP interface come in, likewise; may be repeated", "nowhere"});
@@ -113,10 +125,10 @@ void add_serve_options(CLI::App& app, serve_options& o) {
 
 server::options settings_of(const serve_options& o) {
   server::options s;
-  for (const std::string& each : o.listen) s.listen.push_back(server::parse_listen_address(each));
-  if (s.listen.empty()) s.listen.push_back(server::parse_listen_address("127.0.0.1:6380"));
-  for (const std::string& each : o.http) s.http.push_back(server::parse_listen_address(each));
+  s.listen = addresses_of(o.listen.empty() ? std::vector<std::string>{"127.0.0.1:6380"} : o.listen);
+  s.http = addresses_of(o.http);
   s.http_hosts = o.http_hosts;
+  std::erase(s.http_hosts, "");
   s.tls = {o.tls_cert.value_or(""), o.tls_key.value_or(""), o.tls_ca.value_or("")};
   s.users = users_of(o);
   s.redisbloom_layout = o.redisbloom;

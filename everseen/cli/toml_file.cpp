@@ -42,15 +42,15 @@ std::string typed(const toml::node& node, const std::string& place) {
   throw parameter_error(place + ": this is neither a text, a number, true nor false");
 }
 
-/// @return false  a switch that is off
-bool take(const toml::node& node, setting& s) {
-  if (const auto* truth = node.as_boolean()) return truth->get();
-  if (const auto* list = node.as_array()) {
+void take(const toml::node& node, setting& s) {
+  if (const auto* truth = node.as_boolean()) {
+    s.is_off = !truth->get();
+  } else if (const auto* list = node.as_array()) {
     for (const toml::node& each : *list) s.values.push_back(typed(each, s.source));
-    return !list->empty();
+    if (list->empty()) s.values.emplace_back();  // nowhere, as --listen '' says it
+  } else {
+    s.values.push_back(typed(node, s.source));
   }
-  s.values.push_back(typed(node, s.source));
-  return true;
 }
 
 /// Tables of other verbs may stand beside the one that is wanted.
@@ -76,7 +76,8 @@ std::vector<setting> read_toml(const std::string& path, std::string_view verb) {
     if (table_name.str() != verb) continue;
     for (const auto& [name, value] : *node.as_table()) {
       setting s{std::string(name.str()), {}, place_of(path, name.source())};
-      if (take(value, s)) settings.push_back(std::move(s));
+      take(value, s);
+      settings.push_back(std::move(s));
     }
   }
   return settings;

@@ -8,7 +8,7 @@
 
 namespace everseen::cli {
 
-/// The settings in a verb's table of a TOML file, in its order. A switch that is false is left out.
+/// The settings in a verb's table of a TOML file, in its order.
 /// @throws parameter_error  it cannot be read, is no TOML, or holds what is no setting; says which line
 [[nodiscard]] std::vector<setting> read_toml(const std::string& path, std::string_view verb);
 

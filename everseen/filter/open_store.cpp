@@ -44,8 +44,22 @@ std::shared_ptr<store> open_store(std::string_view url) {
   if (url == "mem:") return std::make_shared<memory_store>();
   if (url.starts_with("file:")) return open_file_store(url.substr(5));
   if (is_redis(url)) return std::make_shared<redis::redis_store>(redis::parse_redis_url(url));
-  throw parameter_error("'" + std::string(url) +
+  // What stands behind the scheme may hold a password.
+  throw parameter_error("'" + std::string(url.substr(0, url.find(':'))) +
                         "' is not a store; use mem:, file:DIRECTORY or redis://HOST:PORT");
+}
+
+std::string url_without_password(std::string_view url) {
+  if (url == "mem:" || url.starts_with("file:")) return std::string(url);
+  if (!is_redis(url)) return "***";
+  try {
+    const redis::redis_url parsed = redis::parse_redis_url(url);
+    const std::string written = redis::to_string(parsed);
+    if (parsed.user.empty() && parsed.password.empty()) return written;
+    return written + (written.find('?') == std::string::npos ? '?' : '&') + "password=***";
+  } catch (const parameter_error&) {
+    return "***";
+  }
 }
 
 }  // namespace everseen

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "everseen/store/store.hpp"
@@ -19,5 +20,8 @@ namespace everseen {
 /// @throws parameter_error  unknown scheme or option    @throws storage_error  the directory cannot be made
 /// A Redis URL connects to nothing yet.
 [[nodiscard]] std::shared_ptr<store> open_store(std::string_view url);
+
+/// The URL of a store for people and logs: user and password as ***, of a URL that makes no sense all of it.
+[[nodiscard]] std::string url_without_password(std::string_view url);
 
 }  // namespace everseen

@@ -13,6 +13,10 @@ namespace everseen::server {
 using parsed_head = boost::beast::http::request_header<boost::beast::http::fields>;
 
 [[nodiscard]] http_request head_of(const parsed_head& parsed, const arrival& how);
+/// Refuses what a proxy in front may read otherwise than we do, and so take for two requests, or another's.
+/// @param chunked  by what the body was found to end
+/// @throws http_problem
+void must_be_unambiguous(const parsed_head& parsed, bool chunked);
 /// Whether the client sends its body only when it is told to.
 [[nodiscard]] bool expects_continue(const parsed_head& parsed);
 /// Why bytes are no request that can be answered.

@@ -59,7 +59,7 @@ void check(call& c) {
 }
 
 void card(call& c) {
-  const auto f = c.all.filters().open(c.words[1]);
+  const auto f = c.all.filters().peek(c.words[1]);
   c.reply.integer(f ? static_cast<std::int64_t>(f->handle.info().keys) : 0);
 }
 
@@ -114,7 +114,8 @@ constexpr info_field info_fields[] = {
 
 void info(call& c) {
   if (c.words.size() > 3) throw wrong_arity(c.what.name);
-  const auto f = need(c);
+  const auto f = c.all.filters().peek(c.words[1]);
+  if (!f) throw not_found;
   if (c.words.size() == 2) {
     const filter_info now = f->handle.info();
     c.reply.map(std::size(info_fields));

@@ -50,6 +50,7 @@ struct batched_keys {
 enum class runs : std::uint8_t {
   at_once,    ///< on the thread that serves the connection: it waits for nothing
   on_worker,  ///< on another, which may wait for the store
+  aside,      ///< on another that never waits for the store long; of the HTTP interface alone
 };
 
 /// One command of the protocol, described as data: what COMMAND tells clients is what is enforced here.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "everseen/server/outage.hpp"
+
 namespace everseen::server {
 
 void duration_histogram::note(clock::duration took) noexcept {
@@ -20,11 +22,12 @@ std::vector<std::uint64_t> duration_histogram::classes() const {
 
 void batch_counters::note(question asks, const batch_result& outcome) noexcept {
   if (outcome) return note(asks, *outcome, false);
-  note(asks, outcome.error().done, outcome.error().ends_batch());
+  const batch_failure& failure = outcome.error();
+  note(asks, failure.done, is_outage(failure));
 }
 
-void batch_counters::note_outage(question asks, std::uint64_t keys) noexcept {
-  note(asks, tally{.unknown = keys}, true);
+void batch_counters::note_unanswered(question asks, std::uint64_t keys, bool by_outage) noexcept {
+  note(asks, tally{.unknown = keys}, by_outage);
 }
 
 void batch_counters::note(question asks, const tally& t, bool outage) noexcept {

@@ -67,7 +67,7 @@ class batch_counters {
   /// @param outcome  of one batch
   void note(question asks, const batch_result& outcome) noexcept;
   /// A batch that ended by an exception.
-  void note_outage(question asks, std::uint64_t keys) noexcept;
+  void note_unanswered(question asks, std::uint64_t keys, bool by_outage) noexcept;
 
   [[nodiscard]] tally verdicts(question asks) const noexcept;
   [[nodiscard]] std::uint64_t batches(question asks) const noexcept { return counts_.sum(first(asks) + 4); }

@@ -52,22 +52,25 @@ filter_figures figures_of(const filter_info& info) {
   return f;
 }
 
-filter_figures recent_figures::get(const filter& of, clock::time_point now) {
-  const std::unique_lock alone(looking_, std::try_to_lock);
+void recent_figures::look_at(const filter& of, clock::time_point now) {
   {
-    const std::scoped_lock short_time(lock_);
-    if (!alone || now < good_until_) return last_;
+    const std::scoped_lock alone(lock_);
+    if (now < good_until_) return;
+    good_until_ = now + good_for;
   }
   try {
     filter_figures now_there = figures_of(of.info());
-    const std::scoped_lock short_time(lock_);
-    good_until_ = now + good_for;
-    return last_ = std::move(now_there);
+    const std::scoped_lock alone(lock_);
+    last_ = std::move(now_there);
   } catch (const error&) {
-    const std::scoped_lock short_time(lock_);
-    good_until_ = now + good_after_outage;
-    return last_;
+    const std::scoped_lock alone(lock_);
+    good_until_ = clock::now() + good_after_outage;
   }
+}
+
+std::optional<filter_figures> recent_figures::last() const {
+  const std::scoped_lock alone(lock_);
+  return last_;
 }
 
 }  // namespace everseen::server

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,19 +42,19 @@ struct layer_sum {
   }
 };
 
-/// The figures of a filter, looked at once a second at most, whoever asks how often: of a filter on servers
-/// they cost round trips.
-/// Threads: any number; who comes while another looks gets the last ones.
+/// The figures of a filter, looked at once a second at most: of a filter on servers they cost round trips.
+/// Threads: any number; one looks.
 class recent_figures {
  public:
   using clock = std::chrono::steady_clock;
-  /// Never fails: while the store is away, the last figures that were had.
-  [[nodiscard]] filter_figures get(const filter& of, clock::time_point now);
+  /// Looks, unless the last figures are good still. Never fails: while the store is away, they stay.
+  void look_at(const filter& of, clock::time_point now);
+  /// Those that were had last; nothing: none yet.
+  [[nodiscard]] std::optional<filter_figures> last() const;
 
  private:
-  std::mutex looking_{};
-  std::mutex lock_{};
-  filter_figures last_{};
+  mutable std::mutex lock_{};
+  std::optional<filter_figures> last_{};
   clock::time_point good_until_{};
 };
 

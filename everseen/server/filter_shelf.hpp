@@ -17,6 +17,7 @@
 #include "everseen/filter/foreign_file.hpp"
 #include "everseen/server/options.hpp"
 #include "everseen/server/shared_filter.hpp"
+#include "everseen/server/turns.hpp"
 #include "everseen/server/worker_pool.hpp"
 #include "everseen/store/store.hpp"
 
@@ -42,9 +43,13 @@ class filter_shelf {
   /// A filter that is open, or null.    Cost: a shared lock and a look-up.
   [[nodiscard]] std::shared_ptr<shared_filter> find(std::string_view key) const;
 
-  /// A filter that exists, or null.
+  /// A filter that exists, or null. Who asks for one while the store is known to be away is told so at once.
   /// @throws error  as store::open
   [[nodiscard]] std::shared_ptr<shared_filter> open(std::string_view key);
+
+  /// A filter that exists, or null, only to be looked at: one that is not open is not kept, nor locked
+  /// against others.    @throws error  as store::open
+  [[nodiscard]] std::shared_ptr<shared_filter> peek(std::string_view key);
 
   /// How a new filter is to be.
   struct request {
@@ -69,6 +74,10 @@ class filter_shelf {
   [[nodiscard]] std::vector<std::string> keys() const;
   /// Something was made or dropped beside create() and drop().
   void forget_listing();
+  /// What is known of every filter that was opened and not dropped.
+  [[nodiscard]] std::map<std::string, std::shared_ptr<filter_record>, std::less<>> records() const;
+  /// Makes the figures of all open filters recent. Waits for the store.
+  void look_at_figures();
   /// Every filter that is open.
   [[nodiscard]] std::vector<std::shared_ptr<shared_filter>> opened() const;
 
@@ -86,7 +95,10 @@ class filter_shelf {
   [[nodiscard]] bool is_full() const noexcept { return bytes_.load() > max_bytes_.load(); }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t max_bytes() const noexcept { return max_bytes_; }
-  void set_max_bytes(std::uint64_t most) noexcept { max_bytes_ = most; }
+  void set_max_bytes(std::uint64_t most) noexcept {
+    follows_room_ = false;
+    max_bytes_ = most;
+  }
 
   /// Whether a batch waits for a round trip or a sync, so that it must not be judged where clients are
   /// served.
@@ -99,6 +111,15 @@ class filter_shelf {
   [[nodiscard]] spec plan(spec_request r, const wishes& w) const;
   std::shared_ptr<shared_filter> put(std::string_view key, std::shared_ptr<stored_filter> stored, wishes w);
   std::shared_ptr<shared_filter> take(std::string_view key);
+  [[nodiscard]] std::shared_ptr<shared_filter> fetch(std::string_view key, access how);
+  /// One that is not kept.
+  [[nodiscard]] std::shared_ptr<shared_filter> aside(std::string_view key,
+                                                     std::shared_ptr<stored_filter> stored);
+  /// @pre lock_ is held
+  [[nodiscard]] std::shared_ptr<filter_record> record_of(std::string_view key, const spec& s);
+  void forget_record(std::string_view key);
+  /// @throws no_room
+  void reserve(std::uint64_t bytes);
 
   std::shared_ptr<everseen::store> place_;
   worker_pool& workers_;
@@ -108,17 +129,25 @@ class filter_shelf {
   const bool batches_wait_;
   const bool is_memory_;
   const bool redisbloom_layout_;
+  /// Nobody has set a limit: it is what is free of the disk, which others use, too, and what the open filters
+  /// have of it.
+  std::atomic<bool> follows_room_;
   std::atomic<std::uint64_t> max_bytes_;
   std::atomic<std::uint64_t> bytes_ = 0;
   struct listing {
     std::vector<std::string> keys{};
     std::chrono::steady_clock::time_point good_until{};
+    std::uint64_t changes = 0;
   };
   mutable std::mutex listing_lock_{};
   mutable listing listing_{};
-  std::mutex changing_{};  // held while a filter is made, opened or dropped
+  turns changing_{};  // of a name: while its filter is made, opened or dropped
+  mutable turns listings_{};
+  std::mutex reserving_{};
+  std::uint64_t reserved_ = 0;  // for filters that are being made
   mutable std::shared_mutex lock_{};
   std::map<std::string, std::shared_ptr<shared_filter>, std::less<>> open_{};
+  std::map<std::string, std::shared_ptr<filter_record>, std::less<>> records_{};
 };
 
 /// A new filter would not fit into the memory that filters may take.

@@ -137,7 +137,7 @@ class http_connection final : public connection,
   void received(std::size_t count) {
     client_->last_request_ms.store(service::now().time_since_epoch().count(), std::memory_order_relaxed);
     if (is_lingering_) return read();  // thrown away
-    if (!is_in_request()) began_ = clock::now();
+    if (!is_in_request()) began_ = arrived_ = clock::now();
     buffer_.commit(count);
     serve();
   }
@@ -164,8 +164,8 @@ class http_connection final : public connection,
   /// Decides by the head alone.
   bool is_admitted() {
     head_ = head_of(parser_->get(), how_);
-    arrived_ = clock::now();
     try {
+      must_be_unambiguous(parser_->get(), parser_->chunked());
       admitted_ = admit(all_, head_);
     } catch (const http_problem& p) {
       return refuse(p, parser_->is_done() ? is_rest_known::yes : is_rest_known::no), false;
@@ -181,7 +181,8 @@ class http_connection final : public connection,
     if (admitted_->route->place == runs::at_once)
       return reply(answer(all_, *admitted_, head_), keeps_alive());
     is_suspended_ = true;
-    all_.workers().submit([self = this->shared_from_this()]() mutable {
+    worker_pool& pool = admitted_->route->place == runs::aside ? all_.asides() : all_.workers();
+    pool.submit([self = this->shared_from_this()]() mutable {
       auto response = answer(self->all_, *self->admitted_, self->head_);
       asio::io_context& there = self->home_.context();  // the last reference must go on the loop's thread
       asio::post(there, [self = std::move(self), response = std::move(response)] {

@@ -9,6 +9,7 @@
 #include "everseen/server/http_keys.hpp"
 #include "everseen/server/http_query.hpp"
 #include "everseen/server/http_routes.hpp"
+#include "everseen/server/key_names.hpp"
 
 /// What the HTTP interface does to filters as a whole.
 namespace everseen::server {
@@ -22,32 +23,41 @@ http_response json_response(const json& j) {
 }
 
 /// What can be said of a filter, in a list of many.
-void list_one(service& all, const std::string& key, json& filters, json& damaged) {
+/// @throws backend_error  a server is away, and would be for the next one
+void list_one(service& all, const std::string& key, json& filters, json& damaged, json& unreachable) {
+  const auto told = [&](const error& why) {
+    return json{{"name", key}, {"url", url_of(key)}, {"detail", why.what()}};
+  };
   try {
-    const auto f = all.filters().open(key);
+    const auto f = all.filters().peek(key);
     if (f) filters.push_back(summary_json(*f, f->handle.info()));
   } catch (const no_filter&) {
     // Somebody has dropped it since it was listed.
-  } catch (const error& why) {
-    damaged.push_back({{"name", key}, {"url", url_of(key)}, {"detail", why.what()}});
+  } catch (const format_error& why) {
+    damaged.push_back(told(why));
+  } catch (const storage_error& why) {
+    unreachable.push_back(told(why));
   }
 }
 
 http_response list(http_call& c) {
   query_parameters query(c.from.query());
   const auto limit = static_cast<std::size_t>(query.integer("limit", 1, 1000).value_or(100));
-  const std::string after = query.text("after").value_or("");
+  const auto after = key_of(query.text("after").value_or(""));
   query.must_be_all_taken();
+  if (!after) throw http_problem{400, "bad_parameter", "after is no name of a filter; give next as it came"};
   const std::vector<std::string> keys = c.all.filters().keys();
-  const auto from = static_cast<std::size_t>(std::ranges::upper_bound(keys, after) - keys.begin());
+  const auto from = static_cast<std::size_t>(std::ranges::upper_bound(keys, *after) - keys.begin());
   const std::size_t to = from + std::min(limit, keys.size() - from);
   auto filters = json::array();
   auto damaged = json::array();
-  for (std::size_t i = from; i < to; ++i) list_one(c.all, keys[i], filters, damaged);
+  auto unreachable = json::array();
+  for (std::size_t i = from; i < to; ++i) list_one(c.all, keys[i], filters, damaged, unreachable);
   return json_response({{"filters", std::move(filters)},
                         {"damaged", std::move(damaged)},
+                        {"unreachable", std::move(unreachable)},
                         {"total", keys.size()},
-                        {"next", to < keys.size() ? json(keys[to - 1]) : json()}});
+                        {"next", to < keys.size() ? json(filter_name_of(keys[to - 1]).value()) : json()}});
 }
 
 http_response create(http_call& c) {
@@ -62,7 +72,9 @@ http_response create(http_call& c) {
 }
 
 http_response describe(http_call& c) {
-  return json_response(info_json(*need_filter(c)));
+  const auto found = c.all.filters().peek(c.name);
+  if (!found) throw unknown_filter(c.name);
+  return json_response(info_json(*found));
 }
 
 http_response drop(http_call& c) {

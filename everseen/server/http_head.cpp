@@ -63,6 +63,14 @@ http_request head_of(const parsed_head& parsed, const arrival& how) {
   return r;
 }
 
+void must_be_unambiguous(const parsed_head& parsed, bool chunked) {
+  if (parsed.count(http::field::host) > 1)
+    throw http_problem{400, "bad_request", "the request names more than one Host"};
+  if (parsed.count(http::field::transfer_encoding) == 0) return;
+  if (!chunked || parsed.version() < 11 || parsed.count(http::field::content_length) > 0)
+    throw http_problem{400, "bad_request", "the only Transfer-Encoding is chunked, once, in HTTP/1.1"};
+}
+
 bool expects_continue(const parsed_head& parsed) {
   return boost::beast::iequals(parsed[http::field::expect], "100-continue");
 }

@@ -14,7 +14,7 @@ namespace {
 
 /// The keys of a request, and what holds their bytes.
 struct asked_keys {
-  explicit asked_keys(std::string_view text) : body(text) {}
+  asked_keys(std::string_view text, std::size_t most) : body(text, most) {}
   json_body body;
   std::vector<std::string> decoded{};
   std::vector<std::string_view> keys{};
@@ -69,8 +69,9 @@ batch_result judge_or_forget(service& all, const std::shared_ptr<shared_filter>&
 }
 
 http_response ask(http_call& c, question q) {
-  asked_keys a(c.from.body);
-  parse(a, c.all.settings().request.arguments);
+  const std::size_t most = c.all.settings().request.arguments;
+  asked_keys a(c.from.body, most);
+  parse(a, most);
   const auto f = need_filter(c);
   if (q == question::add && c.all.filters().is_full())
     throw http_problem{507, "no_room", "the filters take all the memory they may; no key was added"};

@@ -82,6 +82,7 @@ admitted_request admit(const service& all, const http_request& head) {
 
 http_response answer(service& all, const admitted_request& admitted, const http_request& r) {
   try {
+    if (all.notes().gives_up()) throw http_problem{503, "stopping", "the server is being stopped"};
     http_call c{all, r, admitted.name};
     return admitted.route->run(c);
   } catch (...) {

@@ -20,11 +20,11 @@ http_response json_response(const json& j) {
 }
 
 /// What a filter has done in this process, and how full it is.
-json counters_json(shared_filter& f, recent_figures::clock::time_point when) {
-  const filter_figures figures = f.figures.get(f.handle, when);
+json counters_json(const std::string& key, const filter_record& f) {
+  const filter_figures figures = f.figures.last().value_or(filter_figures{});
   const tally add = f.count.verdicts(question::add);
   const tally check = f.count.verdicts(question::check);
-  json all = figures_json(f.key, f.handle.get_spec(), figures);
+  json all = figures_json(key, f.spec, figures);
   all["adds"] = add.keys();
   all["checks"] = check.keys();
   all["batches"] = f.count.batches(question::add) + f.count.batches(question::check);
@@ -47,8 +47,9 @@ http_response stats(http_call& c) {
   query_parameters(c.from.query()).must_be_all_taken();
   service& all = c.all;
   auto filters = json::array();
-  const auto when = recent_figures::clock::now();
-  for (const auto& f : all.filters().opened()) filters.push_back(counters_json(*f, when));
+  all.watch().look_at_filters();
+  for (const auto& [key, f] : all.filters().records())
+    if (f->figures.last()) filters.push_back(counters_json(key, *f));
   const event_time now = service::now();
   return json_response(
       {{"version", EVERSEEN_VERSION},
@@ -81,12 +82,9 @@ http_response health(http_call&) {
   return json_response({{"status", "serving"}});
 }
 
-/// A name that no filter has, as none may begin with a dot.
-constexpr std::string_view nobody = ".";
-
 http_response readiness(http_call& c) {
   if (c.all.is_stopping()) throw http_problem{503, "stopping", "the server is being stopped"};
-  (void)c.all.filters().exists(nobody);  // the store answers, whatever it says
+  c.all.watch().must_answer();
   return json_response({{"status", "ready"}});
 }
 
@@ -101,11 +99,11 @@ http_response document(http_call&) {
 
 std::span<const http_route> server_routes() {
   static constexpr http_route routes[] = {
-      {http_method::get, "/api/v1/plan", right::read, runs::on_worker, answer_plan, "http|plan"},
-      {http_method::get, "/api/v1/stats", right::read, runs::on_worker, stats, "http|stats"},
-      {http_method::get, "/metrics", right::read, runs::on_worker, metrics, "http|metrics"},
+      {http_method::get, "/api/v1/plan", right::read, runs::aside, answer_plan, "http|plan"},
+      {http_method::get, "/api/v1/stats", right::read, runs::aside, stats, "http|stats"},
+      {http_method::get, "/metrics", right::read, runs::aside, metrics, "http|metrics"},
       {http_method::get, "/healthz", right::nothing, runs::at_once, health, "http|healthz"},
-      {http_method::get, "/readyz", right::nothing, runs::on_worker, readiness, "http|readyz"},
+      {http_method::get, "/readyz", right::nothing, runs::aside, readiness, "http|readyz"},
       {http_method::get, "/openapi.json", right::nothing, runs::at_once, document, "http|document"},
   };
   return routes;

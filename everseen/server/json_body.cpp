@@ -26,11 +26,36 @@ constexpr std::int64_t longest_s = std::int64_t{36'500} * 24 * 60 * 60;
   throw http_problem{400, "bad_parameter", fmt::format("{} must be {}", name, wanted)};
 }
 
+/// Bodies beyond this are looked at before they are parsed.
+constexpr std::size_t small_body = 1 << 20;
+
+/// Values in a text that may be JSON: what its parser will need memory for, some 20 bytes each.
+std::size_t values_in(std::string_view text) noexcept {
+  std::size_t values = 1;
+  bool in_text = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"')
+      in_text = !in_text;
+    else if (in_text)
+      i += c == '\\' ? 1 : 0;
+    else
+      values += c == ',' || c == ':' || c == '[' || c == '{' ? 1 : 0;
+  }
+  return values;
+}
+
+void must_be_worth_parsing(std::string_view body, std::size_t most_values) {
+  if (body.size() <= small_body || values_in(body) <= most_values + 4 * most_fields) return;
+  throw http_problem{400, "bad_json", fmt::format("the body has more than {} values", most_values)};
+}
+
 }  // namespace
 
 class json_body::document {
  public:
-  explicit document(std::string_view body) : text_(body) {
+  document(std::string_view body, std::size_t most_values)
+      : text_((must_be_worth_parsing(body, most_values), body)) {
     auto fault = parser_.allocate(text_.size(), deepest);
     element root;
     if (fault == simdjson::SUCCESS) fault = parser_.parse(text_).get(root);
@@ -66,7 +91,8 @@ class json_body::document {
   std::vector<std::string_view> names_{};
 };
 
-json_body::json_body(std::string_view body) : document_(std::make_unique<document>(body)) {}
+json_body::json_body(std::string_view body, std::size_t most_values)
+    : document_(std::make_unique<document>(body, most_values)) {}
 json_body::~json_body() = default;
 
 std::optional<std::string_view> json_body::text(std::string_view name) {

@@ -3,26 +3,43 @@
 #include <algorithm>
 #include <exception>
 
+#include "everseen/server/outage.hpp"
 #include "everseen/server/refusals.hpp"
 
 namespace everseen::server {
 
+namespace {
+
+/// Names of filters that do not answer, as clients choose them.
+constexpr std::size_t most_remembered = 10'000;
+
+}  // namespace
+
 void batch_notes::note_outage(const std::string& filter, std::string_view why) {
   outages_.add(0, 1);
-  is_out_ = true;
+  {
+    const std::scoped_lock alone(lock_);
+    if (out_.size() < most_remembered) out_.insert(filter);
+    outs_ = out_.size();
+  }
   if (log_)
     log_->write_sometimes(telemetry::log_level::error, "store_outage", {{"filter", filter}, {"why", why}});
 }
 
 void batch_notes::note_end_of_outage(const std::string& filter) {
-  if (is_out_.exchange(false) && log_)
-    log_->write(telemetry::log_level::info, "store_is_back", {{"filter", filter}});
+  {
+    const std::scoped_lock alone(lock_);
+    if (out_.erase(filter) == 0) return;
+    outs_ = out_.size();
+  }
+  if (log_) log_->write_sometimes(telemetry::log_level::info, "store_is_back", {{"filter", filter}});
 }
 
 batch_result judge(noted_filter by, question q, std::span<const std::string_view> keys,
                    std::span<verdict> out, std::optional<event_time> when) {
   const std::span<const event_time> times(when ? &*when : nullptr, when ? 1 : 0);
   const auto began = duration_histogram::clock::now();
+  if (by.of_all.gives_up()) throw backend_error("the server is being stopped");
   try {
     batch_result result =
         q == question::add ? by.handle.add(keys, out, times) : by.handle.may_contain(keys, out, times);
@@ -30,12 +47,12 @@ batch_result judge(noted_filter by, question q, std::span<const std::string_view
     by.own.note(q, result);
     if (result)
       by.of_all.note_success(by.handle.name());
-    else if (result.error().ends_batch())
+    else if (is_outage(result.error()))
       by.of_all.note_outage(by.handle.name(), result.error().message);
     return result;
   } catch (const error& why) {
-    by.own.note_outage(q, keys.size());
-    by.of_all.note_outage(by.handle.name(), why.what());
+    by.own.note_unanswered(q, keys.size(), is_outage(why));
+    if (is_outage(why)) by.of_all.note_outage(by.handle.name(), why.what());
     throw;
   }
 }

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,10 +29,14 @@ class batch_notes {
   }
   [[nodiscard]] std::uint64_t outages() const noexcept { return outages_.sum(0); }
 
+  /// From now on nobody waits for the store: what has not begun is refused.
+  void give_up() noexcept { gives_up_ = true; }
+  [[nodiscard]] bool gives_up() const noexcept { return gives_up_; }
+
   /// The log hears when an outage begins, goes on, and ends.
   void note_outage(const std::string& filter, std::string_view why);
   void note_success(const std::string& filter) {
-    if (is_out_.load(std::memory_order_relaxed)) note_end_of_outage(filter);
+    if (outs_.load(std::memory_order_relaxed) > 0) note_end_of_outage(filter);
   }
 
  private:
@@ -39,7 +46,10 @@ class batch_notes {
   duration_histogram add_took_{};
   duration_histogram check_took_{};
   spread_counters<1> outages_{};
-  std::atomic<bool> is_out_ = false;
+  std::mutex lock_{};
+  std::set<std::string, std::less<>> out_{};  // filters without an answer since the last
+  std::atomic<std::size_t> outs_ = 0;         // how many
+  std::atomic<bool> gives_up_ = false;
 };
 
 /// A filter with what is noted of it.

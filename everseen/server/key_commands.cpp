@@ -121,12 +121,12 @@ std::int64_t milliseconds_left(const shared_filter& f) {
 }
 
 void pttl(call& c) {
-  const auto f = c.all.filters().open(c.words[1]);
+  const auto f = c.all.filters().peek(c.words[1]);
   c.reply.integer(f ? milliseconds_left(*f) : -2);
 }
 
 void ttl(call& c) {
-  const auto f = c.all.filters().open(c.words[1]);
+  const auto f = c.all.filters().peek(c.words[1]);
   const std::int64_t left = f ? milliseconds_left(*f) : -2;
   c.reply.integer(left < 0 ? left : (left + 500) / 1000);
 }

@@ -8,6 +8,8 @@
 #include <prometheus/text_serializer.h>
 #include <unistd.h>
 
+#include "everseen/server/key_names.hpp"
+
 namespace everseen::server {
 
 namespace {
@@ -109,8 +111,8 @@ void tell_durations(service& all, std::vector<MetricFamily>& to) {
                    .with(all.http_took()));
 }
 
-void tell_verdicts(const shared_filter& f, question asks, family& verdicts, family& batches) {
-  const std::string& name = f.handle.name();
+void tell_verdicts(const std::string& name, const filter_record& f, question asks, family& verdicts,
+                   family& batches) {
   const std::string word = asks == question::add ? "add" : "check";
   const tally t = f.count.verdicts(asks);
   const std::pair<const char*, std::uint64_t> each[] = {
@@ -131,20 +133,22 @@ void tell_filters(service& all, std::vector<MetricFamily>& to) {
   family now = gauge("everseen_filter_error_rate_now", "The same chance at this moment, by the formulas.");
   family layers = gauge("everseen_filter_layers", "Layers of the slice that grew most.");
   family bytes = gauge("everseen_filter_bytes", "Bytes of all segments.");
-  const auto when = recent_figures::clock::now();
-  for (const auto& f : all.filters().opened()) {
-    const filter_figures figures = f->figures.get(f->handle, when);
-    const labels named = {{"filter", f->handle.name()}};
-    tell_verdicts(*f, question::add, verdicts, batches);
-    tell_verdicts(*f, question::check, verdicts, batches);
+  all.watch().look_at_filters();
+  for (const auto& [key, f] : all.filters().records()) {
+    const std::string name = filter_name_of(key).value_or(key);
+    const labels named = {{"filter", name}};
+    tell_verdicts(name, *f, question::add, verdicts, batches);
+    tell_verdicts(name, *f, question::check, verdicts, batches);
     outages.with(real(f->count.outages()), named);
-    keys.with(real(figures.keys), named);
-    capacity.with(real(f->handle.get_spec().capacity), named);
-    fill.with(figures.fill, named);
-    promised.with(f->handle.get_spec().error_rate, named);
-    now.with(figures.error_rate_now, named);
-    layers.with(figures.layers, named);
-    bytes.with(real(figures.bytes), named);
+    capacity.with(real(f->spec.capacity), named);
+    promised.with(f->spec.error_rate, named);
+    const auto figures = f->figures.last();
+    if (!figures) continue;  // not known, which is not none
+    keys.with(real(figures->keys), named);
+    fill.with(figures->fill, named);
+    now.with(figures->error_rate_now, named);
+    layers.with(figures->layers, named);
+    bytes.with(real(figures->bytes), named);
   }
   for (family* each :
        {&verdicts, &batches, &outages, &keys, &capacity, &fill, &promised, &now, &layers, &bytes})

@@ -65,4 +65,7 @@ struct options {
   std::shared_ptr<telemetry::event_log> log{};  ///< null: nobody is told of anything
 };
 
+/// @throws parameter_error  the options make no sense, or expose the server without a password
+void must_be_safe(const options& o);
+
 }  // namespace everseen::server

@@ -1,6 +1,7 @@
 #include "everseen/server/server.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -28,11 +29,6 @@ options completed(options o) {
   return o;
 }
 
-void must_have_certificate(const options& o, const listen_address& where) {
-  if (where.is == listen_address::kind::tls && (o.tls.cert_file.empty() || o.tls.key_file.empty()))
-    throw parameter_error("listening on " + where.text() + " needs --tls-cert and --tls-key");
-}
-
 /// A descriptor for each client, and some for filters.
 void raise_descriptor_limit() noexcept {
   rlimit limit{};
@@ -43,6 +39,14 @@ void raise_descriptor_limit() noexcept {
 
 void require(boost::system::error_code fault, const std::string& what, const std::string& path) {
   if (fault) throw storage_error("cannot read " + what + " " + path + ": " + fault.message(), 0, path);
+}
+
+void must_have_directory(const listen_address& where) {
+  if (where.is != listen_address::kind::unix_socket) return;
+  const std::filesystem::path directory = std::filesystem::absolute(where.path).parent_path();
+  if (!std::filesystem::is_directory(directory))
+    throw parameter_error("cannot listen on " + where.text() + ": there is no directory " +
+                          directory.string());
 }
 
 /// Null where nobody listens by TLS.
@@ -65,24 +69,11 @@ std::unique_ptr<asio::ssl::context> make_tls(const options& o) {
 
 }  // namespace
 
-void must_be_safe(const options& o) {
-  if (o.listen.empty() && o.http.empty())
-    throw parameter_error("there is nothing to listen on; give --listen ADDRESS:PORT");
-  for (const listen_address& where : o.listen) {
-    must_have_certificate(o, where);
-    if (where.is_local() || !o.users.empty() || o.open_to_strangers) continue;
-    throw parameter_error(
-        "listening on " + where.text() +
-        " would let everybody on the network use and drop filters; give --password or --user, or "
-        "say --open-to-strangers");
-  }
-  for (const listen_address& where : o.http) {
-    must_have_certificate(o, where);
-    if (where.is_local() || !o.users.empty()) continue;
-    throw parameter_error("HTTP on " + where.text() +
-                          " would let everybody on the network use and drop filters; give --password, --user "
-                          "or --user-file: a user's password is the token of his requests");
-  }
+void must_be_able_to_begin(const options& o) {
+  must_be_safe(o);
+  (void)make_tls(o);
+  for (const auto* addresses : {&o.listen, &o.http})
+    for (const listen_address& each : *addresses) must_have_directory(each);
 }
 
 /// What the server is made of, in the order in which it comes to life.
@@ -135,7 +126,9 @@ class filter_server::house {
     while (all_.clients().size() > 0 && std::chrono::steady_clock::now() < deadline)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     for (const auto& each : loops_) each->close_all();
+    all_.notes().give_up();
     all_.workers().finish();
+    all_.asides().finish();
     for (const auto& each : loops_) each->finish();
   }
 

@@ -10,9 +10,10 @@
 
 namespace everseen::server {
 
-/// Whether a server may be started so.
-/// @throws parameter_error  the options make no sense, or expose the server without a password
-void must_be_safe(const options& o);
+/// Whether a server could be started so, as far as that can be known without starting it: must_be_safe, and
+/// certificates and directories of sockets that are there.
+/// @throws parameter_error  the options make no sense    @throws storage_error  a file cannot be read
+void must_be_able_to_begin(const options& o);
 
 /// A server of filters over the Redis protocol and HTTP: listens, serves, and ends in order.
 ///

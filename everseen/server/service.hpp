@@ -14,6 +14,7 @@
 #include "everseen/server/filter_shelf.hpp"
 #include "everseen/server/judging.hpp"
 #include "everseen/server/options.hpp"
+#include "everseen/server/store_watch.hpp"
 #include "everseen/server/worker_pool.hpp"
 
 namespace everseen::server {
@@ -28,6 +29,10 @@ class service {
   [[nodiscard]] client_list& clients() noexcept { return clients_; }
   [[nodiscard]] chunk_loads& loads() noexcept { return loads_; }
   [[nodiscard]] worker_pool& workers() noexcept { return workers_; }
+
+  /// For what answers without waiting for the store, even when all workers do wait for it.
+  [[nodiscard]] worker_pool& asides() noexcept { return asides_; }
+  [[nodiscard]] store_watch& watch() noexcept { return watch_; }
 
   /// Whether a client must say who he is before he may do anything.
   [[nodiscard]] bool asks_for_password() const noexcept { return !settings_.users.empty(); }
@@ -86,7 +91,10 @@ class service {
   client_list clients_{};
   filter_shelf filters_;
   chunk_loads loads_{};
-  worker_pool workers_;  // ends first: its work uses all the others
+  store_watch watch_{filters_};
+  // These end first: their work uses all the others.
+  worker_pool asides_{2};
+  worker_pool workers_;
 };
 
 }  // namespace everseen::server

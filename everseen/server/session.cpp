@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "everseen/server/cross_protocol.hpp"
 #include "everseen/server/refusals.hpp"
 
 namespace everseen::server {
@@ -75,6 +76,11 @@ session::next session::serve(word_list request, progress& p) {
   }
   // It may depend on what is on the board, and its reply comes behind. The parser will find it again.
   if (!settle()) return next::stop;
+  if (parser_.is_typed() && is_of_http(request)) {
+    all_.log(telemetry::log_level::warning, "cross_protocol", {{"from", client_->address}});
+    is_ending_ = true;
+    return next::go_on;
+  }
   const auto size = parser_.size();
   ++answered_;
   if (const auto why = why_not(what, request)) {
@@ -129,7 +135,10 @@ bool session::settle() {
 void session::run_on_worker(const command& what, word_list request) {
   is_suspended_ = true;
   all_.workers().submit([this, &what, request] {
-    run_request(what, request);
+    if (all_.notes().gives_up())
+      reply_.error("OUTAGE the server is being stopped");
+    else
+      run_request(what, request);
     wake_();
   });
 }

@@ -15,7 +15,8 @@ std::int64_t end_of(const filter& f) {
 
 }  // namespace
 
-shared_filter::shared_filter(std::string k, everseen::filter opened, wishes w, worker_pool& workers,
+shared_filter::shared_filter(std::string k, everseen::filter opened, wishes w,
+                             std::shared_ptr<filter_record> r, worker_pool& workers,
                              join_queue::limits joined, batch_notes& all)
     : key(std::move(k)),
       handle(std::move(opened)),
@@ -23,6 +24,7 @@ shared_filter::shared_filter(std::string k, everseen::filter opened, wishes w, w
       planned_bytes(server::planned_bytes(handle.get_spec())),
       bytes(planned_bytes),
       ends_at_ms(end_of(handle)),
+      record(std::move(r)),
       of_all(all),
       adds(noted(), question::add, workers, joined),
       checks(noted(), question::check, workers, joined) {}

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -18,13 +19,21 @@ struct wishes {
   std::uint32_t expansion = 2;
 };
 
+/// What is known of a filter beside its bits. It outlives an outage, after which the filter is opened anew.
+struct filter_record {
+  explicit filter_record(const everseen::spec& s) : spec(s) {}
+  const everseen::spec spec;
+  batch_counters count{};
+  recent_figures figures{};
+};
+
 /// An open filter, as all clients of the server use it. Threads: any number.
 struct shared_filter {
-  shared_filter(std::string key, everseen::filter opened, wishes w, worker_pool& workers,
-                join_queue::limits joined, batch_notes& of_all);
+  shared_filter(std::string key, everseen::filter opened, wishes w, std::shared_ptr<filter_record> r,
+                worker_pool& workers, join_queue::limits joined, batch_notes& of_all);
 
   /// For judge().
-  [[nodiscard]] noted_filter noted() noexcept { return {handle, count, of_all}; }
+  [[nodiscard]] noted_filter noted() noexcept { return {handle, record->count, of_all}; }
 
   [[nodiscard]] join_queue& queue(question q) noexcept { return q == question::add ? adds : checks; }
   [[nodiscard]] bool has_window() const noexcept { return handle.get_spec().window.has_value(); }
@@ -36,8 +45,7 @@ struct shared_filter {
   std::atomic<std::uint64_t> bytes;      ///< as last looked at
   std::atomic<std::int64_t> ends_at_ms;  ///< ms since 1970; never: no_end
   std::atomic<bool> is_gone = false;     ///< dropped, or to be opened anew
-  batch_counters count{};
-  recent_figures figures{};
+  const std::shared_ptr<filter_record> record;
   batch_notes& of_all;
   join_queue adds;
   join_queue checks;

@@ -18,10 +18,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 class Server:
     """`everseen serve` with HTTP on a free port and the Redis protocol on a Unix socket. A context manager."""
 
-    def __init__(self, *options, store="mem:", http="127.0.0.1:0", environment=None):
+    def __init__(self, *options, store="mem:", http="127.0.0.1:0", environment=None, resp=True):
         self.home = tempfile.TemporaryDirectory()
         self.socket = os.path.join(self.home.name, "s")
-        self.command = [PROGRAM, "serve", "--store", store, "--listen", f"unix:{self.socket}", "--http", http, *options]
+        listen = ["--listen", f"unix:{self.socket}"] if resp else []
+        self.command = [PROGRAM, "serve", "--store", store, *listen, "--http", http, *options]
         self.environment = {**os.environ, **(environment or {})}
 
     def __enter__(self):

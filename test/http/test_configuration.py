@@ -53,10 +53,30 @@ class Configuration(unittest.TestCase):
         found = self.in_force("--config", file)
         self.assertEqual(found["listen"][0], '["127.0.0.1:1", "unix:/tmp/x"]')
         self.assertEqual((found["maxmemory"][0], found["redisbloom"][0], found["idle-timeout"][0]), ('"4Gi"', "true", '"90s"'))
-        self.assertNotIn("quiet", found)
+        self.assertEqual(found["quiet"][0], "false")
         found = self.in_force(EVERSEEN_LISTEN="127.0.0.1:1 127.0.0.1:2", EVERSEEN_REDISBLOOM="1", EVERSEEN_QUIET="0")
         self.assertEqual((found["listen"][0], found["redisbloom"][0]), ('["127.0.0.1:1", "127.0.0.1:2"]', "true"))
-        self.assertNotIn("quiet", found)
+        self.assertEqual(found["quiet"], ("false", "$EVERSEEN_QUIET"))
+
+    def test_what_is_off_counts_before_what_says_otherwise(self):
+        file = self.write('[serve]\nopen-to-strangers = true\nlisten = "0.0.0.0:1"\n')
+        self.assertIn("--open-to-strangers", self.refusal("--config", file, EVERSEEN_OPEN_TO_STRANGERS="0"))
+        self.in_force("--config", file)
+        nowhere = self.write('[serve]\nlisten = []\n', "nowhere.toml")
+        self.assertIn("nothing to listen on", self.refusal("--config", nowhere))
+        self.assertIn("no switch", self.refusal("--config", self.write("[serve]\nthreads = false\n", "no_switch.toml")))
+        with Server("--config", nowhere, resp=False) as s:
+            self.assertEqual([line.split()[1] for line in s.lines], ["for"])
+
+    def test_what_is_mistyped_is_refused_whatever_else_is_given(self):
+        file = self.write("[serve]\nthreads = 1\n")
+        for typo in [("--pasword", "secret"), ("--typo",), ("--password",), ("--max-connections", "many"), ("word",)]:
+            for environment in [{}, {"EVERSEEN_THREADS": "1"}, {"EVERSEEN_STORE": "mem:", "EVERSEEN_CONFIG": file}]:
+                self.refusal("--listen", "127.0.0.1:0", "--config", file, *typo, **environment)
+
+    def test_an_empty_password_is_none(self):
+        for options in [("--password", ""), ("--user", "a::admin"), ("--config", self.write('[serve]\npassword = ""\n'))]:
+            self.assertIn("password", self.refusal("--listen", "0.0.0.0:0", *options))
 
     def test_what_is_printed_says_the_same_when_it_is_read(self):
         first = self.check("--http", "127.0.0.1:8080", "--max-connections", "12", "--log-format", "json")
@@ -65,9 +85,15 @@ class Configuration(unittest.TestCase):
                          {"http": '"127.0.0.1:8080"', "max-connections": '"12"', "log-format": '"json"'})
 
     def test_passwords_are_not_printed(self):
-        result = self.check("--password", "hush", "--user", "a:hush:read", "--store", "redis://me:hush@host:1/")
-        self.assertNotIn("hush", result.stdout)
-        self.assertIn("redis://***@host:1/", result.stdout)
+        for url, shown in [("redis://me:hush@host:1/", "redis://host:1?password=***"),
+                           ("redis://host:1/?password=hush", "redis://host:1?password=***"),
+                           ("unix:/run/r.sock?timeout=1s&password=hush", "unix:/run/r.sock?timeout=1000ms&password=***")]:
+            result = self.check("--password", "hush", "--user", "a:hush:read", "--store", url)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertNotIn("hush", result.stdout)
+            self.assertIn(shown, result.stdout)
+        self.assertNotIn("hush", self.refusal("--store", "redsi://me:hush@host"))
+        self.assertNotIn("hush", self.refusal("--store", "redis://me:hush@hush@host"))
 
     def test_a_name_that_is_not_known_is_refused_with_the_one_that_was_meant(self):
         file = self.write("[serve]\n\nmax-conections = 5\n")
@@ -94,6 +120,30 @@ class Configuration(unittest.TestCase):
         self.assertIn("$EVERSEEN_QUIET", self.refusal(EVERSEEN_QUIET="maybe"))
         self.assertIn("cannot be read", self.refusal("--config", self.home.name + "/none"))
         self.assertIn("--password", self.refusal("--http", "0.0.0.0:80"))
+
+    def test_what_could_not_begin_is_refused_by_the_check(self):
+        self.assertIn("redsi", self.refusal("--store", "redsi://x"))
+        self.assertIn("no directory", self.refusal("--listen", f"unix:{self.home.name}/none/s"))
+        self.assertIn("--tls-cert", self.refusal("--listen", "tls:127.0.0.1:0"))
+        missing = self.check("--listen", "tls:127.0.0.1:0", "--tls-cert", "/none", "--tls-key", "/none")
+        self.assertEqual((missing.returncode, missing.stdout), (3, ""))
+        self.assertIn("certificate /none", missing.stderr)
+        self.assertEqual(os.listdir(self.home.name), [])
+
+    def test_each_user_has_a_name_and_over_http_a_password_of_his_own(self):
+        self.assertIn("two users named 'a'", self.refusal("--user", "a:x:read", "--user", "a:y:admin"))
+        self.assertIn("two users named 'default'", self.refusal("--password", "x", "--user", "default:y:read"))
+        same = ("--user", "a:same:read", "--user", "b:same:admin")
+        self.in_force(*same)
+        answer = self.refusal("--http", "127.0.0.1:0", *same)
+        self.assertIn("'a' and 'b' have one password", answer)
+        self.assertNotIn("same", answer)
+
+    def test_who_is_reached_through_a_proxy_needs_users(self):
+        proxied = ("--http", "127.0.0.1:0", "--http-host", "filters.example")
+        self.assertIn("--password", self.refusal(*proxied))
+        self.in_force(*proxied, "--password", "x")
+        self.in_force(*proxied, "--open-to-strangers")
 
     def test_users_may_stand_in_a_file(self):
         users = self.write("# who may what\ndefault:hush:admin\n\nlooker:look:read\n", "users")

@@ -4,12 +4,16 @@ import http.client
 import json
 import os
 import pathlib
+import subprocess
 import tempfile
+import threading
+import time
 import unittest
+import urllib.parse
 
 import jsonschema
 
-from serving import ROOT, Redis, Server, coded
+from serving import PROGRAM, ROOT, Redis, Server, coded
 
 DOCUMENT = json.loads((ROOT / "everseen/server/openapi.json").read_text(encoding="utf-8"))
 had = set()
@@ -49,6 +53,18 @@ def check(server, method, path, status, body=None, token=None, reason=None, **he
 FILTERS = "/api/v1/filters"
 
 
+def metric(server, name):
+    """A number that /metrics tells, which must come soon."""
+    began = time.monotonic()
+    lines = check(server, "GET", "/metrics", 200).decode().splitlines()
+    assert time.monotonic() - began < 2.5
+    return float(next(line for line in lines if line.startswith(name + " ")).split()[-1])
+
+
+def redis_cli(server, *words):
+    subprocess.run(["redis-cli", "-e", "-s", server.socket, *words], check=True, stdout=subprocess.DEVNULL, timeout=60)
+
+
 class Contract(unittest.TestCase):
     def test_filters_live_from_creation_to_drop(self):
         with Server() as s:
@@ -85,6 +101,60 @@ class Contract(unittest.TestCase):
             self.assertEqual([f["name"] for f in rest["filters"]], ["user:1"])
             self.assertIsNone(rest["next"])
             check(s, "GET", rest["filters"][0]["url"], 200)
+
+    def test_pages_go_on_behind_names_of_any_bytes(self):
+        with Server() as s:
+            names = ["%80", "%ff", "%ff%fe", "a%2541", "b", "user%3A1"]
+            for name in names:
+                redis_cli(s, "BF.ADD", urllib.parse.unquote_to_bytes(name), "x")
+            seen, after = [], ""
+            for _ in range(len(names) + 1):
+                page = check(s, "GET", FILTERS + f"?limit=1{after}", 200)
+                seen += [f["url"].rpartition("/")[2] for f in page["filters"]]
+                if page["next"] is None:
+                    break
+                after = "&after=" + page["next"]
+            self.assertEqual(sorted(map(urllib.parse.unquote_to_bytes, seen)), sorted(map(urllib.parse.unquote_to_bytes, names)))
+            check(s, "GET", FILTERS + "?after=esc.-.", 400, reason="bad_parameter")
+
+    def test_what_is_asked_for_by_name_is_made_whatever_the_default(self):
+        with Server("--redisbloom") as s:
+            self.assertEqual(check(s, "POST", FILTERS, 201, {"name": "open"})["layout"], "redisbloom")
+            for wanted in [{"as": "guava64"}, {"layout": "line-8x64"}, {"layout": "classic", "probes": 3}]:
+                name = wanted.get("as") or wanted["layout"]
+                made = check(s, "POST", FILTERS, 201, {"name": name, **wanted})
+                self.assertEqual(made["layout"], name)
+            self.assertEqual(check(s, "POST", FILTERS, 201, {"name": "h", "hash": "siphash"})["hash"], "siphash")
+
+    def test_a_restart_takes_no_room_that_filters_have(self):
+        small_disk = 'mount -t tmpfs -o size=40m none "$0" && exec "$@"'
+        with tempfile.TemporaryDirectory() as home:
+            apart = ["unshare", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"]), "--mount", "sh", "-c", small_disk, home]
+            if subprocess.run([*apart, "true"], stderr=subprocess.DEVNULL).returncode != 0:
+                self.skipTest("nobody may mount here")
+            # Both servers must see the disk, which is theirs alone: one shell starts them one after the other.
+            script = f"""
+                everseen() {{ "{PROGRAM}" serve --store file:{home} --listen unix:{home}/s --quiet & until redis-cli -s {home}/s PING; do sleep .1; done; }}
+                everseen; redis-cli -e -s {home}/s BF.RESERVE f 1e-6 8000000; redis-cli -s {home}/s BF.MADD f $(seq 2000) | tail -1; redis-cli -s {home}/s SHUTDOWN; wait
+                fallocate -l 3M {home}/other
+                everseen; sleep 1; redis-cli -s {home}/s BF.EXISTS f 7; sleep 1; redis-cli -s {home}/s BF.ADD f b; redis-cli -s {home}/s SHUTDOWN; wait"""
+            done = subprocess.run([*apart, "sh", "-c", script], capture_output=True, text=True, timeout=120)
+            self.assertEqual([line for line in done.stdout.split() if line in "0123456789"], ["1", "1", "1"], done.stdout + done.stderr)
+
+    def test_to_look_at_a_filter_takes_no_room(self):
+        with tempfile.TemporaryDirectory() as home:
+            with Server(store=f"file:{home}") as s:
+                for name in ["a", "b", "c"]:
+                    check(s, "POST", FILTERS, 201, {"name": name, "capacity": 300_000, "error_rate": 1e-6})
+                self.assertEqual(s.stop(), 0)
+            with Server("--maxmemory", "3Mi", store=f"file:{home}") as s:
+                self.assertEqual(len(check(s, "GET", FILTERS, 200)["filters"]), 3)
+                for name in ["b", "c"]:
+                    check(s, "GET", FILTERS + "/" + name, 200)
+                    redis_cli(s, "BF.INFO", name)
+                    redis_cli(s, "BF.CARD", name)
+                time.sleep(0.5)
+                check(s, "POST", FILTERS + "/a/add", 200, {"keys": ["x"]})
 
     def test_every_way_to_create_is_obeyed(self):
         with Server() as s:
@@ -243,6 +313,61 @@ class Contract(unittest.TestCase):
             check(s, "GET", "/healthz", 200)
             events = [json.loads(line) for line in s.said().splitlines()]
             self.assertIn("store_outage", [event["event"] for event in events])
+
+    def test_in_an_outage_the_metrics_go_on_and_count_it(self):
+        with Redis() as redis, Server(store=redis.url("?retry_for=3s&timeout=1s")) as s:
+            for name in ["f", "g", "h"]:
+                check(s, "POST", FILTERS, 201, {"name": name, "capacity": 1000})
+                check(s, "POST", FILTERS + f"/{name}/add", 200, {"keys": ["a"]})
+            self.assertEqual(metric(s, 'everseen_filter_keys{filter="f"}'), 1)
+            redis.process.kill()
+            redis.process.wait()
+            check(s, "POST", FILTERS + "/f/add", 503, {"keys": ["b"]}, reason="outage")
+            counted = metric(s, "everseen_store_outages_total")
+            self.assertGreaterEqual(counted, 1)
+            self.assertEqual(metric(s, 'everseen_filter_outages_total{filter="f"}'), 1)
+            self.assertEqual(metric(s, 'everseen_filter_verdicts_total{filter="f",question="add",verdict="fresh"}'), 1)
+            check(s, "POST", FILTERS + "/f/add", 503, {"keys": ["b"]}, reason="outage")
+            self.assertGreater(metric(s, "everseen_store_outages_total"), counted)
+
+    def test_one_outage_holds_up_only_those_who_need_the_store(self):
+        with Redis() as redis, Server(store=redis.url("?retry_for=4s&timeout=1s")) as s:
+            check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 1000})
+            redis.process.kill()
+            redis.process.wait()
+            check(s, "POST", FILTERS + "/f/check", 503, {"keys": ["b"]}, reason="outage")
+            began = time.monotonic()
+            askers = [threading.Thread(target=s.ask, args=("POST", FILTERS + "/f/check", {"keys": ["b"]})) for _ in range(20)]
+            for asker in askers:
+                asker.start()
+            time.sleep(0.5)
+            for path, status in [("/metrics", 200), ("/api/v1/stats", 200), ("/readyz", 503),
+                                 ("/api/v1/plan?keys=10&error_rate=0.1", 200)]:
+                asked = time.monotonic()
+                check(s, "GET", path, status)
+                self.assertLess(time.monotonic() - asked, 2.5, path)
+            for asker in askers:
+                asker.join()
+            self.assertLess(time.monotonic() - began, 20)
+
+    def test_a_filter_that_has_ended_is_no_outage(self):
+        with Redis() as redis, Server(store=redis.url("?retry_for=100ms")) as s:
+            check(s, "POST", FILTERS, 201, {"name": "e", "capacity": 1000, "expire": 1})
+            check(s, "POST", FILTERS + "/e/add", 200, {"keys": ["a"]})
+            time.sleep(1.5)
+            check(s, "POST", FILTERS + "/e/add", 503, {"keys": ["a"]})  # asking again is right
+            check(s, "POST", FILTERS + "/e/add", 404, {"keys": ["a"]}, reason="no_filter")
+            self.assertEqual(metric(s, "everseen_store_outages_total"), 0)
+            self.assertNotIn("outage", s.said())
+
+    def test_readiness_asks_the_store_whatever_filters_are_called(self):
+        with Redis() as redis, Server(store=redis.url("?retry_for=100ms")) as s:
+            for name in [".", "esc.nobody", "nobody", ""]:
+                redis_cli(s, "BF.ADD", name, "x")
+            check(s, "GET", "/readyz", 200)
+            redis.process.kill()
+            redis.process.wait()
+            check(s, "GET", "/readyz", 503, reason="outage")
 
     def test_metrics_are_what_prometheus_reads(self):
         with Server() as s:

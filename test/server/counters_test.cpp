@@ -43,7 +43,7 @@ TEST(Counters, TellOutagesFromFiltersThatAreFull) {
   batch_failure full{batch_failure::cause::full, "", tally{.seen = 1, .unknown = 4}};
   counters.note(question::add, tl::unexpected(full));
   EXPECT_EQ(counters.outages(), 0U);
-  counters.note_outage(question::check, 5);
+  counters.note_unanswered(question::check, 5, true);
   EXPECT_EQ(counters.outages(), 1U);
   EXPECT_EQ(counters.verdicts(question::add), (tally{.fresh = 3, .seen = 3, .unknown = 4}));
   EXPECT_EQ(counters.verdicts(question::check), (tally{.unknown = 5}));

@@ -60,5 +60,15 @@ TEST(JsonBody, NamesTheFieldThatWasProbablyMeant) {
   EXPECT_THAT(p.detail, testing::HasSubstr("did you mean capacity?"));
 }
 
+TEST(JsonBody, RefusesManyValuesInALongBodyBeforeTheyTakeMemory) {
+  const auto body_of = [](std::size_t values) {
+    std::string body = R"({"pad":")" + std::string(2 << 20, ',') + R"(","n":[0)";
+    for (std::size_t i = 1; i < values; ++i) body += ",0";
+    return body + "]}";
+  };
+  EXPECT_EQ(problem_in([&] { json_body(body_of(2'000), 1'000); }).reason, "bad_json");
+  EXPECT_NO_THROW(json_body(body_of(1'000), 1'000));
+}
+
 }  // namespace
 }  // namespace everseen::server

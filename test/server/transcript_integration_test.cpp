@@ -319,6 +319,19 @@ two words
 )");
 }
 
+TEST_F(Transcript, EndsAConnectionThatABrowserWasMadeToSendAndRunsNothingOfIt) {
+  for (const std::string first :
+       {"POST / HTTP/1.1", "get /x HTTP/1.1", "OPTIONS * HTTP/1.1", "Host: 127.0.0.1", "host:x"})
+    EXPECT_EQ(raw_client(server_.path()).ask(first + "\r\nHost: x\r\n\r\nBF.ADD pwned x\r\nPING\r\n", 1), "")
+        << first;
+  EXPECT_EQ(raw_client(server_.path()).ask("PING\r\nPOST / HTTP/1.1\r\nPING\r\n", 20), "+PONG\r\n");
+  plays(R"(> EXISTS pwned
+:0
+> BF.ADD protocols HTTP/1.1
+:1
+)");
+}
+
 TEST_F(Transcript, AnswersAPipelineInTheOrderOfItsRequests) {
   const std::vector<std::vector<std::string>> requests = {
       {"BF.ADD", "a", "x"},    {"BF.EXISTS", "a", "x"},    {"BF.ADD", "b", "x"},

@@ -1,0 +1,59 @@
+#include "everseen/server/options.hpp"
+
+#include "everseen/core/error.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+void must_have_certificate(const options& o, const listen_address& where) {
+  if (where.is == listen_address::kind::tls && (o.tls.cert_file.empty() || o.tls.key_file.empty()))
+    throw parameter_error("listening on " + where.text() + " needs --tls-cert and --tls-key");
+}
+
+/// Where two users have the same, one would get the rights of the other without a word.
+void must_be_distinct(const options& o) {
+  for (std::size_t i = 0; i < o.users.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const user_account &one = o.users[j], &other = o.users[i];
+      if (one.name == other.name)
+        throw parameter_error("there are two users named '" + one.name + "'; give each a name of its own");
+      if (!o.http.empty() && one.password == other.password)
+        throw parameter_error("'" + one.name + "' and '" + other.name +
+                              "' have one password, which over HTTP says who asks; give each its own");
+    }
+}
+
+bool is_behind_a_proxy(const options& o) {
+  return !o.http_hosts.empty() && !o.open_to_strangers;
+}
+
+}  // namespace
+
+void must_be_safe(const options& o) {
+  if (o.listen.empty() && o.http.empty())
+    throw parameter_error("there is nothing to listen on; give --listen ADDRESS:PORT");
+  must_be_distinct(o);
+  for (const listen_address& where : o.listen) {
+    must_have_certificate(o, where);
+    if (where.is_local() || !o.users.empty() || o.open_to_strangers) continue;
+    throw parameter_error(
+        "listening on " + where.text() +
+        " would let everybody on the network use and drop filters; give --password or --user, or "
+        "say --open-to-strangers");
+  }
+  for (const listen_address& where : o.http) {
+    must_have_certificate(o, where);
+    if (!o.users.empty()) continue;
+    if (where.is_local() && !is_behind_a_proxy(o)) continue;
+    if (where.is_local())
+      throw parameter_error(
+          "--http-host is for a proxy, and who reaches that could use and drop filters; give --password, "
+          "--user or --user-file, or say --open-to-strangers");
+    throw parameter_error("HTTP on " + where.text() +
+                          " would let everybody on the network use and drop filters; give --password, --user "
+                          "or --user-file: a user's password is the token of his requests");
+  }
+}
+
+}  // namespace everseen::server

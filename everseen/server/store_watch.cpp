@@ -1,0 +1,54 @@
+#include "everseen/server/store_watch.hpp"
+
+#include "everseen/core/error.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+/// For the answer of a store that is well.
+constexpr std::chrono::milliseconds moment{700};
+
+/// A filter's name that no key stands for: key_of() knows none.
+constexpr std::string_view nobody = "esc.nobody";
+
+}  // namespace
+
+bool shared_look::refresh() {
+  std::unique_lock alone(lock_);
+  if (!is_under_way_) {
+    is_under_way_ = true;
+    began_ = clock::now();
+    where_.submit([this] {
+      look_();
+      const std::scoped_lock alone_again(lock_);
+      is_under_way_ = false;
+      ended_.notify_all();
+    });
+  }
+  return ended_.wait_until(alone, began_ + moment, [this] { return !is_under_way_; });
+}
+
+store_watch::store_watch(filter_shelf& filters)
+    : filters_(filters),
+      figures_(lookers_, [this] { filters_.look_at_figures(); }),
+      probe_(lookers_, [this] { probe(); }) {}
+
+void store_watch::must_answer() {
+  if (!probe_.refresh()) throw backend_error("the store does not answer in time");
+  const std::scoped_lock alone(lock_);
+  if (!fault_.empty()) throw backend_error(fault_);
+}
+
+void store_watch::probe() noexcept {
+  std::string fault;
+  try {
+    (void)filters_.place().exists(nobody);  // it answers, whatever it says
+  } catch (const std::exception& why) {
+    fault = why.what();
+  }
+  const std::scoped_lock alone(lock_);
+  fault_ = std::move(fault);
+}
+
+}  // namespace everseen::server

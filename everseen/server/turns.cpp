@@ -1,0 +1,46 @@
+#include "everseen/server/turns.hpp"
+
+#include <utility>
+
+namespace everseen::server {
+
+namespace {
+
+/// Who comes while another tries again so soon after a failure is told of that at once.
+constexpr std::chrono::seconds remembered{60};
+
+}  // namespace
+
+turns::slot& turns::slot_of(std::string_view name) noexcept {
+  return slots_[std::hash<std::string_view>()(name) % slots_.size()];
+}
+
+turns::turn turns::take(std::string_view name) {
+  return turn(slot_of(name).busy);
+}
+
+turns::turn turns::take_or_fail(std::string_view name) {
+  slot& s = slot_of(name);
+  const auto came = clock::now();
+  turn mine(s.busy, std::try_to_lock);
+  if (mine) return mine;
+  rethrow_since(s, name, came - remembered);
+  mine.lock();
+  rethrow_since(s, name, came);
+  return mine;
+}
+
+void turns::rethrow_since(slot& s, std::string_view name, clock::time_point since) {
+  const std::scoped_lock alone(s.lock);
+  if (s.fault && s.name == name && s.ended >= since) std::rethrow_exception(s.fault);
+}
+
+void turns::note(std::string_view name, std::exception_ptr fault) {
+  slot& s = slot_of(name);
+  const std::scoped_lock alone(s.lock);
+  s.name = name;
+  s.fault = std::move(fault);
+  s.ended = clock::now();
+}
+
+}  // namespace everseen::server

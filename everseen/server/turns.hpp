@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace everseen::server {
+
+/// For each name one thing at a time that may wait for the store, and one outage for all who wait for it.
+///
+/// Where many want what the store does not give, each would otherwise ride out the outage by himself, one
+/// after the other. Threads: any number. Memory: fixed; two names may share a turn.
+class turns {
+ public:
+  using turn = std::unique_lock<std::mutex>;
+
+  /// Waits until nobody else has the turn.
+  [[nodiscard]] turn take(std::string_view name);
+
+  /// What `work` gives, in a turn of its own.
+  /// @throws what `work` threw, also for another who had the turn while this one wanted it
+  template <typename Work>
+  auto join(std::string_view name, Work work) {
+    const turn mine = take_or_fail(name);
+    try {
+      auto result = work();
+      note(name, nullptr);
+      return result;
+    } catch (...) {
+      note(name, std::current_exception());
+      throw;
+    }
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  struct slot {
+    std::mutex busy{};
+    std::mutex lock{};  // of those below
+    std::string name{};
+    std::exception_ptr fault{};
+    clock::time_point ended{};
+  };
+  [[nodiscard]] slot& slot_of(std::string_view name) noexcept;
+  [[nodiscard]] turn take_or_fail(std::string_view name);
+  void note(std::string_view name, std::exception_ptr fault);
+  static void rethrow_since(slot& s, std::string_view name, clock::time_point since);
+
+  std::array<slot, 256> slots_{};
+};
+
+}  // namespace everseen::server
