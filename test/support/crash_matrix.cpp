@@ -201,19 +201,24 @@ std::string fault_of_counts(const matrix_world& world) {
   return fault + counted.err;
 }
 
-std::string run_matrix(const matrix_stage& on, const matrix_source& from, const matrix_sink& to,
-                       const std::vector<disaster>& disasters, std::uint64_t seed) {
+matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from, const matrix_sink& to,
+                          const std::vector<disaster>& disasters, std::uint64_t seed) {
   matrix_world world{{}, on.program, on.store, make_clicks(seed, 1500), "job-" + std::to_string(seed)};
   from.prepare(world);
   const std::vector<std::string> command = command_of(world, from, to);
+  matrix_outcome outcome;
   std::string printed;
-  for (const disaster& d : disasters)
-    printed += run_attempt(world, command, from, d).out + '\n';  // which ends a line that was cut
+  for (const disaster& d : disasters) {
+    const attempt one = run_attempt(world, command, from, d);
+    outcome.deaths += one.exit_code == 128 + SIGKILL;
+    printed += one.out + '\n';  // which ends a line that was cut
+  }
   const attempt last = run_attempt(world, command, from, {});
-  printed += last.out;
-  if (last.exit_code != 0)
-    return "the last attempt ended with " + std::to_string(last.exit_code) + ": " + last.err;
-  return to.fault(world, printed);
+  if (last.exit_code == 0)
+    outcome.fault = to.fault(world, printed + last.out);
+  else
+    outcome.fault = "the last attempt ended with " + std::to_string(last.exit_code) + ": " + last.err;
+  return outcome;
 }
 
 const std::vector<std::string>& fault_points() {

@@ -86,10 +86,14 @@ struct matrix_stage {
   redis_server& store;
 };
 
+struct matrix_outcome {
+  std::string fault{};  ///< what is wrong in the end; empty if nothing
+  int deaths = 0;       ///< attempts that did not come to their end
+};
 /// Runs the job under these disasters, one an attempt, and then until it ends by itself.
-/// @return what is wrong then; empty if nothing
-[[nodiscard]] std::string run_matrix(const matrix_stage& on, const matrix_source& from, const matrix_sink& to,
-                                     const std::vector<disaster>& disasters, std::uint64_t seed);
+[[nodiscard]] matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from,
+                                        const matrix_sink& to, const std::vector<disaster>& disasters,
+                                        std::uint64_t seed);
 
 /// Every fault point, in the order of a batch.
 [[nodiscard]] const std::vector<std::string>& fault_points();

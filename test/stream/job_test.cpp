@@ -1,0 +1,222 @@
+// A job in one process: what it does with what its parts say. That nothing depends on where it dies is shown
+// by test/stream/crash_matrix_integration_test.cpp, on real stores.
+
+#include "everseen/stream/job.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/core/error.hpp"
+#include "everseen/filter/open_store.hpp"
+#include "everseen/store/unanswered.hpp"
+#include "everseen/stream/block_reader.hpp"
+
+namespace everseen {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using strings = std::vector<std::string>;
+
+/// Lines of a list, some at a time.
+class list_source final : public source {
+ public:
+  explicit list_source(strings lines, std::size_t at_a_time = 2) : at_a_time_(at_a_time) {
+    for (std::string& line : lines) lines_.push_back(line.append(block_reader::padding, ' '));
+  }
+  void begin(const std::map<std::string, checkpoint, std::less<>>& reached) override { begun_with = reached; }
+  state next(source_batch& into, std::chrono::milliseconds) override {
+    if (next_ == lines_.size()) return never_ends ? state::nothing_yet : state::ended;
+    into = {};
+    into.lane = "list";
+    into.begins = next_ == 0;
+    for (std::size_t i = 0; i < at_a_time_ && next_ < lines_.size(); ++i, ++next_) {
+      const std::string_view padded = lines_[next_];
+      into.records.push_back({padded.substr(0, padded.size() - block_reader::padding), next_ * 10});
+    }
+    into.next = next_ * 10;
+    return state::records;
+  }
+  checkpoint reached(const source_batch& batch) override { return {batch.lane, batch.next, "note"}; }
+  void settled(std::span<const checkpoint> put_down) override {
+    for (const checkpoint& each : put_down) account = each.position;
+  }
+  void finish() override { finished = true; }
+
+  std::map<std::string, checkpoint, std::less<>> begun_with{};
+  std::uint64_t account = 0;
+  bool finished = false;
+  bool never_ends = false;
+
+ private:
+  strings lines_;
+  std::size_t at_a_time_;
+  std::size_t next_ = 0;
+};
+
+class list_sink final : public sink {
+ public:
+  void begin(std::string_view note) override { begun_with = note; }
+  void put(const judged_batch& batch) override {
+    for (std::size_t i = 0; i < batch.verdicts.size(); ++i)
+      if (batch.goes_out(i)) lines.emplace_back(batch.from.records[i].bytes);
+  }
+  std::string commit(std::span<const checkpoint>) override { return std::to_string(lines.size()); }
+
+  strings lines{};
+  std::string begun_with{};
+};
+
+/// A ledger whose store is away at some of the calls.
+class distant_ledger final : public ledger {
+ public:
+  explicit distant_ledger(ledger& real) : real_(real) {}
+  batch_result claim(const origin& from, std::span<const claim_batch> batches) override {
+    if (away_at.count(++calls_) == 0) return real_.claim(from, batches);
+    std::vector<partition_batch> keys;
+    for (const claim_batch& each : batches) keys.push_back(each.keys);
+    return unanswered(keys, batch_failure::cause::backend, "the server is away");
+  }
+  void settle(std::span<const checkpoint> reached) override {
+    if (away_at.count(++calls_) != 0) throw backend_error("the server is away");
+    real_.settle(reached);
+  }
+  std::map<std::string, checkpoint, std::less<>> checkpoints() const override { return real_.checkpoints(); }
+  const std::string& description() const noexcept override { return real_.description(); }
+  void visit_counters(const counter_visitor& visit) const override { real_.visit_counters(visit); }
+
+  std::set<int> away_at{};
+
+ private:
+  ledger& real_;
+  int calls_ = 0;
+};
+
+class Job : public testing::Test {
+ protected:
+  /// Settles after each batch, so that calls can be counted.
+  static job_options options() {
+    job_options o;
+    o.sink_name = "> list";
+    o.settle_every = std::chrono::milliseconds(0);
+    return o;
+  }
+  job_result run(const strings& lines, job_options o = options()) {
+    list_source from(lines);
+    return run(from, std::move(o));
+  }
+  job_result run(source& from, job_options o = options()) {
+    job work({seen, *book, from, &to}, std::move(o));
+    work.run();
+    return work.result();
+  }
+
+  std::shared_ptr<store> place = open_store("mem:");
+  filter seen{"f", place->create("f", place->plan({.capacity = 1000, .error_rate = 1e-12}))};
+  std::unique_ptr<ledger> book = seen.stored().open_ledger("job", "what it does");
+  list_sink to;
+};
+
+TEST_F(Job, PutsOutEachFreshEventOnceAndInOrder) {
+  const job_result result = run({"a", "b", "a", "c", "c"});
+  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c"));
+  EXPECT_EQ(result.verdicts, (tally{.fresh = 3, .seen = 2}));
+  EXPECT_EQ(result.events, 5U);
+}
+
+TEST_F(Job, TellsTheSourceWhatIsSettledAndTheSinkItsNote) {
+  list_source from({"a", "b", "c"});
+  run(from);
+  EXPECT_EQ(from.account, 30U);
+  EXPECT_TRUE(from.finished);
+  list_source again({});
+  run(again);
+  EXPECT_EQ(again.begun_with.at("list").position, 30U);
+  EXPECT_EQ(again.begun_with.at("list").note, "note");
+  EXPECT_EQ(again.begun_with.count("> list"), 0U);
+  EXPECT_EQ(to.begun_with, "3");
+}
+
+TEST_F(Job, PassesOverWhatIsSettledThoughTheSourceGivesItAgain) {
+  run({"a", "b", "c"});
+  const job_result result = run({"a", "b", "c", "a", "d"});
+  EXPECT_EQ(result.events, 2U);
+  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d"));
+}
+
+TEST_F(Job, EndsAtAnOutageAndLosesAndDoublesNothing) {
+  distant_ledger away(*book);
+  away.away_at = {4};  // 1: the sink's first note, 2: a claim, 3: its settlement
+  list_source from({"a", "b", "c", "d", "e"});
+  job work({seen, away, from, &to}, options());
+  EXPECT_THROW(work.run(), backend_error);
+  EXPECT_THAT(to.lines, ElementsAre("a", "b"));
+  run({"a", "b", "c", "d", "e"});
+  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d", "e"));
+}
+
+TEST_F(Job, PassesAnOutageByWithoutLosingAnything) {
+  distant_ledger away(*book);
+  away.away_at = {4, 5, 6};  // a claim, and what would settle it
+  list_source from({"a", "b", "c", "d", "e", "f", "a"});
+  job_options o = options();
+  o.on_outage = job_options::outage::pass;
+  job work({seen, away, from, &to}, std::move(o));
+  work.run();
+  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d", "e", "f"));
+  EXPECT_GE(work.result().verdicts.unknown, 2U);
+  EXPECT_EQ(work.result().passed->message, "the server is away");
+  EXPECT_EQ(from.account, 70U);
+}
+
+TEST_F(Job, SettlesAllBeforeARecordThatIsNoEvent) {
+  job_options o = options();
+  o.events.key = {{field_rule::kind::delimited, 2, ',', {}}};
+  list_source from({"1,a", "2,b", "3,c", "bad", "5,d"});
+  job work({seen, *book, from, &to}, o);
+  EXPECT_THROW(work.run(), format_error);
+  EXPECT_THAT(to.lines, ElementsAre("1,a", "2,b", "3,c"));
+  EXPECT_EQ(from.account, 30U);
+  o.reading.on_bad = bad_events::skip;
+  EXPECT_EQ(run({"1,a", "2,b", "3,c", "bad", "5,d"}, o).bad, 1U);
+  EXPECT_THAT(to.lines, ElementsAre("1,a", "2,b", "3,c", "5,d"));
+}
+
+TEST_F(Job, EndsInOrderWhenItIsStopped) {
+  list_source from({"a", "b", "c"});
+  from.never_ends = true;
+  job* running = nullptr;
+  job_options o = options();
+  o.progress = [&](const job_result& now) {
+    if (now.events == 3) running->stop();
+  };
+  job work({seen, *book, from, &to}, std::move(o));
+  running = &work;
+  work.run();
+  EXPECT_EQ(from.account, 30U);
+  EXPECT_TRUE(from.finished);
+}
+
+TEST_F(Job, HasOneLaneOfAnotherWorkerPassedOver) {
+  class lost_lane final : public source {
+   public:
+    void begin(const std::map<std::string, checkpoint, std::less<>>&) override {}
+    state next(source_batch& into, std::chrono::milliseconds wait) override { return all.next(into, wait); }
+    checkpoint reached(const source_batch& batch) override { return all.reached(batch); }
+    bool has(std::string_view) const override { return false; }
+    void abandoned(const source_batch& batch) override { given_up += batch.records.size(); }
+    void finish() override {}
+    list_source all{{"a", "b", "c"}};
+    std::size_t given_up = 0;
+  } from;
+  EXPECT_EQ(run(from).events, 0U);
+  EXPECT_EQ(from.given_up, 3U);
+  EXPECT_THAT(to.lines, IsEmpty());
+}
+
+}  // namespace
+}  // namespace everseen
