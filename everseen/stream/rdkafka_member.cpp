@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <thread>
 #include <utility>
 
 #include <poll.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "everseen/core/error.hpp"
+#include "everseen/stream/rdkafka_offsets.hpp"
 
 namespace everseen::rdkafka {
 
@@ -21,6 +21,8 @@ constexpr int call_timeout_ms = 1'000;
 /// How long a partition that goes is held back for what was claimed there. The group waits meanwhile.
 constexpr std::chrono::seconds hand_over_limit{10};
 constexpr std::chrono::seconds probe_interval{1};
+/// How long the group is told that this worker leaves. If it cannot be told, it finds out.
+constexpr std::chrono::seconds leave_limit{5};
 
 /// Bounds memory: librdkafka's own limits are a partition's where each has a queue, and its defaults would
 /// take 64 MB and 100,000 messages of each.
@@ -66,8 +68,8 @@ member::~member() {
   leaving_ = true;
   ours_.clear();
   group_queue_.reset();
-  rd_kafka_consumer_close(client_.get());  // calls back, while there is a client to call about
-  client_.reset();
+  // Leaving in order is leave()'s: without brokers it could wait for ever.
+  rd_kafka_destroy_flags(client_.release(), RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
   ::close(wakes_);
 }
 
@@ -175,7 +177,11 @@ void member::leave() {
   leaving_ = true;
   commit(way::now);
   ours_.clear();
-  rd_kafka_consumer_close(client_.get());
+  const queue_handle last(rd_kafka_queue_new(client_.get()));
+  const failure error(rd_kafka_consumer_close_queue(client_.get(), last.get()));
+  const auto end = clock::now() + leave_limit;
+  while (!error && rd_kafka_consumer_closed(client_.get()) == 0 && clock::now() < end)
+    rd_kafka_queue_poll_callback(last.get(), 20);
 }
 
 std::uint64_t member::lag() const {
@@ -215,7 +221,7 @@ void member::on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t what,
 }
 
 void member::gain(rd_kafka_topic_partition_list_t& gained) {
-  read_committed(gained);
+  read_committed(client_.get(), where_, gained);
   for (int i = 0; i < gained.cnt; ++i) {
     rd_kafka_topic_partition_t& each = gained.elems[i];
     each.offset = static_cast<std::int64_t>(start_of(each));
@@ -253,58 +259,19 @@ void member::lose(rd_kafka_topic_partition_list_t& lost) {
 
 // ---- where to begin
 
-void member::read_committed(rd_kafka_topic_partition_list_t& of) {
-  const auto end = clock::now() + where_.retry_for;
-  for (;;) {
-    const auto error = rd_kafka_committed(client_.get(), &of, 5 * call_timeout_ms);
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return;
-    if (judge(error) == trouble::lasting || clock::now() >= end) raise(error, {}, where_);
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-}
-
-std::pair<std::int64_t, std::int64_t> member::limits_of(const std::string& topic, std::int32_t partition) {
-  const auto end = clock::now() + where_.retry_for;
-  for (;;) {
-    std::int64_t low = 0, high = 0;
-    const auto error = rd_kafka_query_watermark_offsets(client_.get(), topic.c_str(), partition, &low, &high,
-                                                        call_timeout_ms);
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return {low, high};
-    if (judge(error) == trouble::lasting || clock::now() >= end) raise(error, {}, where_);
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-}
-
 std::uint64_t member::start_of(const rd_kafka_topic_partition_t& of) {
   const std::string lane = lane_name(of.topic, of.partition);
   const auto known = reached_.find(lane);
   const std::uint64_t committed = of.offset >= 0 ? static_cast<std::uint64_t>(of.offset) : 0;
   if (of.offset >= 0 || known != reached_.end())
-    return start_after_gap(lane, std::max(committed, known == reached_.end() ? 0 : known->second.position));
-  const auto [low, high] = limits_of(of.topic, of.partition);
-  return static_cast<std::uint64_t>(where_.start == kafka_url::start_at::earliest ? low : high);
-}
-
-/// @return `wanted`, or where reading can begin if events between them are gone and may be
-std::uint64_t member::start_after_gap(const std::string& lane, std::uint64_t wanted) {
-  const auto [topic, partition] = lane_parts(lane);
-  const auto [low, high] = limits_of(topic, partition);
-  if (wanted > static_cast<std::uint64_t>(high))
-    throw parameter_error(
-        "the job has read " + lane + " up to offset " + std::to_string(wanted) + ", but it ends at " +
-        std::to_string(high) +
-        ": the topic was made anew or cut short; count it under another --job, with a group "
-        "of its own");
-  if (wanted >= static_cast<std::uint64_t>(low)) return wanted;
-  if (where_.gap == kafka_url::gap_rule::skip) return static_cast<std::uint64_t>(low);
-  throw backend_error(
-      "the events of " + lane + " from offset " + std::to_string(wanted) + " to " + std::to_string(low - 1) +
-      " are gone: the topic's retention removed them before they were read; gap=skip in the URL "
-      "goes on with what is left");
+    return start_after_gap(client_.get(), where_, lane,
+                           std::max(committed, known == reached_.end() ? 0 : known->second.position));
+  const limits there = limits_of(client_.get(), where_, lane);
+  return where_.start == kafka_url::start_at::earliest ? there.low : there.high;
 }
 
 void member::go_on_after_gap(assigned& lane) {
-  const std::uint64_t start = start_after_gap(lane.lane, lane.next);
+  const std::uint64_t start = start_after_gap(client_.get(), where_, lane.lane, lane.next);
   const partition_list where_to = list_of(1);
   rd_kafka_topic_partition_list_add(where_to.get(), lane.topic.c_str(), lane.partition)->offset =
       static_cast<std::int64_t>(start);

@@ -3,9 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
-#include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -80,11 +78,8 @@ class member {
   void gain(rd_kafka_topic_partition_list_t& gained);
   void lose(rd_kafka_topic_partition_list_t& lost);
   void open_queue(const rd_kafka_topic_partition_t& of);
-  void read_committed(rd_kafka_topic_partition_list_t& of);
   [[nodiscard]] std::uint64_t start_of(const rd_kafka_topic_partition_t& of);
-  [[nodiscard]] std::uint64_t start_after_gap(const std::string& lane, std::uint64_t wanted);
   void go_on_after_gap(assigned& lane);
-  std::pair<std::int64_t, std::int64_t> limits_of(const std::string& topic, std::int32_t partition);
   void note(rd_kafka_resp_err_t error, const char* said);
   void probe();
 

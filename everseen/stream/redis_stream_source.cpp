@@ -4,16 +4,14 @@
 #include <atomic>
 #include <deque>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <utility>
 
 #include <unistd.h>
 
 #include "everseen/core/error.hpp"
-#include "everseen/redis/session.hpp"
 #include "everseen/stream/redis_stream_entries.hpp"
-#include "everseen/stream/redis_stream_scripts.hpp"
+#include "everseen/stream/redis_stream_group.hpp"
 
 namespace everseen {
 
@@ -25,7 +23,6 @@ using std::chrono::milliseconds;
 constexpr std::string_view batch_entries = "1000";
 constexpr milliseconds idle_pause{5};
 constexpr milliseconds look_interval{500};
-constexpr std::size_t acknowledged_at_once = 1'000;
 
 std::string machine_name() {
   char name[256] = {};
@@ -46,24 +43,19 @@ redis_stream_url completed(redis_stream_url url) {
 class redis_stream_source::impl {
  public:
   impl(const redis_stream_url& url, const redis::redis_url& server)
-      : url_(completed(url)), reading_(server), settling_(server), where_{url_.stream, 0} {
-    if (server.shape == redis::redis_url::topology::many)
-      throw parameter_error(
-          "a stream is on one server; name that behind @, as in "
-          "redis-stream:clicks?group=g@redis://host:6379");
-  }
+      : url_(completed(url)), group_(url_, server), own_(group_.named(url_.consumer)) {}
 
   void begin(const std::map<std::string, checkpoint, std::less<>>& reached) {
-    for (const auto& [lane, at] : reached) settled_before_[lane] = at.position;
-    make_group();
+    for (const auto& [name, at] : reached) settled_before_[name] = at.position;
+    group_.make();
     const auto end = clock::now() + 2 * url_.claim_after;  // a worker of this name may have died just now
-    consumer& own = lane_of(url_.consumer);
-    while (!hold(own)) {
+    while (!group_.read(own_, 0, "1", false).held) {
       if (clock::now() >= end)
-        throw parameter_error("another worker reads " + url_.stream + " as " + url_.consumer +
-                              " of the group " + url_.group + "; give each its own name: consumer=...");
+        throw parameter_error("another worker reads " + url_.stream + " as " + own_.name + " of the group " +
+                              url_.group + "; give each its own name: consumer=...");
       std::this_thread::sleep_for(milliseconds(50));
     }
+    add(own_);
   }
 
   state next(source_batch& into, milliseconds wait) {
@@ -82,31 +74,16 @@ class redis_stream_source::impl {
   }
 
   void settled(std::span<const checkpoint> put_down) {
-    for (const checkpoint& each : put_down) {
-      std::vector<std::uint64_t> done;
-      {
-        const std::lock_guard lock(mutex_);
-        for (auto& [name, lane] : consumers_)
-          if (lane.lane == each.source) {
-            while (!lane.given.empty() && lane.given.front() < each.position) {
-              done.push_back(lane.given.front());
-              lane.given.pop_front();
-            }
-          }
-      }
-      acknowledge(done);
-    }
+    for (const checkpoint& each : put_down) group_.acknowledge(done_before(each));
   }
 
-  bool has(std::string_view lane) const {
+  bool has(std::string_view name) const {
     const std::lock_guard lock(mutex_);
-    return std::ranges::any_of(consumers_, [&](const auto& each) { return each.second.lane == lane; });
+    return std::ranges::any_of(lanes_, [&](const auto& each) { return each.second.as.lane == name; });
   }
 
   void finish() {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [name, lane] : consumers_) release(lane);
-    consumers_.clear();
+    for (const std::string& name : names()) leave(name);
   }
 
   std::optional<std::uint64_t> lag() const {
@@ -115,102 +92,84 @@ class redis_stream_source::impl {
   }
 
  private:
-  /// One that this worker reads as: itself, or one that died.
-  struct consumer {
-    std::string name;
-    std::string lane;
-    std::string lease;
+  /// A consumer that this worker reads as: itself, or one that died.
+  struct lane {
+    redis_stream::consumer_name as;
     std::uint64_t after = 0;            // the last entry that was given out
     std::deque<std::uint64_t> given{};  // and not settled
     bool begins = true;                 // nothing was given out since its lease is ours
     bool read = false;                  // nothing was left, when it was read last
   };
 
-  redis::reply ask(redis::session& with, std::initializer_list<std::string_view> words) {
-    return with.ask(where_, words, true);
-  }
-
-  void make_group() {
-    const redis::request r{
-        where_, redis::encode({"XGROUP", "CREATE", url_.stream, url_.group, url_.from_latest ? "$" : "0"}), 1,
-        true};
-    auto answered = reading_.exchange(std::span(&r, 1));
-    if (!answered.front()) throw backend_error(answered.front().error().message);
-    const redis::reply& told = answered.front()->front();
-    if (!told.is_error() || told.is_error("BUSYGROUP")) return;
-    if (told.text().find("requires the key to exist") != std::string_view::npos)
-      throw parameter_error("there is no stream " + url_.stream + " on " +
-                            to_string(reading_.server_of(where_)) +
-                            "; check its name, or add its first entry: XADD " + url_.stream + " * ...");
-    throw backend_error("redis at " + to_string(reading_.server_of(where_)) + ": " +
-                        std::string(told.text()));
-  }
-
-  consumer& lane_of(const std::string& name) {
+  void add(const redis_stream::consumer_name& as) {
     const std::lock_guard lock(mutex_);
-    const auto [found, is_new] = consumers_.try_emplace(name);
-    if (is_new) {
-      const std::string lane = url_.group + '/' + name;
-      found->second = {name, url_.stream + '/' + lane, key_beside(url_.stream, "lease:" + lane)};
-    }
-    return found->second;
+    lanes_.try_emplace(as.name, lane{as});
+  }
+
+  void leave(const std::string& name) {
+    group_.release(group_.named(name));
+    const std::lock_guard lock(mutex_);
+    lanes_.erase(name);
   }
 
   std::vector<std::string> names() const {
     const std::lock_guard lock(mutex_);
     std::vector<std::string> all;
-    for (const auto& [name, lane] : consumers_) all.push_back(name);
+    for (const auto& [name, each] : lanes_) all.push_back(name);
     return all;
   }
 
   bool is_read(const std::string& name) const {
     const std::lock_guard lock(mutex_);
-    const auto found = consumers_.find(name);
-    return found == consumers_.end() || found->second.read;
+    const auto found = lanes_.find(name);
+    return found == lanes_.end() || found->second.read;
   }
 
-  redis::reply ask_for_entries(const consumer& as, std::string_view count) {
-    const std::string life = std::to_string(url_.claim_after.count());
-    const std::string after = redis_stream::id_of(as.after);
-    return ask(reading_, {"EVAL", redis_stream::read, "2", url_.stream, as.lease, url_.group, as.name,
-                          reading_.name(), life, after, count, as.name == url_.consumer ? "1" : "0"});
-  }
-
-  /// Takes the lease of a consumer, reading nothing new yet.
-  bool hold(consumer& as) {
-    const std::string life = std::to_string(url_.claim_after.count());
-    return ask(reading_, {"EVAL", redis_stream::read, "2", url_.stream, as.lease, url_.group, as.name,
-                          reading_.name(), life, "0", "1", "0"})
-               .what() == redis::reply::kind::array;
+  std::vector<std::uint64_t> done_before(const checkpoint& reached) {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::uint64_t> done;
+    for (auto& [name, each] : lanes_)
+      for (auto& given = each.given;
+           each.as.lane == reached.source && !given.empty() && given.front() < reached.position;
+           given.pop_front())
+        done.push_back(given.front());
+    return done;
   }
 
   bool read(const std::string& name, source_batch& into) {
-    consumer& as = lane_of(name);
-    const redis::reply told = ask_for_entries(as, batch_entries);
-    if (told.what() != redis::reply::kind::array) return lost(as);
-    const bool begins = told[0].integer() == 1;
-    const bool is_new = told[1].integer() == 1;
-    const std::size_t gone = redis_stream::read_entries(told[2], url_.field, into);
-    if (gone > 0) acknowledge_gone(told[2], gone);
-    const std::lock_guard lock(mutex_);
-    as.read = told[2].size() == 0;
-    if (begins) as.begins = true, as.given.clear();
-    if (into.records.empty()) {
-      if (as.read && as.given.empty() && name != url_.consumer) drop(name);
-      return false;
+    lane& from = lanes_.at(name);  // which this thread alone adds and removes
+    const auto told = group_.read(from.as, from.after, batch_entries, name == own_.name);
+    if (!told.held) return lost(name);
+    if (redis_stream::read_entries(told.entries, url_.field, into) > 0) pass_over_gone(told.entries);
+    bool is_done = false;
+    {
+      const std::lock_guard lock(mutex_);
+      if (told.begins) {
+        from.begins = true;
+        from.given.clear();
+      }
+      from.read = told.entries.size() == 0;
+      is_done = from.read && from.given.empty() && name != own_.name;
     }
-    if (is_new) must_be_new(as, into.records.front().position);
-    for (const source_record& each : into.records) as.given.push_back(each.position);
-    as.after = into.records.back().position;
-    into.lane = as.lane;
-    into.next = as.after + 1;
-    into.begins = std::exchange(as.begins, false);
+    if (is_done) leave(name);
+    if (into.records.empty()) return false;
+    if (told.are_new) must_be_new(from.as.lane, into.records.front().position);
+    give(from, into);
     return true;
   }
 
+  void give(lane& from, source_batch& into) {
+    const std::lock_guard lock(mutex_);
+    for (const source_record& each : into.records) from.given.push_back(each.position);
+    from.after = into.records.back().position;
+    into.lane = from.as.lane;
+    into.next = from.after + 1;
+    into.begins = std::exchange(from.begins, false);
+  }
+
   /// The ledger would take an entry that lies before what it has settled for a settled one.
-  void must_be_new(const consumer& as, std::uint64_t position) const {
-    const auto known = settled_before_.find(as.lane);
+  void must_be_new(const std::string& name, std::uint64_t position) const {
+    const auto known = settled_before_.find(name);
     if (known == settled_before_.end() || position >= known->second) return;
     throw parameter_error(
         "the job has read " + url_.stream + " up to " + redis_stream::id_of(known->second - 1) +
@@ -219,57 +178,34 @@ class redis_stream_source::impl {
   }
 
   /// Somebody else reads as this consumer now.
-  bool lost(consumer& as) {
-    if (as.name == url_.consumer)
-      throw backend_error("another worker has taken over what " + url_.consumer + " was reading of " +
+  bool lost(const std::string& name) {
+    if (name == own_.name)
+      throw backend_error("another worker has taken over what " + own_.name + " was reading of " +
                           url_.stream + ", because it was silent for longer than claim_after=" +
                           std::to_string(url_.claim_after.count()) + "ms; nothing is lost: start it again");
     const std::lock_guard lock(mutex_);
-    consumers_.erase(consumers_.find(as.name));
+    lanes_.erase(name);
     return false;
-  }
-
-  void drop(const std::string& name) {
-    release(consumers_.at(name));
-    consumers_.erase(name);
-  }
-
-  void release(const consumer& as) {
-    // What cannot be given back ends by itself.
-    const redis::request r{{as.lease, 0},
-                           redis::encode({"EVAL", redis_stream::release, "1", as.lease, reading_.name()}),
-                           1,
-                           true};
-    static_cast<void>(reading_.exchange(std::span(&r, 1)));
   }
 
   /// Looks who else has entries that nobody reads, and whether entries are gone.
   void look() {
     looked_ = clock::now();
-    const redis::reply told = ask(reading_, {"EVAL", redis_stream::look, "1", url_.stream, url_.group});
-    if (told.what() != redis::reply::kind::array)
-      throw backend_error("the group " + url_.group + " of the stream " + url_.stream +
-                          " was removed while it was read; start again, under another --job if it is to be "
-                          "read from its beginning");
-    const std::int64_t length = told[0].integer(), lag = told[1].integer();
-    lag_ = lag;
-    if (lag > length && !url_.skip_gaps) raise_gap(static_cast<std::uint64_t>(lag - length));
+    const auto seen = group_.look();
+    lag_ = seen.lag;
+    if (seen.lag > seen.length && !url_.skip_gaps)
+      raise_gap(static_cast<std::uint64_t>(seen.lag - seen.length));
     nobody_elses_ = true;
-    for (std::size_t i = 2; i + 1 < told.size(); i += 2)
-      if (told[i + 1].integer() > 0 && told[i].text() != url_.consumer)
-        take_over(std::string(told[i].text()));
+    for (const std::string& name : seen.pending)
+      if (!lanes_.contains(name)) take_over(name);
   }
 
   void take_over(const std::string& name) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (consumers_.contains(name)) return;
-    }
-    consumer& dead = lane_of(name);
-    if (hold(dead)) return;
-    nobody_elses_ = false;
-    const std::lock_guard lock(mutex_);
-    consumers_.erase(name);
+    const auto dead = group_.named(name);
+    if (group_.read(dead, 0, "1", false).held)
+      add(dead);
+    else
+      nobody_elses_ = false;
   }
 
   [[noreturn]] void raise_gap(std::uint64_t entries) const {
@@ -278,35 +214,21 @@ class redis_stream_source::impl {
         " are gone: it was trimmed before they were read; gap=skip goes on with what is left");
   }
 
-  void acknowledge_gone(const redis::reply& entries, std::size_t gone) {
-    if (!url_.skip_gaps) raise_gap(gone);
-    std::vector<std::uint64_t> ids;
+  /// Entries that were given out once, and trimmed before they were settled.
+  void pass_over_gone(const redis::reply& entries) {
+    std::vector<std::uint64_t> gone;
     for (std::size_t i = 0; i < entries.size(); ++i)
-      if (entries[i][1].is_nil()) ids.push_back(*redis_stream::position_of(entries[i][0].text()));
-    acknowledge_with(reading_, ids);
-  }
-
-  void acknowledge(const std::vector<std::uint64_t>& done) { acknowledge_with(settling_, done); }
-
-  void acknowledge_with(redis::session& with, const std::vector<std::uint64_t>& done) {
-    for (std::size_t from = 0; from < done.size(); from += acknowledged_at_once) {
-      const std::size_t end = std::min(done.size(), from + acknowledged_at_once);
-      std::vector<std::string> ids;
-      for (std::size_t i = from; i < end; ++i) ids.push_back(redis_stream::id_of(done[i]));
-      std::vector<std::string_view> words = {"XACK", url_.stream, url_.group};
-      words.insert(words.end(), ids.begin(), ids.end());
-      const redis::request r{where_, redis::encode(words), 1, true};
-      const auto answered = with.exchange(std::span(&r, 1));
-      if (!answered.front()) throw backend_error(answered.front().error().message);
-    }
+      if (entries[i][1].is_nil()) gone.push_back(*redis_stream::position_of(entries[i][0].text()));
+    if (!url_.skip_gaps) raise_gap(gone.size());
+    group_.pass_over(gone);
   }
 
   redis_stream_url url_;
-  redis::session reading_, settling_;  // a session a thread
-  redis::route where_;
+  redis_stream::group group_;
+  redis_stream::consumer_name own_;
   std::map<std::string, std::uint64_t, std::less<>> settled_before_{};
-  mutable std::mutex mutex_{};  // of what follows; a consumer itself is changed by the reading thread alone
-  std::map<std::string, consumer> consumers_{};
+  std::map<std::string, lane> lanes_{};
+  mutable std::mutex mutex_{};  // of the lanes: the reading thread adds, removes and gives, the other settles
   std::atomic<std::int64_t> lag_ = -1;
   clock::time_point looked_{};
   bool nobody_elses_ = false;  // no consumer that lives has entries pending
