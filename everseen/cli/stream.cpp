@@ -110,7 +110,7 @@ struct stream_run {
     filter seen = filter_of(given, *place);
     job_options options = options_of(given, seen);
     const auto book = ledger_of(given, seen, describe_job(options.events));
-    const stream_sink to = open_sink(given, *from.opened, out.descriptor());
+    const stream_sink to = open_sink(given, seen, *from.opened, out.descriptor());
     options.sink_name = to.name;
     options.seen_to = seen_to.get();
     options.late_to = late_to.get();

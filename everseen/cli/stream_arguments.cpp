@@ -142,9 +142,10 @@ void must_make_sense(const stream_arguments& given) {
   if (given.dry_run && !counts_only(given))
     throw parameter_error("--dry-run puts nothing out; leave out --to");
   if (given.slices && !given.window) throw parameter_error("--slices divides a window; give --window, too");
-  if (counts_only(given) && given.on_outage == outage_watch::policy::pass)
+  if (!given.counts.empty() && given.on_outage == outage_watch::policy::pass)
     throw parameter_error(
-        "counters are in the store, so nothing can be counted while it is away; use --on-outage hold");
+        "counters are in the store, so what is passed by while it is away would be in none; use --on-outage "
+        "hold, or leave out --count");
   if (given.max_ahead && !given.time_json && !given.time_field)
     throw parameter_error("--max-ahead is about times in the events; give --time-json or --time-field, too");
 }

@@ -1,6 +1,9 @@
 #include "everseen/cli/stream_ends.hpp"
 
+#include <fmt/format.h>
+
 #include "everseen/cli/stores.hpp"
+#include "everseen/core/digest.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/redis/redis_url.hpp"
 #include "everseen/stream/file_sink.hpp"
@@ -40,7 +43,9 @@ stream_source open_kafka_source(const stream_arguments& given) {
     url.group = "everseen-dry-run-" + job_of(given);
     url.until_end = true;
   }
-  auto opened = std::make_unique<kafka_source>(url, job_of(given));
+  // Members of one group share the partitions: so each filter and each job has one of its own.
+  auto opened = std::make_unique<kafka_source>(
+      url, "everseen-" + given.filter_name.value_or(std::string()) + '-' + job_of(given));
   if (given.dry_run) opened->commit_nothing();
   return {std::move(opened), std::nullopt};
 }
@@ -54,8 +59,6 @@ stream_source open_redis_stream(const stream_arguments& given) {
   return {std::make_unique<redis_stream_source>(url, server_of(url, given)), std::nullopt};
 }
 
-}  // namespace
-
 stream_source open_source(const stream_arguments& given) {
   if (is_kafka_url(*given.from)) return open_kafka_source(given);
   if (is_redis_stream_url(*given.from)) return open_redis_stream(given);
@@ -68,7 +71,15 @@ stream_source open_source(const stream_arguments& given) {
   return {std::move(file), bytes};
 }
 
-stream_sink open_sink(const stream_arguments& given, source& from, int descriptor) {
+/// What tells this job from that of any other filter, also of one that had its name before: seeds are random.
+std::string mark_of(const stream_arguments& given, const filter& seen) {
+  const std::string job = job_of(given);
+  return fmt::format("{}:{}:{:016x}", seen.name(), job, hasher(hash_kind::siphash, seen.get_spec().seed)(job).low);
+}
+
+}  // namespace
+
+stream_sink open_sink(const stream_arguments& given, const filter& seen, source& from, int descriptor) {
   if (counts_only(given) || given.dry_run) return {};
   if (*given.to == "-") return {std::make_unique<output_sink>(descriptor, "standard output"), {}};
   if (is_kafka_url(*given.to)) {
@@ -77,7 +88,7 @@ stream_sink open_sink(const stream_arguments& given, source& from, int descripto
   }
   if (is_redis_stream_url(*given.to)) {
     const redis_stream_url url = parse_redis_stream_url(*given.to);
-    return {std::make_unique<redis_stream_sink>(url, server_of(url, given), job_of(given)), {}};
+    return {std::make_unique<redis_stream_sink>(url, server_of(url, given), mark_of(given, seen)), {}};
   }
   auto file = std::make_unique<file_sink>(*given.to);
   std::string name = "> " + file->path();

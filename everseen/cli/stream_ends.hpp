@@ -6,6 +6,7 @@
 #include <string>
 
 #include "everseen/cli/stream_arguments.hpp"
+#include "everseen/filter/filter.hpp"
 #include "everseen/stream/sink.hpp"
 #include "everseen/stream/source.hpp"
 
@@ -24,8 +25,9 @@ struct stream_sink {
   /// Of its own among the checkpoints of a job, where it keeps a note.
   std::string name;
 };
-/// @param from  what open_source() opened; outlives the sink    @param descriptor  standard output
+/// @param seen  what remembers the keys    @param from  what open_source() opened; outlives the sink    @param descriptor  standard output
 /// @throws  as open_source
-[[nodiscard]] stream_sink open_sink(const stream_arguments& given, source& from, int descriptor);
+[[nodiscard]] stream_sink open_sink(const stream_arguments& given, const filter& seen, source& from,
+                                    int descriptor);
 
 }  // namespace everseen::cli

@@ -27,16 +27,17 @@ namespace everseen {
 class kafka_source : public source {
  public:
   /// Connects to nothing.
-  /// @param job  names the group where the URL does not: everseen-JOB
+  /// @param group  where the URL names none
   /// @throws parameter_error  properties that librdkafka does not take
-  kafka_source(const kafka_url& url, const std::string& job);
+  kafka_source(const kafka_url& url, const std::string& group);
   ~kafka_source() override;
 
   void begin(const std::map<std::string, checkpoint, std::less<>>& reached) override;
   [[nodiscard]] state next(source_batch& into, std::chrono::milliseconds wait) override;
   [[nodiscard]] checkpoint reached(const source_batch& batch) override;
   void settled(std::span<const checkpoint> put_down) override;
-  [[nodiscard]] bool has(std::string_view lane) const override;
+  [[nodiscard]] tenure tenure_of(std::string_view lane, std::uint64_t turn) const override;
+  void keep_up() override;
   void abandoned(const source_batch& batch) override;
   void finish() override;
   [[nodiscard]] std::optional<std::uint64_t> lag() const override;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -42,13 +43,19 @@ class group {
   /// is, and `new_ones`, what no consumer was given yet.
   [[nodiscard]] reading read(const consumer_name& as, std::uint64_t after, std::string_view count,
                              bool new_ones);
+  /// Keeps a lease that is ours, if it can: the next reading tells.
+  void prolong(const consumer_name& as);
   /// Gives a lease back, if it can: it ends by itself, too.
   void release(const consumer_name& as);
 
   struct view {
     std::int64_t length = 0;
     std::int64_t lag = -1;               ///< entries that no consumer was given; -1: the server does not know
-    std::vector<std::string> pending{};  ///< consumers that have entries pending
+    struct waiting {
+      std::string consumer;
+      std::chrono::milliseconds idle{};  ///< since it last asked for something
+    };
+    std::vector<waiting> pending{};  ///< who has entries pending
   };
   [[nodiscard]] view look();
 

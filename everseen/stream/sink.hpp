@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +39,10 @@ class sink {
   /// settles with the source, with commit().
   /// @throws storage_error, backend_error
   virtual void put(const judged_batch& batch) = 0;
+
+  /// Called before commit(): a sink that can takes back what it was given of lanes that are another worker's
+  /// by now, as that one puts it out, too, and removes them from `reached`.
+  virtual void leave_lost(std::map<std::string, checkpoint, std::less<>>& /*reached*/) {}
 
   /// Called before the batches put so far are called settled: makes their effect lasting.
   /// @return what begin() must know to go on from here
