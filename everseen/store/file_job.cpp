@@ -47,7 +47,7 @@ file_job::file_job(disk& on, std::filesystem::path path, std::string what, sync_
 
 std::shared_ptr<file_job> file_job::open(disk& on, const std::filesystem::path& filter_directory,
                                          std::string_view name, std::string_view description,
-                                         sync_policy policy) {
+                                         sync_policy policy, std::uint32_t partitions) {
   if (name.ends_with(".new"))
     throw parameter_error(
         "the job '" + std::string(name) +
@@ -63,7 +63,7 @@ std::shared_ptr<file_job> file_job::open(disk& on, const std::filesystem::path& 
   }
   const auto bytes = read_whole(there, path, std::numeric_limits<std::uint64_t>::max());
   job_journal::content known = at_path(path, [&] {
-    return job_journal::decode({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return job_journal::decode({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, partitions);
   });
   std::shared_ptr<file_job> job(new file_job(on, path, std::move(known.description), policy));
   job->records = std::move(known.records);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -24,10 +25,11 @@ inline constexpr const char* jobs_name = "jobs";
 /// outdated outweighs the rest, the journal is written anew, in one step.
 class file_job final : public job_memory {
  public:
-  /// Makes the journal, unless it is there.    @throws format_error, storage_error
+  /// Makes the journal, unless it is there.    @param partitions  of the filter
+  /// @throws format_error, storage_error
   static std::shared_ptr<file_job> open(disk& on, const std::filesystem::path& filter_directory,
                                         std::string_view name, std::string_view description,
-                                        sync_policy policy);
+                                        sync_policy policy, std::uint32_t partitions);
 
   void note_step(const step& s) override;
   void note_checkpoints(std::span<const checkpoint> marks) override;

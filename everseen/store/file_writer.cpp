@@ -75,7 +75,7 @@ std::vector<std::string> file_writer::jobs() const {
 }
 
 std::shared_ptr<job_memory> file_writer::make_job(std::string_view name, std::string_view description) {
-  return file_job::open(disk_, directory_, name, description, policy_);
+  return file_job::open(disk_, directory_, name, description, policy_, get_spec().partitions);
 }
 
 batch_result file_writer::claim(job_memory& job, const origin& from, std::span<const claim_batch> batches) {

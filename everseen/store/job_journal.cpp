@@ -16,8 +16,6 @@ constexpr std::uint32_t version = 1;
 constexpr std::size_t head_bytes = 16;   // before the description
 constexpr std::size_t record_bytes = 5;  // before the body
 constexpr std::size_t checksum_bytes = 8;
-/// A partition number beyond what a spec allows is no reason to take that much memory.
-constexpr std::uint32_t most_partitions = 1U << 20;
 
 template <typename Integer>
 void append(std::string& to, Integer value) {
@@ -68,14 +66,14 @@ bool is_whole(std::string_view all, std::size_t bytes) {
   return checksum(std::as_bytes(std::span(all.substr(0, bytes)))) == load_le64(all.data() + bytes);
 }
 
-void take_step_record(content& into, reader body) {
+void take_step_record(content& into, reader body, std::uint32_t partitions) {
   const auto partition = body.number<std::uint32_t>();
   const std::string lane(body.text());
   const auto settled = body.number<std::uint64_t>();
   const auto last = body.number<std::uint64_t>();
-  if (partition >= most_partitions) damaged("names a partition that cannot be");
+  if (partition >= partitions) damaged("names a partition that the filter does not have");
   auto& records = into.records[lane];
-  if (records.size() <= partition) records.resize(partition + 1);
+  records.resize(partitions);
   lane_record& record = records[partition];
   record.forget(settled);
   while (!body.at_end()) {
@@ -153,7 +151,7 @@ std::string encode_marks(std::span<const checkpoint> marks) {
   return body;
 }
 
-content decode(std::string_view bytes) {
+content decode(std::string_view bytes, std::uint32_t partitions) {
   if (bytes.size() < head_bytes || !bytes.starts_with(magic)) damaged("does not begin as one");
   const auto found = load_le<std::uint32_t>(bytes.data() + magic.size());
   if (found != version)
@@ -171,7 +169,7 @@ content decode(std::string_view bytes) {
     if (!is_whole(left, record_bytes + body)) return c;
     const reader content(left.substr(record_bytes, body));
     if (left[0] == step_kind)
-      take_step_record(c, content);
+      take_step_record(c, content, partitions);
     else if (left[0] == marks_kind)
       take_marks(c, content);
     else

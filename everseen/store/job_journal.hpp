@@ -29,8 +29,9 @@ struct content {
   job_memory::marks reached{};
   std::size_t bytes = 0;  ///< up to where it is whole: what follows was cut off
 };
+/// @param partitions  of the filter
 /// @throws format_error  it is of another version, or its head is damaged, or a record that is whole makes no
 /// sense
-[[nodiscard]] content decode(std::string_view bytes);
+[[nodiscard]] content decode(std::string_view bytes, std::uint32_t partitions);
 
 }  // namespace everseen::job_journal
