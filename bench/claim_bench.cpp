@@ -106,7 +106,7 @@ void claims(benchmark::State& state, bool by_module) {
     require(counted == static_cast<std::int64_t>(2 * (fresh[0] + fresh[1])), "counters");
     store.drop("judged");
   }
-  const auto events = static_cast<double>(count * state.iterations());
+  const double events = static_cast<double>(count) * static_cast<double>(state.iterations());
   state.counters["events/s"] = events / wall;
   state.counters["server_ns/event"] = 1e9 * cpu / events;
 }

@@ -25,7 +25,9 @@ struct job_memory {
     std::string_view lane;
     std::uint64_t settled = 0;
     std::span<const std::uint64_t> positions;
-    std::span<const verdict> verdicts;  ///< one a position; none is `unknown`
+    std::span<const verdict> verdicts;    ///< one a position; none is `unknown`
+    std::span<const digest> digests{};    ///< likewise
+    std::span<const event_time> times{};  ///< as partition_batch has them
   };
 
   explicit job_memory(std::string what) : description(std::move(what)) {}

@@ -49,7 +49,12 @@ class FileJobCrash : public testing::TestWithParam<sync_policy> {
       for (int batch = 0;; ++batch) {
         const std::size_t n = 1 + chance() % 40;
         const auto got = claim_events(*job, spec_, {"log", settled}, events_from(next, n));
-        if (text_of(got.verdicts) != expected_from(next, n)) return tell(failed);
+        if (text_of(got.verdicts) != expected_from(next, n)) {
+          std::fprintf(stderr, "from %llu, settled %llu: %s\n", static_cast<unsigned long long>(next),
+                       static_cast<unsigned long long>(settled),
+                       got.result ? text_of(got.verdicts).c_str() : got.result.error().message.c_str());
+          return tell(failed);
+        }
         next += n;
         if (chance() % 4 == 0) {
           job->settle(std::vector<checkpoint>{{"log", next}});
