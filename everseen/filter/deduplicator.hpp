@@ -35,7 +35,9 @@ namespace everseen {
 ///     }
 ///
 /// Within a source, positions ascend, and come again only from begin() on. Two programs that work on one
-/// source by mistake get the same verdicts; which of them acts, their transactions must decide.
+/// source by mistake get the same verdicts; which of them acts, their transactions must decide. So must it be
+/// certain that the transaction of one who died is over before the next reads the token: a lock that his
+/// session held tells.
 ///
 /// Threads: one at a time; any number of objects, also of one job, beside each other.
 class deduplicator {

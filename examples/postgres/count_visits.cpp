@@ -86,6 +86,10 @@ void count(database& in, const visits& some, const std::vector<everseen::verdict
 
 void run(const char* store_url, const char* conninfo, const char* path) {
   database db(conninfo);
+  db.run("SET client_min_messages = warning");
+  // Of one that was killed the last transaction may be on its way still; its session, and this lock, end
+  // behind it.
+  db.run("SELECT pg_advisory_lock(hashtext('count-visits'))");
   db.run("CREATE TABLE IF NOT EXISTS visits (site text PRIMARY KEY, visits bigint NOT NULL)");
   db.run("CREATE TABLE IF NOT EXISTS progress (job text PRIMARY KEY, token text NOT NULL)");
   const auto store = everseen::open_store(store_url);
