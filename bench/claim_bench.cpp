@@ -7,6 +7,7 @@
 // Counters are compared with the number of fresh events.
 
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
@@ -14,6 +15,8 @@
 
 #include "everseen/filter/claim_scatter.hpp"
 #include "everseen/redis/redis_store.hpp"
+#include "everseen/store/file_store.hpp"
+#include "everseen/store/memory_store.hpp"
 
 #include "bench/redis_server.hpp"
 #include "bench/support.hpp"
@@ -45,9 +48,9 @@ std::vector<std::string> counter_names() {
 }
 
 /// The events of one lane, through its own ledger.    @return how many were fresh
-std::uint64_t run_lane(redis::redis_store& store, std::span<const digest> keys, const std::string& lane) {
-  const auto filter = store.open("judged", access::write);
-  const auto job = filter->open_ledger("count", "");
+std::uint64_t run_lane(stored_filter& in, std::span<const digest> keys, const std::string& lane,
+                       bool counts) {
+  const auto job = in.open_ledger("count", "");
   const auto texts = counter_names();
   const std::vector<std::string_view> names(texts.begin(), texts.end());
   claim_scatter scatter;
@@ -61,9 +64,10 @@ std::uint64_t run_lane(redis::redis_store& store, std::span<const digest> keys, 
       counters[2 * i] = static_cast<std::uint32_t>(minute * sites + keys[from + i].low % sites);
       counters[2 * i + 1] = static_cast<std::uint32_t>(sites * minutes + keys[from + i].high % countries);
     }
-    const auto result = job->claim(
-        {lane, settled}, scatter.sort({keys.subspan(from, claim_events), positions, {}, {names, counters, 2}},
-                                      filter->get_spec().partitions));
+    const increments raised = counts ? increments{names, counters, 2} : increments{};
+    const auto batches =
+        scatter.sort({keys.subspan(from, claim_events), positions, {}, raised}, in.get_spec().partitions);
+    const auto result = job->claim({lane, settled}, batches);
     require(result.has_value(), result ? "" : result.error().message);
     fresh += result->fresh;
     if (from / claim_events % 8 != 7) continue;
@@ -93,8 +97,11 @@ void claims(benchmark::State& state, bool by_module) {
     const double took = seconds([&] {
       std::vector<std::jthread> threads;
       for (std::size_t lane = 0; lane < 2; ++lane)
-        threads.emplace_back(
-            [&, lane] { fresh[lane] = run_lane(store, keys[lane], "lane/" + std::to_string(lane)); });
+        threads.emplace_back([&, lane] {
+          // A program of its own, as it were.
+          const auto own = store.open("judged", access::write);
+          fresh[lane] = run_lane(*own, keys[lane], "lane/" + std::to_string(lane), true);
+        });
     });
     cpu += by.cpu_seconds() - before;
     wall += took;
@@ -111,6 +118,31 @@ void claims(benchmark::State& state, bool by_module) {
   state.counters["server_ns/event"] = 1e9 * cpu / events;
 }
 
+/// One lane by one thread.
+void embedded(benchmark::State& state, const char* url, sync_policy policy) {
+  constexpr std::size_t count = 4'000'000;
+  auto keys = random_digests(count, 20);
+  for (std::size_t i = 0; i < keys.size(); i += 4) keys[i] = keys[i / 2];
+  double wall = 0;
+  for (auto _ : state) {
+    const std::string folder = std::filesystem::temp_directory_path() / "everseen-claim-bench";
+    std::unique_ptr<store> place;
+    if (*url == 'm')
+      place = std::make_unique<memory_store>();
+    else
+      place = std::make_unique<file_store>(folder, policy);
+    const auto filter = place->create(
+        "judged", make_spec({.capacity = count, .error_rate = 1.0 / static_cast<double>(state.range(0))}));
+    std::uint64_t fresh = 0;
+    const double took = seconds([&] { fresh = run_lane(*filter, keys, "lane", false); });
+    require(fresh > count * 7 / 10, "fresh events");
+    wall += took;
+    state.SetIterationTime(took);
+    std::filesystem::remove_all(folder);
+  }
+  state.counters["events/s"] = static_cast<double>(count) * static_cast<double>(state.iterations()) / wall;
+}
+
 void shapes(benchmark::internal::Benchmark* b) {
   b->UseManualTime()
       ->Iterations(1)
@@ -121,6 +153,8 @@ void shapes(benchmark::internal::Benchmark* b) {
 }
 BENCHMARK_CAPTURE(claims, script, false)->Apply(shapes);
 BENCHMARK_CAPTURE(claims, module, true)->Apply(shapes);
+BENCHMARK_CAPTURE(embedded, claims_memory, "mem:", sync_policy::never)->Apply(shapes);
+BENCHMARK_CAPTURE(embedded, claims_file, "file:", sync_policy::interval)->Apply(shapes);
 
 }  // namespace
 }  // namespace everseen::bench

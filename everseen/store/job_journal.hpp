@@ -27,7 +27,7 @@ inline constexpr char marks_kind = 'c';
 struct content {
   std::string description{};
   job_memory::lanes records{};
-  job_memory::marks reached{};
+  job_memory::checkpoints reached{};
   /// The keys of fresh events, some of which may not have been added.
   struct key {
     std::uint32_t partition = 0;
