@@ -167,7 +167,7 @@ bool job::claim(event_batch& batch) {
   if (!may_claim(batch.from.lane)) return true;
   const std::size_t per_event = options_.events.counts.size();
   const auto batches = sorted_.sort(
-      {batch.digests, batch.times, batch.positions, {batch.names.all(), batch.of_event, per_event}},
+      {batch.digests, batch.positions, batch.times, {batch.names.all(), batch.of_event, per_event}},
       parts_.seen.get_spec().partitions);
   const auto judged = parts_.book.claim({batch.from.lane, lanes_[batch.from.lane].settled}, batches);
   sorted_.gather(verdicts_, claimed_before_);
