@@ -18,6 +18,7 @@
 /// - everseen/core/error.hpp      what is thrown, and what a failed batch says
 /// - everseen/filter/open_store.hpp  where filters live: mem:, file:DIRECTORY, redis://HOST
 /// - everseen/filter/foreign_file.hpp  filters of Guava and RedisBloom, from their files and back
+/// - everseen/filter/deduplicator.hpp  events that take effect once, whatever dies
 /// - everseen/core/sizing.hpp     the arithmetic: bits, rates, capacities
 
 #if __cplusplus < 202002L
@@ -28,6 +29,7 @@
 #include "everseen/core/sizing.hpp"
 #include "everseen/core/spec.hpp"
 #include "everseen/core/verdict.hpp"
+#include "everseen/filter/deduplicator.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/filter/foreign_file.hpp"
 #include "everseen/filter/open_store.hpp"

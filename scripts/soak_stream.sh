@@ -3,7 +3,7 @@
 # much memory the job has. Fails if that has grown by more than a tenth since a fifth of the events was done, or if the
 # total is not the exact one.
 #
-#   scripts/soak_stream.sh [EVENTS] [PROGRAM]     (50000000 build/release/everseen)
+#   scripts/soak_stream.sh [EVENTS] [PROGRAM] [MODULE]     (50000000 build/release/everseen, no module)
 set -euo pipefail
 
 events=${1:-50000000}
@@ -11,7 +11,8 @@ everseen=${2:-build/release/everseen}
 place=$(mktemp -d)
 store="unix:$place/redis.sock"
 
-redis-server --port 0 --unixsocket "$place/redis.sock" --dir "$place" --save '' --logfile "$place/redis.log" &
+redis-server --port 0 --unixsocket "$place/redis.sock" --dir "$place" --save '' --logfile "$place/redis.log" \
+  ${3:+--loadmodule "$(realpath "$3")"} &
 server=$!
 trap 'kill "$server" 2>"$place/log" || true; wait; rm -rf "$place"' EXIT
 until redis-cli -s "$place/redis.sock" ping >"$place/log" 2>&1; do sleep 0.1; done

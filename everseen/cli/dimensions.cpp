@@ -34,6 +34,9 @@ dimension parse_dimension(std::string_view text, char delimiter) {
   if (const auto stretch = take_until(':', text)) result.truncation = parse_stretch(*stretch);
   result.field = parse_field("--count", text, delimiter);
   result.name = name.value_or(text.substr(text.rfind('/') + 1));
+  if (result.name == "count")
+    throw parameter_error(
+        "--count has a dimension named count, as the column of the counts is; name it, as in n=/count");
   if (result.name.empty())
     throw parameter_error(fmt::format("--count {} has no name; give one, as in site={}", text, text));
   return result;

@@ -2,58 +2,58 @@
 
 #include <algorithm>
 
-#include "everseen/core/assert.hpp"
+#include "everseen/core/layout.hpp"
 
 namespace everseen {
 
-std::span<const claim_batch> claim_scatter::sort(const unsorted_claim& events, std::uint32_t partitions) {
-  const std::size_t n = events.digests.size();
-  EVERSEEN_ASSERT(events.positions.size() == n);
-  EVERSEEN_ASSERT(events.counts.of_event.size() == n * events.counts.per_event);
+std::span<const claim_batch> claim_scatter::sort(const events& all, std::uint32_t partitions) {
+  const std::size_t n = all.digests.size();
+  const std::size_t each = all.counts.per_event;
+  const bool timed = all.times.size() > 1;
+  partition_of_.resize(n);
+  next_.assign(partitions + 1, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    partition_of_[i] = partition_of(all.digests[i], partitions);
+    ++next_[partition_of_[i] + 1];
+  }
+  for (std::uint32_t p = 0; p < partitions; ++p) next_[p + 1] += next_[p];
+  const std::vector<std::uint32_t> begins = next_;
+  origin_.resize(n);
+  for (std::uint32_t i = 0; i < n; ++i) origin_[next_[partition_of_[i]]++] = i;
+
+  digests_.resize(n);
+  positions_.resize(n);
+  times_.resize(timed ? n : 0);
+  counters_.resize(n * each);
   verdicts_.resize(n);
-  claimed_before_.assign(n, 0);
+  before_.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t from = origin_[i];
+    digests_[i] = all.digests[from];
+    positions_[i] = all.positions[from];
+    if (timed) times_[i] = all.times[from];
+    std::copy_n(all.counts.of_event.begin() + static_cast<std::ptrdiff_t>(from * each), each,
+                counters_.begin() + static_cast<std::ptrdiff_t>(i * each));
+  }
   batches_.clear();
-  const auto sorted = keys_.sort(events.digests, events.times, partitions, verdicts_);
-  for (const partition_batch& each : sorted) std::fill(each.out.begin(), each.out.end(), verdict::unknown);
-  move(events);
-  const std::size_t width = events.counts.per_event;
-  const std::span<const std::uint64_t> positions =
-      keys_.origins().empty() ? events.positions : std::span<const std::uint64_t>(positions_);
-  const std::span<const std::uint32_t> of_event =
-      keys_.origins().empty() ? events.counts.of_event : std::span<const std::uint32_t>(of_event_);
-  std::size_t from = 0;
-  for (const partition_batch& each : sorted) {
-    const std::size_t count = each.out.size();
-    batches_.push_back({each,
-                        positions.subspan(from, count),
-                        {events.counts.names, of_event.subspan(from * width, count * width), width},
-                        std::span(claimed_before_).subspan(from, count)});
-    from += count;
+  for (std::uint32_t p = 0; p < partitions; ++p) {
+    const std::size_t begin = begins[p];
+    const std::size_t size = begins[p + 1] - begin;
+    if (size == 0) continue;
+    const auto share = [&](auto& of) { return std::span(of).subspan(begin, size); };
+    batches_.push_back({{p, share(digests_), timed ? share(times_) : all.times, share(verdicts_)},
+                        share(positions_),
+                        {all.counts.names, std::span(counters_).subspan(begin * each, size * each), each},
+                        share(before_)});
   }
   return batches_;
 }
 
-void claim_scatter::move(const unsorted_claim& events) {
-  const auto origins = keys_.origins();
-  const std::size_t width = events.counts.per_event;
-  positions_.resize(origins.size());
-  of_event_.resize(origins.size() * width);
-  for (std::size_t i = 0; i < origins.size(); ++i) {
-    positions_[i] = events.positions[origins[i]];
-    std::copy_n(events.counts.of_event.begin() + static_cast<std::ptrdiff_t>(origins[i] * width), width,
-                of_event_.begin() + static_cast<std::ptrdiff_t>(i * width));
+void claim_scatter::gather(std::span<verdict> verdicts, std::span<std::uint8_t> claimed_before) const {
+  for (std::size_t i = 0; i < origin_.size(); ++i) {
+    verdicts[origin_[i]] = verdicts_[i];
+    claimed_before[origin_[i]] = before_[i];
   }
-}
-
-void claim_scatter::gather(std::span<verdict> verdicts,
-                           std::span<std::uint8_t> claimed_before) const noexcept {
-  std::size_t sorted = 0;
-  for (const claim_batch& batch : batches_)
-    for (std::size_t i = 0; i < batch.positions.size(); ++i, ++sorted) {
-      const std::size_t at = keys_.origins().empty() ? sorted : keys_.origins()[sorted];
-      verdicts[at] = batch.keys.out[i];
-      claimed_before[at] = batch.claimed_before[i];
-    }
 }
 
 }  // namespace everseen

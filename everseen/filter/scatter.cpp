@@ -15,7 +15,6 @@ std::span<const partition_batch> scatter::sort(std::span<const digest> digests,
   EVERSEEN_ASSERT(keys.empty() || keys.size() == digests.size());
   out_ = out;
   batches_.clear();
-  origin_.clear();
   if (digests.empty()) return batches_;
   if (partitions == 1) {
     batches_.push_back({0, digests, times, out, keys});

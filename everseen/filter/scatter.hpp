@@ -25,10 +25,6 @@ class scatter {
                                                       std::uint32_t partitions, std::span<verdict> out,
                                                       std::span<const std::string_view> keys = {});
 
-  /// For each key of the batches, in their order, where it stood in what was sorted. Empty where all fell
-  /// into the one partition that there is, and nothing was moved.
-  [[nodiscard]] std::span<const std::uint32_t> origins() const noexcept { return origin_; }
-
   /// Copies the verdicts of the batches to where their keys stood in `out`.
   void gather() noexcept;
 

@@ -52,10 +52,10 @@ class generations {
   /// By which commands keys reach the servers, as far as is known.
   [[nodiscard]] gear_kind gear_in_use() const noexcept;
 
- private:
   /// For so long a client may not see that a server has loaded the module.
   static constexpr std::chrono::seconds module_unnoticed{1};
 
+ private:
   struct generation;
   struct part;
   using failure = std::optional<batch_failure>;

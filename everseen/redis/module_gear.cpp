@@ -16,19 +16,6 @@ namespace {
 
 using kind = meaning::kind;
 
-/// Digests travel as they are in memory.
-std::string_view packed(std::span<const digest> digests) noexcept {
-  static_assert(std::endian::native == std::endian::little && sizeof(digest) == 16);
-  const auto bytes = std::as_bytes(digests);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-bool are_verdicts(std::string_view said) noexcept {
-  unsigned char highest = 0;  // without a way out of the loop, it goes by vectors
-  for (const char c : said) highest = std::max(highest, static_cast<unsigned char>(c - '0'));
-  return highest <= 3;
-}
-
 /// Of `D<slice>.<layer>`.
 std::optional<segment_id> segment_in(std::string_view said, std::uint32_t partition) {
   segment_id id{.partition = partition};
@@ -41,6 +28,18 @@ std::optional<segment_id> segment_in(std::string_view said, std::uint32_t partit
 }
 
 }  // namespace
+
+std::string_view module_gear::packed(std::span<const digest> digests) noexcept {
+  static_assert(std::endian::native == std::endian::little && sizeof(digest) == 16);
+  const auto bytes = std::as_bytes(digests);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+bool are_verdicts(std::string_view said) noexcept {
+  unsigned char highest = 0;  // without a way out of the loop, it goes by vectors
+  for (const char c : said) highest = std::max(highest, static_cast<unsigned char>(c - '0'));
+  return highest <= 3;
+}
 
 request module_gear::judge(const judging& q) {
   const std::string state = filter_.keys.state(filter_.generation, q.partition);

@@ -13,7 +13,7 @@ namespace everseen::redis {
 /// whose answer was lost may be sent again, and gets the first answer. Where the module has gone
 /// meanwhile, a gear that recalls what it answered tells. The server makes the segments that are needed, in
 /// steps; where a call could not finish one, the rest is asked again.
-class module_gear final : public gear {
+class module_gear : public gear {
  public:
   module_gear(const remote_filter& f, std::string_view client) : filter_(f), client_(client) {}
 
@@ -28,8 +28,13 @@ class module_gear final : public gear {
   request publish(const publication& p) override;
   meaning published(const publication& p, const answer& a) override;
 
- private:
+ protected:
+  /// Digests travel as they are in memory.
+  [[nodiscard]] static std::string_view packed(std::span<const digest> digests) noexcept;
+
   const remote_filter& filter_;
+
+ private:
   std::string client_;
 };
 

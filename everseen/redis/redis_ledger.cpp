@@ -8,9 +8,10 @@
 #include "everseen/redis/catalogue.hpp"
 #include "everseen/redis/claim_call.hpp"
 #include "everseen/redis/drive.hpp"
+#include "everseen/redis/generations.hpp"
 #include "everseen/redis/jobs.hpp"
 #include "everseen/redis/lease.hpp"
-#include "everseen/redis/module_gear.hpp"
+#include "everseen/redis/module_claim_gear.hpp"
 #include "everseen/redis/refusal.hpp"
 #include "everseen/redis/script_claim_gear.hpp"
 #include "everseen/redis/transaction.hpp"
@@ -77,6 +78,14 @@ redis_ledger::lane& redis_ledger::lane_of(std::string_view source) {
   return *found->second;
 }
 
+/// Nothing where it is time to look whether the server has loaded the module meanwhile.
+redis_ledger::picture redis_ledger::remembered(std::uint32_t partition) const {
+  const picture& known = pictures_[partition];
+  if (!known || known->has_module || !asks_for_module()) return known;
+  return std::chrono::steady_clock::now() - known->looked_at < generations::module_unnoticed ? known
+                                                                                             : nullptr;
+}
+
 batch_result redis_ledger::claim(const origin& from, std::span<const claim_batch> batches) {
   forget_verdicts(batches);
   if (!may_claim_) return claims_result(batches, read_only_claim());
@@ -85,7 +94,7 @@ batch_result redis_ledger::claim(const origin& from, std::span<const claim_batch
   {
     const std::scoped_lock alone(lock_);
     for (const claim_batch& batch : batches)
-      if (!batch.positions.empty()) c.parts.push_back({batch, pictures_[batch.keys.partition]});
+      if (!batch.positions.empty()) c.parts.push_back({batch, remembered(batch.keys.partition)});
   }
   while (!c.parts.empty()) {
     look(*with, c);
@@ -161,6 +170,7 @@ void redis_ledger::take_look(session& with, part& p, lane& in, const answer& a) 
     throw storage_error("the filter '" + filter_.keys.name() + "' was replaced meanwhile; open it again", 0,
                         state);
   read.has_module = has_module;
+  read.looked_at = std::chrono::steady_clock::now();
   p.known = std::make_shared<const remote_partition>(std::move(read));
   p.just_looked = true;
   in.records[number] = lane_record::decode(both[1].text());
@@ -200,9 +210,15 @@ std::vector<partition_task> redis_ledger::tasks_for(claiming& c) {
   for (part& p : c.parts) {
     const auto call = std::make_shared<claim_call>(job_, c.in.name, p.left, c.from.settled,
                                                    *c.in.records[p.left.keys.partition]);
-    tasks.emplace_back(filter_, partition_task::purpose::claim, p.left.keys, p.known,
-                       std::make_unique<script_claim_gear>(filter_, call), nullptr,
-                       partition_task::terms{.just_looked = std::exchange(p.just_looked, false)});
+    const auto by_module = [&] { return std::make_unique<module_claim_gear>(filter_, call); };
+    std::unique_ptr<gear> first;
+    if (pool_->url().gear == gear_kind::module)
+      first = by_module();
+    else
+      first = std::make_unique<script_claim_gear>(filter_, call);
+    tasks.emplace_back(filter_, partition_task::purpose::claim, p.left.keys, p.known, std::move(first),
+                       nullptr, partition_task::terms{.just_looked = std::exchange(p.just_looked, false)},
+                       asks_for_module() ? by_module() : nullptr);
   }
   return tasks;
 }

@@ -43,6 +43,7 @@ class redis_ledger final : public ledger {
   using picture = std::shared_ptr<const remote_partition>;
 
   [[nodiscard]] lane& lane_of(std::string_view source);
+  [[nodiscard]] picture remembered(std::uint32_t partition) const;
   void look(session& with, claiming& c);
   void take_look(session& with, part& p, lane& in, const answer& a);
   void resolve(part& p, const lane& in) const;

@@ -81,6 +81,10 @@ std::vector<std::string> embedded_filter::jobs() const {
   return names;
 }
 
+void embedded_filter::keep_job(std::string name, std::shared_ptr<job_memory> job) {
+  jobs_.insert_or_assign(std::move(name), std::move(job));
+}
+
 std::shared_ptr<job_memory> embedded_filter::make_job(std::string_view /*name*/,
                                                       std::string_view description) {
   return std::make_shared<job_memory>(std::string(description));
@@ -110,10 +114,19 @@ std::optional<batch_failure> embedded_filter::claim_in(partition& logic, job_mem
            window::slice_at(*spec_.window, t) < window::oldest_live(*spec_.window, slices.back().index);
   });
   const std::size_t replayed = all.positions.size() - batch.positions.size();
+  if (auto failure = add_fresh(logic, all, replayed)) {
+    std::ranges::fill(batch.keys.out, verdict::unknown);
+    return failure;
+  }
   claim_reach reach = foretell(logic, spec_, batch);
   if (reach.judged > 0) {
-    const job_memory::step step = {batch.keys.partition, from.source, from.settled,
-                                   batch.positions.first(reach.judged), batch.keys.out.first(reach.judged)};
+    const job_memory::step step = {batch.keys.partition,
+                                   from.source,
+                                   from.settled,
+                                   batch.positions.first(reach.judged),
+                                   batch.keys.out.first(reach.judged),
+                                   batch.keys.digests.first(reach.judged),
+                                   batch.keys.times};
     try {
       job.note_step(step);
     } catch (const error&) {
@@ -122,7 +135,7 @@ std::optional<batch_failure> embedded_filter::claim_in(partition& logic, job_mem
     }
     take_step(record, step);
   }
-  if (auto failure = add_fresh(logic, all, replayed + reach.judged)) return failure;
+  if (auto failure = add_fresh(logic, batch, reach.judged)) return failure;
   return std::move(reach.full);
 }
 

@@ -41,6 +41,8 @@ class embedded_filter : public stored_filter {
   void forget();
 
  protected:
+  /// Takes a job in that is known from before.    @pre nobody else uses the filter yet
+  void keep_job(std::string name, std::shared_ptr<job_memory> job);
   /// The memory of a job that is opened for the first time by this process.
   [[nodiscard]] virtual std::shared_ptr<job_memory> make_job(std::string_view name,
                                                              std::string_view description);

@@ -7,6 +7,7 @@
 
 #include "everseen/store/embedded_filter.hpp"
 #include "everseen/store/file_segments.hpp"
+#include "everseen/store/job_journal.hpp"
 #include "everseen/store/lock_file.hpp"
 
 namespace everseen {
@@ -34,7 +35,6 @@ class file_writer final : private writer_files, public embedded_filter {
   /// the keys keep their verdicts and the failure says that a power loss may take them back.
   batch_result add(std::span<const partition_batch> batches) override;
   void sync() override { bits->sync(); }
-  [[nodiscard]] std::vector<std::string> jobs() const override;
   /// Under sync_policy::always, what is put down is on the disk before a key is added.
   batch_result claim(job_memory& job, const origin& from, std::span<const claim_batch> batches) override;
 
@@ -43,6 +43,7 @@ class file_writer final : private writer_files, public embedded_filter {
 
  private:
   file_writer(disk& on, std::filesystem::path filter_directory, writer_files files, sync_policy policy);
+  void add_again(std::span<const job_journal::content::key> keys);
   void sync_every_second();
 
   disk& disk_;

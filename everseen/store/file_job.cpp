@@ -45,29 +45,34 @@ bool is_job_name(const std::string& name) {
 file_job::file_job(disk& on, std::filesystem::path path, std::string what, sync_policy policy)
     : job_memory(std::move(what)), disk_(on), path_(std::move(path)), policy_(policy) {}
 
-std::shared_ptr<file_job> file_job::open(disk& on, const std::filesystem::path& filter_directory,
-                                         std::string_view name, std::string_view description,
-                                         sync_policy policy) {
+std::shared_ptr<file_job> file_job::create(disk& on, const std::filesystem::path& filter_directory,
+                                           std::string_view name, std::string_view description,
+                                           sync_policy policy) {
   if (name.ends_with(".new"))
     throw parameter_error(
         "the job '" + std::string(name) +
         "' cannot be kept in files, which have that ending for themselves; call it otherwise");
   const std::filesystem::path path = filter_directory / jobs_name / name;
+  make_directory(on, path.parent_path());
+  std::shared_ptr<file_job> made(new file_job(on, path, std::string(description), policy));
+  made->write_anew();
+  return made;
+}
+
+std::shared_ptr<file_job> file_job::open(disk& on, const std::filesystem::path& filter_directory,
+                                         std::string_view name, sync_policy policy, std::uint32_t partitions,
+                                         const add_keys& add) {
+  const std::filesystem::path path = filter_directory / jobs_name / name;
   const descriptor there(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!there && errno != ENOENT) throw disk_error("open", path, errno);
-  if (!there) {
-    make_directory(on, path.parent_path());
-    std::shared_ptr<file_job> made(new file_job(on, path, std::string(description), policy));
-    made->write_anew();
-    return made;
-  }
+  if (!there) throw disk_error("open", path, errno);
   const auto bytes = read_whole(there, path, std::numeric_limits<std::uint64_t>::max());
   job_journal::content known = at_path(path, [&] {
-    return job_journal::decode({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return job_journal::decode({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, partitions);
   });
   std::shared_ptr<file_job> job(new file_job(on, path, std::move(known.description), policy));
   job->records = std::move(known.records);
   job->reached = std::move(known.reached);
+  add(known.keys);
   // What was cut off goes, and so does what is outdated.
   job->write_anew();
   return job;
@@ -78,13 +83,13 @@ void file_job::note_step(const step& s) {
 }
 
 void file_job::note_checkpoints(std::span<const checkpoint> marks) {
+  // Here, where no claim is under way: keys of one that is may not be on the disk yet, and are forgotten.
+  if (bytes_ >= compact_at_ && failure_.empty()) write_anew();
   append(job_journal::encode_marks(marks), job_journal::marks_kind);
 }
 
 void file_job::append(const std::string& body, char kind) {
   if (!failure_.empty()) throw storage_error(failure_, 0, path_.string());
-  // What is in memory by now is in the journal.
-  if (bytes_ >= compact_at_) write_anew();
   const std::string record = job_journal::encode_record(kind, body);
   try {
     write_all(file_.get(), bytes_of(record), path_);

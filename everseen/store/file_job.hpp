@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,6 +11,7 @@
 
 #include "everseen/store/descriptor.hpp"
 #include "everseen/store/disk.hpp"
+#include "everseen/store/job_journal.hpp"
 #include "everseen/store/job_memory.hpp"
 #include "everseen/store/store.hpp"
 
@@ -24,10 +27,18 @@ inline constexpr const char* jobs_name = "jobs";
 /// outdated outweighs the rest, the journal is written anew, in one step.
 class file_job final : public job_memory {
  public:
-  /// Makes the journal, unless it is there.    @throws format_error, storage_error
+  /// Makes a new journal.    @throws storage_error
+  static std::shared_ptr<file_job> create(disk& on, const std::filesystem::path& filter_directory,
+                                          std::string_view name, std::string_view description,
+                                          sync_policy policy);
+
+  /// Reads a journal that is there.
+  /// @param add  is given the keys of which some may not have been added, before the journal forgets them
+  /// @throws format_error, storage_error
+  using add_keys = std::function<void(std::span<const job_journal::content::key>)>;
   static std::shared_ptr<file_job> open(disk& on, const std::filesystem::path& filter_directory,
-                                        std::string_view name, std::string_view description,
-                                        sync_policy policy);
+                                        std::string_view name, sync_policy policy, std::uint32_t partitions,
+                                        const add_keys& add);
 
   void note_step(const step& s) override;
   void note_checkpoints(std::span<const checkpoint> marks) override;

@@ -32,6 +32,11 @@ file_writer::file_writer(disk& on, std::filesystem::path filter_directory, write
       disk_(on),
       directory_(std::move(filter_directory)),
       policy_(policy) {
+  for (std::string& name : jobs_in(directory_)) {
+    auto job = file_job::open(disk_, directory_, name, policy_, get_spec().partitions,
+                              [this](auto keys) { add_again(keys); });
+    keep_job(std::move(name), std::move(job));
+  }
   if (policy_ == sync_policy::interval) syncer_ = std::thread([this] { sync_every_second(); });
 }
 
@@ -70,12 +75,24 @@ batch_result file_writer::add(std::span<const partition_batch> batches) {
   return result;
 }
 
-std::vector<std::string> file_writer::jobs() const {
-  return jobs_in(directory_);
+/// Keys that a job had put down, and a writer that died had not added.
+void file_writer::add_again(std::span<const job_journal::content::key> keys) {
+  std::vector<std::vector<digest>> digests(get_spec().partitions);
+  std::vector<std::vector<event_time>> times(get_spec().partitions);
+  for (const auto& key : keys) {
+    digests[key.partition].push_back(key.hashed);
+    times[key.partition].push_back(key.when);
+  }
+  for (std::uint32_t p = 0; p < get_spec().partitions; ++p) {
+    std::vector<verdict> ignored(digests[p].size());
+    const partition_batch batch{p, digests[p], times[p], ignored};
+    if (ignored.empty()) continue;
+    if (const batch_result added = add(std::span(&batch, 1)); !added) added.error().raise();
+  }
 }
 
 std::shared_ptr<job_memory> file_writer::make_job(std::string_view name, std::string_view description) {
-  return file_job::open(disk_, directory_, name, description, policy_);
+  return file_job::create(disk_, directory_, name, description, policy_);
 }
 
 batch_result file_writer::claim(job_memory& job, const origin& from, std::span<const claim_batch> batches) {

@@ -16,8 +16,6 @@ constexpr std::uint32_t version = 1;
 constexpr std::size_t head_bytes = 16;   // before the description
 constexpr std::size_t record_bytes = 5;  // before the body
 constexpr std::size_t checksum_bytes = 8;
-/// A partition number beyond what a spec allows is no reason to take that much memory.
-constexpr std::uint32_t most_partitions = 1U << 20;
 
 template <typename Integer>
 void append(std::string& to, Integer value) {
@@ -68,20 +66,25 @@ bool is_whole(std::string_view all, std::size_t bytes) {
   return checksum(std::as_bytes(std::span(all.substr(0, bytes)))) == load_le64(all.data() + bytes);
 }
 
-void take_step_record(content& into, reader body) {
+void take_step_record(content& into, reader body, std::uint32_t partitions, bool with_keys) {
   const auto partition = body.number<std::uint32_t>();
   const std::string lane(body.text());
   const auto settled = body.number<std::uint64_t>();
   const auto last = body.number<std::uint64_t>();
-  if (partition >= most_partitions) damaged("names a partition that cannot be");
+  if (partition >= partitions) damaged("names a partition that the filter does not have");
   auto& records = into.records[lane];
-  if (records.size() <= partition) records.resize(partition + 1);
+  records.resize(partitions);
   lane_record& record = records[partition];
   record.forget(settled);
   while (!body.at_end()) {
     const auto position = body.number<std::uint64_t>();
     if (record.has_judged(position) || position > last) damaged("has positions that do not ascend");
     record.note(position, true);
+    if (!with_keys) continue;
+    const auto low = body.number<std::uint64_t>();
+    const auto high = body.number<std::uint64_t>();
+    const event_time when{std::chrono::milliseconds(body.number<std::int64_t>())};
+    into.keys.push_back({partition, {low, high}, when});
   }
   if (!record.has_judged(last)) record.note(last, false);
 }
@@ -133,13 +136,19 @@ std::string encode_record_of(std::uint32_t partition, std::string_view lane, con
   if (!record.last()) return {};
   std::string body = begin_step(partition, lane, 0, *record.last());
   for (const std::uint64_t position : record.fresh()) append(body, position);
-  return encode_record(step_kind, body);
+  return encode_record(lane_kind, body);
 }
 
 std::string encode_step(const job_memory::step& s) {
   std::string body = begin_step(s.partition, s.lane, s.settled, s.positions.back());
   for (std::size_t i = 0; i < s.positions.size(); ++i)
-    if (s.verdicts[i] == verdict::fresh) append(body, s.positions[i]);
+    if (s.verdicts[i] == verdict::fresh) {
+      append(body, s.positions[i]);
+      append(body, s.digests[i].low);
+      append(body, s.digests[i].high);
+      const event_time when = s.times.empty() ? event_time() : s.times[s.times.size() == 1 ? 0 : i];
+      append(body, static_cast<std::int64_t>(when.time_since_epoch().count()));
+    }
   return body;
 }
 
@@ -153,7 +162,7 @@ std::string encode_marks(std::span<const checkpoint> marks) {
   return body;
 }
 
-content decode(std::string_view bytes) {
+content decode(std::string_view bytes, std::uint32_t partitions) {
   if (bytes.size() < head_bytes || !bytes.starts_with(magic)) damaged("does not begin as one");
   const auto found = load_le<std::uint32_t>(bytes.data() + magic.size());
   if (found != version)
@@ -170,8 +179,8 @@ content decode(std::string_view bytes) {
     const std::size_t body = load_le<std::uint32_t>(left.data() + 1);
     if (!is_whole(left, record_bytes + body)) return c;
     const reader content(left.substr(record_bytes, body));
-    if (left[0] == step_kind)
-      take_step_record(c, content);
+    if (left[0] == step_kind || left[0] == lane_kind)
+      take_step_record(c, content, partitions, left[0] == step_kind);
     else if (left[0] == marks_kind)
       take_marks(c, content);
     else

@@ -17,7 +17,7 @@ namespace everseen {
 /// elsewhere.
 struct job_memory {
   using lanes = std::map<std::string, std::vector<lane_record>, std::less<>>;
-  using marks = std::map<std::string, checkpoint, std::less<>>;
+  using checkpoints = std::map<std::string, checkpoint, std::less<>>;
 
   /// Events that a partition is about to take: the ones behind those that its record knows.
   struct step {
@@ -25,7 +25,9 @@ struct job_memory {
     std::string_view lane;
     std::uint64_t settled = 0;
     std::span<const std::uint64_t> positions;
-    std::span<const verdict> verdicts;  ///< one a position; none is `unknown`
+    std::span<const verdict> verdicts;    ///< one a position; none is `unknown`
+    std::span<const digest> digests{};    ///< likewise
+    std::span<const event_time> times{};  ///< as partition_batch has them
   };
 
   explicit job_memory(std::string what) : description(std::move(what)) {}
@@ -46,7 +48,7 @@ struct job_memory {
   std::mutex lock;  ///< held for a claim, so that what is put down is in order; guards what follows
   const std::string description;
   lanes records{};
-  marks reached{};
+  checkpoints reached{};
 };
 
 /// Makes a record match a step.

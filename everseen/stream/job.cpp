@@ -224,7 +224,7 @@ std::optional<batch_failure> job::claim(const event_batch& batch) {
   if (!may_claim(batch.from.lane)) return {};
   const std::size_t per_event = options_.events.counts.size();
   const auto batches = sorted_.sort(
-      {batch.digests, batch.times, batch.positions, {batch.names.all(), batch.of_event, per_event}},
+      {batch.digests, batch.positions, batch.times, {batch.names.all(), batch.of_event, per_event}},
       parts_.seen.get_spec().partitions);
   const auto judged = parts_.book.claim({batch.from.lane, lanes_[batch.from.lane].settled}, batches);
   sorted_.gather(verdicts_, claimed_before_);
@@ -281,13 +281,17 @@ void job::remember(const event_batch& batch) {
       static_cast<std::uint64_t>(std::count(claimed_before_.begin(), claimed_before_.end(), 1));
   result_.bytes += batch.bytes;
   if (batch.newest) result_.newest = std::max(result_.newest.value_or(*batch.newest), *batch.newest);
+  sink_is_whole_ = true;
   lane& of = lanes_[batch.from.lane];
   of.put = std::max(of.put, batch.from.next);
   checkpoint at = parts_.from.reached(batch.from);
+  if (at.position <= of.settled) {  // passed over: to put it down would be a step back
+    parts_.from.settled({&at, 1});
+    return;
+  }
   checkpoint& furthest = reached_[at.source];  // what was read again may end before it
-  if (furthest.source.empty() || furthest.position <= at.position) furthest = std::move(at);
+  if (furthest.position <= at.position) furthest = std::move(at);
   unsettled_since_.push_back(batch.read_at);
-  sink_is_whole_ = true;
 }
 
 /// @return false  the store is away, and that is passed by: later, then

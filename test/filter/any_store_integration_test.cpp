@@ -51,15 +51,15 @@ const kind kinds[] = {
               "/" + fresh_prefix();
      }},
     {"redis_cluster", [](const auto&) { return cluster().url("/" + fresh_prefix()); }},
-    {"redis_merge", [](const auto&) { return instance(0).url("/" + fresh_prefix() + "&gear=merge"); }},
     {"redis_module", [](const auto&) { return in_server().url("/" + fresh_prefix() + "&gear=module"); }},
+    {"redis_merge", [](const auto&) { return instance(0).url("/" + fresh_prefix() + "&gear=merge"); }},
     {"redis_bitfield", [](const auto&) { return without_scripts().url("/" + fresh_prefix()); }},
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyStore, testing::ValuesIn(kinds), name_of_kind);
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyStoreLinks, testing::ValuesIn(kinds), name_of_kind);
 // Without the module and without scripts there are no jobs.
-INSTANTIATE_TEST_SUITE_P(Kinds, AnyLedger, testing::ValuesIn(std::span(kinds).first(4)), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(Kinds, AnyLedger, testing::ValuesIn(std::span(kinds).first(5)), name_of_kind);
 
 }  // namespace
 }  // namespace everseen::any_store

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+
+#include "everseen/redis/claim_call.hpp"
+#include "everseen/redis/module_gear.hpp"
+
+namespace everseen::redis {
+
+/// Claims by the module, one command a batch. As with scripts, a call that is sent again says `claimed`;
+/// where the module has gone meanwhile, scripts go on by the same record.
+class module_claim_gear final : public module_gear {
+ public:
+  module_claim_gear(const remote_filter& f, std::shared_ptr<claim_call> c)
+      : module_gear(f, {}), claim_(std::move(c)) {}
+
+  request judge(const judging& q) override;
+  meaning judged(const judging& q, const answer& a) override;
+
+ private:
+  std::shared_ptr<claim_call> claim_;
+};
+
+}  // namespace everseen::redis

@@ -1,0 +1,30 @@
+// Whatever the journal of a job holds: it is read or refused, and what was read is what it says when it is
+// written anew.
+
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "everseen/core/error.hpp"
+#include "everseen/store/job_journal.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace everseen;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  try {
+    const job_journal::content read = job_journal::decode(bytes, 64);
+    if (read.bytes > size) std::abort();
+    std::string anew = job_journal::encode_head(read.description);
+    for (const auto& [lane, partitions] : read.records)
+      for (std::uint32_t p = 0; p < partitions.size(); ++p)
+        anew += job_journal::encode_record_of(p, lane, partitions[p]);
+    const job_journal::content again = job_journal::decode(anew, 64);
+    if (again.bytes != anew.size()) std::abort();
+    for (const auto& [lane, partitions] : again.records)
+      for (std::size_t p = 0; p < partitions.size(); ++p)
+        if (partitions[p] != read.records.find(lane)->second.at(p)) std::abort();
+  } catch (const format_error&) {
+    // refused
+  }
+  return 0;
+}

@@ -1,0 +1,89 @@
+#include "module/packed_call.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "module/command.hpp"
+#include "module/counters.hpp"
+#include "module/slices.hpp"
+
+namespace everseen::redis_module {
+
+namespace {
+
+/// The memory of all calls: only one runs at a time (turn).
+struct scratch {
+  std::vector<digest> digests;
+  std::vector<verdict> verdicts;
+  std::string text;
+};
+
+scratch& memory() {
+  static scratch all;
+  return all;
+}
+
+}  // namespace
+
+question read(api::string* state, api::string* epoch, api::string* slice, api::string* digests) {
+  const std::string_view packed = text_of(digests);
+  const std::size_t keys = packed.size() / sizeof(digest);
+  if (packed.size() % sizeof(digest) != 0) throw bad_word{"ERR digests are 16 bytes each"};
+  if (keys > most_keys) throw bad_word{"ERR more than 65536 digests in a call"};
+  scratch& m = memory();
+  m.digests.resize(keys);
+  m.verdicts.resize(keys);
+  // A word of the server lies at any address, and kernels read digests as words of 64 bits.
+  if (keys > 0) std::memcpy(m.digests.data(), packed.data(), packed.size());
+  return {state, number_of<std::uint64_t>(epoch, "ERR the epoch is not a number"),
+          number_of<window::slice_index>(slice, "ERR the slice is not a number"), m.digests, m.verdicts};
+}
+
+judged<record> look_at(api::context* ctx, const question& q, bool adding) {
+  auto r = read_record(ctx, q.state);
+  if (!r) return r;
+  if (r->epoch != q.epoch) return refuse(refusal::kind::stale);
+  if (adding && r->held_for.count() > 0)
+    return tl::unexpected(refusal{.why = refusal::kind::held, .left = r->held_for});
+  if (!r->spec().window && q.slice != window::timeless) throw bad_word{"ERR the filter has no window"};
+  if (r->spec().window && !has_time(*r->spec().window, q.slice))
+    throw bad_word{"ERR no time falls into the slice"};
+  return r;
+}
+
+std::string_view write(std::span<const verdict> verdicts) {
+  std::string& text = memory().text;
+  text.resize(verdicts.size());
+  // An iterator of its own, or each store of a char might have moved the text, and none could be a vector's.
+  std::ranges::transform(verdicts, text.begin(),
+                         [](verdict v) { return static_cast<char>('0' + static_cast<char>(v)); });
+  return text;
+}
+
+int reply(api::context* ctx, const refusal& r) {
+  using enum refusal::kind;
+  ++counters::all().refusals;
+  const auto say = [ctx](std::string letter, const std::string& rest = {}) {
+    return reply_with(ctx, letter.append(rest));
+  };
+  switch (r.why) {
+    case gone:
+      return say("M");
+    case damaged:
+      return say("C", r.text);
+    case stale:
+      return say("S");
+    case held:
+      return say("L", std::to_string(r.left.count()));
+    case segment:
+      return say("D", std::to_string(r.id.slice).append(".").append(std::to_string(r.id.layer)));
+    case old:
+      return say("O");
+    default:
+      return api::reply_with_error(ctx, message_of(r).c_str());
+  }
+}
+
+}  // namespace everseen::redis_module

@@ -1,0 +1,258 @@
+// EVERSEEN.CLAIM: that it is the same job as by scripts, on the same keys; what followers get of it; bad
+// input.
+
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/core/lane_record.hpp"
+
+#include "test/module/module_server.hpp"
+#include "test/support/claimed_events.hpp"
+
+namespace everseen::redis_module {
+namespace {
+
+using test::claim_events;
+using test::claimed;
+using test::counters_of;
+using test::event;
+using test::new_events;
+using test::random_digests;
+using test::text_of;
+using ::testing::StartsWith;
+
+using counts = std::map<std::string, std::int64_t>;
+
+std::shared_ptr<stored_filter> open_at(const redis_server& server, const std::string& options) {
+  return redis::redis_store(redis::parse_redis_url(server.unix_url(options))).open("f", access::write);
+}
+
+std::vector<event> counted(std::vector<event> events) {
+  for (event& e : events) e.counters = {"0", "1\tsite" + std::to_string(e.key.low % 5)};
+  return events;
+}
+
+class Claim : public testing::Test {
+ protected:
+  explicit Claim(std::vector<std::string> config = {}) : server_(joined(test::with_module(), config)) {}
+
+  /// A job whose claims the module judges, or nobody.
+  std::unique_ptr<ledger> begin(spec_request request) {
+    request.error_rate = 1e-12;
+    filter_ = filter_at(server_, "f", request);
+    return filter_->open_ledger("count", "");
+  }
+  claimed claim(ledger& by, std::span<const event> events, std::uint64_t settled = 0) {
+    return claim_events(by, filter_->get_spec(), {"lane", settled}, events);
+  }
+
+  redis_server server_;
+  random_digests keys_{11};
+  std::shared_ptr<stored_filter> filter_;
+};
+
+TEST_F(Claim, ByTheModuleAndByScriptsIsTheSameJob) {
+  const auto by_module = begin({.capacity = 500, .partitions = 2});
+  const auto other = open_at(server_, "?gear=script");
+  const auto by_scripts = other->open_ledger("count", "");
+  std::vector<digest> known;
+  counts exact;
+  std::mt19937 chance(5);
+  for (std::uint64_t next = 0, settled = 0; next < 6'000;) {
+    auto events = new_events(keys_, next, 1 + chance() % 300);
+    for (event& e : events)
+      if (chance() % 4 == 0 && !known.empty()) e.key = known[chance() % known.size()];
+    events = counted(events);
+    ledger& by = chance() % 2 == 0 ? *by_module : *by_scripts;
+    const claimed got = claim(by, events, settled);
+    ASSERT_TRUE(got.result) << got.result.error().message;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const bool is_new = std::ranges::find(known, events[i].key) == known.end();
+      ASSERT_EQ(got.verdicts[i], is_new ? verdict::fresh : verdict::seen) << next + i;
+      if (is_new) known.push_back(events[i].key);
+      for (const std::string& name : events[i].counters) exact[name] += is_new;
+    }
+    ledger& replayer = chance() % 2 == 0 ? *by_module : *by_scripts;
+    ASSERT_EQ(text_of(claim(replayer, events, settled).verdicts), text_of(got.verdicts));
+    next += events.size();
+    if (chance() % 3 == 0) settled = next;
+  }
+  EXPECT_EQ(counters_of(*by_module), exact);
+  EXPECT_EQ(counters_of(*by_scripts), exact);
+}
+
+TEST_F(Claim, InAWindowLateEventsAreLateAndReplaysAreNot) {
+  const auto job =
+      begin({.capacity = 2'000, .window = window_spec{std::chrono::minutes(10), 5}, .partitions = 1});
+  auto events = new_events(keys_, 0, 60);
+  for (std::size_t i = 0; i < 60; ++i)
+    events[i].time = event_time(std::chrono::minutes(i < 50 ? 100 + i / 10 : 20));
+  const std::string expected = std::string(50, '0') + std::string(10, '2');
+  EXPECT_EQ(text_of(claim(*job, events).verdicts), expected);
+  EXPECT_EQ(text_of(claim(*job, events).verdicts), expected);
+  EXPECT_EQ(text_of(claim(*open_at(server_, "?gear=script")->open_ledger("count", ""), events).verdicts),
+            expected);
+}
+
+TEST_F(Claim, AFullFilterStopsInFrontOfTheFirstEventWithoutRoom) {
+  const auto job = begin({.capacity = 10, .growth = growth_kind::refuse, .partitions = 1});
+  auto events = counted(new_events(keys_, 0, 60));
+  events[59].key = events[0].key;
+  const claimed got = claim(*job, events);
+  ASSERT_FALSE(got.result);
+  EXPECT_EQ(got.result.error().why, batch_failure::cause::full);
+  const std::string verdicts = text_of(got.verdicts);
+  const auto room = static_cast<std::int64_t>(verdicts.find('3'));
+  EXPECT_EQ(verdicts.find_first_not_of('3', static_cast<std::size_t>(room)), std::string::npos);
+  EXPECT_EQ(counters_of(*job)["0"], room);
+  EXPECT_EQ(text_of(claim(*job, events).verdicts), verdicts);
+}
+
+class ClaimWithAof : public Claim {
+ protected:
+  ClaimWithAof() : Claim({"--appendonly", "yes", "--appendfsync", "always"}) {}
+};
+
+TEST_F(ClaimWithAof, AKilledServerComesBackWithAllOfIt) {
+  auto job = begin({.capacity = 300, .partitions = 2});
+  const auto events = counted(new_events(keys_, 0, 2'000));
+  ASSERT_TRUE(claim(*job, std::span(events).first(1'000)).result);
+  ASSERT_TRUE(claim(*job, std::span(events).subspan(1'000), 500).result);
+  const counts before = counters_of(*job);
+  const std::string all = content(server_);
+  server_.kill();
+  server_.start();
+  EXPECT_EQ(content(server_), all);
+  job = filter_->open_ledger("count", "");
+  EXPECT_EQ(text_of(claim(*job, std::span(events).subspan(500), 500).verdicts), std::string(1'500, '0'));
+  EXPECT_EQ(counters_of(*job), before);
+  EXPECT_EQ(before.at("0"), 2'000);
+}
+
+TEST_F(Claim, AReplicaWithoutTheModuleHasAllOfIt) {
+  const redis_server replica;
+  replica.run({"REPLICAOF", "127.0.0.1", std::to_string(server_.port())});
+  test::wait_until(
+      [&] {
+        return replica.run({"INFO", "replication"}).find("link_status:up") != std::string::npos;
+      },
+      "the replica is in step");
+  const auto job = begin({.capacity = 300, .partitions = 2});
+  ASSERT_TRUE(claim(*job, counted(new_events(keys_, 0, 1'500))).result);
+  test::wait_until([&] { return content(replica) == content(server_); }, "the replica has the same content");
+}
+
+class BadClaim : public Claim {
+ protected:
+  BadClaim() {
+    const auto job = begin({.capacity = 1000, .partitions = 1});
+    (void)claim(*job, new_events(keys_, 0, 20));
+    state_ = state_of(server_, "f");
+    epoch_ = run({"HGET", state_, "epoch"});
+    before_ = content(server_);
+  }
+  std::string run(const std::vector<std::string>& words) const {
+    return test::raw_command(server_.unix_path(), words);
+  }
+  static std::string positions(std::uint64_t first, std::size_t n) {
+    std::string bytes;
+    for (std::size_t i = 0; i < n; ++i) append_position(bytes, first + i);
+    return bytes;
+  }
+  static std::string packed(std::size_t keys) {
+    const auto digests = random_digests(99).take(keys);
+    return {reinterpret_cast<const char*>(digests.data()), keys * sizeof(digest)};
+  }
+  [[nodiscard]] std::vector<std::string> right() const {
+    return {"EVERSEEN.CLAIM",
+            state_,
+            state_ + ":j:count",
+            state_ + ":c:count",
+            "count",
+            "lane",
+            positions(19, 1),
+            "8",
+            epoch_,
+            "0",
+            packed(2),
+            positions(20, 2),
+            "1",
+            std::string("\0\0\0\1\0\0\0\0", 8),
+            "a",
+            "b"};
+  }
+
+  std::string state_, epoch_, before_;
+};
+
+TEST_F(BadClaim, TheRightOneIsTakenOnce) {
+  EXPECT_EQ(run(right()), "00");
+  EXPECT_EQ(run(right()), "P");
+  EXPECT_EQ(run({"HGET", state_ + ":c:count", "b"}), "1");
+  EXPECT_EQ(run({"HSTRLEN", state_ + ":j:count", "lane"}), std::to_string(8 * (1 + 20 + 2)));
+}
+
+TEST_F(BadClaim, WordsThatAreNotWhatTheyMustBeAreRefused) {
+  const auto with = [&](std::size_t at, std::string word) {
+    auto words = right();
+    words[at] = std::move(word);
+    return run(words);
+  };
+  for (const std::size_t at : {7, 8, 9, 12})
+    for (const char* word : {"", "x", "-", "99999999999999999999"})
+      EXPECT_THAT(with(at, word), StartsWith("-ERR"));
+  EXPECT_THAT(with(2, state_ + ":j:other"), StartsWith("-ERR the records"));
+  EXPECT_THAT(with(3, state_), StartsWith("-ERR the counters"));
+  EXPECT_THAT(with(6, "1234567"), StartsWith("-ERR a head"));
+  EXPECT_EQ(with(6, ""), "P");
+  EXPECT_EQ(with(6, positions(18, 1)), "P");
+  for (const char* bytes : {"0", "7", "12", "176"})
+    EXPECT_THAT(with(7, bytes), StartsWith("-ERR the forgotten"));
+  EXPECT_EQ(with(8, "77"), "S");
+  EXPECT_THAT(with(10, packed(2).substr(1)), StartsWith("-ERR digests"));
+  EXPECT_THAT(with(11, positions(20, 1)), StartsWith("-ERR positions are"));
+  EXPECT_THAT(with(11, positions(20, 1) + positions(20, 1)), StartsWith("-ERR positions do not"));
+  EXPECT_THAT(with(11, positions(19, 2)), StartsWith("-ERR positions do not"));
+  EXPECT_THAT(with(12, "2"), StartsWith("-ERR places"));
+  EXPECT_THAT(with(12, "18446744073709551615"), StartsWith("-ERR places"));
+  EXPECT_THAT(with(13, std::string("\0\0\0\2\0\0\0\0", 8)), StartsWith("-ERR a place"));
+  for (std::size_t words = 1; words < 14; ++words) {
+    auto cut = right();
+    cut.resize(words);
+    EXPECT_THAT(run(cut), StartsWith("-ERR wrong number")) << words;
+  }
+  EXPECT_EQ(content(server_), before_);
+}
+
+TEST_F(BadClaim, NothingAtRandomEndsTheServerOrChangesTheLane) {
+  std::mt19937_64 random(4);
+  const std::vector<std::string> words = {state_,
+                                          state_ + ":j:count",
+                                          state_ + ":c:count",
+                                          "count",
+                                          "",
+                                          "0",
+                                          "8",
+                                          "-1",
+                                          "9223372036854775807",
+                                          positions(19, 1),
+                                          packed(2),
+                                          "lane",
+                                          std::string(300, '\xff')};
+  for (int i = 0; i < 20'000; ++i) {
+    auto command = right();
+    // A wrong head, or there would be one right claim among them.
+    command[6] = positions(random() % 19, 1);
+    for (std::size_t changes = random() % 4; changes > 0; --changes)
+      command[1 + random() % (command.size() - 1)] = words[random() % words.size()];
+    if (command[6] == positions(19, 1)) continue;
+    (void)run(command);
+  }
+  EXPECT_EQ(run({"PING"}), "PONG");
+  EXPECT_EQ(run({"HSTRLEN", state_ + ":j:count", "lane"}), std::to_string(8 * 21));
+}
+
+}  // namespace
+}  // namespace everseen::redis_module

@@ -1,0 +1,115 @@
+// The power goes at every single operation of a job's life: what was put down under sync=always is there, and
+// every event behind it gets the verdict that an undisturbed run gives it.
+
+#include <gtest/gtest.h>
+
+#include "everseen/store/file_store.hpp"
+
+#include "test/support/claimed_events.hpp"
+#include "test/support/forgetful_disk.hpp"
+#include "test/support/scratch_directory.hpp"
+
+namespace everseen {
+namespace {
+
+using namespace test;
+
+constexpr std::uint64_t all_events = 70;
+constexpr std::size_t at_once = 7;
+
+/// Grows in the middle.
+spec small_spec() {
+  return make_spec({.capacity = 20, .error_rate = 1e-12, .seed = hash_seed{}, .partitions = 1});
+}
+
+/// Every third event has the key of the one before.
+std::vector<event> events_from(std::uint64_t first) {
+  std::vector<event> events;
+  for (std::uint64_t i = first; i < std::min(first + at_once, all_events); ++i)
+    events.push_back({i, random_digests(i % 3 == 2 ? i - 1 : i)()});
+  return events;
+}
+
+std::string expected_of(const std::vector<event>& events) {
+  std::string verdicts;
+  for (const event& e : events) verdicts += e.position % 3 == 2 ? '1' : '0';
+  return verdicts;
+}
+
+struct acknowledged {
+  bool job = false;
+  std::uint64_t settled = 0;
+};
+
+/// Claims all events, or those before the power goes; opens the filter anew in the middle.
+acknowledged live(const std::filesystem::path& where, forgetful_disk& on) {
+  acknowledged done;
+  try {
+    file_store filters(where, sync_policy::always, on);
+    auto filter = filters.create("f", small_spec());
+    auto job = filter->open_ledger("count", "");
+    done.job = true;
+    for (std::uint64_t next = 0; next < all_events; next += at_once) {
+      if (next == all_events / 2) {
+        job.reset();
+        filter.reset();
+        filter = filters.open("f", access::write);
+        job = filter->open_ledger("count", "");
+      }
+      const auto events = events_from(next);
+      const claimed got = claim_events(*job, small_spec(), {"log", done.settled}, events);
+      if (!got.result) return done;
+      EXPECT_EQ(text_of(got.verdicts), expected_of(events));
+      if (next / at_once % 3 != 2) continue;
+      job->settle(std::vector<checkpoint>{{"log", next + at_once}});
+      done.settled = next + at_once;
+    }
+  } catch (const error&) {
+    // the disk is gone
+  }
+  return done;
+}
+
+void expect_exact(const std::filesystem::path& where, const acknowledged& done) {
+  file_store filters(where, sync_policy::never);
+  if (!filters.exists("f")) {
+    EXPECT_FALSE(done.job);
+    return;
+  }
+  const auto filter = filters.open("f", access::write);
+  EXPECT_TRUE(!done.job || filter->jobs() == std::vector<std::string>{"count"});
+  const auto job = filter->open_ledger("count", "");
+  const auto reached = job->checkpoints();
+  const std::uint64_t settled = reached.contains("log") ? reached.at("log").position : 0;
+  ASSERT_GE(settled, done.settled);
+  for (std::uint64_t next = settled; next < all_events; next += at_once) {
+    const auto events = events_from(next);
+    ASSERT_EQ(text_of(claim_events(*job, small_spec(), {"log", settled}, events).verdicts),
+              expected_of(events))
+        << "from " << next << ", settled " << settled;
+  }
+}
+
+TEST(FileJobPowerLoss, AtAnyMomentEveryEventIsFreshOnce) {
+  for (std::uint64_t cut = 0;; ++cut) {
+    const scratch_directory scratch;
+    forgetful_disk on;
+    on.cut_power(cut);
+    const acknowledged done = live(scratch.path(), on);
+    for (unsigned luck = 0; luck < 4; ++luck) {
+      SCOPED_TRACE("cut at " + std::to_string(cut) + ", luck " + std::to_string(luck));
+      const scratch_directory found;
+      on.after_power_loss(scratch.path(), found.path(), luck);
+      expect_exact(found.path(), done);
+      if (HasFailure()) return;
+    }
+    if (!on.has_failed()) {
+      EXPECT_GT(cut, 40u);
+      EXPECT_EQ(done.settled, 63u);
+      return;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace everseen
