@@ -211,7 +211,7 @@ TEST_P(LedgerAnywhere, IsExactWhateverIsCutOrDies) {
   std::vector<digest> known;
   test::random_digests dice(GetParam() ? 8 : 9);
   for (auto& [name, l] : lanes) {
-    l.events = new_events(keys_, 0, 1'500);
+    l.events = new_events(keys_, 0, 5'000);
     for (event& e : l.events) {
       if (dice.word() % 3 == 0 && !known.empty()) e.key = known[dice.word() % known.size()];
       known.push_back(e.key);
@@ -222,17 +222,18 @@ TEST_P(LedgerAnywhere, IsExactWhateverIsCutOrDies) {
   counts exact_counts;
   const auto impatient = store_at(proxy_.url("/?retry_for=1ms"));
   std::unique_ptr<ledger> job;
-  for (int deaths = 0; lanes["one"].next + lanes["two"].next < 3'000; ++deaths) {
+  int deaths = 0;
+  for (; lanes["one"].next + lanes["two"].next < 10'000; ++deaths) {
     ASSERT_LT(deaths, 2'000);
     job = impatient->open("a", access::write)->open_ledger("count", "");
     const auto reached = job->checkpoints();
     for (auto& [name, l] : lanes) l.next = reached.contains(name) ? reached.at(name).position : 0;
     const way cut_way = dice.word() % 2 == 0 ? way::to_server : way::to_client;
-    proxy_.cut_after(cut_way, dice.word() % (cut_way == way::to_server ? 30'000 : 800));
+    proxy_.cut_after(cut_way, dice.word() % (cut_way == way::to_server ? 20'000 : 500));
     for (bool alive = true; alive;) {
       auto& [name, l] = *std::next(lanes.begin(), static_cast<std::ptrdiff_t>(dice.word() % 2));
       const std::size_t n = std::min<std::size_t>(1 + dice.word() % 50, l.events.size() - l.next);
-      if (n == 0 && lanes["one"].next + lanes["two"].next == 3'000) break;
+      if (n == 0 && lanes["one"].next + lanes["two"].next == 10'000) break;
       const auto some = std::span(l.events).subspan(l.next, n);
       const claimed got = claim_events(*job, spec_, {name, l.settled}, some);
       for (std::size_t i = 0; i < n; ++i) {
@@ -264,6 +265,7 @@ TEST_P(LedgerAnywhere, IsExactWhateverIsCutOrDies) {
       }
     }
   }
+  EXPECT_GT(deaths, 30);
   EXPECT_EQ(counters_of(*direct_->open("a", access::read)->open_ledger("count", "")), exact_counts);
 }
 
