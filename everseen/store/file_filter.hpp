@@ -72,6 +72,9 @@ class file_reader final : public stored_filter {
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
   [[nodiscard]] std::vector<std::string> jobs() const override;
+  /// @throws storage_error  always: a job is its writer's
+  [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
+                                                    std::string_view description) override;
   void sync() override {}  // it has nothing that the writer has not
 
  private:

@@ -51,6 +51,12 @@ file_reader::file_reader(disk& on, std::filesystem::path filter_directory)
 
 file_reader::~file_reader() = default;
 
+std::unique_ptr<ledger> file_reader::open_ledger(std::string_view job, std::string_view /*description*/) {
+  throw storage_error("the filter was opened for reading; open it for writing to go on with the job '" +
+                          std::string(job) + "'",
+                      0, directory_.string());
+}
+
 std::vector<std::string> file_reader::jobs() const {
   return jobs_in(directory_);
 }

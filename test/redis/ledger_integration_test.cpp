@@ -2,6 +2,7 @@
 // The promises that all stores share are in test/filter/ledger_suite.hpp.
 
 #include <atomic>
+#include <set>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -186,6 +187,86 @@ TEST_F(Ledger, AServerThatForgetsItsScriptsJudgesOnce) {
     EXPECT_EQ(text_of(claim(*job, counted(new_events(keys_, next, 3))).verdicts), "000");
   }
   EXPECT_EQ(counters_of(*job)["0"], 9);
+}
+
+/// With the module and without.
+class LedgerAnywhere : public Ledger, public testing::WithParamInterface<bool> {
+ protected:
+  LedgerAnywhere() : Ledger(GetParam() ? test::with_module() : std::vector<std::string>{}) {}
+};
+
+INSTANTIATE_TEST_SUITE_P(Servers, LedgerAnywhere, testing::Bool(),
+                         [](const auto& one) { return one.param ? "WithModule" : "Plain"; });
+
+/// Two lanes; whoever claims them is cut off at any byte, or dies, and begins again at the last checkpoints
+/// with other batches. Every event has the verdict, and every counter the value, of an exact set beside it.
+TEST_P(LedgerAnywhere, IsExactWhateverIsCutOrDies) {
+  (void)make(exact(300, 2));
+  struct lane {
+    std::vector<event> events{};
+    std::string first{};  // verdicts
+    std::uint64_t settled = 0, next = 0;
+  };
+  std::map<std::string, lane> lanes = {{"one", {}}, {"two", {}}};
+  std::vector<digest> known;
+  test::random_digests dice(GetParam() ? 8 : 9);
+  for (auto& [name, l] : lanes) {
+    l.events = new_events(keys_, 0, 5'000);
+    for (event& e : l.events) {
+      if (dice.word() % 3 == 0 && !known.empty()) e.key = known[dice.word() % known.size()];
+      known.push_back(e.key);
+    }
+    l.events = counted(l.events);
+  }
+  std::set<std::pair<std::uint64_t, std::uint64_t>> exact_set;
+  counts exact_counts;
+  const auto impatient = store_at(proxy_.url("/?retry_for=1ms"));
+  std::unique_ptr<ledger> job;
+  int deaths = 0;
+  for (; lanes["one"].next + lanes["two"].next < 10'000; ++deaths) {
+    ASSERT_LT(deaths, 2'000);
+    job = impatient->open("a", access::write)->open_ledger("count", "");
+    const auto reached = job->checkpoints();
+    for (auto& [name, l] : lanes) l.next = reached.contains(name) ? reached.at(name).position : 0;
+    const way cut_way = dice.word() % 2 == 0 ? way::to_server : way::to_client;
+    proxy_.cut_after(cut_way, dice.word() % (cut_way == way::to_server ? 20'000 : 500));
+    for (bool alive = true; alive;) {
+      auto& [name, l] = *std::next(lanes.begin(), static_cast<std::ptrdiff_t>(dice.word() % 2));
+      const std::size_t n = std::min<std::size_t>(1 + dice.word() % 50, l.events.size() - l.next);
+      if (n == 0 && lanes["one"].next + lanes["two"].next == 10'000) break;
+      const auto some = std::span(l.events).subspan(l.next, n);
+      const claimed got = claim_events(*job, spec_, {name, l.settled}, some);
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::size_t at = l.next + i;
+        // What was cut off may have been judged: it is the first in its lane, and nobody was before it in
+        // between.
+        if (at == l.first.size()) {
+          const bool is_new = exact_set.insert({some[i].key.low, some[i].key.high}).second;
+          l.first += is_new ? '0' : '1';
+          if (is_new) count_in(exact_counts, some[i]);
+        }
+        if (got.verdicts[i] == verdict::unknown) continue;
+        ASSERT_EQ(text_of({got.verdicts[i]}), std::string(1, l.first[at])) << name << ' ' << at;
+      }
+      alive = got.result.has_value();
+      if (!alive) {
+        // Nobody else claims before these were claimed again, so that the exact set knows their order.
+        const auto survivor = direct_->open("a", access::write)->open_ledger("count", "");
+        ASSERT_TRUE(claim_events(*survivor, spec_, {name, l.settled}, some).result);
+        break;
+      }
+      l.next += n;
+      if (dice.word() % 4 != 0) continue;
+      try {
+        job->settle(std::vector<checkpoint>{{name, l.next}});
+        l.settled = l.next;
+      } catch (const backend_error&) {
+        alive = false;
+      }
+    }
+  }
+  EXPECT_GT(deaths, 30);
+  EXPECT_EQ(counters_of(*direct_->open("a", access::read)->open_ledger("count", "")), exact_counts);
 }
 
 class LedgerWithAof : public Ledger {
