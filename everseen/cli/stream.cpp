@@ -111,6 +111,8 @@ struct stream_run {
     job_options options = options_of(given, seen);
     const auto book = ledger_of(given, seen, describe_job(options.events));
     const stream_sink to = open_sink(given, seen, *from.opened, out.descriptor());
+    must_be_our_worker(given, *book, from.name);
+    must_be_our_worker(given, *book, to.name);
     options.sink_name = to.name;
     options.seen_to = seen_to.get();
     options.late_to = late_to.get();

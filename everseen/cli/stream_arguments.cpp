@@ -27,6 +27,11 @@ void declare_ends(CLI::App& app, stream_arguments& given) {
   add_text(
       app, "--job", given.job,
       {"JOB", "the name under which the filter remembers how far this job is", std::string(default_job)});
+  add_text(app, "--worker", given.worker,
+           {"NAME",
+            "which of the workers of this job this is: files are known by it and by their path, as every "
+            "machine has its own",
+            "the machine's name"});
   add_switch(app, "--follow", given.follow, "wait at the end of a file for what is appended");
   add_switch(app, "-z,--zero", given.zero, "records end with a NUL byte instead of a newline");
 }

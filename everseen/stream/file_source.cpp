@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "everseen/core/error.hpp"
 #include "everseen/stream/block_reader.hpp"
@@ -10,8 +11,14 @@
 
 namespace everseen {
 
+file_source::file_source(const std::string& path, options how)
+    : input_(path), how_(std::move(how)), lane_(how_.worker) {
+  if (!lane_.empty()) lane_ += ':';
+  lane_ += input_.name();
+}
+
 void file_source::begin(const std::map<std::string, checkpoint, std::less<>>& reached) {
-  const auto found = reached.find(input_.name());
+  const auto found = reached.find(lane_);
   if (found != reached.end()) {
     input_.begin(found->second.position, found->second.note);
     position_ = found->second.position;
@@ -68,7 +75,7 @@ source::state file_source::cut(const block& text, source_batch& into) {
     carry_ = all;
     return state::nothing_yet;
   }
-  into.lane = input_.name();
+  into.lane = lane_;
   into.begins = begins_;
   into.memory = text.bytes;
   into.records.reserve(ends_.size());
@@ -110,6 +117,10 @@ source::state file_source::end(source_batch& into, std::chrono::milliseconds wai
 
 checkpoint file_source::reached(const source_batch& batch) {
   return {batch.lane, batch.next, input_.note_at(batch.next)};
+}
+
+void file_source::must_be_of(const checkpoint& known) const {
+  if (known.position > 0) input_.must_be(known.note);
 }
 
 std::optional<std::uint64_t> file_source::lag() const {

@@ -24,10 +24,12 @@ class file_source final : public source {
     char separator = '\n';
     bool follow = false;  ///< wait at the end for more, as a log gets it
     std::size_t block_bytes = std::size_t{1} << 20;
+    /// Who reads it: other machines have other files by the same name.
+    std::string worker{};
   };
 
   /// @param path  "-": standard input    @throws storage_error  it cannot be opened, or is a directory
-  file_source(const std::string& path, options how) : input_(path), how_(how) {}
+  file_source(const std::string& path, options how);
   explicit file_source(const std::string& path) : file_source(path, options{}) {}
 
   /// @throws parameter_error  it is not the file that the job has read, or shorter
@@ -37,10 +39,13 @@ class file_source final : public source {
   /// @throws storage_error    reading failed; a followed file was cut short or replaced
   [[nodiscard]] state next(source_batch& into, std::chrono::milliseconds wait) override;
   [[nodiscard]] checkpoint reached(const source_batch& batch) override;
+  void must_be_of(const checkpoint& known) const override;
   void finish() override {}
   /// By the bytes that are left, and the mean length of the records so far.
   [[nodiscard]] std::optional<std::uint64_t> lag() const override;
 
+  /// WORKER:PATH, or the path alone.
+  [[nodiscard]] const std::string& lane() const noexcept { return lane_; }
   [[nodiscard]] std::optional<std::uint64_t> total_bytes() const noexcept { return input_.bytes(); }
 
  private:
@@ -56,6 +61,7 @@ class file_source final : public source {
 
   resumable_input input_;
   options how_;
+  std::string lane_;
   std::string carry_;           // the beginning of a record whose end was not read yet
   std::uint64_t position_ = 0;  // of the first byte that was not handed out
   bool unended_ = false;        // what was settled ends within a line

@@ -204,8 +204,10 @@ bool job::look_up(const std::string& name) {
   if (of.looked_up) return true;
   try {
     const auto known = parts_.book.checkpoints();
-    if (const auto found = known.find(name); found != known.end())
+    if (const auto found = known.find(name); found != known.end()) {
+      parts_.from.must_be_of(found->second);
       of.settled = std::max(of.settled, found->second.position);
+    }
   } catch (const backend_error&) {
     if (options_.on_outage != job_options::outage::pass) throw;
     of.passed = true;

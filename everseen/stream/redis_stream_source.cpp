@@ -7,9 +7,8 @@
 #include <thread>
 #include <utility>
 
-#include <unistd.h>
-
 #include "everseen/core/error.hpp"
+#include "everseen/stream/machine_name.hpp"
 #include "everseen/stream/redis_stream_entries.hpp"
 #include "everseen/stream/redis_stream_group.hpp"
 
@@ -23,12 +22,6 @@ using std::chrono::milliseconds;
 constexpr std::string_view batch_entries = "1000";
 constexpr milliseconds idle_pause{5};
 constexpr milliseconds look_interval{500};
-
-std::string machine_name() {
-  char name[256] = {};
-  if (::gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return "worker";
-  return name;
-}
 
 redis_stream_url completed(redis_stream_url url) {
   if (url.group.empty())
@@ -80,9 +73,8 @@ class redis_stream_source::impl {
 
   tenure tenure_of(std::string_view name, std::uint64_t turn) const {
     const std::lock_guard lock(mutex_);
-    const bool ours = std::ranges::any_of(lanes_, [&](const auto& each) {
-      return each.second.as.lane == name && each.second.turn == turn;
-    });
+    const bool ours = std::ranges::any_of(
+        lanes_, [&](const auto& each) { return each.second.as.lane == name && each.second.turn == turn; });
     return ours ? tenure::ours : tenure::gone;
   }
 

@@ -59,6 +59,10 @@ class source {
   /// What is to be put down in the ledger once everything of the lane before `next` has had its effect.
   [[nodiscard]] virtual checkpoint reached(const source_batch& batch) = 0;
 
+  /// What the ledger has of a lane that begins, which another process may have put down meanwhile.
+  /// @throws parameter_error  that one has read another source by the same name
+  virtual void must_be_of(const checkpoint& /*known*/) const {}
+
   /// These are in the ledger now: a source that keeps its own account puts them down, at once or with later
   /// ones; finish() at the latest.
   virtual void settled(std::span<const checkpoint> /*put_down*/) {}
