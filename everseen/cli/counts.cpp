@@ -102,7 +102,7 @@ verb counts_verb() {
       "them once. Values that are times are shown as the beginning of their stretch, in UTC.",
       {{"Everything", "everseen counts clicks", scene},
        {"By site, of one country, for a spreadsheet",
-        "everseen counts clicks --by site --where country=de --format csv", scene}},
+        "everseen counts clicks --by site --where country=DE --format csv", scene}},
       declare};
 }
 

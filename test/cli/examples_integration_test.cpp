@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 
 #include "everseen/cli/manual.hpp"
 #include "everseen/cli/verbs.hpp"
@@ -14,7 +17,8 @@ class Examples : public test::Shell {
  protected:
   /// What is for Redis alone gets a server, without a key of the example before.
   std::string store_for(const verb& v) const {
-    if (v.name != "attach" && v.name != "link") return "";
+    constexpr std::array<std::string_view, 4> redis_alone = {"attach", "link", "stream", "counts"};
+    if (std::ranges::find(redis_alone, v.name) == redis_alone.end()) return "";
     server_.run({"FLUSHALL"});
     return "export EVERSEEN_STORE=" + server_.url() + "; ";
   }

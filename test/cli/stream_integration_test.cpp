@@ -83,12 +83,12 @@ TEST_F(Stream, PrintsWhatWouldBeCountedAndTouchesNothing) {
 }
 
 TEST_F(Stream, EndsAtARecordThatIsNoEventUnlessToldOtherwise) {
-  given("sed -i '3s/.*/no event/' clicks");
+  given("sed -i '3s/.*/{no event/' clicks");
   EXPECT_THAT(on_redis(count).err,
               AllOf(HasSubstr("2 events"), HasSubstr("is not JSON"), HasSubstr("clicks")));
   EXPECT_THAT(on_redis(std::string(count) + "--bad-events skip"), Says(HasSubstr("1 events: 1 fresh")));
   EXPECT_THAT(on_redis("everseen drop clicks; " + std::string(count) + "--bad-events bad; cat bad"),
-              AllOf(Field("out", &program_result::out, "no event\n"),
+              AllOf(Field("out", &program_result::out, "{no event\n"),
                     Says(HasSubstr("3 events: 3 fresh, 0 seen; 1 records were no events"))));
 }
 
@@ -163,7 +163,8 @@ TEST_F(Stream, WritesItsCountsAsJson) {
 TEST_F(Stream, ExampleOfClicksEndsWithDifferenceZeroThoughItsPartsAreKilled) {
   running_program example({"bash", EVERSEEN_SOURCE_DIR "/examples/clicks/run.sh", "300k"}, setup());
   for (const char* what : {"everseen stream is process ", "redis-server is process "}) {
-    ASSERT_TRUE(example.waits_to_say("everseen stream is process ")) << example.err();
+    wait_until([&] { return example.err().find("everseen stream is process ") != std::string::npos; },
+               "the job of the example has begun");
     std::this_thread::sleep_for(std::chrono::milliseconds(150));
     const std::string said = example.err();
     const std::size_t at = said.rfind(what) + std::string(what).size();

@@ -47,6 +47,10 @@ TEST_P(CrashMatrix, IsExactWhenTheServerIsKilled) {
   survives({{.kill_store_after = milliseconds(30)}, {.die_at = "put:4"}}, next_seed++);
 }
 
+TEST_P(CrashMatrix, IsExactWhenTheNetworkBreaks) {
+  survives({{.die_at = "put:2", .cut_after = 3000}, {.cut_after = 9000}, {.cut_after = 15000}}, next_seed++);
+}
+
 TEST_P(CrashMatrix, IsExactWhenTwoWorkWhereOneShould) {
   const auto& [from, to] = GetParam();
   if (to.name == "file") GTEST_SKIP() << "a file refuses the second";

@@ -21,7 +21,7 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 disaster random_disaster(std::mt19937_64& random) {
   const auto some_time = [&] { return milliseconds(random() % 120); };
   disaster d;
-  switch (random() % 4) {
+  switch (random() % 5) {
     case 0:
       d.die_at = fault_points()[random() % fault_points().size()] + ":" + std::to_string(1 + random() % 20);
       break;
@@ -30,6 +30,10 @@ disaster random_disaster(std::mt19937_64& random) {
       break;
     case 2:
       d.kill_store_after = some_time();
+      break;
+    case 3:
+      d.cut_after = random() % 30'000;
+      d.kill_after = some_time();
       break;
     default:
       d.kill_store_after = some_time();

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "test/support/cutting_proxy.hpp"
+
 namespace everseen::test {
 
 namespace {
@@ -24,14 +26,11 @@ program_setup quiet_setup(const std::string& die_at, std::string input) {
 }
 
 std::vector<std::string> command_of(const matrix_world& world, const matrix_source& from,
-                                    const matrix_sink& to) {
+                                    const matrix_sink& to, const std::string& store) {
   std::vector<std::string> words = {
-      world.program,  "stream", "--store",        world.store.url("?timeout=2s"),
-      "--filter",     "matrix", "--job",          world.job,
-      "--error-rate", "1e-12",  "--capacity",     "10k",
-      "--key-json",   "/id",    "--time-json",    "/time",
-      "--block",      "4096",   "--settle-every", "2ms",
-      "--on-outage",  "hold"};
+      world.program,  "stream", "--store",        store, "--filter",    "matrix", "--job",       world.job,
+      "--error-rate", "1e-12",  "--capacity",     "10k", "--key-json",  "/id",    "--time-json", "/time",
+      "--block",      "4096",   "--settle-every", "2ms", "--on-outage", "hold"};
   for (const std::string& word : from.words(world)) words.push_back(word);
   for (const std::string& word : to.words(world)) words.push_back(word);
   return words;
@@ -64,8 +63,13 @@ struct attempt {
   std::string out, err;
 };
 
-attempt run_attempt(const matrix_world& world, const std::vector<std::string>& command,
-                    const matrix_source& from, const disaster& d) {
+attempt run_attempt(const matrix_world& world, const matrix_source& from, const matrix_sink& to,
+                    const disaster& d) {
+  std::optional<cutting_proxy> network;
+  if (d.cut_after)
+    network.emplace(world.store.port()).cut_after(cutting_proxy::direction::to_client, *d.cut_after);
+  const std::vector<std::string> command =
+      command_of(world, from, to, network ? network->url("?timeout=2s") : world.store.url("?timeout=2s"));
   const std::string input = from.on_standard_input ? world.clicks.text() : std::string();
   running_program job(command, quiet_setup(d.die_at, input));
   std::optional<running_program> second;
@@ -205,15 +209,14 @@ matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from, con
                           const std::vector<disaster>& disasters, std::uint64_t seed) {
   matrix_world world{{}, on.program, on.store, make_clicks(seed, 1500), "job-" + std::to_string(seed)};
   from.prepare(world);
-  const std::vector<std::string> command = command_of(world, from, to);
   matrix_outcome outcome;
   std::string printed;
   for (const disaster& d : disasters) {
-    const attempt one = run_attempt(world, command, from, d);
+    const attempt one = run_attempt(world, from, to, d);
     outcome.deaths += one.exit_code == 128 + SIGKILL;
     printed += one.out + '\n';  // which ends a line that was cut
   }
-  const attempt last = run_attempt(world, command, from, {});
+  const attempt last = run_attempt(world, from, to, {});
   if (last.exit_code == 0)
     outcome.fault = to.fault(world, printed + last.out);
   else

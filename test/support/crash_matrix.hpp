@@ -77,7 +77,9 @@ struct disaster {
   std::string die_at{};                                         ///< a fault point and a number, as in put:2
   std::optional<std::chrono::milliseconds> kill_after{};        ///< kill -9 of the job
   std::optional<std::chrono::milliseconds> kill_store_after{};  ///< kill -9 of the server, which comes back
-  bool two_workers = false;                                     ///< a second job beside it, by mistake
+  std::optional<std::size_t>
+      cut_after{};           ///< the connection to the server breaks after so many bytes of answers
+  bool two_workers = false;  ///< a second job beside it, by mistake
 };
 
 /// What all runs use.
