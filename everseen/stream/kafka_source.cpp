@@ -141,7 +141,11 @@ source::state kafka_source::next(source_batch& into, std::chrono::milliseconds w
 }
 
 checkpoint kafka_source::reached(const source_batch& batch) {
-  return {batch.lane, batch.next};
+  return {batch.lane, batch.next, impl_->as_member().cluster()};
+}
+
+void kafka_source::must_be_of(const checkpoint& known) const {
+  impl_->as_member().must_be_of(known);
 }
 
 void kafka_source::settled(std::span<const checkpoint> put_down) {

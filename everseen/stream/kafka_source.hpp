@@ -16,7 +16,8 @@ namespace everseen {
 /// It begins at the later one of what the ledger has settled and of what the group has committed, and reads
 /// committed messages alone. Offsets are committed after their events are settled, never before. Where a
 /// partition has no such offset any more, because its topic was made anew or retention was faster than we,
-/// that is an error and never a silent jump; `gap=skip` allows the latter.
+/// that is an error and never a silent jump; `gap=skip` allows the latter. What the ledger knows of another
+/// cluster is an error, too. With start=latest, where a lane began is committed before it is read.
 ///
 /// Partitions change hands one by one (cooperative-sticky): a worker that loses one lets go of it when all
 /// that it claimed there is settled. `until=end` ends when every partition was read to its end.
@@ -35,6 +36,8 @@ class kafka_source : public source {
   void begin(const std::map<std::string, checkpoint, std::less<>>& reached) override;
   [[nodiscard]] state next(source_batch& into, std::chrono::milliseconds wait) override;
   [[nodiscard]] checkpoint reached(const source_batch& batch) override;
+  /// @throws parameter_error  it is of another cluster
+  void must_be_of(const checkpoint& known) const override;
   void settled(std::span<const checkpoint> put_down) override;
   [[nodiscard]] tenure tenure_of(std::string_view lane, std::uint64_t turn) const override;
   void keep_up() override;

@@ -40,6 +40,8 @@ class redis_stream_sink::impl {
         cursor_(key_beside(url_.stream, mark)),
         max_length_(url_.max_length ? std::to_string(*url_.max_length) : std::string()) {}
 
+  void wait_with(const std::shared_ptr<patience>& p) { session_.wait_with(p); }
+
   void begin() {
     const redis::reply kind = session_.ask({url_.stream, 0}, {"TYPE", url_.stream}, true);
     if (kind.text() != "stream" && kind.text() != "none")
@@ -99,6 +101,10 @@ void redis_stream_sink::begin(std::string_view /*note*/) {
 
 void redis_stream_sink::put(const judged_batch& batch) {
   impl_->put(batch);
+}
+
+void redis_stream_sink::wait_with(const std::shared_ptr<patience>& p) {
+  impl_->wait_with(p);
 }
 
 std::string redis_stream_sink::commit(std::span<const checkpoint> /*reached*/) {

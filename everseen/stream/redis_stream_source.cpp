@@ -82,6 +82,8 @@ class redis_stream_source::impl {
     for (const std::string& name : names()) group_.prolong(lanes_.at(name).as);
   }
 
+  void wait_with(const std::shared_ptr<patience>& p) { group_.wait_with(p); }
+
   void finish() {
     for (const std::string& name : names()) leave(name);
   }
@@ -265,6 +267,9 @@ source::tenure redis_stream_source::tenure_of(std::string_view lane, std::uint64
 }
 void redis_stream_source::keep_up() {
   impl_->keep_up();
+}
+void redis_stream_source::wait_with(const std::shared_ptr<patience>& p) {
+  impl_->wait_with(p);
 }
 void redis_stream_source::finish() {
   impl_->finish();

@@ -36,6 +36,7 @@ class redis_stream_source : public source {
   void settled(std::span<const checkpoint> put_down) override;
   [[nodiscard]] tenure tenure_of(std::string_view lane, std::uint64_t turn) const override;
   void keep_up() override;
+  void wait_with(const std::shared_ptr<patience>& p) override;
   void finish() override;
   [[nodiscard]] std::optional<std::uint64_t> lag() const override;
 

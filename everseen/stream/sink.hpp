@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +48,9 @@ class sink {
   /// Called before the batches put so far are called settled: makes their effect lasting.
   /// @return what begin() must know to go on from here
   [[nodiscard]] virtual std::string commit(std::span<const checkpoint> reached) = 0;
+
+  /// As source::wait_with.
+  virtual void wait_with(const std::shared_ptr<patience>& /*p*/) {}
 };
 
 }  // namespace everseen

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "everseen/store/ledger.hpp"
+#include "everseen/store/patience.hpp"
 
 namespace everseen {
 
@@ -26,9 +27,9 @@ struct source_record {
 struct source_batch {
   std::string lane{};  ///< a stream of ordered records: a partition of a topic, as `clicks/3`, or a file
   std::vector<source_record> records{};
-  std::uint64_t next = 0;              ///< where to go on after them: what is settled once they are
-  std::uint64_t turn = 0;              ///< grows each time this worker gets the lane, or gets it again
-  bool begins = false;                 ///< the first of its turn
+  std::uint64_t next = 0;                ///< where to go on after them: what is settled once they are
+  std::uint64_t turn = 0;                ///< grows each time this worker gets the lane, or gets it again
+  bool begins = false;                   ///< the first of its turn
   std::shared_ptr<const void> memory{};  ///< keeps the bytes
 };
 
@@ -80,6 +81,10 @@ class source {
 
   /// This batch will be neither claimed nor settled: nobody is to wait for it.
   virtual void abandoned(const source_batch& /*batch*/) {}
+
+  /// Lets `p` decide how long a server that is away is waited for, as stored_filter::wait_with; sources that
+  /// have no such server, or whose limit is their own, do nothing.    @pre no call is under way
+  virtual void wait_with(const std::shared_ptr<patience>& /*p*/) {}
 
   /// Puts down all that is settled, and leaves. Nothing is read after that.
   virtual void finish() = 0;
