@@ -1,6 +1,7 @@
 // Kafka as a source, against librdkafka's mock cluster over real sockets.
 
 #include <array>
+#include <fstream>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -9,6 +10,7 @@
 #include "everseen/core/error.hpp"
 
 #include "test/stream/kafka_reading.hpp"
+#include "test/support/scratch_directory.hpp"
 
 namespace everseen::test {
 namespace {
@@ -17,6 +19,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Pair;
 
 using request = kafka_cluster::request;
@@ -213,7 +216,26 @@ TEST_F(KafkaSource, PropertiesGoToLibrdkafkaWhichKnowsThem) {
   EXPECT_EQ(told("fetch.max.bytes=1000000"), "nothing");
   EXPECT_THAT(told("no.such.property=1"), HasSubstr("'no.such.property'"));
   EXPECT_THAT(told("sasl.mechanism=PLAIN&fetch.max.bytes=hush"),
-              AllOf(HasSubstr("fetch.max.bytes"), ::testing::Not(HasSubstr("hush"))));
+              AllOf(HasSubstr("fetch.max.bytes"), Not(HasSubstr("hush"))));
+}
+
+TEST_F(KafkaSource, PropertiesMayStandInAFileThatOthersCannotRead) {
+  const scratch_directory folder;
+  const std::string path = (folder.path() / "kafka.conf").string();
+  const auto told = [&](const std::string& text) -> std::string {
+    std::ofstream(path) << text;
+    try {
+      kafka_source(parse_kafka_url("kafka://h/clicks?config=" + path), "job");
+      return "nothing";
+    } catch (const parameter_error& e) {
+      return e.what();
+    }
+  };
+  EXPECT_EQ(told("# ours\n\n socket.timeout.ms = 5000 \r\nclient.id=counter"), "nothing");
+  EXPECT_THAT(told("fetch.max.bytes=hush"), AllOf(HasSubstr("fetch.max.bytes"), Not(HasSubstr("hush"))));
+  EXPECT_THAT(told("client.id=a\nnonsense"), HasSubstr("line 2"));
+  EXPECT_THAT(told("enable.auto.commit=true"), HasSubstr("when their events are settled"));
+  EXPECT_THROW(kafka_source(parse_kafka_url("kafka://h/clicks?config=/no/such/file"), "job"), storage_error);
 }
 
 TEST_F(KafkaSource, OutageOfAllBrokersIsRiddenOut) {
