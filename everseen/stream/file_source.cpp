@@ -35,6 +35,7 @@ source::state file_source::next(source_batch& into, std::chrono::milliseconds wa
   }
   const block text = read_block();
   if (text.size == carry_.size()) return end(into, wait);
+  quiet_since_.reset();
   return cut(text, into);
 }
 
@@ -99,7 +100,7 @@ source::state file_source::cut(const block& text, source_batch& into) {
 
 source::state file_source::end(source_batch& into, std::chrono::milliseconds wait) {
   if (how_.follow) {
-    input_.must_go_on();
+    must_go_on();
     std::this_thread::sleep_for(wait);  // a file at its end is always readable
     return state::nothing_yet;
   }
@@ -113,6 +114,24 @@ source::state file_source::end(source_batch& into, std::chrono::milliseconds wai
   into.next = --position_;  // the separator is not in the file
   handed_out_to_ = position_;
   return got;
+}
+
+/// Who rotates logs gives the file another name first; its writer hears of it later.
+void file_source::must_go_on() {
+  const auto now = std::chrono::steady_clock::now();
+  if (input_.has_its_name()) {
+    quiet_since_.reset();
+  } else if (now - quiet_since_.value_or(now) >= how_.rotated_for && quiet_since_) {
+    throw storage_error(
+        "another file has the name " + input_.name() + " now; all lines of the old one are settled" +
+            (carry_.empty()
+                 ? std::string()
+                 : ", but not the last, which has no end (" + std::to_string(carry_.size()) + " bytes)") +
+            "; begin another --job, or another --worker, for the new one",
+        0, input_.name());
+  } else if (!quiet_since_) {
+    quiet_since_ = now;
+  }
 }
 
 checkpoint file_source::reached(const source_batch& batch) {

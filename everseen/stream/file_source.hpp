@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ class file_source final : public source {
     char separator = '\n';
     bool follow = false;  ///< wait at the end for more, as a log gets it
     std::size_t block_bytes = std::size_t{1} << 20;
+    /// For how long nothing is to come of a followed file whose name another one has got, until it is over.
+    std::chrono::milliseconds rotated_for{5'000};
     /// Who reads it: other machines have other files by the same name.
     std::string worker{};
   };
@@ -36,7 +39,8 @@ class file_source final : public source {
   void begin(const std::map<std::string, checkpoint, std::less<>>& reached) override;
   /// @throws parameter_error  standard input is not what it was the last time; or the last line had no end
   ///                          when it was taken, and has grown since
-  /// @throws storage_error    reading failed; a followed file was cut short or replaced
+  /// @throws storage_error    reading failed; a followed file was cut short; or another one has its
+  ///                          name, and nothing more has come of this one
   [[nodiscard]] state next(source_batch& into, std::chrono::milliseconds wait) override;
   [[nodiscard]] checkpoint reached(const source_batch& batch) override;
   void must_be_of(const checkpoint& known) const override;
@@ -58,6 +62,7 @@ class file_source final : public source {
   void end_the_last_one(const block& text);
   [[nodiscard]] state cut(const block& text, source_batch& into);
   [[nodiscard]] state end(source_batch& into, std::chrono::milliseconds wait);
+  void must_go_on();
 
   resumable_input input_;
   options how_;
@@ -67,6 +72,7 @@ class file_source final : public source {
   bool unended_ = false;        // what was settled ends within a line
   bool begins_ = true;
   bool ended_ = false;
+  std::optional<std::chrono::steady_clock::time_point> quiet_since_;  // with its name gone
   std::vector<std::uint32_t> ends_;
 
   // for lag(), which another thread asks

@@ -81,19 +81,25 @@ bool resumable_input::readable_within(std::chrono::milliseconds wait) const noex
   return ::poll(&readable, 1, static_cast<int>(wait.count())) != 0;
 }
 
-void resumable_input::must_go_on() const {
-  if (!file_) return;
-  if (bytes().value_or(0) < read_to_)
-    throw storage_error(name_ + " was cut short while it was followed; begin another job for what comes", 0,
+bool resumable_input::has_its_name() const {
+  if (!file_) return true;
+  if (bytes().value_or(0) < read_to_ || !begins_as_before())
+    throw storage_error(name_ + " was cut short while it was followed; begin another --job for what comes", 0,
                         name_);
   struct stat opened {};
   struct stat named {};
   ::fstat(number_, &opened);
-  if (::stat(name_.c_str(), &named) == 0 && named.st_ino != opened.st_ino)
-    throw storage_error("another file has the name " + name_ +
-                            " now; all of the old one is settled, so begin "
-                            "another job for the new one",
-                        0, name_);
+  return ::stat(name_.c_str(), &named) != 0 ||
+         (named.st_ino == opened.st_ino && named.st_dev == opened.st_dev);
+}
+
+/// A file may have been emptied, and have grown again beyond what was read.
+bool resumable_input::begins_as_before() const {
+  std::array<char, max_fingerprinted> now;
+  const std::scoped_lock alone(lock_);
+  const ssize_t got = ::pread(number_, now.data(), beginning_.size(), 0);
+  return got == static_cast<ssize_t>(beginning_.size()) &&
+         std::string_view(now.data(), beginning_.size()) == beginning_;
 }
 
 void resumable_input::must_be(std::string_view note) const {

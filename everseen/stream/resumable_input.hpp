@@ -40,8 +40,10 @@ class resumable_input {
   /// Whether read() will not wait. At its end a file is always readable.
   [[nodiscard]] bool readable_within(std::chrono::milliseconds wait) const noexcept;
 
-  /// @throws storage_error  the file was cut short, or another one has its name now: following it has an end
-  void must_go_on() const;
+  /// Whether the name still leads to this file: where another has it, as after a rotation of logs, whoever
+  /// writes may go on with this one for a while.
+  /// @throws storage_error  it was cut short: following it has an end
+  [[nodiscard]] bool has_its_name() const;
 
   /// @param note  that another process gave of what should be the same input
   /// @throws parameter_error  it begins otherwise, as far as was read
@@ -60,6 +62,7 @@ class resumable_input {
  private:
   void remember(std::string_view bytes);
   void compare() const;
+  [[nodiscard]] bool begins_as_before() const;
   [[nodiscard]] std::string settled_text() const;
 
   std::string name_;
