@@ -1,5 +1,6 @@
 #include "everseen/stream/file_source.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
