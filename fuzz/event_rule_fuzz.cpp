@@ -1,0 +1,79 @@
+// Any bytes as an event, JSON or delimited. What stands behind a record must not matter; a key of one field
+// must be the one that record_rule finds; and the name of every counter must be read back to the values it
+// was made of.
+
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/stream/block_reader.hpp"
+#include "everseen/stream/event_rule.hpp"
+#include "everseen/stream/record_rule.hpp"
+
+namespace {
+
+using everseen::event_shape;
+using everseen::field_rule;
+
+void require(bool truth) {
+  if (!truth) std::abort();
+}
+
+field_rule json(std::string pointer) {
+  return {field_rule::kind::json, 0, '\t', std::move(pointer)};
+}
+field_rule field(unsigned number) {
+  return {field_rule::kind::delimited, number, ',', {}};
+}
+
+/// A record alone in its heap block, with the promised room behind it.
+std::vector<char> padded(std::string_view record, std::string_view behind) {
+  std::vector<char> bytes(record.begin(), record.end());
+  for (std::size_t i = 0; i < everseen::block_reader::padding; ++i)
+    bytes.push_back(behind[i % behind.size()]);
+  return bytes;
+}
+
+/// The key and all counters; nothing where the record is no event.
+std::optional<std::vector<std::string>> read(const event_shape& shape, std::string_view record,
+                                             std::string_view behind) {
+  const std::vector<char> bytes = padded(record, behind);
+  everseen::event_rule rule(shape);
+  const auto event = rule.read({bytes.data(), record.size()});
+  if (!event) return std::nullopt;
+  std::vector<std::string> parts = {std::string(event->key)};
+  for (std::size_t set = 0; set < shape.counts.size(); ++set) {
+    parts.emplace_back(rule.counter(set));
+    const auto values = everseen::parse_counter(parts.back());
+    require(values && values->set == set && values->values.size() == shape.counts[set].size());
+  }
+  return parts;
+}
+
+void check(const event_shape& shape, std::string_view record) {
+  require(read(shape, record, "\n{\"id\":\"next\"}") == read(shape, record, "\"]},"));
+}
+
+void check_key(const field_rule& key, std::string_view record) {
+  const std::vector<char> bytes = padded(record, "\n{\"id\":1}");
+  everseen::record_rule alone(key, std::nullopt);
+  const auto expected = alone.read({bytes.data(), record.size()});
+  const auto found = read({{key}, {}, {}}, record, "\n{\"id\":1}");
+  require(expected.has_value() == found.has_value());
+  if (expected) require(found->front() == expected->key);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view record(reinterpret_cast<const char*>(data), size);
+  check({{json("/id"), json("/user/id")}, {}, {{{"tag", json("/tags/1")}}, {}}}, record);
+  check({{json("/id")}, json("/time"), {{{"t", json("/time"), std::chrono::minutes(10)}}}}, record);
+  check({{field(2), field(1)}, field(3), {{{"x", field(1)}, {"y", field(4)}}}}, record);
+  for (const char* pointer : {"/id", "/user/id", "/tags/1"}) check_key(json(pointer), record);
+  check_key(field(3), record);
+  return 0;
+}
