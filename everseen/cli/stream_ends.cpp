@@ -65,6 +65,15 @@ stream_source open_redis_stream(const stream_arguments& given) {
   return {std::make_unique<redis_stream_source>(url, server_of(url, given)), std::nullopt, {}};
 }
 
+/// What tells this job from that of any other filter, also of one that had its name before: seeds are random.
+std::string mark_of(const stream_arguments& given, const filter& seen) {
+  const std::string job = job_of(given);
+  return fmt::format("{}:{}:{:016x}", seen.name(), job,
+                     hasher(hash_kind::siphash, seen.get_spec().seed)(job).low);
+}
+
+}  // namespace
+
 stream_source open_source(const stream_arguments& given) {
   if (is_kafka_url(*given.from)) return open_kafka_source(given);
   if (is_redis_stream_url(*given.from)) return open_redis_stream(given);
@@ -78,15 +87,6 @@ stream_source open_source(const stream_arguments& given) {
   std::string lane = file->lane();
   return {std::move(file), bytes, std::move(lane)};
 }
-
-/// What tells this job from that of any other filter, also of one that had its name before: seeds are random.
-std::string mark_of(const stream_arguments& given, const filter& seen) {
-  const std::string job = job_of(given);
-  return fmt::format("{}:{}:{:016x}", seen.name(), job,
-                     hasher(hash_kind::siphash, seen.get_spec().seed)(job).low);
-}
-
-}  // namespace
 
 stream_sink open_sink(const stream_arguments& given, const filter& seen, source& from, int descriptor) {
   if (counts_only(given) || given.dry_run) return {};

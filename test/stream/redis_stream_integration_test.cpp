@@ -194,11 +194,13 @@ TEST_F(RedisStream, WorkerThatWaitsForRoomKeepsItsLane) {
 
 TEST_F(RedisStream, ConsumerThatAskedAMomentAgoIsNobodysHeir) {
   add(10);
-  const auto ours = reading("ours&claim_after=2s");
+  redis_stream_source ours(parse_redis_stream_url("redis-stream:clicks?group=g&claim_after=2s&consumer=ours"),
+                           redis::parse_redis_url(server.url()));
+  ours.begin(nothing_reached);
   server.run({"XREADGROUP", "GROUP", "g", "stranger", "COUNT", "5", "STREAMS", "clicks", ">"});
   source_batch batch;
-  EXPECT_EQ(take(*ours, 5).size(), 5U);
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(ours->next(batch, 100ms), source::state::nothing_yet);
+  EXPECT_EQ(take(ours, 5).size(), 5U);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(ours.next(batch, 100ms), source::state::nothing_yet);
 }
 
 TEST_F(RedisStream, ConsumersOfOneWorkerTakeTurns) {
