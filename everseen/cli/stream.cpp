@@ -97,6 +97,24 @@ job_options options_of(const stream_arguments& given, const filter& seen) {
   return options;
 }
 
+/// Source and sink under a watch, for as long as this lives: whoever holds events back while the store is
+/// away waits for their servers, too, which may be the same.
+class watched_ends {
+ public:
+  watched_ends(const job_parts& watched, const std::shared_ptr<patience>& by) : watched_(watched) { set(by); }
+  ~watched_ends() { set(nullptr); }
+  watched_ends(const watched_ends&) = delete;
+  watched_ends& operator=(const watched_ends&) = delete;
+
+ private:
+  void set(const std::shared_ptr<patience>& by) {
+    watched_.from.wait_with(by);
+    if (watched_.to != nullptr) watched_.to->wait_with(by);
+  }
+
+  job_parts watched_;
+};
+
 /// What a run is made of, in the order in which it is opened: what is wrong is found before anything is made.
 struct stream_run {
   const stream_arguments& given;
@@ -110,7 +128,9 @@ struct stream_run {
     filter seen = filter_of(given, *place);
     job_options options = options_of(given, seen);
     const auto book = ledger_of(given, seen, describe_job(options.events));
-    const stream_sink to = open_sink(given, *from.opened, out.descriptor());
+    const stream_sink to = open_sink(given, seen, *from.opened, out.descriptor());
+    must_be_our_worker(given, *book, from.name);
+    must_be_our_worker(given, *book, to.name);
     options.sink_name = to.name;
     options.seen_to = seen_to.get();
     options.late_to = late_to.get();
@@ -134,10 +154,12 @@ struct stream_run {
       if (is_signalled()) work.stop();
       return is_signalled();
     };
-    const watched_store watched(parts.seen.stored(),
-                                std::make_shared<outage_watch>(
-                                    given.on_outage.value_or(outage_watch::policy::fail),
-                                    [&](const std::string& text) { progress.say(text); }, ends));
+    const auto how = given.on_outage.value_or(outage_watch::policy::fail);
+    const auto watching = std::make_shared<outage_watch>(
+        how, [&](const std::string& text) { progress.say(text); }, ends);
+    const watched_store watched(parts.seen.stored(), watching);
+    std::optional<watched_ends> held;
+    if (how == outage_watch::policy::hold) held.emplace(parts, watching);
     const auto begin = std::chrono::steady_clock::now();
     const auto tell = [&] {
       if (stats) stats->write(job_stats(work.result(), std::chrono::steady_clock::now() - begin));

@@ -27,6 +27,11 @@ void declare_ends(CLI::App& app, stream_arguments& given) {
   add_text(
       app, "--job", given.job,
       {"JOB", "the name under which the filter remembers how far this job is", std::string(default_job)});
+  add_text(app, "--worker", given.worker,
+           {"NAME",
+            "which of the workers of this job this is: files are known by it and by their path, as every "
+            "machine has its own",
+            "the machine's name"});
   add_switch(app, "--follow", given.follow, "wait at the end of a file for what is appended");
   add_switch(app, "-z,--zero", given.zero, "records end with a NUL byte instead of a newline");
 }
@@ -142,9 +147,10 @@ void must_make_sense(const stream_arguments& given) {
   if (given.dry_run && !counts_only(given))
     throw parameter_error("--dry-run puts nothing out; leave out --to");
   if (given.slices && !given.window) throw parameter_error("--slices divides a window; give --window, too");
-  if (counts_only(given) && given.on_outage == outage_watch::policy::pass)
+  if (!given.counts.empty() && given.on_outage == outage_watch::policy::pass)
     throw parameter_error(
-        "counters are in the store, so nothing can be counted while it is away; use --on-outage hold");
+        "counters are in the store, so what is passed by while it is away would be in none; use --on-outage "
+        "hold, or leave out --count");
   if (given.max_ahead && !given.time_json && !given.time_field)
     throw parameter_error("--max-ahead is about times in the events; give --time-json or --time-field, too");
 }

@@ -23,6 +23,7 @@ struct stream_arguments : filter_wishes {
   std::optional<std::string> from;
   std::optional<std::string> to;  // default: counts
   std::optional<std::string> job;
+  std::optional<std::string> worker;  // default: the machine's name
   store_choice store;
   std::optional<std::string> filter_name;
 

@@ -1,12 +1,16 @@
 #include "everseen/cli/stream_ends.hpp"
 
+#include <fmt/format.h>
+
 #include "everseen/cli/stores.hpp"
+#include "everseen/core/digest.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/redis/redis_url.hpp"
 #include "everseen/stream/file_sink.hpp"
 #include "everseen/stream/file_source.hpp"
 #include "everseen/stream/kafka_sink.hpp"
 #include "everseen/stream/kafka_source.hpp"
+#include "everseen/stream/machine_name.hpp"
 #include "everseen/stream/redis_stream_sink.hpp"
 #include "everseen/stream/redis_stream_source.hpp"
 
@@ -16,6 +20,10 @@ namespace {
 
 std::string job_of(const stream_arguments& given) {
   return given.job.value_or(std::string(default_job));
+}
+
+std::string worker_of(const stream_arguments& given) {
+  return given.worker.value_or(machine_name());
 }
 
 void must_be_a_file(const stream_arguments& given) {
@@ -40,9 +48,11 @@ stream_source open_kafka_source(const stream_arguments& given) {
     url.group = "everseen-dry-run-" + job_of(given);
     url.until_end = true;
   }
-  auto opened = std::make_unique<kafka_source>(url, job_of(given));
+  // Members of one group share the partitions: so each filter and each job has one of its own.
+  auto opened = std::make_unique<kafka_source>(
+      url, "everseen-" + given.filter_name.value_or(std::string()) + '-' + job_of(given));
   if (given.dry_run) opened->commit_nothing();
-  return {std::move(opened), std::nullopt};
+  return {std::move(opened), std::nullopt, {}};
 }
 
 stream_source open_redis_stream(const stream_arguments& given) {
@@ -50,8 +60,16 @@ stream_source open_redis_stream(const stream_arguments& given) {
   if (given.dry_run)
     throw parameter_error(
         "--dry-run touches nothing, and reading a stream as a group changes it; read a file of its events");
-  const redis_stream_url url = parse_redis_stream_url(*given.from);
-  return {std::make_unique<redis_stream_source>(url, server_of(url, given)), std::nullopt};
+  redis_stream_url url = parse_redis_stream_url(*given.from);
+  if (url.consumer.empty()) url.consumer = worker_of(given);
+  return {std::make_unique<redis_stream_source>(url, server_of(url, given)), std::nullopt, {}};
+}
+
+/// What tells this job from that of any other filter, also of one that had its name before: seeds are random.
+std::string mark_of(const stream_arguments& given, const filter& seen) {
+  const std::string job = job_of(given);
+  return fmt::format("{}:{}:{:016x}", seen.name(), job,
+                     hasher(hash_kind::siphash, seen.get_spec().seed)(job).low);
 }
 
 }  // namespace
@@ -63,12 +81,14 @@ stream_source open_source(const stream_arguments& given) {
   how.separator = given.zero ? '\0' : '\n';
   how.follow = given.follow;
   if (given.block_bytes) how.block_bytes = *given.block_bytes;
+  how.worker = worker_of(given);
   auto file = std::make_unique<file_source>(*given.from, how);
   const auto bytes = given.follow ? std::nullopt : file->total_bytes();
-  return {std::move(file), bytes};
+  std::string lane = file->lane();
+  return {std::move(file), bytes, std::move(lane)};
 }
 
-stream_sink open_sink(const stream_arguments& given, source& from, int descriptor) {
+stream_sink open_sink(const stream_arguments& given, const filter& seen, source& from, int descriptor) {
   if (counts_only(given) || given.dry_run) return {};
   if (*given.to == "-") return {std::make_unique<output_sink>(descriptor, "standard output"), {}};
   if (is_kafka_url(*given.to)) {
@@ -77,11 +97,27 @@ stream_sink open_sink(const stream_arguments& given, source& from, int descripto
   }
   if (is_redis_stream_url(*given.to)) {
     const redis_stream_url url = parse_redis_stream_url(*given.to);
-    return {std::make_unique<redis_stream_sink>(url, server_of(url, given), job_of(given)), {}};
+    return {std::make_unique<redis_stream_sink>(url, server_of(url, given), mark_of(given, seen)), {}};
   }
   auto file = std::make_unique<file_sink>(*given.to);
-  std::string name = "> " + file->path();
+  std::string name = "> " + worker_of(given) + ':' + file->path();
   return {std::move(file), std::move(name)};
+}
+
+void must_be_our_worker(const stream_arguments& given, const ledger& book, const std::string& name) {
+  if (given.worker || name.empty()) return;
+  const auto known = book.checkpoints();
+  if (known.contains(name)) return;
+  const std::size_t colon = name.find(':');
+  const std::size_t first = name.starts_with("> ") ? 2 : 0;
+  for (const auto& [other, at] : known)
+    if (other.starts_with(name.substr(0, first)) && other.ends_with(name.substr(colon)))
+      throw parameter_error(
+          fmt::format("this job knows {} of the worker '{}', and this is '{}'; give --worker with the first "
+                      "name if this is the "
+                      "same file, or with another one if it is not",
+                      name.substr(colon + 1), other.substr(first, other.size() - name.size() + colon - first),
+                      name.substr(first, colon - first)));
 }
 
 }  // namespace everseen::cli

@@ -1,5 +1,7 @@
 #include "everseen/store/embedded_ledger.hpp"
 
+#include <vector>
+
 #include "everseen/store/claims.hpp"
 #include "everseen/store/embedded_filter.hpp"
 
@@ -18,8 +20,14 @@ batch_result embedded_ledger::claim(const origin& from, std::span<const claim_ba
 void embedded_ledger::settle(std::span<const checkpoint> reached) {
   if (reached.empty()) return;
   const std::scoped_lock in_order(job_->lock);
-  job_->note_checkpoints(reached);
-  for (const checkpoint& c : reached) job_->reached.insert_or_assign(c.source, c);
+  std::vector<checkpoint> ahead;
+  for (const checkpoint& c : reached) {
+    const auto before = job_->reached.find(c.source);
+    if (before == job_->reached.end() || before->second.position <= c.position) ahead.push_back(c);
+  }
+  if (ahead.empty()) return;
+  job_->note_checkpoints(ahead);
+  for (const checkpoint& c : ahead) job_->reached.insert_or_assign(c.source, c);
 }
 
 std::map<std::string, checkpoint, std::less<>> embedded_ledger::checkpoints() const {

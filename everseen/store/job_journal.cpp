@@ -162,6 +162,29 @@ std::string encode_marks(std::span<const checkpoint> marks) {
   return body;
 }
 
+namespace {
+
+bool is_known(char kind) noexcept {
+  return kind == step_kind || kind == lane_kind || kind == marks_kind;
+}
+
+/// The body of the record in front; nothing where it is cut off or its checksum is wrong.
+std::optional<std::size_t> body_of(std::string_view left) {
+  if (left.size() < record_bytes) return {};
+  const std::size_t body = load_le<std::uint32_t>(left.data() + 1);
+  return is_whole(left, record_bytes + body) ? std::optional(body) : std::nullopt;
+}
+
+/// What was cut off is the end of what was written: a whole record behind it says that it was not.
+void must_be_the_end(std::string_view left) {
+  for (std::size_t at = 1; at < left.size(); ++at)
+    if (is_known(left[at]) && body_of(left.substr(at)))
+      damaged(
+          "has a damaged record, and sound ones behind it; go on from a backup of the filter, or drop it");
+}
+
+}  // namespace
+
 content decode(std::string_view bytes, std::uint32_t partitions) {
   if (bytes.size() < head_bytes || !bytes.starts_with(magic)) damaged("does not begin as one");
   const auto found = load_le<std::uint32_t>(bytes.data() + magic.size());
@@ -175,17 +198,16 @@ content decode(std::string_view bytes, std::uint32_t partitions) {
   c.bytes = head_bytes + description + checksum_bytes;
   for (;;) {
     const std::string_view left = bytes.substr(c.bytes);
-    if (left.size() < record_bytes) return c;
-    const std::size_t body = load_le<std::uint32_t>(left.data() + 1);
-    if (!is_whole(left, record_bytes + body)) return c;
-    const reader content(left.substr(record_bytes, body));
+    const auto body = body_of(left);
+    if (!body) return must_be_the_end(left), c;
+    const reader content(left.substr(record_bytes, *body));
     if (left[0] == step_kind || left[0] == lane_kind)
       take_step_record(c, content, partitions, left[0] == step_kind);
     else if (left[0] == marks_kind)
       take_marks(c, content);
     else
       damaged("has a record of a kind that is not known here");
-    c.bytes += record_bytes + body + checksum_bytes;
+    c.bytes += record_bytes + *body + checksum_bytes;
   }
 }
 

@@ -38,8 +38,8 @@ struct content {
   std::size_t bytes = 0;  ///< up to where it is whole: what follows was cut off
 };
 /// @param partitions  of the filter
-/// @throws format_error  it is of another version, or its head is damaged, or a record that is whole makes no
-/// sense
+/// @throws format_error  it is of another version, or its head is damaged, or a record with whole ones
+/// behind it; or a whole one makes no sense
 [[nodiscard]] content decode(std::string_view bytes, std::uint32_t partitions);
 
 }  // namespace everseen::job_journal

@@ -74,11 +74,12 @@ class ledger {
   /// any later ones of the source. A full filter stops in front of the first event without room.
   virtual batch_result claim(const origin& from, std::span<const claim_batch> batches) = 0;
 
-  /// Puts all checkpoints down in one step; those of other sources stay.
+  /// Puts all checkpoints down in one step; those of other sources stay, and so does one that is further: who
+  /// is late, as another has got his source meanwhile, leads nobody back.
   /// @throws storage_error, backend_error  nothing, or all, is put down; calling again is safe
   virtual void settle(std::span<const checkpoint> reached) = 0;
 
-  /// By source, what settle() was told last.    @throws storage_error, backend_error, format_error
+  /// By source, the furthest that settle() was told.    @throws storage_error, backend_error, format_error
   [[nodiscard]] virtual std::map<std::string, checkpoint, std::less<>> checkpoints() const = 0;
 
   /// What the job is, in words that the caller chose when he opened it first.

@@ -17,11 +17,12 @@ class bounded_queue {
  public:
   explicit bounded_queue(std::size_t most) : most_(most) {}
 
-  /// Waits for room.    @return false  the queue is closed, and the thing was not taken
-  bool push(T thing) {
+  /// Waits for room.
+  /// @return false  there was none in time, or the queue is closed; `thing` is as it was
+  bool push(T& thing, std::chrono::milliseconds wait) {
     std::unique_lock lock(lock_);
-    changed_.wait(lock, [&] { return closed_ || things_.size() < most_; });
-    if (closed_) return false;
+    changed_.wait_for(lock, wait, [&] { return closed_ || things_.size() < most_; });
+    if (closed_ || things_.size() >= most_) return false;
     things_.push_back(std::move(thing));
     changed_.notify_all();
     return true;

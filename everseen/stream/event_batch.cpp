@@ -20,6 +20,18 @@ std::uint64_t event_batch::drop_before(std::uint64_t position) {
   return static_cast<std::uint64_t>(count);
 }
 
+void event_batch::end_before(std::size_t event) {
+  if (event >= positions.size()) return;
+  from.next = positions[event];
+  of_event.resize(of_event.size() / positions.size() * event);
+  positions.resize(event);
+  digests.resize(event);
+  if (!times.empty()) times.resize(event);
+  from.records.resize(event);
+  std::erase_if(bad, [&](const bad_event& each) { return each.position >= from.next; });
+  stops_at.reset();
+}
+
 event_reader::event_reader(event_shape shape, const filter& seen, options how)
     : rule_(std::move(shape)), seen_(seen), how_(std::move(how)) {
   if (seen_.get_spec().window && !rule_.shape().time && !how_.clock)

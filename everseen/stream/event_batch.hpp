@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -38,6 +39,8 @@ struct event_batch {
   /// Forgets the events before a position.
   /// @return how many that were
   std::uint64_t drop_before(std::uint64_t position);
+  /// Ends in front of an event: it, and all behind it, are left to another attempt.
+  void end_before(std::size_t event);
 };
 
 /// What is done with records that are no events.

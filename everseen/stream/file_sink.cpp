@@ -1,5 +1,6 @@
 #include "everseen/stream/file_sink.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include "everseen/core/error.hpp"
 #include "everseen/store/disk.hpp"
 #include "everseen/stream/fault_point.hpp"
+#include "everseen/stream/fingerprint.hpp"
 
 namespace everseen {
 
@@ -34,7 +36,7 @@ void write_all(int to, const std::string& name, std::string_view text) {
 }  // namespace
 
 file_sink::file_sink(const std::string& path)
-    : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) {
+    : path_(path), file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
   if (!file_) throw disk_error("write", path, errno);
   struct stat about {};
   if (::fstat(file_.get(), &about) != 0 || !S_ISREG(about.st_mode))
@@ -44,23 +46,38 @@ file_sink::file_sink(const std::string& path)
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
     throw storage_error("another job writes to " + path_ + "; give each its own file", errno, path_);
   length_ = static_cast<std::uint64_t>(about.st_size);
+  const auto directory = std::filesystem::path(path_).parent_path();
+  check_disk(disk::real().sync_directory(directory), "sync", directory);
 }
 
 void file_sink::begin(std::string_view note) {
-  if (!note.empty()) {
-    std::uint64_t settled = 0;
-    const auto [end, bad] = std::from_chars(note.data(), note.data() + note.size(), settled);
-    if (bad != std::errc{} || end != note.data() + note.size())
+  if (note.empty()) {
+    read_tail();
+  } else {
+    const std::uint64_t found = length_;
+    const std::size_t blank = note.find(' ');
+    const auto [end, bad] = std::from_chars(note.data(), note.data() + std::min(blank, note.size()), length_);
+    if (bad != std::errc{} || blank == std::string_view::npos || end != note.data() + blank)
       throw format_error("the checkpoint of " + path_ + " is damaged; give the job another file to write to");
-    if (length_ < settled)
-      throw parameter_error(path_ + " has " + std::to_string(length_) + " bytes, and this job has written " +
-                            std::to_string(settled) +
+    if (found < length_)
+      throw parameter_error(path_ + " has " + std::to_string(found) + " bytes, and this job has written " +
+                            std::to_string(length_) +
                             "; put it back, or give the job another file to write to");
-    length_ = settled;
+    read_tail();
+    if (fingerprint(tail_) != note.substr(blank + 1))
+      throw parameter_error(path_ + " is not the file that this job has written " + std::to_string(length_) +
+                            " bytes of; put it back, or give each worker its own --worker, or another file");
     if (::ftruncate(file_.get(), static_cast<off_t>(length_)) != 0) throw disk_error("cut", path_, errno);
   }
   if (::lseek(file_.get(), static_cast<off_t>(length_), SEEK_SET) < 0)
     throw disk_error("write", path_, errno);
+}
+
+void file_sink::read_tail() {
+  tail_.resize(std::min<std::uint64_t>(length_, max_fingerprinted));
+  const auto from = static_cast<off_t>(length_ - tail_.size());
+  const ssize_t got = ::pread(file_.get(), tail_.data(), tail_.size(), from);
+  if (got != static_cast<ssize_t>(tail_.size())) throw disk_error("read", path_, errno);
 }
 
 void file_sink::put(const judged_batch& batch) {
@@ -68,11 +85,13 @@ void file_sink::put(const judged_batch& batch) {
   if (text_.empty()) return;
   write_all(file_.get(), path_, text_);
   length_ += text_.size();
+  tail_ += std::string_view(text_).substr(text_.size() - std::min(text_.size(), max_fingerprinted));
+  if (tail_.size() > max_fingerprinted) tail_.erase(0, tail_.size() - max_fingerprinted);
 }
 
 std::string file_sink::commit(std::span<const checkpoint> /*reached*/) {
   check_disk(disk::real().sync_file(file_.get(), path_), "sync", path_);
-  return std::to_string(length_);
+  return std::to_string(length_) + ' ' + fingerprint(tail_);
 }
 
 void output_sink::put(const judged_batch& batch) {

@@ -12,13 +12,16 @@ namespace everseen {
 /// Appends fresh records to a file, each with a newline.
 ///
 /// Exact: what a crash left behind the last length that was settled is cut off by begin(), and comes again.
-/// What stood in the file before the job is kept. One job at a time may write to a file; a lock says so.
+/// What stood in the file before the job is kept. One job at a time may write to a file; a lock says so, on
+/// this machine. Its note has the length and a hash of the last 4 KiB before it: a file that has other bytes
+/// there is not the one that was written, and is never cut.
 class file_sink final : public sink {
  public:
   /// @throws storage_error  it cannot be written to, or another job does
   explicit file_sink(const std::string& path);
 
-  /// @param note  its length    @throws parameter_error  the file is shorter than it was when it was settled
+  /// @param note  as of commit()
+  /// @throws parameter_error  the file is shorter than it was when it was settled, or another one
   void begin(std::string_view note) override;
   void put(const judged_batch& batch) override;
   /// The bytes are on the disk when it returns.
@@ -31,7 +34,10 @@ class file_sink final : public sink {
   std::string path_;
   descriptor file_;
   std::uint64_t length_ = 0;
+  std::string tail_;  // the last bytes before length_
   std::string text_;
+
+  void read_tail();
 };
 
 /// Writes fresh records to a descriptor, each with a newline.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "everseen/core/error.hpp"
 #include "everseen/stream/block_reader.hpp"
@@ -10,8 +11,14 @@
 
 namespace everseen {
 
+file_source::file_source(const std::string& path, options how)
+    : input_(path), how_(std::move(how)), lane_(how_.worker) {
+  if (!lane_.empty()) lane_ += ':';
+  lane_ += input_.name();
+}
+
 void file_source::begin(const std::map<std::string, checkpoint, std::less<>>& reached) {
-  const auto found = reached.find(input_.name());
+  const auto found = reached.find(lane_);
   if (found != reached.end()) {
     input_.begin(found->second.position, found->second.note);
     position_ = found->second.position;
@@ -28,6 +35,7 @@ source::state file_source::next(source_batch& into, std::chrono::milliseconds wa
   }
   const block text = read_block();
   if (text.size == carry_.size()) return end(into, wait);
+  quiet_since_.reset();
   return cut(text, into);
 }
 
@@ -68,7 +76,7 @@ source::state file_source::cut(const block& text, source_batch& into) {
     carry_ = all;
     return state::nothing_yet;
   }
-  into.lane = input_.name();
+  into.lane = lane_;
   into.begins = begins_;
   into.memory = text.bytes;
   into.records.reserve(ends_.size());
@@ -92,7 +100,7 @@ source::state file_source::cut(const block& text, source_batch& into) {
 
 source::state file_source::end(source_batch& into, std::chrono::milliseconds wait) {
   if (how_.follow) {
-    input_.must_go_on();
+    must_go_on();
     std::this_thread::sleep_for(wait);  // a file at its end is always readable
     return state::nothing_yet;
   }
@@ -108,8 +116,30 @@ source::state file_source::end(source_batch& into, std::chrono::milliseconds wai
   return got;
 }
 
+/// Who rotates logs gives the file another name first; its writer hears of it later.
+void file_source::must_go_on() {
+  const auto now = std::chrono::steady_clock::now();
+  if (input_.has_its_name()) {
+    quiet_since_.reset();
+  } else if (now - quiet_since_.value_or(now) >= how_.rotated_for && quiet_since_) {
+    throw storage_error(
+        "another file has the name " + input_.name() + " now; all lines of the old one are settled" +
+            (carry_.empty()
+                 ? std::string()
+                 : ", but not the last, which has no end (" + std::to_string(carry_.size()) + " bytes)") +
+            "; begin another --job, or another --worker, for the new one",
+        0, input_.name());
+  } else if (!quiet_since_) {
+    quiet_since_ = now;
+  }
+}
+
 checkpoint file_source::reached(const source_batch& batch) {
   return {batch.lane, batch.next, input_.note_at(batch.next)};
+}
+
+void file_source::must_be_of(const checkpoint& known) const {
+  if (known.position > 0) input_.must_be(known.note);
 }
 
 std::optional<std::uint64_t> file_source::lag() const {

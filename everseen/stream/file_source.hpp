@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,23 +25,31 @@ class file_source final : public source {
     char separator = '\n';
     bool follow = false;  ///< wait at the end for more, as a log gets it
     std::size_t block_bytes = std::size_t{1} << 20;
+    /// For how long nothing is to come of a followed file whose name another one has got, until it is over.
+    std::chrono::milliseconds rotated_for{5'000};
+    /// Who reads it: other machines have other files by the same name.
+    std::string worker{};
   };
 
   /// @param path  "-": standard input    @throws storage_error  it cannot be opened, or is a directory
-  file_source(const std::string& path, options how) : input_(path), how_(how) {}
+  file_source(const std::string& path, options how);
   explicit file_source(const std::string& path) : file_source(path, options{}) {}
 
   /// @throws parameter_error  it is not the file that the job has read, or shorter
   void begin(const std::map<std::string, checkpoint, std::less<>>& reached) override;
   /// @throws parameter_error  standard input is not what it was the last time; or the last line had no end
   ///                          when it was taken, and has grown since
-  /// @throws storage_error    reading failed; a followed file was cut short or replaced
+  /// @throws storage_error    reading failed; a followed file was cut short; or another one has its
+  ///                          name, and nothing more has come of this one
   [[nodiscard]] state next(source_batch& into, std::chrono::milliseconds wait) override;
   [[nodiscard]] checkpoint reached(const source_batch& batch) override;
+  void must_be_of(const checkpoint& known) const override;
   void finish() override {}
   /// By the bytes that are left, and the mean length of the records so far.
   [[nodiscard]] std::optional<std::uint64_t> lag() const override;
 
+  /// WORKER:PATH, or the path alone.
+  [[nodiscard]] const std::string& lane() const noexcept { return lane_; }
   [[nodiscard]] std::optional<std::uint64_t> total_bytes() const noexcept { return input_.bytes(); }
 
  private:
@@ -53,14 +62,17 @@ class file_source final : public source {
   void end_the_last_one(const block& text);
   [[nodiscard]] state cut(const block& text, source_batch& into);
   [[nodiscard]] state end(source_batch& into, std::chrono::milliseconds wait);
+  void must_go_on();
 
   resumable_input input_;
   options how_;
+  std::string lane_;
   std::string carry_;           // the beginning of a record whose end was not read yet
   std::uint64_t position_ = 0;  // of the first byte that was not handed out
   bool unended_ = false;        // what was settled ends within a line
   bool begins_ = true;
   bool ended_ = false;
+  std::optional<std::chrono::steady_clock::time_point> quiet_since_;  // with its name gone
   std::vector<std::uint32_t> ends_;
 
   // for lag(), which another thread asks

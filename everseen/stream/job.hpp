@@ -115,19 +115,32 @@ class job {
   void read_all();
   void settle_all();
   [[nodiscard]] bool settle_next();
-  void deal_with(event_batch& batch);
+  void leave_the_rest();
+  [[nodiscard]] bool deal_with(event_batch& batch);
+  void begin_turn(const source_batch& batch);
   void pass_over_settled(event_batch& batch);
-  [[nodiscard]] bool claim(event_batch& batch);
+  [[nodiscard]] std::optional<batch_failure> claim(const event_batch& batch);
+  [[nodiscard]] bool may_claim(const std::string& name);
+  [[nodiscard]] bool look_up(const std::string& name);
   void put(const event_batch& batch);
   void write_aside(const event_batch& batch);
   void remember(const event_batch& batch);
-  void settle();
-  [[nodiscard]] bool may_claim(const std::string& name);
+  enum class if_away : std::uint8_t { fail, later };
+  bool settle(if_away then);
+  void commit();
+  void put_down() const;
+  void account();
+  [[nodiscard]] std::vector<checkpoint> all_reached() const;
   void report();
 
+  [[nodiscard]] bool is_waited_for() const;
+
   struct lane {
+    std::uint64_t turn = 0;
     std::uint64_t settled = 0;
-    bool passed = false;  // something of it was put out without a verdict, and is not settled yet
+    std::uint64_t put = 0;  // up to here this process has put it out: it does so once, whatever is read again
+    bool looked_up = false;  // since its turn began: another worker may have settled more before
+    bool passed = false;     // something of it was put out without a verdict, and is not settled yet
   };
 
   job_parts parts_;
@@ -143,6 +156,8 @@ class job {
   std::vector<std::uint8_t> claimed_before_;
   std::map<std::string, lane, std::less<>> lanes_;
   std::map<std::string, checkpoint, std::less<>> reached_;  // put out, not settled
+  std::string sink_note_;                                   // as of its last commit
+  bool sink_is_whole_ = true;  // it has what reached_ says, no more: it did not fail halfway
   std::vector<std::chrono::steady_clock::time_point> unsettled_since_;
   std::chrono::steady_clock::time_point settled_at_{};
   job_result result_;

@@ -8,6 +8,7 @@ namespace everseen {
 void kafka_lanes::begin(const std::string& lane, std::uint64_t from) {
   const std::lock_guard lock(mutex_);
   state fresh;
+  fresh.turn = ++turns_;
   fresh.given = fresh.settled = fresh.committed = from;
   lanes_.insert_or_assign(lane, std::move(fresh));
 }
@@ -22,19 +23,20 @@ void kafka_lanes::forget(std::string_view lane) {
   if (const auto found = lanes_.find(lane); found != lanes_.end()) lanes_.erase(found);
 }
 
-bool kafka_lanes::has(std::string_view lane) const {
+source::tenure kafka_lanes::tenure_of(std::string_view lane, std::uint64_t turn) const {
   const std::lock_guard lock(mutex_);
   const auto found = lanes_.find(lane);
-  return found != lanes_.end() && found->second.mine;
+  if (found == lanes_.end() || found->second.turn != turn) return source::tenure::gone;
+  return found->second.mine ? source::tenure::ours : source::tenure::leaving;
 }
 
-bool kafka_lanes::give(std::string_view lane, std::uint64_t next) {
+kafka_lanes::turn_given kafka_lanes::give(std::string_view lane, std::uint64_t next) {
   const std::lock_guard lock(mutex_);
   const auto found = lanes_.find(lane);
-  if (found == lanes_.end()) return false;
+  if (found == lanes_.end()) return {};
   found->second.under_way.push_back(next);
   found->second.given = next;
-  return std::exchange(found->second.untouched, false);
+  return {found->second.turn, std::exchange(found->second.untouched, false)};
 }
 
 void kafka_lanes::settle(std::string_view lane, std::uint64_t position) {
@@ -49,12 +51,12 @@ void kafka_lanes::settle(std::string_view lane, std::uint64_t position) {
   changed_.notify_all();
 }
 
-void kafka_lanes::abandon(std::string_view lane, std::uint64_t next) {
+void kafka_lanes::abandon(const source_batch& batch) {
   {
     const std::lock_guard lock(mutex_);
-    const auto found = lanes_.find(lane);
-    if (found == lanes_.end()) return;
-    std::erase(found->second.under_way, next);
+    const auto found = lanes_.find(batch.lane);
+    if (found == lanes_.end() || found->second.turn != batch.turn) return;
+    std::erase(found->second.under_way, batch.next);
   }
   changed_.notify_all();
 }

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/stream/source.hpp"
+
 namespace everseen {
 
 /// Which partitions a worker has, how far each was given out, and how far it is settled.
@@ -26,13 +28,17 @@ class kafka_lanes {
   void lose(std::string_view lane);
   void forget(std::string_view lane);
 
-  [[nodiscard]] bool has(std::string_view lane) const;
+  [[nodiscard]] source::tenure tenure_of(std::string_view lane, std::uint64_t turn) const;
 
+  /// When a batch was given out: a turn is from one begin() of the lane to the next.
+  struct turn_given {
+    std::uint64_t number = 0;
+    bool begins = false;  ///< the batch is the first one of it
+  };
   /// A batch of the lane is given out.
-  /// @return whether it is the first one since begin()
-  bool give(std::string_view lane, std::uint64_t next);
+  turn_given give(std::string_view lane, std::uint64_t next);
   void settle(std::string_view lane, std::uint64_t position);
-  void abandon(std::string_view lane, std::uint64_t next);
+  void abandon(const source_batch& batch);
 
   /// Waits until every batch of these lanes that was given out is settled or abandoned.
   /// @return whether that came about in time
@@ -51,6 +57,7 @@ class kafka_lanes {
 
  private:
   struct state {
+    std::uint64_t turn = 0;
     bool mine = true;
     bool untouched = true;  // nothing was given out since begin()
     std::uint64_t given = 0;
@@ -64,6 +71,7 @@ class kafka_lanes {
   mutable std::mutex mutex_{};
   mutable std::condition_variable changed_{};
   std::map<std::string, state, std::less<>> lanes_{};
+  std::uint64_t turns_ = 0;
 };
 
 }  // namespace everseen

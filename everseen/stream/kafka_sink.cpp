@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -66,7 +67,8 @@ class kafka_sink::impl {
   void begin() { producer_.begin(); }
 
   void put(const judged_batch& batch) {
-    held kept{batch.from.memory, {}};
+    turns_.insert_or_assign(batch.from.lane, batch.from.turn);
+    held kept{batch.from.lane, batch.from.memory, {}};
     for (std::size_t i = 0; i < batch.from.records.size(); ++i)
       if (batch.goes_out(i)) kept.records.push_back(batch.from.records[i]);
     if (kept.records.empty()) return;
@@ -75,17 +77,44 @@ class kafka_sink::impl {
     produce(held_.back());
   }
 
+  /// The membership is taken before the source is asked: if a lane goes between that and the commit, the
+  /// group has another generation then, and Kafka refuses the offsets.
+  void leave_lost(std::map<std::string, checkpoint, std::less<>>& reached) {
+    if (from_ == nullptr) return;
+    membership_.reset(from_->membership());
+    std::size_t left = 0;
+    for (const auto& [lane, turn] : turns_) {
+      if (from_->tenure_of(lane, turn) != source::tenure::gone) continue;
+      reached.erase(lane);
+      left += std::erase_if(held_, [&of = lane](const held& each) { return each.lane == of; });
+    }
+    if (left == 0) return;
+    producer_.abort();
+    producer_.begin_transaction();
+    for (const held& each : held_) produce(each);
+  }
+
   void commit(std::span<const checkpoint> reached) {
     if (from_ == nullptr)
       producer_.flush();
     else
       commit_transaction(reached);
     held_.clear();
+    turns_.clear();
+  }
+
+  /// What was put and not committed is another attempt's; readers are not to wait for its transaction.
+  void give_up() noexcept {
+    try {
+      if (open_) producer_.abort();
+    } catch (const error&) {  // then Kafka ends it, after a while
+    }
   }
 
  private:
   /// Records that are on their way, and the memory that they lie in.
   struct held {
+    std::string lane;
     std::shared_ptr<const void> memory;
     std::vector<source_record> records;
   };
@@ -103,7 +132,8 @@ class kafka_sink::impl {
     const auto offsets = offsets_of(reached);
     const auto end = std::chrono::steady_clock::now() + producer_.where().retry_for;
     begin_if_needed();
-    while (!producer_.commit(*offsets, rdkafka::group_metadata(from_->membership()))) {
+    if (!membership_) membership_.reset(from_->membership());
+    while (!producer_.commit(*offsets, membership_)) {
       producer_.abort();
       if (std::chrono::steady_clock::now() >= end)
         throw backend_error(to_string(producer_.where()) +
@@ -112,18 +142,23 @@ class kafka_sink::impl {
       for (const held& each : held_) produce(each);
     }
     open_ = false;
+    membership_.reset();
   }
 
   kafka_source* from_;
   std::string id_;
-  std::vector<held> held_{};  // outlives the producer, which reads it
-  bool open_ = false;         // a transaction is
+  std::vector<held> held_{};                      // outlives the producer, which reads it
+  std::map<std::string, std::uint64_t> turns_{};  // of the lanes that were put since the last commit
+  rdkafka::group_metadata membership_{};          // as of leave_lost()
+  bool open_ = false;                             // a transaction is
   rdkafka::producer producer_;
 };
 
 kafka_sink::kafka_sink(const kafka_url& url, const std::string& job, kafka_source* from)
     : impl_(std::make_unique<impl>(checked(url), job, from)) {}
-kafka_sink::~kafka_sink() = default;
+kafka_sink::~kafka_sink() {
+  impl_->give_up();
+}
 
 void kafka_sink::begin(std::string_view /*note*/) {
   impl_->begin();
@@ -131,6 +166,10 @@ void kafka_sink::begin(std::string_view /*note*/) {
 
 void kafka_sink::put(const judged_batch& batch) {
   impl_->put(batch);
+}
+
+void kafka_sink::leave_lost(std::map<std::string, checkpoint, std::less<>>& reached) {
+  impl_->leave_lost(reached);
 }
 
 std::string kafka_sink::commit(std::span<const checkpoint> reached) {

@@ -31,6 +31,9 @@ class kafka_sink : public sink {
 
   void begin(std::string_view note) override;
   void put(const judged_batch& batch) override;
+  /// From a kafka_source: aborts the transaction if records of a lost lane are in it, and puts the others
+  /// again.
+  void leave_lost(std::map<std::string, checkpoint, std::less<>>& reached) override;
   [[nodiscard]] std::string commit(std::span<const checkpoint> reached) override;
 
  private:

@@ -110,7 +110,9 @@ class kafka_source::impl {
     if (into.records.empty()) return false;
     into.lane = lane.lane;
     into.next = lane.next;
-    into.begins = member_.lanes().give(lane.lane, into.next);
+    const auto given = member_.lanes().give(lane.lane, into.next);
+    into.turn = given.number;
+    into.begins = given.begins;
     return true;
   }
 
@@ -126,8 +128,8 @@ class kafka_source::impl {
   clock::time_point committed_{};
 };
 
-kafka_source::kafka_source(const kafka_url& url, const std::string& job)
-    : impl_(std::make_unique<impl>(url, url.group.value_or("everseen-" + job))) {}
+kafka_source::kafka_source(const kafka_url& url, const std::string& group)
+    : impl_(std::make_unique<impl>(url, url.group.value_or(group))) {}
 kafka_source::~kafka_source() = default;
 
 void kafka_source::begin(const std::map<std::string, checkpoint, std::less<>>& reached) {
@@ -139,19 +141,27 @@ source::state kafka_source::next(source_batch& into, std::chrono::milliseconds w
 }
 
 checkpoint kafka_source::reached(const source_batch& batch) {
-  return {batch.lane, batch.next};
+  return {batch.lane, batch.next, impl_->as_member().cluster()};
+}
+
+void kafka_source::must_be_of(const checkpoint& known) const {
+  impl_->as_member().must_be_of(known);
 }
 
 void kafka_source::settled(std::span<const checkpoint> put_down) {
   impl_->settled(put_down);
 }
 
-bool kafka_source::has(std::string_view lane) const {
-  return impl_->as_member().lanes().has(lane);
+source::tenure kafka_source::tenure_of(std::string_view lane, std::uint64_t turn) const {
+  return impl_->as_member().lanes().tenure_of(lane, turn);
+}
+
+void kafka_source::keep_up() {
+  impl_->as_member().serve();
 }
 
 void kafka_source::abandoned(const source_batch& batch) {
-  impl_->as_member().lanes().abandon(batch.lane, batch.next);
+  impl_->as_member().lanes().abandon(batch);
 }
 
 void kafka_source::finish() {

@@ -16,7 +16,8 @@ namespace everseen {
 /// It begins at the later one of what the ledger has settled and of what the group has committed, and reads
 /// committed messages alone. Offsets are committed after their events are settled, never before. Where a
 /// partition has no such offset any more, because its topic was made anew or retention was faster than we,
-/// that is an error and never a silent jump; `gap=skip` allows the latter.
+/// that is an error and never a silent jump; `gap=skip` allows the latter. What the ledger knows of another
+/// cluster is an error, too. With start=latest, where a lane began is committed before it is read.
 ///
 /// Partitions change hands one by one (cooperative-sticky): a worker that loses one lets go of it when all
 /// that it claimed there is settled. `until=end` ends when every partition was read to its end.
@@ -27,16 +28,19 @@ namespace everseen {
 class kafka_source : public source {
  public:
   /// Connects to nothing.
-  /// @param job  names the group where the URL does not: everseen-JOB
+  /// @param group  where the URL names none
   /// @throws parameter_error  properties that librdkafka does not take
-  kafka_source(const kafka_url& url, const std::string& job);
+  kafka_source(const kafka_url& url, const std::string& group);
   ~kafka_source() override;
 
   void begin(const std::map<std::string, checkpoint, std::less<>>& reached) override;
   [[nodiscard]] state next(source_batch& into, std::chrono::milliseconds wait) override;
   [[nodiscard]] checkpoint reached(const source_batch& batch) override;
+  /// @throws parameter_error  it is of another cluster
+  void must_be_of(const checkpoint& known) const override;
   void settled(std::span<const checkpoint> put_down) override;
-  [[nodiscard]] bool has(std::string_view lane) const override;
+  [[nodiscard]] tenure tenure_of(std::string_view lane, std::uint64_t turn) const override;
+  void keep_up() override;
   void abandoned(const source_batch& batch) override;
   void finish() override;
   [[nodiscard]] std::optional<std::uint64_t> lag() const override;

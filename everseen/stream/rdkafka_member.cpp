@@ -77,6 +77,11 @@ void member::join(const reached_positions& reached) {
   reached_ = reached;
   find_topics(client_.get(), where_, [this] { serve(); });
   greeted_ = true;
+  cluster_ = cluster_of(client_.get());
+  for (const auto& [lane, known] : reached_)
+    if (std::ranges::find(where_.topics, lane_parts(lane).first) != where_.topics.end()) must_be_of(known);
+  for (const std::string& topic : where_.topics)
+    partitions_[topic] = partitions_of(client_.get(), where_, topic);
   const partition_list topics = list_of(static_cast<int>(where_.topics.size()));
   for (const std::string& topic : where_.topics)
     rd_kafka_topic_partition_list_add(topics.get(), topic.c_str(), RD_KAFKA_PARTITION_UA);
@@ -222,11 +227,24 @@ void member::on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t what,
 
 void member::gain(rd_kafka_topic_partition_list_t& gained) {
   read_committed(client_.get(), where_, gained);
+  const partition_list starts = list_of(gained.cnt);
   for (int i = 0; i < gained.cnt; ++i) {
     rd_kafka_topic_partition_t& each = gained.elems[i];
+    const bool is_new = each.offset < 0 && !reached_.contains(lane_name(each.topic, each.partition));
     each.offset = static_cast<std::int64_t>(start_of(each));
-    open_queue(each);
+    if (is_new)
+      rd_kafka_topic_partition_list_add(starts.get(), each.topic, each.partition)->offset = each.offset;
   }
+  if (where_.start == kafka_url::start_at::latest) commit_starts(*starts);
+  for (int i = 0; i < gained.cnt; ++i) open_queue(gained.elems[i]);
+}
+
+/// Where a lane began must be known before anything of it is read: the end of a partition is another one
+/// after a crash, or a pause, and what came in between would be passed over.
+void member::commit_starts(const rd_kafka_topic_partition_list_t& starts) {
+  if (starts.cnt == 0) return;
+  const auto error = rd_kafka_commit(client_.get(), &starts, 0);
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) raise(error, {}, where_);
 }
 
 void member::open_queue(const rd_kafka_topic_partition_t& of) {
@@ -267,7 +285,17 @@ std::uint64_t member::start_of(const rd_kafka_topic_partition_t& of) {
     return start_after_gap(client_.get(), where_, lane,
                            std::max(committed, known == reached_.end() ? 0 : known->second.position));
   const limits there = limits_of(client_.get(), where_, lane);
-  return where_.start == kafka_url::start_at::earliest ? there.low : there.high;
+  // A partition that was made since begins with what came since.
+  const auto counted = partitions_.find(of.topic);
+  const bool is_young = counted != partitions_.end() && of.partition >= counted->second;
+  return where_.start == kafka_url::start_at::earliest || is_young ? there.low : there.high;
+}
+
+void member::must_be_of(const checkpoint& known) const {
+  if (known.note.empty() || cluster_.empty() || known.note == cluster_) return;
+  throw parameter_error("the job has read " + known.source + " of the cluster " + known.note + ", and " +
+                        to_string(where_) + " is the cluster " + cluster_ +
+                        ": offsets there are others; count it under another --job");
 }
 
 void member::go_on_after_gap(assigned& lane) {

@@ -64,6 +64,11 @@ class member {
   void commit_nothing() noexcept { commits_ = false; }
   void leave();
 
+  /// Which brokers these are; empty where they do not say.
+  [[nodiscard]] const std::string& cluster() const noexcept { return cluster_; }
+  /// @throws parameter_error  what is known of a lane is of other brokers
+  void must_be_of(const checkpoint& known) const;
+
   [[nodiscard]] std::uint64_t lag() const;
   [[nodiscard]] rd_kafka_consumer_group_metadata_t* membership() const;
 
@@ -79,6 +84,7 @@ class member {
   void lose(rd_kafka_topic_partition_list_t& lost);
   void open_queue(const rd_kafka_topic_partition_t& of);
   [[nodiscard]] std::uint64_t start_of(const rd_kafka_topic_partition_t& of);
+  void commit_starts(const rd_kafka_topic_partition_list_t& starts);
   void go_on_after_gap(assigned& lane);
   void note(rd_kafka_resp_err_t error, const char* said);
   void probe();
@@ -88,6 +94,8 @@ class member {
   kafka_lanes lanes_{};
   std::vector<assigned> ours_{};
   reached_positions reached_{};
+  std::string cluster_{};
+  std::map<std::string, std::int32_t, std::less<>> partitions_{};  // of each topic, when the group was joined
   std::exception_ptr failure_{};
   std::optional<clock::time_point> away_since_{};
   clock::time_point probed_{};

@@ -31,6 +31,22 @@ void read_committed(rd_kafka_t* with, const kafka_url& where, rd_kafka_topic_par
   insist(where, [&] { return rd_kafka_committed(with, &of, 5 * call_timeout_ms); });
 }
 
+std::string cluster_of(rd_kafka_t* with) {
+  char* const id = rd_kafka_clusterid(with, call_timeout_ms);
+  const std::string found = id == nullptr ? std::string() : std::string(id);
+  rd_kafka_mem_free(with, id);
+  return found;
+}
+
+std::int32_t partitions_of(rd_kafka_t* with, const kafka_url& where, const std::string& topic) {
+  const topic_handle local(rd_kafka_topic_new(with, topic.c_str(), nullptr));
+  const struct rd_kafka_metadata* told = nullptr;
+  insist(where, [&] { return rd_kafka_metadata(with, 0, local.get(), &told, call_timeout_ms); });
+  const std::int32_t found = told->topic_cnt == 1 ? told->topics[0].partition_cnt : 0;
+  rd_kafka_metadata_destroy(told);
+  return found;
+}
+
 limits limits_of(rd_kafka_t* with, const kafka_url& where, const std::string& lane) {
   const auto [name, partition] = lane_parts(lane);
   std::int64_t low = 0, high = 0;

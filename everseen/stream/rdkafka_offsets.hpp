@@ -12,6 +12,12 @@ namespace everseen::rdkafka {
 /// @throws backend_error  nobody answers, or this user may not
 void read_committed(rd_kafka_t* with, const kafka_url& where, rd_kafka_topic_partition_list_t& of);
 
+/// The id that the brokers give themselves; empty where they give none.
+[[nodiscard]] std::string cluster_of(rd_kafka_t* with);
+
+/// How many partitions a topic has now.    @throws  as read_committed
+[[nodiscard]] std::int32_t partitions_of(rd_kafka_t* with, const kafka_url& where, const std::string& topic);
+
 struct limits {
   std::uint64_t low = 0;   ///< the oldest message there is
   std::uint64_t high = 0;  ///< behind the newest

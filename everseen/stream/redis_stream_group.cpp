@@ -49,6 +49,16 @@ group::reading group::read(const consumer_name& as, std::uint64_t after, std::st
   return {true, told[0].integer() == 1, told[1].integer() == 1, std::move(told)[2]};
 }
 
+void group::prolong(const consumer_name& as) {
+  const std::string life = std::to_string(url_.claim_after.count());
+  const redis::request r{
+      {as.lease, 0},
+      redis::encode({"EVAL", redis_stream::prolong, "1", as.lease, reading_.name(), life}),
+      1,
+      true};
+  static_cast<void>(reading_.exchange(std::span(&r, 1)));
+}
+
 void group::release(const consumer_name& as) {
   const redis::request r{
       {as.lease, 0}, redis::encode({"EVAL", redis_stream::release, "1", as.lease, reading_.name()}), 1, true};
@@ -63,8 +73,9 @@ group::view group::look() {
         " was removed while it was read; start again, under another --job if it is to be read "
         "from its beginning");
   view seen{told[0].integer(), told[1].integer()};
-  for (std::size_t i = 2; i + 1 < told.size(); i += 2)
-    if (told[i + 1].integer() > 0) seen.pending.emplace_back(told[i].text());
+  for (std::size_t i = 2; i + 2 < told.size(); i += 3)
+    if (told[i + 1].integer() > 0)
+      seen.pending.push_back({std::string(told[i].text()), std::chrono::milliseconds(told[i + 2].integer())});
   return seen;
 }
 

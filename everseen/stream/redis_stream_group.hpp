@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,11 +23,17 @@ struct consumer_name {
 
 /// The commands that a group of a stream is read with.
 ///
-/// All ride an outage out for the URL's retry_for, and may be run again.
+/// All ride an outage out for the URL's retry_for, or as wait_with() says, and may be run again.
 /// @throws backend_error  of every function: no answer, or a refusal    Threads: one a session.
 class group {
  public:
   group(const redis_stream_url& url, const redis::redis_url& server);
+
+  /// @pre no call is under way
+  void wait_with(const std::shared_ptr<patience>& p) {
+    reading_.wait_with(p);
+    settling_.wait_with(p);
+  }
 
   [[nodiscard]] consumer_name named(const std::string& consumer) const;
 
@@ -42,13 +50,19 @@ class group {
   /// is, and `new_ones`, what no consumer was given yet.
   [[nodiscard]] reading read(const consumer_name& as, std::uint64_t after, std::string_view count,
                              bool new_ones);
+  /// Keeps a lease that is ours, if it can: the next reading tells.
+  void prolong(const consumer_name& as);
   /// Gives a lease back, if it can: it ends by itself, too.
   void release(const consumer_name& as);
 
   struct view {
     std::int64_t length = 0;
-    std::int64_t lag = -1;               ///< entries that no consumer was given; -1: the server does not know
-    std::vector<std::string> pending{};  ///< consumers that have entries pending
+    std::int64_t lag = -1;  ///< entries that no consumer was given; -1: the server does not know
+    struct waiting {
+      std::string consumer;
+      std::chrono::milliseconds idle{};  ///< since it last asked for something
+    };
+    std::vector<waiting> pending{};  ///< who has entries pending
   };
   [[nodiscard]] view look();
 

@@ -27,6 +27,12 @@ if #pending > 0 or ARGV[7] ~= '1' then return {begins, 0, pending} end
 return {begins, 1, entries('>')}
 )";
 
+/// Keeps a lease.    KEYS  lease    ARGV  owner, life in ms
+inline constexpr std::string_view prolong = R"(
+if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return 0
+)";
+
 /// Gives a lease back.    KEYS  lease    ARGV  owner
 inline constexpr std::string_view release = R"(
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
@@ -34,8 +40,8 @@ return 0
 )";
 
 /// KEYS  stream    ARGV  group
-/// Returns {length of the stream, entries that the group has not been given or -1, name and number of pending
-/// entries of each consumer}; nil if there is no such group.
+/// Returns {length of the stream, entries that the group has not been given or -1, name, number of pending
+/// entries and idle time in ms of each consumer}; nil if there is no such group.
 inline constexpr std::string_view look = R"(
 local function field(list, name)
   for i = 1, #list, 2 do if list[i] == name then return list[i + 1] end end
@@ -49,6 +55,7 @@ local told = {redis.call('XLEN', KEYS[1]), lag}
 for _, consumer in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
   told[#told + 1] = field(consumer, 'name')
   told[#told + 1] = field(consumer, 'pending')
+  told[#told + 1] = field(consumer, 'idle')
 end
 return told
 )";

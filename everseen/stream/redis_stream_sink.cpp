@@ -34,11 +34,13 @@ std::string padded(std::uint64_t position) {
 
 class redis_stream_sink::impl {
  public:
-  impl(const redis_stream_url& url, const redis::redis_url& server, const std::string& job)
+  impl(const redis_stream_url& url, const redis::redis_url& server, const std::string& mark)
       : url_(checked(url, server)),
         session_(server),
-        cursor_(key_beside(url_.stream, job)),
+        cursor_(key_beside(url_.stream, mark)),
         max_length_(url_.max_length ? std::to_string(*url_.max_length) : std::string()) {}
+
+  void wait_with(const std::shared_ptr<patience>& p) { session_.wait_with(p); }
 
   void begin() {
     const redis::reply kind = session_.ask({url_.stream, 0}, {"TYPE", url_.stream}, true);
@@ -89,8 +91,8 @@ class redis_stream_sink::impl {
 };
 
 redis_stream_sink::redis_stream_sink(const redis_stream_url& url, const redis::redis_url& server,
-                                     const std::string& job)
-    : impl_(std::make_unique<impl>(url, server, job)) {}
+                                     const std::string& mark)
+    : impl_(std::make_unique<impl>(url, server, mark)) {}
 redis_stream_sink::~redis_stream_sink() = default;
 
 void redis_stream_sink::begin(std::string_view /*note*/) {
@@ -99,6 +101,10 @@ void redis_stream_sink::begin(std::string_view /*note*/) {
 
 void redis_stream_sink::put(const judged_batch& batch) {
   impl_->put(batch);
+}
+
+void redis_stream_sink::wait_with(const std::shared_ptr<patience>& p) {
+  impl_->wait_with(p);
 }
 
 std::string redis_stream_sink::commit(std::span<const checkpoint> /*reached*/) {

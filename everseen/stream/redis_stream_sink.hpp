@@ -13,19 +13,22 @@ namespace everseen {
 /// script that appends them also moves a cursor beside the stream, by lane, and appends nothing at or before
 /// it. So a batch that is put again is appended where it was not.
 ///
-/// The cursor is the hash {STREAM}:everseen:JOB; whoever removes the stream for good removes it, too.
-/// An outage is ridden out for the URL's retry_for. Cost: a round trip for 1000 records.
-/// Threads: as sink has it.
+/// The cursor is the hash {STREAM}:everseen:MARK; whoever removes the stream for good removes it, too. It
+/// must end with what the ledger knows, or events that a new ledger calls fresh would be taken for appended.
+/// An outage is ridden out for the URL's retry_for, or as wait_with() says. Cost: a round trip for 1000
+/// records. Threads: as sink has it.
 class redis_stream_sink : public sink {
  public:
   /// Connects to nothing.
+  /// @param mark  which ledger this goes with: no other, before or after, has the same
   /// @throws parameter_error  options of a source, or independent servers, of which a stream has one
-  redis_stream_sink(const redis_stream_url& url, const redis::redis_url& server, const std::string& job);
+  redis_stream_sink(const redis_stream_url& url, const redis::redis_url& server, const std::string& mark);
   ~redis_stream_sink() override;
 
   void begin(std::string_view note) override;
   void put(const judged_batch& batch) override;
   [[nodiscard]] std::string commit(std::span<const checkpoint> reached) override;
+  void wait_with(const std::shared_ptr<patience>& p) override;
 
  private:
   class impl;

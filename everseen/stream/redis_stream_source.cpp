@@ -7,9 +7,8 @@
 #include <thread>
 #include <utility>
 
-#include <unistd.h>
-
 #include "everseen/core/error.hpp"
+#include "everseen/stream/machine_name.hpp"
 #include "everseen/stream/redis_stream_entries.hpp"
 #include "everseen/stream/redis_stream_group.hpp"
 
@@ -23,12 +22,6 @@ using std::chrono::milliseconds;
 constexpr std::string_view batch_entries = "1000";
 constexpr milliseconds idle_pause{5};
 constexpr milliseconds look_interval{500};
-
-std::string machine_name() {
-  char name[256] = {};
-  if (::gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return "worker";
-  return name;
-}
 
 redis_stream_url completed(redis_stream_url url) {
   if (url.group.empty())
@@ -51,8 +44,9 @@ class redis_stream_source::impl {
     const auto end = clock::now() + 2 * url_.claim_after;  // a worker of this name may have died just now
     while (!group_.read(own_, 0, "1", false).held) {
       if (clock::now() >= end)
-        throw parameter_error("another worker reads " + url_.stream + " as " + own_.name + " of the group " +
-                              url_.group + "; give each its own name: consumer=...");
+        throw backend_error("another worker reads " + url_.stream + " as " + own_.name + " of the group " +
+                            url_.group + "; give each its own name: consumer=... If it is one that takes " +
+                            "over what this one left, start again when it is done");
       std::this_thread::sleep_for(milliseconds(50));
     }
     add(own_);
@@ -77,10 +71,18 @@ class redis_stream_source::impl {
     for (const checkpoint& each : put_down) group_.acknowledge(done_before(each));
   }
 
-  bool has(std::string_view name) const {
+  tenure tenure_of(std::string_view name, std::uint64_t turn) const {
     const std::lock_guard lock(mutex_);
-    return std::ranges::any_of(lanes_, [&](const auto& each) { return each.second.as.lane == name; });
+    const bool ours = std::ranges::any_of(
+        lanes_, [&](const auto& each) { return each.second.as.lane == name && each.second.turn == turn; });
+    return ours ? tenure::ours : tenure::gone;
   }
+
+  void keep_up() {
+    for (const std::string& name : names()) group_.prolong(lanes_.at(name).as);
+  }
+
+  void wait_with(const std::shared_ptr<patience>& p) { group_.wait_with(p); }
 
   void finish() {
     for (const std::string& name : names()) leave(name);
@@ -97,6 +99,7 @@ class redis_stream_source::impl {
     redis_stream::consumer_name as;
     std::uint64_t after = 0;            // the last entry that was given out
     std::deque<std::uint64_t> given{};  // and not settled
+    std::uint64_t turn = 0;             // grows with each lease of ours; 0: none
     bool begins = true;                 // nothing was given out since its lease is ours
     bool read = false;                  // nothing was left, when it was read last
   };
@@ -112,10 +115,13 @@ class redis_stream_source::impl {
     lanes_.erase(name);
   }
 
+  /// Those behind the one that was read last come first: they take turns, so that none waits for another that
+  /// never runs dry, and each lease is prolonged in time.
   std::vector<std::string> names() const {
     const std::lock_guard lock(mutex_);
     std::vector<std::string> all;
     for (const auto& [name, each] : lanes_) all.push_back(name);
+    std::ranges::rotate(all, std::ranges::upper_bound(all, last_read_));
     return all;
   }
 
@@ -144,7 +150,8 @@ class redis_stream_source::impl {
     bool is_done = false;
     {
       const std::lock_guard lock(mutex_);
-      if (told.begins) {
+      if (told.begins || from.turn == 0) {
+        from.turn = ++turns_;
         from.begins = true;
         from.given.clear();
       }
@@ -162,8 +169,10 @@ class redis_stream_source::impl {
     const std::lock_guard lock(mutex_);
     for (const source_record& each : into.records) from.given.push_back(each.position);
     from.after = into.records.back().position;
+    last_read_ = from.as.name;
     into.lane = from.as.lane;
     into.next = from.after + 1;
+    into.turn = from.turn;
     into.begins = std::exchange(from.begins, false);
   }
 
@@ -177,14 +186,14 @@ class redis_stream_source::impl {
         ": the stream was made anew or its group was set back; count it under another --job");
   }
 
-  /// Somebody else reads as this consumer now.
+  /// Somebody else reads as this consumer now, because this worker was silent for too long. He gives a dead
+  /// one's name back when he has dealt with what it left; so this worker gets its own again, in a new turn.
   bool lost(const std::string& name) {
-    if (name == own_.name)
-      throw backend_error("another worker has taken over what " + own_.name + " was reading of " +
-                          url_.stream + ", because it was silent for longer than claim_after=" +
-                          std::to_string(url_.claim_after.count()) + "ms; nothing is lost: start it again");
     const std::lock_guard lock(mutex_);
-    lanes_.erase(name);
+    if (name == own_.name)
+      lanes_.at(name) = lane{own_};
+    else
+      lanes_.erase(name);
     return false;
   }
 
@@ -196,13 +205,14 @@ class redis_stream_source::impl {
     if (seen.lag > seen.length && !url_.skip_gaps)
       raise_gap(static_cast<std::uint64_t>(seen.lag - seen.length));
     nobody_elses_ = true;
-    for (const std::string& name : seen.pending)
-      if (!lanes_.contains(name)) take_over(name);
+    for (const auto& [name, idle] : seen.pending)
+      if (!lanes_.contains(name)) take_over(name, idle);
   }
 
-  void take_over(const std::string& name) {
+  /// One that has no lease and was active a moment ago may be another program's, or have left in order.
+  void take_over(const std::string& name, milliseconds idle) {
     const auto dead = group_.named(name);
-    if (group_.read(dead, 0, "1", false).held)
+    if (idle > url_.claim_after && group_.read(dead, 0, "1", false).held)
       add(dead);
     else
       nobody_elses_ = false;
@@ -228,6 +238,8 @@ class redis_stream_source::impl {
   redis_stream::consumer_name own_;
   std::map<std::string, std::uint64_t, std::less<>> settled_before_{};
   std::map<std::string, lane> lanes_{};
+  std::uint64_t turns_ = 0;
+  std::string last_read_{};
   mutable std::mutex mutex_{};  // of the lanes: the reading thread adds, removes and gives, the other settles
   std::atomic<std::int64_t> lag_ = -1;
   clock::time_point looked_{};
@@ -250,8 +262,14 @@ checkpoint redis_stream_source::reached(const source_batch& batch) {
 void redis_stream_source::settled(std::span<const checkpoint> put_down) {
   impl_->settled(put_down);
 }
-bool redis_stream_source::has(std::string_view lane) const {
-  return impl_->has(lane);
+source::tenure redis_stream_source::tenure_of(std::string_view lane, std::uint64_t turn) const {
+  return impl_->tenure_of(lane, turn);
+}
+void redis_stream_source::keep_up() {
+  impl_->keep_up();
+}
+void redis_stream_source::wait_with(const std::shared_ptr<patience>& p) {
+  impl_->wait_with(p);
 }
 void redis_stream_source::finish() {
   impl_->finish();

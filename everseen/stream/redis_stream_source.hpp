@@ -14,12 +14,13 @@ namespace everseen {
 /// What a consumer has pending, and what it is given later, ascends in id: so the ledger of its lane knows
 /// which entries were judged. That holds while one worker at a time reads as a consumer, which a lease sees
 /// to: a key beside the stream that each reading prolongs. A worker that is silent for `claim_after` loses
-/// it, and then others read what it left pending, as that consumer and so in its lane. Entries must not be
-/// moved from consumer to consumer by XCLAIM.
+/// it, and then others read what it left pending, as that consumer and so in its lane; if it was only slow,
+/// it gets its lane back after that. The group must be everseen's own: what other programs leave pending in
+/// it is taken over, too, and entries must not be moved from consumer to consumer by XCLAIM.
 ///
 /// Entries are acknowledged (XACK) when they are settled. Entries that were trimmed away before they were
-/// read are an error, unless gap=skip. An outage is ridden out for the URL's retry_for. Threads: as source
-/// has it.
+/// read are an error, unless gap=skip; the server must know the group's lag (Redis 7, and no XDEL). An outage
+/// is ridden out for the URL's retry_for. Threads: as source has it.
 class redis_stream_source : public source {
  public:
   /// Connects to nothing.
@@ -28,12 +29,14 @@ class redis_stream_source : public source {
   redis_stream_source(const redis_stream_url& url, const redis::redis_url& server);
   ~redis_stream_source() override;
 
-  /// @throws parameter_error  there is no such stream, or another worker has the consumer's name
+  /// @throws parameter_error  there is no such stream    @throws backend_error  another worker has the name
   void begin(const std::map<std::string, checkpoint, std::less<>>& reached) override;
   [[nodiscard]] state next(source_batch& into, std::chrono::milliseconds wait) override;
   [[nodiscard]] checkpoint reached(const source_batch& batch) override;
   void settled(std::span<const checkpoint> put_down) override;
-  [[nodiscard]] bool has(std::string_view lane) const override;
+  [[nodiscard]] tenure tenure_of(std::string_view lane, std::uint64_t turn) const override;
+  void keep_up() override;
+  void wait_with(const std::shared_ptr<patience>& p) override;
   void finish() override;
   [[nodiscard]] std::optional<std::uint64_t> lag() const override;
 

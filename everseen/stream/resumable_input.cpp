@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
 
 #include <fcntl.h>
@@ -11,36 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "everseen/core/digest.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/store/disk.hpp"
+#include "everseen/stream/fingerprint.hpp"
 
 namespace everseen {
-
-namespace {
-
-constexpr std::size_t max_beginning = 4096;
-
-/// How many bytes and their hash, as in 4096:0123456789abcdef.
-std::string fingerprint(std::string_view beginning) {
-  const digest hashed = hasher(hash_kind::xxh3, hash_seed{})(beginning);
-  std::array<char, 48> text{};
-  char* end = std::to_chars(text.data(), text.data() + 20, beginning.size()).ptr;
-  *end++ = ':';
-  end = std::to_chars(end, text.data() + text.size(), hashed.low, 16).ptr;
-  return {text.data(), end};
-}
-
-/// Bytes that a fingerprint is of.    @throws format_error
-std::size_t bytes_of(const std::string& note, const std::string& name) {
-  std::size_t bytes = 0;
-  const auto [end, bad] = std::from_chars(note.data(), note.data() + note.size(), bytes);
-  if (bad != std::errc{} || *end != ':' || bytes > max_beginning)
-    throw format_error("the checkpoint of " + name + " is damaged; begin another job");
-  return bytes;
-}
-
-}  // namespace
 
 resumable_input::resumable_input(const std::string& path) : name_(path) {
   if (path != "-") {
@@ -68,7 +42,7 @@ void resumable_input::begin(std::uint64_t position, std::string_view note) {
   if (bytes().value_or(0) < position)
     throw parameter_error(name_ + " is shorter than the " + settled_text() +
                           "; was it cut, or replaced? Begin another job for another file");
-  beginning_.resize(bytes_of(expected_, name_));
+  beginning_.resize(fingerprinted_bytes(expected_, name_));
   const ssize_t got = ::pread(number_, beginning_.data(), beginning_.size(), 0);
   beginning_.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   compare();
@@ -107,25 +81,39 @@ bool resumable_input::readable_within(std::chrono::milliseconds wait) const noex
   return ::poll(&readable, 1, static_cast<int>(wait.count())) != 0;
 }
 
-void resumable_input::must_go_on() const {
-  if (!file_) return;
-  if (bytes().value_or(0) < read_to_)
-    throw storage_error(name_ + " was cut short while it was followed; begin another job for what comes", 0,
+bool resumable_input::has_its_name() const {
+  if (!file_) return true;
+  if (bytes().value_or(0) < read_to_ || !begins_as_before())
+    throw storage_error(name_ + " was cut short while it was followed; begin another --job for what comes", 0,
                         name_);
   struct stat opened {};
   struct stat named {};
   ::fstat(number_, &opened);
-  if (::stat(name_.c_str(), &named) == 0 && named.st_ino != opened.st_ino)
-    throw storage_error("another file has the name " + name_ +
-                            " now; all of the old one is settled, so begin "
-                            "another job for the new one",
-                        0, name_);
+  return ::stat(name_.c_str(), &named) != 0 ||
+         (named.st_ino == opened.st_ino && named.st_dev == opened.st_dev);
+}
+
+/// A file may have been emptied, and have grown again beyond what was read.
+bool resumable_input::begins_as_before() const {
+  std::array<char, max_fingerprinted> now;
+  const std::scoped_lock alone(lock_);
+  const ssize_t got = ::pread(number_, now.data(), beginning_.size(), 0);
+  return got == static_cast<ssize_t>(beginning_.size()) &&
+         std::string_view(now.data(), beginning_.size()) == beginning_;
+}
+
+void resumable_input::must_be(std::string_view note) const {
+  const std::scoped_lock alone(lock_);
+  const std::size_t count = fingerprinted_bytes(note, name_);
+  if (count <= beginning_.size() && fingerprint(std::string_view(beginning_).substr(0, count)) != note)
+    throw parameter_error("another worker of this job reads another input by the name of " + name_ +
+                          "; give each its --worker, or its --job");
 }
 
 std::string resumable_input::note_at(std::uint64_t position) const {
   const std::scoped_lock alone(lock_);
   return fingerprint(
-      std::string_view(beginning_).substr(0, std::min<std::uint64_t>(position, max_beginning)));
+      std::string_view(beginning_).substr(0, std::min<std::uint64_t>(position, max_fingerprinted)));
 }
 
 std::optional<std::uint64_t> resumable_input::bytes() const noexcept {
@@ -136,12 +124,12 @@ std::optional<std::uint64_t> resumable_input::bytes() const noexcept {
 
 void resumable_input::remember(std::string_view bytes) {
   const std::scoped_lock alone(lock_);
-  if (beginning_.size() == read_to_) beginning_ += bytes.substr(0, max_beginning - beginning_.size());
+  if (beginning_.size() == read_to_) beginning_ += bytes.substr(0, max_fingerprinted - beginning_.size());
   read_to_ += bytes.size();
 }
 
 void resumable_input::compare() const {
-  const std::size_t count = bytes_of(expected_, name_);
+  const std::size_t count = fingerprinted_bytes(expected_, name_);
   if (fingerprint(std::string_view(beginning_).substr(0, count)) != expected_)
     throw parameter_error((file_
                                ? name_ + " begins otherwise than the file that this job has read"

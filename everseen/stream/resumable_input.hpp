@@ -17,8 +17,8 @@ namespace everseen {
 ///
 /// A file is read on from there. Standard input is to be given again from its beginning, and what was settled
 /// is skipped. A note tells the input again by its beginning, up to 4 KiB of it, so that another one under
-/// the same name is an error and not a gap. Threads: one at a time, but note_at() and bytes(), which any may
-/// call.
+/// the same name is an error and not a gap. Threads: one at a time, but note_at(), must_be() and bytes(),
+/// which any may call.
 class resumable_input {
  public:
   /// @param path  "-": standard input    @throws storage_error  it cannot be opened, or is a directory
@@ -40,8 +40,14 @@ class resumable_input {
   /// Whether read() will not wait. At its end a file is always readable.
   [[nodiscard]] bool readable_within(std::chrono::milliseconds wait) const noexcept;
 
-  /// @throws storage_error  the file was cut short, or another one has its name now: following it has an end
-  void must_go_on() const;
+  /// Whether the name still leads to this file: where another has it, as after a rotation of logs, whoever
+  /// writes may go on with this one for a while.
+  /// @throws storage_error  it was cut short: following it has an end
+  [[nodiscard]] bool has_its_name() const;
+
+  /// @param note  that another process gave of what should be the same input
+  /// @throws parameter_error  it begins otherwise, as far as was read
+  void must_be(std::string_view note) const;
 
   /// What begin() must know to go on from there.    @pre position is of bytes that were read
   [[nodiscard]] std::string note_at(std::uint64_t position) const;
@@ -56,6 +62,7 @@ class resumable_input {
  private:
   void remember(std::string_view bytes);
   void compare() const;
+  [[nodiscard]] bool begins_as_before() const;
   [[nodiscard]] std::string settled_text() const;
 
   std::string name_;

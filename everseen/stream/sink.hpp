@@ -2,6 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,9 +41,16 @@ class sink {
   /// @throws storage_error, backend_error
   virtual void put(const judged_batch& batch) = 0;
 
+  /// Called before commit(): a sink that can takes back what it was given of lanes that are another worker's
+  /// by now, as that one puts it out, too, and removes them from `reached`.
+  virtual void leave_lost(std::map<std::string, checkpoint, std::less<>>& /*reached*/) {}
+
   /// Called before the batches put so far are called settled: makes their effect lasting.
   /// @return what begin() must know to go on from here
   [[nodiscard]] virtual std::string commit(std::span<const checkpoint> reached) = 0;
+
+  /// As source::wait_with.
+  virtual void wait_with(const std::shared_ptr<patience>& /*p*/) {}
 };
 
 }  // namespace everseen

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "everseen/store/ledger.hpp"
+#include "everseen/store/patience.hpp"
 
 namespace everseen {
 
@@ -24,16 +25,17 @@ struct source_record {
 
 /// Records of one lane, in order.
 struct source_batch {
-  std::string lane;  ///< a stream of ordered records: a partition of a topic, as `clicks/3`, or a file
-  std::vector<source_record> records;
-  std::uint64_t next = 0;              ///< where to go on after them: what is settled once they are
-  bool begins = false;                 ///< the first of its lane since this worker got it, or got it again
-  std::shared_ptr<const void> memory;  ///< keeps the bytes
+  std::string lane{};  ///< a stream of ordered records: a partition of a topic, as `clicks/3`, or a file
+  std::vector<source_record> records{};
+  std::uint64_t next = 0;                ///< where to go on after them: what is settled once they are
+  std::uint64_t turn = 0;                ///< grows each time this worker gets the lane, or gets it again
+  bool begins = false;                   ///< the first of its turn
+  std::shared_ptr<const void> memory{};  ///< keeps the bytes
 };
 
 /// Where a job's records come from. Lanes are dealt with side by side, each in its order.
 ///
-/// Threads: next() by one thread at a time; the others by any one other thread beside it.
+/// Threads: next() and keep_up() by one thread at a time; the others by any one other thread beside it.
 class source {
  public:
   virtual ~source() = default;
@@ -51,19 +53,38 @@ class source {
   /// @throws storage_error, backend_error  it cannot be read any more, and trying again inside did not help
   [[nodiscard]] virtual state next(source_batch& into, std::chrono::milliseconds wait) = 0;
 
+  /// Called by the thread that reads while it waits for room: says that this worker is alive, where a source
+  /// would give its lanes to others, and takes note of those it lost.    @throws  as next()
+  virtual void keep_up() {}
+
   /// What is to be put down in the ledger once everything of the lane before `next` has had its effect.
   [[nodiscard]] virtual checkpoint reached(const source_batch& batch) = 0;
+
+  /// What the ledger has of a lane that begins, which another process may have put down meanwhile.
+  /// @throws parameter_error  that one has read another source by the same name
+  virtual void must_be_of(const checkpoint& /*known*/) const {}
 
   /// These are in the ledger now: a source that keeps its own account puts them down, at once or with later
   /// ones; finish() at the latest.
   virtual void settled(std::span<const checkpoint> /*put_down*/) {}
 
-  /// Whether the lane is still this job's to settle: another worker may have got it meanwhile, and then a
-  /// batch of it that was not claimed yet is not to be.
-  [[nodiscard]] virtual bool has(std::string_view /*lane*/) const { return true; }
+  enum class tenure : std::uint8_t {
+    ours,     ///< to be claimed and settled
+    leaving,  ///< goes to another worker once what was claimed is settled: claim nothing more
+    gone      ///< another worker may have it, or this one has got it again: that is another turn
+  };
+  /// What this worker may do with the batches of a lane that it read in one turn. Once a lane is not `ours`,
+  /// it will not be again in that turn: a new one reads again what is not settled.
+  [[nodiscard]] virtual tenure tenure_of(std::string_view /*lane*/, std::uint64_t /*turn*/) const {
+    return tenure::ours;
+  }
 
-  /// This batch will be neither claimed nor settled, because its lane has gone: nobody is to wait for it.
+  /// This batch will be neither claimed nor settled: nobody is to wait for it.
   virtual void abandoned(const source_batch& /*batch*/) {}
+
+  /// Lets `p` decide how long a server that is away is waited for, as stored_filter::wait_with; sources that
+  /// have no such server, or whose limit is their own, do nothing.    @pre no call is under way
+  virtual void wait_with(const std::shared_ptr<patience>& /*p*/) {}
 
   /// Puts down all that is settled, and leaves. Nothing is read after that.
   virtual void finish() = 0;

@@ -111,7 +111,27 @@ TEST_F(Stream, SaysWhatIsMissing) {
   EXPECT_THAT(on_redis("everseen stream --from clicks --filter c --count /a,/b/a"),
               Complains(2, "two dimensions"));
   EXPECT_THAT(on_redis(std::string(count) + "--on-outage pass"), Complains(2, "hold"));
+  EXPECT_THAT(on_redis(std::string(count) + "--to fresh --on-outage pass"), Complains(2, "hold", "--count"));
   EXPECT_THAT(on_redis("everseen list"), Prints(IsEmpty()));
+}
+
+TEST_F(Stream, AsksWhoseFileItIsWhenTheMachineHasAnotherName) {
+  const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to out ";
+  EXPECT_THAT(on_redis(fresh + "--worker web-1"), Says(HasSubstr("3 fresh, 1 seen")));
+  EXPECT_THAT(on_redis(fresh), Complains(2, "of the worker 'web-1'", "--worker"));
+  EXPECT_THAT(on_redis(fresh + "--worker web-1"), Says(HasSubstr("0 events")));
+  EXPECT_THAT(on_redis(fresh + "--worker web-2"), Says(HasSubstr("0 fresh, 4 seen")));
+  EXPECT_THAT(on_redis("wc -l < out"), Prints("3\n"));
+}
+
+TEST_F(Stream, AppendsAllToAStreamForAFilterThatWasMadeAnew) {
+  const std::string fresh =
+      "everseen stream --from clicks --filter fresh --key-json /id --to redis-stream:out";
+  EXPECT_THAT(on_redis(fresh), Says(HasSubstr("3 fresh, 1 seen")));
+  EXPECT_EQ(server_.run({"XLEN", "out"}), "3");
+  EXPECT_THAT(on_redis("everseen drop fresh"), Field("exit_code", &program_result::exit_code, 0));
+  EXPECT_THAT(on_redis(fresh), Says(HasSubstr("3 fresh, 1 seen")));
+  EXPECT_EQ(server_.run({"XLEN", "out"}), "6");
 }
 
 TEST_F(Stream, WaitsForWhatIsAppendedAndEndsInOrder) {

@@ -103,6 +103,18 @@ TEST_P(AnyLedger, TwoThatClaimOneLaneGetTheSameVerdicts) {
   EXPECT_EQ(std::ranges::count(last.before, 1), 30);
 }
 
+TEST_P(AnyLedger, CheckpointsAreNotLedBackByWhoIsLate) {
+  auto job = filter_->open_ledger("count", "");
+  const std::vector<checkpoint> far = {{"clicks/0", 0x1000, "far"}, {"> out", 0, "12"}};
+  job->settle(far);
+  const std::vector<checkpoint> late = {{"clicks/0", 0x0fff, "late"}, {"> out", 0, "15"}};
+  job->settle(late);
+  job = begin_again();
+  EXPECT_EQ(job->checkpoints().at("clicks/0").position, 0x1000U);
+  EXPECT_EQ(job->checkpoints().at("clicks/0").note, "far");
+  EXPECT_EQ(job->checkpoints().at("> out").note, "15");
+}
+
 TEST_P(AnyLedger, CheckpointsAreWhatWasPutDownLast) {
   auto job = filter_->open_ledger("count", "");
   EXPECT_TRUE(job->checkpoints().empty());

@@ -109,6 +109,27 @@ TEST_F(FileJob, DamageIsToldFromWhatWasCutOff) {
   EXPECT_EQ(message(), "none");
 }
 
+TEST_F(FileJob, DamageInTheMiddleIsAnErrorAndNotTheEnd) {
+  (void)store().create("a", spec_);
+  const auto events = new_events(keys_, 0, 9);
+  claim(std::span(events).first(4));
+  (void)open();  // writes it anew, as does who claims next
+  const auto first = fs::file_size(journal());
+  claim(events);
+  std::ifstream in(journal(), std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  const std::size_t head = 16 + 1 + 8;
+  for (std::size_t at = head; at < bytes.size(); ++at) {
+    std::string flipped = bytes;
+    flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
+    std::ofstream(journal(), std::ios::binary) << flipped;
+    if (at < first)
+      EXPECT_THROW((void)open(), format_error) << at;
+    else
+      EXPECT_NO_THROW((void)open()) << at;
+  }
+}
+
 TEST_F(FileJob, DropRemovesJournals) {
   (void)store().create("a", spec_);
   claim(new_events(keys_, 0, 3));

@@ -59,8 +59,41 @@ TEST_F(FileSink, TakesBackWhatWasNotSettledAndKeepsWhatStoodThere) {
 
 TEST_F(FileSink, RefusesAFileThatLostWhatWasSettled) {
   file_sink to(path());
-  EXPECT_THROW(to.begin("10"), parameter_error);
+  EXPECT_THROW(to.begin("10 10:0"), parameter_error);
   EXPECT_THROW(to.begin("x"), format_error);
+  EXPECT_THROW(to.begin("10"), format_error);
+}
+
+TEST_F(FileSink, NeverCutsAFileThatItHasNotWritten) {
+  std::string note;
+  {
+    file_sink to(path());
+    to.begin("");
+    put(to, {{std::string(5'000, 'a'), verdict::fresh}});
+    note = to.commit({});
+  }
+  const std::string others = std::string(5'000, 'b') + "\nmore of another worker\n";
+  std::ofstream(path()) << others;
+  {
+    file_sink again(path());
+    EXPECT_THROW(again.begin(note), parameter_error);
+  }
+  EXPECT_EQ(text(), others);
+}
+
+TEST_F(FileSink, KnowsItsFileThoughItBeganLongBeforeAndEndedAnywhere) {
+  std::string note;
+  for (int run = 0; run < 20; ++run) {
+    file_sink to(path());
+    to.begin(note);
+    for (int i = 0; i <= run; ++i)
+      put(to, {{std::string(static_cast<std::size_t>(run * 97), 'x'), verdict::fresh}});
+    note = to.commit({});
+    put(to, {{"lost in a crash", verdict::fresh}});
+  }
+  file_sink last(path());
+  last.begin(note);
+  EXPECT_EQ(text().find("lost"), std::string::npos);
 }
 
 TEST_F(FileSink, RefusesASecondJobAndWhatIsNoFile) {

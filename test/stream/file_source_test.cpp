@@ -1,5 +1,6 @@
 #include "everseen/stream/file_source.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -116,6 +117,36 @@ TEST_F(FileSource, TellsAFileThatWasCutShortWhileItWasFollowed) {
   ASSERT_EQ(from.next(batch, milliseconds(0)), source::state::records);
   write("a\n");
   EXPECT_THROW((void)from.next(batch, milliseconds(0)), storage_error);
+}
+
+TEST_F(FileSource, TellsAFileThatWasEmptiedAndGrewAgainWhileItWasFollowed) {
+  write("a\nb\n");
+  file_source from(path(), {.follow = true});
+  from.begin({});
+  source_batch batch;
+  ASSERT_EQ(from.next(batch, milliseconds(0)), source::state::records);
+  write("c\nd\n");
+  EXPECT_THROW((void)from.next(batch, milliseconds(0)), storage_error);
+}
+
+TEST_F(FileSource, ReadsWhatIsAppendedToAFileThatWasRotatedAway) {
+  write("a\n");
+  file_source from(path(), {.follow = true, .rotated_for = milliseconds(200)});
+  from.begin({});
+  source_batch batch;
+  ASSERT_EQ(from.next(batch, milliseconds(0)), source::state::records);
+  std::filesystem::rename(path(), path() + ".1");
+  write("of the new file\n");
+  EXPECT_EQ(from.next(batch, milliseconds(0)), source::state::nothing_yet);
+  std::ofstream(path() + ".1", std::ios::app) << "late\nunend";
+  ASSERT_EQ(from.next(batch, milliseconds(0)), source::state::records);
+  EXPECT_EQ(batch.records.front().bytes, "late");
+  try {
+    while (from.next(batch, milliseconds(20)) == source::state::nothing_yet) continue;
+    ADD_FAILURE();
+  } catch (const storage_error& e) {
+    EXPECT_THAT(e.what(), testing::AllOf(testing::HasSubstr("5 bytes"), testing::HasSubstr("--job")));
+  }
 }
 
 }  // namespace

@@ -3,12 +3,17 @@
 
 #include "everseen/stream/job.hpp"
 
+#include <cerrno>
+#include <functional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "everseen/core/error.hpp"
 #include "everseen/filter/open_store.hpp"
@@ -32,8 +37,14 @@ class list_source final : public source {
   state next(source_batch& into, std::chrono::milliseconds) override {
     if (next_ == lines_.size()) return never_ends ? state::nothing_yet : state::ended;
     into = {};
+    if (next_ == again_at) {
+      again_at = 0;
+      next_ = 0;
+    }
     into.lane = "list";
     into.begins = next_ == 0;
+    if (into.begins) ++turn_;
+    into.turn = turn_;
     for (std::size_t i = 0; i < at_a_time_ && next_ < lines_.size(); ++i, ++next_) {
       const std::string_view padded = lines_[next_];
       into.records.push_back({padded.substr(0, padded.size() - block_reader::padding), next_ * 10});
@@ -51,24 +62,38 @@ class list_source final : public source {
   std::uint64_t account = 0;
   bool finished = false;
   bool never_ends = false;
+  std::size_t again_at = 0;  // begins again, once, before it gives this line
 
  private:
   strings lines_;
   std::size_t at_a_time_;
   std::size_t next_ = 0;
+  std::uint64_t turn_ = 0;
 };
 
 class list_sink final : public sink {
  public:
   void begin(std::string_view note) override { begun_with = note; }
   void put(const judged_batch& batch) override {
-    for (std::size_t i = 0; i < batch.verdicts.size(); ++i)
-      if (batch.goes_out(i)) lines.emplace_back(batch.from.records[i].bytes);
+    for (std::size_t i = 0; i < batch.verdicts.size(); ++i) {
+      if (!batch.goes_out(i)) continue;
+      if (batch.from.records[i].bytes == breaks_at) throw storage_error("no room", ENOSPC, "list");
+      lines.emplace_back(batch.from.records[i].bytes);
+    }
   }
-  std::string commit(std::span<const checkpoint>) override { return std::to_string(lines.size()); }
+  std::string commit(std::span<const checkpoint>) override {
+    if (std::exchange(commit_fails, false)) throw backend_error("the sink is away");
+    settled = lines.size();
+    return std::to_string(settled);
+  }
+  /// As a run after a crash does.
+  void take_back() { lines.resize(settled); }
 
   strings lines{};
+  std::size_t settled = 0;
   std::string begun_with{};
+  std::string breaks_at{"\n"};  // never
+  bool commit_fails = false;
 };
 
 /// A ledger whose store is away at some of the calls.
@@ -77,6 +102,7 @@ class distant_ledger final : public ledger {
   explicit distant_ledger(ledger& real) : real_(real) {}
   batch_result claim(const origin& from, std::span<const claim_batch> batches) override {
     if (away_at.count(++calls_) == 0) return real_.claim(from, batches);
+    if (when_away) when_away();
     std::vector<partition_batch> keys;
     for (const claim_batch& each : batches) keys.push_back(each.keys);
     return unanswered(keys, batch_failure::cause::backend, "the server is away");
@@ -85,15 +111,22 @@ class distant_ledger final : public ledger {
     if (away_at.count(++calls_) != 0) throw backend_error("the server is away");
     real_.settle(reached);
   }
-  std::map<std::string, checkpoint, std::less<>> checkpoints() const override { return real_.checkpoints(); }
+  std::map<std::string, checkpoint, std::less<>> checkpoints() const override {
+    if (checkpoints_fail > 0 && asked_++ > 0 && checkpoints_fail-- > 0)
+      throw backend_error("the server is away");
+    return real_.checkpoints();
+  }
   const std::string& description() const noexcept override { return real_.description(); }
   void visit_counters(const counter_visitor& visit) const override { real_.visit_counters(visit); }
 
   std::set<int> away_at{};
+  std::function<void()> when_away{};
+  mutable int checkpoints_fail = 0;  // so many times, but not when the job begins
 
  private:
   ledger& real_;
   int calls_ = 0;
+  mutable int asked_ = 0;
 };
 
 class Job : public testing::Test {
@@ -201,13 +234,118 @@ TEST_F(Job, EndsInOrderWhenItIsStopped) {
   EXPECT_TRUE(from.finished);
 }
 
+TEST_F(Job, StoppedInAnOutageClaimsNothingBehindWhatItGaveUp) {
+  distant_ledger away(*book);
+  away.away_at = {4};  // 1: the sink's first note, 2: a claim, 3: its settlement
+  list_source from({"a", "b", "c", "d", "e", "f", "g", "h"});
+  job work({seen, away, from, &to}, options());
+  away.when_away = [&] { work.stop(); };
+  work.run();
+  EXPECT_THAT(to.lines, ElementsAre("a", "b"));
+  EXPECT_EQ(from.account, 20U);
+  EXPECT_TRUE(from.finished);
+  run({"a", "b", "c", "d", "e", "f", "g", "h"});
+  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d", "e", "f", "g", "h"));
+}
+
+TEST_F(Job, SettlesNothingWithASinkThatFailedHalfway) {
+  job_options o = options();
+  o.settle_every = std::chrono::hours(1);
+  to.breaks_at = "d";
+  list_source from({"a", "b", "c", "d", "e"});
+  job work({seen, *book, from, &to}, o);
+  EXPECT_THROW(work.run(), storage_error);
+  EXPECT_EQ(from.account, 0U);
+  to.breaks_at = "\n";
+  to.take_back();
+  run({"a", "b", "c", "d", "e"});
+  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d", "e"));
+}
+
+TEST_F(Job, PutsNothingThatItCannotWriteAside) {
+  const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(full, 0);
+  output aside(full, "aside");
+  job_options o = options();
+  o.settle_every = std::chrono::hours(1);
+  o.seen_to = &aside;
+  list_source from({"a", "b", "c", "a", "e"});
+  job work({seen, *book, from, &to}, o);
+  EXPECT_THROW(work.run(), storage_error);
+  ::close(full);
+  EXPECT_EQ(to.settled, 2U);
+  EXPECT_EQ(from.account, 20U);
+  to.take_back();
+  run({"a", "b", "c", "a", "e"});
+  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "e"));
+}
+
+TEST_F(Job, LaneThatBeginsAgainIsPutOnce) {
+  job_options o = options();
+  o.settle_every = std::chrono::hours(1);
+  list_source from({"a", "b", "c", "d", "e", "f"});
+  from.again_at = 4;
+  EXPECT_EQ(run(from, o).verdicts, (tally{.fresh = 6}));
+  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d", "e", "f"));
+  EXPECT_EQ(from.account, 60U);
+}
+
+TEST_F(Job, LaneThatBeginsAgainWhileTheStoreIsAwayIsPutOnce) {
+  distant_ledger away(*book);
+  away.away_at = {4};  // 1: the sink's first note, 2 and 3: claims, 4: what would settle them
+  job_options o = options();
+  o.settle_every = std::chrono::hours(1);
+  o.on_outage = job_options::outage::pass;
+  list_source from({"a", "b", "c", "d", "e", "f"});
+  from.again_at = 4;
+  job work({seen, away, from, &to}, o);
+  work.run();
+  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d", "e", "f"));
+  EXPECT_EQ(from.account, 60U);
+}
+
+TEST_F(Job, FullFilterEndsItBehindTheLastEventThatHadRoom) {
+  const auto s = place->plan({.capacity = 3, .error_rate = 1e-12, .growth = growth_kind::refuse});
+  filter small{"small", place->create("small", s)};
+  const auto its_book = small.stored().open_ledger("job", "what it does");
+  list_source from({"a", "b", "a", "c", "d", "e"}, 6);
+  job work({small, *its_book, from, &to}, options());
+  EXPECT_THROW(work.run(), full_error);
+  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c"));
+  EXPECT_EQ(from.account, 40U);
+}
+
+TEST_F(Job, PassesByAStoreThatDoesNotSayWhatIsSettled) {
+  distant_ledger away(*book);
+  away.checkpoints_fail = 1;
+  job_options o = options();
+  o.on_outage = job_options::outage::pass;
+  list_source from({"a", "b", "c", "d", "a"});
+  job work({seen, away, from, &to}, std::move(o));
+  work.run();
+  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d", "a"));  // nothing was claimed of the first two
+  EXPECT_EQ(work.result().verdicts.unknown, 2U);
+  EXPECT_EQ(from.account, 50U);
+}
+
+TEST_F(Job, DoesNotPassByASinkThatFails) {
+  run({"a"});
+  job_options o = options();
+  o.on_outage = job_options::outage::pass;
+  to.commit_fails = true;
+  list_source from({"a", "b", "c"});
+  job work({seen, *book, from, &to}, o);
+  EXPECT_THROW(work.run(), backend_error);
+  EXPECT_EQ(from.account, 0U);
+}
+
 TEST_F(Job, HasOneLaneOfAnotherWorkerPassedOver) {
   class lost_lane final : public source {
    public:
     void begin(const std::map<std::string, checkpoint, std::less<>>&) override {}
     state next(source_batch& into, std::chrono::milliseconds wait) override { return all.next(into, wait); }
     checkpoint reached(const source_batch& batch) override { return all.reached(batch); }
-    bool has(std::string_view) const override { return false; }
+    tenure tenure_of(std::string_view, std::uint64_t) const override { return tenure::gone; }
     void abandoned(const source_batch& batch) override { given_up += batch.records.size(); }
     void finish() override {}
     list_source all{{"a", "b", "c"}};

@@ -34,6 +34,7 @@ struct record_copy {
   std::string lane;
   std::string bytes;
   std::uint64_t position = 0;
+  std::uint64_t turn = 0;
 };
 
 /// Takes batches until there are so many records, or for 20 s.
@@ -47,7 +48,7 @@ inline std::vector<record_copy> take(source& from, std::size_t records, bool set
     if (state == source::state::ended) break;
     if (state != source::state::records) continue;
     for (const source_record& each : batch.records)
-      taken.push_back({batch.lane, std::string(each.bytes), each.position});
+      taken.push_back({batch.lane, std::string(each.bytes), each.position, batch.turn});
     if (settle) {
       const checkpoint reached = from.reached(batch);
       from.settled(std::span(&reached, 1));

@@ -120,9 +120,40 @@ TEST_F(KafkaSource, NewGroupMayBeginAtTheEnd) {
   kafka.produce("clicks", 0, numbered("old", 100));
   const auto from = reading("&start=latest");
   source_batch batch;
-  while (!from->has("clicks/0")) EXPECT_EQ(from->next(batch, 50ms), source::state::nothing_yet);
+  while (from->tenure_of("clicks/0", 1) != source::tenure::ours)
+    EXPECT_EQ(from->next(batch, 50ms), source::state::nothing_yet);
   kafka.produce("clicks", 0, numbered("new", 10));
   EXPECT_THAT(values(take(*from, 10)), values(numbered("new", 10)));
+}
+
+TEST_F(KafkaSource, WhereALaneBeganIsKnownBeforeItIsRead) {
+  kafka.produce("clicks", 0, numbered("old", 100));
+  {
+    const auto from = reading("&start=latest");
+    source_batch batch;
+    while (from->tenure_of("clicks/0", 1) != source::tenure::ours)
+      EXPECT_EQ(from->next(batch, 50ms), source::state::nothing_yet);
+  }
+  kafka.produce("clicks", 0, numbered("meanwhile", 10));
+  EXPECT_THAT(values(take(*reading("&start=latest"), 10)), values(numbered("meanwhile", 10)));
+}
+
+TEST_F(KafkaSource, CheckpointOfAnotherClusterIsAnError) {
+  kafka.produce("clicks", 0, numbered("a", 100));
+  const auto first = reading();
+  source_batch batch;
+  while (first->next(batch, 50ms) != source::state::records) continue;
+  const checkpoint here = first->reached(batch);
+  EXPECT_FALSE(here.note.empty());
+  kafka_source again(parse_kafka_url(kafka.url("clicks", quick())), "g2");
+  EXPECT_NO_THROW(again.begin({{"clicks/0", here}}));
+  kafka_source elsewhere(parse_kafka_url(kafka.url("clicks", quick())), "g2");
+  try {
+    elsewhere.begin({{"clicks/0", {"clicks/0", 70, "another-cluster"}}});
+    ADD_FAILURE();
+  } catch (const parameter_error& e) {
+    EXPECT_THAT(e.what(), AllOf(HasSubstr("another-cluster"), HasSubstr("--job")));
+  }
 }
 
 TEST_F(KafkaSource, TopicThatWasMadeAnewIsAnErrorAndNoSilentJump) {

@@ -25,6 +25,7 @@ using ::testing::HasSubstr;
 /// A server, and readers of its stream `clicks`.
 struct RedisStream : ::testing::Test {
   redis_server server{};
+  int added = 0;
 
   void add(int count, int from = 1) {
     for (int i = from; i < from + count; ++i)
@@ -110,13 +111,15 @@ TEST_F(RedisStream, DeadWorkersEntriesAreReadInItsLane) {
   const auto taken = take(*heir, 10);
   ASSERT_EQ(taken.size(), 10U);
   EXPECT_EQ(taken.front().lane, "clicks/g/dead");
-  EXPECT_TRUE(heir->has("clicks/g/dead"));
+  const auto has_it = [&] {
+    return heir->tenure_of("clicks/g/dead", taken.front().turn) == source::tenure::ours;
+  };
+  EXPECT_TRUE(has_it());
   settle(*heir, taken.back());
   EXPECT_EQ(pending(), "0");
   source_batch batch;
-  wait_until(
-      [&] { return heir->next(batch, 10ms) == source::state::nothing_yet && !heir->has("clicks/g/dead"); },
-      "the lane of the dead is left");
+  wait_until([&] { return heir->next(batch, 10ms) == source::state::nothing_yet && !has_it(); },
+             "the lane of the dead is left");
 }
 
 TEST_F(RedisStream, LivingWorkersEntriesAreItsOwn) {
@@ -142,28 +145,78 @@ TEST_F(RedisStream, TwoWorkersOfOneNameAreAnErrorThatSaysSo) {
   try {
     reading("w");
     ADD_FAILURE();
-  } catch (const parameter_error& e) {
+  } catch (const backend_error& e) {
     EXPECT_THAT(e.what(), AllOf(HasSubstr("reads clicks as w"), HasSubstr("consumer=")));
   }
   ends = true;
   alive.join();
 }
 
-TEST_F(RedisStream, WorkerThatWasSilentForTooLongIsTold) {
+TEST_F(RedisStream, WorkerThatWasSilentForTooLongGetsItsLaneBackInAnotherTurn) {
   add(10);
   const auto slow = reading("slow");
-  take(*slow, 10);
+  const auto before = take(*slow, 10);
   std::this_thread::sleep_for(400ms);
   const auto heir = reading("heir");
-  EXPECT_EQ(take(*heir, 10).size(), 10U);
+  const auto inherited = take(*heir, 10);
+  ASSERT_EQ(inherited.size(), 10U);
   source_batch batch;
-  try {
-    static_cast<void>(slow->next(batch, 100ms));
-    ADD_FAILURE();
-  } catch (const backend_error& e) {
-    EXPECT_THAT(e.what(),
-                AllOf(HasSubstr("silent for longer than claim_after"), HasSubstr("nothing is lost")));
+  EXPECT_EQ(slow->next(batch, 50ms), source::state::nothing_yet);
+  EXPECT_EQ(slow->tenure_of(before[0].lane, before[0].turn), source::tenure::gone);
+  settle(*heir, inherited.back());
+  EXPECT_EQ(heir->next(batch, 50ms), source::state::nothing_yet);
+  add(5, 11);
+  wait_until(
+      [&] {
+        for (source* each : {static_cast<source*>(slow.get()), static_cast<source*>(heir.get())})
+          if (each->next(batch, 10ms) == source::state::records && batch.lane == before[0].lane) return true;
+        add(1, ++added + 1'000);
+        return false;
+      },
+      "the slow one reads again");
+  EXPECT_TRUE(batch.begins);
+  EXPECT_GT(batch.turn, before[0].turn);
+  EXPECT_EQ(slow->tenure_of(batch.lane, batch.turn), source::tenure::ours);
+}
+
+TEST_F(RedisStream, WorkerThatWaitsForRoomKeepsItsLane) {
+  add(10);
+  const auto waiting = reading("waiting");
+  take(*waiting, 10);
+  const auto other = reading("other");
+  source_batch batch;
+  for (int i = 0; i < 10; ++i) {
+    std::this_thread::sleep_for(100ms);
+    waiting->keep_up();
+    EXPECT_EQ(other->next(batch, 0ms), source::state::nothing_yet);
   }
+}
+
+TEST_F(RedisStream, ConsumerThatAskedAMomentAgoIsNobodysHeir) {
+  add(10);
+  redis_stream_source ours(parse_redis_stream_url("redis-stream:clicks?group=g&claim_after=2s&consumer=ours"),
+                           redis::parse_redis_url(server.url()));
+  ours.begin(nothing_reached);
+  server.run({"XREADGROUP", "GROUP", "g", "stranger", "COUNT", "5", "STREAMS", "clicks", ">"});
+  source_batch batch;
+  EXPECT_EQ(take(ours, 5).size(), 5U);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(ours.next(batch, 100ms), source::state::nothing_yet);
+}
+
+TEST_F(RedisStream, ConsumersOfOneWorkerTakeTurns) {
+  add(2'500);
+  take(*reading("z-dead"), 1'000);
+  std::this_thread::sleep_for(400ms);
+  const auto heir = reading("a-heir");
+  std::set<std::string> lanes;
+  wait_until(
+      [&] {
+        add(1'000, 3'000 + 1'000 * ++added);  // the heir's own never runs dry
+        source_batch batch;
+        if (heir->next(batch, 50ms) == source::state::records) lanes.insert(batch.lane);
+        return lanes.size() == 2;
+      },
+      "both are read");
 }
 
 TEST_F(RedisStream, TrimmedEntriesThatNobodyReadAreAnErrorUnlessTheyMayBePassedOver) {

@@ -205,10 +205,18 @@ std::string fault_of_counts(const matrix_world& world) {
   return fault + counted.err;
 }
 
+/// With several partitions, so that a death may find a claim in some of them and not in others. There may be
+/// one already.
+void create_filter(const matrix_stage& on) {
+  static_cast<void>(run_program({on.program, "create", "matrix", "--store", on.store.url(), "--error-rate",
+                                 "1e-12", "--capacity", "10k", "--partitions", "8"}));
+}
+
 matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from, const matrix_sink& to,
                           const std::vector<disaster>& disasters, std::uint64_t seed) {
   matrix_world world{{}, on.program, on.store, make_clicks(seed, 1500), "job-" + std::to_string(seed)};
   from.prepare(world);
+  create_filter(on);
   matrix_outcome outcome;
   std::string printed;
   for (const disaster& d : disasters) {
