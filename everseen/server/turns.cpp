@@ -1,5 +1,6 @@
 #include "everseen/server/turns.hpp"
 
+#include <thread>
 #include <utility>
 
 namespace everseen::server {
@@ -8,6 +9,7 @@ namespace {
 
 /// Who comes while another tries again so soon after a failure is told of that at once.
 constexpr std::chrono::seconds remembered{60};
+constexpr std::chrono::milliseconds glance{2};
 
 }  // namespace
 
@@ -25,7 +27,11 @@ turns::turn turns::take_or_fail(std::string_view name) {
   turn mine(s.busy, std::try_to_lock);
   if (mine) return mine;
   rethrow_since(s, name, came - remembered);
-  mine.lock();
+  // Not lock(): who comes later may get it first, and ride out the next outage before us.
+  while (!mine.try_lock()) {
+    rethrow_since(s, name, came);
+    std::this_thread::sleep_for(glance);
+  }
   rethrow_since(s, name, came);
   return mine;
 }
