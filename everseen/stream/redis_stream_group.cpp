@@ -51,11 +51,10 @@ group::reading group::read(const consumer_name& as, std::uint64_t after, std::st
 
 void group::prolong(const consumer_name& as) {
   const std::string life = std::to_string(url_.claim_after.count());
-  const redis::request r{
-      {as.lease, 0},
-      redis::encode({"EVAL", redis_stream::prolong, "1", as.lease, reading_.name(), life}),
-      1,
-      true};
+  const redis::request r{{as.lease, 0},
+                         redis::encode({"EVAL", redis_stream::prolong, "1", as.lease, reading_.name(), life}),
+                         1,
+                         true};
   static_cast<void>(reading_.exchange(std::span(&r, 1)));
 }
 

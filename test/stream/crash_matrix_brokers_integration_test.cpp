@@ -15,7 +15,7 @@ struct BrokerMatrix : testing::Test {
 
   void survives(const matrix_source& from, const matrix_sink& to, const std::vector<disaster>& disasters,
                 std::uint64_t seed) {
-    EXPECT_EQ(run_matrix({EVERSEEN_PROGRAM, store}, from, to, disasters, seed), "") << "seed " << seed;
+    EXPECT_EQ(run_matrix({EVERSEEN_PROGRAM, store}, from, to, disasters, seed).fault, "") << "seed " << seed;
   }
   /// Everything that can happen to a job and its store, at every step.
   void survives_all(const matrix_source& from, const matrix_sink& to, std::uint64_t seed) {
