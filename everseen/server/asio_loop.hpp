@@ -60,6 +60,7 @@ class loop {
   boost::asio::steady_timer timer_;
   std::unordered_map<const connection*, std::weak_ptr<connection>> connections_{};
   bool is_draining_ = false;
+  bool has_finished_ = false;
   std::thread thread_;
 };
 

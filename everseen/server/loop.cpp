@@ -19,7 +19,8 @@ loop::~loop() {
 void loop::tick() {
   timer_.expires_after(std::chrono::seconds(1));
   timer_.async_wait([this](boost::system::error_code fault) {
-    if (fault) return;
+    // A timer that has rung already cannot be cancelled.
+    if (fault || has_finished_) return;
     const auto now = connection::clock::now();
     std::vector<std::shared_ptr<connection>> all;  // a look may remove it
     for (const auto& [raw, weak] : connections_)
@@ -54,6 +55,7 @@ void loop::close_all() {
 void loop::finish() {
   if (!thread_.joinable()) return;
   boost::asio::post(context_, [this] {
+    has_finished_ = true;
     timer_.cancel();
     work_.reset();
   });
