@@ -32,6 +32,7 @@ constexpr int max_looks = 1000;
 struct redis_ledger::lane {
   std::string name;
   std::vector<std::optional<lane_record>> records;
+  std::vector<std::string> answered;  ///< by partition, the head of the record when the server last answered
 };
 
 /// The events of one partition on their way.
@@ -71,8 +72,9 @@ redis_ledger::lane& redis_ledger::lane_of(std::string_view source) {
   const std::scoped_lock alone(lock_);
   auto found = lanes_.find(source);
   if (found == lanes_.end()) {
-    auto made = std::make_unique<lane>(lane{std::string(source), {}});
+    auto made = std::make_unique<lane>(lane{std::string(source), {}, {}});
     made->records.resize(filter_.spec.partitions);
+    made->answered.resize(filter_.spec.partitions);
     found = lanes_.emplace(std::string(source), std::move(made)).first;
   }
   return *found->second;
@@ -178,6 +180,16 @@ void redis_ledger::take_look(session& with, part& p, lane& in, const answer& a) 
   p.known = std::make_shared<const remote_partition>(std::move(read));
   p.just_looked = true;
   in.records[number] = lane_record::decode(both[1].text());
+  if (in.records[number]->head() < in.answered[number]) throw forgotten(state, in.name);
+}
+
+/// Heads sort as positions do, and a record never goes back by itself.
+format_error redis_ledger::forgotten(const std::string& state, const std::string& source) const {
+  return format_error(
+      "the server of '" + state + "' has forgotten events of '" + source +
+      "' that it had answered for: it was started again without 'appendfsync always', or a replica "
+      "that lagged took its place. Counters may be too low: count again from the beginning, "
+      "into a new filter");
 }
 
 /// A filter that was dropped, or has ended, is no damage.
@@ -233,6 +245,7 @@ void redis_ledger::take_back(session& with, claiming& c, const std::vector<parti
     part& p = c.parts[i];
     const partition_task& task = tasks[i];
     auto& record = c.in.records[p.left.keys.partition];
+    c.in.answered[p.left.keys.partition] = std::max(c.in.answered[p.left.keys.partition], record->head());
     p.known = task.known();
     if (task.failure() && task.failure()->why == batch_failure::cause::full) {
       c.note(*task.failure());

@@ -47,6 +47,7 @@ class redis_ledger final : public ledger {
   void look(session& with, claiming& c);
   void take_look(session& with, part& p, lane& in, const answer& a);
   void resolve(part& p, const lane& in) const;
+  [[nodiscard]] format_error forgotten(const std::string& state, const std::string& source) const;
   [[nodiscard]] batch_failure why_missing(session& with, const std::string& key) const;
   [[nodiscard]] std::vector<partition_task> tasks_for(claiming& c);
   void take_back(session& with, claiming& c, const std::vector<partition_task>& tasks);

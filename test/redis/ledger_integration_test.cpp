@@ -369,6 +369,19 @@ TEST_F(Ledger, DamagedKeysAreNamedAndNothingIsAddedByThem) {
   EXPECT_THAT(message_of<format_error>([&] { (void)counters_of(*job); }), HasSubstr("no number"));
 }
 
+TEST_F(Ledger, AServerThatForgotWhatItAnsweredForIsFoundOut) {
+  const auto filter = make(exact(1'000));
+  const auto job = filter->open_ledger("count", "");
+  ASSERT_TRUE(claim(*job, counted(new_events(keys_, 0, 5))).result);
+  // As after a restart with an older snapshot: keys, counters and record go back together.
+  const std::string records = state_key() + ":j:count";
+  server_.run({"HSET", records, "clicks/0", std::string(7, '\0') + '\x02'});
+  const claimed got = claim(*job, counted(new_events(keys_, 5, 5)));
+  ASSERT_FALSE(got.result);
+  EXPECT_EQ(got.result.error().why, batch_failure::cause::format);
+  EXPECT_THAT(got.result.error().message, HasSubstr("has forgotten events of 'clicks/0'"));
+}
+
 TEST_F(Ledger, AReaderReadsAJobAndCannotClaim) {
   const auto reader = [&] { return store_at(server_.url())->open("a", access::read); };
   const auto filter = make(exact(1'000));
