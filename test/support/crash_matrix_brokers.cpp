@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::int32_t partitions = 8;
 
-/// A worker that died is given up soon, not after the default of 45 s; but the mock's groups wait 3 s for their
-/// members, and a member whose session is shorter would be given up meanwhile, for ever.
+/// A worker that died is given up soon, not after the default of 45 s; but the mock's groups wait 3 s for
+/// their members, and a member whose session is shorter would be given up meanwhile, for ever.
 std::string quick_group(const std::string& name) {
   return "?group=" + name +
          "&until=end&session.timeout.ms=3500&heartbeat.interval.ms=100&fetch.wait.max.ms=20";
