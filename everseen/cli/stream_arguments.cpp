@@ -1,5 +1,8 @@
 #include "everseen/cli/stream_arguments.hpp"
 
+#include <filesystem>
+#include <system_error>
+
 #include <fmt/format.h>
 
 #include "everseen/cli/dimensions.hpp"
@@ -133,12 +136,29 @@ bool counts_only(const stream_arguments& given) {
   return given.to.value_or("counts") == "counts";
 }
 
+namespace {
+
+/// A job that reads what it writes never ends, and its events are no longer what they were.
+void must_not_be_read(const stream_arguments& given, std::string_view option,
+                      const std::optional<std::string>& written) {
+  std::error_code none;  // what is not there is no file that is read
+  if (written && std::filesystem::equivalent(*given.from, *written, none))
+    throw parameter_error(std::string(option) + " would write into the file that is read, '" + *given.from +
+                          "'; name another one");
+}
+
+}  // namespace
+
 void must_make_sense(const stream_arguments& given) {
   if (!given.from)
     throw parameter_error("stream needs --from; say where events come from, as in --from clicks.jsonl");
   if (!given.filter_name && !given.dry_run)
     throw parameter_error(
         "stream needs --filter; say which filter is to remember the keys, as in --filter clicks");
+  must_not_be_read(given, "--to", given.to);
+  must_not_be_read(given, "--seen-to", given.seen_to);
+  must_not_be_read(given, "--late-to", given.late_to);
+  must_not_be_read(given, "--bad-events", given.bad_events);
   if (counts_only(given) && given.counts.empty())
     throw parameter_error(
         "there is nothing to do: say what to count by, as in --count 10m:/time,/site, or where fresh events "

@@ -115,6 +115,15 @@ TEST_F(Stream, SaysWhatIsMissing) {
   EXPECT_THAT(on_redis("everseen list"), Prints(IsEmpty()));
 }
 
+TEST_F(Stream, WritesIntoNoFileThatItReads) {
+  given("ln clicks other-name");
+  const std::string stream = "everseen stream --from clicks --filter f --key-json /id ";
+  EXPECT_THAT(on_redis(stream + "--to other-name"), Complains(2, "--to", "the file that is read"));
+  EXPECT_THAT(on_redis(stream + "--to once --seen-to ./clicks"), Complains(2, "--seen-to"));
+  EXPECT_THAT(on_redis(stream + "--to once --bad-events clicks"), Complains(2, "--bad-events"));
+  EXPECT_THAT(sh("wc -l < clicks"), Prints("4\n"));
+}
+
 TEST_F(Stream, AsksWhoseFileItIsWhenTheMachineHasAnotherName) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to out ";
   EXPECT_THAT(on_redis(fresh + "--worker web-1"), Says(HasSubstr("3 fresh, 1 seen")));
