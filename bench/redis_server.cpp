@@ -5,11 +5,8 @@
 #include <filesystem>
 #include <vector>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <spawn.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,24 +15,6 @@
 extern char** environ;
 
 namespace everseen::bench {
-
-namespace {
-
-/// A port that was free a moment ago.
-std::uint16_t free_port() {
-  const int s = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof at;
-  require(bind(s, reinterpret_cast<sockaddr*>(&at), length) == 0 &&
-              getsockname(s, reinterpret_cast<sockaddr*>(&at), &length) == 0,
-          "no free port");
-  close(s);
-  return ntohs(at.sin_port);
-}
-
-}  // namespace
 
 redis_server::redis_server(const std::vector<std::string>& more) {
   folder_ = (std::filesystem::temp_directory_path() / "everseen-redis-XXXXXX").string();

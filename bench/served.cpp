@@ -7,6 +7,10 @@
 #include <filesystem>
 #include <thread>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sched.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -31,13 +35,59 @@ int connect_to(const std::string& path) {
   return -1;
 }
 
+int connect_to(std::uint16_t port) {
+  const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  at.sin_port = htons(port);
+  const int yes = 1;
+  if (::connect(s, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0 &&
+      ::setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) == 0)
+    return s;
+  ::close(s);
+  return -1;
+}
+
+void use(const std::vector<unsigned>& which) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const unsigned each : which) CPU_SET(each, &set);
+  require(::sched_setaffinity(0, sizeof set, &set) == 0, "processors cannot be chosen");
+}
+
 }  // namespace
 
-served::served(const std::string& store, const std::vector<std::string>& more) {
+std::vector<unsigned> processors() {
+  static const std::vector<unsigned> all = [] {
+    cpu_set_t set;
+    require(::sched_getaffinity(0, sizeof set, &set) == 0, "processors are not known");
+    std::vector<unsigned> found;
+    for (unsigned i = 0; i < CPU_SETSIZE; ++i)
+      if (CPU_ISSET(i, &set)) found.push_back(i);
+    return found;
+  }();
+  return all;
+}
+
+on_processor::on_processor(unsigned which) {
+  (void)processors();  // as they were before
+  use({which});
+}
+
+on_processor::~on_processor() {
+  use(processors());
+}
+
+served::served(const std::string& store, const std::vector<std::string>& more,
+               const std::vector<std::string>& launcher)
+    : port_(free_port()) {
   folder_ = (std::filesystem::temp_directory_path() / "everseen-serve-XXXXXX").string();
   require(mkdtemp(folder_.data()) != nullptr, "no temporary folder");
-  std::vector<std::string> words = {"setpriv", "--pdeathsig", "TERM", EVERSEEN_PROGRAM, "serve",
-                                    "--quiet", "--store",     store,  "--listen",       "unix:" + path()};
+  std::vector<std::string> words = {"setpriv", "--pdeathsig", "TERM"};
+  words.insert(words.end(), launcher.begin(), launcher.end());
+  words.insert(words.end(), {EVERSEEN_PROGRAM, "serve", "--quiet", "--store", store, "--listen", "unix:" + path(),
+                             "--listen", "127.0.0.1:" + std::to_string(port_)});
   words.insert(words.end(), more.begin(), more.end());
   std::vector<char*> arguments;
   for (std::string& w : words) arguments.push_back(w.data());
@@ -61,6 +111,14 @@ served::~served() {
   std::filesystem::remove_all(folder_);
 }
 
+void served::pause() const {
+  require(kill(pid_, SIGSTOP) == 0, "cannot be stopped");
+}
+
+void served::resume() const {
+  require(kill(pid_, SIGCONT) == 0, "cannot go on");
+}
+
 double served::cpu_seconds() const {
   timespec t{};
   clock_gettime(clock_, &t);
@@ -68,6 +126,10 @@ double served::cpu_seconds() const {
 }
 
 talker::talker(const std::string& path) : socket_(connect_to(path)) {
+  require(socket_ >= 0, "cannot connect");
+}
+
+talker::talker(std::uint16_t port) : socket_(connect_to(port)) {
   require(socket_ >= 0, "cannot connect");
 }
 

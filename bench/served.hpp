@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <ctime>
 #include <string>
 #include <string_view>
@@ -9,20 +10,39 @@
 
 namespace everseen::bench {
 
-/// `everseen serve` for this program, on a Unix socket; ends with it.
+/// Processors that this program may use.
+[[nodiscard]] std::vector<unsigned> processors();
+
+/// Keeps the calling thread on one processor for as long as this lives.
+class on_processor {
+ public:
+  explicit on_processor(unsigned which);
+  ~on_processor();
+  on_processor(const on_processor&) = delete;
+  on_processor& operator=(const on_processor&) = delete;
+};
+
+/// `everseen serve` for this program, on a Unix socket and a TCP port of 127.0.0.1; ends with it.
 class served {
  public:
-  served(const std::string& store, const std::vector<std::string>& more);
+  /// @param launcher  what it is started by, as in {"taskset", "-c", "0"}
+  served(const std::string& store, const std::vector<std::string>& more,
+         const std::vector<std::string>& launcher = {});
   ~served();
   served(const served&) = delete;
   served& operator=(const served&) = delete;
 
   [[nodiscard]] std::string path() const { return folder_ + "/s"; }
+  [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+  /// Stops all its threads until resume().
+  void pause() const;
+  void resume() const;
   /// CPU time of all its threads so far.
   [[nodiscard]] double cpu_seconds() const;
 
  private:
   std::string folder_;
+  std::uint16_t port_;
   pid_t pid_ = -1;
   clockid_t clock_{};
 };
@@ -31,6 +51,7 @@ class served {
 class talker {
  public:
   explicit talker(const std::string& path);
+  explicit talker(std::uint16_t port);
   ~talker();
   talker(const talker&) = delete;
   talker& operator=(const talker&) = delete;

@@ -5,6 +5,11 @@
 #include <numeric>
 #include <random>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "everseen/core/layout.hpp"
 #include "everseen/store/huge_memory.hpp"
 
@@ -42,6 +47,19 @@ double dependent_load_ns(std::size_t bytes) {
     benchmark::DoNotOptimize(line);
   }
   return known[bytes] = best / static_cast<double>(steps) * 1e9;
+}
+
+std::uint16_t free_port() {
+  const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof at;
+  require(::bind(s, reinterpret_cast<sockaddr*>(&at), length) == 0 &&
+              ::getsockname(s, reinterpret_cast<sockaddr*>(&at), &length) == 0,
+          "no free port");
+  ::close(s);
+  return ntohs(at.sin_port);
 }
 
 }  // namespace everseen::bench

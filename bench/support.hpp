@@ -26,6 +26,9 @@ inline void require(bool holds, const std::string& what) {
   if (!holds) throw std::runtime_error("wrong answer, so nothing to measure: " + what);
 }
 
+/// A TCP port of 127.0.0.1 that was free a moment ago.
+[[nodiscard]] std::uint16_t free_port();
+
 /// Seconds that `work` takes.
 template <typename Work>
 double seconds(Work work) {

@@ -72,6 +72,7 @@ class dispatcher {
   // Where the slots of a cluster are: dispatcher_map.cpp.
   [[nodiscard]] bool is_cluster() const noexcept { return url_.shape == redis_url::topology::cluster; }
   tl::expected<void, outage> load_map();
+  [[nodiscard]] bool tries_map_again(clock::duration lasted);
   void refresh_map();
   void ask_next_candidate();
   void read_map(std::vector<reply> replies);

@@ -17,7 +17,7 @@ tl::expected<endpoint, outage> dispatcher::server_of(const route& to) {
 
 /// For when there is no job that waits for it.
 tl::expected<void, outage> dispatcher::load_map() {
-  const auto deadline = clock::now() + url_.retry_for;
+  const auto begun = clock::now();
   backoff pauses;
   for (;;) {
     guarded([this] {
@@ -26,12 +26,21 @@ tl::expected<void, outage> dispatcher::load_map() {
     });
     if (!map_is_old_) return {};
     const auto now = clock::now();
-    if (map_failure_.permanent || now >= deadline) return tl::unexpected(outage{map_failure_.message, false});
+    if (map_failure_.permanent || !tries_map_again(now - begun))
+      return tl::unexpected(outage{map_failure_.message, false});
     bool over = false;
     timer rest(loop_);
-    rest.start(std::min<pause>(pauses.next(), deadline - now), [&over] { over = true; });
+    const pause next = pauses.next();
+    rest.start(patience_ ? next : std::min<pause>(next, begun + url_.retry_for - now), [&over] { over = true; });
     while (!over) loop_.run_one();
   }
+}
+
+bool dispatcher::tries_map_again(clock::duration lasted) {
+  if (!patience_) return lasted < url_.retry_for;
+  in_trouble_ = true;
+  const auto in_ms = std::chrono::duration_cast<std::chrono::milliseconds>(lasted);
+  return patience_->tries_again({map_failure_.message, in_ms, url_.retry_for});
 }
 
 void dispatcher::refresh_map() {

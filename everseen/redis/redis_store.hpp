@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "everseen/redis/attaching.hpp"
@@ -57,6 +58,7 @@ class redis_store final : public store {
   void reset(std::string_view name) override;
   [[nodiscard]] std::vector<std::string> warnings() const override;
   [[nodiscard]] bool is_remote() const noexcept override { return true; }
+  void wait_with(std::shared_ptr<patience> p) override { pool_->wait_with(std::move(p)); }
   /// A Redis string ends at 512 MiB.
   [[nodiscard]] std::optional<std::uint64_t> longest_segment_bytes() const override;
   std::unique_ptr<rebuild> begin_rebuild(std::string_view name, const spec& s,

@@ -110,6 +110,7 @@ void batch_board::write_replies(service& all, wire::reply_writer& to) {
     g.of.reset();
     g.batch.keys.clear();
     g.batch.is_stale = false;
+    g.batch.why = {};
   }
   slots_.clear();
   open_groups_ = 0;

@@ -107,9 +107,9 @@ std::span<const http_route> filter_routes() {
       {http_method::post, "/api/v1/filters", right::write, runs::on_worker, create, "http|create"},
       {http_method::get, "/api/v1/filters/{name}", right::read, runs::on_worker, describe, "http|info"},
       {http_method::del, "/api/v1/filters/{name}", right::write, runs::on_worker, drop, "http|drop"},
-      {http_method::post, "/api/v1/filters/{name}/add", right::write, runs::on_worker, add_keys, "http|add"},
-      {http_method::post, "/api/v1/filters/{name}/check", right::read, runs::on_worker, check_keys,
-       "http|check"},
+      {http_method::post, "/api/v1/filters/{name}/add", right::write, runs::on_worker, nullptr, "http|add", add_keys},
+      {http_method::post, "/api/v1/filters/{name}/check", right::read, runs::on_worker, nullptr,
+       "http|check", check_keys},
       {http_method::get, "/api/v1/filters/{name}/explain", right::read, runs::on_worker, explain_key,
        "http|explain"},
   };

@@ -1,5 +1,8 @@
 #include "everseen/server/http_keys.hpp"
 
+#include <algorithm>
+#include <exception>
+#include <iterator>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,28 +15,34 @@ namespace everseen::server {
 
 namespace {
 
-/// The keys of a request, and what holds their bytes.
+/// The keys of a request, what holds their bytes, and where the answer goes.
 struct asked_keys {
-  asked_keys(std::string_view text, std::size_t most) : body(text, most) {}
+  asked_keys(http_call& c, question q, const answer_taker& t)
+      : body(c.from.body, c.all.settings().request.arguments), all(c.all), asks(q), to(t) {}
   json_body body;
+  service& all;
+  const question asks;
+  const answer_taker to;
+  std::shared_ptr<shared_filter> of{};
   std::vector<std::string> decoded{};
-  std::vector<std::string_view> keys{};
+  key_batch batch{};
   std::optional<std::int64_t> when_ms{};
 };
 
 void decode(asked_keys& a) {
-  a.decoded.reserve(a.keys.size());
-  for (std::string_view& key : a.keys) key = a.decoded.emplace_back(decoded_key(key, key_encoding::base64));
+  a.decoded.reserve(a.batch.keys.size());
+  for (std::string_view& key : a.batch.keys)
+    key = a.decoded.emplace_back(decoded_key(key, key_encoding::base64));
 }
 
-void parse(asked_keys& a, std::size_t most_keys) {
-  auto keys = a.body.texts("keys", most_keys);
+void parse(asked_keys& a) {
+  auto keys = a.body.texts("keys", a.all.settings().request.arguments);
   const key_encoding how = encoding_of(a.body.text("encoding").value_or("utf8"));
   a.when_ms = a.body.integer("time_ms", {INT64_MIN, INT64_MAX});
   a.body.must_be_all_taken();
   if (!keys || keys->empty())
     throw http_problem{400, "bad_parameter", "keys is missing: an array of at least one key"};
-  a.keys = std::move(*keys);
+  a.batch.keys = std::move(*keys);
   if (how == key_encoding::base64) decode(a);
 }
 
@@ -55,35 +64,44 @@ std::string verdicts_json(std::span<const verdict> verdicts, const std::string& 
   return text + "}\n";
 }
 
-/// A filter that was dropped, emptied or rebuilt elsewhere must be opened anew.
-batch_result judge_or_forget(service& all, const std::shared_ptr<shared_filter>& f, question q,
-                             const asked_keys& a, std::span<verdict> out) {
-  try {
-    batch_result result = judge(f->noted(), q, a.keys, out, time_of(*f, a.when_ms));
-    if (!result && result.error().ends_batch()) all.filters().forget(f);
-    return result;
-  } catch (const error&) {
-    all.filters().forget(f);
-    throw;
-  }
+/// @throws http_problem, error  nothing at all is known: a client that looks at the status alone must not take
+/// that for an answer
+http_response answer_of(const asked_keys& a) {
+  // A filter that was dropped, emptied or rebuilt elsewhere must be opened anew.
+  if (a.batch.is_stale) a.all.filters().forget(a.of);
+  auto& counter = a.asks == question::add ? a.all.count.keys_added : a.all.count.keys_checked;
+  counter.fetch_add(a.batch.keys.size(), std::memory_order_relaxed);
+  if (a.batch.why.thrown) std::rethrow_exception(a.batch.why.thrown);
+  const auto unknown = std::ranges::count(a.batch.verdicts, verdict::unknown);
+  const auto& failure = a.batch.why.failure;
+  if (failure && unknown == std::ssize(a.batch.keys)) throw problem_of(*failure);
+  http_response r;
+  r.body = verdicts_json(a.batch.verdicts, failure && unknown > 0 ? failure->message : std::string());
+  return r;
 }
 
-http_response ask(http_call& c, question q) {
-  const std::size_t most = c.all.settings().request.arguments;
-  asked_keys a(c.from.body, most);
-  parse(a, most);
-  const auto f = need_filter(c);
+void finish(const asked_keys& a) {
+  const auto answered = [&] {
+    try {
+      return answer_of(a);
+    } catch (...) {
+      return response_of(problem_of_current_exception());
+    }
+  };
+  a.to(answered());
+}
+
+void ask(http_call& c, question q, const answer_taker& to) {
+  const auto a = std::make_shared<asked_keys>(c, q, to);
+  parse(*a);
+  a->of = need_filter(c);
   if (q == question::add && c.all.filters().is_full())
     throw http_problem{507, "no_room", "the filters take all the memory they may; no key was added"};
-  std::vector<verdict> out(a.keys.size());
-  const batch_result result = judge_or_forget(c.all, f, q, a, out);
-  auto& counter = q == question::add ? c.all.count.keys_added : c.all.count.keys_checked;
-  counter.fetch_add(a.keys.size(), std::memory_order_relaxed);
-  // Where nothing at all is known, a client that looks at the status alone must not take it for an answer.
-  if (!result && result.error().done.unknown == a.keys.size()) throw problem_of(result.error());
-  http_response r;
-  r.body = verdicts_json(out, result ? std::string() : result.error().message);
-  return r;
+  const auto when = time_of(*a->of, a->when_ms);
+  if (c.all.filters().batches_wait())
+    return a->of->queue(q).submit(a->batch, when, [a] { finish(*a); }, a->of);
+  judge(a->of->noted(), q, a->batch, when);
+  finish(*a);
 }
 
 }  // namespace
@@ -124,12 +142,12 @@ std::optional<event_time> time_of(const shared_filter& f, std::optional<std::int
   return ms ? event_time(std::chrono::milliseconds(*ms)) : service::now();
 }
 
-http_response add_keys(http_call& c) {
-  return ask(c, question::add);
+void add_keys(http_call& c, const answer_taker& to) {
+  ask(c, question::add, to);
 }
 
-http_response check_keys(http_call& c) {
-  return ask(c, question::check);
+void check_keys(http_call& c, const answer_taker& to) {
+  ask(c, question::check, to);
 }
 
 }  // namespace everseen::server

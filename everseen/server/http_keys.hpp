@@ -27,8 +27,8 @@ enum class key_encoding : std::uint8_t { utf8, base64 };
 /// The time by which keys are judged: what the client says, else now; nothing without a window.
 [[nodiscard]] std::optional<event_time> time_of(const shared_filter& f, std::optional<std::int64_t> ms);
 
-/// Schemas `keys` and `verdicts`.
-[[nodiscard]] http_response add_keys(http_call& c);
-[[nodiscard]] http_response check_keys(http_call& c);
+/// Schemas `keys` and `verdicts`. Where a batch waits for the store, keys of many clients travel together.
+void add_keys(http_call& c, const answer_taker& to);
+void check_keys(http_call& c, const answer_taker& to);
 
 }  // namespace everseen::server

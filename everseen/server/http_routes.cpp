@@ -80,14 +80,19 @@ admitted_request admit(const service& all, const http_request& head) {
   return found;
 }
 
-http_response answer(service& all, const admitted_request& admitted, const http_request& r) {
-  try {
-    if (all.notes().gives_up()) throw http_problem{503, "stopping", "the server is being stopped"};
-    http_call c{all, r, admitted.name};
-    return admitted.route->run(c);
-  } catch (...) {
-    return response_of(problem_of_current_exception());
-  }
+void answer(service& all, const admitted_request& admitted, const http_request& r, const answer_taker& to) {
+  const auto answered = [&]() -> std::optional<http_response> {
+    try {
+      if (all.notes().gives_up()) throw http_problem{503, "stopping", "the server is being stopped"};
+      http_call c{all, r, admitted.name};
+      if (admitted.route->begin == nullptr) return admitted.route->run(c);
+      admitted.route->begin(c, to);
+      return std::nullopt;
+    } catch (...) {
+      return response_of(problem_of_current_exception());
+    }
+  };
+  if (auto now = answered()) to(*std::move(now));
 }
 
 }  // namespace everseen::server

@@ -20,6 +20,9 @@ struct http_call {
   std::string name{};  ///< what stands for {name} in the path, decoded: a filter as clients call it
 };
 
+/// Takes the answer to a request, once, on any thread.
+using answer_taker = std::function<void(http_response)>;
+
 /// One operation of the interface, described as data: what openapi.json promises, a test compares with this.
 struct http_route {
   http_method method = http_method::get;  ///< HEAD is answered wherever GET is
@@ -28,6 +31,9 @@ struct http_route {
   runs place = runs::on_worker;
   http_response (*run)(http_call&) = nullptr;
   const char* label = "";  ///< as CLIENT LIST shows it
+  /// Instead of run: holds up no thread until it is answered. Throws, or sees to it that `to` is called once;
+  /// until then the request stays where it is.
+  void (*begin)(http_call&, const answer_taker& to) = nullptr;
 };
 
 /// Every operation.
@@ -47,7 +53,8 @@ struct admitted_request {
 /// @throws http_problem
 [[nodiscard]] admitted_request admit(const service& all, const http_request& head);
 
-/// Answers a request, whatever becomes of it.    Threads: any number.
-[[nodiscard]] http_response answer(service& all, const admitted_request& admitted, const http_request& r);
+/// Answers a request, whatever becomes of it.
+/// @pre  the request stays where it is until `to` is called    Threads: any number.
+void answer(service& all, const admitted_request& admitted, const http_request& r, const answer_taker& to);
 
 }  // namespace everseen::server

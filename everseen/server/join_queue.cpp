@@ -5,6 +5,13 @@
 
 namespace everseen::server {
 
+namespace {
+
+/// Clients may say when their keys were seen: those of one joined batch are given one time.
+constexpr std::chrono::milliseconds one_moment{100};
+
+}  // namespace
+
 void join_queue::submit(key_batch& batch, std::optional<event_time> when, std::function<void()> done,
                         std::shared_ptr<void> owner) {
   {
@@ -25,11 +32,18 @@ void join_queue::run() {
   }
 }
 
+/// Whether a batch can go with the first one, and so many keys.
+bool join_queue::fits(const waiting& next, std::size_t keys) const {
+  if (keys + next.batch->keys.size() > limits_.keys) return false;
+  const auto first = waiting_.front().when;
+  return !first || !next.when || std::chrono::abs(*next.when - *first) <= one_moment;
+}
+
 std::vector<join_queue::waiting> join_queue::take() {
   const std::scoped_lock alone(lock_);
   std::size_t keys = 0;
   std::size_t count = 0;
-  while (count < waiting_.size() && (count == 0 || keys + waiting_[count].batch->keys.size() <= limits_.keys))
+  while (count < waiting_.size() && (count == 0 || fits(waiting_[count], keys)))
     keys += waiting_[count++].batch->keys.size();
   if (count == 0) --on_their_way_;
   const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
@@ -46,7 +60,7 @@ void join_queue::judge(std::vector<waiting>& together) {
   key_batch all;
   for (const waiting& each : together)
     all.keys.insert(all.keys.end(), each.batch->keys.begin(), each.batch->keys.end());
-  // They differ by less than a round trip, and time must not go back within a batch of a window.
+  // They differ by a moment, and time must not go back within a batch of a window.
   const auto newest = std::max_element(together.begin(), together.end(),
                                        [](const waiting& a, const waiting& b) { return a.when < b.when; });
   server::judge(filter_, question_, all, newest->when);
@@ -56,6 +70,7 @@ void join_queue::judge(std::vector<waiting>& together) {
     each.batch->verdicts.assign(from, end);
     each.batch->is_stale = all.is_stale;
     each.batch->fault = all.fault;
+    each.batch->why = all.why;
     from = end;
   }
 }

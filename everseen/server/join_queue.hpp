@@ -44,6 +44,7 @@ class join_queue {
     std::function<void()> done;
   };
   void run();
+  [[nodiscard]] bool fits(const waiting& next, std::size_t keys) const;
   [[nodiscard]] std::vector<waiting> take();
   void judge(std::vector<waiting>& together);
 

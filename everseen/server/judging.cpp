@@ -64,9 +64,11 @@ void judge(noted_filter by, question q, key_batch& batch, std::optional<event_ti
     if (result) return;
     batch.fault = text_of(result.error());
     batch.is_stale = result.error().ends_batch();
+    batch.why.failure = result.error();
   } catch (const error&) {  // a store may notice only now that the filter is gone
     batch.fault = text_of_current_exception();
     batch.is_stale = true;
+    batch.why.thrown = std::current_exception();
     std::fill(batch.verdicts.begin(), batch.verdicts.end(), verdict::unknown);
   }
 }

@@ -52,6 +52,7 @@ struct options {
 
   std::size_t max_connections = 10'000;
   wire::request_limits request{};
+  std::size_t bodies_bytes = 256 << 20;      ///< of HTTP requests, of all clients together
   std::size_t output_bytes = 64 << 20;       ///< replies kept for a client that does not fetch them
   std::chrono::seconds idle_timeout{0};      ///< a client that asks nothing is left after this; 0: never
   std::chrono::seconds request_timeout{60};  ///< for the rest of a request that has begun

@@ -1,10 +1,14 @@
 #include "everseen/server/service.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace everseen::server {
 
 namespace {
+
+/// Threads that only look how the store is.
+constexpr unsigned lookers = 2;
 
 /// Compares in a time that depends on the length of what was tried alone.
 bool is_same(std::string_view secret, std::string_view tried) noexcept {
@@ -21,11 +25,19 @@ service::service(server::options o, const store_place& where)
     : settings_(std::move(o)),
       started_(now()),
       notes_(settings_.log),
+      patience_(std::make_shared<bounded_patience>(std::max(1U, settings_.store_threads / 2) + lookers,
+                                                   [this] { return is_stopping_ || notes_.gives_up(); })),
       filters_(where, settings_, workers_, notes_),
-      workers_(settings_.store_threads) {
+      watch_(filters_, lookers, [p = patience_] { p->leave(); }),
+      workers_(settings_.store_threads, [p = patience_] { p->leave(); }) {
+  filters_.place().wait_with(patience_);
   count.last_save_s = std::chrono::duration_cast<std::chrono::seconds>(started_.time_since_epoch()).count();
   tunable.max_connections = settings_.max_connections;
   tunable.idle_timeout_s = settings_.idle_timeout.count();
+}
+
+service::~service() {
+  filters_.place().wait_with(nullptr);
 }
 
 std::optional<right> service::rights_of(std::string_view user, std::string_view password) const {

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "everseen/server/bounded_patience.hpp"
+#include "everseen/server/byte_budget.hpp"
 #include "everseen/server/chunk_loads.hpp"
 #include "everseen/server/client_list.hpp"
 #include "everseen/server/filter_shelf.hpp"
@@ -23,6 +25,9 @@ namespace everseen::server {
 class service {
  public:
   service(options o, const store_place& where);
+  ~service();
+  service(const service&) = delete;
+  service& operator=(const service&) = delete;
 
   [[nodiscard]] const server::options& settings() const noexcept { return settings_; }
   [[nodiscard]] filter_shelf& filters() noexcept { return filters_; }
@@ -33,6 +38,9 @@ class service {
   /// For what answers without waiting for the store, even when all workers do wait for it.
   [[nodiscard]] worker_pool& asides() noexcept { return asides_; }
   [[nodiscard]] store_watch& watch() noexcept { return watch_; }
+
+  /// What the bodies of HTTP requests under way hold.
+  [[nodiscard]] byte_budget& bodies() noexcept { return bodies_; }
 
   /// Whether a client must say who he is before he may do anything.
   [[nodiscard]] bool asks_for_password() const noexcept { return !settings_.users.empty(); }
@@ -88,10 +96,13 @@ class service {
   std::atomic<bool> is_stopping_ = false;
   batch_notes notes_;
   duration_histogram http_took_{};
+  byte_budget bodies_{settings_.bodies_bytes};
+  // Its rules for waiting for the store; shared with calls under way.
+  std::shared_ptr<bounded_patience> patience_;
   client_list clients_{};
   filter_shelf filters_;
   chunk_loads loads_{};
-  store_watch watch_{filters_};
+  store_watch watch_;
   // These end first: their work uses all the others.
   worker_pool asides_{2};
   worker_pool workers_;

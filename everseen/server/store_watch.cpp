@@ -1,5 +1,7 @@
 #include "everseen/server/store_watch.hpp"
 
+#include <utility>
+
 #include "everseen/core/error.hpp"
 
 namespace everseen::server {
@@ -29,10 +31,11 @@ bool shared_look::refresh() {
   return ended_.wait_until(alone, began_ + moment, [this] { return !is_under_way_; });
 }
 
-store_watch::store_watch(filter_shelf& filters)
+store_watch::store_watch(filter_shelf& filters, unsigned threads, std::function<void()> after_each)
     : filters_(filters),
       figures_(lookers_, [this] { filters_.look_at_figures(); }),
-      probe_(lookers_, [this] { probe(); }) {}
+      probe_(lookers_, [this] { probe(); }),
+      lookers_(threads, std::move(after_each)) {}
 
 void store_watch::must_answer() {
   if (!probe_.refresh()) throw backend_error("the store does not answer in time");

@@ -38,7 +38,8 @@ class shared_look {
 /// Threads: any number.
 class store_watch {
  public:
-  explicit store_watch(filter_shelf& filters);
+  /// @param after_each  as of worker_pool
+  store_watch(filter_shelf& filters, unsigned threads, std::function<void()> after_each);
 
   /// Makes the figures of open filters be of this second, if the store answers in time.
   void look_at_filters() { (void)figures_.refresh(); }
@@ -53,7 +54,7 @@ class store_watch {
   std::string fault_{};
   shared_look figures_;
   shared_look probe_;
-  worker_pool lookers_{2};  // ends first
+  worker_pool lookers_;  // ends first
 };
 
 }  // namespace everseen::server

@@ -4,7 +4,8 @@
 
 namespace everseen::server {
 
-worker_pool::worker_pool(unsigned threads) {
+worker_pool::worker_pool(unsigned threads, std::function<void()> after_each)
+    : after_each_(std::move(after_each)) {
   for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
 }
 
@@ -35,6 +36,7 @@ void worker_pool::run() {
     waiting_.pop_front();
     alone.unlock();
     work();
+    if (after_each_) after_each_();
     alone.lock();
   }
 }

@@ -14,7 +14,8 @@ namespace everseen::server {
 /// Work is done in order of its arrival, as far as there are threads. Threads: any may submit.
 class worker_pool {
  public:
-  explicit worker_pool(unsigned threads);
+  /// @param after_each  called on its thread when a work is done; must not throw
+  explicit worker_pool(unsigned threads, std::function<void()> after_each = {});
   ~worker_pool() { finish(); }
   worker_pool(const worker_pool&) = delete;
   worker_pool& operator=(const worker_pool&) = delete;
@@ -28,6 +29,7 @@ class worker_pool {
  private:
   void run();
 
+  const std::function<void()> after_each_;
   std::mutex lock_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> waiting_;

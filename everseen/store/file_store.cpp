@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <system_error>
+
+#include <unistd.h>
 
 #include "everseen/store/damage.hpp"
 #include "everseen/store/file_filter.hpp"
@@ -15,6 +18,9 @@
 namespace everseen {
 
 namespace {
+
+/// No filter's name begins with a dot.
+constexpr std::string_view occupied_name = ".served";
 
 bool is_filter_name(std::string_view name) {
   try {
@@ -155,6 +161,22 @@ std::optional<std::uint64_t> file_store::room_bytes() const {
   const auto room = std::filesystem::space(there, unknown);
   if (unknown) return std::nullopt;
   return room.available;
+}
+
+std::shared_ptr<void> file_store::occupy() {
+  const std::filesystem::path directory = std::filesystem::absolute(directory_);
+  make_directories(disk_, directory);
+  const std::filesystem::path path = directory / occupied_name;
+  if (auto lock = lock_file::try_take(path)) {
+    std::ofstream(path, std::ios::trunc) << ::getpid() << '\n';  // for the message of who comes next
+    return std::make_shared<lock_file>(*std::move(lock));
+  }
+  long holder = 0;
+  std::ifstream(path) >> holder;
+  throw storage_error("another everseen serve" + (holder > 0 ? " (process " + std::to_string(holder) + ")" : "") +
+                          " has the filters in " + directory.string() +
+                          "; be a client of that one, stop it, or give this one a --store of its own",
+                      EWOULDBLOCK, directory.string());
 }
 
 void file_store::drop(std::string_view name) {

@@ -41,6 +41,7 @@ class file_store : public store {
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
   void drop(std::string_view name) override;
+  [[nodiscard]] std::shared_ptr<void> occupy() override;
   [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override;
   /// By a manifest without segments and with a filter id of its own, which readers follow.
   void reset(std::string_view name) override;

@@ -153,6 +153,16 @@ class store {
   /// @throws backend_error  a server does not answer
   [[nodiscard]] virtual std::vector<std::string> warnings() const { return {}; }
 
+  /// Lets `p` decide for how long calls of this store and its filters are made again while it is away, from
+  /// the next one on. Nothing changes where nobody can be away.    @param p  null: the store's own limit again
+  virtual void wait_with(std::shared_ptr<patience> /*p*/) {}
+
+  /// Takes the store for a server, if only one can serve it at a time; it is given back, also by a process that
+  /// is killed, when what is returned ends. Nobody else is kept away from any filter.
+  /// @return null: any number of servers can share it
+  /// @throws storage_error  another server has it; says where and which
+  [[nodiscard]] virtual std::shared_ptr<void> occupy() { return nullptr; }
+
   /// Whether a batch mostly waits for somebody else, so that more threads than processors are worth while.
   [[nodiscard]] virtual bool is_remote() const noexcept { return false; }
 

@@ -1,0 +1,34 @@
+#include "everseen/server/bounded_patience.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+/// For whom this thread is counted among those who wait.
+thread_local const bounded_patience* waits_in = nullptr;
+
+}  // namespace
+
+bool bounded_patience::tries_again(const outage& now) {
+  const bool waits = !ends_() && now.lasted < now.limit && enter();
+  if (!waits) leave();
+  return waits;
+}
+
+bool bounded_patience::enter() noexcept {
+  if (waits_in == this) return true;
+  unsigned waiting = waiting_;
+  do
+    if (waiting >= most_) return false;
+  while (!waiting_.compare_exchange_weak(waiting, waiting + 1));
+  waits_in = this;
+  return true;
+}
+
+void bounded_patience::leave() noexcept {
+  if (waits_in != this) return;
+  waits_in = nullptr;
+  --waiting_;
+}
+
+}  // namespace everseen::server
