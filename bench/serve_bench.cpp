@@ -72,8 +72,8 @@ void reserve(const served& server, std::size_t capacity) {
 
 /// Adds keys over some connections at once, then looks for them; both must say what is true.
 /// @param goal  keys a second of the server's CPU time, adding
-void pipelined(benchmark::State& state, const std::string& add, const std::string& check, std::size_t a_request,
-               double goal) {
+void pipelined(benchmark::State& state, const std::string& add, const std::string& check,
+               std::size_t a_request, double goal) {
   const auto connections = static_cast<std::size_t>(state.range(0));
   constexpr std::size_t all_keys = 4'000'000;
   double add_cpu = 0, check_cpu = 0, wall = 0;

@@ -1,8 +1,8 @@
 // Question: what does a second core add to `everseen serve`?
 //
-// Clients would take one of the cores whose work is to be measured. So the server is stopped while they fill its
-// sockets, and what is timed is from its going on to its last reply; they sleep meanwhile. Both runs ask the same
-// server and the same filter, over connections that one of its threads has, or both.
+// Clients would take one of the cores whose work is to be measured. So the server is stopped while they fill
+// its sockets, and what is timed is from its going on to its last reply; they sleep meanwhile. Both runs ask
+// the same server and the same filter, over connections that one of its threads has, or both.
 
 #include <algorithm>
 #include <chrono>
@@ -27,7 +27,8 @@ std::string fresh_requests(std::size_t& next) {
   std::string bytes;
   for (std::size_t i = 0; i < a_connection; i += a_request) {
     std::vector<std::string> words = {"BF.MADD", "f"};
-    for (std::size_t j = 0; j < a_request; ++j) words.push_back("key-" + std::to_string(10'000'000'000 + next++));
+    for (std::size_t j = 0; j < a_request; ++j)
+      words.push_back("key-" + std::to_string(10'000'000'000 + next++));
     bytes += encoded(words);
   }
   return bytes;

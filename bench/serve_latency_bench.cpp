@@ -1,4 +1,5 @@
-// Question: how long does one request of a thousand clients wait, at half of the rate that the server can take?
+// Question: how long does one request of a thousand clients wait, at half of the rate that the server can
+// take?
 //
 // The server has one thread on one processor, and the clients another, so that neither waits for a processor
 // that the other has. Requests come at random moments that do not depend on the answers (an open loop), and a

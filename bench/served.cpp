@@ -86,8 +86,8 @@ served::served(const std::string& store, const std::vector<std::string>& more,
   require(mkdtemp(folder_.data()) != nullptr, "no temporary folder");
   std::vector<std::string> words = {"setpriv", "--pdeathsig", "TERM"};
   words.insert(words.end(), launcher.begin(), launcher.end());
-  words.insert(words.end(), {EVERSEEN_PROGRAM, "serve", "--quiet", "--store", store, "--listen", "unix:" + path(),
-                             "--listen", "127.0.0.1:" + std::to_string(port_)});
+  words.insert(words.end(), {EVERSEEN_PROGRAM, "serve", "--quiet", "--store", store, "--listen",
+                             "unix:" + path(), "--listen", "127.0.0.1:" + std::to_string(port_)});
   words.insert(words.end(), more.begin(), more.end());
   std::vector<char*> arguments;
   for (std::string& w : words) arguments.push_back(w.data());

@@ -35,8 +35,6 @@ exit_code run(const serve_options& o, printer& out) {
   if (o.check_config) return exit_code::done;
   note_signals();
   telemetry::event_log& log = *settings.log;
-  for (const std::string& warning : place.store->warnings())
-    log.write(log_level::warning, "store_warning", {{"why", warning}});
   server::filter_server server(settings, place);
   log.write(log_level::info, "serving",
             {{"version", EVERSEEN_VERSION},
@@ -44,11 +42,7 @@ exit_code run(const serve_options& o, printer& out) {
              {"max_connections", static_cast<std::int64_t>(settings.max_connections)}});
   tell_addresses(server, o, log, out);
   telemetry::tell_supervisor("READY=1");
-  server.run_until([] {
-    if (!is_signalled()) return false;
-    telemetry::tell_supervisor("STOPPING=1");
-    return true;
-  });
+  server.run_until(is_signalled, [] { telemetry::tell_supervisor("STOPPING=1"); });
   log.write(log_level::info, "stopped");
   return exit_code::done;
 }

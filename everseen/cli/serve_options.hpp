@@ -18,7 +18,8 @@ struct serve_options {
   store_choice store;
   std::vector<std::string> listen, http, http_hosts, users;
   std::optional<std::string> password, user_file, tls_cert, tls_key, tls_ca;
-  std::optional<std::uint64_t> threads, store_threads, max_connections, max_memory, max_request, max_output;
+  std::optional<std::uint64_t> threads, store_threads, max_connections, max_memory, max_request, max_bodies,
+      max_output;
   std::optional<std::chrono::milliseconds> idle_timeout, request_timeout, write_timeout;
   std::optional<telemetry::log_format> log_format;
   std::optional<telemetry::log_level> log_level;

@@ -1,6 +1,7 @@
 #include "everseen/cli/user_accounts.hpp"
 
 #include <cerrno>
+#include <cstring>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -31,7 +32,8 @@ server::user_account parse_user(const std::string& where, std::string_view text)
 
 std::vector<server::user_account> read_users(const std::string& path) {
   std::ifstream file(path);
-  if (!file) throw storage_error("cannot read the users in " + path + "; is the path right?", errno, path);
+  if (!file)
+    throw parameter_error(fmt::format("cannot read the users in {}: {}", path, std::strerror(errno)));
   std::vector<server::user_account> users;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {

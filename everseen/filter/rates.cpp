@@ -14,7 +14,7 @@ double error_rate_now(const spec& s, const partition_state& state) {
     for (const layer_state& layer : slice.layers)
       log_right += std::log1p(-sizing::error_rate(layer.shape, static_cast<double>(layer.keys)));
   }
-  return -std::expm1(log_right);
+  return 0.0 - std::expm1(log_right);  // of none 0, where a sign would make it -0
 }
 
 double expected_false_seen(const partition_state& state) {

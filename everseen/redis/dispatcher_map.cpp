@@ -31,7 +31,8 @@ tl::expected<void, outage> dispatcher::load_map() {
     bool over = false;
     timer rest(loop_);
     const pause next = pauses.next();
-    rest.start(patience_ ? next : std::min<pause>(next, begun + url_.retry_for - now), [&over] { over = true; });
+    rest.start(patience_ ? next : std::min<pause>(next, begun + url_.retry_for - now),
+               [&over] { over = true; });
     while (!over) loop_.run_one();
   }
 }

@@ -125,10 +125,21 @@ std::vector<curve_point> curve_of(const plan_row& row) {
   return curve;
 }
 
+namespace {
+
+/// As people type it: 1e-6.
+std::string typed_rate(double rate) {
+  std::string text = fmt::format("{:.3g}", rate);
+  if (const std::size_t zero = text.find("e-0"); zero != std::string::npos) text.erase(zero + 2, 1);
+  return text;
+}
+
+}  // namespace
+
 std::string command_of(const plan_request& request, const plan_result& plan) {
   const plan_row& row = plan.rows[plan.picked];
-  std::string command = fmt::format("everseen create NAME --capacity {} --error-rate {:.3g}", row.keys,
-                                    request.error_rate.value_or(row.error_rate));
+  std::string command = fmt::format("everseen create NAME --capacity {} --error-rate {}", row.keys,
+                                    typed_rate(request.error_rate.value_or(row.error_rate)));
   if (request.layout || request.probes) command += fmt::format(" --layout {}", row.structure);
   if (row.layout == layout_kind::classic && request.probes)
     command += fmt::format(" --probes {}", row.probes);

@@ -14,8 +14,8 @@
 
 namespace everseen::server {
 
-/// The socket of a client, whatever is spoken over it: how a connection begins, moves bytes, waits for work that
-/// is done elsewhere, and ends.
+/// The socket of a client, whatever is spoken over it: how a connection begins, moves bytes, waits for work
+/// that is done elsewhere, and ends.
 ///
 /// At most one read and one write are under way. What comes of them is told to whoever derives from this.
 /// Threads: the loop's, but for resume().
@@ -23,8 +23,8 @@ template <typename Stream>
 class client_connection : public connection, public std::enable_shared_from_this<client_connection<Stream>> {
  public:
   template <typename... Arguments>
-  client_connection(loop& home, service& all, std::shared_ptr<client> who, Arguments&&... stream)
-      : home_(home), all_(all), client_(std::move(who)), stream_(std::forward<Arguments>(stream)...) {}
+  client_connection(loop& home, service& common, std::shared_ptr<client> who, Arguments&&... stream)
+      : home_(home), all_(common), client_(std::move(who)), stream_(std::forward<Arguments>(stream)...) {}
 
   ~client_connection() override { all_.clients().remove(client_->id); }
 
@@ -178,7 +178,8 @@ void begin_connection(loop& home, service& all, any_socket socket, const arrival
   if (how.tls == nullptr)
     std::make_shared<Connection<any_socket>>(home, all, std::move(who), how, std::move(socket))->begin();
   else
-    std::make_shared<Connection<encrypted_socket>>(home, all, std::move(who), how, std::move(socket), *how.tls)
+    std::make_shared<Connection<encrypted_socket>>(home, all, std::move(who), how, std::move(socket),
+                                                   *how.tls)
         ->begin();
 }
 

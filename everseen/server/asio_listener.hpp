@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -39,7 +40,7 @@ class listener {
 
   void accept();
   void take_in(any_socket socket, loop& home);
-  void turn_away(any_socket& socket);
+  void turn_away(any_socket& socket, const std::string& from);
 
   service& all_;
   const std::vector<std::unique_ptr<loop>>& loops_;

@@ -24,22 +24,24 @@ class resp_connection final : public client_connection<Stream> {
 
  public:
   template <typename... Arguments>
-  resp_connection(loop& home, service& all, std::shared_ptr<client> who, const arrival&,
+  resp_connection(loop& home, service& common, std::shared_ptr<client> who, const arrival&,
                   Arguments&&... stream)
-      : base(home, all, std::move(who), std::forward<Arguments>(stream)...),
-        session_(all, base::shared_who(), [this] { base::resume([this] { serve(); }); }),
+      : base(home, common, std::move(who), std::forward<Arguments>(stream)...),
+        session_(common, base::shared_who(), [this] { base::resume([this] { serve(); }); }),
         request_began_(base::began()) {}
 
   void look_at_clock(connection::clock::time_point now) override {
     if (is_suspended()) return;
     const auto& limits = all().settings();
     const bool stranger = all().asks_for_password() && session_.rights() == right::nothing;
-    const auto is_over = [&](auto since, std::chrono::seconds limit) { return base::exceeds(now - since, limit); };
-    const bool must_end = is_finishing_                ? is_over(base::wrote(), goodbye)
-                          : is_writing()               ? is_over(base::wrote(), limits.write_timeout)
+    const auto is_over = [&](auto since, std::chrono::seconds limit) {
+      return base::exceeds(now - since, limit);
+    };
+    const bool must_end = is_finishing_                  ? is_over(base::wrote(), goodbye)
+                          : is_writing()                 ? is_over(base::wrote(), limits.write_timeout)
                           : !base::is_open() || stranger ? is_over(base::began(), limits.request_timeout)
-                          : session_.is_in_request()   ? is_over(request_began_, limits.request_timeout)
-                                                       : is_over(heard(), idle_timeout());
+                          : session_.is_in_request()     ? is_over(request_began_, limits.request_timeout)
+                                                         : is_over(heard(), idle_timeout());
     if (must_end) base::close();
   }
 

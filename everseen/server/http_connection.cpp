@@ -41,16 +41,20 @@ class http_connection final : public client_connection<Stream> {
 
  public:
   template <typename... Arguments>
-  http_connection(loop& home, service& all, std::shared_ptr<client> who, const arrival& how,
+  http_connection(loop& home, service& common, std::shared_ptr<client> who, const arrival& how,
                   Arguments&&... stream)
-      : base(home, all, std::move(who), std::forward<Arguments>(stream)...), how_(how), body_(all.bodies()) {
+      : base(home, common, std::move(who), std::forward<Arguments>(stream)...),
+        how_(how),
+        body_(common.bodies()) {
     base::who().last_command = "http";
     begin_request();
   }
 
   void look_at_clock(clock::time_point now) override {
     if (is_suspended()) return;
-    const auto is_over = [&](auto since, std::chrono::seconds limit) { return base::exceeds(now - since, limit); };
+    const auto is_over = [&](auto since, std::chrono::seconds limit) {
+      return base::exceeds(now - since, limit);
+    };
     const auto& limits = all().settings();
     if (is_writing() || is_lingering_) {
       if (is_over(base::wrote(), is_writing() ? limits.write_timeout : lingering)) base::close();
@@ -119,18 +123,20 @@ class http_connection final : public client_connection<Stream> {
   /// Bodies are held by many connections at once, and each for as long as its client likes.
   bool has_room_for_body() {
     if (body_.grow_to(parser_->get().body().size())) return true;
-    refuse({503,
-            "busy",
-            "the bodies of all requests under way take the memory that they may (--max-bodies); ask again soon, "
-            "or send fewer keys at a time",
-            {{"Retry-After", "1"}}},
-           is_rest_known::no);
+    refuse(
+        {503,
+         "busy",
+         "the bodies of all requests under way take the memory that they may (--max-bodies); ask again soon, "
+         "or send fewer keys at a time",
+         {{"Retry-After", "1"}}},
+        is_rest_known::no);
     return false;
   }
 
   /// Decides by the head alone.
   bool is_admitted() {
     head_ = head_of(parser_->get(), how_);
+    head_.from = base::who().address;
     try {
       must_be_unambiguous(parser_->get(), parser_->chunked());
       admitted_ = admit(all(), head_);

@@ -2,6 +2,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "everseen/report/attached.hpp"
 #include "everseen/report/explanation_json.hpp"
 #include "everseen/server/filter_json.hpp"
@@ -62,7 +64,18 @@ http_response list(http_call& c) {
 
 http_response create(http_call& c) {
   const new_filter wanted = parse_new_filter(c.from.body);
-  const auto made = c.all.filters().create(wanted.key, wanted.how);
+  const auto make = [&] {
+    try {
+      return c.all.filters().create(wanted.key, wanted.how);
+    } catch (const name_taken&) {
+      throw http_problem{
+          409, "name_taken",
+          fmt::format("there is a filter of this name already: GET {0} describes it, and DELETE {0} "
+                      "drops it with all its keys; or choose another name",
+                      url_of(wanted.key))};
+    }
+  };
+  const auto made = make();
   if (wanted.how.life && c.all.filters().is_memory())
     made->ends_at_ms = (service::now() + *wanted.how.life).time_since_epoch().count();
   http_response r = json_response(info_json(*made));
@@ -107,9 +120,10 @@ std::span<const http_route> filter_routes() {
       {http_method::post, "/api/v1/filters", right::write, runs::on_worker, create, "http|create"},
       {http_method::get, "/api/v1/filters/{name}", right::read, runs::on_worker, describe, "http|info"},
       {http_method::del, "/api/v1/filters/{name}", right::write, runs::on_worker, drop, "http|drop"},
-      {http_method::post, "/api/v1/filters/{name}/add", right::write, runs::on_worker, nullptr, "http|add", add_keys},
-      {http_method::post, "/api/v1/filters/{name}/check", right::read, runs::on_worker, nullptr,
-       "http|check", check_keys},
+      {http_method::post, "/api/v1/filters/{name}/add", right::write, runs::on_worker, nullptr, "http|add",
+       add_keys},
+      {http_method::post, "/api/v1/filters/{name}/check", right::read, runs::on_worker, nullptr, "http|check",
+       check_keys},
       {http_method::get, "/api/v1/filters/{name}/explain", right::read, runs::on_worker, explain_key,
        "http|explain"},
   };

@@ -51,11 +51,16 @@ right rights_of(const service& all, const http_request& r) {
   if (!all.asks_for_password()) return right::admin;
   constexpr std::string_view scheme = "bearer ";
   if (r.authorization.empty()) return right::nothing;
-  const user_account* user = nullptr;
-  if (lower_case(std::string_view(r.authorization).substr(0, scheme.size())) == scheme)
-    user = all.user_of_token(std::string_view(r.authorization).substr(scheme.size()));
+  if (lower_case(std::string_view(r.authorization).substr(0, scheme.size())) != scheme)
+    throw http_problem{
+        401,
+        "unauthorized",
+        "this server takes no Authorization but Bearer: send Authorization: Bearer PASSWORD, with "
+        "the password alone, as it is",
+        {{"WWW-Authenticate", "Bearer realm=\"everseen\", error=\"invalid_request\""}}};
+  const user_account* user = all.user_of_token(std::string_view(r.authorization).substr(scheme.size()));
   if (user != nullptr) return user->may;
-  all.log(telemetry::log_level::warning, "token_refused", {{"protocol", "http"}});
+  all.log(telemetry::log_level::warning, "token_refused", {{"from", r.from}});
   throw http_problem{401,
                      "unauthorized",
                      "no user of this server has this password; send Authorization: Bearer PASSWORD",

@@ -64,8 +64,8 @@ std::string verdicts_json(std::span<const verdict> verdicts, const std::string& 
   return text + "}\n";
 }
 
-/// @throws http_problem, error  nothing at all is known: a client that looks at the status alone must not take
-/// that for an answer
+/// @throws http_problem, error  nothing at all is known: a client that looks at the status alone must not
+/// take that for an answer
 http_response answer_of(const asked_keys& a) {
   // A filter that was dropped, emptied or rebuilt elsewhere must be opened anew.
   if (a.batch.is_stale) a.all.filters().forget(a.of);
@@ -99,7 +99,8 @@ void ask(http_call& c, question q, const answer_taker& to) {
     throw http_problem{507, "no_room", "the filters take all the memory they may; no key was added"};
   const auto when = time_of(*a->of, a->when_ms);
   if (c.all.filters().batches_wait())
-    return a->of->queue(q).submit(a->batch, when, [a] { finish(*a); }, a->of);
+    return a->of->queue(q).submit(
+        a->batch, when, [a] { finish(*a); }, a->of);
   judge(a->of->noted(), q, a->batch, when);
   finish(*a);
 }

@@ -22,6 +22,7 @@ struct http_request {
   std::string none_match{};  ///< If-None-Match
   bool takes_gzip = false;   ///< Accept-Encoding
   std::string_view body{};
+  std::string from{};       ///< address of the client, for the log
   bool is_old = false;      ///< HTTP/1.0, which need not name a host
   bool by_loopback = true;  ///< came in on a TCP address that only this machine has
 

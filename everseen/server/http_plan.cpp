@@ -14,8 +14,6 @@ namespace everseen::server {
 
 namespace {
 
-constexpr auto most = static_cast<std::int64_t>(max_capacity);
-
 [[noreturn]] void refuse(const std::string& why) {
   throw http_problem{400, "bad_parameter", why};
 }
@@ -30,15 +28,12 @@ void ask_as_redis(plan_request& r) {
 }
 
 void take_size(query_parameters& query, plan_request& r) {
-  const auto keys = query.integer("keys", 1, most);
-  const auto rate = query.positive("error_rate");
+  const auto keys = query.count("keys", {1, max_capacity});
+  const auto rate = query.rate("error_rate", {sizing::min_error_rate, sizing::max_error_rate});
   const auto bits = query.positive("bits_per_key");
   if (!keys) refuse("keys is missing: how many different keys you expect");
   if (rate.has_value() == bits.has_value()) refuse("give error_rate or bits_per_key, and not both");
-  r.keys = static_cast<std::uint64_t>(*keys);
-  if (rate && (*rate < sizing::min_error_rate || *rate > sizing::max_error_rate))
-    refuse(fmt::format("error_rate must be a number from {} to {}", sizing::min_error_rate,
-                       sizing::max_error_rate));
+  r.keys = keys;
   r.error_rate = rate;
   if (!bits) return;
   // Beyond these a plan would take long to make, and be of no use.
@@ -50,15 +45,19 @@ void take_size(query_parameters& query, plan_request& r) {
 
 plan_request parse(std::string_view text) {
   query_parameters query(text);
+  query.must_be_among({"keys", "error_rate", "bits_per_key", "layout", "probes", "values", "redis"});
   plan_request r;
   take_size(query, r);
   if (const auto layout = query.text("layout")) {
     r.layout = parse_layout_kind(*layout);
     if (!r.layout || is_foreign(*r.layout))
-      refuse("layout must be one of the layouts that openapi.json names");
+      refuse(
+          fmt::format("layout is '{}'; it must be one of classic, line-8x64, line-16x32, two-line-8x64, "
+                      "two-line-16x32",
+                      layout->substr(0, 64)));
   }
   if (const auto probes = query.integer("probes", 1, max_probes)) r.probes = static_cast<unsigned>(*probes);
-  if (const auto values = query.integer("values", 1, most)) r.values = static_cast<std::uint64_t>(*values);
+  r.values = query.count("values", {1, max_capacity});
   const bool by_redis = query.truth("redis");
   query.must_be_all_taken();
   if (by_redis && r.error_rate) ask_as_redis(r);

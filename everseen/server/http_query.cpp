@@ -83,6 +83,16 @@ std::optional<std::int64_t> query_parameters::integer(std::string_view name, std
   return number;
 }
 
+std::optional<std::uint64_t> query_parameters::count(std::string_view name, count_bounds within) {
+  const auto value = text(name);
+  return value ? std::optional(parse_count(name, *value, within)) : std::nullopt;
+}
+
+std::optional<double> query_parameters::rate(std::string_view name, rate_bounds within) {
+  const auto value = text(name);
+  return value ? std::optional(parse_rate(name, *value, within)) : std::nullopt;
+}
+
 std::optional<double> query_parameters::positive(std::string_view name) {
   const auto value = text(name);
   if (!value) return std::nullopt;
@@ -98,16 +108,25 @@ bool query_parameters::truth(std::string_view name) {
   return true;
 }
 
+void query_parameters::must_be_among(std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) known_.emplace(name, true);
+  for (const auto& [name, value] : left_)
+    if (!known_.contains(name)) refuse_unknown(name);
+}
+
 void query_parameters::must_be_all_taken() const {
-  if (left_.empty()) return;
+  if (!left_.empty()) refuse_unknown(left_.begin()->first);
+}
+
+void query_parameters::refuse_unknown(const std::string& name) const {
   std::vector<std::string_view> names;
-  for (const auto& [name, taken] : known_) names.push_back(name);
-  const std::string& first = left_.begin()->first;
-  const std::string_view meant = nearest(first, names);
-  throw http_problem{
-      400, "unknown_parameter",
-      fmt::format("there is no parameter '{}' here; {}", first.substr(0, 64),
-                  meant.empty() ? "see /openapi.json" : fmt::format("did you mean {}?", meant))};
+  for (const auto& [each, is_known] : known_) names.push_back(each);
+  const std::string_view meant = nearest(name, names);
+  const std::string way = !meant.empty()  ? fmt::format("did you mean {}?", meant)
+                          : names.empty() ? "it takes none"
+                                          : fmt::format("it takes {}", fmt::join(names, ", "));
+  throw http_problem{400, "unknown_parameter",
+                     fmt::format("there is no parameter '{}' here; {}", name.substr(0, 64), way)};
 }
 
 }  // namespace everseen::server

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::server {
 
@@ -26,16 +29,25 @@ class query_parameters {
   /// @throws http_problem  it is no whole number from `least` to `most`
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name, std::int64_t least,
                                                     std::int64_t most);
+  /// As on the command line: 1000000, 1e6, 10M.    @throws parameter_error
+  [[nodiscard]] std::optional<std::uint64_t> count(std::string_view name, count_bounds within);
+  /// As on the command line: 0.01, 1e-6, 1%.    @throws parameter_error
+  [[nodiscard]] std::optional<double> rate(std::string_view name, rate_bounds within);
   /// @throws http_problem  it is no number above 0
   [[nodiscard]] std::optional<double> positive(std::string_view name);
   /// @throws http_problem  it is neither true nor false
   [[nodiscard]] bool truth(std::string_view name);
 
+  /// To be called before any is taken, where one that is missing is refused: it may have been mistyped.
+  /// @throws http_problem  there are others than these
+  void must_be_among(std::initializer_list<std::string_view> names);
   /// To be called when all that are known were taken.
   /// @throws http_problem  some are left; names the one that was probably meant
   void must_be_all_taken() const;
 
  private:
+  [[noreturn]] void refuse_unknown(const std::string& name) const;
+
   std::map<std::string, std::string, std::less<>> left_{};
   std::map<std::string, bool, std::less<>> known_{};
 };

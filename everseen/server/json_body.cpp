@@ -22,6 +22,23 @@ constexpr std::size_t deepest = 16;
 constexpr std::size_t most_fields = 64;
 constexpr std::int64_t longest_s = std::int64_t{36'500} * 24 * 60 * 60;
 
+std::string_view kind_of(const element& e) noexcept {
+  switch (e.type()) {
+    case simdjson::dom::element_type::ARRAY:
+      return "an array";
+    case simdjson::dom::element_type::OBJECT:
+      return "an object";
+    case simdjson::dom::element_type::STRING:
+      return "a text";
+    case simdjson::dom::element_type::BOOL:
+      return "true or false";
+    case simdjson::dom::element_type::NULL_VALUE:
+      return "null";
+    default:
+      return "a number";
+  }
+}
+
 [[noreturn]] void refuse(std::string_view name, std::string_view wanted) {
   throw http_problem{400, "bad_parameter", fmt::format("{} must be {}", name, wanted)};
 }
@@ -145,7 +162,8 @@ std::optional<std::vector<std::string_view>> json_body::texts(std::string_view n
   std::vector<std::string_view> texts;
   for (const element each : all) {
     std::string_view text;
-    if (each.get(text) != simdjson::SUCCESS) refuse(name, "an array of texts");
+    if (each.get(text) != simdjson::SUCCESS)
+      refuse(name, fmt::format("an array of texts, and {}[{}] is {}", name, texts.size(), kind_of(each)));
     texts.push_back(text);
     if (texts.size() > most) refuse(name, fmt::format("at most {} texts", most));
   }

@@ -110,10 +110,10 @@ void listener::accept() {
   });
 }
 
-void listener::turn_away(any_socket& socket) {
+void listener::turn_away(any_socket& socket, const std::string& from) {
   all_.count.refused_connections.fetch_add(1, std::memory_order_relaxed);
   all_.log(telemetry::log_level::warning, "connection_refused",
-           {{"why", "max_connections"}, {"at", address_.text()}});
+           {{"why", "max_connections"}, {"from", from}, {"at", address_.text()}});
   if (how_.tls != nullptr) return;  // what it could be told it would not understand
   constexpr std::string_view resp = "-ERR max number of clients reached\r\n";
   constexpr std::string_view http =
@@ -127,10 +127,10 @@ void listener::turn_away(any_socket& socket) {
 void listener::take_in(any_socket socket, loop& home) {
   all_.count.connections.fetch_add(1, std::memory_order_relaxed);
   error_code fault;
-  if (all_.clients().size() >= all_.tunable.max_connections) return turn_away(socket);
-  auto who = std::make_shared<client>();
   const auto remote = socket.remote_endpoint(fault);
   if (fault) return;  // gone already
+  if (all_.clients().size() >= all_.tunable.max_connections) return turn_away(socket, text_of(remote));
+  auto who = std::make_shared<client>();
   const auto local = socket.local_endpoint(fault);
   if (fault) return;
   who->address = text_of(remote);

@@ -11,6 +11,13 @@ void must_have_certificate(const options& o, const listen_address& where) {
     throw parameter_error("listening on " + where.text() + " needs --tls-cert and --tls-key");
 }
 
+void must_be_whole(const tls_options& tls) {
+  if (tls.cert_file.empty() != tls.key_file.empty())
+    throw parameter_error("--tls-cert and --tls-key go together: a certificate chain and its private key");
+  if (!tls.ca_file.empty() && tls.cert_file.empty())
+    throw parameter_error("--tls-ca is about clients of tls: addresses; give --tls-cert and --tls-key, too");
+}
+
 /// Where two users have the same, one would get the rights of the other without a word.
 void must_be_distinct(const options& o) {
   for (std::size_t i = 0; i < o.users.size(); ++i)
@@ -34,6 +41,10 @@ void must_be_safe(const options& o) {
   if (o.listen.empty() && o.http.empty())
     throw parameter_error("there is nothing to listen on; give --listen ADDRESS:PORT");
   must_be_distinct(o);
+  must_be_whole(o.tls);
+  if (o.bodies_bytes < o.request.request_bytes)
+    throw parameter_error(
+        "--max-bodies is less than --max-request, so a request of that size could never be read");
   for (const listen_address& where : o.listen) {
     must_have_certificate(o, where);
     if (where.is_local() || !o.users.empty() || o.open_to_strangers) continue;

@@ -11,6 +11,7 @@
 #include "everseen/core/error.hpp"
 #include "everseen/server/asio_listener.hpp"
 #include "everseen/server/asio_loop.hpp"
+#include "everseen/server/first_look.hpp"
 #include "everseen/server/service.hpp"
 
 namespace everseen::server {
@@ -38,7 +39,7 @@ void raise_descriptor_limit() noexcept {
 }
 
 void require(boost::system::error_code fault, const std::string& what, const std::string& path) {
-  if (fault) throw storage_error("cannot read " + what + " " + path + ": " + fault.message(), 0, path);
+  if (fault) throw parameter_error("cannot read " + what + " " + path + ": " + fault.message());
 }
 
 void must_have_directory(const listen_address& where) {
@@ -49,10 +50,9 @@ void must_have_directory(const listen_address& where) {
                           directory.string());
 }
 
-/// Null where nobody listens by TLS.
+/// Null where no certificate is given; must_be_safe has seen to it that nobody listens by TLS then.
 std::unique_ptr<asio::ssl::context> make_tls(const options& o) {
-  const auto is_tls = [](const listen_address& each) { return each.is == listen_address::kind::tls; };
-  if (std::ranges::none_of(o.listen, is_tls) && std::ranges::none_of(o.http, is_tls)) return nullptr;
+  if (o.tls.cert_file.empty()) return nullptr;
   auto tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
   tls->set_options(asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
   boost::system::error_code fault;
@@ -79,7 +79,11 @@ void must_be_able_to_begin(const options& o) {
 /// What the server is made of, in the order in which it comes to life.
 class filter_server::house {
  public:
-  house(const options& o, const store_place& where) : all_(o, where), tls_(make_tls(o)) {
+  house(const options& o, const store_place& where)
+      : occupied_(where.store->occupy()),
+        was_store_there_(is_there(*where.store, o.log.get())),
+        all_(o, where),
+        tls_(make_tls(o)) {
     for (unsigned i = 0; i < o.threads; ++i) loops_.push_back(std::make_unique<loop>());
     for (const listen_address& each : o.listen) listen(each, protocol::resp);
     for (const listen_address& each : o.http) listen(each, protocol::http);
@@ -96,12 +100,16 @@ class filter_server::house {
     return all;
   }
 
-  void run_until(const std::function<bool()>& must_stop) {
+  void run_until(const std::function<bool()>& must_stop, const std::function<void()>& stops) {
     for (const auto& each : listeners_) each->begin();
+    if (!was_store_there_) all_.watch().await_store(all_.settings().log);
     for (unsigned i = 0; !must_stop() && !all_.must_stop(); ++i) {
       std::this_thread::sleep_for(glance);
-      if (i % glances_a_look == 0) all_.filters().tend(service::now());
+      if (i % glances_a_look != 0) continue;
+      all_.filters().tend(service::now());
+      all_.watch().look_for_store();
     }
+    if (stops) stops();
     end();
     all_.filters().sync();
   }
@@ -122,9 +130,7 @@ class filter_server::house {
              {{"connections", static_cast<std::int64_t>(all_.clients().size())}});
     for (const auto& each : listeners_) each->stop();
     for (const auto& each : loops_) each->drain();
-    const auto deadline = std::chrono::steady_clock::now() + all_.settings().drain_timeout;
-    while (all_.clients().size() > 0 && std::chrono::steady_clock::now() < deadline)
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    wait_for_clients();
     for (const auto& each : loops_) each->close_all();
     all_.notes().give_up();
     all_.workers().finish();
@@ -132,6 +138,18 @@ class filter_server::house {
     for (const auto& each : loops_) each->finish();
   }
 
+  /// Those who are still waiting near the end are told that they wait in vain, and have some time to hear it.
+  void wait_for_clients() {
+    using clock = std::chrono::steady_clock;
+    const clock::duration whole = all_.settings().drain_timeout;
+    for (const auto began = clock::now(); all_.clients().size() > 0 && clock::now() < began + whole;) {
+      if (clock::now() > began + whole / 5 * 4) all_.notes().give_up();
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
+  const std::shared_ptr<void> occupied_;
+  const bool was_store_there_;
   // Loops hold connections, which use the service, until their threads have ended.
   service all_;
   std::unique_ptr<asio::ssl::context> tls_;
@@ -156,8 +174,8 @@ std::vector<listen_address> filter_server::http_addresses() const {
   return house_->addresses(protocol::http);
 }
 
-void filter_server::run_until(const std::function<bool()>& must_stop) {
-  house_->run_until(must_stop);
+void filter_server::run_until(const std::function<bool()>& must_stop, const std::function<void()>& stops) {
+  house_->run_until(must_stop, stops);
 }
 
 }  // namespace everseen::server

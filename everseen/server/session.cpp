@@ -214,7 +214,10 @@ void session::reset() {
 
 bool session::log_in(std::string_view user, std::string_view password) {
   const auto may = all_.rights_of(user, password);
-  if (!may) return false;
+  if (!may) {
+    all_.log(telemetry::log_level::warning, "password_refused", {{"from", client_->address}});
+    return false;
+  }
   rights_ = *may;
   client_->set_user(std::string(user));
   parser_.set_limits(all_.settings().request);

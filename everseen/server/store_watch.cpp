@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "everseen/core/error.hpp"
+#include "everseen/server/first_look.hpp"
 
 namespace everseen::server {
 
@@ -16,18 +17,26 @@ constexpr std::string_view nobody = "esc.nobody";
 
 }  // namespace
 
+void shared_look::begin() {
+  const std::scoped_lock alone(lock_);
+  begin_alone();
+}
+
+void shared_look::begin_alone() {
+  if (is_under_way_) return;
+  is_under_way_ = true;
+  began_ = clock::now();
+  where_.submit([this] {
+    look_();
+    const std::scoped_lock alone(lock_);
+    is_under_way_ = false;
+    ended_.notify_all();
+  });
+}
+
 bool shared_look::refresh() {
   std::unique_lock alone(lock_);
-  if (!is_under_way_) {
-    is_under_way_ = true;
-    began_ = clock::now();
-    where_.submit([this] {
-      look_();
-      const std::scoped_lock alone_again(lock_);
-      is_under_way_ = false;
-      ended_.notify_all();
-    });
-  }
+  begin_alone();
   return ended_.wait_until(alone, began_ + moment, [this] { return !is_under_way_; });
 }
 
@@ -43,10 +52,27 @@ void store_watch::must_answer() {
   if (!fault_.empty()) throw backend_error(fault_);
 }
 
+void store_watch::await_store(std::shared_ptr<telemetry::event_log> log) {
+  log_ = std::move(log);
+  awaits_ = true;
+}
+
+void store_watch::look_for_store() {
+  if (awaits_) probe_.begin();
+}
+
+void store_watch::greet() {
+  if (!awaits_) return;
+  tell_warnings(filters_.place(), log_.get());
+  awaits_ = false;
+  if (log_) log_->write(telemetry::log_level::info, "store_is_back");
+}
+
 void store_watch::probe() noexcept {
   std::string fault;
   try {
     (void)filters_.place().exists(nobody);  // it answers, whatever it says
+    greet();
   } catch (const std::exception& why) {
     fault = why.what();
   }

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -18,12 +20,16 @@ class shared_look {
   /// @param look  runs on a thread of `where`, once at a time; must not throw
   shared_look(worker_pool& where, std::function<void()> look) : where_(where), look_(std::move(look)) {}
 
+  /// Begins to look, if nobody does.
+  void begin();
   /// Looks. Who comes while a look takes longer than a moment does not wait for it.
   /// @return whether a look ended meanwhile
   bool refresh();
 
  private:
   using clock = std::chrono::steady_clock;
+  void begin_alone();
+
   worker_pool& where_;
   const std::function<void()> look_;
   std::mutex lock_{};
@@ -46,12 +52,20 @@ class store_watch {
   /// @throws backend_error  the store does not answer, or not in time
   void must_answer();
 
+  /// The store was away when the server started. Once it answers, its warnings and that go to the log.
+  void await_store(std::shared_ptr<telemetry::event_log> log);
+  /// To be called some times a second; returns at once.
+  void look_for_store();
+
  private:
   void probe() noexcept;
+  void greet();
 
   filter_shelf& filters_;
   std::mutex lock_{};
   std::string fault_{};
+  std::atomic<bool> awaits_ = false;
+  std::shared_ptr<telemetry::event_log> log_{};
   shared_look figures_;
   shared_look probe_;
   worker_pool lookers_;  // ends first

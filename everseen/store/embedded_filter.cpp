@@ -4,6 +4,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "everseen/core/assert.hpp"
 #include "everseen/store/claim_verdicts.hpp"
@@ -25,13 +26,25 @@ batch_result embedded_filter::add(std::span<const partition_batch> batches) {
   const std::size_t start = std::hash<std::thread::id>{}(std::this_thread::get_id()) % batches.size();
   tally done;
   std::optional<batch_failure> failure;
-  for (std::size_t i = 0; i < batches.size(); ++i) {
-    const partition_batch& batch = batches[(start + i) % batches.size()];
-    guarded& target = *partitions_[batch.partition];
-    const std::scoped_lock alone(target.lock);
+  const auto add_to = [&](guarded& target, const partition_batch& batch) {
     batch_result result = target.logic.add(batch);
     done += result ? *result : result.error().done;
     if (!result && (!failure || !failure->ends_batch())) failure = std::move(result.error());
+  };
+  // To wait for a lock is to sleep, for longer than another has it: those that are free come first.
+  std::vector<const partition_batch*> left;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    const partition_batch& batch = batches[(start + i) % batches.size()];
+    guarded& target = *partitions_[batch.partition];
+    if (const std::unique_lock alone(target.lock, std::try_to_lock); alone)
+      add_to(target, batch);
+    else
+      left.push_back(&batch);
+  }
+  for (const partition_batch* batch : left) {
+    guarded& target = *partitions_[batch->partition];
+    const std::scoped_lock alone(target.lock);
+    add_to(target, *batch);
   }
   if (!failure) return done;
   failure->done = done;

@@ -18,8 +18,8 @@ namespace everseen {
 
 /// A filter whose bits this process can address: the common part of the memory and the file store.
 ///
-/// One lock a partition: adds take it alone, look-ups share it. A batch visits its partitions in order of
-/// number, beginning at a different one for each thread, so that threads do not queue behind each other.
+/// One lock a partition: adds take it alone, look-ups share it. A batch that adds visits those partitions
+/// first that nobody else is in, so that threads do not queue behind each other.
 class embedded_filter : public stored_filter {
  public:
   /// @param states  one a partition, all with their segments in `place`

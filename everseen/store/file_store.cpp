@@ -173,7 +173,8 @@ std::shared_ptr<void> file_store::occupy() {
   }
   long holder = 0;
   std::ifstream(path) >> holder;
-  throw storage_error("another everseen serve" + (holder > 0 ? " (process " + std::to_string(holder) + ")" : "") +
+  throw storage_error("another everseen serve" +
+                          (holder > 0 ? " (process " + std::to_string(holder) + ")" : "") +
                           " has the filters in " + directory.string() +
                           "; be a client of that one, stop it, or give this one a --store of its own",
                       EWOULDBLOCK, directory.string());

@@ -154,11 +154,12 @@ class store {
   [[nodiscard]] virtual std::vector<std::string> warnings() const { return {}; }
 
   /// Lets `p` decide for how long calls of this store and its filters are made again while it is away, from
-  /// the next one on. Nothing changes where nobody can be away.    @param p  null: the store's own limit again
+  /// the next one on. Nothing changes where nobody can be away.    @param p  null: the store's own limit
+  /// again
   virtual void wait_with(std::shared_ptr<patience> /*p*/) {}
 
-  /// Takes the store for a server, if only one can serve it at a time; it is given back, also by a process that
-  /// is killed, when what is returned ends. Nobody else is kept away from any filter.
+  /// Takes the store for a server, if only one can serve it at a time; it is given back, also by a process
+  /// that is killed, when what is returned ends. Nobody else is kept away from any filter.
   /// @return null: any number of servers can share it
   /// @throws storage_error  another server has it; says where and which
   [[nodiscard]] virtual std::shared_ptr<void> occupy() { return nullptr; }

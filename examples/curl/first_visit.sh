@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
-# Tells of each argument whether it comes for the first time. Needs `everseen serve --http`, curl and jq.
+# Tells of each argument whether it comes for the first time, over HTTP.
+#   everseen serve --http unix:/tmp/h &
+#   sudo apt-get install curl jq
+#   examples/curl/first_visit.sh /tmp/h alice bob alice
 set -euo pipefail
 ask() { curl -sS --unix-socket "$socket" -H 'Content-Type: application/json' --data-binary @- "http://localhost/api/v1/filters$1"; }
 socket=$1

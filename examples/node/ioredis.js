@@ -1,4 +1,6 @@
-// Tells of each argument whether it comes for the first time. Needs `everseen serve`, and ioredis: npm ci.
+// Tells of each argument whether it comes for the first time, by ioredis.
+//   everseen serve --listen unix:/tmp/s &
+//   cd examples/node && npm ci && node ioredis.js /tmp/s alice bob alice
 import { Redis } from "ioredis";
 
 const [socket, ...visitors] = process.argv.slice(2);

@@ -1,4 +1,6 @@
-// Tells of each argument whether it comes for the first time. Needs `everseen serve`, and node-redis: npm ci.
+// Tells of each argument whether it comes for the first time, by node-redis.
+//   everseen serve --listen unix:/tmp/s &
+//   cd examples/node && npm ci && node redis.js /tmp/s alice bob alice
 import { createClient } from "redis";
 
 const [socket, ...visitors] = process.argv.slice(2);

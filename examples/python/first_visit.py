@@ -1,5 +1,10 @@
 #!/usr/bin/env python3
-"""Tells of each argument whether it comes for the first time. Needs `everseen serve`, and redis-py."""
+"""Tells of each argument whether it comes for the first time, by redis-py.
+
+everseen serve --listen unix:/tmp/s &
+sudo apt-get install python3-redis    # or: pip install redis
+python3 examples/python/first_visit.py /tmp/s alice bob alice
+"""
 import sys
 
 import redis

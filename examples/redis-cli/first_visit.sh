@@ -1,5 +1,8 @@
 #!/bin/sh
-# Tells of each argument whether it comes for the first time. Needs `everseen serve`, and redis-cli.
+# Tells of each argument whether it comes for the first time, by redis-cli.
+#   everseen serve --listen unix:/tmp/s &
+#   sudo apt-get install redis-tools
+#   examples/redis-cli/first_visit.sh /tmp/s alice bob alice
 set -eu
 
 socket=$1

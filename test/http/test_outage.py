@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""A store that is away: what the server says meanwhile, who waits, and who does not."""
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from serving import PROGRAM, ROOT, Redis, Server  # noqa: F401
+
+
+def until(holds, seconds=20):
+    """Waits until something holds, and says whether it does."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+class LaterRedis(Redis):
+    """A redis-server that is not there at first, and may be started again at the same place."""
+
+    def __enter__(self):
+        self.home = tempfile.TemporaryDirectory()
+        self.socket = os.path.join(self.home.name, "r")
+        self.process = None
+        return self
+
+    def start(self, *options):
+        self.process = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "",
+                                         "--dir", self.home.name, *options], stdout=subprocess.DEVNULL)
+        if not until(lambda: os.path.exists(self.socket)):
+            raise AssertionError("redis-server does not begin")
+
+    def __exit__(self, *_):
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+        self.home.cleanup()
+
+
+def starts_and_ends(*options):
+    """A server that is to refuse to start."""
+    return subprocess.run([PROGRAM, "serve", "--listen", "127.0.0.1:0", *options], capture_output=True, text=True, timeout=60)
+
+
+def in_parallel(work, count):
+    results = [None] * count
+
+    def one(i):
+        results[i] = work(i)
+
+    threads = [threading.Thread(target=one, args=(i,)) for i in range(count)]
+    for each in threads:
+        each.start()
+    return threads, results
+
+
+class Start(unittest.TestCase):
+    def test_a_redis_that_is_down_is_served_and_waited_for(self):
+        with LaterRedis() as redis:
+            with Server("--log-level", "info", "--log-format", "logfmt", store=redis.url("?retry_for=200ms")) as s:
+                self.assertEqual(s.ask("GET", "/healthz")[0], 200)
+                self.assertEqual(s.ask("GET", "/readyz")[0], 503)
+                status, _, answer = s.ask("POST", "/api/v1/filters", {"name": "f"})
+                self.assertEqual((status, answer["reason"]), (503, "outage"))
+                said = subprocess.run(["redis-cli", "-s", s.socket, "BF.ADD", "f", "a"], capture_output=True, text=True,
+                                      check=False, timeout=30).stdout
+                self.assertTrue(said.startswith("OUTAGE "), said)
+                self.assertIn("event=store_outage", s.said())
+                redis.start("--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
+                self.assertTrue(until(lambda: s.ask("GET", "/readyz")[0] == 200))
+                self.assertTrue(until(lambda: "event=store_is_back" in s.said()))
+                self.assertIn("event=store_warning", s.said())  # what it would have said at the start
+                self.assertEqual(s.ask("POST", "/api/v1/filters", {"name": "f"})[0], 201)
+
+    def test_what_no_waiting_mends_ends_it_at_once(self):
+        with LaterRedis() as redis:
+            redis.start("--requirepass", "secret")
+            for url, code, word in [(redis.url("?password=wrong"), 3, "WRONGPASS"), ("redsi://h", 2, "redsi"),
+                                    ("redis://h:port", 2, "port"), (redis.url("?retry_for=soon"), 2, "retry_for")]:
+                began = time.monotonic()
+                result = starts_and_ends("--store", url)
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assertIn(word, result.stderr)
+                self.assertLess(time.monotonic() - began, 5)
+
+
+class Waiting(unittest.TestCase):
+    def test_many_requests_for_many_filters_wait_as_long_as_one(self):
+        with LaterRedis() as redis, Server("--store-threads", "4", store=redis.url("?retry_for=2s")) as s:
+            began = time.monotonic()
+            threads, answers = in_parallel(lambda i: s.ask("POST", f"/api/v1/filters/f{i}/add", {"keys": ["a"]}), 40)
+            for each in threads:
+                each.join()
+            self.assertEqual({a[0] for a in answers}, {503})
+            self.assertLess(time.monotonic() - began, 12)  # one after the other: 20 s
+
+    def test_keys_of_many_clients_travel_together(self):
+        with Redis() as redis, Server(store=redis.url()) as s:
+            s.ask("POST", "/api/v1/filters", {"name": "f", "capacity": 10_000, "error_rate": 1e-12})
+            os.kill(redis.process.pid, signal.SIGSTOP)
+            threads, answers = in_parallel(
+                lambda i: s.ask("POST", "/api/v1/filters/f/add", {"keys": [f"of-{i}", "of-all"]}), 60)
+            time.sleep(1)
+            os.kill(redis.process.pid, signal.SIGCONT)
+            for each in threads:
+                each.join()
+            self.assertEqual([a[0] for a in answers], [200] * 60)
+            self.assertEqual([a[2]["verdicts"][0] for a in answers], ["fresh"] * 60)
+            self.assertEqual(sum(a[2]["verdicts"][1] == "fresh" for a in answers), 1)
+            self.assertLess(s.ask("GET", "/api/v1/stats")[2]["filters"][0]["batches"], 30)
+
+    def test_times_that_clients_give_are_kept_apart(self):
+        with Redis() as redis, Server(store=redis.url()) as s:
+            s.ask("POST", "/api/v1/filters", {"name": "f", "window": "1h", "slices": 4, "error_rate": 1e-12})
+            now = int(time.time() * 1000)
+            s.ask("POST", "/api/v1/filters/f/add", {"keys": ["first"], "time_ms": now})
+            os.kill(redis.process.pid, signal.SIGSTOP)
+            threads, answers = in_parallel(
+                lambda i: s.ask("POST", "/api/v1/filters/f/add",
+                                {"keys": [f"k{i}"], "time_ms": now - (i % 2) * 10 * 3_600_000}), 20)
+            time.sleep(1)
+            os.kill(redis.process.pid, signal.SIGCONT)
+            for each in threads:
+                each.join()
+            self.assertEqual([a[2]["verdicts"][0] for a in answers], ["fresh", "late"] * 10)
+
+
+class End(unittest.TestCase):
+    def test_sigterm_answers_who_waits_for_a_dead_server(self):
+        with LaterRedis() as redis, Server(store=redis.url("?retry_for=120s")) as s:
+            asking = subprocess.Popen(["redis-cli", "-s", s.socket, "BF.ADD", "g", "a"], stdout=subprocess.PIPE, text=True)
+            threads, answers = in_parallel(lambda i: s.ask("POST", "/api/v1/filters/f/add", {"keys": ["a"]}), 5)
+            time.sleep(1)
+            began = time.monotonic()
+            self.assertEqual(s.stop(), 0)
+            self.assertLess(time.monotonic() - began, 10)
+            for each in threads:
+                each.join()
+            self.assertEqual([a[0] for a in answers], [503] * 5)
+            self.assertTrue(asking.communicate(timeout=30)[0].startswith("OUTAGE "))
+
+
+class OneServer(unittest.TestCase):
+    def test_a_second_server_on_the_same_files_is_refused(self):
+        with tempfile.TemporaryDirectory() as home:
+            with Server(store=f"file:{home}/filters") as s:
+                s.ask("POST", "/api/v1/filters", {"name": "f"})
+                second = starts_and_ends("--store", f"file:{home}/filters/")
+                self.assertEqual(second.returncode, 3)
+                for word in (f"{home}/filters", f"process {s.process.pid}", "--store"):
+                    self.assertIn(word, second.stderr)
+                self.assertEqual(starts_and_ends("--store", f"file:{home}/filters", "--check-config").returncode, 0)
+                reader = subprocess.run([PROGRAM, "info", "f", "--store", f"file:{home}/filters"], capture_output=True,
+                                        text=True, timeout=30, check=True)
+                self.assertIn("capacity", reader.stdout)
+                s.process.kill()
+            with Server(store=f"file:{home}/filters") as s:  # the kernel has given it back
+                self.assertEqual(s.ask("GET", "/api/v1/filters/f")[0], 200)
+
+
+class Bodies(unittest.TestCase):
+    def test_bodies_of_all_clients_have_a_budget(self):
+        with Server("--max-request", "1Mi", "--max-bodies", "1Mi") as s:
+            s.ask("POST", "/api/v1/filters", {"name": "f"})
+            head = (b"POST /api/v1/filters/f/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                    b"Content-Length: 900000\r\n\r\n")
+            greedy = s.raw()
+            greedy.sendall(head + b" " * 800_000)
+            body = {"keys": ["x" * 400_000]}
+            self.assertTrue(until(lambda: s.ask("POST", "/api/v1/filters/f/check", body)[0] == 503))
+            status, headers, answer = s.ask("POST", "/api/v1/filters/f/check", body)
+            self.assertEqual((status, answer["reason"], headers["Retry-After"]), (503, "busy", "1"))
+            self.assertEqual(s.ask("POST", "/api/v1/filters/f/check", {"keys": ["small"]})[0], 200)
+            greedy.close()
+            self.assertTrue(until(lambda: s.ask("POST", "/api/v1/filters/f/check", body)[0] == 200))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[__file__], verbosity=1)
