@@ -181,9 +181,17 @@ class http_connection final : public connection,
     if (admitted_->route->place == runs::at_once)
       return reply(answer(all_, *admitted_, head_), keeps_alive());
     is_suspended_ = true;
-    worker_pool& pool = admitted_->route->place == runs::aside ? all_.asides() : all_.workers();
-    pool.submit([self = this->shared_from_this()]() mutable {
+    if (admitted_->route->place == runs::aside) return run_on(all_.asides(), nullptr);
+    exec_gate::lane& lane = all_.gate().lane_of_this_thread();
+    auto run = [self = this->shared_from_this(), &lane] { self->run_on(self->all_.workers(), &lane); };
+    if (all_.gate().enter(lane, this, run)) run();
+  }
+
+  /// @param entered  where it came in among those who ask and change filters, to go out again; may be null
+  void run_on(worker_pool& pool, exec_gate::lane* entered) {
+    pool.submit([self = this->shared_from_this(), entered]() mutable {
       auto response = answer(self->all_, *self->admitted_, self->head_);
+      if (entered != nullptr) self->all_.gate().leave(*entered);
       asio::io_context& there = self->home_.context();  // the last reference must go on the loop's thread
       asio::post(there, [self = std::move(self), response = std::move(response)] {
         self->is_suspended_ = false;

@@ -100,7 +100,7 @@ class filter_server::house {
     for (const auto& each : listeners_) each->begin();
     for (unsigned i = 0; !must_stop() && !all_.must_stop(); ++i) {
       std::this_thread::sleep_for(glance);
-      if (i % glances_a_look == 0) all_.filters().tend(service::now());
+      if (i % glances_a_look == 0) all_.filters().tend();
     }
     end();
     all_.filters().sync();
@@ -127,6 +127,7 @@ class filter_server::house {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     for (const auto& each : loops_) each->close_all();
     all_.notes().give_up();
+    all_.gate().open_for_good();
     all_.workers().finish();
     all_.asides().finish();
     for (const auto& each : loops_) each->finish();
