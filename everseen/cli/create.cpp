@@ -43,7 +43,7 @@ action declare(CLI::App& app) {
   add_argument(app, o->name, {"NAME", "the new filter: letters, digits and . _ -"});
   add_create_options(app, o->of);
   add_duration(app, "--expire", o->expire,
-               {"DURATION", "delete the whole filter after this time, used or not; Redis only", "never"},
+               {"DURATION", "delete the whole filter after this time, used or not", "never"},
                std::chrono::seconds(1));
   add_switch(app, "-q,--quiet", o->quiet, "do not print what was made");
   add_store_option(app, o->store);
@@ -57,8 +57,9 @@ verb create_verb() {
       "create",
       "Make a new, empty filter",
       "What a filter was created with never changes. See everseen plan for what it costs.\n\n"
-      "With --expire all keys of the filter on its Redis servers end at one moment, by the clock of the "
-      "servers. "
+      "With --expire the whole filter ends at one moment, by the clock of this machine, or of the Redis "
+      "servers "
+      "that have it. "
       "Using the filter does not put that off, as a day's filter is to end with the day; a --window forgets "
       "keys by their age instead.\n\n"
       "With --as the filter has the size, the hash and the bits of another system's, and can be exported to "

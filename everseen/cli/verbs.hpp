@@ -28,6 +28,7 @@ verb man_verb();
 verb migrate_verb();
 verb plan_verb();
 verb rebuild_verb();
+verb rename_verb();
 verb reset_verb();
 verb serve_verb();
 verb stream_verb();

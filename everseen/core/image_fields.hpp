@@ -24,6 +24,7 @@ inline constexpr std::string_view spec_magic = "EVSNspec";
 inline constexpr std::string_view segment_magic = "EVSNsegm";
 inline constexpr std::string_view manifest_magic = "EVSNmani";
 inline constexpr std::string_view link_magic = "EVSNlink";
+inline constexpr std::string_view life_magic = "EVSNends";
 inline constexpr std::string_view stream_magic = "EVSNstrm";
 inline constexpr std::string_view end_magic = "EVSNdone";
 

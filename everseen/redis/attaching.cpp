@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "everseen/redis/header.hpp"
+#include "everseen/redis/renaming.hpp"
 #include "everseen/redis/slot_map.hpp"
 
 namespace everseen::redis {
@@ -96,6 +97,8 @@ std::vector<bitmap> attach(session_pool& pool, const catalogue& names, std::stri
   require_topology(url, a);
   require_gear(url, a);
   const session_pool::lease with = pool.take();
+  validate_filter_name(name);
+  finish_rename_from(*with, names, name);
   names.require_free(*with, name);
   std::vector<bitmap> all = survey(*with, a);
   require_strings(a, all, missing);

@@ -50,6 +50,22 @@ attachment attachment_in(const std::string& key, const reply& fields) {
   }
 }
 
+std::optional<event_time> end_in(const std::string& key, const reply& field) {
+  if (field.is_nil()) return std::nullopt;
+  const auto end = number_in<std::int64_t>(field.text());
+  if (!end) throw damaged_key(key, "has no valid end");
+  return event_time(milliseconds(*end));
+}
+
+std::string_view valid_name(const std::string& key, std::string_view name) {
+  try {
+    validate_filter_name(name);
+    return name;
+  } catch (const parameter_error&) {
+    throw damaged_key(key, "names a filter by what is no name");
+  }
+}
+
 /// Several commands about one key.
 std::vector<reply> ask_all(session& with, const std::string& key, std::string wire, std::size_t commands) {
   const request r{{key, 0}, std::move(wire), commands, true};
@@ -90,7 +106,21 @@ bool catalogue::has_header(session& with, std::string_view name) const {
 
 bool catalogue::is_ready(session& with, std::string_view name) const {
   const std::string key = keys_of(name).header();
-  return ask_about(with, {key, 0}, {"HGET", key, "ready"}).text() == ready;
+  const reply fields = ask_about(with, {key, 0}, {"HMGET", key, "ready", "id", "moves_to"});
+  if (fields[0].text() != ready) return false;
+  return fields[2].is_nil() || !has_moved(with, fields[1].text(), fields[2].text());
+}
+
+bool catalogue::has_moved(session& with, std::string_view id, std::string_view to) const {
+  const std::string key = keys_of(to).header();
+  return ask_about(with, {key, 0}, {"HGET", key, "id"}).text() == id;
+}
+
+std::string catalogue::moved_to(session& with, std::string_view name) const {
+  const std::string key = keys_of(name).header();
+  const reply fields = ask_about(with, {key, 0}, {"HMGET", key, "id", "moves_to"});
+  if (fields[1].is_nil() || !has_moved(with, fields[0].text(), fields[1].text())) return {};
+  return std::string(fields[1].text());
 }
 
 /// Index and header lie on different slots, so no step sees both, and between two steps a filter may come or
@@ -141,7 +171,11 @@ header catalogue::read_header(session& with, std::string_view name) const {
   bool nothing = true;
   for (std::size_t i = 0; i < fields.size(); ++i) nothing = nothing && fields[i].is_nil();
   if (!nothing) {
-    if (fields[3].text() == ready) return decode(name, fields);
+    if (fields[3].text() == ready) {
+      header h = decode(name, fields);
+      if (h.moves && has_moved(with, fields[1].text(), h.moves->to)) throw no_such_filter(name);
+      return h;
+    }
     throw storage_error("the filter '" + std::string(name) +
                             "' is being dropped by another process, or was left half dropped by one that "
                             "died; drop it (again)",
@@ -156,10 +190,12 @@ header catalogue::read_header(session& with, std::string_view name) const {
 
 reply catalogue::header_of(session& with, std::string_view name) const {
   const std::string key = keys_of(name).header();
-  reply fields = ask_about(
-      with, {key, 0},
-      {"HMGET", key, "spec", "id", "generation", "ready", "ends_at", "next", "next_spec", "next_ready", "key",
-       "cursor", "place", "servers", "link", "link_until", "linked_by", "jobs"});
+  reply fields =
+      ask_about(with, {key, 0}, {"HMGET",       key,         "spec",     "id",        "generation",
+                                 "ready",       "ends_at",   "next",     "next_spec", "next_ready",
+                                 "key",         "cursor",    "place",    "servers",   "link",
+                                 "link_until",  "linked_by", "jobs",     "kept_as",   "moves_to",
+                                 "moves_until", "came_from", "replaces", "ends_next", "end_number"});
   order_.require(name, 0, fields[10], fields[11]);
   return fields;
 }
@@ -217,6 +253,26 @@ void catalogue::put_up_all_signs(session& with, const remote_filter& f) const {
   for (std::uint32_t place = 1; place <= order_.others(); ++place) put_up_sign(with, f, place);
 }
 
+/// On a server that has none it makes none that would be taken for one: a sign says its place.
+void catalogue::end_signs(session& with, const remote_filter& f) const {
+  const std::string key = f.keys.header();
+  std::vector<request> requests;
+  for (std::uint32_t place = 1; place <= order_.others(); ++place) {
+    if (ask_about(with, {key, place}, {"HEXISTS", key, "place"}).integer() != 1) continue;
+    const std::string end = f.ends_at ? to_text(*f.ends_at) : "";
+    requests.push_back({{key, place},
+                        f.ends_at ? encode({"HSET", key, "ends_at", end}) + encode({"PEXPIREAT", key, end})
+                                  : encode({"HDEL", key, "ends_at"}) + encode({"PERSIST", key}),
+                        2,
+                        true});
+  }
+  for (const answer& a : with.exchange(requests)) {
+    if (!a) throw backend_error(a.error().message);
+    for (const reply& each : *a)
+      if (each.is_error()) throw backend_error(refused_command(key, each.text()));
+  }
+}
+
 void catalogue::take_down_signs(session& with, std::string_view name) const {
   const std::string key = keys_of(name).header();
   for (std::uint32_t place = 1; place <= order_.others(); ++place)
@@ -225,8 +281,9 @@ void catalogue::take_down_signs(session& with, std::string_view name) const {
 }
 
 header catalogue::decode(std::string_view name, const reply& fields) const {
-  const key_names keys = keys_of(name);
+  key_names keys = keys_of(name);
   const std::string key = keys.header();
+  if (!fields[16].is_nil()) keys.keep_as(valid_name(key, fields[16].text()));
   header h{{.keys = keys, .spec = {}}};
   remote_filter& f = h.live;
   if (is_attachment(fields[0].text())) {
@@ -240,11 +297,7 @@ header catalogue::decode(std::string_view name, const reply& fields) const {
   const auto generation = number_in<std::uint64_t>(fields[2].text());
   if (!generation) throw damaged_key(key, "has no valid generation");
   f.generation = *generation;
-  if (!fields[4].is_nil()) {
-    const auto end = number_in<std::int64_t>(fields[4].text());
-    if (!end) throw damaged_key(key, "has no valid end");
-    f.ends_at = event_time(milliseconds(*end));
-  }
+  f.ends_at = end_in(key, fields[4]);
   if (!fields[12].text().empty()) {
     const auto until = number_in<std::int64_t>(fields[13].text());
     if (!fields[13].is_nil() && !until) throw damaged_key(key, "has no valid end of its link");
@@ -253,6 +306,21 @@ header catalogue::decode(std::string_view name, const reply& fields) const {
   }
   h.linked_by = fields[14].text();
   h.has_jobs = !fields[15].is_nil();
+  if (!fields[17].is_nil()) {
+    const auto until = end_in(key, fields[18]);
+    if (!until) throw damaged_key(key, "does not say until when it may be renamed");
+    h.moves = {std::string(valid_name(key, fields[17].text())), *until};
+  }
+  h.came_from = fields[19].text();
+  h.replaces = fields[20].text();
+  f.came_from = h.came_from;
+  if (!fields[21].is_nil())
+    h.next_end = {fields[21].text() == never ? std::nullopt : end_in(key, fields[21])};
+  if (!fields[22].is_nil()) {
+    const auto number = number_in<std::uint64_t>(fields[22].text());
+    if (!number) throw damaged_key(key, "has no valid number of its end");
+    h.end_number = *number;
+  }
   if (fields[5].is_nil()) return h;
   const auto next = number_in<std::uint64_t>(fields[5].text());
   if (!next) throw damaged_key(key, "has no valid next generation");

@@ -15,6 +15,16 @@ namespace everseen::redis {
 
 /// What a filter's header says.
 struct header {
+  /// It is to get another name, unless that is given up: doc/format.md, "Renaming".
+  struct move {
+    std::string to;
+    event_time until;  ///< by the clock of the servers; not done by then, it will not be
+  };
+  /// All its keys are to end then.
+  struct ending {
+    std::optional<event_time> when;  ///< nothing: never
+  };
+
   remote_filter live;                   ///< the generation in use
   std::optional<remote_filter> next{};  ///< the one that is to replace it, while the filter is rebuilt
   bool next_is_ready = false;           ///< it holds all that it must, so partitions begin to close
@@ -25,6 +35,11 @@ struct header {
       linked{};             ///< the filter to ask first, until some time by the clock of the server
   bool has_jobs = false;    ///< it has ledgers, so its generation stays
   std::string linked_by{};  ///< the filter that asks this one first, unless it no longer does; empty: none
+  std::optional<move> moves{};
+  std::string came_from{};  ///< the name that it had, while not all is done that a renaming takes; else empty
+  std::string replaces{};   ///< meanwhile, the filter whose name it got, for replaced_filter(); empty: none
+  std::optional<ending> next_end{};
+  std::uint64_t end_number = 0;  ///< one more with each end that it was given
 };
 
 /// The names under a prefix and where each of them leads: the index, the ends, and the headers of
@@ -53,6 +68,11 @@ class catalogue {
   [[nodiscard]] listing look_up(session& with, std::string_view name) const;
 
   [[nodiscard]] bool has_header(session& with, std::string_view name) const;
+  /// Whether the filter with this id has another name by now.
+  [[nodiscard]] bool has_moved(session& with, std::string_view id, std::string_view to) const;
+  /// Which name the filter has that has left this one, if its header is still there; empty: none.
+  [[nodiscard]] std::string moved_to(session& with, std::string_view name) const;
+
   /// Whether there is a filter of this name that may be used.
   [[nodiscard]] bool is_ready(session& with, std::string_view name) const;
   /// Whether the name is listed or has a sign, has not ended, and has no header: that is damage.
@@ -72,6 +92,8 @@ class catalogue {
   /// The same of a filter that cannot do without: all, or an error and maybe some of them.
   /// @throws backend_error  a server does not answer, or takes none    @throws name_taken
   void put_up_all_signs(session& with, const remote_filter& f) const;
+  /// Lets the signs of a filter end when it does.    @throws backend_error  no answer, or a refusal
+  void end_signs(session& with, const remote_filter& f) const;
   /// @throws backend_error  no answer, or a refusal
   void take_down_signs(session& with, std::string_view name) const;
   /// What the header of a new filter says beside its own fields.
@@ -115,5 +137,7 @@ class catalogue {
 
 /// What the field `ready` holds in the header of a filter that may be used.
 inline constexpr std::string_view ready = "1";
+/// What the field `ends_next` holds where there is to be no end.
+inline constexpr std::string_view never = "never";
 
 }  // namespace everseen::redis

@@ -64,14 +64,19 @@ void change_watched(session& with, const std::string& key, const std::string& ge
   }
 }
 
-void change(session& with, const std::string& key, const std::string& generation, const script& scripted,
-            const std::string& command) {
+/// @return what the script said; a transaction says nothing
+std::int64_t change(session& with, const std::string& key, const std::string& generation,
+                    const script& scripted, const std::string& command) {
   const answer a = send(with, {key, 0}, encode({"EVAL", scripted.text, "1", key, generation}), 1);
   if (!a) throw backend_error(a.error().message);
-  if (forbids_scripts(a->front())) return change_watched(with, key, generation, command);
+  if (forbids_scripts(a->front())) {
+    change_watched(with, key, generation, command);
+    return 0;
+  }
   if (a->front().text().find("WRONGTYPE") != std::string_view::npos)
     throw damaged_key(key, "has another type");
   require_no_error(a, key);
+  return a->front().integer();
 }
 
 }  // namespace
@@ -100,12 +105,13 @@ tl::expected<bool, outage> begin_header(session& with, const route& to, const st
   return last.size() == 5 && last[4].text() == id;
 }
 
-void hide_header(session& with, const std::string& key, const std::string& generation) {
-  change(with, key, generation, scripts::hide(), encode({"HSET", key, "ready", "0"}));
+bool hide_header(session& with, const std::string& key, const std::string& generation) {
+  constexpr std::int64_t moves = 2;
+  return change(with, key, generation, scripts::hide(), encode({"HSET", key, "ready", "0"})) != moves;
 }
 
 void remove_header(session& with, const std::string& key, const std::string& generation) {
-  change(with, key, generation, scripts::remove(), encode({"UNLINK", key}));
+  (void)change(with, key, generation, scripts::remove(), encode({"UNLINK", key}));
 }
 
 }  // namespace everseen::redis

@@ -21,8 +21,8 @@ namespace everseen::redis {
                                                       std::span<const std::string> fields);
 
 /// Puts a header out of sight, because its filter is being dropped; one of another generation stays.
-/// @throws backend_error  no answer, or a refusal
-void hide_header(session& with, const std::string& key, const std::string& generation);
+/// @return false  it is being renamed at this moment    @throws backend_error  no answer, or a refusal
+[[nodiscard]] bool hide_header(session& with, const std::string& key, const std::string& generation);
 
 /// Unlinks a header; one of another generation stays.
 /// @param generation  empty if it has none that can be read

@@ -52,7 +52,11 @@ reply run(session& with, const script& s, std::span<const std::string> keys,
         "'" + name + "' asks '" + now.linked->name +
         "' first, and a job needs a filter that judges alone; unlink it: everseen link --off " + name +
         ", or give the job a filter of its own");
-  throw parameter_error("the filter '" + name + "' is being rebuilt; open the job when that is done");
+  if (now.live.ends_at != f.ends_at || now.next_end)
+    throw parameter_error("the filter '" + name +
+                          "' was given another end since it was opened; open it again");
+  throw parameter_error("the filter '" + name +
+                        "' is being rebuilt or renamed; open the job when that is done");
 }
 
 }  // namespace
@@ -63,6 +67,9 @@ std::string open_job(session& with, const catalogue& names, const remote_filter&
                      {{"generation", std::to_string(f.generation)},
                       {"ready", std::string(ready)},
                       {"next", ""},
+                      {"ends_at", end_of(f)},
+                      {"ends_next", ""},
+                      {"moves_to", ""},
                       {"link", ""}},
                      {{"jobs", "1"}}))
     refuse_job(with, names, f);

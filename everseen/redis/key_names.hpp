@@ -15,9 +15,14 @@ namespace everseen::redis {
 /// may touch them all.
 class key_names {
  public:
-  key_names(std::string prefix, std::string_view filter) : prefix_(std::move(prefix)), filter_(filter) {}
+  key_names(std::string prefix, std::string_view filter)
+      : prefix_(std::move(prefix)), filter_(filter), kept_as_(filter) {}
 
+  /// The name of the filter now.
   [[nodiscard]] const std::string& name() const noexcept { return filter_; }
+  /// The name that it was made with, which its keys keep: a cluster moves no key from slot to slot.
+  [[nodiscard]] const std::string& kept_as() const noexcept { return kept_as_; }
+  void keep_as(std::string_view name) { kept_as_ = name; }
 
   /// Set of the names of all filters under a prefix.
   [[nodiscard]] static std::string index(const std::string& prefix) { return prefix; }
@@ -32,7 +37,7 @@ class key_names {
 
   /// What a partition remembers beside its bits: hash of manifest, epoch, and a count for each segment.
   [[nodiscard]] std::string state(std::uint64_t generation, std::uint32_t partition) const {
-    return prefix_ + ":{" + filter_ + "/" + std::to_string(generation) + "/" + std::to_string(partition) +
+    return prefix_ + ":{" + kept_as_ + "/" + std::to_string(generation) + "/" + std::to_string(partition) +
            "}";
   }
   /// A segment: a string of bits.
@@ -58,11 +63,12 @@ class key_names {
 
  private:
   [[nodiscard]] std::string of_jobs(std::uint64_t generation) const {
-    return prefix_ + ":{" + filter_ + "/" + std::to_string(generation) + "}:";
+    return prefix_ + ":{" + kept_as_ + "/" + std::to_string(generation) + "}:";
   }
 
   std::string prefix_;
   std::string filter_;
+  std::string kept_as_;
 };
 
 using partition_keys::count_field;

@@ -71,7 +71,7 @@ void link(session& with, const catalogue& names, std::string_view older, std::st
   const auto end = end_of_link(catalogue::server_time(with, key), life);
   const std::string until = end ? to_text(*end) : "";
   const auto as_it_is = [](const header& h) {
-    return header_fields{{"id", id_text(h.live)}, {"ready", std::string(ready)}};
+    return header_fields{{"id", id_text(h.live)}, {"ready", std::string(ready)}, {"moves_to", ""}};
   };
   // Neither may have been linked meanwhile, in either place: the older one would ask another, or the newer
   // one be asked, and there is no chain.
@@ -83,7 +83,7 @@ void link(session& with, const catalogue& names, std::string_view older, std::st
   if (!change_header(with, old.live.keys.header(), if_old, {{"linked_by", std::string(newer)}}) ||
       !change_header(with, key, if_new, {{"link", std::string(older)}, {"link_until", until}}))
     throw parameter_error(
-        "one of the filters was dropped or linked by somebody else meanwhile; look, and try again");
+        "one of the filters was dropped, linked or renamed by somebody else meanwhile; look, and try again");
   // Two links at once that would make a chain: each has written its own before it looks for the other's, so
   // one of them finds it, or both.
   try {
@@ -99,6 +99,10 @@ void unlink(session& with, const catalogue& names, std::string_view newer) {
   const header h = names.read_header(with, newer);
   if (!h.linked) refuse_unlinked(newer);
   take_back(with, names, h, h.linked->name);
+}
+
+void require_alone(session& with, const catalogue& names, const header& h) {
+  everseen::require_unlinked(facts_of(with, names, h));
 }
 
 void require_unlinked(session& with, const catalogue& names, const header& h) {

@@ -23,6 +23,9 @@ void link(session& with, const catalogue& names, std::string_view older, std::st
 /// @throws parameter_error  there is no such filter, or it is linked to none
 void unlink(session& with, const catalogue& names, std::string_view newer);
 
+/// @throws parameter_error  the filter asks another one first, or is asked by one
+void require_alone(session& with, const catalogue& names, const header& h);
+
 /// @throws parameter_error  another filter asks this one first
 void require_unlinked(session& with, const catalogue& names, const header& h);
 

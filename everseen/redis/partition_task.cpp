@@ -236,6 +236,9 @@ void partition_task::take_state(const answer& a) {
   } catch (const format_error& e) {
     if (state.size() == 0) detour_ = reason::gone;
     return fail(batch_failure::cause::format, e.what());
+  } catch (const storage_error& e) {
+    detour_ = reason::gone;
+    return fail(batch_failure::cause::storage, e.what());
   }
   confirmed_ = true;
   just_loaded_ = true;

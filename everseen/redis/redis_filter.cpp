@@ -6,6 +6,7 @@
 #include "everseen/core/assert.hpp"
 #include "everseen/core/tally_of.hpp"
 #include "everseen/redis/catalogue.hpp"
+#include "everseen/redis/ending.hpp"
 #include "everseen/redis/jobs.hpp"
 #include "everseen/redis/redis_ledger.hpp"
 #include "everseen/redis/refusal.hpp"
@@ -81,6 +82,18 @@ std::string redis_filter::way() const {
     default:
       return "redis, script";
   }
+}
+
+std::optional<event_time> redis_filter::ends_at() const {
+  const header now = catalogue(pool_->url()).read_header(*pool_->take(), filter_.keys.name());
+  if (now.live.id != filter_.id)
+    throw no_filter("the filter '" + filter_.keys.name() + "' was dropped and made again; open it again");
+  return now.live.ends_at;
+}
+
+void redis_filter::end_at(std::optional<event_time> when) {
+  if (how_ == access::read) return stored_filter::end_at(when);
+  redis::end_at(*pool_->take(), catalogue(pool_->url()), filter_.keys.name(), when);
 }
 
 std::unique_ptr<ledger> redis_filter::open_ledger(std::string_view job, std::string_view description) {

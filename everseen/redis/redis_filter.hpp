@@ -34,7 +34,10 @@ class redis_filter final : public stored_filter {
   /// Nothing to do: what a server does with acknowledged writes is its own configuration.
   void sync() override {}
   [[nodiscard]] std::string place_of(std::uint32_t partition) const override;
-  [[nodiscard]] std::optional<event_time> ends_at() const override { return filter_.ends_at; }
+  /// Asks the server, as another client may have given it another end.
+  [[nodiscard]] std::optional<event_time> ends_at() const override;
+  /// On all servers. Where scripts are forbidden that is a backend_error.
+  void end_at(std::optional<event_time> when) override;
   /// For all filters of the store, as they share connections. An outage may then last for hours, so the
   /// servers remember their answers for a day.
   void wait_with(std::shared_ptr<patience> p) override;

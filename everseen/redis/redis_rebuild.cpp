@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "everseen/redis/ending.hpp"
 #include "everseen/redis/fence.hpp"
 #include "everseen/redis/jobs.hpp"
 #include "everseen/redis/redis_filter.hpp"
 #include "everseen/redis/refusal.hpp"
+#include "everseen/redis/renaming.hpp"
 #include "everseen/redis/upkeep.hpp"
 #include "everseen/store/recovered_keys.hpp"
 
@@ -78,7 +80,11 @@ void redis_rebuild::begin(std::span<const partition_state> base) {
   header h = catalogue_.read_header(*with_, live_.keys.name());
   require_no_jobs(*with_, h, "be rebuilt");
   finish_rebuild(*with_, catalogue_, h);
+  finish_rename(*with_, catalogue_, h);
+  finish_end(*with_, catalogue_, h);
+  require_staying(*with_, h);
   live_ = h.live;
+  next_.ends_at = live_.ends_at;
   base_.assign(base.begin(), base.end());
   base_.resize(next_.spec.partitions);
   make_states(base_);
@@ -88,6 +94,9 @@ void redis_rebuild::begin(std::span<const partition_state> base) {
                       {"ready", std::string(ready)},
                       {"next", before},
                       {"jobs", ""},
+                      {"ends_at", live_.ends_at ? to_text(*live_.ends_at) : ""},
+                      {"ends_next", ""},
+                      {"moves_to", ""},
                       {"next_ready", ""}},
                      {{"next", std::to_string(next_.generation)}, {"next_spec", spec_text(next_.spec)}}))
     throw replaced(live_);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "everseen/redis/ending.hpp"
 #include "everseen/redis/fence.hpp"
 #include "everseen/redis/header.hpp"
 #include "everseen/redis/jobs.hpp"
@@ -14,6 +15,7 @@
 #include "everseen/redis/redis_filter.hpp"
 #include "everseen/redis/redis_rebuild.hpp"
 #include "everseen/redis/refusal.hpp"
+#include "everseen/redis/renaming.hpp"
 #include "everseen/redis/server_check.hpp"
 #include "everseen/redis/upkeep.hpp"
 #include "everseen/store/linking.hpp"
@@ -84,6 +86,8 @@ bool redis_store::has_module() const {
 /// A filter that may take the name, as far as can be seen now.
 remote_filter redis_store::new_filter(session& with, std::string_view name, const spec& s) const {
   validate(s);
+  validate_filter_name(name);
+  finish_rename_from(with, catalogue_, name);
   catalogue_.require_free(with, name);
   return {.keys = catalogue_.keys_of(name),
           .spec = s,
@@ -176,10 +180,9 @@ std::shared_ptr<stored_filter> redis_store::create(std::string_view name, const 
 
 std::shared_ptr<stored_filter> redis_store::create_expiring(std::string_view name, const spec& s,
                                                             std::chrono::milliseconds life) {
-  if (life < std::chrono::seconds(1)) throw parameter_error("a filter must live for a second at least");
   const session_pool::lease with = pool_->take();
   remote_filter f = new_filter(*with, name, s);
-  f.ends_at = catalogue::server_time(*with, f.keys.header()) + life;
+  f.ends_at = end_after(catalogue::server_time(*with, f.keys.header()), life);
   return make(*with, std::move(f));
 }
 
@@ -229,7 +232,11 @@ std::shared_ptr<stored_filter> redis_store::open_alone(session& with, header h, 
     return open_attached(pool_, h, how);
   }
   // Whoever began may have died before the end.
-  if (how == access::write) finish_rebuild(with, catalogue_, h);
+  if (how == access::write) {
+    finish_rename(with, catalogue_, h);
+    finish_rebuild(with, catalogue_, h);
+    finish_end(with, catalogue_, h);
+  }
   const remote_filter f = h.live;
   if (how == access::write && !catalogue_.list(with, f)) throw no_such_filter(name);
   return std::make_shared<redis_filter>(pool_, f, how);
@@ -258,11 +265,17 @@ bool redis_store::exists(std::string_view name) const {
 
 std::vector<std::string> redis_store::list() const {
   const session_pool::lease with = pool_->take();
-  std::vector<std::string> names = catalogue_.names(*with);
-  std::erase_if(names, [&](const std::string& name) {
-    return !catalogue_.is_ready(*with, name) && !catalogue_.is_lost(*with, name);
-  });
+  std::vector<std::string> names;
+  for (std::string& name : catalogue_.names(*with)) {
+    if (catalogue_.is_ready(*with, name))
+      names.push_back(std::move(name));
+    else if (std::string other = catalogue_.moved_to(*with, name); !other.empty())
+      names.push_back(std::move(other));  // which may not be listed yet
+    else if (catalogue_.is_lost(*with, name))
+      names.push_back(std::move(name));
+  }
   std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 
@@ -271,6 +284,7 @@ std::vector<std::string> redis_store::list() const {
 void redis_store::drop(std::string_view name) {
   const session_pool::lease with = pool_->take();
   validate_filter_name(name);
+  finish_rename_from(*with, catalogue_, name);
   const std::string header = catalogue_.keys_of(name).header();
   const bool there = catalogue_.has_header(*with, name);
   const bool has_signs = catalogue_.require_order(*with, name);
@@ -281,9 +295,14 @@ void redis_store::drop(std::string_view name) {
     const reply fields = catalogue_.header_of(*with, name);
     generation = fields[2].text();
     if (there) {
-      const redis::header h = catalogue_.decode(name, fields);
+      redis::header h = catalogue_.decode(name, fields);
       require_unlinked(*with, catalogue_, h);
-      hide_header(*with, header, generation);
+      if (fields[3].text() == ready) finish_rename(*with, catalogue_, h);
+      require_staying(*with, h);
+      if (!hide_header(*with, header, generation))
+        throw storage_error(
+            "'" + std::string(name) + "' is being renamed by another process; look, and try again", 0,
+            header);
       if (!h.attached) unlink_partitions(*with, h.live);
       if (h.has_jobs) unlink_jobs(*with, h.live);
       if (h.next) unlink_partitions(*with, *h.next);
@@ -295,6 +314,10 @@ void redis_store::drop(std::string_view name) {
   catalogue_.take_down_signs(*with, name);
   remove_header(*with, header, generation);
   catalogue_.list_again(*with, name);
+}
+
+void redis_store::rename(std::string_view from, std::string_view to, namesake there) {
+  redis::rename(*pool_->take(), catalogue_, from, to, there);
 }
 
 void redis_store::reset(std::string_view name) {

@@ -54,6 +54,8 @@ class redis_store final : public store {
   [[nodiscard]] std::vector<std::string> list() const override;
   /// An attached filter is only forgotten: nothing that its own program keeps is touched.
   void drop(std::string_view name) override;
+  /// In some steps, one of which decides: renaming.hpp. Where scripts are forbidden that is a backend_error.
+  void rename(std::string_view from, std::string_view to, namesake there) override;
   /// Partition by partition, each in one step that no batch interleaves; clients go on as before.
   void reset(std::string_view name) override;
   [[nodiscard]] std::vector<std::string> warnings() const override;

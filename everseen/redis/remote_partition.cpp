@@ -97,12 +97,18 @@ remote_partition decode_state(const remote_filter& f, std::uint32_t number, cons
   }
   if (m.filter != f.id) throw damaged_key(key, "belongs to another filter");
   if (m.spec != f.spec) throw damaged_key(key, "was made by another spec");
+  const std::string_view named = values["named"];
+  if (!named.empty() && named != f.keys.name() && named != f.came_from)
+    throw storage_error("the filter '" + f.keys.name() + "' was renamed to '" + std::string(named) +
+                            "'; open it by that name",
+                        0, key);
 
   remote_partition p;
   p.number = number;
   p.epoch = parse_count(key, values["epoch"]);
   if (m.revision != p.epoch) throw damaged_key(key, "does not fit its epoch");
   p.ends_at = values["ends_at"];
+  if (!values["end_number"].empty()) p.end_number = parse_count(key, values["end_number"]);
   if (!values["next"].empty()) p.next = parse_count(key, values["next"]);
   p.closed = !values["closed"].empty();
   for (const image::manifest::entry& entry : m.segments) {

@@ -29,6 +29,7 @@ struct remote_filter {
   std::uint64_t generation = 1;
   std::optional<event_time> ends_at{};  ///< when the servers delete its keys, by their clocks
   std::chrono::milliseconds keeps_answers = answers_kept;
+  std::string came_from{};  ///< a name that its partitions may still know it by; empty: none
 };
 
 /// A partition as it was when a client last looked: the plan for the next batch is made from this, and the
@@ -38,6 +39,7 @@ struct remote_partition {
   std::uint64_t epoch = 0;
   std::vector<slice_state> slices;  ///< ascending; counts of keys are those of the moment of reading
   std::string ends_at{};            ///< when its keys expire, milliseconds since 1970; empty: never
+  std::uint64_t end_number = 0;     ///< which of the ends that its filter was given
   std::uint64_t next = 0;   ///< the generation that is to replace this one, and must get its keys, too
   bool closed = false;      ///< it was replaced: its keys are judged there
   bool has_module = false;  ///< its server had loaded the module (module_gear.hpp)
@@ -68,7 +70,8 @@ struct listed_segment {
 [[nodiscard]] std::string encode_state(const remote_filter& f, const remote_partition& p);
 
 /// Makes sense of the answer to HGETALL of a state key.
-/// @throws format_error  missing, damaged, or of another filter; names the key and says what to do
+/// @throws format_error   missing, damaged, or of another filter; names the key and says what to do
+/// @throws storage_error  the filter has another name by now
 [[nodiscard]] remote_partition decode_state(const remote_filter& f, std::uint32_t number,
                                             const reply& fields);
 

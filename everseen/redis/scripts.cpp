@@ -191,6 +191,10 @@ end
 for i = 2 + 2 * conditions, #ARGV, 2 do
   if ARGV[i+1] == '' then redis.call('HDEL', KEYS[1], ARGV[i])
   else redis.call('HSET', KEYS[1], ARGV[i], ARGV[i+1]) end
+  if ARGV[i] == 'ends_at' then
+    if ARGV[i+1] == '' then redis.call('PERSIST', KEYS[1])
+    else redis.call('PEXPIREAT', KEYS[1], ARGV[i+1]) end
+  end
 end
 return 1
 )";
@@ -205,10 +209,29 @@ if ends_at then redis.call('PEXPIREAT', KEYS[1], ends_at) end
 return 1
 )";
 
+// The filter may be arriving under its other name at this moment.
 constexpr std::string_view hide_text = R"(
 if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
+if redis.call('HEXISTS', KEYS[1], 'moves_to') == 1 then return 2 end
 redis.call('HSET', KEYS[1], 'ready', '0')
 return 1
+)";
+
+// The clock decides: who has set out and is late must not arrive, as nobody waits for him any more.
+constexpr std::string_view arrive_text = R"(
+if redis.call('HGET', KEYS[1], 'id') == ARGV[2] then return 'K' end
+local now = redis.call('TIME')
+if now[1] * 1000 + math.floor(now[2] / 1000) > tonumber(ARGV[1]) then return 'T' end
+local conditions = tonumber(ARGV[3])
+if conditions == 0 and redis.call('EXISTS', KEYS[1]) == 1 then return 'C' end
+for i = 4, 2 + 2 * conditions, 2 do
+  if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i+1] then return 'C' end
+end
+redis.call('UNLINK', KEYS[1])
+for i = 4 + 2 * conditions, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i+1]) end
+local ends_at = redis.call('HGET', KEYS[1], 'ends_at')
+if ends_at then redis.call('PEXPIREAT', KEYS[1], ends_at) end
+return 'K'
 )";
 
 // What is no hash, or has lost the field, has no generation.
@@ -279,6 +302,11 @@ const script& begin() {
 
 const script& hide() {
   static const script one = make(std::string(hide_text));
+  return one;
+}
+
+const script& arrive() {
+  static const script one = make(std::string(arrive_text));
   return one;
 }
 

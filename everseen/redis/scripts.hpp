@@ -89,6 +89,7 @@ namespace scripts {
 [[nodiscard]] const script& merge();
 
 /// Changes fields of a header if others are what they are believed to be; the empty text stands for no field.
+/// With the field `ends_at` the header's own end changes.
 ///
 /// KEYS  header    ARGV  number of conditions, field and value of each, then field and value of each change
 /// Returns 1 done, 0 a condition does not hold.
@@ -99,8 +100,17 @@ namespace scripts {
 [[nodiscard]] const script& begin();
 
 /// Puts a header out of sight, because its filter is being dropped.
-/// KEYS  header    ARGV  its generation    Returns 1 done, 0 there is none of this generation.
+/// KEYS  header    ARGV  its generation
+/// Returns 1 done, 0 there is none of this generation, 2 it is being renamed.
 [[nodiscard]] const script& hide();
+
+/// Puts a header in place of what has its key.
+///
+/// KEYS  header    ARGV  until when, `id` of the header, number of conditions, field and value of each, as
+/// they
+///       are now (none: there is no such key), then field, value, ...
+/// Returns `K` it is this one now, `T` it is too late, `C` a condition does not hold.
+[[nodiscard]] const script& arrive();
 
 /// Unlinks a header.
 /// KEYS  header    ARGV  its generation, empty if it has none that can be read    Returns as above.

@@ -58,8 +58,7 @@ reply run_script(session& with, const route& to, const script& s, const std::vec
 reply ask_script(session& with, const route& to, const script& s, const std::vector<std::string>& keys,
                  const std::vector<std::string>& arguments) {
   reply r = run_script(with, to, s, keys, arguments);
-  if (forbids_scripts(r))
-    throw backend_error("the Redis server forbids scripts (EVAL), and a rebuild needs them");
+  if (forbids_scripts(r)) throw backend_error("the Redis server forbids scripts (EVAL), and this needs them");
   require_no_error(r, to.key);
   return r;
 }
@@ -113,7 +112,7 @@ std::string attempt(session& with, const remote_filter& f, const remote_partitio
   if (forbids_scripts(done) && !c.ends)
     return revise_without_script(with, state, was.epoch, keys, arguments, was);
   if (forbids_scripts(done))
-    throw backend_error("the Redis server forbids scripts (EVAL), and a rebuild needs them");
+    throw backend_error("the Redis server forbids scripts (EVAL), and this needs them");
   require_no_error(done, state.key);
   if (done.text() == "M") throw damaged_key(keys.front(), "is missing");
   if (const auto number = scripts::damaged_segment(done.text(), keys.size() - 2))
@@ -138,6 +137,25 @@ void empty_partition(session& with, const remote_filter& f, std::uint32_t partit
 
 void announce(session& with, const remote_filter& f, std::uint32_t partition, std::uint64_t next) {
   carry_out(with, f, partition, {.field = "next", .value = std::to_string(next)});
+}
+
+void call_partition(session& with, const remote_filter& f, std::uint32_t partition, const std::string& name) {
+  carry_out(with, f, partition, {.field = "named", .value = name});
+}
+
+void end_partition(session& with, const remote_filter& f, std::uint32_t partition, std::uint64_t number,
+                   std::optional<event_time> when) {
+  const change ending = {.field = "end_number",
+                         .value = std::to_string(number),
+                         .ends = true,
+                         .ends_at = when ? to_text(*when) : ""};
+  const std::string state = f.keys.state(f.generation, partition);
+  for (;;) {
+    const reply fields = ask_about(with, {state, partition}, {"HGETALL", state});
+    if (fields.size() == 0) return;
+    const remote_partition was = decode_state(f, partition, fields);
+    if (was.end_number >= number || attempt(with, f, was, ending) == "K") return;
+  }
 }
 
 void make_lasting(session& with, const remote_filter& f, std::uint32_t partition) {

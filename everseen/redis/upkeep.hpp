@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,16 @@ void empty_partition(session& with, const remote_filter& f, std::uint32_t partit
 /// Tells everybody who adds keys that they must be added to the generation `next`, too; 0: no longer.
 /// @throws  as empty_partition
 void announce(session& with, const remote_filter& f, std::uint32_t partition, std::uint64_t next);
+
+/// Tells who opened the filter by another name that it has this one.
+/// @throws  as empty_partition
+void call_partition(session& with, const remote_filter& f, std::uint32_t partition, const std::string& name);
+
+/// Lets all keys of a partition end at one moment; nothing: never. Where a later end was told already, or the
+/// partition is gone, nothing is done.
+/// @param number  of the end, as the header counts them    @throws  as empty_partition
+void end_partition(session& with, const remote_filter& f, std::uint32_t partition, std::uint64_t number,
+                   std::optional<event_time> when);
 
 /// Lets all keys of a partition of a new generation live as long as the filter.
 /// @throws  as empty_partition; also where a segment is missing or has another length

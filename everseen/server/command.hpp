@@ -73,6 +73,7 @@ struct command {
   /// The keys of a request that may be batched; empty if it must be run by itself. Null: never.
   std::optional<batched_keys> (*batched)(word_list) = nullptr;
   bool in_transaction_at_once = false;  ///< not queued behind MULTI
+  bool runs_alone = false;              ///< no other command about filters runs meanwhile
 
   [[nodiscard]] bool takes(std::size_t count) const noexcept {
     return arity >= 0 ? count == static_cast<std::size_t>(arity) : count >= static_cast<std::size_t>(-arity);
@@ -95,6 +96,8 @@ struct command {
 [[nodiscard]] std::span<const command> bloom_commands();
 [[nodiscard]] std::span<const command> everseen_commands();
 [[nodiscard]] std::span<const command> key_commands();
+[[nodiscard]] std::span<const command> listing_commands();
+[[nodiscard]] std::span<const command> expiry_commands();
 [[nodiscard]] std::span<const command> connection_commands();
 [[nodiscard]] std::span<const command> transaction_commands();
 [[nodiscard]] std::span<const command> server_commands();

@@ -15,8 +15,9 @@ constexpr char capital(char c) noexcept {
 
 std::vector<command> gather() {
   std::vector<command> all;
-  for (const auto family : {bloom_commands(), everseen_commands(), key_commands(), connection_commands(),
-                            transaction_commands(), server_commands()})
+  for (const auto family :
+       {bloom_commands(), everseen_commands(), key_commands(), listing_commands(), expiry_commands(),
+        connection_commands(), transaction_commands(), server_commands()})
     all.insert(all.end(), family.begin(), family.end());
   std::sort(all.begin(), all.end(), [](const command& a, const command& b) { return a.name < b.name; });
   return all;

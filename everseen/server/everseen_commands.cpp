@@ -70,9 +70,7 @@ void reserve(call& c) {
   }
   if (window)
     r.spec.window = window_spec{std::chrono::milliseconds(*window), static_cast<std::uint32_t>(slices)};
-  const auto made = c.all.filters().create(c.words[1], r);
-  if (r.life && c.all.filters().is_memory())
-    made->ends_at_ms = (service::now() + *r.life).time_since_epoch().count();
+  c.all.filters().create(c.words[1], r);
   c.reply.ok();
 }
 

@@ -23,6 +23,11 @@ constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t capacity_to_share = 100'000;
 constexpr std::uint32_t partitions_a_thread = 8;
 
+/// A store makes no filter that ends sooner, as making it may take as long.
+constexpr std::chrono::seconds shortest_life{1};
+/// Filters that ended while nobody had them open go so often.
+constexpr std::chrono::seconds between_removals{10};
+
 std::string name_of(std::string_view key) {
   auto name = filter_name_of(key);
   if (!name)
@@ -52,9 +57,15 @@ filter_shelf::filter_shelf(const store_place& where, const options& o, worker_po
       is_memory_(where.is_memory),
       redisbloom_layout_(o.redisbloom_layout),
       follows_room_(!o.max_memory_bytes && !is_memory_),
-      max_bytes_(o.max_memory_bytes.value_or(place_->room_bytes().value_or(no_limit))) {}
+      max_bytes_(o.max_memory_bytes.value_or(place_->room_bytes().value_or(no_limit))),
+      listing_(*place_) {}
 
 std::shared_ptr<shared_filter> filter_shelf::find(std::string_view key) const {
+  auto found = find_any(key);
+  return found && !found->has_ended() ? found : nullptr;
+}
+
+std::shared_ptr<shared_filter> filter_shelf::find_any(std::string_view key) const {
   const std::shared_lock beside_others(lock_);
   const auto found = open_.find(key);
   return found == open_.end() ? nullptr : found->second;
@@ -76,6 +87,7 @@ std::shared_ptr<shared_filter> filter_shelf::fetch(std::string_view key, access 
     return changing_.join(key, [&] {
       auto found = find(key);
       if (found) return found;
+      close(key);  // of one that has ended
       if (!place_->exists(name)) return forget_record(key), found;
       auto stored = place_->open(name, how);
       return how == access::write ? put(key, std::move(stored), {}) : aside(key, std::move(stored));
@@ -107,6 +119,7 @@ std::shared_ptr<shared_filter> filter_shelf::create(std::string_view key, const 
   const std::string name = name_of(key);
   const turns::turn alone = changing_.take(key);
   if (find(key)) throw name_taken("item exists");
+  close(key);  // of one that has ended
   const spec s = plan(r.spec, r.wished);
   const std::uint64_t wanted = planned_bytes(s);
   reserve(wanted);
@@ -116,11 +129,12 @@ std::shared_ptr<shared_filter> filter_shelf::create(std::string_view key, const 
     bytes_ += made;
   };
   try {
-    const bool ends_in_the_store = r.life && !is_memory_;
+    const bool lasts = r.life && *r.life >= shortest_life;
     auto made =
-        put(key, ends_in_the_store ? place_->create_expiring(name, s, *r.life) : place_->create(name, s),
-            r.wished);
+        put(key, lasts ? place_->create_expiring(name, s, *r.life) : place_->create(name, s), r.wished);
+    made->takes_room = true;
     settle(wanted);
+    if (r.life && !lasts) made->end_at(wall_clock() + *r.life);
     forget_listing();
     return made;
   } catch (...) {
@@ -155,10 +169,14 @@ spec filter_shelf::plan(spec_request r, const wishes& w) const {
 std::shared_ptr<shared_filter> filter_shelf::put(std::string_view key, std::shared_ptr<stored_filter> stored,
                                                  wishes w) {
   filter opened(name_of(key), std::move(stored));
-  const std::scoped_lock alone(lock_);
-  auto record = record_of(key, opened.get_spec());
+  std::shared_ptr<filter_record> record;
+  {
+    const std::scoped_lock alone(lock_);
+    record = record_of(key, opened.get_spec());
+  }
   auto made = std::make_shared<shared_filter>(std::string(key), std::move(opened), w, std::move(record),
                                               workers_, joined_, notes_);
+  const std::scoped_lock alone(lock_);
   return open_.insert_or_assign(std::string(key), std::move(made)).first->second;
 }
 
@@ -199,43 +217,49 @@ bool filter_shelf::drop(std::string_view key) {
   const auto name = filter_name_of(key);
   if (!name) return false;
   const turns::turn alone = changing_.take(key);
-  // A store does not drop what somebody writes to, so the batches under way must have let go of it.
-  if (auto taken = take(key)) {
-    const std::weak_ptr<shared_filter> left = taken;
-    taken.reset();
-    for (int i = 0; i < 10'000 && !left.expired(); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  close(key);
   if (!place_->exists(*name)) return false;
   place_->drop(*name);
   forget_listing();
   return true;
 }
 
-std::vector<std::string> filter_shelf::keys() const {
-  return listings_.join("", [this] {
-    std::uint64_t changes = 0;
-    {
-      const std::scoped_lock alone(listing_lock_);
-      if (std::chrono::steady_clock::now() < listing_.good_until) return listing_.keys;
-      changes = listing_.changes;
-    }
-    std::vector<std::string> keys;
-    for (const std::string& name : place_->list())
-      if (auto key = key_of(name)) keys.push_back(*std::move(key));
-    std::sort(keys.begin(), keys.end());
-    const std::scoped_lock alone(listing_lock_);
-    listing_.keys = keys;
-    if (place_->is_remote() && changes == listing_.changes)
-      listing_.good_until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-    return keys;
-  });
+void filter_shelf::close(std::string_view key) {
+  auto taken = take(key);
+  if (!taken) return;
+  const std::weak_ptr<shared_filter> left = taken;
+  taken.reset();
+  for (int i = 0; i < 10'000 && !left.expired(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-void filter_shelf::forget_listing() {
-  const std::scoped_lock alone(listing_lock_);
-  listing_.good_until = {};
-  ++listing_.changes;
+/// What is known of the filter beside its bits goes with it.
+void filter_shelf::rename(std::string_view from, std::string_view to, everseen::store::namesake there) {
+  const std::string old_name = name_of(from);
+  const std::string name = name_of(to);
+  const turns::both alone = changing_.take(from, to);
+  if (!place_->exists(old_name)) throw no_filter("no such key");
+  if (there == everseen::store::namesake::refuse && place_->exists(name)) throw name_taken("item exists");
+  if (from == to) return;
+  auto before = find(from);
+  const wishes wished = before ? before->wished : wishes{};
+  const auto record = before ? before->record : nullptr;
+  const bool takes_room = before && before->takes_room;
+  before.reset();
+  close(from);
+  close(to);
+  place_->rename(old_name, name, there);
+  forget_listing();
+  if (!record) return;
+  {
+    const std::scoped_lock alone_again(lock_);
+    records_[std::string(to)] = record;
+  }
+  try {
+    put(to, place_->open(name, access::write), wished)->takes_room = takes_room;
+  } catch (const error&) {
+    // It has its name; whoever asks for it learns why it cannot be opened.
+  }
 }
 
 std::map<std::string, std::shared_ptr<filter_record>, std::less<>> filter_shelf::records() const {
@@ -272,13 +296,33 @@ void filter_shelf::sync() {
   if (first) std::rethrow_exception(first);
 }
 
-void filter_shelf::tend(event_time now) {
+void filter_shelf::remove_ended() {
+  std::vector<std::string> ended;
+  for (const auto& each : opened())
+    if (each->has_ended()) ended.push_back(each->key);
+  for (const std::string& key : ended) {
+    const turns::turn alone = changing_.take(key);
+    auto open = find_any(key);
+    const bool is_over = open && open->has_ended();
+    open.reset();
+    if (is_over) close(key);
+  }
+  place_->remove_ended();
+  forget_listing();
+}
+
+/// Who only looks at filters must not stop those who write to others.
+bool filter_shelf::counts(const shared_filter& f) const {
+  return is_memory_ || f.takes_room || f.record->count.batches(question::add) > 0;
+}
+
+void filter_shelf::tend() {
   std::uint64_t all = 0;
   std::uint64_t there = 0;
+  bool has_ended = std::chrono::steady_clock::now() - removed_ > between_removals;
   for (const auto& each : opened()) {
-    if (is_memory_ && each->ends_at_ms <= now.time_since_epoch().count()) {
-      const std::string key = each->key;
-      workers_.submit([this, key] { drop(key); });
+    if (each->has_ended()) {
+      has_ended = true;
       continue;
     }
     // What servers keep is theirs to limit, and asking them costs a round trip.
@@ -287,12 +331,22 @@ void filter_shelf::tend(event_time now) {
       each->bytes = std::max(each->planned_bytes, has);
       there += has;
     }
-    all += each->bytes;
+    if (counts(*each)) all += each->bytes;
   }
   if (follows_room_)
     if (const auto room = place_->room_bytes())
       max_bytes_ = *room > no_limit - there ? no_limit : *room + there;
   bytes_ = all;
+  if (!has_ended || is_removing_.exchange(true)) return;
+  removed_ = std::chrono::steady_clock::now();
+  workers_.submit([this] {
+    try {
+      remove_ended();
+    } catch (const error&) {
+      // The next time.
+    }
+    is_removing_ = false;
+  });
 }
 
 }  // namespace everseen::server

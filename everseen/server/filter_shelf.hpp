@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "everseen/filter/foreign_file.hpp"
+#include "everseen/server/key_listing.hpp"
 #include "everseen/server/options.hpp"
 #include "everseen/server/shared_filter.hpp"
 #include "everseen/server/turns.hpp"
@@ -69,11 +70,13 @@ class filter_shelf {
   [[nodiscard]] bool exists(std::string_view key) const;
   /// @return false  there was none
   bool drop(std::string_view key);
-  /// Keys in ascending order. Of a store that others keep they may be a second old, but for what this process
-  /// made or dropped: clients may ask often, and a listing asks every server.
-  [[nodiscard]] std::vector<std::string> keys() const;
+  /// @throws no_filter   there is none of the old key    @throws name_taken  there is one of the new key, and
+  /// it stays    @throws error  as store::rename
+  void rename(std::string_view from, std::string_view to, everseen::store::namesake there);
+  /// Keys in ascending order; see key_listing.
+  [[nodiscard]] std::vector<std::string> keys() { return listing_.keys(); }
   /// Something was made or dropped beside create() and drop().
-  void forget_listing();
+  void forget_listing() { listing_.forget(); }
   /// What is known of every filter that was opened and not dropped.
   [[nodiscard]] std::map<std::string, std::shared_ptr<filter_record>, std::less<>> records() const;
   /// Makes the figures of all open filters recent. Waits for the store.
@@ -87,9 +90,9 @@ class filter_shelf {
   /// Makes what was acknowledged survive a power loss.    @throws storage_error
   void sync();
 
-  /// Drops filters whose time is up, and looks at how much memory the others take. To be called some times a
-  /// second.
-  void tend(event_time now);
+  /// Sees to it that filters go whose time is up, and looks at how much memory the others take. To be called
+  /// some times a second.
+  void tend();
 
   /// Whether the filters may take no more memory: keys that need a place must be refused.
   [[nodiscard]] bool is_full() const noexcept { return bytes_.load() > max_bytes_.load(); }
@@ -111,6 +114,13 @@ class filter_shelf {
   [[nodiscard]] spec plan(spec_request r, const wishes& w) const;
   std::shared_ptr<shared_filter> put(std::string_view key, std::shared_ptr<stored_filter> stored, wishes w);
   std::shared_ptr<shared_filter> take(std::string_view key);
+  /// The one that is open, though its time may be up.
+  [[nodiscard]] std::shared_ptr<shared_filter> find_any(std::string_view key) const;
+  /// Takes a filter off and waits until nobody uses it: a store changes nothing about one that is written to.
+  /// @pre its turn is taken
+  void close(std::string_view key);
+  void remove_ended();
+  [[nodiscard]] bool counts(const shared_filter& f) const;
   [[nodiscard]] std::shared_ptr<shared_filter> fetch(std::string_view key, access how);
   /// One that is not kept.
   [[nodiscard]] std::shared_ptr<shared_filter> aside(std::string_view key,
@@ -134,15 +144,10 @@ class filter_shelf {
   std::atomic<bool> follows_room_;
   std::atomic<std::uint64_t> max_bytes_;
   std::atomic<std::uint64_t> bytes_ = 0;
-  struct listing {
-    std::vector<std::string> keys{};
-    std::chrono::steady_clock::time_point good_until{};
-    std::uint64_t changes = 0;
-  };
-  mutable std::mutex listing_lock_{};
-  mutable listing listing_{};
-  turns changing_{};  // of a name: while its filter is made, opened or dropped
-  mutable turns listings_{};
+  key_listing listing_;
+  turns changing_{};  // of a name: while its filter is made, opened, renamed or dropped
+  std::atomic<bool> is_removing_ = false;
+  std::chrono::steady_clock::time_point removed_{};
   std::mutex reserving_{};
   std::uint64_t reserved_ = 0;  // for filters that are being made
   mutable std::shared_mutex lock_{};

@@ -155,9 +155,17 @@ class http_connection final : public client_connection<Stream> {
     if (admitted_->route->place == runs::at_once)
       return answer(all(), *admitted_, head_, [this](const http_response& r) { reply(r, keeps_alive()); });
     base::suspend();
-    worker_pool& pool = admitted_->route->place == runs::aside ? all().asides() : all().workers();
-    pool.submit([this] {
-      answer(all(), *admitted_, head_, [this](http_response r) {
+    if (admitted_->route->place == runs::aside) return run_on(all().asides(), nullptr);
+    exec_gate::lane& lane = all().gate().lane_of_this_thread();
+    const auto run_inside = [this, &lane] { run_on(all().workers(), &lane); };
+    if (all().gate().enter(lane, this, run_inside)) run_inside();
+  }
+
+  /// @param entered  where it came in among those who ask and change filters, to go out again; may be null
+  void run_on(worker_pool& pool, exec_gate::lane* entered) {
+    pool.submit([this, entered] {
+      answer(all(), *admitted_, head_, [this, entered](http_response r) {
+        if (entered != nullptr) all().gate().leave(*entered);
         base::resume([this, r = std::move(r)] { reply(r, keeps_alive()); });
       });
     });

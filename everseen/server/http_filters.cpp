@@ -76,8 +76,6 @@ http_response create(http_call& c) {
     }
   };
   const auto made = make();
-  if (wanted.how.life && c.all.filters().is_memory())
-    made->ends_at_ms = (service::now() + *wanted.how.life).time_since_epoch().count();
   http_response r = json_response(info_json(*made));
   r.status = 201;
   r.headers.emplace_back("Location", url_of(wanted.key));

@@ -106,7 +106,7 @@ class filter_server::house {
     for (unsigned i = 0; !must_stop() && !all_.must_stop(); ++i) {
       std::this_thread::sleep_for(glance);
       if (i % glances_a_look != 0) continue;
-      all_.filters().tend(service::now());
+      all_.filters().tend();
       all_.watch().look_for_store();
     }
     if (stops) stops();
@@ -133,6 +133,7 @@ class filter_server::house {
     wait_for_clients();
     for (const auto& each : loops_) each->close_all();
     all_.notes().give_up();
+    all_.gate().open_for_good();
     all_.workers().finish();
     all_.asides().finish();
     for (const auto& each : loops_) each->finish();

@@ -13,6 +13,7 @@
 #include "everseen/server/byte_budget.hpp"
 #include "everseen/server/chunk_loads.hpp"
 #include "everseen/server/client_list.hpp"
+#include "everseen/server/exec_gate.hpp"
 #include "everseen/server/filter_shelf.hpp"
 #include "everseen/server/judging.hpp"
 #include "everseen/server/options.hpp"
@@ -37,6 +38,8 @@ class service {
 
   /// For what answers without waiting for the store, even when all workers do wait for it.
   [[nodiscard]] worker_pool& asides() noexcept { return asides_; }
+  /// Through which all that asks or changes filters goes.
+  [[nodiscard]] exec_gate& gate() noexcept { return gate_; }
   [[nodiscard]] store_watch& watch() noexcept { return watch_; }
 
   /// What the bodies of HTTP requests under way hold.
@@ -102,6 +105,7 @@ class service {
   client_list clients_{};
   filter_shelf filters_;
   chunk_loads loads_{};
+  exec_gate gate_{};
   store_watch watch_;
   // These end first: their work uses all the others.
   worker_pool asides_{2};

@@ -25,10 +25,15 @@ session::session(service& all, std::shared_ptr<client> who, std::function<void()
       parser_(all.asks_for_password() ? wire::stranger_limits : all.settings().request),
       rights_(all.asks_for_password() ? right::nothing : right::admin) {}
 
-session::~session() = default;
+session::~session() {
+  all_.gate().withdraw(this);
+  go_out();
+}
 
 session::progress session::run(std::string_view unread) {
   const progress p = answer(unread);
+  // Who waits for the store stays in: his requests have begun.
+  if (!is_suspended_) go_out();
   // Not one by one: all threads share the counter, and the count of who holds a filter.
   all_.count.commands.fetch_add(std::exchange(answered_, 0), std::memory_order_relaxed);
   held_filter_.reset();
@@ -69,6 +74,8 @@ session::progress session::answer(std::string_view unread) {
 /// Answers one request, or puts it on the board. Counts its bytes as used unless it has to wait.
 session::next session::serve(word_list request, progress& p) {
   const command* const what = command_of(request[0]);
+  const bool asks_filters = what != nullptr && what->place == runs::on_worker && !what->runs_alone;
+  if (asks_filters && !transaction_ && !come_in()) return next::stop;
   if (what != nullptr && what->batched != nullptr && !transaction_ && batch(*what, request)) {
     p.used += parser_.size();
     // The words of a typed line are the parser's, and gone with the next one.
@@ -89,7 +96,7 @@ session::next session::serve(word_list request, progress& p) {
     write_down(request);
   } else if (what->place == runs::on_worker) {
     used_by_worker_ = size;
-    run_on_worker(*what, request);
+    what->runs_alone ? run_alone(*what, request) : run_on_worker(*what, request);
     return next::stop;
   } else {
     run_request(*what, request);
@@ -111,7 +118,7 @@ bool session::batch(const command& what, word_list request) {
 bool session::hold_filter(std::string_view key) {
   if (key == last_key_) {
     if (!held_filter_) held_filter_ = last_filter_.lock();
-    if (held_filter_ && !held_filter_->is_gone) return true;
+    if (held_filter_ && !held_filter_->is_gone && !held_filter_->has_ended()) return true;
   }
   held_filter_ = all_.filters().find(key);
   if (!held_filter_ || held_filter_->is_gone) return false;
@@ -132,15 +139,51 @@ bool session::settle() {
   return false;
 }
 
+bool session::come_in() {
+  if (inside_ != nullptr) return true;
+  exec_gate::lane& mine = all_.gate().lane_of_this_thread();
+  // From the moment that somebody else may call us, he has the session.
+  is_suspended_ = true;
+  const bool is_in = all_.gate().enter(mine, this, [this, &mine] {
+    inside_ = &mine;
+    wake_();
+  });
+  if (!is_in) return false;
+  is_suspended_ = false;
+  inside_ = &mine;
+  return true;
+}
+
+void session::go_out() {
+  if (inside_ != nullptr) all_.gate().leave(*std::exchange(inside_, nullptr));
+}
+
 void session::run_on_worker(const command& what, word_list request) {
   is_suspended_ = true;
   all_.workers().submit([this, &what, request] {
-    if (all_.notes().gives_up())
-      reply_.error("OUTAGE the server is being stopped");
-    else
-      run_request(what, request);
+    run_unless_stopped(what, request);
     wake_();
   });
+}
+
+void session::run_alone(const command& what, word_list request) {
+  go_out();
+  is_suspended_ = true;
+  all_.gate().enter_alone(this, [this, &what, request] {
+    all_.workers().submit([this, &what, request] {
+      exec_gate& gate = all_.gate();
+      run_unless_stopped(what, request);
+      gate.leave_alone();
+      wake_();
+    });
+  });
+}
+
+void session::run_unless_stopped(const command& what, word_list request) {
+  if (all_.notes().gives_up())
+    reply_.error("OUTAGE the server is being stopped");
+  else
+    run_request(what, request);
 }
 
 void session::run_request(const command& what, word_list request) {

@@ -13,6 +13,7 @@
 #include "everseen/server/batch_board.hpp"
 #include "everseen/server/client_list.hpp"
 #include "everseen/server/command.hpp"
+#include "everseen/server/exec_gate.hpp"
 #include "everseen/server/service.hpp"
 #include "everseen/wire/reply_writer.hpp"
 #include "everseen/wire/request_parser.hpp"
@@ -24,6 +25,8 @@ namespace everseen::server {
 /// Requests about keys are not answered one by one: those of one read of the socket that ask the same filter
 /// the same question become one batch, as long as no other request stands between them that could tell the
 /// difference. Replies come in the order of the requests, always.
+///
+/// What asks or changes filters runs beside that of other sessions, but a transaction alone: exec_gate.
 ///
 /// What may wait for the store runs on a worker; meanwhile the session is suspended: the bytes given to run()
 /// must stay where they are, and nothing but the worker may touch it.
@@ -95,7 +98,13 @@ class session {
   [[nodiscard]] bool hold_filter(std::string_view key);
   /// @return false  the batches are on their way; the session is suspended
   bool settle();
+  /// Makes this session one of those whose requests run.    @return false  it has to wait; it is suspended
+  [[nodiscard]] bool come_in();
+  void go_out();
   void run_on_worker(const command& what, word_list request);
+  void run_alone(const command& what, word_list request);
+  /// On a worker.
+  void run_unless_stopped(const command& what, word_list request);
   [[nodiscard]] const command* command_of(std::string_view name);
   [[nodiscard]] std::optional<refusal> why_not(const command* what, word_list request) const;
   void refuse(const refusal& why);
@@ -110,6 +119,7 @@ class session {
   right rights_;
   std::optional<transaction> transaction_{};
   batch_board board_;
+  exec_gate::lane* inside_ = nullptr;  // null: not in
   bool is_in_request_ = false;
   bool is_ending_ = false;
   bool is_suspended_ = false;

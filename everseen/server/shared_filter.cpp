@@ -15,6 +15,11 @@ std::int64_t end_of(const filter& f) {
 
 }  // namespace
 
+void shared_filter::end_at(std::optional<event_time> when) {
+  handle.stored().end_at(when);
+  ends_at_ms = when ? when->time_since_epoch().count() : no_end;
+}
+
 shared_filter::shared_filter(std::string k, everseen::filter opened, wishes w,
                              std::shared_ptr<filter_record> r, worker_pool& workers,
                              join_queue::limits joined, batch_notes& all)

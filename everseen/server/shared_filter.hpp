@@ -9,6 +9,7 @@
 #include "everseen/filter/filter.hpp"
 #include "everseen/server/filter_figures.hpp"
 #include "everseen/server/join_queue.hpp"
+#include "everseen/store/time_source.hpp"
 
 namespace everseen::server {
 
@@ -29,6 +30,7 @@ struct filter_record {
 
 /// An open filter, as all clients of the server use it. Threads: any number.
 struct shared_filter {
+  /// Waits for the store where that must be asked when the filter ends.
   shared_filter(std::string key, everseen::filter opened, wishes w, std::shared_ptr<filter_record> r,
                 worker_pool& workers, join_queue::limits joined, batch_notes& of_all);
 
@@ -43,14 +45,24 @@ struct shared_filter {
   const wishes wished;
   const std::uint64_t planned_bytes;     ///< of the first layer, which a store may make later
   std::atomic<std::uint64_t> bytes;      ///< as last looked at
-  std::atomic<std::int64_t> ends_at_ms;  ///< ms since 1970; never: no_end
+  std::atomic<std::int64_t> ends_at_ms;  ///< ms since 1970; never: no_end. As it was when last asked
   std::atomic<bool> is_gone = false;     ///< dropped, or to be opened anew
+  std::atomic<bool> takes_room = false;  ///< made here; one that was only opened takes it with its first key
   const std::shared_ptr<filter_record> record;
   batch_notes& of_all;
   join_queue adds;
   join_queue checks;
 
   static constexpr std::int64_t no_end = INT64_MAX;
+
+  /// Whether its time is up. Cost: a load; of one that has an end, a look at the clock.
+  [[nodiscard]] bool has_ended() const {
+    const std::int64_t end = ends_at_ms.load(std::memory_order_relaxed);
+    return end != no_end && wall_clock().time_since_epoch().count() >= end;
+  }
+  /// From now on it ends then; nothing: never. Waits for the store.    @throws error  as
+  /// stored_filter::end_at
+  void end_at(std::optional<event_time> when);
 };
 
 }  // namespace everseen::server

@@ -1,11 +1,14 @@
+#include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "everseen/server/command.hpp"
 #include "everseen/server/session.hpp"
 
-/// MULTI and EXEC: requests that are written down, then run one behind the other. Each is atomic as ever;
-/// those of other clients may come between them.
+/// MULTI and EXEC: requests that are written down, then run one behind the other. None of another client of
+/// this server comes between them (exec_gate); who reaches the same store by another way knows nothing of
+/// them.
 namespace everseen::server {
 
 namespace {
@@ -20,18 +23,37 @@ void discard(call& c) {
   c.reply.ok();
 }
 
+/// Whether the reply that begins here says that the store did not answer; of an array its first does.
+bool says_outage(std::string_view reply) {
+  constexpr std::string_view outage = "-OUTAGE ";
+  if (reply.starts_with('*')) reply.remove_prefix(std::min(reply.size(), reply.find('\n') + 1));
+  return reply.starts_with(outage);
+}
+
+/// All others wait. So one outage is ridden out here, and not one for each request.
 void exec(call& c) {
   const session::transaction all = c.from.end_transaction("EXEC");
   if (all.is_broken) throw refusal{"EXECABORT Transaction discarded because of previous errors."};
   c.reply.array(all.requests.size());
+  bool is_away = false;
   for (const auto& request : all.requests) {
     const std::vector<std::string_view> words(request.begin(), request.end());
-    c.from.run_request(*find_command(words[0]), words);
+    const command& what = *find_command(words[0]);
+    const std::size_t before = c.from.output().size();
+    if (is_away && what.place == runs::on_worker)
+      c.reply.error("OUTAGE not run: the store gave no answer to a request before it in this transaction");
+    else
+      c.from.run_request(what, words);
+    is_away = is_away || says_outage(std::string_view(c.from.output()).substr(before));
   }
 }
 
+/// Of what others do between WATCH and EXEC the server sees only what goes through it: a promise that would
+/// hold until the day on which a second server, or a program, uses the store. So there is none.
 void watch(call&) {
-  throw refusal{"ERR there is nothing to watch: a filter has no value that could be read and changed"};
+  throw refusal{
+      "ERR WATCH is not offered: others may change a filter in its store unseen; put what belongs together "
+      "into MULTI and EXEC, or into one BF.MADD"};
 }
 
 }  // namespace
@@ -59,6 +81,7 @@ std::span<const command> transaction_commands() {
        "",
        exec,
        nullptr,
+       true,
        true},
       {"MULTI",
        1,

@@ -21,6 +21,16 @@ turns::turn turns::take(std::string_view name) {
   return turn(slot_of(name).busy);
 }
 
+/// In the order of their places, so that two who want the same two do not wait for each other.
+turns::both turns::take(std::string_view one, std::string_view other) {
+  slot* first = &slot_of(one);
+  slot* second = &slot_of(other);
+  if (first > second) std::swap(first, second);
+  both taken{turn(first->busy), {}};
+  if (second != first) taken.second = turn(second->busy);
+  return taken;
+}
+
 turns::turn turns::take_or_fail(std::string_view name) {
   slot& s = slot_of(name);
   const auto came = clock::now();

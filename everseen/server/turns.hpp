@@ -21,6 +21,13 @@ class turns {
   /// Waits until nobody else has the turn.
   [[nodiscard]] turn take(std::string_view name);
 
+  /// The same of two names at once.
+  struct both {
+    turn first;
+    turn second;  // none where they share a turn
+  };
+  [[nodiscard]] both take(std::string_view one, std::string_view other);
+
   /// What `work` gives, in a turn of its own.
   /// @throws what `work` threw, also for another who had the turn while this one wanted it
   template <typename Work>

@@ -10,11 +10,19 @@
 #include "everseen/store/claim_verdicts.hpp"
 #include "everseen/store/claims.hpp"
 #include "everseen/store/embedded_ledger.hpp"
+#include "everseen/store/unanswered.hpp"
 
 namespace everseen {
 
-embedded_filter::embedded_filter(const spec& s, segments& place, std::vector<partition_state> states)
-    : spec_(s), place_(place) {
+namespace {
+
+constexpr const char* over = "the filter has ended, as it was told to; make another one";
+
+}  // namespace
+
+embedded_filter::embedded_filter(const spec& s, segments& place, std::vector<partition_state> states,
+                                 time_source now, std::optional<event_time> end)
+    : spec_(s), place_(place), life_(std::move(now), end) {
   states.resize(s.partitions);
   partitions_.reserve(s.partitions);
   for (std::uint32_t p = 0; p < s.partitions; ++p)
@@ -23,6 +31,7 @@ embedded_filter::embedded_filter(const spec& s, segments& place, std::vector<par
 
 batch_result embedded_filter::add(std::span<const partition_batch> batches) {
   if (batches.empty()) return tally{};
+  if (life_.is_over()) return unanswered(batches, batch_failure::cause::storage, over);
   const std::size_t start = std::hash<std::thread::id>{}(std::this_thread::get_id()) % batches.size();
   tally done;
   std::optional<batch_failure> failure;
@@ -52,6 +61,7 @@ batch_result embedded_filter::add(std::span<const partition_batch> batches) {
 }
 
 batch_result embedded_filter::check(std::span<const partition_batch> batches) const {
+  if (life_.is_over()) return unanswered(batches, batch_failure::cause::storage, over);
   tally done;
   for (const partition_batch& batch : batches) {
     const guarded& target = *partitions_[batch.partition];
@@ -106,6 +116,7 @@ std::shared_ptr<job_memory> embedded_filter::make_job(std::string_view /*name*/,
 batch_result embedded_filter::claim(job_memory& job, const origin& from,
                                     std::span<const claim_batch> batches) {
   std::optional<batch_failure> failure;
+  if (life_.is_over()) return claims_result(batches, batch_failure{batch_failure::cause::storage, over, {}});
   for (const claim_batch& batch : batches) {
     guarded& target = *partitions_[batch.keys.partition];
     const std::scoped_lock alone(target.lock);
@@ -173,6 +184,13 @@ std::optional<batch_failure> embedded_filter::add_fresh(partition& logic, const 
   const std::size_t from = places[static_cast<std::size_t>(first - ignored.begin())];
   std::fill(of.keys.out.begin() + static_cast<std::ptrdiff_t>(from), of.keys.out.end(), verdict::unknown);
   return added.error();
+}
+
+void embedded_filter::end_at(std::optional<event_time> when) {
+  if (life_.is_over()) throw filter_ended(over);
+  const std::scoped_lock alone(jobs_lock_);
+  keep_end(when);
+  life_.set(when);
 }
 
 void embedded_filter::forget() {

@@ -12,6 +12,7 @@
 
 #include "everseen/core/partition.hpp"
 #include "everseen/store/job_memory.hpp"
+#include "everseen/store/lifetime.hpp"
 #include "everseen/store/store.hpp"
 
 namespace everseen {
@@ -23,13 +24,18 @@ namespace everseen {
 class embedded_filter : public stored_filter {
  public:
   /// @param states  one a partition, all with their segments in `place`
-  embedded_filter(const spec& s, segments& place, std::vector<partition_state> states);
+  /// @param now     by which it ends; from then on every batch fails
+  embedded_filter(const spec& s, segments& place, std::vector<partition_state> states,
+                  time_source now = nullptr, std::optional<event_time> end = {});
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return spec_; }
   batch_result add(std::span<const partition_batch> batches) override;
   batch_result check(std::span<const partition_batch> batches) const override;
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
+  [[nodiscard]] std::optional<event_time> ends_at() const override { return life_.end(); }
+  void end_at(std::optional<event_time> when) override;
+  [[nodiscard]] bool has_ended() const { return life_.is_over(); }
 
   std::unique_ptr<ledger> open_ledger(std::string_view job, std::string_view description) override;
   [[nodiscard]] std::vector<std::string> jobs() const override;
@@ -46,6 +52,8 @@ class embedded_filter : public stored_filter {
   /// The memory of a job that is opened for the first time by this process.
   [[nodiscard]] virtual std::shared_ptr<job_memory> make_job(std::string_view name,
                                                              std::string_view description);
+  /// Puts the end down where the next process finds it, before it counts.
+  virtual void keep_end(std::optional<event_time> /*when*/) {}
 
  private:
   std::optional<batch_failure> claim_in(partition& logic, job_memory& job, const origin& from,
@@ -61,6 +69,7 @@ class embedded_filter : public stored_filter {
 
   const spec spec_;
   segments& place_;
+  lifetime life_;
   std::vector<std::unique_ptr<guarded>> partitions_;
   mutable std::mutex jobs_lock_;  // guards what follows
   std::map<std::string, std::shared_ptr<job_memory>, std::less<>> jobs_{};

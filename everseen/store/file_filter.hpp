@@ -24,9 +24,10 @@ struct writer_files {
 class file_writer final : private writer_files, public embedded_filter {
  public:
   /// @param exclusive  the writer's lock on the directory
+  /// @param now        by which the filter ends, if its directory says so
   /// @throws format_error, storage_error
   file_writer(disk& on, const std::filesystem::path& filter_directory, lock_file exclusive,
-              sync_policy policy);
+              sync_policy policy, time_source now);
 
   /// Closes in order: everything reaches the disk under every policy.
   ~file_writer() override;
@@ -40,9 +41,11 @@ class file_writer final : private writer_files, public embedded_filter {
 
  protected:
   std::shared_ptr<job_memory> make_job(std::string_view name, std::string_view description) override;
+  void keep_end(std::optional<event_time> when) override;
 
  private:
-  file_writer(disk& on, std::filesystem::path filter_directory, writer_files files, sync_policy policy);
+  file_writer(disk& on, std::filesystem::path filter_directory, writer_files files, sync_policy policy,
+              time_source now);
   void add_again(std::span<const job_journal::content::key> keys);
   void sync_every_second();
 
@@ -62,7 +65,7 @@ class file_writer final : private writer_files, public embedded_filter {
 class file_reader final : public stored_filter {
  public:
   /// @throws parameter_error  there is no manifest    @throws format_error, storage_error
-  file_reader(disk& on, std::filesystem::path filter_directory);
+  file_reader(disk& on, std::filesystem::path filter_directory, time_source now);
   ~file_reader() override;
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return spec_; }
@@ -76,6 +79,7 @@ class file_reader final : public stored_filter {
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
                                                     std::string_view description) override;
   void sync() override {}  // it has nothing that the writer has not
+  [[nodiscard]] std::optional<event_time> ends_at() const override;
 
  private:
   class view;  // what one manifest names
@@ -85,6 +89,7 @@ class file_reader final : public stored_filter {
 
   disk& disk_;
   const std::filesystem::path directory_;
+  const time_source now_;
   mutable std::mutex lock_;
   mutable std::shared_ptr<const view> view_;
   mutable image::filter_id id_;

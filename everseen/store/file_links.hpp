@@ -37,9 +37,11 @@ class file_links {
   /// Cost: one open(2) a filter of the store.
   [[nodiscard]] std::string asked_by(std::string_view name) const;
 
+  /// What the rules ask about a filter.    @throws no_filter, format_error, storage_error
+  [[nodiscard]] link_facts facts_of(std::string_view name) const;
+
  private:
   [[nodiscard]] std::filesystem::path directory_of(std::string_view name) const;
-  [[nodiscard]] link_facts facts_of(std::string_view name) const;
 
   disk& disk_;
   const std::filesystem::path store_;

@@ -1,6 +1,7 @@
 #include <string>
 
 #include "everseen/store/damage.hpp"
+#include "everseen/store/file_end.hpp"
 #include "everseen/store/file_filter.hpp"
 #include "everseen/store/file_job.hpp"
 #include "everseen/store/unanswered.hpp"
@@ -42,9 +43,10 @@ class file_reader::view final : private reader_files, public embedded_filter {
   }
 };
 
-file_reader::file_reader(disk& on, std::filesystem::path filter_directory)
+file_reader::file_reader(disk& on, std::filesystem::path filter_directory, time_source now)
     : disk_(on),
       directory_(std::move(filter_directory)),
+      now_(std::move(now)),
       view_(load(nullptr)),
       id_(view_->id()),
       spec_(view_->get_spec()) {}
@@ -55,6 +57,10 @@ std::unique_ptr<ledger> file_reader::open_ledger(std::string_view job, std::stri
   throw storage_error("the filter was opened for reading; open it for writing to go on with the job '" +
                           std::string(job) + "'",
                       0, directory_.string());
+}
+
+std::optional<event_time> file_reader::ends_at() const {
+  return end_in(directory_);
 }
 
 std::vector<std::string> file_reader::jobs() const {
@@ -68,6 +74,10 @@ batch_result file_reader::add(std::span<const partition_batch> batches) {
 
 batch_result file_reader::check(std::span<const partition_batch> batches) const {
   try {
+    // Asked anew for each batch, as its writer may give it another end at any time.
+    if (const auto end = end_in(directory_); end && *end <= now_())
+      return unanswered(batches, batch_failure::cause::storage,
+                        directory_.string() + " has ended, as it was told to");
     return newest()->check(batches);
   } catch (...) {
     batch_failure why = batch_failure::from_current_exception();
@@ -112,8 +122,9 @@ std::shared_ptr<const file_reader::view> file_reader::load(const view* before) c
     auto manifest = read_manifest::from(directory_);
     if (!manifest && before == nullptr) throw damaged(directory_ / manifest_name, "is missing");
     if (!manifest)
-      throw storage_error(directory_.string() + " has no manifest any more: the filter was dropped", 0,
-                          directory_.string());
+      throw storage_error(
+          directory_.string() + " has no manifest any more: the filter was dropped or renamed", 0,
+          directory_.string());
     const bool same = before != nullptr && manifest->content().filter == before->id();
     const image::manifest content = manifest->content();
     try {

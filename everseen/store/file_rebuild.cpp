@@ -5,7 +5,7 @@
 namespace everseen {
 
 file_rebuild::file_rebuild(disk& on, std::filesystem::path store_directory, std::string_view name,
-                           lock_file lock, sync_policy policy, const spec& s)
+                           lock_file lock, sync_policy policy, const spec& s, time_source now)
     : disk_(on),
       store_(std::move(store_directory)),
       name_(name),
@@ -15,7 +15,8 @@ file_rebuild::file_rebuild(disk& on, std::filesystem::path store_directory, std:
   empty.filter = image::random_filter_id();
   empty.spec = s;
   empty.clean = true;
-  target_ = std::make_shared<file_writer>(on, unborn_.directory(), unborn_.open(empty), policy);
+  target_ =
+      std::make_shared<file_writer>(on, unborn_.directory(), unborn_.open(empty), policy, std::move(now));
 }
 
 file_rebuild::~file_rebuild() = default;

@@ -7,6 +7,7 @@
 #include "everseen/store/disk.hpp"
 #include "everseen/store/lock_file.hpp"
 #include "everseen/store/store.hpp"
+#include "everseen/store/time_source.hpp"
 #include "everseen/store/unborn_filter.hpp"
 
 namespace everseen {
@@ -21,7 +22,7 @@ class file_rebuild final : public store::rebuild {
  public:
   /// @param lock  the writer's lock on the old one    @throws storage_error
   file_rebuild(disk& on, std::filesystem::path store_directory, std::string_view name, lock_file lock,
-               sync_policy policy, const spec& s);
+               sync_policy policy, const spec& s, time_source now);
   ~file_rebuild() override;
 
   /// @pre nobody uses it any more when commit() is called

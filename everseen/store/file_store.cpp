@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "everseen/store/damage.hpp"
+#include "everseen/store/file_end.hpp"
 #include "everseen/store/file_filter.hpp"
 #include "everseen/store/file_job.hpp"
 #include "everseen/store/file_rebuild.hpp"
@@ -105,12 +106,23 @@ file_store::file_store(std::filesystem::path directory, sync_policy policy, disk
       links_(disk_, directory_, now_) {}
 
 std::shared_ptr<stored_filter> file_store::create(std::string_view name, const spec& s) {
+  return make(name, s, std::nullopt);
+}
+
+std::shared_ptr<stored_filter> file_store::create_expiring(std::string_view name, const spec& s,
+                                                           std::chrono::milliseconds life) {
+  return make(name, s, end_after(now_(), life));
+}
+
+std::shared_ptr<stored_filter> file_store::make(std::string_view name, const spec& s,
+                                                std::optional<event_time> end) {
   validate(s);
-  if (is_filter(directory_of(name))) throw filter_exists(name);
+  make_way_for(name);
   make_directories(disk_, std::filesystem::absolute(directory_));
   unborn_filter unborn(disk_, directory_);
+  if (end) write_end(disk_, unborn.directory(), end);
   lock_file lock = unborn.commit(name, new_manifest(s));
-  return std::make_shared<file_writer>(disk_, directory_of(name), std::move(lock), policy_);
+  return std::make_shared<file_writer>(disk_, directory_of(name), std::move(lock), policy_, now_);
 }
 
 std::shared_ptr<stored_filter> file_store::open(std::string_view name, access how) {
@@ -124,10 +136,10 @@ std::shared_ptr<stored_filter> file_store::open(std::string_view name, access ho
 
 std::shared_ptr<stored_filter> file_store::open_alone(std::string_view name, access how) const {
   const std::filesystem::path directory = directory_of(name);
-  if (!is_filter(directory)) throw no_such_filter(name);
+  require(name);
   if (how == access::write)
-    return std::make_shared<file_writer>(disk_, directory, lock_to_write(name), policy_);
-  return std::make_shared<file_reader>(disk_, directory);
+    return std::make_shared<file_writer>(disk_, directory, lock_to_write(name), policy_, now_);
+  return std::make_shared<file_reader>(disk_, directory, now_);
 }
 
 void file_store::link(std::string_view older, std::string_view newer,
@@ -141,7 +153,26 @@ void file_store::unlink(std::string_view newer) {
 }
 
 bool file_store::exists(std::string_view name) const {
-  return is_filter_name(name) && is_filter(directory_ / name);
+  return is_filter_name(name) && is_filter(directory_ / name) && !has_ended(name);
+}
+
+/// One whose record is damaged has not: to open it says so.
+bool file_store::has_ended(std::string_view name) const try {
+  const auto end = end_in(directory_of(name));
+  return end && *end <= now_();
+} catch (const format_error&) {
+  return false;
+}
+
+void file_store::require(std::string_view name) const {
+  if (!is_filter(directory_of(name))) throw no_such_filter(name);
+  if (has_ended(name)) throw filter_has_ended(name);
+}
+
+void file_store::make_way_for(std::string_view name) const {
+  if (!is_filter(directory_of(name))) return;
+  if (!has_ended(name)) throw filter_exists(name);
+  remove_filter(disk_, directory_, name, lock_to_write(name), [] {});
 }
 
 std::vector<std::string> file_store::list() const {
@@ -181,14 +212,38 @@ std::shared_ptr<void> file_store::occupy() {
 }
 
 void file_store::drop(std::string_view name) {
-  if (!is_filter(directory_of(name))) throw no_such_filter(name);
+  require(name);
   remove_filter(disk_, directory_, name, lock_to_write(name),
                 [&] { require_unasked(name, links_.asked_by(name)); });
 }
 
+void file_store::rename(std::string_view from, std::string_view to, namesake there) {
+  require(from);
+  if (from == to && there == namesake::replace) return;
+  if (there == namesake::refuse || !is_filter(directory_of(to)) || has_ended(to)) make_way_for(to);
+  const lock_file mine = lock_to_write(from);
+  std::optional<lock_file> other;
+  if (is_filter(directory_of(to))) other = lock_to_write(to);
+  move_filter(disk_, directory_, from, to, mine, other ? &*other : nullptr, [&] {
+    require_unlinked(links_.facts_of(from));
+    if (other) require_unasked(to, links_.asked_by(to));
+  });
+}
+
+void file_store::remove_ended() {
+  std::error_code code;
+  std::vector<std::string> ended;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_, code))
+    if (std::string name = entry.path().filename(); is_filter_name(name) && has_ended(name))
+      ended.push_back(std::move(name));
+  for (const std::string& name : ended)
+    if (auto lock = lock_file::try_take_existing(directory_ / name / lock_name); lock && has_ended(name))
+      remove_filter(disk_, directory_, name, std::move(*lock), [] {});
+}
+
 void file_store::reset(std::string_view name) {
   const std::filesystem::path directory = directory_of(name);
-  if (!is_filter(directory)) throw no_such_filter(name);
+  require(name);
   const lock_file lock = lock_to_write(name);
   require_no_jobs(name, jobs_in(directory), "be reset");
   const auto before = read_manifest::from(directory);
@@ -207,17 +262,17 @@ void file_store::reset(std::string_view name) {
 std::unique_ptr<store::rebuild> file_store::begin_rebuild(std::string_view name, const spec& s,
                                                           std::span<const partition_state> base) {
   validate(s);
-  if (!is_filter(directory_of(name))) throw no_such_filter(name);
+  require(name);
   if (!base.empty())
     throw parameter_error("a filter in files cannot be rebuilt from a copy; drop it and import the copy");
   lock_file lock = lock_to_write(name);
   require_no_jobs(name, jobs_in(directory_of(name)), "be rebuilt");
-  return std::make_unique<file_rebuild>(disk_, directory_, name, std::move(lock), policy_, s);
+  return std::make_unique<file_rebuild>(disk_, directory_, name, std::move(lock), policy_, s, now_);
 }
 
 std::unique_ptr<store::restore> file_store::begin_restore(std::string_view name, const spec& s) {
   validate(s);
-  if (is_filter(directory_of(name))) throw filter_exists(name);
+  make_way_for(name);
   make_directories(disk_, std::filesystem::absolute(directory_));
   return std::make_unique<restoring>(*this, name, s);
 }

@@ -27,11 +27,14 @@ class file_store : public store {
  public:
   /// Touches nothing: a directory that is not there is an empty store until a filter is made in it.
   /// @param on   where tests put a disk that fails
-  /// @param now  ends links
+  /// @param now  ends links, and filters
   explicit file_store(std::filesystem::path directory, sync_policy policy = sync_policy::interval,
                       disk& on = disk::real(), time_source now = wall_clock);
 
   std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) override;
+  /// The end is kept with the filter: it counts although no process may be there when it comes.
+  std::shared_ptr<stored_filter> create_expiring(std::string_view name, const spec& s,
+                                                 std::chrono::milliseconds life) override;
   /// @throws storage_error  the filter is linked to another one, which cannot be opened    @throws  as store
   std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
   /// Whoever has one of the two open; see file_links.
@@ -42,6 +45,9 @@ class file_store : public store {
   [[nodiscard]] std::vector<std::string> list() const override;
   void drop(std::string_view name) override;
   [[nodiscard]] std::shared_ptr<void> occupy() override;
+  /// Nobody may write to either of the two.
+  void rename(std::string_view from, std::string_view to, namesake there) override;
+  void remove_ended() override;
   [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override;
   /// By a manifest without segments and with a filter id of its own, which readers follow.
   void reset(std::string_view name) override;
@@ -56,6 +62,12 @@ class file_store : public store {
   [[nodiscard]] std::shared_ptr<stored_filter> open_alone(std::string_view name, access how) const;
   [[nodiscard]] std::filesystem::path directory_of(std::string_view name) const;
   [[nodiscard]] lock_file lock_to_write(std::string_view name) const;
+  [[nodiscard]] bool has_ended(std::string_view name) const;
+  /// @throws no_filter; filter_ended
+  void require(std::string_view name) const;
+  /// @throws name_taken  there is a filter of this name, and it has not ended
+  void make_way_for(std::string_view name) const;
+  std::shared_ptr<stored_filter> make(std::string_view name, const spec& s, std::optional<event_time> end);
 
   const std::filesystem::path directory_;
   const sync_policy policy_;

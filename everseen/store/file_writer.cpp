@@ -3,6 +3,7 @@
 
 #include "everseen/store/claims.hpp"
 #include "everseen/store/damage.hpp"
+#include "everseen/store/file_end.hpp"
 #include "everseen/store/file_filter.hpp"
 #include "everseen/store/file_job.hpp"
 #include "everseen/store/unanswered.hpp"
@@ -22,13 +23,14 @@ writer_files open_files(disk& on, const std::filesystem::path& filter_directory,
 }  // namespace
 
 file_writer::file_writer(disk& on, const std::filesystem::path& filter_directory, lock_file exclusive,
-                         sync_policy policy)
-    : file_writer(on, filter_directory, open_files(on, filter_directory, std::move(exclusive)), policy) {}
+                         sync_policy policy, time_source now)
+    : file_writer(on, filter_directory, open_files(on, filter_directory, std::move(exclusive)), policy,
+                  std::move(now)) {}
 
 file_writer::file_writer(disk& on, std::filesystem::path filter_directory, writer_files files,
-                         sync_policy policy)
+                         sync_policy policy, time_source now)
     : writer_files(std::move(files)),
-      embedded_filter(bits->get_spec(), *bits, bits->states()),
+      embedded_filter(bits->get_spec(), *bits, bits->states(), std::move(now), end_in(filter_directory)),
       disk_(on),
       directory_(std::move(filter_directory)),
       policy_(policy) {
@@ -93,6 +95,10 @@ void file_writer::add_again(std::span<const job_journal::content::key> keys) {
 
 std::shared_ptr<job_memory> file_writer::make_job(std::string_view name, std::string_view description) {
   return file_job::create(disk_, directory_, name, description, policy_);
+}
+
+void file_writer::keep_end(std::optional<event_time> when) {
+  write_end(disk_, directory_, when);
 }
 
 batch_result file_writer::claim(job_memory& job, const origin& from, std::span<const claim_batch> batches) {

@@ -43,6 +43,7 @@ class linked_filter final : public stored_filter {
     return newer_->place_of(partition);
   }
   [[nodiscard]] std::optional<event_time> ends_at() const override { return newer_->ends_at(); }
+  void end_at(std::optional<event_time> when) override { newer_->end_at(when); }
   void wait_with(std::shared_ptr<patience> p) override;
   [[nodiscard]] std::string way() const override { return newer_->way(); }
   [[nodiscard]] std::optional<predecessor> asks_first() const override;

@@ -42,6 +42,12 @@ void require_unasked(std::string_view name, std::string_view asked_by) {
     throw parameter_error(quoted(asked_by) + " asks " + quoted(name) + " first" + end_it(asked_by));
 }
 
+void require_unlinked(const link_facts& f) {
+  require_unasked(f.name, f.asked_by);
+  if (!f.asks.empty())
+    throw parameter_error(quoted(f.name) + " asks " + quoted(f.asks) + " first" + end_it(f.name));
+}
+
 void refuse_unlinked(std::string_view newer) {
   throw parameter_error(quoted(newer) + " is linked to no filter");
 }

@@ -28,6 +28,9 @@ void require_linkable(const link_facts& older, const link_facts& newer);
 /// @throws parameter_error  another filter asks this one first, so that it cannot be dropped
 void require_unasked(std::string_view name, std::string_view asked_by);
 
+/// @throws parameter_error  it asks another filter first, or is asked by one, so that it keeps its name
+void require_unlinked(const link_facts& f);
+
 /// @throws parameter_error  always: the filter asks no other one
 [[noreturn]] void refuse_unlinked(std::string_view newer);
 

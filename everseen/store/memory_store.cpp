@@ -17,10 +17,12 @@ namespace {
 /// that refers to them and outlive it.
 class memory_filter : private memory_segments, public embedded_filter {
  public:
-  explicit memory_filter(const spec& s) : memory_filter(s, memory_segments(s.partitions), {}) {}
-  memory_filter(const spec& s, memory_segments bits, std::vector<partition_state> states)
+  memory_filter(const spec& s, time_source now, std::optional<event_time> end)
+      : memory_filter(s, memory_segments(s.partitions), {}, std::move(now), end) {}
+  memory_filter(const spec& s, memory_segments bits, std::vector<partition_state> states, time_source now,
+                std::optional<event_time> end = {})
       : memory_segments(std::move(bits)),
-        embedded_filter(s, static_cast<memory_segments&>(*this), std::move(states)) {}
+        embedded_filter(s, static_cast<memory_segments&>(*this), std::move(states), std::move(now), end) {}
 
   void sync() override {}  // memory promises nothing beyond the process
 };
@@ -30,8 +32,13 @@ class memory_filter : private memory_segments, public embedded_filter {
 /// Segments gathered aside until they are all there.
 class memory_store::restoring : public store::restore {
  public:
-  restoring(std::shared_ptr<shelf> into, std::string_view name, const spec& s)
-      : into_(std::move(into)), name_(name), spec_(s), bits_(s.partitions), states_(s.partitions) {}
+  restoring(std::shared_ptr<shelf> into, std::string_view name, const spec& s, time_source now)
+      : into_(std::move(into)),
+        name_(name),
+        spec_(s),
+        now_(std::move(now)),
+        bits_(s.partitions),
+        states_(s.partitions) {}
 
   std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer) override {
     restore_layer(states_.at(id.partition), id, layer);
@@ -49,13 +56,14 @@ class memory_store::restoring : public store::restore {
           const std::byte* const bits = bits_.at({p, slice.index, i});
           layer.keys = recovered_keys(layer.keys, layer.shape, {bits, layer.shape.bytes});
         }
-    into_->insert(name_, std::make_shared<memory_filter>(spec_, std::move(bits_), std::move(states_)));
+    into_->insert(name_, std::make_shared<memory_filter>(spec_, std::move(bits_), std::move(states_), now_));
   }
 
  private:
   std::shared_ptr<shelf> into_;
   std::string name_;
   spec spec_;
+  time_source now_;
   memory_segments bits_;
   std::vector<partition_state> states_;
 };
@@ -63,7 +71,14 @@ class memory_store::restoring : public store::restore {
 memory_store::memory_store(time_source now) : now_(std::move(now)) {}
 
 std::shared_ptr<stored_filter> memory_store::create(std::string_view name, const spec& s) {
-  auto filter = std::make_shared<memory_filter>(s);
+  auto filter = std::make_shared<memory_filter>(s, now_, std::nullopt);
+  shelf_->insert(name, filter);
+  return filter;
+}
+
+std::shared_ptr<stored_filter> memory_store::create_expiring(std::string_view name, const spec& s,
+                                                             std::chrono::milliseconds life) {
+  auto filter = std::make_shared<memory_filter>(s, now_, end_after(now_(), life));
   shelf_->insert(name, filter);
   return filter;
 }
@@ -95,7 +110,8 @@ void memory_store::unlink(std::string_view newer) {
 
 bool memory_store::exists(std::string_view name) const {
   const std::scoped_lock alone(shelf_->lock);
-  return shelf_->filters.find(name) != shelf_->filters.end();
+  const auto found = shelf_->filters.find(name);
+  return found != shelf_->filters.end() && !found->second.filter->has_ended();
 }
 
 std::optional<std::uint64_t> memory_store::room_bytes() const {
@@ -108,7 +124,8 @@ std::optional<std::uint64_t> memory_store::room_bytes() const {
 std::vector<std::string> memory_store::list() const {
   const std::scoped_lock alone(shelf_->lock);
   std::vector<std::string> names;
-  for (const auto& [name, entry] : shelf_->filters) names.push_back(name);
+  for (const auto& [name, entry] : shelf_->filters)
+    if (!entry.filter->has_ended()) names.push_back(name);
   return names;
 }
 
@@ -117,6 +134,26 @@ void memory_store::drop(std::string_view name) {
   (void)shelf_->at(name);
   require_unasked(name, shelf_->asked_by(name, now_()));
   shelf_->filters.erase(shelf_->filters.find(name));
+}
+
+void memory_store::rename(std::string_view from, std::string_view to, namesake there) {
+  validate_filter_name(to);
+  const std::scoped_lock alone(shelf_->lock);
+  const event_time now = now_();
+  require_unlinked(shelf_->facts_of(from, now));
+  const auto other = shelf_->filters.find(to);
+  if (other != shelf_->filters.end() && !other->second.filter->has_ended()) {
+    if (there == namesake::refuse) throw filter_exists(to);
+    if (from == to) return;
+    require_unlinked(shelf_->facts_of(to, now));
+  }
+  shelf_->filters.insert_or_assign(std::string(to), std::move(shelf_->at(from)));
+  shelf_->filters.erase(shelf_->filters.find(from));
+}
+
+void memory_store::remove_ended() {
+  const std::scoped_lock alone(shelf_->lock);
+  std::erase_if(shelf_->filters, [](const auto& each) { return each.second.filter->has_ended(); });
 }
 
 void memory_store::reset(std::string_view name) {
@@ -132,12 +169,13 @@ void memory_store::reset(std::string_view name) {
 std::unique_ptr<store::restore> memory_store::begin_restore(std::string_view name, const spec& s) {
   validate_filter_name(name);
   if (exists(name)) throw filter_exists(name);
-  return std::make_unique<restoring>(shelf_, name, s);
+  return std::make_unique<restoring>(shelf_, name, s, now_);
 }
 
 memory_store::shelf::entry& memory_store::shelf::at(std::string_view name) {
   const auto found = filters.find(name);
   if (found == filters.end()) throw no_such_filter(name);
+  if (found->second.filter->has_ended()) throw filter_has_ended(name);
   return found->second;
 }
 
@@ -157,7 +195,9 @@ link_facts memory_store::shelf::facts_of(std::string_view name, event_time now) 
 void memory_store::shelf::insert(std::string_view name, std::shared_ptr<embedded_filter> filter) {
   validate_filter_name(name);
   const std::scoped_lock alone(lock);
-  if (!filters.try_emplace(std::string(name), entry{std::move(filter)}).second) throw filter_exists(name);
+  entry& place = filters[std::string(name)];
+  if (place.filter && !place.filter->has_ended()) throw filter_exists(name);
+  place = {std::move(filter)};
 }
 
 }  // namespace everseen

@@ -15,13 +15,15 @@ namespace everseen {
 
 struct link_facts;
 
-/// Filters in this process's memory, gone with it: `mem:`.
+/// Filters in this process's memory, gone with it: `mem:`. One that has ended is gone for all functions.
 class memory_store : public store {
  public:
-  /// @param now  ends links
+  /// @param now  ends links, and filters
   explicit memory_store(time_source now = wall_clock);
 
   std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) override;
+  std::shared_ptr<stored_filter> create_expiring(std::string_view name, const spec& s,
+                                                 std::chrono::milliseconds life) override;
   std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
   void link(std::string_view older, std::string_view newer,
             std::optional<std::chrono::milliseconds> life) override;
@@ -29,6 +31,9 @@ class memory_store : public store {
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
   void drop(std::string_view name) override;
+  /// Who has it open goes on with it.
+  void rename(std::string_view from, std::string_view to, namesake there) override;
+  void remove_ended() override;
   [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override;
   /// Whoever has the filter open sees it emptied, partition by partition.
   void reset(std::string_view name) override;
@@ -46,7 +51,7 @@ class memory_store : public store {
     std::map<std::string, entry, std::less<>> filters;
 
     void insert(std::string_view name, std::shared_ptr<embedded_filter> filter);
-    /// @pre the lock is held    @throws no_filter
+    /// @pre the lock is held    @throws no_filter; filter_ended
     [[nodiscard]] entry& at(std::string_view name);
     [[nodiscard]] std::string asked_by(std::string_view name, event_time now) const;
     [[nodiscard]] link_facts facts_of(std::string_view name, event_time now);

@@ -14,6 +14,11 @@ name_taken filter_exists(std::string_view name) {
                     "' exists already; choose another name, or drop it first");
 }
 
+filter_ended filter_has_ended(std::string_view name) {
+  return filter_ended("the filter '" + std::string(name) +
+                      "' has ended, as it was told to; make one with: everseen create " + std::string(name));
+}
+
 parameter_error no_such_job(std::string_view filter, std::string_view job) {
   return parameter_error("the filter '" + std::string(filter) + "' has no job named '" + std::string(job) +
                          "'; open the filter for writing to begin one");
@@ -38,10 +43,8 @@ void validate_job_name(std::string_view job) {
   }
 }
 
-std::shared_ptr<stored_filter> store::create_expiring(std::string_view name, const spec& /*s*/,
-                                                      std::chrono::milliseconds /*life*/) {
-  throw parameter_error("'" + std::string(name) +
-                        "' cannot expire: only filters on Redis do. Give a window to forget keys by age");
+void stored_filter::end_at(std::optional<event_time> /*when*/) {
+  throw parameter_error("this filter cannot be given an end; it is another program's, or only read here");
 }
 
 std::unique_ptr<ledger> stored_filter::open_ledger(std::string_view job, std::string_view /*description*/) {

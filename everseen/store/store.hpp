@@ -64,8 +64,14 @@ class stored_filter {
   /// @throws backend_error  nobody knows
   [[nodiscard]] virtual std::string place_of(std::uint32_t /*partition*/) const { return {}; }
 
-  /// When the filter ends by itself; nothing: never.
+  /// When the filter ends by itself, by the clock of its store; nothing: never.
+  /// @throws no_filter  it has ended    @throws storage_error, backend_error
   [[nodiscard]] virtual std::optional<event_time> ends_at() const { return {}; }
+  /// From now on it ends then, used or not; nothing: never. All of it ends at one moment, whoever has it
+  /// open.
+  /// @throws parameter_error  it is another program's, or was opened for reading
+  /// @throws no_filter        it has ended    @throws storage_error, backend_error  whether is not known
+  virtual void end_at(std::optional<event_time> when);
 
   /// Lets `p` decide for how long calls are made again while the store is away. Nothing changes where nobody
   /// can be away.    @param p  null: the store's own limit again    @pre no call is under way
@@ -109,9 +115,9 @@ class store {
   virtual std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) = 0;
 
   /// A filter that ends by itself after some time, used or not.
-  /// @throws parameter_error  this store cannot do that, or less than a second    @throws  as create
+  /// @throws parameter_error  less than a second    @throws  as create
   virtual std::shared_ptr<stored_filter> create_expiring(std::string_view name, const spec& s,
-                                                         std::chrono::milliseconds life);
+                                                         std::chrono::milliseconds life) = 0;
 
   /// @throws no_filter        there is no filter of this name; filter_ended: not any more
   /// @throws format_error     it is damaged, or of another version
@@ -127,6 +133,22 @@ class store {
   /// @throws no_filter        there is no filter of this name    @throws storage_error  it is being written
   /// @throws parameter_error  another filter asks it first
   virtual void drop(std::string_view name) = 0;
+
+  /// What becomes of a filter that has a name already which another is to get.
+  enum class namesake : std::uint8_t { refuse, replace };
+  /// Gives a filter another name. It keeps all else: keys, jobs, its end. Under which of the two names it is
+  /// found changes at one moment, and stays so whatever process dies; who has it open under the old name is
+  /// told at his next batch, unless he shares this process's memory.
+  /// @throws no_filter        there is no filter of the old name
+  /// @throws name_taken       there is one of the new name, and it was not to be replaced
+  /// @throws parameter_error  one of them has a link, is being rebuilt, or is another program's
+  /// @throws format_error     one of them is damaged
+  /// @throws storage_error    one of them is being written    @throws backend_error
+  virtual void rename(std::string_view from, std::string_view to, namesake there) = 0;
+
+  /// Removes the filters that have ended, as far as nobody has them open. Nobody could use them before, but
+  /// they took up room.    @throws storage_error
+  virtual void remove_ended() {}
 
   /// Makes a filter forget all it remembers; what it was created with stays. Nobody sees it missing
   /// meanwhile.
@@ -216,6 +238,7 @@ class store {
 /// What every store says in the same words.
 [[nodiscard]] no_filter no_such_filter(std::string_view name);
 [[nodiscard]] name_taken filter_exists(std::string_view name);
+[[nodiscard]] filter_ended filter_has_ended(std::string_view name);
 [[nodiscard]] parameter_error no_such_job(std::string_view filter, std::string_view job);
 /// @param what  that cannot be done with a filter as long as it has jobs, as in "be reset"
 /// @throws parameter_error  it has some

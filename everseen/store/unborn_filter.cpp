@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "everseen/store/file_end.hpp"
 #include "everseen/store/file_job.hpp"
 #include "everseen/store/file_links.hpp"
 #include "everseen/store/store.hpp"
@@ -57,7 +58,8 @@ int remove_own_files(const std::filesystem::path& directory) noexcept try {
   std::vector<std::filesystem::path> own;
   for (std::filesystem::directory_iterator at(segments, code), end; !code && at != end; at.increment(code))
     if (is_segment_name(at->path().filename().native())) own.push_back(at->path());
-  for (const char* name : {manifest_name, new_manifest_name, link_name, new_link_name})
+  for (const char* name :
+       {manifest_name, new_manifest_name, link_name, new_link_name, end_name, new_end_name})
     own.push_back(directory / name);
   const std::filesystem::path jobs = directory / jobs_name;
   for (std::filesystem::directory_iterator at(jobs, code), end; !code && at != end; at.increment(code))
@@ -164,9 +166,25 @@ void unborn_filter::take_place_of(std::string_view name, const std::function<voi
   const lock_file alone = lock_store(store_);
   close();
   carry_link(disk_, place, directory_);
+  if (const auto end = end_in(place)) write_end(disk_, directory_, end);
   check_disk(disk_.exchange(directory_, place), "put the new filter in place of", place);
   check_disk(disk_.sync_directory(store_), "sync", store_);
 }
+
+namespace {
+
+/// @param was  where the filter was, for people
+void remove_hidden(const std::filesystem::path& hidden, const std::filesystem::path& was) {
+  const int code = remove_own_files(hidden);
+  if (code == ENOTEMPTY || code == EEXIST)
+    throw storage_error("the filter in " + was.string() +
+                            " is gone, and files beside it that are not everseen's were left in " +
+                            hidden.string() + "; move them away and remove that directory",
+                        code, hidden.string());
+  check_disk(code, "remove", hidden);
+}
+
+}  // namespace
 
 void remove_filter(disk& on, const std::filesystem::path& store_directory, std::string_view name,
                    lock_file /*lock*/, const std::function<void()>& require_unused) {
@@ -178,13 +196,28 @@ void remove_filter(disk& on, const std::filesystem::path& store_directory, std::
     check_disk(on.rename(place, hidden), "remove", place);
     check_disk(on.sync_directory(store_directory), "sync", store_directory);
   }
-  const int code = remove_own_files(hidden);
-  if (code == ENOTEMPTY || code == EEXIST)
-    throw storage_error("the filter in " + place.string() +
-                            " is gone, and files beside it that are not everseen's were left in " +
-                            hidden.string() + "; move them away and remove that directory",
-                        code, hidden.string());
-  check_disk(code, "remove", hidden);
+  remove_hidden(hidden, place);
+}
+
+/// The other one goes out of sight first: rename(2) replaces no directory that has files in it. Whoever finds
+/// it there after we died removes it, as what was left behind.
+void move_filter(disk& on, const std::filesystem::path& store_directory, std::string_view from,
+                 std::string_view to, const lock_file& /*lock*/, const lock_file* other,
+                 const std::function<void()>& require_unused) {
+  const std::filesystem::path old = store_directory / from;
+  const std::filesystem::path place = store_directory / to;
+  const std::filesystem::path hidden = hidden_name(store_directory);
+  {
+    const lock_file alone = lock_store(store_directory);
+    require_unused();
+    if (other != nullptr) check_disk(on.rename(place, hidden), "remove", place);
+    const int code = on.rename(old, place);
+    if (code != 0 && other != nullptr) (void)on.rename(hidden, place);
+    if ((code == ENOTEMPTY || code == EEXIST) && is_filter(place)) throw filter_exists(to);
+    check_disk(code, "rename the filter to", place);
+    check_disk(on.sync_directory(store_directory), "sync", store_directory);
+  }
+  if (other != nullptr) remove_hidden(hidden, place);
 }
 
 bool is_filter(const std::filesystem::path& directory) {

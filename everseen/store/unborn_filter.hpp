@@ -37,7 +37,8 @@ class unborn_filter {
   /// @return the writer's lock on it
   lock_file open(const image::manifest& m);
 
-  /// Changes places with the filter of this name, in one step, takes over its link, and removes that one.
+  /// Changes places with the filter of this name, in one step, takes over its link and its end, and removes
+  /// that one.
   /// @param close  ends whatever holds the lock that open() gave
   /// @pre the caller holds the writer's lock on the old one    @throws storage_error
   void take_place_of(std::string_view name, const std::function<void()>& close);
@@ -54,6 +55,16 @@ class unborn_filter {
 /// @param require_unused  throws where it must stay; called while nobody can link filters of the store
 void remove_filter(disk& on, const std::filesystem::path& store_directory, std::string_view name,
                    lock_file lock, const std::function<void()>& require_unused);
+
+/// Gives a filter's directory the name of another one, which is removed if there is one. Who dies on the way
+/// leaves the filter under the old name or the new one.
+/// @param lock            the writer's lock on the filter
+/// @param other           that on the one which has the name; null: there is none
+/// @param require_unused  as in remove_filter
+/// @throws name_taken     somebody has taken the name meanwhile    @throws storage_error
+void move_filter(disk& on, const std::filesystem::path& store_directory, std::string_view from,
+                 std::string_view to, const lock_file& lock, const lock_file* other,
+                 const std::function<void()>& require_unused);
 
 /// Whether a directory holds a filter, perhaps a damaged one. What is neither is none of everseen's business.
 /// @throws storage_error  it cannot be looked into

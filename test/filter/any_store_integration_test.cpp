@@ -7,6 +7,7 @@
 #include "test/filter/foreign_suite.hpp"
 #include "test/filter/ledger_suite.hpp"
 #include "test/filter/link_suite.hpp"
+#include "test/filter/life_suite.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::any_store {
@@ -58,6 +59,7 @@ const kind kinds[] = {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyStore, testing::ValuesIn(kinds), name_of_kind);
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyStoreLinks, testing::ValuesIn(kinds), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(Kinds, AnyStoreLife, testing::ValuesIn(kinds), name_of_kind);
 // Without the module and without scripts there are no jobs.
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyLedger, testing::ValuesIn(std::span(kinds).first(5)), name_of_kind);
 

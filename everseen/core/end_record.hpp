@@ -1,0 +1,18 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "everseen/core/spec.hpp"
+
+namespace everseen::image {
+
+inline constexpr std::size_t end_bytes = 32;
+
+/// What a store of files keeps of the moment at which a filter ends: doc/format.md, "End record".
+[[nodiscard]] std::array<std::byte, end_bytes> encode_end(event_time when);
+/// @throws format_error  damaged, foreign or of another version
+[[nodiscard]] event_time decode_end(std::span<const std::byte> bytes);
+
+}  // namespace everseen::image

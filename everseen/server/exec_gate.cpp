@@ -1,0 +1,91 @@
+#include "everseen/server/exec_gate.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace everseen::server {
+
+// Who comes in counts himself and then looks whether the gate is closed; who wants to be alone closes it and
+// then counts. All of that is in one order for all threads (memory_order_seq_cst, the default), so at least
+// one of the two sees the other.
+
+exec_gate::lane& exec_gate::lane_of_this_thread() noexcept {
+  static std::atomic<std::size_t> threads = 0;
+  thread_local const std::size_t mine = threads++;
+  return lanes_[mine % lanes_.size()];
+}
+
+bool exec_gate::enter(lane& in, const void* who, go when_in) {
+  ++in.inside;
+  if (!is_closed_) return true;
+  {
+    const std::scoped_lock alone(lock_);
+    if (!is_closed_ || is_for_good_) return true;
+    waiting_.push_back({&in, who, std::move(when_in)});
+  }
+  leave(in);
+  return false;
+}
+
+void exec_gate::leave(lane& in) {
+  --in.inside;
+  if (is_closed_) let_in();
+}
+
+void exec_gate::enter_alone(const void* who, go when_in) {
+  {
+    const std::scoped_lock alone(lock_);
+    is_closed_ = true;
+    waiting_.push_back({nullptr, who, std::move(when_in)});
+  }
+  let_in();
+}
+
+void exec_gate::leave_alone() {
+  {
+    const std::scoped_lock alone(lock_);
+    is_alone_ = false;
+  }
+  let_in();
+}
+
+void exec_gate::withdraw(const void* who) {
+  {
+    const std::scoped_lock alone(lock_);
+    std::erase_if(waiting_, [&](const waiting& each) { return each.who == who; });
+  }
+  let_in();
+}
+
+void exec_gate::open_for_good() {
+  {
+    const std::scoped_lock alone(lock_);
+    is_for_good_ = true;
+  }
+  let_in();
+}
+
+bool exec_gate::is_empty() const noexcept {
+  return std::all_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.inside == 0; });
+}
+
+void exec_gate::let_in() {
+  std::vector<go> in;
+  {
+    const std::scoped_lock alone(lock_);
+    while (!waiting_.empty() && (is_for_good_ || !is_alone_)) {
+      waiting& next = waiting_.front();
+      const bool wants_to_be_alone = next.in == nullptr && !is_for_good_;
+      if (wants_to_be_alone && !is_empty()) break;
+      is_alone_ = wants_to_be_alone;
+      if (next.in != nullptr) ++next.in->inside;
+      in.push_back(std::move(next.when_in));
+      waiting_.pop_front();
+    }
+    if (waiting_.empty() && !is_alone_) is_closed_ = false;
+  }
+  for (const go& each : in) each();
+}
+
+}  // namespace everseen::server

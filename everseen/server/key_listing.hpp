@@ -1,0 +1,37 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "everseen/server/turns.hpp"
+#include "everseen/store/store.hpp"
+
+namespace everseen::server {
+
+/// The keys of all filters of a store, as clients call them.
+///
+/// Clients may ask often, and a listing asks every server. So of a store that others keep it may be a second
+/// old, but for what this process made, renamed or dropped. Threads: any number.
+class key_listing {
+ public:
+  /// @param place  outlives it
+  explicit key_listing(const everseen::store& place) : place_(place) {}
+
+  /// In ascending order.    @throws error  as store::list
+  [[nodiscard]] std::vector<std::string> keys();
+  /// Something was made, renamed or dropped.
+  void forget();
+
+ private:
+  const everseen::store& place_;
+  turns turns_{};
+  std::mutex lock_{};  // guards what follows
+  std::vector<std::string> keys_{};
+  std::chrono::steady_clock::time_point good_until_{};
+  std::uint64_t changes_ = 0;
+};
+
+}  // namespace everseen::server

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "everseen/store/time_source.hpp"
+
+namespace everseen {
+
+/// When a filter of this machine ends, which may be changed while it is in use.
+///
+/// A filter without an end asks no clock.    Threads: any number may call any function at once.
+class lifetime {
+ public:
+  /// @param now  null: it is somebody else who ends the filter
+  explicit lifetime(time_source now, std::optional<event_time> end = {}) : now_(std::move(now)) { set(end); }
+
+  [[nodiscard]] bool is_over() const {
+    const std::int64_t end = end_ms_.load(std::memory_order_relaxed);
+    return end != never && now_ && now_().time_since_epoch().count() >= end;
+  }
+  [[nodiscard]] std::optional<event_time> end() const noexcept {
+    const std::int64_t end = end_ms_.load(std::memory_order_relaxed);
+    if (end == never) return std::nullopt;
+    return event_time(std::chrono::milliseconds(end));
+  }
+  void set(std::optional<event_time> end) noexcept {
+    end_ms_.store(end ? end->time_since_epoch().count() : never, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+
+  const time_source now_;
+  std::atomic<std::int64_t> end_ms_{never};
+};
+
+}  // namespace everseen

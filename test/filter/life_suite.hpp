@@ -1,0 +1,160 @@
+// How filters get other names and ends in every store. Included behind link_suite.hpp.
+
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace everseen::any_store {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// Where headers can be changed.
+class AnyStoreLife : public AnyStoreLinks {
+ protected:
+  static constexpr auto refuse = store::namesake::refuse;
+  static constexpr auto replace = store::namesake::replace;
+
+  [[nodiscard]] verdict add_one(const std::string& name, const std::string& key) const {
+    filter f = opened(*store_, name);
+    return add_all(f, {key}).front();
+  }
+  void end_at(const std::string& name, std::optional<event_time> when) const {
+    store_->open(name, access::write)->end_at(when);
+  }
+};
+
+TEST_P(AnyStoreLife, RenamedFilterIsFoundUnderItsNewNameAloneAndGoesOn) {
+  create("a", {.capacity = 100}, {"x"});
+  store_->rename("a", "b", refuse);
+  EXPECT_FALSE(store_->exists("a"));
+  EXPECT_THROW((void)store_->open("a", access::read), no_filter);
+  EXPECT_THAT(store_->list(), ElementsAre("b"));
+  EXPECT_THAT(look_up("b", {"x", "y"}), ElementsAre(verdict::seen, verdict::fresh));
+  filter grown = opened(*store_, "b");
+  std::vector<std::string> many;
+  for (int i = 0; i < 1'000; ++i) many.push_back("k" + std::to_string(i));
+  EXPECT_THAT(add_all(grown, many), testing::Each(verdict::fresh)) << "it grows in its place";
+  EXPECT_THAT(look_up("b", {"x", "k0", "k999"}), testing::Each(verdict::seen));
+}
+
+TEST_P(AnyStoreLife, OldNameOfARenamedFilterIsFreeForAnother) {
+  create("a", {.capacity = 100}, {"x"});
+  store_->rename("a", "b", refuse);
+  create("a", {.capacity = 100}, {"y"});
+  EXPECT_THAT(look_up("a", {"x", "y"}), ElementsAre(verdict::fresh, verdict::seen));
+  EXPECT_THAT(look_up("b", {"x", "y"}), ElementsAre(verdict::seen, verdict::fresh));
+  store_->drop("b");
+  EXPECT_THAT(look_up("a", {"y"}), ElementsAre(verdict::seen));
+  EXPECT_THAT(store_->list(), ElementsAre("a"));
+}
+
+TEST_P(AnyStoreLife, RenamedManyTimesItComesBackToItsFirstName) {
+  create("a", {.capacity = 100}, {"x"});
+  int times = 0;
+  for (const auto& [from, to] : {std::pair{"a", "b"}, {"b", "c"}, {"c", "a"}, {"a", "b"}}) {
+    store_->rename(from, to, refuse);
+    EXPECT_THAT(store_->list(), ElementsAre(to));
+    EXPECT_EQ(add_one(to, "x"), verdict::seen);
+    EXPECT_EQ(add_one(to, "new " + std::to_string(++times)), verdict::fresh);
+  }
+  store_->drop("b");
+  EXPECT_THAT(store_->list(), IsEmpty());
+  create("b");
+  EXPECT_THAT(look_up("b", {"x"}), ElementsAre(verdict::fresh));
+}
+
+TEST_P(AnyStoreLife, RenamedFilterTakesThePlaceOfAnotherWhereThatIsWished) {
+  create("a", {.capacity = 100}, {"x"});
+  create("b", {.capacity = 5'000}, {"y"});
+  EXPECT_THROW(store_->rename("a", "b", refuse), name_taken);
+  EXPECT_THAT(look_up("b", {"x", "y"}), ElementsAre(verdict::fresh, verdict::seen));
+  store_->rename("a", "b", replace);
+  EXPECT_THAT(store_->list(), ElementsAre("b"));
+  EXPECT_THAT(look_up("b", {"x", "y"}), ElementsAre(verdict::seen, verdict::fresh));
+  EXPECT_EQ(store_->open("b", access::read)->get_spec().capacity, 100u);
+}
+
+TEST_P(AnyStoreLife, RenamesNothingThatIsNotThereOrHasTheName) {
+  EXPECT_THROW(store_->rename("a", "b", replace), no_filter);
+  EXPECT_THROW(store_->rename("a", "a", replace), no_filter);
+  create("a", {.capacity = 100}, {"x"});
+  EXPECT_NO_THROW(store_->rename("a", "a", replace));
+  EXPECT_THROW(store_->rename("a", "a", refuse), name_taken);
+  EXPECT_THROW(store_->rename("a", "not a name", replace), parameter_error);
+  EXPECT_THAT(look_up("a", {"x"}), ElementsAre(verdict::seen));
+}
+
+TEST_P(AnyStoreLife, LinkedFilterKeepsItsName) {
+  create("old", {.capacity = 100}, {"x"});
+  create("new");
+  create("other");
+  store_->link("old", "new", {});
+  for (const auto& [from, to] : {std::pair{"old", "b"}, {"new", "b"}, {"other", "old"}})
+    EXPECT_THAT(refusal([&] { store_->rename(from, to, replace); }), HasSubstr("link --off new"))
+        << from << to;
+  EXPECT_THAT(store_->list(), ElementsAre("new", "old", "other"));
+  store_->unlink("new");
+  EXPECT_NO_THROW(store_->rename("old", "b", replace));
+}
+
+TEST_P(AnyStoreLife, FilterEndsWhenItIsToldToAndNotBefore) {
+  using std::chrono::floor;
+  const auto now = [] { return floor<std::chrono::milliseconds>(std::chrono::system_clock::now()); };
+  create("a", {.capacity = 100}, {"x"});
+  EXPECT_EQ(store_->open("a", access::read)->ends_at(), std::nullopt);
+  const event_time later = now() + 1h;
+  end_at("a", later);
+  EXPECT_EQ(store_->open("a", access::read)->ends_at(), later);
+  end_at("a", later - 10min);
+  EXPECT_EQ(store_->open("a", access::read)->ends_at(), later - 10min);
+  end_at("a", later + 10min);
+  EXPECT_EQ(store_->open("a", access::read)->ends_at(), later + 10min);
+  end_at("a", std::nullopt);
+  EXPECT_EQ(store_->open("a", access::read)->ends_at(), std::nullopt);
+  EXPECT_EQ(add_one("a", "x"), verdict::seen);
+
+  const event_time soon = now() + 1'500ms;
+  end_at("a", soon);
+  EXPECT_EQ(add_one("a", "y"), verdict::fresh);
+  const auto open = store_->open("a", access::write);
+  while (now() <= soon + 50ms) std::this_thread::sleep_for(10ms);
+  EXPECT_FALSE(add_keys(*open, random_digests(1).take(3)).result) << "who has it open is told";
+  EXPECT_FALSE(check_keys(*open, random_digests(1).take(3)).result);
+  EXPECT_FALSE(store_->exists("a"));
+  EXPECT_THAT(store_->list(), IsEmpty());
+  EXPECT_THROW((void)store_->open("a", access::read), no_filter);
+}
+
+TEST_P(AnyStoreLife, EndGoesWithTheFilterToItsNewName) {
+  create("a", {.capacity = 100}, {"x"});
+  const event_time later =
+      std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) + 1h;
+  end_at("a", later);
+  store_->rename("a", "b", refuse);
+  EXPECT_EQ(store_->open("b", access::read)->ends_at(), later);
+  end_at("b", std::nullopt);
+  EXPECT_EQ(store_->open("b", access::read)->ends_at(), std::nullopt);
+  EXPECT_EQ(add_one("b", "x"), verdict::seen);
+}
+
+TEST_P(AnyStoreLife, NameOfAFilterThatHasEndedIsFree) {
+  {
+    filter made("a", store_->create_expiring("a", spec_of({.capacity = 100, .error_rate = rare}), 1s));
+    EXPECT_THAT(add_all(made, {"x"}), ElementsAre(verdict::fresh));
+  }
+  create("b", {.capacity = 100}, {"y"});
+  while (store_->exists("a")) std::this_thread::sleep_for(10ms);
+  EXPECT_NO_THROW(store_->rename("b", "a", refuse));
+  EXPECT_THAT(look_up("a", {"x", "y"}), ElementsAre(verdict::fresh, verdict::seen));
+  create("b");
+  store_->remove_ended();
+  EXPECT_THAT(store_->list(), ElementsAre("a", "b"));
+}
+
+}  // namespace everseen::any_store
