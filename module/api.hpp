@@ -94,6 +94,7 @@ struct argument {
 inline constexpr int argument_text = 0;
 inline constexpr int argument_integer = 1;
 inline constexpr int argument_key = 3;
+inline constexpr int argument_optional = 1 << 0;
 inline constexpr int argument_repeats = 1 << 1;
 
 struct history_entry {

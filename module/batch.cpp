@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "everseen/core/partition.hpp"
 #include "everseen/core/partition_keys.hpp"
@@ -18,20 +19,88 @@ namespace everseen::redis_module {
 
 namespace {
 
-event_time time_of(const spec& s, window::slice_index slice) {
-  return s.window ? beginning_of(*s.window, slice) : event_time();
-}
-
 const slice_state* find(const partition_state& in, window::slice_index slice) {
   const auto found = std::ranges::find(in.slices, slice, &slice_state::index);
   return found == in.slices.end() ? nullptr : &*found;
 }
 
+/// The times that the core is told: one for all, or one a key. Valid until the next call.
+std::span<const event_time> times_of(const spec& s, const batch& b) {
+  static std::vector<event_time> times;
+  if (!s.window) return {};
+  times.assign(1, beginning_of(*s.window, b.slice));
+  if (b.slices.empty()) return times;
+  times.resize(b.slices.size());
+  std::ranges::transform(b.slices, times.begin(), [&](auto slice) { return beginning_of(*s.window, slice); });
+  return times;
+}
+
+/// The first keys of a batch that are all of one slice.
+batch alike(const batch& b) {
+  std::size_t keys = 1;
+  while (keys < b.digests.size() && b.slice_of(keys) == b.slice_of(0)) ++keys;
+  const batch first = b.part(0, b.slices.empty() ? b.digests.size() : keys);
+  return {b.slice_of(0), {}, first.digests, first.out};
+}
+
+/// The first keys of a batch that no segment must be made for, whichever of them are fresh.
+/// @return empty, where that is not certain of the first already
+batch roomy(const record& r, const batch& b) {
+  const bool limited = r.spec().growth != growth_kind::overfill;
+  const auto oldest = window::oldest_live(*r.spec().window, r.state.slices.back().index);
+  struct space {
+    const slice_state* of;
+    std::uint64_t left;
+  };
+  std::vector<space> spaces;
+  std::size_t last = 0, keys = 0;
+  for (; keys < b.digests.size(); ++keys) {
+    const window::slice_index slice = b.slices[keys];
+    if (slice < oldest) continue;
+    if (spaces.empty() || spaces[last].of->index != slice) {
+      const auto known = std::ranges::find(spaces, slice, [](const space& s) { return s.of->index; });
+      last = static_cast<std::size_t>(known - spaces.begin());
+      if (known == spaces.end()) {
+        const slice_state* const there = find(r.state, slice);
+        if (there == nullptr) break;
+        const layer_state& layer = there->layers.back();
+        spaces.push_back({there, layer.capacity - std::min(layer.capacity, layer.keys)});
+      }
+    }
+    if (limited && spaces[last].left-- == 0) break;
+  }
+  return b.part(0, keys);
+}
+
+/// The first keys of a batch that can be judged in one go.
+batch in_one_go(const record& r, const batch& b) {
+  if (b.slices.empty() || !r.spec().window) return {b.slice, {}, b.digests, b.out};
+  const batch some = r.state.slices.empty() ? b.part(0, 0) : roomy(r, b);
+  return some.digests.empty() ? alike(b) : some;
+}
+
 /// The batch, or so many keys of it as may be judged at once, and that followers can be told of all of them.
-batch affordable(const batch& b, const geometry& shape, bool followed, const allowance& left) {
+batch affordable(const record& r, const batch& b, bool followed, const allowance& left) {
   std::size_t keys = std::min(b.digests.size(), left.portion);
-  if (followed && is_scattered(shape.layout)) keys = std::min(keys, left.replicated_bits / shape.probes);
-  return {b.slice, b.digests.first(keys), b.out.first(keys)};
+  for (const slice_state& s : r.state.slices)
+    if (const geometry& shape = s.layers.back().shape; followed && is_scattered(shape.layout))
+      keys = std::min(keys, left.replicated_bits / shape.probes);
+  return b.part(0, keys);
+}
+
+/// The keys of one slice, where a batch is of several. Valid until the next call.
+batch only(const batch& b, window::slice_index slice) {
+  if (b.slices.empty()) return b;
+  static std::vector<digest> digests;
+  static std::vector<verdict> verdicts;
+  digests.clear();
+  verdicts.clear();
+  for (std::size_t i = 0; i < b.digests.size(); ++i) {
+    if (b.slices[i] != slice || b.out[i] != verdict::fresh) continue;
+    digests.push_back(b.digests[i]);
+    verdicts.push_back(b.out[i]);
+  }
+  return {slice, {}, digests, verdicts};
 }
 
 struct round {
@@ -47,33 +116,43 @@ void account(api::context* ctx, api::string* state, const segment_id& written, s
   api::notify_keyspace_event(ctx, api::notify_module, "everseen.add", state);
 }
 
+/// Tells followers, and writes down, what the segments got that were there before.
+void tell(api::context* ctx, api::string* state, const record& before, const partition_state& now,
+          const string_segments& place, const batch& b, allowance* followed) {
+  for (const slice_state& s : before.state.slices) {
+    const auto layer = static_cast<std::uint32_t>(s.layers.size() - 1);
+    const layer_state& grown = find(now, s.index)->layers[layer];
+    const std::uint64_t fresh = grown.keys - s.layers[layer].keys;
+    if (fresh == 0) continue;
+    const segment_id written = {before.number, s.index, layer};
+    if (followed != nullptr) {
+      const batch its = only(b, s.index);
+      const value name(ctx, partition_keys::segment(std::string(text_of(state)), written));
+      followed->replicated_bits -=
+          replicate(ctx, name.get(), place.at(written), grown.shape, its.digests, its.out);
+    }
+    account(ctx, state, written, fresh);
+  }
+}
+
 /// Judges what the segments that are there can judge, and is allowed.
 /// @param r  gets the new counts
 judged<round> add_to_segments(api::context* ctx, api::string* state, record& r, const batch& all,
                               allowance& left) {
-  string_segments place;
-  if (auto refused = place.open(ctx, state, r, all.slice, true)) return tl::unexpected(*std::move(refused));
   const bool followed = has_followers(ctx);
-  const slice_state* const before = find(r.state, all.slice);
-  const batch b = before == nullptr ? all : affordable(all, before->layers.back().shape, followed, left);
+  batch b = in_one_go(r, all);
+  const bool is_new = b.slices.empty() && find(r.state, b.slice) == nullptr;
+  if (!is_new) b = affordable(r, b, followed, left);
+  string_segments place;
+  if (auto refused = place.open(ctx, state, r, b, true)) return tl::unexpected(*std::move(refused));
   partition judge(r.spec(), r.number, place, r.state);
-  const event_time time = time_of(r.spec(), b.slice);
-  (void)judge.add({r.number, b.digests, {&time, 1}, b.out});
+  (void)judge.add({r.number, b.digests, times_of(r.spec(), b), b.out});
   round done{b.digests.size(), place.needed()};
   // The keys behind the first that waits were looked up, but not added: they are judged anew.
   if (done.needed)
     done.keys = static_cast<std::size_t>(std::ranges::find(b.out, verdict::unknown) - b.out.begin());
-  if (before == nullptr) return done;
-  const auto layer = static_cast<std::uint32_t>(before->layers.size() - 1);
-  const layer_state& now = find(judge.state(), b.slice)->layers[layer];
-  const std::uint64_t fresh = now.keys - before->layers[layer].keys;
-  if (fresh == 0) return done;
-  const segment_id written = {r.number, b.slice, layer};
-  if (followed) {
-    const value name(ctx, partition_keys::segment(std::string(text_of(state)), written));
-    left.replicated_bits -= replicate(ctx, name.get(), place.at(written), now.shape, b.digests, b.out);
-  }
-  account(ctx, state, written, fresh);
+  if (is_new) return done;
+  tell(ctx, state, r, judge.state(), place, b, followed ? &left : nullptr);
   r.state = judge.state();
   return done;
 }
@@ -104,7 +183,7 @@ allowance::allowance(api::context* ctx) {
 progress add(api::context* ctx, api::string* state, record r, const batch& b, allowance& left) {
   progress done;
   while (true) {
-    const batch rest = {b.slice, b.digests.subspan(done.keys), b.out.subspan(done.keys)};
+    const batch rest = b.part(done.keys, b.digests.size() - done.keys);
     auto got = add_to_segments(ctx, state, r, rest, left);
     if (!got) {
       done.stopped_by = std::move(got).error();
@@ -126,10 +205,9 @@ progress add(api::context* ctx, api::string* state, record r, const batch& b, al
 
 std::optional<refusal> check(api::context* ctx, api::string* state, const record& r, const batch& b) {
   string_segments place;
-  if (auto refused = place.open(ctx, state, r, b.slice, false)) return refused;
+  if (auto refused = place.open(ctx, state, r, b, false)) return refused;
   const partition judge(r.spec(), r.number, place, r.state);
-  const event_time time = time_of(r.spec(), b.slice);
-  (void)judge.check({r.number, b.digests, {&time, 1}, b.out});
+  (void)judge.check({r.number, b.digests, times_of(r.spec(), b), b.out});
   return {};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -31,11 +32,23 @@ struct allowance {
   std::size_t replicated_bits = 32'768;  ///< told to followers one by one: about 10 ms
 };
 
-/// Keys of one slice of one partition.
+/// Keys of one partition.
 struct batch {
-  window::slice_index slice = window::timeless;
+  window::slice_index slice = window::timeless;   ///< of all, if `slices` is empty
+  std::span<const window::slice_index> slices{};  ///< of each, where they may differ
   std::span<const digest> digests;
   std::span<verdict> out;  ///< as many as digests; `unknown`: no room
+
+  [[nodiscard]] window::slice_index slice_of(std::size_t key) const noexcept {
+    return slices.empty() ? slice : slices[key];
+  }
+  [[nodiscard]] bool has_keys_of(window::slice_index one) const noexcept {
+    return slices.empty() ? slice == one : std::ranges::find(slices, one) != slices.end();
+  }
+  [[nodiscard]] batch part(std::size_t from, std::size_t count) const noexcept {
+    return {slice, slices.empty() ? slices : slices.subspan(from, count), digests.subspan(from, count),
+            out.subspan(from, count)};
+  }
 };
 
 /// How far a batch came.
@@ -46,6 +59,9 @@ struct progress {
 
 /// Judges the keys and adds the fresh ones: bits, counts, and as many segments as are needed and allowed.
 ///
+/// Keys of several slices are judged in one go as far as their slices are there and have room for them, as
+/// that changes no verdict (core/slice_groups.hpp). The first key that needs a segment is judged with those
+/// behind it that share its slice.
 /// What was added stays added, whatever stops the rest: the caller must be told of it.
 /// @param state  key of the partition's state    @param r  what it holds    @param left  reduced
 /// @pre a window has a time for the slice (slices.hpp)

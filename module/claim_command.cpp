@@ -19,7 +19,7 @@ namespace everseen::redis_module {
 
 namespace {
 
-constexpr int first_name = 14;
+constexpr int first_name = 15;
 constexpr std::size_t place_bytes = 4;
 
 std::uint32_t place_in(std::string_view bytes) noexcept {
@@ -48,8 +48,8 @@ claim read_claim(api::string** words, int count, std::size_t events) {
       words[2],           words[3],
       words[5],           text_of(words[4]),
       text_of(words[6]),  number_of<std::size_t>(words[7], "ERR the forgotten bytes are not a number"),
-      text_of(words[11]), number_of<std::size_t>(words[12], "ERR the counters of an event are not a number"),
-      text_of(words[13]), {words + first_name, static_cast<std::size_t>(count - first_name)}};
+      text_of(words[12]), number_of<std::size_t>(words[13], "ERR the counters of an event are not a number"),
+      text_of(words[14]), {words + first_name, static_cast<std::size_t>(count - first_name)}};
   const std::string state(text_of(words[1]));
   if (text_of(c.records) != partition_keys::lane_records(state, c.job))
     throw bad_word{"ERR the records are not named as those of the job are"};
@@ -117,7 +117,7 @@ void let_end(api::context* ctx, const claim& c, const std::string& ends_at) {
 int claim_events(api::context* ctx, api::string** words, int count) {
   if (count < first_name) return api::wrong_arity(ctx);
   return guarded(ctx, [&]() -> int {
-    const question q = read(words[1], words[8], words[9], words[10]);
+    const question q = read(words[1], words[8], words[9], words[10], words[11]);
     const claim c = read_claim(words, count, q.digests.size());
     auto r = look_at(ctx, q, true);
     if (!r) return reply(ctx, r.error());

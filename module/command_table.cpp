@@ -23,8 +23,9 @@ constexpr api::argument text(const char* name, int flags = 0) {
   return {.name = name, .type = api::argument_text, .key_spec_index = -1, .flags = flags};
 }
 
-constexpr std::array add_words = {key("state"),     key("token", 1), number("epoch"), number("slice"),
-                                  text("sequence"), number("life"),  text("digests")};
+constexpr std::array add_words = {
+    key("state"),     key("token", 1), number("epoch"), number("slice"),
+    text("sequence"), number("life"),  text("digests"), text("offsets", api::argument_optional)};
 constexpr std::array claim_words = {key("state"),
                                     key("records", 1),
                                     key("counters", 2),
@@ -35,6 +36,7 @@ constexpr std::array claim_words = {key("state"),
                                     number("epoch"),
                                     number("slice"),
                                     text("digests"),
+                                    text("offsets"),
                                     text("positions"),
                                     number("counters-an-event"),
                                     text("places"),
@@ -47,11 +49,11 @@ constexpr std::array explain_words = {key("filter"), text("key")};
 constexpr const char* each_key = "O(N) for N keys: a cache miss or two each";
 
 constexpr std::array commands = {
-    described_command{"everseen.add", &add_digests, "write deny-oom", "write slow", 8, 2,
+    described_command{"everseen.add", &add_digests, "write deny-oom", "write slow", -8, 2,
                       "Judges a batch of packed digests and adds the fresh ones", each_key, add_words},
     described_command{"everseen.check", &check_digests, "readonly", "read slow", 5, 1,
                       "Judges a batch of packed digests", each_key, check_words},
-    described_command{"everseen.claim", &claim_events, "write deny-oom", "write slow", -14, 3,
+    described_command{"everseen.claim", &claim_events, "write deny-oom", "write slow", -15, 3,
                       "Judges events of a job, adds and counts the fresh ones, and remembers which they were",
                       "O(N) for N events, fresh ones not settled, and counters", claim_words},
     described_command{"everseen.addkeys", &add_keys, "write deny-oom", "write slow", -3, 1,

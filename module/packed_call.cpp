@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace {
 struct scratch {
   std::vector<digest> digests;
   std::vector<verdict> verdicts;
+  std::vector<window::slice_index> slices;
   std::string text;
 };
 
@@ -25,9 +27,29 @@ scratch& memory() {
   return all;
 }
 
+/// @throws bad_word
+std::span<const window::slice_index> read_slices(window::slice_index first, std::string_view offsets,
+                                                 std::size_t keys) {
+  if (offsets.empty()) return {};
+  if (offsets.size() != keys) throw bad_word{"ERR offsets are a byte for each digest, or none"};
+  if (first > std::numeric_limits<window::slice_index>::max() - 255)
+    throw bad_word{"ERR no time falls into the slice"};
+  auto& slices = memory().slices;
+  slices.resize(keys);
+  std::ranges::transform(offsets, slices.begin(),
+                         [first](char offset) { return first + static_cast<unsigned char>(offset); });
+  return slices;
+}
+
+void check_slice(const everseen::spec& s, window::slice_index slice) {
+  if (!s.window && slice != window::timeless) throw bad_word{"ERR the filter has no window"};
+  if (s.window && !has_time(*s.window, slice)) throw bad_word{"ERR no time falls into the slice"};
+}
+
 }  // namespace
 
-question read(api::string* state, api::string* epoch, api::string* slice, api::string* digests) {
+question read(api::string* state, api::string* epoch, api::string* slice, api::string* digests,
+              api::string* offsets) {
   const std::string_view packed = text_of(digests);
   const std::size_t keys = packed.size() / sizeof(digest);
   if (packed.size() % sizeof(digest) != 0) throw bad_word{"ERR digests are 16 bytes each"};
@@ -37,8 +59,10 @@ question read(api::string* state, api::string* epoch, api::string* slice, api::s
   m.verdicts.resize(keys);
   // A word of the server lies at any address, and kernels read digests as words of 64 bits.
   if (keys > 0) std::memcpy(m.digests.data(), packed.data(), packed.size());
-  return {state, number_of<std::uint64_t>(epoch, "ERR the epoch is not a number"),
-          number_of<window::slice_index>(slice, "ERR the slice is not a number"), m.digests, m.verdicts};
+  const auto first = number_of<window::slice_index>(slice, "ERR the slice is not a number");
+  return {state,     number_of<std::uint64_t>(epoch, "ERR the epoch is not a number"),
+          first,     read_slices(first, offsets == nullptr ? std::string_view() : text_of(offsets), keys),
+          m.digests, m.verdicts};
 }
 
 judged<record> look_at(api::context* ctx, const question& q, bool adding) {
@@ -47,9 +71,8 @@ judged<record> look_at(api::context* ctx, const question& q, bool adding) {
   if (r->epoch != q.epoch) return refuse(refusal::kind::stale);
   if (adding && r->held_for.count() > 0)
     return tl::unexpected(refusal{.why = refusal::kind::held, .left = r->held_for});
-  if (!r->spec().window && q.slice != window::timeless) throw bad_word{"ERR the filter has no window"};
-  if (r->spec().window && !has_time(*r->spec().window, q.slice))
-    throw bad_word{"ERR no time falls into the slice"};
+  check_slice(r->spec(), q.slice);
+  if (!q.slices.empty()) check_slice(r->spec(), std::ranges::max(q.slices));
   return r;
 }
 

@@ -12,21 +12,24 @@ namespace everseen::redis_module {
 
 // What all commands that take packed digests have in common.
 
-/// A call about digests of one slice of one partition. It lives in memory that the next call uses.
+/// A call about digests of one partition. It lives in memory that the next call uses.
 struct question {
   api::string* state;
   std::uint64_t epoch;
   window::slice_index slice;
+  std::span<const window::slice_index> slices;  ///< of each digest; empty: all are of `slice`
   std::span<const digest> digests;
   std::span<verdict> out;
 
-  [[nodiscard]] batch keys() const { return {slice, digests, out}; }
+  [[nodiscard]] batch keys() const { return {slice, slices, digests, out}; }
 };
 
 /// @throws bad_word  a word is not what it must be
-[[nodiscard]] question read(api::string* state, api::string* epoch, api::string* slice, api::string* digests);
+/// @param offsets  null, or a byte a digest: how many slices behind `slice`; none: all are of that
+[[nodiscard]] question read(api::string* state, api::string* epoch, api::string* slice, api::string* digests,
+                            api::string* offsets = nullptr);
 
-/// The record, if the caller may go by it.    @throws bad_word  the slice is none of this filter's
+/// The record, if the caller may go by it.    @throws bad_word  a slice is none of this filter's
 [[nodiscard]] judged<record> look_at(api::context* ctx, const question& q, bool adding);
 
 /// A character a verdict; valid until the next call.

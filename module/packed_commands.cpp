@@ -20,9 +20,9 @@ constexpr std::chrono::milliseconds longest_life = std::chrono::hours(24 * 366);
 }  // namespace
 
 int add_digests(api::context* ctx, api::string** words, int count_of_words) {
-  if (count_of_words != 8) return api::wrong_arity(ctx);
+  if (count_of_words < 8 || count_of_words > 9) return api::wrong_arity(ctx);
   return guarded(ctx, [&]() -> int {
-    const question q = read(words[1], words[3], words[4], words[7]);
+    const question q = read(words[1], words[3], words[4], words[7], count_of_words == 9 ? words[8] : nullptr);
     const std::string_view sequence = text_of(words[5]);
     const auto life = number_of<std::int64_t>(words[6], "ERR the life of the token is not a number");
     if (sequence.size() != partition_keys::sequence_bytes) throw bad_word{"ERR a sequence has 20 digits"};

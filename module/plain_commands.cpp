@@ -176,7 +176,7 @@ std::string judge_partition(api::context* ctx, const named_filter& f, std::uint3
     return say_why({.why = refusal::kind::forbidden, .text = std::string(state.text())});
   auto r = read_record(ctx, state.get());
   if (!r) return say_why(r.error());
-  const batch b = {slice_now(f.spec()), digests, out};
+  const batch b = {slice_now(f.spec()), {}, digests, out};
   return what == purpose::check ? check_partition(ctx, state.get(), *r, b)
                                 : add_to_partition(ctx, state.get(), *std::move(r), b, left);
 }

@@ -15,15 +15,16 @@
 namespace everseen::redis_module {
 
 std::optional<refusal> string_segments::open(api::context* ctx, api::string* state, const record& r,
-                                             window::slice_index now, bool adding) {
+                                             const batch& b, bool adding) {
   const std::string name(text_of(state));
+  const auto now = b.digests.empty() ? b.slice : b.slice_of(0);
   const auto newest = r.state.slices.empty() ? now : std::max(now, r.state.slices.back().index);
   const user_permissions& permitted = user_permissions::of(ctx);
   for (const slice_state& slice : r.state.slices) {
     if (r.spec().window && slice.index < window::oldest_live(*r.spec().window, newest)) continue;
     for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer) {
       const segment_id id = {r.number, slice.index, layer};
-      const bool written = adding && slice.index == now && layer + 1 == slice.layers.size();
+      const bool written = adding && layer + 1 == slice.layers.size() && b.has_keys_of(slice.index);
       const int mode = written ? api::read_key | api::write_key : api::read_key;
       const value key_name(ctx, partition_keys::segment(name, id));
       if (!permitted.on(key_name.get(), written))

@@ -6,6 +6,7 @@
 
 #include "everseen/core/segments.hpp"
 
+#include "module/batch.hpp"
 #include "module/record.hpp"
 #include "module/values.hpp"
 
@@ -25,10 +26,11 @@ struct segment_needed {
 /// is needed, and the caller makes it in between (growth.hpp).
 class string_segments final : public segments {
  public:
-  /// Opens what keys of slice `now` are compared with.
-  /// @param adding  the newest layer of `now` is to be written
+  /// Opens what the keys of a batch are compared with.
+  /// @param adding  the newest layers of their slices are to be written
+  /// @pre of several slices none is newer than all that are there
   /// @return the first that is not what the record says, or may not be touched
-  std::optional<refusal> open(api::context* ctx, api::string* state, const record& r, window::slice_index now,
+  std::optional<refusal> open(api::context* ctx, api::string* state, const record& r, const batch& b,
                               bool adding);
 
   /// What create() was asked for.

@@ -11,7 +11,8 @@ namespace everseen::redis::attached_scripts {
 
 namespace {
 
-constexpr std::string_view may_write = "local bitfield = 'BITFIELD'";
+using script_text::may_write;
+
 constexpr std::string_view reads_only =
     "local bitfield = redis.pcall('BITFIELD_RO', KEYS[#KEYS]).err and 'BITFIELD' or 'BITFIELD_RO'";
 
@@ -57,19 +58,6 @@ local function broken(cursor, first, most)
 end
 )";
 
-// The answer of the last batch, if this is it.
-constexpr std::string_view remembered = R"(
-local function remembered(token, asked, life)
-  local last = redis.call('GET', token)
-  local sequence = last and string.sub(last, 1, #asked) or ''
-  if sequence == asked then
-    redis.call('PEXPIRE', token, life)
-    return string.sub(last, #asked + 1)
-  end
-  if sequence > asked then return 'O' end
-end
-)";
-
 // What may be refused is tried before the first bit is set: a refused batch must leave none.
 constexpr std::string_view add_text = R"(
 local before = remembered(KEYS[1], ARGV[1], ARGV[2])
@@ -81,6 +69,7 @@ local stride, out = #records / keys, {}
 call('SET', KEYS[1], '', 'PX', ARGV[2])
 reach(newest, length, ARGV[6])
 for key = 1, keys do
+  local start = (key - 1) * stride
   $SET_ALL
   out[key] = sum == $PROBES and '1' or '0'
 end
@@ -124,9 +113,9 @@ for key = 1, keys do
     call('INCR', KEYS[2])
     break
   end
-  local verdict = '0'
+  local verdict, start = '0', (key - 1) * stride
   for s = 1, strings - 1 do
-    if has(KEYS[2+s], records, (key - 1) * stride) then verdict = '1' break end
+    if has(KEYS[2+s], records, start) then verdict = '1' break end
   end
   if verdict == '0' then
     $SET_ALL
@@ -158,9 +147,8 @@ return table.concat(out)
 
 /// @param bitfield  defines which command `has` reads with
 std::array<script, max_probes + 1> for_all_probes(std::string_view bitfield, std::string_view text) {
-  return script_text::for_all_probes(std::string(bitfield) + std::string(script_text::has) +
-                                     std::string(length_of) + std::string(reach) + std::string(broken) +
-                                     std::string(remembered) + std::string(text));
+  return script_text::for_all_probes(script_text::joined(
+      {bitfield, script_text::has, length_of, reach, broken, script_text::remembered, text}));
 }
 
 }  // namespace

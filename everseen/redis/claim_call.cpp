@@ -13,6 +13,18 @@ void append_place(std::string& to, std::uint32_t place) {
 
 }  // namespace
 
+claim_call::link claim_call::first_link() const {
+  std::string head = record_.head();
+  const std::size_t bytes = head.size() + record_.settled_before(settled_) * position_bytes;
+  return {std::move(head), bytes};
+}
+
+claim_call::link claim_call::link_behind(const judging& q) const {
+  std::string head;
+  append_position(head, batch_.positions[q.first + q.digests.size() - 1]);
+  return {std::move(head), position_bytes};
+}
+
 std::string claim_call::positions(const judging& q) const {
   std::string packed;
   packed.reserve(q.digests.size() * position_bytes);

@@ -28,12 +28,15 @@ class claim_call {
 
   [[nodiscard]] const std::string& job() const noexcept { return job_; }
   [[nodiscard]] const std::string& lane() const noexcept { return lane_; }
-  /// The head that the record must have.
-  [[nodiscard]] std::string expected() const { return record_.head(); }
-  /// So many bytes of the record go: the head, and what is settled.
-  [[nodiscard]] std::size_t forgotten_bytes() const noexcept {
-    return record_.head().size() + record_.settled_before(settled_) * position_bytes;
-  }
+  /// What a call goes on from.
+  struct link {
+    std::string head;             ///< that the record must have
+    std::size_t forgotten_bytes;  ///< of the record, which go: the head, and what is settled
+  };
+  /// Of a call that is sent now.
+  [[nodiscard]] link first_link() const;
+  /// Of one that is sent behind a call, before that is answered.
+  [[nodiscard]] link link_behind(const judging& q) const;
 
   [[nodiscard]] std::string positions(const judging& q) const;
 

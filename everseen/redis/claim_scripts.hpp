@@ -7,15 +7,14 @@ namespace everseen::redis::scripts {
 
 /// Judges events, adds the fresh ones, raises their counters and takes it down in the record of their lane.
 ///
-/// KEYS  state, records of lanes, counters, the segments to look up, last the segment to write
+/// KEYS  state, records of lanes, counters, the segments to look up, last those to write
 /// ARGV  epoch, lane, the head that its record must have, from which byte on the record is kept, the field of
-///       the state that names the job, count field of the segment to write, its capacity (empty: no limit),
-///       `1` to stop with a `3` where there is no room, the positions of the events, the places of their
-///       counters' names, how many of these an event has, how many events, then for each segment its length,
-///       then for each segment the records of all keys, then the names of the counters
-/// Returns a character an event, 0 fresh, 1 seen, 3 no room; fewer than events where it stopped for want of
-///         room. Nothing of those behind has happened. `P` the record has another head; `S`, `M`, `C`,
-///         `D<n>`, `L<ms>` as in add().
+///       the state that names the job, `1` to stop with a `3` where there is no room, the positions of the
+///       events, the places of their counters' names, how many of these an event has, then the events' keys
+///       (script_text::segments), then the names of the counters
+/// Returns a character an event, 0 fresh, 1 seen, 2 late, 3 no room; fewer than events where it stopped for
+///         want of room. Nothing of those behind has happened. `P` the record has another head; `S`, `M`,
+///         `C`, `D<n>`, `L<ms>` as in add().
 [[nodiscard]] const script& claim(unsigned probes);
 
 /// Makes a job, unless it is there.

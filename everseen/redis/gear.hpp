@@ -16,7 +16,7 @@
 
 namespace everseen::redis {
 
-/// Keys of one slice of one partition, and what they are to be compared with.
+/// Keys of one partition, and what they are to be compared with.
 struct judging {
   struct target {
     segment_id id;
@@ -26,13 +26,17 @@ struct judging {
   std::uint32_t partition = 0;
   std::uint64_t epoch = 0;  ///< that the targets belong to
   bool adding = false;
-  window::slice_index slice = window::timeless;
+  window::slice_index slice = window::timeless;  ///< of all keys; the oldest, where they are of several
+  /// Of each key, where they are of several; else empty. Of one that is late it is any that is late.
+  std::vector<window::slice_index> slices{};
   /// When adding, names the keys: the same for every attempt, higher than that of any question before.
   std::string sequence{};
   std::span<const digest> digests;
   std::size_t first = 0;  ///< the place of the first of them in the batch
-  /// When adding, the one to write comes last. Empty for a gear that makes segments: it finds them, too.
-  std::vector<target> targets;
+  /// When adding, those to write come last, one a slice. Empty for a gear that makes segments: it finds
+  /// them, too.
+  std::vector<target> targets{};
+  std::size_t written = 0;  ///< of the targets
 };
 
 /// A segment on its way to its full length, before it is published.
@@ -96,6 +100,8 @@ class gear {
 
   /// Whether judging makes the segments that keys need. Else they are made before, by what follows.
   [[nodiscard]] virtual bool makes_segments() const noexcept { return false; }
+  /// Whether keys of several slices may be added by one call.
+  [[nodiscard]] virtual bool takes_slices() const noexcept { return false; }
   /// Keys judged in one call: a few milliseconds of the server's time.
   [[nodiscard]] virtual std::size_t keys_a_call() const noexcept { return 1000; }
 

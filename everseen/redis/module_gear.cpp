@@ -35,6 +35,13 @@ std::string_view module_gear::packed(std::span<const digest> digests) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+std::string module_gear::offsets(const judging& q) {
+  std::string bytes;
+  bytes.reserve(q.slices.size());
+  for (const window::slice_index slice : q.slices) bytes += static_cast<char>(slice - q.slice);
+  return bytes;
+}
+
 bool are_verdicts(std::string_view said) noexcept {
   unsigned char highest = 0;  // without a way out of the loop, it goes by vectors
   for (const char c : said) highest = std::max(highest, static_cast<unsigned char>(c - '0'));
@@ -50,16 +57,18 @@ request module_gear::judge(const judging& q) {
         {state, q.partition}, encode({"EVERSEEN.CHECK", state, epoch, slice, packed(q.digests)}), 1, true};
   const std::string token = filter_.keys.token(filter_.generation, q.partition, client_);
   const std::string life = std::to_string(filter_.keeps_answers.count());
-  return {{state, q.partition},
-          encode({"EVERSEEN.ADD", state, token, epoch, slice, q.sequence, life, packed(q.digests)}),
-          1,
-          repetition(filter_.keeps_answers)};
+  const std::string behind = offsets(q);
+  std::vector<std::string_view> words = {"EVERSEEN.ADD", state,      token, epoch,
+                                         slice,          q.sequence, life,  packed(q.digests)};
+  if (!behind.empty()) words.push_back(behind);
+  return {{state, q.partition}, encode(words), 1, repetition(filter_.keeps_answers)};
 }
 
 meaning module_gear::judged(const judging& q, const answer& a) {
   if (!a) return {a.error().denied ? kind::disowned : kind::lost, a.error().message};
   const reply& r = a->back();
   if (is_denial(r)) return {kind::forbidden, std::string(r.text())};
+  if (r.is_error("ERR wrong number of arguments")) return {kind::stale};  // it is an older one meanwhile
   if (r.is_error()) return {kind::refused, std::string(r.text())};
   const std::string_view said = r.text();
   const std::string state = filter_.keys.state(filter_.generation, q.partition);
@@ -106,6 +115,11 @@ std::string module_question() {
 
 bool says_module(const reply& r) noexcept {
   return r.size() == 1 && r[0].size() > 0;
+}
+
+bool says_slices(const reply& r) noexcept {
+  constexpr std::size_t arity = 1;  // behind the name; below zero: there may be more words
+  return r[0].size() > arity && r[0][arity].integer() < 0;
 }
 
 }  // namespace everseen::redis

@@ -19,6 +19,7 @@ class module_gear : public gear {
 
   request judge(const judging& q) override;
   meaning judged(const judging& q, const answer& a) override;
+  [[nodiscard]] bool takes_slices() const noexcept override { return true; }
   [[nodiscard]] bool makes_segments() const noexcept override { return true; }
   [[nodiscard]] std::size_t keys_a_call() const noexcept override { return 16'384; }
 
@@ -29,6 +30,8 @@ class module_gear : public gear {
   meaning published(const publication& p, const answer& a) override;
 
  protected:
+  /// A byte a key: how many slices behind that of the question; none: all are of that.
+  [[nodiscard]] static std::string offsets(const judging& q);
   /// Digests travel as they are in memory.
   [[nodiscard]] static std::string_view packed(std::span<const digest> digests) noexcept;
 
@@ -41,5 +44,8 @@ class module_gear : public gear {
 /// What asks a server whether it has the module, and whether its answer says so.
 [[nodiscard]] std::string module_question();
 [[nodiscard]] bool says_module(const reply& r) noexcept;
+/// Whether one call of it may be about several slices. Modules from before do not take the word for that.
+/// @pre says_module(r)
+[[nodiscard]] bool says_slices(const reply& r) noexcept;
 
 }  // namespace everseen::redis

@@ -47,7 +47,7 @@ window::slice_index partition_task::slice_of(std::size_t key) const noexcept {
   return window::slice_at(*filter_.spec.window, batch_.times[batch_.times.size() == 1 ? 0 : key]);
 }
 
-/// All segments that a key of this slice is compared with; when adding, the one to write comes last.
+/// All segments that a key of this slice is compared with.
 std::vector<segment_id> partition_task::live_segments(window::slice_index slice) const {
   std::vector<segment_id> live;
   const bool windowed = filter_.spec.window.has_value();
@@ -57,12 +57,20 @@ std::vector<segment_id> partition_task::live_segments(window::slice_index slice)
     for (std::uint32_t layer = 0; layer < s.layers.size(); ++layer)
       live.push_back({batch_.partition, s.index, layer});
   }
-  if (purpose_ == purpose::check) return live;
-  const slice_state& target = *known_->find(slice);
-  const segment_id written = {batch_.partition, slice, static_cast<std::uint32_t>(target.layers.size() - 1)};
-  std::erase(live, written);
-  live.push_back(written);
   return live;
+}
+
+/// What the keys of a question are compared with; when adding, those to write come last.
+void partition_task::name_targets(judging& q) const {
+  std::vector<segment_id> live = live_segments(q.slice);
+  const auto is_looked_up = [&](const segment_id& id) {
+    const bool is_newest_layer = id.layer + 1 == known_->find(id.slice)->layers.size();
+    if (!q.adding || !is_newest_layer) return true;
+    return q.slices.empty() ? id.slice != q.slice : std::ranges::find(q.slices, id.slice) == q.slices.end();
+  };
+  const auto written = std::ranges::stable_partition(live, is_looked_up);
+  q.written = written.size();
+  for (const segment_id& id : live) q.targets.push_back({id, known_->find(id.slice)->layers[id.layer]});
 }
 
 gear& partition_task::judge() const noexcept {
@@ -86,39 +94,46 @@ void partition_task::look_again() {
     step_ = step::load;
 }
 
-/// Decides what the next call is about: a run of keys that share a slice, or the segment they lack.
+mixing partition_task::may_mix() const noexcept {
+  if (purpose_ == purpose::check) return mixing::lookup;
+  if (!judge().takes_slices()) return mixing::none;
+  if (!judge().makes_segments()) return mixing::made;
+  return known_->module_takes_slices ? mixing::any : mixing::none;
+}
+
+/// Decides what the next call is about: keys that may go together, or the segment that the first lacks.
 void partition_task::plan() {
   if (must_go_elsewhere()) return;
   while (!done()) {
-    const window::slice_index slice = slice_of(from_);
     const std::size_t limit = std::min(batch_.digests.size(), from_ + judge().keys_a_call());
-    std::size_t to = from_ + 1;
-    while (to < limit && slice_of(to) == slice) ++to;
-    const bool late = filter_.spec.window && !known_->slices.empty() &&
-                      slice < window::oldest_live(*filter_.spec.window, known_->newest());
-    count_ = to - from_;
-    // A slice only ages, so late by what is known is late; but a reset makes it young again, and nothing is
-    // sent that would tell. The reverse the server's epoch decides.
-    if (late && !confirmed_) return look_again();
-    if (late) {
-      std::fill_n(batch_.out.begin() + static_cast<std::ptrdiff_t>(from_), count_, verdict::late);
-      from_ = to;
+    stretch next = next_stretch(filter_.spec, *known_, batch_.times, from_, limit, may_mix());
+    count_ = next.keys;
+    // A slice only ages, so late by what is known is late; but a reset makes it young again, and where
+    // nothing is sent, nothing would tell. The reverse the server's epoch decides.
+    if (next.is_late && !confirmed_) return look_again();
+    if (next.is_late) {
+      settle_unasked(verdict::late);
       continue;
     }
-    if (purpose_ != purpose::check && known_->find(slice) == nullptr && !judge().makes_segments())
-      return begin_growth(slice);
-    if (purpose_ == purpose::check && live_segments(slice).empty()) {
+    if (purpose_ != purpose::check && !judge().makes_segments() && known_->find(slice_of(from_)) == nullptr &&
+        next.slices.empty())
+      return begin_growth(next.slice);
+    if (purpose_ == purpose::check && live_segments(next.slice).empty()) {
       step_ = step::load;
       if (!just_loaded_) return;  // what was remembered may be old, and nothing is sent that would tell
-      std::fill_n(batch_.out.begin() + static_cast<std::ptrdiff_t>(from_), count_, verdict::fresh);
-      from_ = to;
+      settle_unasked(verdict::fresh);
       continue;
     }
     step_ = step::judge;
-    question_ = ask_about_keys(slice);
+    question_ = ask_about_keys(std::move(next));
     asked_at_ = clock::now();
     return;
   }
+}
+
+void partition_task::settle_unasked(verdict v) {
+  std::ranges::fill(batch_.out.subspan(from_, count_), v);
+  from_ += count_;
 }
 
 void partition_task::begin_growth(window::slice_index slice) {
@@ -156,7 +171,7 @@ request partition_task::next() {
   switch (step_) {
     case step::load: {
       const route state = place();
-      if (!in_server_) return {state, encode({"HGETALL", state.key}), 1, true};
+      if (!looks_for_module()) return {state, encode({"HGETALL", state.key}), 1, true};
       return {state, encode({"HGETALL", state.key}) + module_question(), 2, true};
     }
     case step::judge:
@@ -171,18 +186,17 @@ request partition_task::next() {
   return gear_->publish(next_list());
 }
 
-judging partition_task::ask_about_keys(window::slice_index slice) const {
+judging partition_task::ask_about_keys(stretch about) const {
   judging q;
   q.partition = batch_.partition;
   q.epoch = known_->epoch;
   q.adding = purpose_ != purpose::check;
   if (q.adding) q.sequence = next_sequence();
-  q.slice = slice;
+  q.slice = about.slice;
+  q.slices = std::move(about.slices);
   q.digests = batch_.digests.subspan(from_, count_);
   q.first = from_;
-  if (judge().makes_segments()) return q;
-  for (const segment_id& id : live_segments(slice))
-    q.targets.push_back({id, known_->find(id.slice)->layers[id.layer]});
+  if (!judge().makes_segments()) name_targets(q);
   return q;
 }
 
@@ -230,7 +244,9 @@ void partition_task::take_state(const answer& a) {
   if (state.is_error()) return refused(state.text());
   try {
     remote_partition read = decode_state(filter_, batch_.partition, state);
-    read.has_module = in_server_ && says_module(a->back());
+    const bool is_there = looks_for_module() && says_module(a->back());
+    read.has_module = in_server_ && is_there;
+    read.module_takes_slices = is_there && says_slices(a->back());
     read.looked_at = clock::now();
     known_ = std::make_shared<const remote_partition>(std::move(read));
   } catch (const format_error& e) {
@@ -244,6 +260,15 @@ void partition_task::take_state(const answer& a) {
   just_loaded_ = true;
   plan();
   just_loaded_ = false;
+}
+
+/// The verdicts of keys that were looked up: in the epoch of the question, what was late is late.
+std::string partition_task::with_late(std::string verdicts) const {
+  if (question_.adding || question_.slices.empty()) return verdicts;
+  const auto oldest = window::oldest_live(*filter_.spec.window, known_->newest());
+  for (std::size_t i = 0; i < std::min(verdicts.size(), question_.slices.size()); ++i)
+    if (question_.slices[i] < oldest) verdicts[i] = '0' + static_cast<char>(verdict::late);
+  return verdicts;
 }
 
 /// Whatever an answer can mean but done. Returns whether it did.
@@ -334,7 +359,7 @@ void partition_task::give_up_waiting() {
 }
 
 void partition_task::take_verdicts(const meaning& o) {
-  const std::string_view verdicts = o.text;
+  const std::string verdicts = with_late(o.text);
   if (verdicts.size() > count_)
     return fail(batch_failure::cause::backend, "the server answered more than it was asked");
   stale_ = 0;

@@ -9,6 +9,7 @@
 #include "everseen/redis/gear.hpp"
 #include "everseen/redis/remote_partition.hpp"
 #include "everseen/redis/session.hpp"
+#include "everseen/redis/stretch.hpp"
 
 namespace everseen::redis {
 
@@ -104,13 +105,18 @@ class partition_task {
 
   [[nodiscard]] window::slice_index slice_of(std::size_t key) const noexcept;
   [[nodiscard]] std::vector<segment_id> live_segments(window::slice_index slice) const;
+  [[nodiscard]] mixing may_mix() const noexcept;
+  void name_targets(judging& q) const;
+  [[nodiscard]] std::string with_late(std::string verdicts) const;
   /// The gear that asks about keys now.
   [[nodiscard]] gear& judge() const noexcept;
+  [[nodiscard]] bool looks_for_module() const noexcept { return in_server_ || gear_->makes_segments(); }
   bool must_go_elsewhere();
   void look_again();
   void plan();
+  void settle_unasked(verdict v);
   void begin_growth(window::slice_index slice);
-  [[nodiscard]] judging ask_about_keys(window::slice_index slice) const;
+  [[nodiscard]] judging ask_about_keys(stretch about) const;
   [[nodiscard]] lengthening next_length() const;
   [[nodiscard]] std::uint64_t new_bytes() const;
   [[nodiscard]] publication next_list() const;

@@ -157,7 +157,8 @@ void redis_ledger::take_look(session& with, part& p, lane& in, const answer& a) 
   answer transacted = a;
   bool has_module = false;
   if (asks_for_module()) {
-    has_module = says_module(transacted->back());
+    // One that takes no slices has another EVERSEEN.CLAIM, or none.
+    has_module = says_module(transacted->back()) && says_slices(transacted->back());
     transacted->pop_back();
   }
   const std::uint32_t number = p.left.keys.partition;
@@ -176,6 +177,7 @@ void redis_ledger::take_look(session& with, part& p, lane& in, const answer& a) 
     throw storage_error("the filter '" + filter_.keys.name() + "' was replaced meanwhile; open it again", 0,
                         state);
   read.has_module = has_module;
+  read.module_takes_slices = true;  // a claim has no other form
   read.looked_at = std::chrono::steady_clock::now();
   p.known = std::make_shared<const remote_partition>(std::move(read));
   p.just_looked = true;

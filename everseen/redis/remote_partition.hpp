@@ -43,6 +43,7 @@ struct remote_partition {
   std::uint64_t next = 0;   ///< the generation that is to replace this one, and must get its keys, too
   bool closed = false;      ///< it was replaced: its keys are judged there
   bool has_module = false;  ///< its server had loaded the module (module_gear.hpp)
+  bool module_takes_slices = false;  ///< and that is one whose calls may be about several
   std::chrono::steady_clock::time_point looked_at{};
 
   [[nodiscard]] const slice_state* find(window::slice_index slice) const noexcept;

@@ -1,49 +1,80 @@
 #include "everseen/redis/script_claim_gear.hpp"
 
+#include <algorithm>
+
 #include "everseen/redis/claim_scripts.hpp"
-#include "everseen/redis/positions.hpp"
 
 namespace everseen::redis {
 
 using kind = meaning::kind;
 
+namespace {
+
+/// A few milliseconds of the server's time.
+constexpr std::size_t events_a_call = 1000;
+
+judging part_of(const judging& q, std::size_t from) {
+  judging part = q;
+  const std::size_t count = std::min(events_a_call, q.digests.size() - from);
+  part.digests = q.digests.subspan(from, count);
+  part.first = q.first + from;
+  if (q.slices.empty()) return part;
+  const auto begin = q.slices.begin() + static_cast<std::ptrdiff_t>(from);
+  part.slices.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
+  return part;
+}
+
+}  // namespace
+
 request script_claim_gear::judge(const judging& q) {
-  const std::string state = filter_.keys.state(filter_.generation, q.partition);
-  const judging::target& written = q.targets.back();
-  const bool limited = filter_.spec.growth != growth_kind::overfill;
-  const claim_call::counting counts = claim_->counts(q);
-  std::vector<std::string> keys = {state, partition_keys::lane_records(state, claim_->job()),
-                                   partition_keys::counters(state, claim_->job())};
-  std::vector<std::string> arguments = {std::to_string(q.epoch),
-                                        claim_->lane(),
-                                        claim_->expected(),
-                                        std::to_string(claim_->forgotten_bytes() + 1),
-                                        std::string(partition_keys::job_field) + claim_->job(),
-                                        count_field(written.id),
-                                        limited ? std::to_string(written.layer.capacity) : "",
-                                        filter_.spec.growth == growth_kind::refuse ? "1" : "0",
-                                        claim_->positions(q),
-                                        counts.places,
-                                        std::to_string(claim_->counts_per_event()),
-                                        std::to_string(q.digests.size())};
-  for (const judging::target& t : q.targets) {
-    keys.push_back(filter_.keys.segment(filter_.generation, t.id));
-    arguments.push_back(std::to_string(t.layer.shape.bytes));
+  request all{{filter_.keys.state(filter_.generation, q.partition), q.partition}, {}, 0, true};
+  claim_call::link next = claim_->first_link();
+  for (std::size_t from = 0; from < q.digests.size(); from += events_a_call) {
+    const judging part = part_of(q, from);
+    // The first call brings the script to a server that lacks it.
+    all.wire += encoded(scripts::claim(probes_of(q)), words_of(part, next), with_text_ && from == 0);
+    ++all.commands;
+    next = claim_->link_behind(part);
   }
-  const unsigned probes = written.layer.shape.probes;
-  for (const judging::target& t : q.targets)
-    arguments.push_back(pack_positions(t.layer.shape, q.digests, probes));
-  arguments.insert(arguments.end(), counts.names.begin(), counts.names.end());
-  return call(scripts::claim(probes), q.partition, keys, arguments);
+  return all;
+}
+
+script_gear::script_words script_claim_gear::words_of(const judging& q, const claim_call::link& at) const {
+  const std::string state = filter_.keys.state(filter_.generation, q.partition);
+  const claim_call::counting counts = claim_->counts(q);
+  script_words w = {{state, partition_keys::lane_records(state, claim_->job()),
+                     partition_keys::counters(state, claim_->job())},
+                    {std::to_string(q.epoch), claim_->lane(), at.head, std::to_string(at.forgotten_bytes + 1),
+                     std::string(partition_keys::job_field) + claim_->job(),
+                     filter_.spec.growth == growth_kind::refuse ? "1" : "0", claim_->positions(q),
+                     counts.places, std::to_string(claim_->counts_per_event())}};
+  append_keys(w, q);
+  w.arguments.insert(w.arguments.end(), counts.names.begin(), counts.names.end());
+  return w;
 }
 
 meaning script_claim_gear::judged(const judging& q, const answer& a) {
-  meaning o = understand(q.partition, a);
+  if (!a) return {kind::lost, a.error().message};
+  meaning all{kind::done};
+  for (std::size_t i = 0; i < a->size(); ++i) {
+    const judging part = part_of(q, i * events_a_call);
+    meaning o = judged_part(part, (*a)[i]);
+    if (o.what != kind::done) return i == 0 ? o : all;
+    all.text += o.text;
+    all.wants_growth = o.wants_growth;
+    if (o.text.size() < part.digests.size()) break;
+  }
+  return all;
+}
+
+meaning script_claim_gear::judged_part(const judging& part, const reply& r) {
+  meaning o = understand(part.partition, r);
   if (o.what == kind::forbidden)
     return {kind::refused, "a job needs scripts (EVAL), or the everseen module: " + o.text};
-  if (o.what == kind::done && o.text == "P") return {kind::claimed};
-  o = verdicts_in(q, a, std::move(o));
-  if (o.what == kind::done) claim_->take(q, o.text);
+  if (o.what != kind::done) return o;
+  if (o.text == "P") return {kind::claimed};
+  o = verdicts_in(part, r, std::move(o));
+  if (o.what == kind::done) claim_->take(part, o.text);
   return o;
 }
 

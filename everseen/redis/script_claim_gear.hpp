@@ -7,8 +7,13 @@
 
 namespace everseen::redis {
 
-/// Claims by one script call a batch. It needs no token: a call that is sent again finds the record of its
-/// lane changed, and says `claimed`.
+/// Claims by a chain of script calls, all sent before the first is answered.
+///
+/// Each call names the head of the record that the one before it leaves, if that judges all of its events:
+/// the position of the last of them. So they take effect one behind the other, or not at all: where one stops
+/// early, is refused, or was never run, those behind it find another head, and do nothing. No other call
+/// leaves that head, since positions ascend. It needs no token: a chain that is sent again, in whole or in
+/// part, does what is left of it, and where a call says `claimed`, the record has what became of its events.
 class script_claim_gear final : public script_gear {
  public:
   script_claim_gear(const remote_filter& f, std::shared_ptr<claim_call> c)
@@ -16,8 +21,13 @@ class script_claim_gear final : public script_gear {
 
   request judge(const judging& q) override;
   meaning judged(const judging& q, const answer& a) override;
+  /// Of a chain.
+  [[nodiscard]] std::size_t keys_a_call() const noexcept override { return 16'000; }
 
  private:
+  [[nodiscard]] script_words words_of(const judging& q, const claim_call::link& at) const;
+  meaning judged_part(const judging& part, const reply& r);
+
   std::shared_ptr<claim_call> claim_;
 };
 

@@ -50,6 +50,12 @@ script make(std::string text) {
   return {std::move(text), std::move(sha1)};
 }
 
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string all;
+  for (const std::string_view part : parts) all += part;
+  return all;
+}
+
 namespace {
 
 script for_probes(std::string text, unsigned probes) {
@@ -65,7 +71,7 @@ script for_probes(std::string text, unsigned probes) {
                                 bitfields("bitfield", "segment", "GET", 2, probes) +
                                 "return sum == " + std::to_string(probes - 1));
   replace_all(text, "$SET_ALL",
-              "local _," + all + " = take(records, $PROBES, (key - 1) * stride)\n" +
+              "local _," + all + " = take(records, $PROBES, start)\n" +
                   bitfields("'BITFIELD'", "newest", "SET", 1, probes));
   replace_all(text, "$PROBES", std::to_string(probes));
   return make(std::move(text));

@@ -19,86 +19,50 @@ using script_text::make;
 
 // BITFIELD counts as a write whatever it does: a replica and a server without memory left would refuse a
 // look-up. Before Redis 6 there is nothing else.
-constexpr std::string_view may_write = "local bitfield = 'BITFIELD'";
 constexpr std::string_view reads_only =
     "local bitfield = redis.pcall('BITFIELD_RO', KEYS[2]).err and 'BITFIELD' or 'BITFIELD_RO'";
 
+constexpr std::string_view open_token = R"(
+local state, token, before, words = KEYS[1], KEYS[2], 2, 4
+local known = remembered(token, ARGV[2], ARGV[3])
+if known then return known end
+)";
+
 constexpr std::string_view add_text = R"(
-local last = call('GET', KEYS[2])
-local sequence = last and string.sub(last, 1, #ARGV[2]) or ''
-if sequence == ARGV[2] then
-  call('PEXPIRE', KEYS[2], ARGV[3])
-  return string.sub(last, #ARGV[2] + 1)
-end
-if sequence > ARGV[2] then return 'O' end
-local epoch = call('HGET', KEYS[1], 'epoch')
-if not epoch then return 'M' end
-if epoch ~= ARGV[1] then return 'S' end
-local held = held_by_other(KEYS[1], '')
-if held then return held end
-local segments, keys = #KEYS - 2, tonumber(ARGV[7])
-for s = 1, segments do
-  if differs(KEYS[2+s], ARGV[7+s]) then return 'D' .. s end
-end
-local newest, records = KEYS[2+segments], ARGV[7+2*segments]
-local stride = #records / keys
-local count = tonumber(call('HGET', KEYS[1], ARGV[4]) or '')
-if not count then return 'C' end
-local room = math.huge
-if ARGV[5] ~= '' then room = tonumber(ARGV[5]) - count end
--- What may be refused is tried before the first bit is set: a refused batch must leave none.
-call('HINCRBY', KEYS[1], ARGV[4], 0)
-call('SET', KEYS[2], '', 'PX', ARGV[3])
-local fresh, out = 0, {}
+call('SET', token, '', 'PX', ARGV[3])
+local out = {}
 for key = 1, keys do
-  local verdict = '0'
-  for s = 1, segments - 1 do
-    local older = ARGV[7+segments+s]
-    if has(KEYS[2+s], older, (key - 1) * (#older / keys)) then verdict = '1' break end
-  end
-  if verdict == '0' then
-    if fresh < room then
-      $SET_ALL
-      if sum == $PROBES then verdict = '1' else fresh = fresh + 1 end
-    elseif has(newest, records, (key - 1) * stride) then verdict = '1'
-    elseif ARGV[6] == '1' then verdict = '3'
-    else break end
-  end
+  local verdict = judge(key)
+  if verdict == '3' and ARGV[4] ~= '1' then break end
   out[key] = verdict
 end
-if fresh > 0 then call('HINCRBY', KEYS[1], ARGV[4], fresh) end
+count()
 local answer = table.concat(out)
-call('SET', KEYS[2], ARGV[2] .. answer, 'PX', ARGV[3])
+call('SET', token, ARGV[2] .. answer, 'PX', ARGV[3])
 return answer
 )";
 
 constexpr std::string_view recall_text = R"(
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'M' end
-local last = redis.call('GET', KEYS[2])
-local sequence = last and string.sub(last, 1, #ARGV[1]) or ''
-if sequence == ARGV[1] then
-  redis.call('PEXPIRE', KEYS[2], ARGV[2])
-  return string.sub(last, #ARGV[1] + 1)
-end
-if sequence > ARGV[1] then return 'O' end
+local known = remembered(KEYS[2], ARGV[1], ARGV[2])
+if known then return known end
 redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
 return ''
 )";
 
-constexpr std::string_view check_text = R"(
-local epoch = call('HGET', KEYS[1], 'epoch')
+constexpr std::string_view open_check = R"(
+local state, before, words = KEYS[1], 1, 1
+local epoch = call('HGET', state, 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
-local segments, keys = #KEYS - 1, tonumber(ARGV[2])
-for s = 1, segments do
-  if differs(KEYS[1+s], ARGV[2+s]) then return 'D' .. s end
-end
+)";
+
+constexpr std::string_view check_text = R"(
 local out = {}
 for key = 1, keys do
   local verdict = '0'
   for s = 1, segments do
-    local records = ARGV[2+segments+s]
-    if has(KEYS[1+s], records, (key - 1) * (#records / keys)) then verdict = '1' break end
+    if has(segment[s], records[s], (key - 1) * stride[s]) then verdict = '1' break end
   end
   out[key] = verdict
 end
@@ -242,26 +206,23 @@ if generation ~= ARGV[1] then return 0 end
 return redis.call('UNLINK', KEYS[1])
 )";
 
-/// @param bitfield  defines which command `has` reads with
-std::array<script, max_probes + 1> for_all_probes(std::string_view bitfield, std::string_view text) {
-  return script_text::for_all_probes(std::string(bitfield) + std::string(has) + std::string(differs) +
-                                     std::string(leases) + std::string(text));
-}
-
 }  // namespace
 
 const script& add(unsigned probes) {
-  static const auto all = for_all_probes(may_write, add_text);
+  static const auto all = script_text::for_all_probes(script_text::joined(
+      {script_text::may_write, has, differs, leases, script_text::remembered, open_token,
+       script_text::open_partition, script_text::segments, script_text::judge, add_text}));
   return all[probes];
 }
 
 const script& recall() {
-  static const script one = make(std::string(recall_text));
+  static const script one = make(script_text::joined({script_text::remembered, recall_text}));
   return one;
 }
 
 const script& check(unsigned probes) {
-  static const auto all = for_all_probes(reads_only, check_text);
+  static const auto all = script_text::for_all_probes(
+      script_text::joined({reads_only, has, differs, open_check, script_text::segments, check_text}));
   return all[probes];
 }
 

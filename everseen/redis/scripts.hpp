@@ -23,11 +23,14 @@ namespace scripts {
 
 /// Judges keys and adds the fresh ones.
 ///
-/// KEYS  state, token, the segments to look up, last the segment to write
-/// ARGV  epoch, sequence, life of the token in ms, count field of the segment to write, its capacity (empty:
-///       no limit), `1` to mark keys that find no room and go on instead of stopping, how many keys, then
-///       for each segment its length, then for each segment the records of all keys
-/// Returns a character a key: 0 fresh, 1 seen, 3 no room; fewer than keys where it stopped for want of room.
+/// Keys of several slices go together: each names the segment that it is written to, and is compared with
+/// all others.
+///
+/// KEYS  state, token, the segments to look up, last those to write
+/// ARGV  epoch, sequence, life of the token in ms, `1` to mark keys that find no room and go on instead of
+///       stopping, then the keys (script_text::segments)
+/// Returns a character a key: 0 fresh, 1 seen, 2 late, 3 no room; fewer than keys where it stopped for want
+///         of room.
 ///         `S` stale, `M` no state, `C` no count, `D<n>` segment n is missing or has another length,
 ///         `L<ms>` somebody else holds the partition for so long, unless he renews his lease.
 ///
@@ -49,8 +52,8 @@ namespace scripts {
 
 /// Judges keys and changes nothing.
 ///
-/// KEYS  state, the segments    ARGV  epoch, how many keys, then lengths and records as above    Returns as
-/// above.
+/// KEYS  state, the segments    ARGV  epoch, then the keys as above, none of the segments written to
+/// Returns as above.
 [[nodiscard]] const script& check(unsigned probes);
 
 /// Makes a segment that is not published yet at least so long, filling up with zeros; never writes inside

@@ -74,7 +74,8 @@ TEST_F(BadInput, WrongNumberOfWordsIsRefused) {
                     check(),
                     std::vector<std::string>{"EVERSEEN.EXPLAIN", "everseen:f", "a"},
                     {"EVERSEEN.INFO", "everseen:f"}}) {
-    more.push_back("more");
+    more.push_back("more words");
+    if (more[0] == "EVERSEEN.ADD") more.push_back("more");
     EXPECT_THAT(run(more), StartsWith("-ERR wrong number of arguments")) << more[0];
   }
   expect_nothing_changed();
@@ -317,8 +318,17 @@ class Slices : public BadInput {
     state_ = state_of(server_, "w");
   }
   [[nodiscard]] std::string add_in(window::slice_index slice, const std::string& digests) {
-    return run({"EVERSEEN.ADD", state_, state_ + ":t:me", run({"HGET", state_, "epoch"}),
-                std::to_string(slice), next_sequence(), "600000", digests});
+    return run(words_of(slice, digests));
+  }
+  [[nodiscard]] std::string add_in(window::slice_index slice, const std::string& digests,
+                                   const std::string& offsets) {
+    auto words = words_of(slice, digests);
+    words.push_back(offsets);
+    return run(words);
+  }
+  [[nodiscard]] std::vector<std::string> words_of(window::slice_index slice, const std::string& digests) {
+    return {"EVERSEEN.ADD",        state_,          state_ + ":t:me", run({"HGET", state_, "epoch"}),
+            std::to_string(slice), next_sequence(), "600000",         digests};
   }
   [[nodiscard]] std::string check_in(window::slice_index slice, const std::string& digests) const {
     return run({"EVERSEEN.CHECK", state_, run({"HGET", state_, "epoch"}), std::to_string(slice), digests});
@@ -357,6 +367,58 @@ TEST_F(Slices, AtTheEndsOfTimeAreAsGoodAsOthers) {
   EXPECT_EQ(check_in(first, packed(3)), "222");
   EXPECT_EQ(add_in(last, packed(3)), "000");
   EXPECT_EQ(check_in(last, packed(4)), "1110");
+}
+
+TEST_F(Slices, OfOneCallMayDiffer) {
+  const std::string keys = packed(6) + packed(2) + packed(1, 9);
+  // Slice 61 makes slice 51 the oldest: a key of slice 50 is new again, and another one of it late.
+  EXPECT_EQ(add_in(50, keys, std::string("\1\0\4\12\0\5\13\2\0", 9)), "000000102");
+  EXPECT_EQ(check_in(60, keys), "111101110");
+  EXPECT_EQ(run({"HGET", state_, "keys:61.0"}), "0") << "what is seen is not added";
+  EXPECT_EQ(run({"HGET", state_, "keys:52.0"}), "1");
+  EXPECT_EQ(run({"HGET", state_, "keys:50.0"}), "");
+}
+
+TEST_F(Slices, ThatAreNotWhatTheyMustBeAreRefused) {
+  ASSERT_EQ(add_in(50, packed(3)), "000");
+  const std::string before = content(server_);
+  for (const std::size_t bytes : {1, 2, 4, 300})
+    EXPECT_THAT(add_in(50, packed(3), std::string(bytes, '\0')), StartsWith("-ERR offsets are a byte"));
+  const auto last = window::slice_at(window, event_time::max());
+  EXPECT_THAT(add_in(last, packed(3), std::string("\0\0\1", 3)), StartsWith("-ERR no time"));
+  EXPECT_THAT(add_in(std::numeric_limits<window::slice_index>::max(), packed(1), "\xff"),
+              StartsWith("-ERR no time"));
+  EXPECT_EQ(content(server_), before);
+}
+
+TEST_F(Slices, AtRandomAreJudgedAsOneByOne) {
+  std::mt19937_64 random(12);
+  const std::string both[] = {
+      state_,
+      (filter_at(server_, "v", {.capacity = 100, .error_rate = 1e-9, .window = window, .partitions = 1}),
+       state_of(server_, "v"))};
+  for (int round = 0; round < 300; ++round) {
+    const std::size_t keys = random() % 40;
+    const auto first = static_cast<window::slice_index>(round / 10 + random() % 3);
+    std::string digests, offsets;
+    for (std::size_t i = 0; i < keys; ++i) {
+      digests += packed(1, random() % 2'000);
+      offsets += static_cast<char>(random() % 30 == 0 ? random() % 20 : random() % 4);
+    }
+    state_ = both[0];
+    std::string together;
+    while (together.size() < keys) {
+      const std::string some =
+          add_in(first, digests.substr(16 * together.size()), offsets.substr(together.size()));
+      ASSERT_THAT(some, testing::MatchesRegex("[012]+")) << round;
+      together += some;
+    }
+    state_ = both[1];
+    std::string alone;
+    for (std::size_t i = 0; i < keys; ++i)
+      alone += add_in(first + static_cast<unsigned char>(offsets[i]), digests.substr(16 * i, 16));
+    ASSERT_EQ(together, alone) << round;
+  }
 }
 
 /// Words at random, some of them right.

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/lane_record.hpp"
+#include "everseen/store/memory_store.hpp"
 
 #include "test/module/module_server.hpp"
 #include "test/support/claimed_events.hpp"
@@ -96,6 +97,71 @@ TEST_F(Claim, InAWindowLateEventsAreLateAndReplaysAreNot) {
             expected);
 }
 
+/// Clicks that come late, early, twice, and in no order of their times.
+std::vector<event> shuffled_in_time(std::mt19937& chance, std::vector<event> events,
+                                    std::vector<digest>& known) {
+  for (event& e : events) {
+    const auto minute = static_cast<std::int64_t>(e.position / 50);
+    const std::int64_t back = chance() % 30 == 0 ? 200 : chance() % 12;
+    e.time = event_time(std::chrono::minutes(300 + minute - back));
+    if (chance() % 4 == 0 && !known.empty()) e.key = known[chance() % known.size()];
+    known.push_back(e.key);
+  }
+  return counted(std::move(events));
+}
+
+TEST_F(Claim, OfMixedTimesIsTheSameByTheModuleByScriptsAndInMemory) {
+  for (const growth_kind growth : {growth_kind::grow, growth_kind::overfill}) {
+    filter_ = nullptr;
+    server_.run({"FLUSHALL"});
+    const auto by_module = begin({.capacity = 400,
+                                  .growth = growth,
+                                  .window = window_spec{std::chrono::minutes(10), 5},
+                                  .partitions = 2});
+    const auto by_scripts = open_at(server_, "?gear=script")->open_ledger("count", "");
+    memory_store memory;
+    const auto model = memory.create("f", filter_->get_spec());
+    const auto exact = model->open_ledger("count", "");
+    std::vector<digest> known;
+    std::mt19937 chance(6);
+    counts expected;
+    for (std::uint64_t next = 0, settled = 0; next < 20'000;) {
+      const auto events = shuffled_in_time(chance, new_events(keys_, next, 1 + chance() % 2'500), known);
+      ledger& by = chance() % 2 == 0 ? *by_module : *by_scripts;
+      const claimed got = claim(by, events, settled);
+      ASSERT_TRUE(got.result) << got.result.error().message;
+      std::vector<event> uncounted = events;
+      for (event& e : uncounted) e.counters.clear();
+      const claimed right = claim_events(*exact, filter_->get_spec(), {"lane", settled}, uncounted);
+      ASSERT_EQ(text_of(got.verdicts), text_of(right.verdicts)) << next;
+      for (std::size_t i = 0; i < events.size(); ++i)
+        for (const std::string& name : events[i].counters)
+          expected[name] += got.verdicts[i] == verdict::fresh;
+      next += events.size();
+      if (chance() % 3 == 0) settled = next;
+    }
+    EXPECT_EQ(counters_of(*by_module), expected);
+    for (std::uint32_t p = 0; p < 2; ++p) EXPECT_EQ(filter_->state(p), model->state(p)) << p;
+  }
+}
+
+TEST_F(Claim, OfEventsWhoseSlicesAlternateIsOneCall) {
+  const auto job =
+      begin({.capacity = 5'000, .window = window_spec{std::chrono::minutes(10), 5}, .partitions = 1});
+  auto events = new_events(keys_, 0, 3'000);
+  for (event& e : events) e.time = event_time(std::chrono::minutes(100 + e.position % 10));
+  // The first makes the slices, the second finds the client's picture of before.
+  for (const std::size_t from : {0, 10}) ASSERT_TRUE(claim(*job, std::span(events).subspan(from, 10)).result);
+  server_.run({"CONFIG", "RESETSTAT"});
+  ASSERT_TRUE(claim(*job, std::span(events).subspan(20, 980)).result);
+  EXPECT_EQ(calls_of(server_, "everseen.claim"), "1");
+  const auto by_scripts = open_at(server_, "?gear=script")->open_ledger("count", "");
+  ASSERT_TRUE(claim(*by_scripts, std::span(events).subspan(1'000, 1'000)).result);
+  server_.run({"CONFIG", "RESETSTAT"});
+  EXPECT_EQ(claim(*by_scripts, std::span(events).subspan(2'000)).result->fresh, 1'000U);
+  EXPECT_EQ(calls_of(server_, "evalsha"), "1");
+}
+
 TEST_F(Claim, AFullFilterStopsInFrontOfTheFirstEventWithoutRoom) {
   const auto job = begin({.capacity = 10, .growth = growth_kind::refuse, .partitions = 1});
   auto events = counted(new_events(keys_, 0, 60));
@@ -177,6 +243,7 @@ class BadClaim : public Claim {
             epoch_,
             "0",
             packed(2),
+            "",
             positions(20, 2),
             "1",
             std::string("\0\0\0\1\0\0\0\0", 8),
@@ -200,7 +267,7 @@ TEST_F(BadClaim, WordsThatAreNotWhatTheyMustBeAreRefused) {
     words[at] = std::move(word);
     return run(words);
   };
-  for (const std::size_t at : {7, 8, 9, 12})
+  for (const std::size_t at : {7, 8, 9, 13})
     for (const char* word : {"", "x", "-", "99999999999999999999"})
       EXPECT_THAT(with(at, word), StartsWith("-ERR"));
   EXPECT_THAT(with(2, state_ + ":j:other"), StartsWith("-ERR the records"));
@@ -212,13 +279,16 @@ TEST_F(BadClaim, WordsThatAreNotWhatTheyMustBeAreRefused) {
     EXPECT_THAT(with(7, bytes), StartsWith("-ERR the forgotten"));
   EXPECT_EQ(with(8, "77"), "S");
   EXPECT_THAT(with(10, packed(2).substr(1)), StartsWith("-ERR digests"));
-  EXPECT_THAT(with(11, positions(20, 1)), StartsWith("-ERR positions are"));
-  EXPECT_THAT(with(11, positions(20, 1) + positions(20, 1)), StartsWith("-ERR positions do not"));
-  EXPECT_THAT(with(11, positions(19, 2)), StartsWith("-ERR positions do not"));
-  EXPECT_THAT(with(12, "2"), StartsWith("-ERR places"));
-  EXPECT_THAT(with(12, "18446744073709551615"), StartsWith("-ERR places"));
-  EXPECT_THAT(with(13, std::string("\0\0\0\2\0\0\0\0", 8)), StartsWith("-ERR a place"));
-  for (std::size_t words = 1; words < 14; ++words) {
+  for (const std::string& offsets : {std::string(1, '\0'), std::string(3, '\0'), positions(20, 2)})
+    EXPECT_THAT(with(11, offsets), StartsWith("-ERR offsets are a byte"));
+  EXPECT_THAT(with(11, std::string("\0\1", 2)), StartsWith("-ERR the filter has no window"));
+  EXPECT_THAT(with(12, positions(20, 1)), StartsWith("-ERR positions are"));
+  EXPECT_THAT(with(12, positions(20, 1) + positions(20, 1)), StartsWith("-ERR positions do not"));
+  EXPECT_THAT(with(12, positions(19, 2)), StartsWith("-ERR positions do not"));
+  EXPECT_THAT(with(13, "2"), StartsWith("-ERR places"));
+  EXPECT_THAT(with(13, "18446744073709551615"), StartsWith("-ERR places"));
+  EXPECT_THAT(with(14, std::string("\0\0\0\2\0\0\0\0", 8)), StartsWith("-ERR a place"));
+  for (std::size_t words = 1; words < 15; ++words) {
     auto cut = right();
     cut.resize(words);
     EXPECT_THAT(run(cut), StartsWith("-ERR wrong number")) << words;

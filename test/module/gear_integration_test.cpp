@@ -17,15 +17,6 @@ using test::add_keys;
 using test::check_keys;
 using test::random_digests;
 
-std::string calls_of(const redis_server& server, const std::string& command) {
-  const std::string stats = server.run({"INFO", "commandstats"});
-  const std::string beginning = "cmdstat_" + command + ":calls=";
-  const std::size_t at = stats.find(beginning);
-  if (at == std::string::npos) return "0";
-  const std::size_t from = at + beginning.size();
-  return stats.substr(from, stats.find(',', from) - from);
-}
-
 TEST(ModuleGear, IsFoundByItself) {
   const redis_server server(test::with_module());
   redis::redis_store store(redis::parse_redis_url(server.url()));

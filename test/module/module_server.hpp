@@ -47,4 +47,13 @@ inline std::string field_of(const redis_server& server, const std::string& secti
   return info.substr(from, info.find('\r', from) - from);
 }
 
+inline std::string calls_of(const redis_server& server, const std::string& command) {
+  const std::string stats = server.run({"INFO", "commandstats"});
+  const std::string beginning = "cmdstat_" + command + ":calls=";
+  const std::size_t at = stats.find(beginning);
+  if (at == std::string::npos) return "0";
+  const std::size_t from = at + beginning.size();
+  return stats.substr(from, stats.find(',', from) - from);
+}
+
 }  // namespace everseen::redis_module

@@ -1,0 +1,101 @@
+// Which keys of a batch share a call.
+
+#include "everseen/redis/stretch.hpp"
+
+#include <gtest/gtest.h>
+
+namespace everseen::redis {
+namespace {
+
+using slices = std::vector<window::slice_index>;
+
+/// Slices of a second each; four before the newest are live.
+class Stretch : public testing::Test {
+ protected:
+  Stretch() {
+    spec_.window = window_spec{std::chrono::seconds(4), 4};
+    for (const window::slice_index index : {10, 11, 13, 14}) known_.slices.push_back({index, {}});
+  }
+  static std::vector<event_time> at(const slices& all) {
+    std::vector<event_time> times;
+    for (const auto slice : all) times.push_back(event_time(std::chrono::seconds(slice)));
+    return times;
+  }
+  [[nodiscard]] stretch next(const slices& of, mixing allowed, std::size_t from = 0) const {
+    return next_stretch(spec_, known_, at(of), from, of.size(), allowed);
+  }
+
+  spec spec_;
+  remote_partition known_;
+};
+
+TEST_F(Stretch, WithoutAWindowIsAllThatMayBeTaken) {
+  const stretch all = next_stretch({}, known_, {}, 3, 50, mixing::none);
+  EXPECT_EQ(all.keys, 47u);
+  EXPECT_TRUE(all.slices.empty());
+}
+
+TEST_F(Stretch, OfOneTimeForAllIsOfOneSlice) {
+  const auto times = at({13});
+  const stretch all = next_stretch(spec_, known_, times, 3, 50, mixing::made);
+  EXPECT_EQ(all.keys, 47u);
+  EXPECT_EQ(all.slice, 13);
+  EXPECT_TRUE(all.slices.empty());
+}
+
+TEST_F(Stretch, ThatMustNotMixEndsWithItsSlice) {
+  EXPECT_EQ(next({13, 13, 14, 13}, mixing::none).keys, 2u);
+  EXPECT_EQ(next({13, 13, 14, 13}, mixing::none, 2).keys, 1u);
+}
+
+TEST_F(Stretch, ToBeAddedEndsBeforeTheFirstSliceThatIsNotMade) {
+  const stretch first = next({14, 13, 10, 12, 14}, mixing::made);
+  EXPECT_EQ(first.slices, slices({14, 13, 10}));
+  EXPECT_EQ(first.slice, 10);
+  EXPECT_EQ(next({14, 14, 15}, mixing::made).keys, 2u);
+}
+
+TEST_F(Stretch, WhoseFirstSliceIsNotMadeIsOfThatAlone) {
+  const stretch first = next({12, 12, 14}, mixing::made);
+  EXPECT_EQ(first.keys, 2u);
+  EXPECT_EQ(first.slice, 12);
+}
+
+TEST_F(Stretch, TakesLateKeysAlongAsOneSlice) {
+  const stretch mixed = next({3, 14, 9, -700, 13}, mixing::made);
+  EXPECT_EQ(mixed.slices, slices({9, 14, 9, 9, 13}));
+  EXPECT_FALSE(mixed.is_late);
+}
+
+TEST_F(Stretch, OfLateKeysAloneSaysSo) {
+  const stretch late = next({3, 9, -700}, mixing::made);
+  EXPECT_EQ(late.keys, 3u);
+  EXPECT_TRUE(late.is_late);
+  EXPECT_TRUE(next({3, 9}, mixing::none).is_late);
+}
+
+TEST_F(Stretch, ForAServerThatMakesSegmentsGoesAsFarAsAByteTells) {
+  EXPECT_EQ(next({14, 12, 20, 266, 11, 264, 14}, mixing::any).keys, 4u);
+  EXPECT_EQ(next({14, 12, 20, 266, 14}, mixing::any).slices, slices({14, 12, 20, 266, 14}));
+  known_.slices.clear();
+  EXPECT_EQ(next({5, 1, 255, 256}, mixing::any).slices, slices({5, 1, 255}));
+}
+
+TEST_F(Stretch, AtTheEndsOfTimeDoesNotOverflow) {
+  spec_.window = window_spec{std::chrono::milliseconds(4), 4};
+  known_.slices.clear();
+  const std::vector<event_time> times = {event_time::min(), event_time::max()};
+  EXPECT_EQ(next_stretch(spec_, known_, times, 0, 2, mixing::any).keys, 1u);
+}
+
+TEST_F(Stretch, ToBeLookedUpTakesAllThatIsNotNewerThanAll) {
+  const stretch old = next({14, 2, 12, 13, 15}, mixing::lookup);
+  EXPECT_EQ(old.slices, slices({14, 9, 12, 13}));
+  EXPECT_EQ(old.slice, 14);
+  EXPECT_EQ(next({15, 15, 14}, mixing::lookup).keys, 2u);
+  known_.slices.clear();
+  EXPECT_EQ(next({15, 14}, mixing::lookup).keys, 1u);
+}
+
+}  // namespace
+}  // namespace everseen::redis
