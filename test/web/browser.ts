@@ -3,11 +3,12 @@
 import assert from "node:assert/strict";
 
 import { chromium } from "playwright-core";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 
 export interface Look {
   language?: "en" | "zh";
   width?: number;
+  height?: number;
   dark?: boolean;
   still?: boolean; // prefers-reduced-motion
 }
@@ -22,7 +23,7 @@ export class Visitor {
   static async come(browser: Browser, address: string, look: Look = {}): Promise<Visitor> {
     const context = await browser.newContext({
       locale: look.language === "zh" ? "zh-CN" : "en-US",
-      viewport: { width: look.width ?? 1200, height: 900 },
+      viewport: { width: look.width ?? 1200, height: look.height ?? 900 },
       colorScheme: look.dark ? "dark" : "light",
       reducedMotion: look.still ? "reduce" : "no-preference",
     });
@@ -52,6 +53,10 @@ export class Visitor {
     assert.deepEqual(this.faults, []);
   }
 }
+
+/** Each quantity has a slider and a field by the same name. */
+export const slider = (within: Page | Locator, name: string): Locator => within.getByRole("slider", { name, exact: true });
+export const field = (within: Page | Locator, name: string): Locator => within.getByRole("textbox", { name, exact: true });
 
 export async function launch(): Promise<Browser> {
   const executablePath = process.env.EVERSEEN_CHROMIUM;

@@ -5,14 +5,16 @@ import { useState } from "preact/hooks";
 import { layouts } from "../bloom/rates";
 import { bytes, chance, shortCount } from "../ui/format";
 import { Command } from "../ui/copy";
+import { Quantity } from "../ui/quantity";
 import { useSettings, useText } from "../ui/settings";
-import { Slider } from "../ui/slider";
 import { PlanCurve } from "./plan_curve";
-import { PlanTable } from "./plan_table";
+import { PlanPicked, PlanTable } from "./plan_table";
 import { usePlan } from "./use_plan";
 import type { Wish } from "./use_plan";
 
-const mostProbes = 32;
+/** As the planner has it. */
+const mostKeys = 2 ** 48;
+const mostProbes = 64;
 
 interface WishesProps {
   wish: Wish;
@@ -40,13 +42,16 @@ export function Plan() {
       </div>
       <div class="plan-grid">
         <Wishes wish={wish} change={(part) => setWish({ ...wish, ...part })} />
-        <div class="card plan-answer" aria-busy={!answer}>
+        <div class="card plan-picked" role="status" aria-busy={!answer}>
           {problem && (
-            <p class="problem" role="alert">
+            <p class="problem">
               {problem === "away" ? text.away : problem}
             </p>
           )}
           {!answer && !problem && <p class="hint">{text.working}</p>}
+          {answer && <PlanPicked answer={answer} />}
+        </div>
+        <div class="card plan-answer">
           {answer && (
             <>
               <PlanTable answer={answer} />
@@ -71,13 +76,14 @@ function Wishes({ wish, change }: WishesProps) {
   const short = (n: number): string => shortCount(n, language);
   return (
     <form class="card wishes" onSubmit={(event) => event.preventDefault()}>
-      <Slider
+      <Quantity
         label={text.keys}
+        kind="count"
         value={wish.keys}
         min={1e3}
         max={1e11}
-        step={10}
-        scale="log"
+        least={1}
+        most={mostKeys}
         format={short}
         onInput={(keys) => change({ keys: Math.round(keys) })}
       />
@@ -91,23 +97,26 @@ function Wishes({ wish, change }: WishesProps) {
         ))}
       </fieldset>
       {wish.by === "rate" ? (
-        <Slider
+        <Quantity
           label={text.rate}
+          kind="rate"
           value={wish.rate}
           min={1e-12}
           max={0.1}
-          step={10}
-          scale="log"
+          least={1e-15}
+          most={0.5}
           format={chance}
           onInput={(rate) => change({ rate })}
         />
       ) : (
-        <Slider
+        <Quantity
           label={text.bits}
+          kind="halves"
           value={wish.bits}
           min={4}
           max={64}
-          step={0.5}
+          least={0.5}
+          most={4096}
           format={String}
           onInput={(bits) => change({ bits })}
         />
@@ -125,22 +134,23 @@ function Wishes({ wish, change }: WishesProps) {
           ))}
         </select>
       </div>
-      <Slider
+      <Quantity
         label={text.probes}
+        kind="whole"
         value={wish.probes}
         min={0}
         max={mostProbes}
-        step={1}
         format={(n) => (n === 0 ? text.bestProbes : String(n))}
         onInput={(probes) => change({ probes })}
       />
-      <Slider
+      <Quantity
         label={text.values}
+        kind="count"
         value={wish.values}
         min={1e4}
-        max={1e15}
-        step={10}
-        scale="log"
+        max={1e14}
+        least={1}
+        most={mostKeys}
         format={short}
         onInput={(values) => change({ values: Math.round(values) })}
       />

@@ -13,6 +13,7 @@ export const shell = {
   licences: "Licences",
   copy: "Copy",
   copied: "Copied",
+  wrongNumber: (least: string, most: string, example: string) => `From ${least} to ${most}${example && `, as in ${example}`}.`,
 };
 
 export const shell_zh: typeof shell = {
@@ -28,4 +29,5 @@ export const shell_zh: typeof shell = {
   licences: "许可证",
   copy: "复制",
   copied: "已复制",
+  wrongNumber: (least, most, example) => `从 ${least} 到 ${most}${example && `，例如 ${example}`}。`,
 };
