@@ -45,6 +45,7 @@ export class Visitor {
   async open(name: "learn" | "plan" | "watch"): Promise<Page> {
     await this.page.goto(`${this.address}/#${name}`);
     await this.page.locator("main h1").waitFor();
+    await this.page.evaluate(() => document.fonts.ready.then(() => undefined)); // its letters have their final width
     return this.page;
   }
 

@@ -155,6 +155,11 @@ test("the page lets nothing in from outside, and browsers keep what never change
   assert.equal(await printed("curl", [...again, `${server.address}${script}`]), "304");
 });
 
+test("names the licences of all that is in the page", async () => {
+  const licences = await printed("curl", ["-sSf", `${server.address}/licences.txt`]);
+  for (const name of ["preact", "uplot", "atkinson-hyperlegible"]) assert.match(licences, new RegExp(name));
+});
+
 test("whoever takes no gzip gets the same bytes", async () => {
   const plain = await printed("curl", ["-sSf", "-H", "Accept-Encoding: identity", `${server.address}/`]);
   assert.equal(await printed("curl", ["-sSf", "--compressed", `${server.address}/`]), plain);

@@ -195,6 +195,22 @@ planning("gives a command line that works, and copies it", async (page) => {
   await rm(directory, { recursive: true });
 });
 
+test("copies also where the browser has no clipboard to write to", async () => {
+  const visitor = await Visitor.come(browser, server.address);
+  await visitor.page.addInitScript(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+  const page = await visitor.open("plan");
+  await page.getByRole("button", { name: "Copy" }).click();
+  const copied = page.getByRole("button", { name: "Copied" });
+  await copied.waitFor();
+  assert.ok(await copied.evaluate((button) => button === document.activeElement), "the focus is lost");
+  await field(page, "Different keys that will come").focus();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Control+v");
+  const pasted = await field(page, "Different keys that will come").inputValue();
+  assert.equal(pasted, await page.locator(".command code").innerText());
+  await visitor.leave();
+});
+
 planning(
   "plans in Chinese",
   async (page) => {
@@ -222,4 +238,20 @@ test("says when the server is away, and goes on when it is back", async () => {
   await away.waitFor({ state: "detached" });
   await visitor.leave();
   await again.stop();
+});
+
+test("asks for a password where the server wants one, and remembers it for Watch", async () => {
+  const own = await Serving.start(["--password", "sesame"]);
+  const visitor = await Visitor.come(browser, own.address);
+  const page = await visitor.open("plan");
+  await page.getByLabel("Password").fill("wrong");
+  await page.keyboard.press("Enter");
+  await page.getByText("does not know this password").waitFor();
+  await page.getByLabel("Password").fill("sesame");
+  await page.keyboard.press("Enter");
+  await page.locator(".plan-table").waitFor();
+  await visitor.open("watch");
+  await page.getByRole("heading", { name: "There is no filter yet" }).waitFor();
+  await visitor.leave();
+  await own.stop();
 });

@@ -29,8 +29,8 @@ export function RowPlay() {
       <div class="set-and-chance">
         <WordSet words={state.row.words} ask={(word) => state.type("ask", word)} />
         <RowChance row={state.row} />
+        <p class="afterword">{learn.row.afterword}</p>
       </div>
-      <p class="afterword">{learn.row.afterword}</p>
     </section>
   );
 }

@@ -85,8 +85,15 @@ export function WindowChapter() {
       </div>
       <Timeline window={window} now={now} came={known} />
       <p class="slice-legend" aria-hidden="true">
-        <i class="slice filling" /> {text.fillingNow} <i class="slice live" /> {text.live} <i class="slice gone" />{" "}
-        {text.gone}
+        <span>
+          <i class="slice filling" /> {text.fillingNow}
+        </span>
+        <span>
+          <i class="slice live" /> {text.live}
+        </span>
+        <span>
+          <i class="slice gone" /> {text.gone}
+        </span>
       </p>
       <div class="small-buttons">
         <button type="button" onClick={() => setCame(now)}>

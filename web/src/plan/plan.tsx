@@ -7,10 +7,11 @@ import { bytes, chance, shortCount } from "../ui/format";
 import { Command } from "../ui/copy";
 import { Quantity } from "../ui/quantity";
 import { useSettings, useText } from "../ui/settings";
+import { TokenForm } from "../ui/token_form";
 import { PlanCurve } from "./plan_curve";
 import { PlanPicked, PlanTable } from "./plan_table";
 import { usePlan } from "./use_plan";
-import type { Wish } from "./use_plan";
+import type { Planned, Wish } from "./use_plan";
 
 /** As the planner has it. */
 const mostKeys = 2 ** 48;
@@ -33,40 +34,46 @@ export function Plan() {
     values: 1e10,
     redis: false,
   });
-  const { answer, problem } = usePlan(wish);
+  const [tries, setTries] = useState(0);
+  const { answer, problem } = usePlan(wish, tries);
   return (
     <div class="planner">
       <div class="page-head">
         <h1 tabIndex={-1}>{text.title}</h1>
         <p class="lead">{text.lead}</p>
       </div>
-      <div class="plan-grid">
-        <Wishes wish={wish} change={(part) => setWish({ ...wish, ...part })} />
-        <div class="card plan-picked" role="status" aria-busy={!answer}>
-          {problem && (
-            <p class="problem">
-              {problem === "away" ? text.away : problem}
-            </p>
-          )}
-          {!answer && !problem && <p class="hint">{text.working}</p>}
-          {answer && <PlanPicked answer={answer} />}
+      {problem === "locked" ? (
+        <TokenForm retry={() => setTries(tries + 1)} />
+      ) : (
+        <div class="plan-grid">
+          <Wishes wish={wish} change={(part) => setWish({ ...wish, ...part })} />
+          <Answers answer={answer} problem={problem} />
         </div>
-        <div class="card plan-answer">
-          {answer && (
-            <>
-              <PlanTable answer={answer} />
-              {answer.bytes_when_growing !== undefined && (
-                <p class="hint">{text.growing(bytes(answer.bytes_when_growing))}</p>
-              )}
-              <h2>{text.command}</h2>
-              <Command line={answer.command} />
-              <h2>{text.curve}</h2>
-              <PlanCurve answer={answer} />
-            </>
-          )}
-        </div>
-      </div>
+      )}
     </div>
+  );
+}
+
+function Answers({ answer, problem }: Planned) {
+  const { plan: text } = useText();
+  return (
+    <>
+      <div class="card plan-picked" role="status" aria-busy={!answer}>
+        {problem && <p class="problem">{problem === "away" ? text.away : problem}</p>}
+        {!answer && !problem && <p class="hint">{text.working}</p>}
+        {answer && <PlanPicked answer={answer} />}
+      </div>
+      {answer && (
+        <div class="card plan-answer">
+          <PlanTable answer={answer} />
+          {answer.bytes_when_growing !== undefined && <p class="hint">{text.growing(bytes(answer.bytes_when_growing))}</p>}
+          <h2>{text.command}</h2>
+          <Command line={answer.command} />
+          <h2>{text.curve}</h2>
+          <PlanCurve answer={answer} />
+        </div>
+      )}
+    </>
   );
 }
 

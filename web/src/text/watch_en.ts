@@ -8,12 +8,6 @@ export const watch = {
   waiting: "Asking the server …",
   refused: (detail: string) => `The server refuses: ${detail}`,
 
-  tokenTitle: "This server wants to know who you are",
-  tokenText: "Give the password of a user who may read. It stays in this tab and is forgotten when you close it.",
-  tokenLabel: "Password",
-  tokenButton: "Show the filters",
-  tokenWrong: "The server does not know this password.",
-
   emptyTitle: "There is no filter yet",
   emptyText: "Make one for a million keys and an error rate of one in a million:",
   emptyThen: "or, with a client of Redis, on the port that the server printed when it started:",

@@ -10,12 +10,6 @@ export const watch: WatchText = {
   waiting: "正在询问服务器……",
   refused: (detail) => `服务器拒绝了：${detail}`,
 
-  tokenTitle: "这台服务器想知道你是谁",
-  tokenText: "请输入有读取权限的用户的密码。它只留在这个标签页里，关闭后就会忘记。",
-  tokenLabel: "密码",
-  tokenButton: "显示过滤器",
-  tokenWrong: "服务器不认识这个密码。",
-
   emptyTitle: "还没有过滤器",
   emptyText: "创建一个，装一百万个键，错误率百万分之一：",
   emptyThen: "或者用 Redis 客户端，连接服务器启动时打印的端口：",

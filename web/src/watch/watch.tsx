@@ -4,7 +4,8 @@ import { useState } from "preact/hooks";
 
 import type { FilterFigures, Stats } from "../api";
 import { useText } from "../ui/settings";
-import { EmptyState, TokenForm } from "./states";
+import { TokenForm } from "../ui/token_form";
+import { EmptyState } from "./empty_state";
 import { FilterListing } from "./filter_listing";
 import { FilterView } from "./filter_view";
 import { ServerFacts } from "./server_facts";
