@@ -3,11 +3,12 @@
 import assert from "node:assert/strict";
 
 import { chromium } from "playwright-core";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 
 export interface Look {
   language?: "en" | "zh";
   width?: number;
+  height?: number;
   dark?: boolean;
   still?: boolean; // prefers-reduced-motion
 }
@@ -22,7 +23,7 @@ export class Visitor {
   static async come(browser: Browser, address: string, look: Look = {}): Promise<Visitor> {
     const context = await browser.newContext({
       locale: look.language === "zh" ? "zh-CN" : "en-US",
-      viewport: { width: look.width ?? 1200, height: 900 },
+      viewport: { width: look.width ?? 1200, height: look.height ?? 900 },
       colorScheme: look.dark ? "dark" : "light",
       reducedMotion: look.still ? "reduce" : "no-preference",
     });
@@ -44,6 +45,7 @@ export class Visitor {
   async open(name: "learn" | "plan" | "watch"): Promise<Page> {
     await this.page.goto(`${this.address}/#${name}`);
     await this.page.locator("main h1").waitFor();
+    await this.page.evaluate(() => document.fonts.ready.then(() => undefined)); // its letters have their final width
     return this.page;
   }
 
@@ -52,6 +54,10 @@ export class Visitor {
     assert.deepEqual(this.faults, []);
   }
 }
+
+/** Each quantity has a slider and a field by the same name. */
+export const slider = (within: Page | Locator, name: string): Locator => within.getByRole("slider", { name, exact: true });
+export const field = (within: Page | Locator, name: string): Locator => within.getByRole("textbox", { name, exact: true });
 
 export async function launch(): Promise<Browser> {
   const executablePath = process.env.EVERSEEN_CHROMIUM;

@@ -5,10 +5,10 @@ import type { Browser, Page } from "playwright-core";
 
 import { add, bitsOf, chanceNow, probesOf, witnesses } from "page/bloom/row";
 import type { Row } from "page/bloom/row";
-import { siphash128 } from "page/bloom/siphash";
-import { chance, hex32, hex64 } from "page/ui/format";
+import { chance, hex32 } from "page/ui/format";
 
-import { launch, Visitor } from "./browser";
+import { field, launch, slider, Visitor } from "./browser";
+import type { Look } from "./browser";
 import { Serving } from "./serving";
 
 let server: Serving;
@@ -24,9 +24,9 @@ after(async () => {
 });
 
 /** A test with the page Learn open in its own browser window. */
-function learning(name: string, body: (page: Page, visitor: Visitor) => Promise<void>, language: "en" | "zh" = "en"): void {
+function learning(name: string, body: (page: Page, visitor: Visitor) => Promise<void>, look: Look = {}): void {
   test(name, async () => {
-    const visitor = await Visitor.come(browser, server.address, { language });
+    const visitor = await Visitor.come(browser, server.address, look);
     await body(await visitor.open("learn"), visitor);
     await visitor.leave();
   });
@@ -116,12 +116,87 @@ learning("the chance of being wrong is that of the bits that are on", async (pag
 
 learning("size and number of probes can be changed by keyboard, and the words stay", async (page) => {
   await addWord(page, "bloom");
-  await page.getByLabel("Bits in the row").focus();
+  await slider(page, "Bits in the row").focus();
   for (let i = 0; i < 5; ++i) await page.keyboard.press("ArrowRight");
-  await page.getByLabel("Probes a word").focus();
+  await slider(page, "Probes a word").focus();
   for (let i = 0; i < 2; ++i) await page.keyboard.press("ArrowRight");
   assert.deepEqual(await litBits(page), bitsOf({ size: 20, probes: 4, words: ["bloom"] }));
   assert.equal(await page.locator(".hash").count(), 4);
+});
+
+learning("whoever just types adds a word", async (page) => {
+  await page.keyboard.type("bloom");
+  assert.equal(await page.inputValue("#add-word"), "bloom");
+  await page.keyboard.press("Enter");
+  assert.deepEqual(await page.locator(".words li").allInnerTexts(), ["bloom"]);
+});
+
+learning("what is typed elsewhere stays there, and shortcuts stay the browser's", async (page) => {
+  await page.focus("#ask-word");
+  await page.keyboard.type("lamp");
+  await page.locator("h1").evaluate((heading: HTMLElement) => heading.focus());
+  await page.keyboard.press("Control+b");
+  assert.equal(await page.inputValue("#ask-word"), "lamp");
+  assert.equal(await page.inputValue("#add-word"), "");
+});
+
+for (const look of [{ width: 360, height: 740 }, { width: 360, height: 740, language: "zh" as const }, { width: 1200, height: 800 }])
+  learning(
+    `what it is, the row and where to type are seen at once (${look.width}, ${look.language ?? "en"})`,
+    async (page) => {
+      const below = await page.evaluate(
+        (height) =>
+          ["h1", ".lead", ".bits", "#add-word", ".word-form button"].filter(
+            (part) => document.querySelector(part)!.getBoundingClientRect().bottom > height,
+          ),
+        look.height,
+      );
+      assert.deepEqual(below, []);
+    },
+    look,
+  );
+
+for (const width of [360, 1200])
+  learning(
+    `nothing jumps while one types (${width})`,
+    async (page) => {
+      const places = (): Promise<number[]> =>
+        page.evaluate(() =>
+          ["#add-word", ".word-form .small-buttons", ".bits", "#ask-word", ".row-quantities"].map((part) =>
+            Math.round(document.querySelector(part)!.getBoundingClientRect().top + scrollY),
+          ),
+        );
+      const before = await places();
+      await page.fill("#add-word", "bloom");
+      assert.deepEqual(await places(), before);
+      await page.fill("#ask-word", "lamp");
+      assert.deepEqual(await places(), before);
+    },
+    { width, still: true },
+  );
+
+learning("any word can be added, and a word of the set is asked for by a press", async (page) => {
+  await page.getByRole("button", { name: "Add any word" }).click();
+  const [word] = await page.locator(".words li").allInnerTexts();
+  assert.deepEqual(await litBits(page), bitsOf(rowOf(word)));
+  await page.getByRole("button", { name: word, exact: true }).click();
+  assert.equal(await page.inputValue("#ask-word"), word);
+  await page.getByText("was indeed added").waitFor();
+});
+
+learning("size and number of probes can be typed, and what cannot be is said and changes nothing", async (page) => {
+  await addWord(page, "bloom");
+  await field(page, "Bits in the row").fill("31");
+  await field(page, "Probes a word").fill("3");
+  assert.deepEqual(await litBits(page), bitsOf({ size: 31, probes: 3, words: ["bloom"] }));
+  await field(page, "Probes a word").fill("7");
+  assert.equal(await field(page, "Probes a word").getAttribute("aria-invalid"), "true");
+  await page.getByText("From 1 to 6.").waitFor();
+  assert.equal(await slider(page, "Probes a word").inputValue(), "3");
+  await page.keyboard.press("Escape");
+  assert.equal(await field(page, "Probes a word").inputValue(), "3");
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await slider(page, "Probes a word").inputValue(), "4");
 });
 
 learning("the row can be emptied", async (page) => {
@@ -129,67 +204,6 @@ learning("the row can be emptied", async (page) => {
   await page.getByRole("button", { name: "Empty the row" }).click();
   assert.deepEqual(await litBits(page), new Array(15).fill(false));
   assert.equal(await page.locator(".words li").count(), 0);
-});
-
-learning("choosing a size: ten times fewer errors cost 4.8 bits a word", async (page) => {
-  const panel = page.locator(".panel.size");
-  const bits = async (): Promise<number> => Number(await panel.locator("[data-fact=bits]").innerText());
-  const rate = panel.getByLabel("Wrong answers to new words");
-  const first = await bits();
-  await rate.focus();
-  for (let i = 0; i < 10; ++i) await page.keyboard.press("ArrowRight");
-  assert.ok(Math.abs((await bits()) - first - 4.8) < 0.2);
-});
-
-learning("how many probes: the best is a press away", async (page) => {
-  const panel = page.locator(".panel.probes");
-  assert.equal(await panel.locator("[data-fact=rate]").innerText(), chance((1 - Math.exp(-2 / 10)) ** 2));
-  await panel.getByRole("button", { name: "Take the best" }).click();
-  assert.equal(await panel.getByLabel("Probes", { exact: true }).inputValue(), "7");
-  const lit = await panel.locator(".field i.on").count();
-  assert.ok(lit > 120 && lit < 136, `${lit} of 256 lamps`);
-});
-
-learning("what an answer costs: the choice follows the rate", async (page) => {
-  const panel = page.locator(".panel.cost");
-  const picked = (): Promise<string | null> => panel.locator("tr.picked").getAttribute("data-layout");
-  assert.equal(await picked(), "line-8x64");
-  await panel.getByLabel("Error rate").fill("9");
-  assert.equal(await picked(), "two-line-16x32");
-});
-
-learning("inside a cache line: the program's own digest, and its verdicts", async (page) => {
-  const panel = page.locator(".panel.line");
-  assert.equal(await panel.locator("[data-digest]").innerText(), hex64(siphash128("everseen").high));
-  assert.match(await panel.locator(".answer").innerText(), /8 of its eight bits are off/);
-  await panel.getByRole("button", { name: "Add", exact: true }).click();
-  assert.match(await panel.locator(".answer").innerText(), /Maybe/);
-  assert.equal(await panel.locator(".line-word i.on.probed").count(), 8);
-});
-
-learning("growth: layers come, and the rate stays below the promise", async (page) => {
-  const panel = page.locator(".panel.growth");
-  await panel.getByLabel("Words that came").fill("4");
-  assert.equal(await panel.locator(".layers li").count(), 4);
-  assert.match(await panel.locator(".answer").innerText(), /4 layers: 0\.\d+ % wrong\. One row would be at 99\.5 %/);
-});
-
-learning("forgetting: a word is remembered for the window, and then no more", async (page) => {
-  const panel = page.locator(".panel.window");
-  await panel.getByRole("button", { name: "“alice” comes now" }).click(); // at 2:30, in the slice until 4:00
-  assert.match(await panel.locator(".answer").innerText(), /has been seen.*forgotten in 11:30/);
-  const time = panel.getByRole("slider", { name: "Time" });
-  await time.fill("834");
-  assert.match(await panel.locator(".answer").innerText(), /has been seen.*forgotten in 0:06/);
-  await time.fill("840");
-  assert.match(await panel.locator(".answer").innerText(), /is forgotten.*remembered for 11:30/);
-});
-
-learning("forgetting: time runs by itself when asked to", async (page) => {
-  const panel = page.locator(".panel.window");
-  await panel.getByRole("button", { name: "Run" }).click();
-  await page.waitForFunction(() => Number(document.querySelector<HTMLInputElement>(".panel.window input")!.value) > 170);
-  await panel.getByRole("button", { name: "Stop" }).click();
 });
 
 learning(
@@ -206,7 +220,7 @@ learning(
     const english = await page.locator("main").innerText();
     assert.doesNotMatch(english, /\b(the|words|Add)\b/);
   },
-  "zh",
+  { language: "zh" },
 );
 
 learning("remembers the language and the theme", async (page, visitor) => {

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 
-import { launch, Visitor } from "./browser";
+import { launch, slider, Visitor } from "./browser";
 import type { Look } from "./browser";
 import { printed, Serving } from "./serving";
 
@@ -62,12 +62,14 @@ async function violations(page: Page): Promise<Violation[]> {
   });
 }
 
-const looks: [string, Look][] = [
-  ["light, English", { still: true }],
-  ["dark, English", { still: true, dark: true }],
-  ["light, Chinese, on a phone", { still: true, language: "zh", width: 360 }],
-  ["dark, Chinese", { still: true, language: "zh", dark: true }],
-];
+const looks = [false, true].flatMap((dark) =>
+  (["en", "zh"] as const).flatMap((language) =>
+    [360, 1200].map((width): [string, Look] => {
+      const name = `${dark ? "dark" : "light"}, ${language}, ${width} pixels`;
+      return [name, { still: true, dark, language, width }];
+    }),
+  ),
+);
 
 for (const name of pages)
   for (const [how, look] of looks)
@@ -79,14 +81,23 @@ for (const name of pages)
     });
 
 for (const name of pages)
-  for (const width of [360, 768, 1920])
-    test(`${name} fits a width of ${width} pixels`, async () => {
-      const visitor = await Visitor.come(browser, server.address, { width, still: true });
+  for (const [width, language] of [[320, "en"], [360, "en"], [360, "zh"], [768, "en"], [1920, "zh"]] as const)
+    test(`${name} fits a width of ${width} pixels (${language})`, async () => {
+      const visitor = await Visitor.come(browser, server.address, { width, language, still: true });
       const page = await filled(visitor, name);
       const overhang = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(overhang <= 0, `${overhang} pixels too wide`);
+      assert.deepEqual(await page.evaluate(cutWords), []);
       await visitor.leave();
     });
+
+/** Buttons, headings and figures whose words do not fit into them. Runs in the page. */
+function cutWords(): string[] {
+  const parts = document.querySelectorAll<HTMLElement>("button, h1, h2, h3, dt, dd, th, .big, .quantity .field-of input");
+  return [...parts]
+    .filter((part) => part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).display !== "inline")
+    .map((part) => `${part.tagName} ${part.textContent || (part as HTMLInputElement).value}`);
+}
 
 test("every page can be reached and used by keyboard alone", async () => {
   const visitor = await Visitor.come(browser, server.address);
@@ -100,9 +111,15 @@ test("every page can be reached and used by keyboard alone", async () => {
   await page.locator("h1", { hasText: "Plan a filter" }).waitFor();
   assert.equal(await focused(), "Plan a filter");
   await page.keyboard.press("Tab");
-  const before = await page.getByLabel("Different keys that will come").inputValue();
-  await page.keyboard.press("ArrowRight");
-  assert.notEqual(await page.getByLabel("Different keys that will come").inputValue(), before);
+  const keys = slider(page, "Different keys that will come");
+  const moved = async (key: string): Promise<boolean> => {
+    const before = await keys.inputValue();
+    await page.keyboard.press(key);
+    return (await keys.inputValue()) !== before;
+  };
+  assert.ok(await moved("ArrowUp"), "the field does not step");
+  await page.keyboard.press("Tab");
+  assert.ok(await moved("ArrowRight"), "the slider does not move");
   await visitor.leave();
 });
 
@@ -136,6 +153,11 @@ test("the page lets nothing in from outside, and browsers keep what never change
   const tag = /etag: (\S+)/i.exec(ofScript)![1];
   const again = ["-sS", "-o", "/dev/null", "-w", "%{http_code}", "-H", `If-None-Match: ${tag}`];
   assert.equal(await printed("curl", [...again, `${server.address}${script}`]), "304");
+});
+
+test("names the licences of all that is in the page", async () => {
+  const licences = await printed("curl", ["-sSf", `${server.address}/licences.txt`]);
+  for (const name of ["preact", "uplot", "atkinson-hyperlegible"]) assert.match(licences, new RegExp(name));
 });
 
 test("whoever takes no gzip gets the same bytes", async () => {

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 
 import { launch, Visitor } from "./browser";
-import type { Look } from "./browser";
 import { RedisServer } from "./redis_server";
 import { printed, Serving } from "./serving";
+import { shows, watchingIn } from "./watching";
 
 let browser: Browser;
+const watching = watchingIn(() => browser);
 
 before(async () => {
   browser = await launch();
@@ -16,30 +17,6 @@ before(async () => {
 after(async () => {
   await browser?.close();
 });
-
-/** A test with a server of its own and the page Watch open. */
-function watching(
-  name: string,
-  body: (page: Page, server: Serving, visitor: Visitor) => Promise<void>,
-  { flags = [], look = {} }: { flags?: string[]; look?: Look } = {},
-): void {
-  test(name, async () => {
-    const server = await Serving.start(flags);
-    try {
-      const visitor = await Visitor.come(browser, server.address, look);
-      await body(await visitor.open("watch"), server, visitor);
-      await visitor.leave();
-    } finally {
-      await server.stop();
-    }
-  });
-}
-
-const figure = (page: Page, name: string) => page.locator(`[data-figure="${name}"] dd`).first();
-
-async function shows(page: Page, name: string, value: string): Promise<void> {
-  await figure(page, name).filter({ hasText: value }).waitFor();
-}
 
 watching("says that there is no filter yet, and the command that it shows makes one", async (page) => {
   await page.getByRole("heading", { name: "There is no filter yet" }).waitFor();
@@ -111,8 +88,8 @@ test("shows the partitions of each server, where a filter is spread over several
 watching("plots adds and verdicts a second", async (page, server) => {
   await server.cli("BF.RESERVE", "clicks", "1e-9", "100000");
   await page.getByRole("heading", { name: "clicks" }).waitFor();
-  // Two polls apart, so that the difference is seen in whichever second it falls.
-  await page.waitForTimeout(2200);
+  // A first figure to count from.
+  for (let i = 0; i < 2; ++i) await page.waitForResponse((response) => response.url().endsWith("/api/v1/stats"));
   await server.add("clicks", "key", 1000);
   await server.add("clicks", "key", 1000);
   const keys = page.locator(".activity section").first();
@@ -139,6 +116,49 @@ watching("explains why a key is seen or fresh, bit by bit", async (page, server)
   assert.equal(await server.cli("BF.EXISTS", "clicks", "bob"), "0");
 });
 
+watching("names the slices of a window when it explains a key", async (page, server) => {
+  const body = JSON.stringify({ name: "recent", capacity: 1000, error_rate: 1e-9, window: "10m", slices: 5 });
+  await printed("curl", ["-sSf", "-H", "Content-Type: application/json", "-d", body, `${server.address}/api/v1/filters`]);
+  await server.cli("BF.ADD", "recent", "alice");
+  await page.getByRole("heading", { name: /slice from/ }).first().waitFor();
+  await page.getByLabel("Key", { exact: true }).fill("alice");
+  await page.keyboard.press("Enter");
+  await page.getByText(/^slice from \d\d:\d\d:\d\d · layer 0$/).waitFor();
+});
+
+watching("lists many filters a page at a time, and asks for no more than changes", async (page, server) => {
+  const lists: string[] = [];
+  page.on("request", (request) => request.url().includes("/api/v1/filters?") && lists.push(request.url()));
+  const name = (i: number): string => `filter ${String(i).padStart(3, "0")}`;
+  for (let i = 0; i < 230; ++i) await server.cli("BF.RESERVE", name(i), "0.01", "100");
+  await page.getByText("1 to 100 of 230, by name").waitFor();
+  assert.ok(await page.getByRole("button", { name: "Earlier" }).isDisabled());
+  await page.getByRole("button", { name: "Later" }).click();
+  await page.getByText("101 to 200 of 230").waitFor();
+  await page.getByRole("heading", { name: name(100) }).waitFor();
+  await page.getByRole("button", { name: "Later" }).click();
+  await page.getByText("201 to 230 of 230").waitFor();
+  assert.ok(await page.getByRole("button", { name: "Later" }).isDisabled());
+  await page.getByRole("button", { name: name(229) }).click();
+  await page.getByRole("heading", { name: name(229) }).waitFor();
+  await page.getByRole("button", { name: "Earlier" }).click();
+  await page.getByRole("heading", { name: name(100) }).waitFor();
+  lists.length = 0;
+  const began = performance.now();
+  for (let i = 0; i < 5; ++i) await page.waitForResponse((response) => response.url().endsWith("/api/v1/stats"));
+  const due = (performance.now() - began) / 5000 + 1;
+  assert.ok(lists.length <= due, `${lists.length} lists where ${due} were due`);
+});
+
+watching("shows a filter of as many partitions as there can be", async (page, server) => {
+  const body = JSON.stringify({ name: "huge", capacity: 1000000, partitions: 65536 });
+  const asJson = ["-H", "Content-Type: application/json", "-d", body];
+  await printed("curl", ["-sSf", "-o", "/dev/null", ...asJson, `${server.address}/api/v1/filters`]);
+  await page.locator(".instance").filter({ hasText: "65536 partitions" }).waitFor();
+  assert.equal(await page.locator(".instance li").count(), 128);
+  assert.match(await page.locator(".instance li").first().innerText(), /partition 0–511: 0 keys/);
+});
+
 watching("lets one choose among filters, whatever their names are", async (page, server) => {
   const strange = 'a/b "c" <i>春</i>';
   await server.cli("BF.ADD", "plain", "x");
@@ -149,34 +169,6 @@ watching("lets one choose among filters, whatever their names are", async (page,
   await page.getByRole("button", { name: "Explain" }).click();
   await page.getByText("Seen: probably added.").waitFor();
 });
-
-watching("says when the server is away, keeps its last figures, and goes on when it is back", async (page, server) => {
-  await server.cli("BF.ADD", "clicks", "alice");
-  await shows(page, "Keys", "1");
-  await server.stop();
-  await page.getByText("The server does not answer").waitFor();
-  assert.ok(await figure(page, "Keys").isVisible());
-  const again = await Serving.start([], server.port);
-  await page.getByRole("heading", { name: "There is no filter yet" }).waitFor();
-  assert.equal(await page.getByText("The server does not answer").count(), 0);
-  await again.stop();
-});
-
-watching(
-  "asks for a password where the server wants one",
-  async (page, server) => {
-    await server.cli("-a", "sesame", "--no-auth-warning", "BF.ADD", "clicks", "alice");
-    await page.getByRole("heading", { name: "This server wants to know who you are" }).waitFor();
-    await page.getByLabel("Password").fill("wrong");
-    await page.keyboard.press("Enter");
-    await page.getByText("does not know this password").waitFor();
-    await page.getByLabel("Password").fill("sesame");
-    await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "clicks" }).waitFor();
-    await shows(page, "Keys", "1");
-  },
-  { flags: ["--password", "sesame"] },
-);
 
 watching(
   "watches in Chinese",

@@ -104,9 +104,18 @@ export interface FilterInfo extends Filter {
   partition_list: PartitionInfo[];
 }
 
+/** A filter of which nothing is known but why. */
+export interface UnreadFilter {
+  name: string;
+  url: string;
+  detail: string;
+}
+
 export interface FilterList {
   filters: Filter[];
-  damaged: { name: string; url: string; detail: string }[];
+  damaged: UnreadFilter[];
+  /** Nothing is known to be wrong with these. */
+  unreachable: UnreadFilter[];
   total: number;
   next: string | null;
 }
@@ -166,19 +175,39 @@ export class Away extends Error {}
 
 const tokenKey = "everseen.token";
 
-/** Kept until the tab is closed. */
-export function setToken(token: string): void {
-  sessionStorage.setItem(tokenKey, token);
+let token = storedToken();
+
+function storedToken(): string | null {
+  try {
+    return sessionStorage.getItem(tokenKey);
+  } catch {
+    return null; // a browser that keeps nothing
+  }
+}
+
+/** Kept until the tab is closed, or, by a browser that keeps nothing, until the page is loaded anew. */
+export function setToken(given: string): void {
+  token = given;
+  try {
+    sessionStorage.setItem(tokenKey, given);
+  } catch {
+    // It is known for now.
+  }
 }
 
 export function hasToken(): boolean {
-  return sessionStorage.getItem(tokenKey) !== null;
+  return token !== null;
+}
+
+/** A header takes bytes, each as one character: these are the bytes that the server was given the password in. */
+export function authorizationOf(password: string): string {
+  const bytes = new TextEncoder().encode(password);
+  return `Bearer ${Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")}`;
 }
 
 async function answerOf(path: string, signal?: AbortSignal): Promise<Response> {
-  const token = sessionStorage.getItem(tokenKey);
   try {
-    return await fetch(path, { signal, headers: token === null ? {} : { Authorization: `Bearer ${token}` } });
+    return await fetch(path, { signal, headers: token === null ? {} : { Authorization: authorizationOf(token) } });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new Away(String(error));

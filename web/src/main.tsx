@@ -3,6 +3,7 @@ import { render } from "preact";
 import "./style/fonts.css";
 import "./style/base.css";
 import "./style/controls.css";
+import "./style/quantity.css";
 import "./style/shell.css";
 import "./style/learn.css";
 import "./style/row.css";

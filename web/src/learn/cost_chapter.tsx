@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 
 import { bitsPerKey, chosenLayout, hashSetBitsPerKey, layouts, linesTouched } from "../bloom/rates";
-import { chance } from "../ui/format";
-import { useText } from "../ui/settings";
-import { Slider } from "../ui/slider";
+import { shortCount } from "../ui/format";
+import { Quantity } from "../ui/quantity";
+import { useSettings, useText } from "../ui/settings";
 import { Chapter } from "./chapter";
 
 interface Row {
@@ -37,6 +37,7 @@ function Lines({ count }: { count: number }) {
 /** What each layout costs at a rate: bits, and lines fetched from memory. */
 export function CostChapter() {
   const { learn } = useText();
+  const { language } = useSettings();
   const text = learn.cost;
   const [oneIn, setOneIn] = useState(100);
   const rate = 1 / oneIn;
@@ -44,15 +45,14 @@ export function CostChapter() {
   const scale = Math.max(96, ...rows.filter((row) => row.picked).map((row) => row.bits));
   return (
     <Chapter name="cost" title={text.title} text={text.text}>
-      <div class="sliders">
-        <Slider
+      <div class="quantities">
+        <Quantity
           label={text.rate}
+          kind="oneIn"
           value={oneIn}
           min={10}
           max={1e10}
-          step={10}
-          scale="log"
-          format={(n) => chance(1 / n)}
+          format={(n) => learn.size.oneIn(shortCount(n, language))}
           onInput={setOneIn}
         />
       </div>

@@ -3,8 +3,8 @@ import { useState } from "preact/hooks";
 import { layersAfter, rateOfLayers, rateOverfilled } from "../bloom/growth";
 import { bytes, chance, count } from "../ui/format";
 import { Plot } from "../ui/plot";
+import { Quantity } from "../ui/quantity";
 import { useText } from "../ui/settings";
-import { Slider } from "../ui/slider";
 import { Chapter } from "./chapter";
 
 const capacity = 1000;
@@ -22,8 +22,8 @@ export function GrowthChapter() {
   const widest = layers[layers.length - 1].bits;
   return (
     <Chapter name="growth" title={text.title} text={text.text}>
-      <div class="sliders">
-        <Slider label={text.keys} value={keys} min={100} max={most} step={50} scale="log" format={count} onInput={setKeys} />
+      <div class="quantities">
+        <Quantity label={text.keys} kind="count" value={keys} min={100} max={most} format={count} onInput={setKeys} />
       </div>
       <p class="hint">{text.made}</p>
       <ol class="layers">

@@ -4,8 +4,8 @@ import { murmur3 } from "../bloom/hashes";
 import { classicRate } from "../bloom/rates";
 import { chance } from "../ui/format";
 import { Plot } from "../ui/plot";
+import { Quantity } from "../ui/quantity";
 import { useText } from "../ui/settings";
-import { Slider } from "../ui/slider";
 import { Chapter } from "./chapter";
 
 const most = 24;
@@ -32,9 +32,9 @@ export function ProbesChapter() {
   const lowest = 10 ** Math.floor(Math.log10(Math.min(...rates)));
   return (
     <Chapter name="probes" title={text.title} text={text.text}>
-      <div class="sliders">
-        <Slider label={text.bits} value={bits} min={2} max={32} step={1} format={String} onInput={setBits} />
-        <Slider label={text.probes} value={probes} min={1} max={most} step={1} format={String} onInput={setProbes} />
+      <div class="quantities">
+        <Quantity label={text.bits} kind="whole" value={bits} min={2} max={32} format={String} onInput={setBits} />
+        <Quantity label={text.probes} kind="whole" value={probes} min={1} max={most} format={String} onInput={setProbes} />
       </div>
       <div class="facts" role="status">
         <p>

@@ -3,19 +3,21 @@
 import { useRef } from "preact/hooks";
 
 import { bitsOf, probesOf } from "../bloom/row";
+import { Quantity } from "../ui/quantity";
 import { useSettings, useText } from "../ui/settings";
-import { Slider } from "../ui/slider";
 import { RowBits } from "./row_bits";
 import { RowChance } from "./row_chance";
 import { RowHashes } from "./row_hashes";
 import { useRow } from "./use_row";
 import type { RowState } from "./use_row";
+import { useTypingAnywhere } from "./use_typing_anywhere";
 import { Wires } from "./wires";
 import { AddForm, AskForm } from "./word_forms";
 
 export function RowPlay() {
   const { learn } = useText();
   const state = useRow();
+  useTypingAnywhere("add-word");
   return (
     <section class="play" aria-label={learn.title}>
       <div class="ask-and-add">
@@ -23,12 +25,12 @@ export function RowPlay() {
         <AskForm state={state} />
       </div>
       <Stage state={state} />
-      <RowSliders state={state} />
+      <RowQuantities state={state} />
       <div class="set-and-chance">
-        <WordSet words={state.row.words} />
+        <WordSet words={state.row.words} ask={(word) => state.type("ask", word)} />
         <RowChance row={state.row} />
+        <p class="afterword">{learn.row.afterword}</p>
       </div>
-      <p class="afterword">{learn.row.afterword}</p>
     </section>
   );
 }
@@ -47,25 +49,25 @@ function Stage({ state: { row, word, mode } }: { state: RowState }) {
   );
 }
 
-function RowSliders({ state: { row, reshape } }: { state: RowState }) {
+function RowQuantities({ state: { row, reshape } }: { state: RowState }) {
   const text = useText().learn.row;
   return (
-    <div class="row-sliders">
-      <Slider
+    <div class="row-quantities">
+      <Quantity
         label={text.size}
+        kind="whole"
         value={row.size}
         min={4}
         max={64}
-        step={1}
         format={String}
         onInput={(size) => reshape({ size })}
       />
-      <Slider
+      <Quantity
         label={text.probes}
+        kind="whole"
         value={row.probes}
         min={1}
         max={6}
-        step={1}
         format={String}
         onInput={(probes) => reshape({ probes })}
       />
@@ -73,7 +75,8 @@ function RowSliders({ state: { row, reshape } }: { state: RowState }) {
   );
 }
 
-function WordSet({ words }: { words: readonly string[] }) {
+/** The words that were added; pressing one asks for it. */
+function WordSet({ words, ask }: { words: readonly string[]; ask: (word: string) => void }) {
   const text = useText().learn.row;
   return (
     <div class="set">
@@ -81,7 +84,11 @@ function WordSet({ words }: { words: readonly string[] }) {
       {words.length === 0 && <p class="hint">{text.setEmpty}</p>}
       <ul class="words" aria-label={text.set}>
         {words.map((word) => (
-          <li key={word}>{word}</li>
+          <li key={word}>
+            <button type="button" title={text.askFor(word)} onClick={() => ask(word)}>
+              {word}
+            </button>
+          </li>
         ))}
       </ul>
       <p class="hint">{text.setNote}</p>

@@ -3,8 +3,8 @@ import { useState } from "preact/hooks";
 import { bestProbes, bitsPerKey, hashSetBitsPerKey } from "../bloom/rates";
 import { bytes, chance, shortCount } from "../ui/format";
 import { Plot } from "../ui/plot";
+import { Quantity } from "../ui/quantity";
 import { useSettings, useText } from "../ui/settings";
-import { Slider } from "../ui/slider";
 import { Bars } from "./bars";
 import { Chapter } from "./chapter";
 
@@ -27,24 +27,22 @@ export function SizeChapter() {
   ];
   return (
     <Chapter name="size" title={text.title} text={text.text}>
-      <div class="sliders">
-        <Slider
+      <div class="quantities">
+        <Quantity
           label={text.keys}
+          kind="count"
           value={keys}
           min={1e3}
           max={1e10}
-          step={10}
-          scale="log"
           format={(n) => shortCount(n, language)}
           onInput={setKeys}
         />
-        <Slider
+        <Quantity
           label={text.rate}
+          kind="oneIn"
           value={oneIn}
           min={10}
           max={1e12}
-          step={10}
-          scale="log"
           format={(n) => text.oneIn(shortCount(n, language))}
           onInput={setOneIn}
         />

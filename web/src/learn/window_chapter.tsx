@@ -3,8 +3,8 @@ import { useEffect, useState } from "preact/hooks";
 import { forgottenAt, oldestLive, remembers, sliceAt, sliceWidth } from "../bloom/window";
 import type { Window } from "../bloom/window";
 import { chance, clock } from "../ui/format";
+import { Quantity } from "../ui/quantity";
 import { useText } from "../ui/settings";
-import { Slider } from "../ui/slider";
 import { Chapter } from "./chapter";
 
 const width = 600; // seconds
@@ -79,14 +79,21 @@ export function WindowChapter() {
   };
   return (
     <Chapter name="window" title={text.title} text={text.text}>
-      <div class="sliders">
-        <Slider label={text.now} value={now} min={0} max={end} step={6} format={clock} onInput={setNow} />
-        <Slider label={text.slices} value={slices} min={1} max={20} step={1} format={String} onInput={setSlices} />
+      <div class="quantities">
+        <Quantity label={text.now} kind="time" value={now} min={0} max={end} format={clock} onInput={setNow} />
+        <Quantity label={text.slices} kind="whole" value={slices} min={1} max={20} format={String} onInput={setSlices} />
       </div>
       <Timeline window={window} now={now} came={known} />
       <p class="slice-legend" aria-hidden="true">
-        <i class="slice filling" /> {text.fillingNow} <i class="slice live" /> {text.live} <i class="slice gone" />{" "}
-        {text.gone}
+        <span>
+          <i class="slice filling" /> {text.fillingNow}
+        </span>
+        <span>
+          <i class="slice live" /> {text.live}
+        </span>
+        <span>
+          <i class="slice gone" /> {text.gone}
+        </span>
       </p>
       <div class="small-buttons">
         <button type="button" onClick={() => setCame(now)}>

@@ -5,14 +5,17 @@ import { useState } from "preact/hooks";
 import { layouts } from "../bloom/rates";
 import { bytes, chance, shortCount } from "../ui/format";
 import { Command } from "../ui/copy";
+import { Quantity } from "../ui/quantity";
 import { useSettings, useText } from "../ui/settings";
-import { Slider } from "../ui/slider";
+import { TokenForm } from "../ui/token_form";
 import { PlanCurve } from "./plan_curve";
-import { PlanTable } from "./plan_table";
+import { PlanPicked, PlanTable } from "./plan_table";
 import { usePlan } from "./use_plan";
-import type { Wish } from "./use_plan";
+import type { Planned, Wish } from "./use_plan";
 
-const mostProbes = 32;
+/** As the planner has it. */
+const mostKeys = 2 ** 48;
+const mostProbes = 64;
 
 interface WishesProps {
   wish: Wish;
@@ -31,37 +34,46 @@ export function Plan() {
     values: 1e10,
     redis: false,
   });
-  const { answer, problem } = usePlan(wish);
+  const [tries, setTries] = useState(0);
+  const { answer, problem } = usePlan(wish, tries);
   return (
     <div class="planner">
       <div class="page-head">
         <h1 tabIndex={-1}>{text.title}</h1>
         <p class="lead">{text.lead}</p>
       </div>
-      <div class="plan-grid">
-        <Wishes wish={wish} change={(part) => setWish({ ...wish, ...part })} />
-        <div class="card plan-answer" aria-busy={!answer}>
-          {problem && (
-            <p class="problem" role="alert">
-              {problem === "away" ? text.away : problem}
-            </p>
-          )}
-          {!answer && !problem && <p class="hint">{text.working}</p>}
-          {answer && (
-            <>
-              <PlanTable answer={answer} />
-              {answer.bytes_when_growing !== undefined && (
-                <p class="hint">{text.growing(bytes(answer.bytes_when_growing))}</p>
-              )}
-              <h2>{text.command}</h2>
-              <Command line={answer.command} />
-              <h2>{text.curve}</h2>
-              <PlanCurve answer={answer} />
-            </>
-          )}
+      {problem === "locked" ? (
+        <TokenForm retry={() => setTries(tries + 1)} />
+      ) : (
+        <div class="plan-grid">
+          <Wishes wish={wish} change={(part) => setWish({ ...wish, ...part })} />
+          <Answers answer={answer} problem={problem} />
         </div>
-      </div>
+      )}
     </div>
+  );
+}
+
+function Answers({ answer, problem }: Planned) {
+  const { plan: text } = useText();
+  return (
+    <>
+      <div class="card plan-picked" role="status" aria-busy={!answer}>
+        {problem && <p class="problem">{problem === "away" ? text.away : problem}</p>}
+        {!answer && !problem && <p class="hint">{text.working}</p>}
+        {answer && <PlanPicked answer={answer} />}
+      </div>
+      {answer && (
+        <div class="card plan-answer">
+          <PlanTable answer={answer} />
+          {answer.bytes_when_growing !== undefined && <p class="hint">{text.growing(bytes(answer.bytes_when_growing))}</p>}
+          <h2>{text.command}</h2>
+          <Command line={answer.command} />
+          <h2>{text.curve}</h2>
+          <PlanCurve answer={answer} />
+        </div>
+      )}
+    </>
   );
 }
 
@@ -71,13 +83,14 @@ function Wishes({ wish, change }: WishesProps) {
   const short = (n: number): string => shortCount(n, language);
   return (
     <form class="card wishes" onSubmit={(event) => event.preventDefault()}>
-      <Slider
+      <Quantity
         label={text.keys}
+        kind="count"
         value={wish.keys}
         min={1e3}
         max={1e11}
-        step={10}
-        scale="log"
+        least={1}
+        most={mostKeys}
         format={short}
         onInput={(keys) => change({ keys: Math.round(keys) })}
       />
@@ -91,23 +104,26 @@ function Wishes({ wish, change }: WishesProps) {
         ))}
       </fieldset>
       {wish.by === "rate" ? (
-        <Slider
+        <Quantity
           label={text.rate}
+          kind="rate"
           value={wish.rate}
           min={1e-12}
           max={0.1}
-          step={10}
-          scale="log"
+          least={1e-15}
+          most={0.5}
           format={chance}
           onInput={(rate) => change({ rate })}
         />
       ) : (
-        <Slider
+        <Quantity
           label={text.bits}
+          kind="halves"
           value={wish.bits}
           min={4}
           max={64}
-          step={0.5}
+          least={0.5}
+          most={4096}
           format={String}
           onInput={(bits) => change({ bits })}
         />
@@ -125,22 +141,23 @@ function Wishes({ wish, change }: WishesProps) {
           ))}
         </select>
       </div>
-      <Slider
+      <Quantity
         label={text.probes}
+        kind="whole"
         value={wish.probes}
         min={0}
         max={mostProbes}
-        step={1}
         format={(n) => (n === 0 ? text.bestProbes : String(n))}
         onInput={(probes) => change({ probes })}
       />
-      <Slider
+      <Quantity
         label={text.values}
+        kind="count"
         value={wish.values}
         min={1e4}
-        max={1e15}
-        step={10}
-        scale="log"
+        max={1e14}
+        least={1}
+        most={mostKeys}
         format={short}
         onInput={(values) => change({ values: Math.round(values) })}
       />

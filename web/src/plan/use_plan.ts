@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-import { Away, get } from "../api";
+import { Away, get, Refused } from "../api";
 import type { PlanAnswer } from "../api";
 import type { Layout } from "../bloom/rates";
 
@@ -30,8 +30,20 @@ export function planAddress(wish: Wish): string {
 const settleMs = 80;
 const retryMs = 2000;
 
-/** The planner's answer to what is wished now; while it is asked anew, the answer before. */
-export function usePlan(wish: Wish): { answer: PlanAnswer | null; problem: string } {
+function wordFor(error: unknown): string {
+  if (error instanceof Away) return "away";
+  return error instanceof Refused && error.status === 401 ? "locked" : (error as Error).message;
+}
+
+export interface Planned {
+  /** To what is wished now; while it is asked anew, the answer before. */
+  answer: PlanAnswer | null;
+  /** Why there is no newer one: "away", "locked" where the server wants a password, or the server's words. */
+  problem: string;
+}
+
+/** @param tries  changes when the visitor gave a password, so that the planner is asked again */
+export function usePlan(wish: Wish, tries: number): Planned {
   const [answer, setAnswer] = useState<PlanAnswer | null>(null);
   const [problem, setProblem] = useState("");
   const address = planAddress(wish);
@@ -44,7 +56,7 @@ export function usePlan(wish: Wish): { answer: PlanAnswer | null; problem: strin
         setProblem("");
       } catch (error) {
         if (aborter.signal.aborted) return;
-        setProblem(error instanceof Away ? "away" : (error as Error).message);
+        setProblem(wordFor(error));
         if (error instanceof Away) timer = window.setTimeout(ask, retryMs);
       }
     };
@@ -53,6 +65,6 @@ export function usePlan(wish: Wish): { answer: PlanAnswer | null; problem: strin
       clearTimeout(timer);
       aborter.abort();
     };
-  }, [address]);
+  }, [address, tries]);
   return { answer, problem };
 }

@@ -4,8 +4,8 @@ export const learn = {
   title: "Bloom filters by example",
   lead: (
     <>
-      A Bloom filter answers one question: <em>have I seen this before?</em> It answers in a few bits of memory a word,
-      because it keeps none of the words. It keeps a row of bits. Here is one.
+      A Bloom filter remembers which words it has seen, in a few bits each: its <em>no</em> is certain, its{" "}
+      <em>maybe</em> is now and then wrong. Type a word.
     </>
   ),
   contents: "Chapters",
@@ -14,7 +14,7 @@ export const learn = {
     size: "Bits in the row",
     probes: "Probes a word",
     addLabel: "Add a word",
-    addPlaceholder: "for example bloom",
+    addPlaceholder: "type here",
     addButton: "Add",
     random: "Add any word",
     empty: "Empty the row",
@@ -24,6 +24,7 @@ export const learn = {
     fooledNot: "None of the words that this page knows fools the row yet. Add more.",
     set: "Your set",
     setEmpty: "Nothing yet.",
+    askFor: (word: string) => `Ask for “${word}”`,
     setNote: "Only this page keeps the list, so that it can tell you when the row is wrong. The filter has the bits alone.",
     addIdle: "Two hash functions turn a word into two numbers. What is left after dividing by the length of the row picks a bit.",
     addPreview: (word: string, fresh: number) =>

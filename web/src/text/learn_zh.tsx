@@ -6,7 +6,7 @@ export const learn: LearnText = {
   title: "动手学布隆过滤器",
   lead: (
     <>
-      布隆过滤器只回答一个问题：<em>这个我见过吗？</em>它一个词也不存，只存一排比特，所以每个词只占几个比特的内存。下面就是这样一排比特。
+      布隆过滤器每个词只用几个比特，就能记住见过哪些词：它说<em>没有</em>，那是肯定的；它说<em>可能有</em>，偶尔会错。输入一个词试试。
     </>
   ),
   contents: "目录",
@@ -15,7 +15,7 @@ export const learn: LearnText = {
     size: "比特数",
     probes: "每个词的探测次数",
     addLabel: "添加一个词",
-    addPlaceholder: "例如 bloom",
+    addPlaceholder: "在这里输入",
     addButton: "添加",
     random: "随便添加一个",
     empty: "清空",
@@ -25,6 +25,7 @@ export const learn: LearnText = {
     fooledNot: "本页知道的词里还没有能骗过它的。再添加几个吧。",
     set: "你的集合",
     setEmpty: "还是空的。",
+    askFor: (word) => `查询“${word}”`,
     setNote: "只有本页保留这份名单，好在过滤器出错时告诉你。过滤器自己只有那些比特。",
     addIdle: "两个哈希函数把一个词变成两个数，各自除以比特总数，余数就是要点亮的比特。",
     addPreview: (word, fresh) =>
@@ -64,7 +65,7 @@ export const learn: LearnText = {
     text: <>先说会来多少个词，再说能容忍多少错误的回答。错误率每降到十分之一，每个词要多花 4.8 个比特，和词有多长无关。</>,
     keys: "会来多少个词",
     rate: "对新词的误判",
-    oneIn: (n) => `${n} 个里 1 个`,
+    oneIn: (n) => `1 / ${n}`,
     perWord: "比特/词",
     probes: "次探测",
     filter: "布隆过滤器",

@@ -22,7 +22,7 @@ export const plan = {
   lines: "cache lines",
   errorRate: "error rate",
   choice: "the choice",
-  summary: (bits: string, rate: string) => `, ${bits} bits a key, wrong ${rate}. `,
+  summary: (bits: string, rate: string) => `, ${bits} bits a key, wrong ${rate} of the time.`,
   names: { "hash set": "hash set", bitmap: "bitmap" } as Record<string, string>,
   why: (picked: string, lines: number, classicLines: number, more: string) =>
     `${picked} touches ${lines === 1 ? "1 cache line" : `${lines} cache lines`} a key where classic touches ${classicLines}, for ${more} memory.`,

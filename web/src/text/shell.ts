@@ -13,6 +13,12 @@ export const shell = {
   licences: "Licences",
   copy: "Copy",
   copied: "Copied",
+  tokenTitle: "This server wants to know who you are",
+  tokenText: "Give the password of a user who may read. It stays in this tab and is forgotten when you close it.",
+  tokenLabel: "Password",
+  tokenButton: "Go on",
+  tokenWrong: "The server does not know this password.",
+  wrongNumber: (least: string, most: string, example: string) => `From ${least} to ${most}${example && `, as in ${example}`}.`,
 };
 
 export const shell_zh: typeof shell = {
@@ -28,4 +34,10 @@ export const shell_zh: typeof shell = {
   licences: "许可证",
   copy: "复制",
   copied: "已复制",
+  tokenTitle: "这台服务器想知道你是谁",
+  tokenText: "请输入有读取权限的用户的密码。它只留在这个标签页里，关闭后就会忘记。",
+  tokenLabel: "密码",
+  tokenButton: "继续",
+  tokenWrong: "服务器不认识这个密码。",
+  wrongNumber: (least, most, example) => `从 ${least} 到 ${most}${example && `，例如 ${example}`}。`,
 };

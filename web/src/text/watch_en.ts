@@ -8,12 +8,6 @@ export const watch = {
   waiting: "Asking the server …",
   refused: (detail: string) => `The server refuses: ${detail}`,
 
-  tokenTitle: "This server wants to know who you are",
-  tokenText: "Give the password of a user who may read. It stays in this tab and is forgotten when you close it.",
-  tokenLabel: "Password",
-  tokenButton: "Show the filters",
-  tokenWrong: "The server does not know this password.",
-
   emptyTitle: "There is no filter yet",
   emptyText: "Make one for a million keys and an error rate of one in a million:",
   emptyThen: "or, with a client of Redis, on the port that the server printed when it started:",
@@ -26,13 +20,19 @@ export const watch = {
   checked: "keys asked for",
   memory: "memory of open filters",
   of: (most: string) => `of ${most}`,
+  madeFor: (capacity: string) => `made for ${capacity}`,
   outages: "outages of the store",
   stores: { memory: "in memory", files: "in files", servers: "in Redis" },
   days: (days: number, rest: string) => `${days} d ${rest}`,
 
   filters: "Filters",
-  more: (shown: number, total: number) => `${shown} of ${total} are listed.`,
-  damaged: "damaged",
+  pageOf: (from: string, to: string, total: string) => `${from} to ${to} of ${total}, by name`,
+  earlier: "Earlier",
+  later: "Later",
+  noList: (detail: string) => `The list of filters cannot be had now: ${detail}`,
+  notNow: (detail: string) => `It cannot be read now: ${detail}`,
+  damaged: "damaged:",
+  unreachable: "not reachable now:",
   keysOf: (keys: string, capacity: string) => `${keys} of ${capacity} keys`,
   attached: "kept by another program",
 
@@ -69,7 +69,7 @@ export const watch = {
   here: "this process",
   instance: (partitions: number, keys: string, bytes: string) =>
     `${partitions === 1 ? "1 partition" : `${partitions} partitions`}, ${keys} keys, ${bytes}`,
-  partition: (number: number, keys: string, fill: string) => `partition ${number}: ${keys} keys, ${fill} full`,
+  partition: (numbers: string, keys: string, fill: string) => `partition ${numbers}: ${keys} keys, ${fill} full`,
 
   explain: "Explain a key",
   explainLabel: "Key",
@@ -78,7 +78,7 @@ export const watch = {
   says: { fresh: "Fresh: certainly not added.", seen: "Seen: probably added.", late: "Late: older than the window.", unknown: "Unknown: the store hid the answer." },
   digest: "digest",
   inPartition: "partition",
-  segment: (slice: number, layer: number) => `slice ${slice}, layer ${layer}`,
+  layerOf: (layer: number) => `layer ${layer}`,
   holds: "all bits are set",
   holdsNot: (off: number) => (off === 1 ? "1 bit is off" : `${off} bits are off`),
   bit: (position: string, set: boolean) => `bit ${position}: ${set ? "on" : "off"}`,

@@ -3,14 +3,23 @@ import { useState } from "preact/hooks";
 import { useText } from "./settings";
 
 async function toClipboard(text: string): Promise<void> {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  // Over plain HTTP from another machine browsers offer nothing newer than this.
+  try {
+    return await navigator.clipboard.writeText(text);
+  } catch {
+    copyAsBefore(text);
+  }
+}
+
+/** Over plain HTTP from another machine browsers offer nothing newer than this. */
+function copyAsBefore(text: string): void {
+  const before = document.activeElement as HTMLElement | null;
   const area = document.createElement("textarea");
   area.value = text;
   document.body.append(area);
   area.select();
   document.execCommand("copy");
   area.remove();
+  before?.focus();
 }
 
 /** A command line, and a button that copies it. */

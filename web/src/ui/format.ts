@@ -59,6 +59,11 @@ export function hex64(n: bigint): string {
   return n.toString(16).padStart(16, "0");
 }
 
+/** A moment of a day, by the clock of the machine that shows it. */
+export function timeOfDay(ms: number, language: Language): string {
+  return new Date(ms).toLocaleTimeString(language === "zh" ? "zh-CN" : "en-GB");
+}
+
 /** 75 -> 1:15 */
 export function clock(seconds: number): string {
   const whole = Math.round(seconds);

@@ -70,6 +70,17 @@ function axisOptions(axis: Axis | undefined, side: "x" | "y"): uPlot.Axis {
   };
 }
 
+/** Room on the right for the half of the last name that is beyond the end of the axis. */
+function roomAtTheEnd(plot: uPlot, axis: Axis | undefined): number {
+  const end = plot.scales.x.max;
+  if (end === undefined) return 8;
+  plot.ctx.save();
+  plot.ctx.font = font;
+  const { width } = plot.ctx.measureText(axis?.format?.(end) ?? String(end));
+  plot.ctx.restore();
+  return Math.max(8, Math.ceil(width / 2) + 2);
+}
+
 function scaleOptions(axis: Axis | undefined): uPlot.Scale {
   return { time: axis?.time ?? false, distr: axis?.log ? 3 : 1, ...(axis?.range ? { range: axis.range } : {}) };
 }
@@ -109,6 +120,7 @@ export function Plot({ label, x, curves, xAxis, yAxis, dot, height = 220, legend
         height,
         legend: { show: false },
         cursor: { show: false },
+        padding: [8, (plot) => roomAtTheEnd(plot, xAxis), 0, 0],
         scales: { x: scaleOptions(xAxis), y: scaleOptions(yAxis) },
         axes: [axisOptions(xAxis, "x"), axisOptions(yAxis, "y")],
         series: [

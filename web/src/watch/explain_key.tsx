@@ -1,12 +1,20 @@
 import { useState } from "preact/hooks";
 
-import { get } from "../api";
-import type { Explanation, ExplainedPart } from "../api";
-import { count } from "../ui/format";
+import { Away, get } from "../api";
+import type { Explanation, ExplainedPart, FilterInfo } from "../api";
+import { count, timeOfDay } from "../ui/format";
 import { useSettings, useText } from "../ui/settings";
 
+/** When the slices of a filter begin; none of one that has no window. */
+function beginnings(info: FilterInfo | null): Map<number, number> {
+  const begins = new Map<number, number>();
+  for (const partition of info?.partition_list ?? [])
+    for (const { slice, begins_ms } of partition.slices) if (begins_ms !== null) begins.set(slice, begins_ms);
+  return begins;
+}
+
 /** Asks why a key is fresh or seen. */
-export function ExplainKey({ url }: { url: string }) {
+export function ExplainKey({ url, info }: { url: string; info: FilterInfo | null }) {
   const { watch: text } = useText();
   const [key, setKey] = useState("");
   const [answer, setAnswer] = useState<Explanation | null>(null);
@@ -17,7 +25,7 @@ export function ExplainKey({ url }: { url: string }) {
       setProblem("");
     } catch (error) {
       setAnswer(null);
-      setProblem((error as Error).message || text.away);
+      setProblem(error instanceof Away ? text.away : (error as Error).message);
     }
   };
   return (
@@ -47,13 +55,13 @@ export function ExplainKey({ url }: { url: string }) {
       </form>
       <div role="status">
         {problem && <p class="problem">{problem}</p>}
-        {answer && <Answer answer={answer} />}
+        {answer && <Answer answer={answer} begins={beginnings(info)} />}
       </div>
     </section>
   );
 }
 
-function Answer({ answer }: { answer: Explanation }) {
+function Answer({ answer, begins }: { answer: Explanation; begins: ReadonlyMap<number, number> }) {
   const { watch: text } = useText();
   const { language } = useSettings();
   const parts = answer.segments ?? answer.strings ?? [];
@@ -71,16 +79,19 @@ function Answer({ answer }: { answer: Explanation }) {
         )}
       </div>
       {parts.map((part, i) => (
-        <Part key={i} part={part} />
+        <Part key={i} part={part} begins={begins.get(part.slice ?? 0)} />
       ))}
     </>
   );
 }
 
-function Part({ part }: { part: ExplainedPart }) {
+/** A segment, or a string of another program's filter, and the key's bits in it. */
+function Part({ part, begins }: { part: ExplainedPart; begins?: number }) {
   const { watch: text } = useText();
+  const { language } = useSettings();
   const off = part.key_bits.filter((bit) => !bit.set).length;
-  const name = part.key ?? text.segment(part.slice ?? 0, part.layer ?? 0);
+  const slice = begins === undefined ? [] : [text.slice(timeOfDay(begins, language))];
+  const name = part.key ?? [...slice, text.layerOf(part.layer ?? 0)].join(" · ");
   return (
     <div class="explained">
       <p>

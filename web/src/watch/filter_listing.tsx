@@ -1,19 +1,20 @@
-import type { FilterFigures, FilterList } from "../api";
-import { shortCount } from "../ui/format";
+import type { FilterFigures, FilterList, UnreadFilter } from "../api";
+import { count, shortCount } from "../ui/format";
 import { useSettings, useText } from "../ui/settings";
+import type { Paged } from "./use_filter_list";
 
 interface FilterListingProps {
   figures: readonly FilterFigures[];
-  list: FilterList;
+  paged: Paged;
   chosen: string;
   choose: (url: string) => void;
 }
 
-/** All filters by name, each with a bar of how full it is. */
-export function FilterListing({ figures, list, chosen, choose }: FilterListingProps) {
+/** A page of filters by name, each with a bar of how full it is, and those that could not be read. */
+export function FilterListing({ figures, paged, chosen, choose }: FilterListingProps) {
   const { watch: text } = useText();
   const { language } = useSettings();
-  const listed = figures.length + list.damaged.length;
+  const { list } = paged;
   return (
     <nav class="listing" aria-label={text.filters}>
       <ul>
@@ -26,16 +27,45 @@ export function FilterListing({ figures, list, chosen, choose }: FilterListingPr
             </button>
           </li>
         ))}
-        {list.damaged.map((filter) => (
-          <li key={filter.url} class="damaged">
-            <b>{filter.name}</b>
-            <span>
-              {text.damaged}: <span lang="en">{filter.detail}</span>
-            </span>
-          </li>
-        ))}
+        {list?.damaged.map((filter) => <Unread key={filter.url} filter={filter} kind="damaged" />)}
+        {list?.unreachable.map((filter) => <Unread key={filter.url} filter={filter} kind="unreachable" />)}
       </ul>
-      {list.total > listed && <p class="hint">{text.more(listed, list.total)}</p>}
+      {list && <Pages paged={paged} list={list} />}
     </nav>
+  );
+}
+
+/** A filter of which there is no more to show than why. */
+function Unread({ filter, kind }: { filter: UnreadFilter; kind: "damaged" | "unreachable" }) {
+  const { watch: text } = useText();
+  return (
+    <li class={`unread ${kind}`}>
+      <b>{filter.name}</b>
+      <span>
+        <strong>{text[kind]}</strong> <span lang="en">{filter.detail}</span>
+      </span>
+    </li>
+  );
+}
+
+function Pages({ paged, list }: { paged: Paged; list: FilterList }) {
+  const { watch: text } = useText();
+  const { before, earlier, later } = paged;
+  if (!earlier && !later) return null;
+  const shown = list.filters.length + list.damaged.length + list.unreachable.length;
+  return (
+    <div class="pages">
+      <p class="hint" role="status">
+        {text.pageOf(count(before + Math.min(1, shown)), count(before + shown), count(list.total))}
+      </p>
+      <div class="small-buttons">
+        <button type="button" class="quiet" disabled={!earlier} onClick={earlier}>
+          {text.earlier}
+        </button>
+        <button type="button" class="quiet" disabled={!later} onClick={later}>
+          {text.later}
+        </button>
+      </div>
+    </div>
   );
 }

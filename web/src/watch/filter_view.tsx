@@ -6,25 +6,28 @@ import { ExplainKey } from "./explain_key";
 import { InstanceMap } from "./instance_map";
 import { RateScale } from "./rate_scale";
 import { SegmentBars } from "./segment_bars";
-import { useLatest } from "./use_watch";
+import { useLatest } from "./use_latest";
+import { everyMs } from "./use_watch";
 import type { Sample } from "./use_watch";
 
 interface FilterViewProps {
-  filter: Filter;
   now: FilterFigures;
+  /** What the list tells of it, where there is one. */
+  listed?: Filter;
   samples: readonly Sample[];
-  beat: number;
 }
 
 /** One filter: its figures, what it does each second, what it is made of, and why a key is seen. */
-export function FilterView({ filter, now, samples, beat }: FilterViewProps) {
+export function FilterView({ now, listed, samples }: FilterViewProps) {
   const { watch: text } = useText();
-  const info = useLatest<FilterInfo>(filter.url, beat);
+  const { value: info, problem } = useLatest<FilterInfo>(now.url, everyMs);
+  const described = info ?? listed;
   return (
     <article class="filter" aria-labelledby="filter-name">
       <div class="card">
-        <h2 id="filter-name">{filter.name}</h2>
-        <p class="hint">{describe(filter, text)}</p>
+        <h2 id="filter-name">{now.name}</h2>
+        {described && <p class="hint">{describe(described, text)}</p>}
+        {problem && <p class="problem">{text.notNow(problem)}</p>}
         <Figures now={info ?? now} wrong={info?.expected_false_seen} />
         <RateScale now={now.current_error_rate} promised={now.error_rate} />
       </div>
@@ -35,7 +38,7 @@ export function FilterView({ filter, now, samples, beat }: FilterViewProps) {
           <InstanceMap instances={info.instances} partitions={info.partition_list} />
         </div>
       )}
-      <ExplainKey url={filter.url} />
+      <ExplainKey url={now.url} info={info} />
     </article>
   );
 }
@@ -63,7 +66,7 @@ function expectation(n: number): string {
 function Figures({ now, wrong }: { now: FilterFigures; wrong?: number }) {
   const { watch: text } = useText();
   const figures: [string, string, string?][] = [
-    [text.keys, count(now.keys), text.of(count(now.capacity))],
+    [text.keys, count(now.keys), text.madeFor(count(now.capacity))],
     [text.fill, `${(now.fill * 100).toFixed(now.fill < 0.1 ? 2 : 1)} %`],
     [text.rateNow, chance(now.current_error_rate), `${text.promised} ${chance(now.error_rate)}`],
     [text.memoryOf, bytes(now.bytes)],

@@ -1,5 +1,5 @@
 import type { PartitionInfo } from "../api";
-import { bytes, shortCount } from "../ui/format";
+import { bytes, shortCount, timeOfDay } from "../ui/format";
 import { useSettings, useText } from "../ui/settings";
 
 interface LayerSum {
@@ -43,7 +43,7 @@ export function SegmentBars({ partitions }: { partitions: readonly PartitionInfo
       <p class="hint">{slices.length === 0 ? text.noSegments : text.structureText}</p>
       {slices.map((slice) => (
         <div key={slice.slice} class="segment-slice">
-          {slice.begins !== null && <h4>{text.slice(new Date(slice.begins).toLocaleTimeString())}</h4>}
+          {slice.begins !== null && <h4>{text.slice(timeOfDay(slice.begins, language))}</h4>}
           <ol class="layers">
             {slice.layers.map((layer, index) => (
               <li key={index} style={{ "--size": `${(layer.bytes / most) * 100}%` }}>

@@ -1,13 +1,12 @@
-/** What the server tells each second, and what it told in the last two minutes. */
+/** What the server counts each second, and what it counted in the last two minutes. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { Away, get, Refused } from "../api";
-import type { FilterList, Stats, Tally } from "../api";
+import type { Stats, Tally } from "../api";
+import { keepAsking } from "./keep_asking";
 
-const everyMs = 1000;
-/** The list of filters may take the store some time: every so many polls. */
-const listEvery = 5;
+export const everyMs = 1000;
 export const historySeconds = 120;
 
 /** The counters of a filter at a moment. */
@@ -24,11 +23,10 @@ export interface Watched {
   connection: Connection;
   detail: string; // why it is refused
   stats: Stats | null;
-  list: FilterList | null;
   history: ReadonlyMap<string, readonly Sample[]>;
 }
 
-const nothing: Watched = { connection: "waiting", detail: "", stats: null, list: null, history: new Map() };
+const nothing: Watched = { connection: "waiting", detail: "", stats: null, history: new Map() };
 
 function withSamples(history: Watched["history"], stats: Stats): Map<string, readonly Sample[]> {
   const at = stats.now_ms / 1000;
@@ -55,49 +53,21 @@ function failed(before: Watched, error: unknown): Watched {
 export function useWatch(tries: number): Watched {
   const [watched, setWatched] = useState<Watched>(nothing);
   const latest = useRef(nothing);
-  useEffect(() => {
-    const aborter = new AbortController();
-    let timer = 0;
-    let polls = 0;
-    const poll = async (): Promise<void> => {
-      if (document.hidden) return again(); // nobody looks
-      let next = latest.current;
-      try {
-        const stats = await get<Stats>("/api/v1/stats", aborter.signal);
-        const known = next.list?.filters.length ?? 0;
-        const due = polls++ % listEvery === 0 || stats.filters.length > known || next.connection !== "live";
-        const list = due ? await get<FilterList>("/api/v1/filters?limit=200", aborter.signal) : next.list;
-        next = { connection: "live", detail: "", stats, list, history: withSamples(next.history, stats) };
-      } catch (error) {
-        if (aborter.signal.aborted) return;
-        next = failed(next, error);
-      }
-      latest.current = next;
-      setWatched(next);
-      again();
-    };
-    const again = (): void => {
-      timer = window.setTimeout(poll, everyMs);
-    };
-    poll();
-    return () => {
-      clearTimeout(timer);
-      aborter.abort();
-    };
-  }, [tries]);
+  useEffect(
+    () =>
+      keepAsking(async (signal) => {
+        let next = latest.current;
+        try {
+          const stats = await get<Stats>("/api/v1/stats", signal);
+          next = { connection: "live", detail: "", stats, history: withSamples(next.history, stats) };
+        } catch (error) {
+          if (signal.aborted) return;
+          next = failed(next, error);
+        }
+        latest.current = next;
+        setWatched(next);
+      }, everyMs),
+    [tries],
+  );
   return watched;
-}
-
-/** What the server tells at an address, asked anew whenever `beat` changes. */
-export function useLatest<T>(address: string, beat: unknown): T | null {
-  const [state, setState] = useState<{ address: string; value: T } | null>(null);
-  useEffect(() => {
-    const aborter = new AbortController();
-    get<T>(address, aborter.signal).then(
-      (value) => setState({ address, value }),
-      () => undefined, // the poll of the stats says what is wrong
-    );
-    return () => aborter.abort();
-  }, [address, beat]);
-  return state?.address === address ? state.value : null;
 }

@@ -2,12 +2,15 @@
 
 import { useState } from "preact/hooks";
 
-import type { FilterCounters, FilterFigures } from "../api";
+import type { FilterFigures, Stats } from "../api";
 import { useText } from "../ui/settings";
-import { EmptyState, TokenForm } from "./states";
+import { TokenForm } from "../ui/token_form";
+import { EmptyState } from "./empty_state";
 import { FilterListing } from "./filter_listing";
 import { FilterView } from "./filter_view";
 import { ServerFacts } from "./server_facts";
+import { perPage, useFilterList } from "./use_filter_list";
+import type { Paged } from "./use_filter_list";
 import { useWatch } from "./use_watch";
 import type { Watched } from "./use_watch";
 
@@ -15,7 +18,8 @@ export function Watch() {
   const { watch: text } = useText();
   const [tries, setTries] = useState(0);
   const watched = useWatch(tries);
-  const { connection, stats, list } = watched;
+  const { connection, stats } = watched;
+  const paged = useFilterList(`${connection} ${tries} ${stats?.filters.length}`);
   return (
     <div class="watcher">
       <div class="page-head">
@@ -30,39 +34,48 @@ export function Watch() {
           </p>
         )}
         {connection === "refused" && <p class="problem">{text.refused(watched.detail)}</p>}
+        {connection === "live" && paged.problem && <p class="problem">{text.noList(paged.problem)}</p>}
       </div>
       {connection === "locked" ? (
         <TokenForm retry={() => setTries(tries + 1)} />
       ) : (
-        stats && list && <Figures watched={watched} />
+        stats && <Figures watched={watched} stats={stats} paged={paged} />
       )}
     </div>
   );
 }
 
-function Figures({ watched }: { watched: Watched }) {
-  const { stats, list, history, connection } = watched;
+interface FiguresProps {
+  watched: Watched;
+  stats: Stats;
+  paged: Paged;
+}
+
+/** Of the filters on this page of the list: what is counted each second is newer. Without a list, those in use. */
+function figuresOf(stats: Stats, { list, problem }: Paged): FilterFigures[] {
+  if (!list) return problem ? stats.filters.slice(0, perPage) : [];
+  const counters = new Map<string, FilterFigures>(stats.filters.map((filter) => [filter.url, filter]));
+  return list.filters.map((filter) => counters.get(filter.url) ?? filter);
+}
+
+function Figures({ watched, stats, paged }: FiguresProps) {
   const [chosen, setChosen] = useState("");
-  if (!stats || !list) return null;
-  // What is counted each second is newer than the list.
-  const counters = new Map<string, FilterCounters>(stats.filters.map((filter) => [filter.url, filter]));
-  const figures = list.filters.map((filter): FilterFigures => counters.get(filter.url) ?? filter);
-  const shown = list.filters.find((filter) => filter.url === chosen) ?? list.filters[0];
+  const figures = figuresOf(stats, paged);
+  const shown = figures.find((filter) => filter.url === chosen) ?? figures[0];
   return (
-    <div class={`figures ${connection === "live" ? "" : "stale"}`}>
+    <div class={`figures ${watched.connection === "live" ? "" : "stale"}`}>
       <ServerFacts stats={stats} />
-      {list.total === 0 ? (
+      {paged.list?.total === 0 ? (
         <EmptyState />
       ) : (
         <div class="watch-grid">
-          <FilterListing figures={figures} list={list} chosen={shown?.url ?? ""} choose={setChosen} />
+          <FilterListing figures={figures} paged={paged} chosen={shown?.url ?? ""} choose={setChosen} />
           {shown && (
             <FilterView
               key={shown.url}
-              filter={shown}
-              now={counters.get(shown.url) ?? shown}
-              samples={history.get(shown.url) ?? []}
-              beat={stats.now_ms}
+              now={shown}
+              listed={paged.list?.filters.find((filter) => filter.url === shown.url)}
+              samples={watched.history.get(shown.url) ?? []}
             />
           )}
         </div>

@@ -1,0 +1,135 @@
+/** The chapters after the row: each thing that can be moved. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import type { Browser, Page } from "playwright-core";
+
+import { siphash128 } from "page/bloom/siphash";
+import { chance, hex64 } from "page/ui/format";
+
+import { field, launch, slider, Visitor } from "./browser";
+import { Serving } from "./serving";
+
+let server: Serving;
+let browser: Browser;
+
+before(async () => {
+  server = await Serving.start();
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** A test with the page Learn open in its own browser window. */
+function learning(name: string, body: (page: Page) => Promise<void>): void {
+  test(name, async () => {
+    const visitor = await Visitor.come(browser, server.address);
+    await body(await visitor.open("learn"));
+    await visitor.leave();
+  });
+}
+
+learning("choosing a size: ten times fewer errors cost 4.8 bits a word", async (page) => {
+  const panel = page.locator(".panel.size");
+  const bits = async (): Promise<number> => Number(await panel.locator("[data-fact=bits]").innerText());
+  const rate = slider(panel, "Wrong answers to new words");
+  const first = await bits();
+  await rate.focus();
+  for (let i = 0; i < 10; ++i) await page.keyboard.press("ArrowRight");
+  assert.ok(Math.abs((await bits()) - first - 4.8) < 0.2);
+});
+
+learning("how many probes: the best is a press away", async (page) => {
+  const panel = page.locator(".panel.probes");
+  assert.equal(await panel.locator("[data-fact=rate]").innerText(), chance((1 - Math.exp(-2 / 10)) ** 2));
+  await panel.getByRole("button", { name: "Take the best" }).click();
+  assert.equal(await field(panel, "Probes").inputValue(), "7");
+  const lit = await panel.locator(".field i.on").count();
+  assert.ok(lit > 120 && lit < 136, `${lit} of 256 lamps`);
+});
+
+learning("what an answer costs: the choice follows the rate", async (page) => {
+  const panel = page.locator(".panel.cost");
+  const picked = (): Promise<string | null> => panel.locator("tr.picked").getAttribute("data-layout");
+  assert.equal(await picked(), "line-8x64");
+  await slider(panel, "Error rate").fill("9");
+  assert.equal(await picked(), "two-line-16x32");
+});
+
+learning("inside a cache line: the program's own digest, and its verdicts", async (page) => {
+  const panel = page.locator(".panel.line");
+  assert.equal(await panel.locator("[data-digest]").innerText(), hex64(siphash128("everseen").high));
+  assert.match(await panel.locator(".answer").innerText(), /8 of its eight bits are off/);
+  await panel.getByRole("button", { name: "Add", exact: true }).click();
+  assert.match(await panel.locator(".answer").innerText(), /Maybe/);
+  assert.equal(await panel.locator(".line-word i.on.probed").count(), 8);
+});
+
+learning("inside a cache line: fifty words at a time fill the lines, which can be emptied", async (page) => {
+  const panel = page.locator(".panel.line");
+  for (let i = 0; i < 4; ++i) await panel.getByRole("button", { name: "Add 50 words" }).click();
+  await panel.getByText("200 words in four lines").waitFor();
+  assert.ok((await panel.locator(".line-word i.on").count()) > 200);
+  await panel.getByRole("button", { name: "Empty the lines" }).click();
+  await panel.getByText("0 words in four lines").waitFor();
+  assert.equal(await panel.locator(".line-word i.on").count(), 0);
+});
+
+learning("every chapter is a press away", async (page) => {
+  for (const chapter of await page.locator(".contents button").all()) {
+    const title = (await chapter.innerText()).trim();
+    await chapter.click();
+    await page.waitForFunction((name) => document.activeElement?.textContent?.trim() === name, title);
+  }
+});
+
+learning("every chapter has something to move, and it moves the figures", async (page) => {
+  for (const panel of ["size", "probes", "cost", "growth", "window"]) {
+    const place = page.locator(`.panel.${panel}`);
+    for (const each of await place.getByRole("slider").all()) {
+      const said = async (): Promise<string> => {
+        const drawn = await place.getByRole("img").evaluateAll((parts) => parts.map((part) => part.ariaLabel));
+        return [await place.innerText(), ...drawn].join("\n");
+      };
+      const before = await said();
+      await each.focus();
+      for (let i = 0; i < 3; ++i) await page.keyboard.press("ArrowRight");
+      assert.notEqual(await said(), before, `${panel}: ${await each.getAttribute("aria-valuetext")}`);
+    }
+  }
+});
+
+learning("growth: layers come, and the rate stays below the promise", async (page) => {
+  const panel = page.locator(".panel.growth");
+  await slider(panel, "Words that came").fill("4");
+  assert.equal(await panel.locator(".layers li").count(), 4);
+  assert.match(await panel.locator(".answer").innerText(), /4 layers: 0\.\d+ % wrong\. One row would be at 99\.5 %/);
+});
+
+learning("forgetting: a word is remembered for the window, and then no more", async (page) => {
+  const panel = page.locator(".panel.window");
+  await panel.getByRole("button", { name: "“alice” comes now" }).click(); // at 2:30, in the slice until 4:00
+  assert.match(await panel.locator(".answer").innerText(), /has been seen.*forgotten in 11:30/);
+  const time = slider(panel, "Time");
+  await time.fill("834");
+  assert.match(await panel.locator(".answer").innerText(), /has been seen.*forgotten in 0:06/);
+  await time.fill("840");
+  assert.match(await panel.locator(".answer").innerText(), /is forgotten.*remembered for 11:30/);
+});
+
+learning("forgetting: time runs by itself when asked to", async (page) => {
+  const panel = page.locator(".panel.window");
+  await panel.getByRole("button", { name: "Run" }).click();
+  const time = slider(panel, "Time");
+  await page.waitForFunction((input) => Number((input as HTMLInputElement).value) > 170, await time.elementHandle());
+  await panel.getByRole("button", { name: "Stop" }).click();
+  const stopped = await time.inputValue();
+  await panel.getByRole("button", { name: "“alice” comes now" }).click();
+  assert.equal(await time.inputValue(), stopped);
+  await panel.getByRole("button", { name: "From the start" }).click();
+  assert.equal(await time.inputValue(), "150");
+  await panel.getByText("has not come yet").waitFor();
+});

@@ -1,0 +1,135 @@
+/** What Watch shows where something is wrong, locked or slow. */
+
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, test } from "node:test";
+
+import type { Browser } from "playwright-core";
+
+import { launch, Visitor } from "./browser";
+import { RedisServer } from "./redis_server";
+import { printed, program, Serving } from "./serving";
+import { figure, shows, watchingIn } from "./watching";
+
+let browser: Browser;
+const watching = watchingIn(() => browser);
+
+before(async () => {
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+});
+
+watching("says so when a key cannot be explained because nobody answers", async (page, server) => {
+  await server.cli("BF.ADD", "clicks", "alice");
+  await page.getByLabel("Key", { exact: true }).fill("alice");
+  await server.stop();
+  await page.getByRole("button", { name: "Explain" }).click();
+  await page.locator(".explain .problem").filter({ hasText: "The server does not answer" }).waitFor();
+});
+
+test("tells damaged filters from those that cannot be reached, and shows the others", async () => {
+  const home = await mkdtemp(path.join(tmpdir(), "everseen-watch-"));
+  for (const name of ["away", "bad", "good"]) await printed(program, ["create", name, "--capacity", "1000", "--store", `file:${home}`]);
+  for (const entry of await readdir(path.join(home, "bad"), { withFileTypes: true }))
+    if (entry.isFile()) await writeFile(path.join(home, "bad", entry.name), "x".repeat(100));
+  // A folder where a file should be: the system refuses to read it, whoever asks.
+  await rm(path.join(home, "away", "manifest"));
+  await mkdir(path.join(home, "away", "manifest"));
+  const server = await Serving.start([], 0, `file:${home}`);
+  try {
+    const visitor = await Visitor.come(browser, server.address);
+    const page = await visitor.open("watch");
+    await page.getByRole("heading", { name: "good" }).waitFor();
+    assert.match(await page.locator(".unread.damaged").innerText(), /^bad\s+damaged:.*cut off or is damaged/);
+    assert.match(await page.locator(".unread.unreachable").innerText(), /^away\s+not reachable now:.*cannot read/);
+    assert.equal(await page.locator(".unread").count(), 2);
+    await page.getByRole("button", { name: "中文" }).click();
+    await page.getByText("已损坏：").waitFor();
+    await page.getByText("现在无法访问：").waitFor();
+    await visitor.leave();
+  } finally {
+    await server.stop();
+    await rm(home, { recursive: true });
+  }
+});
+
+watching("shows partitions whose figures take longer than a second, and asks for them once at a time", async (page, server) => {
+  let waiting = 0;
+  let most = 0;
+  await page.route("**/api/v1/filters/clicks", async (route) => {
+    most = Math.max(most, ++waiting);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    --waiting;
+    await route.continue().catch(() => undefined); // the page may have gone meanwhile
+  });
+  await server.cli("BF.RESERVE", "clicks", "0.01", "1000");
+  await page.locator(".instance").filter({ hasText: "this process" }).waitFor();
+  for (let i = 0; i < 4; ++i) await page.waitForResponse((response) => response.url().endsWith("/api/v1/stats"));
+  assert.equal(most, 1);
+});
+
+test("in an outage of the store says so, and shows what is known of the filters in use", async () => {
+  const redis = await RedisServer.start();
+  const server = await Serving.start([], 0, `redis://127.0.0.1:${redis.port}?retry_for=100ms&timeout=1s`);
+  try {
+    await server.cli("BF.RESERVE", "clicks", "0.01", "1000");
+    await server.add("clicks", "key", 10);
+    const visitor = await Visitor.come(browser, server.address);
+    const page = await visitor.open("watch");
+    await shows(page, "Keys", "10");
+    await redis.stop();
+    const outage = page.getByText("The list of filters cannot be had now: redis at");
+    await outage.waitFor();
+    await shows(page, "Keys", "10");
+    await page.reload();
+    await outage.waitFor();
+    await shows(page, "Keys", "10");
+    await page.getByText("It cannot be read now: redis at").waitFor();
+    await visitor.leave();
+  } finally {
+    await server.stop();
+  }
+});
+
+watching("says when the server is away, keeps its last figures, and goes on when it is back", async (page, server) => {
+  await server.cli("BF.ADD", "clicks", "alice");
+  await shows(page, "Keys", "1");
+  await server.stop();
+  await page.getByText("The server does not answer").waitFor();
+  assert.ok(await figure(page, "Keys").isVisible());
+  const again = await Serving.start([], server.port);
+  await page.getByRole("heading", { name: "There is no filter yet" }).waitFor();
+  assert.equal(await page.getByText("The server does not answer").count(), 0);
+  await again.stop();
+});
+
+watching(
+  "asks for a password where the server wants one",
+  async (page, server) => {
+    await server.cli("-a", "sesame", "--no-auth-warning", "BF.ADD", "clicks", "alice");
+    await page.getByRole("heading", { name: "This server wants to know who you are" }).waitFor();
+    await page.getByLabel("Password").fill("wrong");
+    await page.keyboard.press("Enter");
+    await page.getByText("does not know this password").waitFor();
+    await page.getByLabel("Password").fill("sesame");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "clicks" }).waitFor();
+    await shows(page, "Keys", "1");
+  },
+  { flags: ["--password", "sesame"] },
+);
+
+watching(
+  "takes a password of any letters",
+  async (page, server) => {
+    await server.cli("-a", "schlüssel 门 🔑", "--no-auth-warning", "BF.ADD", "clicks", "alice");
+    await page.getByLabel("Password").fill("schlüssel 门 🔑");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "clicks" }).waitFor();
+  },
+  { flags: ["--password", "schlüssel 门 🔑"] },
+);

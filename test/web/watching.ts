@@ -1,0 +1,39 @@
+/** What the tests of Watch share. */
+
+import { test } from "node:test";
+
+import type { Browser, Locator, Page } from "playwright-core";
+
+import { Visitor } from "./browser";
+import type { Look } from "./browser";
+import { Serving } from "./serving";
+
+type Body = (page: Page, server: Serving, visitor: Visitor) => Promise<void>;
+
+interface Circumstances {
+  flags?: string[];
+  look?: Look;
+}
+
+/** Tests with a server of their own and the page Watch open. */
+export function watchingIn(browser: () => Browser) {
+  return (name: string, body: Body, { flags = [], look = {} }: Circumstances = {}): void => {
+    test(name, async () => {
+      const server = await Serving.start(flags);
+      try {
+        const visitor = await Visitor.come(browser(), server.address, look);
+        await body(await visitor.open("watch"), server, visitor);
+        await visitor.leave();
+      } finally {
+        await server.stop();
+      }
+    });
+  };
+}
+
+/** A figure of the filter in view. */
+export const figure = (page: Page, name: string): Locator => page.locator(`[data-figure="${name}"] dd`).first();
+
+export async function shows(page: Page, name: string, value: string): Promise<void> {
+  await figure(page, name).filter({ hasText: value }).waitFor();
+}
