@@ -10,12 +10,14 @@ namespace everseen {
 
 namespace {
 
-struct wanted_death {
-  std::string at;
+/// What is to happen to this process, and where.
+struct wanted {
+  int signal;
+  std::string at{};
   std::atomic<int> passes_left{0};
 
-  wanted_death() {
-    const char* text = std::getenv("EVERSEEN_DIE_AT");
+  wanted(const char* variable, int what) : signal(what) {
+    const char* text = std::getenv(variable);
     if (text == nullptr) return;
     at = text;
     const std::size_t colon = at.find(':');
@@ -24,14 +26,19 @@ struct wanted_death {
     at.resize(colon == std::string::npos ? at.size() : colon);
     passes_left = passes;
   }
+
+  void pass(std::string_view name) {
+    if (at.empty() || at != name) return;
+    if (--passes_left == 0) std::raise(signal);
+  }
 };
 
 }  // namespace
 
 void fault_point(std::string_view name) noexcept {
-  static wanted_death death;
-  if (death.at.empty() || death.at != name) return;
-  if (--death.passes_left == 0) std::raise(SIGKILL);
+  static wanted death("EVERSEEN_DIE_AT", SIGKILL), halt("EVERSEEN_STOP_AT", SIGSTOP);
+  death.pass(name);
+  halt.pass(name);
 }
 
 }  // namespace everseen

@@ -8,6 +8,7 @@
 
 #include "everseen/core/error.hpp"
 #include "everseen/core/image.hpp"
+#include "everseen/stream/fault_point.hpp"
 #include "everseen/stream/rdkafka_producer.hpp"
 
 namespace everseen {
@@ -125,7 +126,10 @@ class kafka_sink::impl {
   }
 
   void produce(const held& all) {
-    for (const source_record& each : all.records) producer_.produce(each);
+    for (std::size_t i = 0; i < all.records.size(); ++i) {
+      producer_.produce(all.records[i]);
+      if (i == all.records.size() / 2) fault_point("half_put");
+    }
   }
 
   void commit_transaction(std::span<const checkpoint> reached) {

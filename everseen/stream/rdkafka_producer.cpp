@@ -1,6 +1,7 @@
 #include "everseen/stream/rdkafka_producer.hpp"
 
 #include "everseen/core/error.hpp"
+#include "everseen/stream/fault_point.hpp"
 
 namespace everseen::rdkafka {
 
@@ -133,6 +134,7 @@ bool producer::commit(const rd_kafka_topic_partition_list_t& offsets, const grou
     return rd_kafka_send_offsets_to_transaction(client_.get(), &offsets, of.get(), call_timeout_ms);
   };
   if (offsets.cnt > 0 && try_step(send) != outcome::done) return false;
+  fault_point("half_committed");
   return try_step([this] { return rd_kafka_commit_transaction(client_.get(), call_timeout_ms); }) ==
          outcome::done;
 }

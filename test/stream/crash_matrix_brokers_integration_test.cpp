@@ -1,78 +1,123 @@
-// The crash matrix with Redis streams and with Kafka, of which each run takes seconds: the mock's groups wait
-// for members as real ones do.
+// The crash matrix with Redis streams and with Kafka, several runs side by side.
 
 #include <gtest/gtest.h>
 
-#include "test/support/crash_matrix_brokers.hpp"
+#include "test/support/crash_matrix_runs.hpp"
 
 namespace everseen::test {
 namespace {
 
 using std::chrono::milliseconds;
 
+/// Each run a seed of its own: no two share a topic, a stream or a filter.
 struct BrokerMatrix : testing::Test {
-  redis_server store{redis_server::options{.config = {"--appendonly", "yes", "--appendfsync", "always"}}};
+  std::uint64_t seed = 7000;
 
-  void survives(const matrix_source& from, const matrix_sink& to, const std::vector<disaster>& disasters,
-                std::uint64_t seed) {
-    EXPECT_EQ(run_matrix({EVERSEEN_PROGRAM, store}, from, to, disasters, seed).fault, "") << "seed " << seed;
+  static matrix_outcome survive(const std::vector<matrix_run>& runs) {
+    matrix_outcome outcome = run_side_by_side(EVERSEEN_PROGRAM, runs);
+    EXPECT_EQ(outcome.fault, "");
+    return outcome;
   }
-  /// Everything that can happen to a job and its store, at every step.
-  void survives_all(const matrix_source& from, const matrix_sink& to, std::uint64_t seed) {
-    survives(from, to, {}, seed);
-    for (const std::string& point : fault_points()) {
-      SCOPED_TRACE(point);
-      survives(from, to, {{.die_at = point + ":1"}, {.die_at = point + ":2"}}, ++seed);
-    }
-    survives(from, to, {{.kill_store_after = milliseconds(30)}, {.die_at = "put:2"}}, ++seed);
-    survives(from, to, {{.two_workers = true}, {.die_at = "claimed:1", .two_workers = true}}, ++seed);
+
+  /// A death at every step, early and later, in a window and not.
+  std::vector<matrix_run> deaths_at_every_step(const matrix_pair& pair) {
+    std::vector<matrix_run> runs;
+    for (const std::string& point : fault_points())
+      runs.push_back({pair, {{.die_at = point + ":1"}, {.die_at = point + ":3"}}, ++seed, seed % 2 == 0});
+    return runs;
+  }
+  /// What happens to the server, and two who do the work of one.
+  std::vector<matrix_run> mishaps(const matrix_pair& pair, milliseconds early) {
+    return {{pair, {}, ++seed},
+            {pair, {{.kill_store_after = early}, {.die_at = "put:2"}}, ++seed},
+            {pair, {{.cut_after = 500}, {.die_at = "claimed:1", .cut_after = 2000}}, ++seed}};
+  }
+  std::vector<matrix_run> one_too_many(const matrix_pair& pair) {
+    return {{pair, {{.second = disaster::beside::the_same}}, ++seed},
+            {pair, {{.die_at = "claimed:1", .second = disaster::beside::the_same}}, ++seed, true}};
   }
 };
 
-TEST_F(BrokerMatrix, RedisStreamToCounts) {
-  survives_all(from_redis_stream(), to_counts(), 7000);
-}
-TEST_F(BrokerMatrix, RedisStreamToRedisStream) {
-  survives_all(from_redis_stream(), to_redis_stream(), 7100);
-}
-TEST_F(BrokerMatrix, RedisStreamToFile) {
-  survives(from_redis_stream(), to_file(), {{.die_at = "put:1"}, {.die_at = "committed:2"}}, 7200);
-}
-TEST_F(BrokerMatrix, RedisStreamToStandardOutput) {
-  survives(from_redis_stream(), to_standard_output(), {{.die_at = "put:1"}, {.die_at = "settled:1"}}, 7300);
-}
-TEST_F(BrokerMatrix, FileToRedisStream) {
-  survives_all(from_file(), to_redis_stream(), 7400);
+void append(std::vector<matrix_run>& to, std::vector<matrix_run> more) {
+  for (matrix_run& each : more) to.push_back(std::move(each));
 }
 
+/// Of Redis streams, and into them.
+class RedisStreamMatrix : public BrokerMatrix,
+                          public testing::WithParamInterface<std::pair<std::string, std::string>> {};
+
+TEST_P(RedisStreamMatrix, IsExactWhateverDies) {
+  const matrix_pair& pair = pair_of(GetParam().first, GetParam().second);
+  auto runs = deaths_at_every_step(pair);
+  append(runs, mishaps(pair, milliseconds(15)));
+  if (pair.to_name != "file") append(runs, one_too_many(pair));
+  const matrix_outcome outcome = survive(runs);
+  EXPECT_GE(outcome.deaths, 13);
+  EXPECT_GE(outcome.store_deaths, 1);
+  EXPECT_GE(outcome.cuts, 2);
+}
+
+std::string name_of(const testing::TestParamInfo<RedisStreamMatrix::ParamType>& pair) {
+  return pair.param.first + "_to_" + pair.param.second;
+}
+INSTANTIATE_TEST_SUITE_P(Pairs, RedisStreamMatrix,
+                         testing::Values(std::pair("redis_stream", "counts"),
+                                         std::pair("redis_stream", "file"),
+                                         std::pair("redis_stream", "stdout"),
+                                         std::pair("redis_stream", "redis_stream"),
+                                         std::pair("file", "redis_stream")),
+                         name_of);
+
 struct KafkaMatrix : BrokerMatrix {
-  kafka_cluster kafka{};
+  /// When a group has shared its partitions out, and batches are under way.
+  static constexpr milliseconds at_work{3'200};
+
+  std::vector<matrix_run> all_of(const matrix_pair& pair) {
+    auto runs = deaths_at_every_step(pair);
+    append(runs, mishaps(pair, at_work));
+    runs.push_back({pair, {{.lose_brokers_after = at_work}}, ++seed});
+    if (pair.to_name != "file") append(runs, one_too_many(pair));
+    return runs;
+  }
+  /// Two workers: one dies, one comes while the other works, one stands still until its group has given it
+  /// up.
+  std::vector<matrix_run> rebalances(const matrix_pair& pair) {
+    using enum disaster::beside;
+    return {{pair, {{.die_at = "claimed:2", .second = a_worker}}, ++seed},
+            {pair, {{.die_at = "put:3", .second = a_worker}}, ++seed},
+            {pair, {{.second = a_worker, .second_after = milliseconds(500)}}, ++seed},
+            {pair, {{.kill_after = at_work, .second = a_worker, .second_after = milliseconds(300)}}, ++seed},
+            {pair, {{.stop_after = at_work, .second = a_worker}}, ++seed},
+            {pair, {{.stop_at = "claimed:2", .second = a_worker}}, ++seed},
+            {pair, {{.stop_at = "put:3", .second = a_worker}}, ++seed},
+            {pair, {{.stop_at = "half_committed:2", .second = a_worker}}, ++seed},
+            {pair, {{.stop_at = "committed:2", .second = a_worker}}, ++seed}};
+  }
 };
 
 TEST_F(KafkaMatrix, KafkaToCounts) {
-  std::uint64_t seed = 7900;
-  for (const std::string& point : fault_points()) {
-    SCOPED_TRACE(point);
-    survives(from_kafka(kafka), to_counts(), {{.die_at = point + ":3"}}, ++seed);
-  }
-}
-TEST_F(KafkaMatrix, KafkaToCountsWhileTheStoreDies) {
-  survives(from_kafka(kafka), to_counts(), {{.kill_store_after = milliseconds(4'000)}}, 8000);
-}
-TEST_F(KafkaMatrix, KafkaToCountsByTwoWorkersOfWhichOneDies) {
-  survives(from_kafka(kafka), to_counts(), {{.die_at = "claimed:2", .two_workers = true}}, 8100);
-}
-TEST_F(KafkaMatrix, KafkaToRedisStream) {
-  survives(from_kafka(kafka), to_redis_stream(), {{.die_at = "half_put:1"}, {.die_at = "put:2"}}, 8200);
-}
-TEST_F(KafkaMatrix, KafkaToFile) {
-  survives(from_kafka(kafka), to_file(), {{.die_at = "put:4"}, {.die_at = "committed:2"}}, 8300);
+  auto runs = all_of(pair_of("kafka", "counts"));
+  append(runs, rebalances(pair_of("kafka", "counts")));
+  EXPECT_GE(survive(runs).deaths, 13);
 }
 TEST_F(KafkaMatrix, KafkaToKafka) {
-  survives(from_kafka(kafka), to_kafka(kafka), {{.die_at = "put:4"}, {.die_at = "committed:1"}}, 8400);
+  auto runs = all_of(pair_of("kafka", "kafka"));
+  append(runs, rebalances(pair_of("kafka", "kafka")));
+  const matrix_outcome outcome = survive(runs);
+  EXPECT_GE(outcome.deaths, 13);
+  EXPECT_GE(outcome.stops, 4);
+}
+TEST_F(KafkaMatrix, KafkaToRedisStream) {
+  EXPECT_GE(survive(all_of(pair_of("kafka", "redis_stream"))).deaths, 13);
+}
+TEST_F(KafkaMatrix, KafkaToFile) {
+  EXPECT_GE(survive(all_of(pair_of("kafka", "file"))).deaths, 13);
+}
+TEST_F(KafkaMatrix, KafkaToStandardOutput) {
+  EXPECT_GE(survive(all_of(pair_of("kafka", "stdout"))).deaths, 13);
 }
 TEST_F(KafkaMatrix, FileToKafka) {
-  survives(from_file(), to_kafka(kafka), {{.die_at = "put:4"}, {.die_at = "settled:2"}}, 8500);
+  EXPECT_GE(survive(all_of(pair_of("file", "kafka"))).deaths, 13);
 }
 
 }  // namespace

@@ -3,13 +3,11 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "test/support/click_stream.hpp"
 #include "test/support/program.hpp"
 #include "test/support/redis_server.hpp"
 #include "test/support/scratch_directory.hpp"
@@ -21,40 +19,46 @@
 /// into the lists of the tests; runs, faults, seeds and the comparison with the exact answer come from here.
 namespace everseen::test {
 
-/// Click events with repeats, and what they amount to by themselves: no code of everseen computes it.
-struct click_stream {
-  std::vector<std::string> lines;
-  std::map<std::string, std::string> first_lines;          ///< by id
-  std::map<std::string, std::int64_t> by_minute_and_site;  ///< as `2025-01-01T00:10:00Z,news`
-  [[nodiscard]] std::string text() const;
-};
-[[nodiscard]] click_stream make_clicks(std::uint64_t seed, std::size_t count);
+class kafka_relay;
 
-/// One run of the matrix: its directory, its server, its events.
+/// What all runs use.
+struct matrix_stage {
+  std::string program;  ///< everseen
+  redis_server& store;  ///< append-only file, synced with each command; disasters kill this one
+  std::string url{};    ///< of the filter's store, if it is not that server
+  click_shape clicks{};
+  std::size_t events = 1'500;
+  std::vector<std::string> words{};  ///< of every command line, as --window
+  kafka_relay* kafka = nullptr;      ///< whose network disasters break
+};
+
+/// One run of the matrix: its directory, its events.
 struct matrix_world {
   scratch_directory directory;
-  std::string program;  ///< everseen
-  redis_server& store;  ///< append-only file, synced with each command
+  const matrix_stage& on;
   click_stream clicks;
-  std::string job;  ///< of its own on that server
+  std::string job;     ///< of its own on that server
+  std::string filter;  ///< its own, too: a window that is past would have everything late
 
   [[nodiscard]] std::string path(const std::string& name) const { return (directory.path() / name).string(); }
+  [[nodiscard]] std::string store_url() const { return on.url.empty() ? on.store.url() : on.url; }
 };
 
 /// Where the events of a run come from.
 struct matrix_source {
   std::string name;
   /// Puts the events where the job finds them; called once, before the first attempt.
-  std::function<void(matrix_world&)> prepare;
+  std::function<void(const matrix_world&)> prepare;
   /// The words of the command line that name it.
-  std::function<std::vector<std::string>(const matrix_world&)> words;
+  /// @param worker  0, or 1 for the second of two workers
+  std::function<std::vector<std::string>(const matrix_world&, int worker)> words;
   bool on_standard_input = false;
 };
 
 /// Where its fresh events go.
 struct matrix_sink {
   std::string name;
-  std::function<std::vector<std::string>(const matrix_world&)> words;
+  std::function<std::vector<std::string>(const matrix_world&, int worker)> words;
   /// What is wrong with what came out; empty if nothing.
   /// @param printed  standard output of all attempts, one behind the other
   std::function<std::string(const matrix_world&, const std::string& printed)> fault;
@@ -66,31 +70,34 @@ struct matrix_sink {
 [[nodiscard]] matrix_sink to_file();
 [[nodiscard]] matrix_sink to_standard_output();
 
-/// Each fresh event at least once (`repeats` true) or once, as the line that came first.
-[[nodiscard]] std::string fault_of_lines(const click_stream& clicks, const std::string& text,
-                                         bool may_repeat);
-/// Counters beside the filter, compared with the exact ones.
-[[nodiscard]] std::string fault_of_counts(const matrix_world& world);
-
-/// How one attempt ends before its time.
+/// How one attempt ends before its time, or what happens to it meanwhile.
 struct disaster {
-  std::string die_at{};                                         ///< a fault point and a number, as in put:2
-  std::optional<std::chrono::milliseconds> kill_after{};        ///< kill -9 of the job
-  std::optional<std::chrono::milliseconds> kill_store_after{};  ///< kill -9 of the server, which comes back
+  using time = std::optional<std::chrono::milliseconds>;
+
+  std::string die_at{};     ///< a fault point and a number, as in put:2
+  time kill_after{};        ///< kill -9 of the job
+  time kill_store_after{};  ///< kill -9 of the server, which comes back
   std::optional<std::size_t>
-      cut_after{};           ///< the connection to the server breaks after so many bytes of answers
-  bool two_workers = false;  ///< a second job beside it, by mistake
+      cut_after{};            ///< the connection to the server breaks after so many bytes of answers
+  time lose_brokers_after{};  ///< nobody reaches Kafka for a while
+  std::string stop_at{};      ///< the job stands still at a fault point, for stop_for
+  time stop_after{};          ///< the job stands still, for stop_for
+  std::chrono::milliseconds stop_for{5'000};
+  enum class beside : std::uint8_t { nobody, a_worker, the_same };
+  beside second = beside::nobody;  ///< another worker of the job, or by mistake the same one once more
+  time second_after{};             ///< it begins only then
 };
 
-/// What all runs use.
-struct matrix_stage {
-  std::string program;
-  redis_server& store;
-};
-
+/// What happened in a run, or in several.
 struct matrix_outcome {
   std::string fault{};  ///< what is wrong in the end; empty if nothing
-  int deaths = 0;       ///< attempts that did not come to their end
+  int attempts = 0;
+  int deaths = 0;         ///< attempts whose job was killed while it worked
+  int store_deaths = 0;   ///< times that the server was killed while a job worked
+  int cuts = 0;           ///< connections to the server that were cut
+  int broker_losses = 0;  ///< times that Kafka's network was lost while a job worked
+  int stops = 0;          ///< times that a job stood still
+  matrix_outcome& operator+=(const matrix_outcome& other);
 };
 /// Runs the job under these disasters, one an attempt, and then until it ends by itself.
 [[nodiscard]] matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from,

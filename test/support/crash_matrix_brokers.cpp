@@ -1,6 +1,7 @@
 #include "test/support/crash_matrix_brokers.hpp"
 
 #include <sstream>
+#include <utility>
 
 namespace everseen::test {
 
@@ -12,7 +13,8 @@ constexpr std::int32_t partitions = 8;
 /// their members, and a member whose session is shorter would be given up meanwhile, for ever.
 std::string quick_group(const std::string& name) {
   return "?group=" + name +
-         "&until=end&session.timeout.ms=3500&heartbeat.interval.ms=100&fetch.wait.max.ms=20";
+         "&until=end&session.timeout.ms=3500&heartbeat.interval.ms=100&fetch.wait.max.ms=20&max.partition."
+         "fetch.bytes=2000";
 }
 
 /// The values of a stream, one a line.
@@ -28,55 +30,87 @@ std::string entries_of(const redis_server& server, const std::string& stream) {
 
 matrix_source from_redis_stream() {
   return {"redis_stream",
-          [](matrix_world& world) {
-            for (const std::string& line : world.clicks.lines)
-              world.store.run({"XADD", "clicks-" + world.job, "*", "event", line});
-          },
           [](const matrix_world& world) {
-            return std::vector<std::string>{
-                "--from", "redis-stream:clicks-" + world.job +
-                              "?group=g&consumer=w&field=event&claim_after=200ms&until=end"};
+            std::vector<std::vector<std::string>> commands;
+            for (const std::string& line : world.clicks.lines)
+              commands.push_back({"XADD", "clicks-" + world.job, "*", "event", line});
+            static_cast<void>(raw_commands(world.on.store.unix_path(), commands));
+          },
+          [](const matrix_world& world, int worker) {
+            return std::vector<std::string>{"--from", "redis-stream:clicks-" + world.job +
+                                                          "?group=g&consumer=w-" + std::to_string(worker) +
+                                                          "&field=event&claim_after=200ms&until=end"};
           },
           false};
 }
 
 matrix_sink to_redis_stream() {
   return {"redis_stream",
-          [](const matrix_world& world) {
+          [](const matrix_world& world, int) {
             return std::vector<std::string>{"--to", "redis-stream:fresh-" + world.job};
           },
           [](const matrix_world& world, const std::string&) {
-            return fault_of_lines(world.clicks, entries_of(world.store, "fresh-" + world.job), false);
+            return fault_of_lines(world.clicks, entries_of(world.on.store, "fresh-" + world.job), false);
           }};
 }
 
-matrix_source from_kafka(kafka_cluster& kafka) {
-  return {
-      "kafka",
-      [&kafka](matrix_world& world) {
-        const std::string topic = "clicks-" + world.job;
-        kafka.create_topic(topic, partitions);
-        std::vector<std::vector<kafka_cluster::message>> parts(partitions);
-        for (std::size_t i = 0; i < world.clicks.lines.size(); ++i)
-          parts[i % partitions].push_back({world.clicks.lines[i]});
-        for (std::int32_t p = 0; p < partitions; ++p)
-          kafka.produce(topic, p, parts[static_cast<std::size_t>(p)]);
-      },
-      [&kafka](const matrix_world& world) {
-        return std::vector<std::string>{"--from", kafka.url("clicks-" + world.job, quick_group(world.job))};
-      },
-      false};
+namespace {
+
+/// So that a job fetches, judges and settles many times: a fetch is at least one of them.
+void produce_in_small_batches(kafka_cluster& kafka, const std::string& topic,
+                              const std::vector<std::string>& lines) {
+  constexpr std::size_t batch = 20;
+  std::vector<std::vector<kafka_cluster::message>> parts(partitions);
+  const auto flush = [&](std::size_t p) {
+    kafka.produce(topic, static_cast<std::int32_t>(p), std::exchange(parts[p], {}));
+  };
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    parts[i % partitions].push_back({lines[i]});
+    if (parts[i % partitions].size() == batch) flush(i % partitions);
+  }
+  for (std::size_t p = 0; p < parts.size(); ++p) flush(p);
 }
 
-matrix_sink to_kafka(kafka_cluster& kafka) {
+}  // namespace
+
+matrix_source from_kafka(kafka_brokers& kafka) {
   return {"kafka",
           [&kafka](const matrix_world& world) {
-            return std::vector<std::string>{
-                "--to", kafka.url("fresh-" + world.job, "?transactional.id=count-" + world.job)};
+            const std::string topic = "clicks-" + world.job;
+            kafka.cluster.create_topic(topic, partitions);
+            produce_in_small_batches(kafka.cluster, topic, world.clicks.lines);
           },
+          [&kafka](const matrix_world& world, int) {
+            return std::vector<std::string>{"--from",
+                                            kafka.relay.url("clicks-" + world.job, quick_group(world.job))};
+          },
+          false};
+}
+
+namespace {
+
+std::vector<std::string> to_topic(const kafka_brokers& kafka, const matrix_world& world, int worker) {
+  return {"--to", kafka.relay.url("fresh-" + world.job,
+                                  "?transactional.id=count-" + world.job + '-' + std::to_string(worker))};
+}
+
+}  // namespace
+
+matrix_sink to_kafka(kafka_brokers& kafka) {
+  return {"kafka", [&kafka](const matrix_world& world, int worker) { return to_topic(kafka, world, worker); },
           [&kafka](const matrix_world& world, const std::string&) {
             std::string text;
-            for (const auto& each : kafka.read("fresh-" + world.job)) (text += each.value) += '\n';
+            for (const auto& each : kafka.relay.read_committed("fresh-" + world.job))
+              (text += each.value) += '\n';
+            return fault_of_lines(world.clicks, text, false);
+          }};
+}
+
+matrix_sink to_kafka_without_transactions(kafka_brokers& kafka) {
+  return {"kafka", [&kafka](const matrix_world& world, int worker) { return to_topic(kafka, world, worker); },
+          [&kafka](const matrix_world& world, const std::string&) {
+            std::string text;
+            for (const auto& each : kafka.cluster.read("fresh-" + world.job)) (text += each.value) += '\n';
             return fault_of_lines(world.clicks, text, true);
           }};
 }

@@ -2,6 +2,7 @@
 
 #include "test/support/crash_matrix.hpp"
 #include "test/support/kafka_cluster.hpp"
+#include "test/support/kafka_relay.hpp"
 
 /// Kafka and Redis streams as sources and sinks of the crash matrix.
 namespace everseen::test {
@@ -11,9 +12,16 @@ namespace everseen::test {
 /// Each event once.
 [[nodiscard]] matrix_sink to_redis_stream();
 
-/// A topic of eight partitions, so that a job has as many lanes. The cluster outlives the source.
-[[nodiscard]] matrix_source from_kafka(kafka_cluster& kafka);
-/// Each event at least once: the mock shows what was aborted.
-[[nodiscard]] matrix_sink to_kafka(kafka_cluster& kafka);
+/// Brokers, and the way to them.
+struct kafka_brokers {
+  kafka_cluster cluster{};
+  kafka_relay relay{cluster};
+};
+/// A topic of eight partitions, so that a job has as many lanes. The brokers outlive the source.
+[[nodiscard]] matrix_source from_kafka(kafka_brokers& kafka);
+/// From Kafka: each event once, in what readers of committed messages see.
+[[nodiscard]] matrix_sink to_kafka(kafka_brokers& kafka);
+/// From elsewhere: each event at least once.
+[[nodiscard]] matrix_sink to_kafka_without_transactions(kafka_brokers& kafka);
 
 }  // namespace everseen::test

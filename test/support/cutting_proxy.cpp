@@ -10,51 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <unistd.h>
+
+#include "test/support/loopback.hpp"
 
 namespace everseen::test {
 
 namespace {
-
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
-class descriptor {
- public:
-  explicit descriptor(int fd) : fd_(fd) {
-    if (fd < 0) throw std::runtime_error("the proxy got no socket");
-  }
-  ~descriptor() { ::close(fd_); }
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  [[nodiscard]] int get() const noexcept { return fd_; }
-
- private:
-  int fd_;
-};
-
-void send_at_once(int s) {
-  const int on = 1;
-  ::setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-}
-
-int connect_to(std::uint16_t port) {
-  const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const sockaddr_in address = loopback(port);
-  if (::connect(s, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return s;
-  ::close(s);
-  return -1;
-}
 
 /// One direction of one connection: what was read here and not written there yet.
 struct pipe_half {
@@ -77,13 +40,6 @@ struct pair {
 class cutting_proxy::impl {
  public:
   explicit impl(std::uint16_t server_port) : server_port_(server_port) {
-    sockaddr_in address = loopback(0);
-    socklen_t size = sizeof address;
-    if (::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
-        ::listen(listener_.get(), 64) != 0)
-      throw std::runtime_error("the proxy got no port");
-    ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size);
-    port = ntohs(address.sin_port);
     thread_ = std::thread([this] { work(); });
   }
   ~impl() {
@@ -100,7 +56,8 @@ class cutting_proxy::impl {
     ::eventfd_write(news_.get(), 1);
   }
 
-  std::uint16_t port = 0;
+  [[nodiscard]] std::uint16_t port() const noexcept { return listener_.port; }
+
   mutable std::mutex mutex{};
   std::optional<std::pair<direction, std::size_t>> cut{};  // which way, and how many bytes still pass
   std::chrono::milliseconds delay{0};
@@ -116,7 +73,7 @@ class cutting_proxy::impl {
   bool write(pipe_half& half);
 
   std::uint16_t server_port_;
-  descriptor listener_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  listening_socket listener_{};
   descriptor news_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   bool ended_ = false;
   std::list<pair> pairs_{};
@@ -124,7 +81,7 @@ class cutting_proxy::impl {
 };
 
 std::vector<pollfd> cutting_proxy::impl::interests() const {
-  std::vector<pollfd> all{{news_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+  std::vector<pollfd> all{{news_.get(), POLLIN, 0}, {listener_.fd.get(), POLLIN, 0}};
   for (const pair& p : pairs_)
     for (const pipe_half& half : p.halves) {
       all.push_back({half.from, static_cast<short>(half.is_full() ? 0 : POLLIN), 0});
@@ -152,7 +109,7 @@ void cutting_proxy::impl::work() {
 }
 
 void cutting_proxy::impl::accept_one() {
-  const int client = ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC);
+  const int client = ::accept4(listener_.fd.get(), nullptr, nullptr, SOCK_CLOEXEC);
   if (client < 0) return;
   const std::lock_guard lock(mutex);
   ++connections;
@@ -210,7 +167,7 @@ cutting_proxy::cutting_proxy(std::uint16_t server_port) : impl_(std::make_unique
 cutting_proxy::~cutting_proxy() = default;
 
 std::uint16_t cutting_proxy::port() const noexcept {
-  return impl_->port;
+  return impl_->port();
 }
 std::string cutting_proxy::url(const std::string& rest) const {
   return "redis://127.0.0.1:" + std::to_string(port()) + rest;

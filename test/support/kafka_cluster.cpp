@@ -183,6 +183,10 @@ void kafka_cluster::set_up(int broker) {
   check(rd_kafka_mock_broker_set_up(impl_->mock, broker), "set_up");
 }
 
+void kafka_cluster::offer_up_to(std::int16_t kind, std::int16_t newest) {
+  check(rd_kafka_mock_set_apiversion(impl_->mock, kind, 0, newest), "set_apiversion");
+}
+
 void kafka_cluster::set_round_trip(std::chrono::milliseconds time, int broker) {
   check(rd_kafka_mock_broker_set_rtt(impl_->mock, broker, static_cast<int>(time.count())), "set_round_trip");
 }

@@ -15,8 +15,8 @@ namespace everseen::test {
 ///
 /// It has topics, consumer groups with rebalances, transactions, and fails as told. What it has not: an
 /// aborted transaction's messages stay readable, offsets of a transaction are acknowledged and forgotten, and
-/// of two producers with one transactional.id the older is not fenced. It makes topics that it is asked
-/// about. A partition keeps its newest 5 MB. It ends with this object. Threads: any.
+/// of two producers with one transactional.id the older is not fenced; kafka_relay has that. It makes topics
+/// that it is asked about. A partition keeps its newest 5 MB. It ends with this object. Threads: any.
 class kafka_cluster {
  public:
   explicit kafka_cluster(int brokers = 1);
@@ -65,6 +65,8 @@ class kafka_cluster {
   void set_topic_error(const std::string& topic, int error);
   void set_down(int broker = -1);  ///< -1: all
   void set_up(int broker = -1);
+  /// Clients are told of no newer version of this kind of request.
+  void offer_up_to(std::int16_t kind, std::int16_t newest);
   void set_round_trip(std::chrono::milliseconds time, int broker = -1);
 
  private:

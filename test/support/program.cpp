@@ -98,7 +98,7 @@ void running_program::close_input() {
 }
 
 void running_program::send(int signal) {
-  ::kill(process_, signal);
+  if (const pid_t process = process_; process > 0) ::kill(process, signal);
 }
 
 std::string running_program::out() const {
@@ -116,6 +116,18 @@ bool running_program::waits_to_say(std::string_view text, std::chrono::seconds l
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return true;
+}
+
+bool running_program::has_ended() const {
+  siginfo_t told{};  // its end stays to be told by wait()
+  return ::waitid(P_PID, static_cast<id_t>(process_.load()), &told, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+         told.si_pid != 0;
+}
+
+bool running_program::is_stopped() const {
+  siginfo_t told{};
+  const auto process = static_cast<id_t>(process_.load());
+  return ::waitid(P_PID, process, &told, WSTOPPED | WNOHANG | WNOWAIT) == 0 && told.si_code == CLD_STOPPED;
 }
 
 program_result running_program::wait(std::chrono::seconds limit) {

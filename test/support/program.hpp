@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -29,7 +30,8 @@ struct program_result {
   std::uint64_t peak_bytes = 0;  ///< the most memory that it, or a program that it waited for, had resident
 };
 
-/// A program that runs beside the test. Killed at the latest when this goes.
+/// A program that runs beside the test. Killed at the latest when this goes. Threads: send() and has_ended()
+/// any.
 class running_program {
  public:
   /// @param command  the program, looked up in PATH, and its arguments
@@ -41,7 +43,7 @@ class running_program {
   /// Writes to its piped input.
   void write(std::string_view text);
   void close_input();
-  void send(int signal);
+  void send(int signal);  ///< nothing, once wait() has returned
 
   /// What it has written so far.
   [[nodiscard]] std::string out() const;
@@ -50,11 +52,14 @@ class running_program {
   [[nodiscard]] bool waits_to_say(std::string_view text,
                                   std::chrono::seconds limit = std::chrono::seconds(30)) const;
 
+  [[nodiscard]] bool has_ended() const;
+  /// Whether it stands still, by SIGSTOP.
+  [[nodiscard]] bool is_stopped() const;
   /// Waits for its end; kills it when the time is up.
   program_result wait(std::chrono::seconds limit = std::chrono::seconds(120));
 
  private:
-  pid_t process_ = -1;
+  std::atomic<pid_t> process_ = -1;
   int input_ = -1;  // our end of the pipe
   int out_ = -1;    // files in memory: they hold any amount and never block the program
   int err_ = -1;

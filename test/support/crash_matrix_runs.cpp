@@ -1,0 +1,144 @@
+#include "test/support/crash_matrix_runs.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+namespace everseen::test {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+std::vector<matrix_pair> make_pairs() {
+  const std::vector<std::pair<std::string, std::function<matrix_source(matrix_lane&)>>> sources = {
+      {"file", [](matrix_lane&) { return from_file(); }},
+      {"stdin", [](matrix_lane&) { return from_standard_input(); }},
+      {"redis_stream", [](matrix_lane&) { return from_redis_stream(); }},
+      {"kafka", [](matrix_lane& lane) { return from_kafka(lane.kafka); }}};
+  const std::vector<std::pair<std::string, std::function<matrix_sink(matrix_lane&)>>> sinks = {
+      {"counts", [](matrix_lane&) { return to_counts(); }},
+      {"file", [](matrix_lane&) { return to_file(); }},
+      {"stdout", [](matrix_lane&) { return to_standard_output(); }},
+      {"redis_stream", [](matrix_lane&) { return to_redis_stream(); }},
+      {"kafka", [](matrix_lane& lane) { return to_kafka_without_transactions(lane.kafka); }}};
+  std::vector<matrix_pair> all;
+  for (const auto& [from_name, from] : sources)
+    for (const auto& [to_name, to] : sinks) all.push_back({from_name, to_name, from, to});
+  all.back().to = [](matrix_lane& lane) { return to_kafka(lane.kafka); };
+  return all;
+}
+
+/// The events of a job that has its lanes side by side all lie within the window, but for late ones.
+click_shape shape_of(const matrix_run& run) {
+  if (!run.in_window) return {};
+  return {std::chrono::minutes(run.pair.from_name == "file" || run.pair.from_name == "stdin" ? 40 : 8), true};
+}
+
+matrix_outcome run_one(const std::string& program, matrix_lane& lane, const matrix_run& run) {
+  matrix_stage stage{program, lane.store, {}, shape_of(run), 1'500, {}, &lane.kafka.relay};
+  // A stream of Redis is read a thousand entries at a time.
+  if (run.pair.from_name == "redis_stream") stage.events = 6'000;
+  if (run.in_window) stage.words = {"--window", "10m", "--slices", "10"};
+  matrix_outcome outcome;
+  try {
+    outcome = run_matrix(stage, run.pair.from(lane), run.pair.to(lane), run.disasters, run.seed);
+  } catch (const std::exception& e) {
+    outcome.fault = e.what();
+  }
+  if (!outcome.fault.empty())
+    outcome.fault = "\nseed " + std::to_string(run.seed) + ", " + run.pair.name() +
+                    (run.in_window ? ", window: " : ": ") + outcome.fault;
+  return outcome;
+}
+
+}  // namespace
+
+const std::vector<matrix_pair>& all_pairs() {
+  static const std::vector<matrix_pair> all = make_pairs();
+  return all;
+}
+
+const matrix_pair& pair_of(const std::string& from, const std::string& to) {
+  return *std::ranges::find_if(
+      all_pairs(), [&](const matrix_pair& each) { return each.from_name == from && each.to_name == to; });
+}
+
+matrix_outcome run_side_by_side(const std::string& program, const std::vector<matrix_run>& runs,
+                                std::size_t lanes) {
+  matrix_outcome all;
+  std::mutex mutex;
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    matrix_lane lane;
+    for (std::size_t i = next++; i < runs.size(); i = next++) {
+      const matrix_outcome one = run_one(program, lane, runs[i]);
+      const std::lock_guard lock(mutex);
+      all += one;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < std::min(lanes, runs.size()); ++i) threads.emplace_back(work);
+  for (std::thread& each : threads) each.join();
+  return all;
+}
+
+disaster random_disaster(std::mt19937_64& random, const matrix_pair& pair) {
+  // A group shares its partitions out only after three seconds; a second worker is another three.
+  const bool waits = pair.from_name == "kafka";
+  const auto some_time = [&] { return milliseconds(waits ? 2'900 + random() % 1'500 : random() % 120); };
+  disaster d;
+  switch (random() % (pair.has_kafka() ? 8 : 6)) {
+    case 0:
+      d.die_at = fault_points()[random() % fault_points().size()] + ":" + std::to_string(1 + random() % 20);
+      break;
+    case 1:
+      d.kill_after = some_time();
+      break;
+    case 2:
+      d.kill_store_after = some_time();
+      break;
+    case 3:
+      d.cut_after = random() % 30'000;
+      d.kill_after = some_time();
+      break;
+    case 4:
+      d.kill_store_after = some_time();
+      d.kill_after = some_time();
+      break;
+    case 5:
+      if (pair.to_name != "file" && pair.from_name != "stdin") {
+        d.second = waits && random() % 2 == 0 ? disaster::beside::a_worker : disaster::beside::the_same;
+        if (random() % 2 == 0) d.second_after = some_time();
+      }
+      d.kill_after = some_time();
+      break;
+    case 6:
+      d.lose_brokers_after = some_time();
+      if (random() % 2 == 0) d.kill_after = some_time();
+      break;
+    default:
+      d.second = pair.to_name != "file" && waits ? disaster::beside::a_worker : disaster::beside::nobody;
+      d.stop_after = some_time();
+      if (!waits) d.stop_for = milliseconds(300);
+  }
+  return d;
+}
+
+matrix_run random_run(const matrix_pair& pair, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  matrix_run run{pair, {}, seed, random() % 2 == 0};
+  for (std::uint64_t left = 1 + random() % 4; left > 0; --left)
+    run.disasters.push_back(random_disaster(random, pair));
+  return run;
+}
+
+std::string to_string(const matrix_outcome& outcome) {
+  const auto times = [](int count, const std::string& what) { return std::to_string(count) + ' ' + what; };
+  return times(outcome.attempts, "attempts, ") + times(outcome.deaths, "jobs and ") +
+         times(outcome.store_deaths, "servers killed, ") + times(outcome.cuts, "connections cut, ") +
+         times(outcome.broker_losses, "times without brokers, ") + times(outcome.stops, "jobs stopped");
+}
+
+}  // namespace everseen::test

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "test/support/crash_matrix_brokers.hpp"
+
+/// Many runs of the crash matrix, side by side: with Kafka each waits most of the time, as groups do.
+namespace everseen::test {
+
+/// A server and brokers for one run at a time.
+struct matrix_lane {
+  redis_server store{redis_server::options{.config = {"--appendonly", "yes", "--appendfsync", "always"}}};
+  kafka_brokers kafka{};
+};
+
+struct matrix_pair {
+  std::string from_name, to_name;
+  std::function<matrix_source(matrix_lane&)> from;
+  std::function<matrix_sink(matrix_lane&)> to;
+  [[nodiscard]] std::string name() const { return from_name + " to " + to_name; }
+  [[nodiscard]] bool has_kafka() const { return from_name == "kafka" || to_name == "kafka"; }
+};
+/// Every source with every sink.
+[[nodiscard]] const std::vector<matrix_pair>& all_pairs();
+/// @pre there is such a pair
+[[nodiscard]] const matrix_pair& pair_of(const std::string& from, const std::string& to);
+
+struct matrix_run {
+  const matrix_pair& pair;
+  std::vector<disaster> disasters;
+  std::uint64_t seed;
+  bool in_window = false;  ///< a filter that forgets, and events that are late
+};
+/// @return what happened in all; its fault names the runs, with their seeds
+[[nodiscard]] matrix_outcome run_side_by_side(const std::string& program, const std::vector<matrix_run>& runs,
+                                              std::size_t lanes = 8);
+
+/// Anything that may happen to this pair, at any time.
+[[nodiscard]] disaster random_disaster(std::mt19937_64& random, const matrix_pair& pair);
+/// What a seed alone says: how many disasters, which, and whether in a window.
+[[nodiscard]] matrix_run random_run(const matrix_pair& pair, std::uint64_t seed);
+
+/// As a line for people.
+[[nodiscard]] std::string to_string(const matrix_outcome& outcome);
+
+}  // namespace everseen::test
