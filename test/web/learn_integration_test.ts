@@ -184,6 +184,13 @@ learning("any word can be added, and a word of the set is asked for by a press",
   await page.getByText("was indeed added").waitFor();
 });
 
+learning("each bit tells which words switched it on", async (page) => {
+  for (const word of ["bloom", "lamp"]) await addWord(page, word);
+  const { position } = probesOf("bloom", rowOf())[0];
+  assert.match((await page.locator(`[data-bit="${position}"]`).getAttribute("title"))!, /^bit \d+, on by bloom/);
+  assert.match((await page.locator(".bit:not(.on)").first().getAttribute("title"))!, /, off$/);
+});
+
 learning("size and number of probes can be typed, and what cannot be is said and changes nothing", async (page) => {
   await addWord(page, "bloom");
   await field(page, "Bits in the row").fill("31");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { murmur3 } from "page/bloom/hashes";
-import { add, bitsOf, chanceNow, expectedChance, probesOf, witnesses } from "page/bloom/row";
+import { add, bitsOf, chanceNow, expectedChance, probesOf, witnesses, wordsOn } from "page/bloom/row";
 import type { Row } from "page/bloom/row";
 
 const empty: Row = { size: 15, probes: 2, words: [] };
@@ -55,4 +55,14 @@ test("the chance now averages to the expected one over many rows", () => {
   }
   const expected = expectedChance(shape, 20);
   assert.ok(Math.abs(sum / rows - expected) < 0.01, `${sum / rows} against ${expected}`);
+});
+
+test("a bit was switched on by every word that has it, in the order in which they came", () => {
+  const row = ["bloom", "lamp", "ever"].reduce(add, { ...empty, size: 4 });
+  bitsOf(row).forEach((on, position) => {
+    const by = wordsOn(position, row);
+    assert.equal(by.length > 0, on);
+    assert.deepEqual(by, row.words.filter((word) => by.includes(word)));
+    for (const word of by) assert.ok(probesOf(word, row).some((probe) => probe.position === position));
+  });
 });

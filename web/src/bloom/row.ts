@@ -33,6 +33,11 @@ export function add(row: Row, word: string): Row {
   return row.words.includes(word) ? row : { ...row, words: [...row.words, word] };
 }
 
+/** The words that switched a bit on, in the order in which they came. */
+export function wordsOn(position: number, row: Row): string[] {
+  return row.words.filter((word) => probesOf(word, row).some((probe) => probe.position === position));
+}
+
 /** Which bits are on: made anew from the words, so that size and probes can change under them. */
 export function bitsOf(row: Row): boolean[] {
   const bits = new Array<boolean>(row.size).fill(false);

@@ -2,7 +2,7 @@
 
 import { useRef } from "preact/hooks";
 
-import { bitsOf, probesOf } from "../bloom/row";
+import { probesOf } from "../bloom/row";
 import { Quantity } from "../ui/quantity";
 import { useSettings, useText } from "../ui/settings";
 import { RowBits } from "./row_bits";
@@ -43,7 +43,7 @@ function Stage({ state: { row, word, mode } }: { state: RowState }) {
   return (
     <div class="stage" ref={stage}>
       <RowHashes word={word} probes={probes} size={row.size} />
-      <RowBits bits={bitsOf(row)} probes={probes} mode={mode} />
+      <RowBits row={row} probes={probes} mode={mode} />
       <Wires stage={stage} probes={probes} redraw={`${word} ${row.size} ${row.probes} ${mode} ${language}`} />
     </div>
   );

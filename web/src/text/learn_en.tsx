@@ -43,7 +43,7 @@ export const learn = {
     maybeTrue: (word: string, bits: string) => `${bits} on, and “${word}” was indeed added.`,
     maybeFalse: (word: string, bits: string) =>
       `${bits} on, but by other words: “${word}” was never added. This is a false positive.`,
-    bit: (index: number, on: boolean) => `bit ${index}, ${on ? "on" : "off"}`,
+    bit: (index: number, by: readonly string[]) => `bit ${index}, ${by.length > 0 ? `on by ${by.join(", ")}` : "off"}`,
     rowLabel: (on: number, size: number) => `The row: ${on} of ${size} bits on`,
     hashesLabel: (word: string) => `Hash values of “${word}”`,
     hashesIdle: "The hash values of the word that you type appear here.",

@@ -40,7 +40,7 @@ export const learn: LearnText = {
     maybe: "可能有。",
     maybeTrue: (word, bits) => `${bits}都亮着，“${word}”也确实添加过。`,
     maybeFalse: (word, bits) => `${bits}都亮着，但那是别的词点亮的：“${word}”从未添加过。这就是误判。`,
-    bit: (index, on) => `比特 ${index}，${on ? "亮" : "灭"}`,
+    bit: (index, by) => `比特 ${index}，${by.length > 0 ? `亮：${by.join("、")}` : "灭"}`,
     rowLabel: (on, size) => `这一排：${size} 个比特中有 ${on} 个亮着`,
     hashesLabel: (word) => `“${word}”的哈希值`,
     hashesIdle: "输入一个词，这里会显示它的哈希值。",

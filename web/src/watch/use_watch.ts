@@ -28,9 +28,11 @@ export interface Watched {
 
 const nothing: Watched = { connection: "waiting", detail: "", stats: null, history: new Map() };
 
-function withSamples(history: Watched["history"], stats: Stats): Map<string, readonly Sample[]> {
+/** The history with what is told now. A filter of which nothing is told for a moment, as in an outage, keeps its own. */
+export function withSamples(history: Watched["history"], stats: Stats): Map<string, readonly Sample[]> {
   const at = stats.now_ms / 1000;
-  const next = new Map<string, readonly Sample[]>();
+  const recent = [...history].filter(([, samples]) => samples[samples.length - 1].at > at - historySeconds);
+  const next = new Map<string, readonly Sample[]>(recent);
   for (const { url, adds, checks, verdicts } of stats.filters) {
     const sum = { ...verdicts.add };
     for (const kind of Object.keys(sum) as (keyof Tally)[]) sum[kind] += verdicts.check[kind];
