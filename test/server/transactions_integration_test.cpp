@@ -79,7 +79,7 @@ TEST_P(Transactions, HoldUpNobodyWhenTheirClientGoesAway) {
   }
   raw_client client(server_.path());
   EXPECT_EQ(client.ask("BF.ADD c x\r\n", 4), ":1\r\n");
-  EXPECT_EQ(client.ask("MULTI\r\nPING\r\nEXEC\r\n", 27), "+OK\r\n+QUEUED\r\n*1\r\n+PONG\r\n");
+  EXPECT_EQ(client.ask("MULTI\r\nPING\r\nEXEC\r\n", 25), "+OK\r\n+QUEUED\r\n*1\r\n+PONG\r\n");
 }
 
 TEST(TransactionsInAnOutage, RideOutOneOutageAndNotOneForEachRequest) {
