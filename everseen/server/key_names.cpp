@@ -65,6 +65,16 @@ std::optional<std::string> filter_name_of(std::string_view key) {
   return name;
 }
 
+std::string required_name_of(std::string_view key) {
+  auto name = filter_name_of(key);
+  if (!name)
+    throw parameter_error(
+        "the key is too long for the name of a filter: 100 letters and digits, and each other byte counts "
+        "for "
+        "three");
+  return *std::move(name);
+}
+
 std::optional<std::string> key_of(std::string_view filter_name) {
   if (!filter_name.starts_with(escape)) return std::string(filter_name);
   auto key = unescaped(filter_name.substr(escape.size()));

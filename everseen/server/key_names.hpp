@@ -15,6 +15,9 @@ namespace everseen::server {
 /// @return empty  the key is too long: its name would exceed 100 bytes
 [[nodiscard]] std::optional<std::string> filter_name_of(std::string_view key);
 
+/// The same.    @throws parameter_error  the key is too long
+[[nodiscard]] std::string required_name_of(std::string_view key);
+
 /// The key that stands for a filter: the inverse.
 /// @return empty  no key does; its name begins with "esc." and was not made by filter_name_of
 [[nodiscard]] std::optional<std::string> key_of(std::string_view filter_name);

@@ -35,9 +35,26 @@ TEST_F(RedisFilters, EndAsTheyWereMadeTo) {
   EXPECT_THAT(on_redis("everseen create f -q && everseen check f a"), Prints("fresh\ta\n", 1));
 }
 
-TEST_F(RedisFilters, InFilesDoNotEnd) {
-  EXPECT_THAT(sh("everseen create f --expire 1h"), Complains(2, "'f' cannot expire", "window"));
-  EXPECT_THAT(sh("everseen list"), Prints(IsEmpty()));
+TEST_F(RedisFilters, InFilesEndToo) {
+  EXPECT_THAT(sh("everseen create f --expire 1s"), Prints(HasSubstr("ends after 1s")));
+  EXPECT_THAT(sh("everseen info f"), Prints(HasSubstr("\nends          20")));
+  EXPECT_THAT(sh("everseen add f a"), Prints("1 fresh, 0 seen\n"));
+  wait_until([&] { return sh("everseen list").out.empty(); }, "the filter ends");
+  EXPECT_THAT(sh("everseen add f a"), Complains(2, "'f' has ended", "everseen create f"));
+  EXPECT_THAT(sh("everseen create f -q && everseen check f a"), Prints("fresh\ta\n", 1));
+}
+
+TEST_F(RedisFilters, GetOtherNamesHereAndInFiles) {
+  for (const bool here : {true, false}) {
+    const auto run = [&](const std::string& line) { return here ? on_redis(line) : sh(line); };
+    ASSERT_EQ(run("everseen create old -q && everseen create new -q && everseen add new a -q").exit_code, 0);
+    EXPECT_THAT(run("everseen rename new old"), Complains(2, "'old' exists already"));
+    EXPECT_THAT(run("everseen rename new old --replace"), Prints("new is called old now\n"));
+    EXPECT_THAT(run("everseen check old a"), Prints("seen\ta\n"));
+    EXPECT_THAT(run("everseen rename new other"), Complains(2, "new"));
+    EXPECT_THAT(run("everseen rename old other -q"), Prints(IsEmpty()));
+    EXPECT_THAT(run("everseen info other"), Prints(HasSubstr("other")));
+  }
 }
 
 TEST_F(RedisFilters, ShowTheirPartitionsAndServers) {

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "everseen/core/end_record.hpp"
+
 #include "test/support/image_examples.hpp"
 
 namespace everseen {
@@ -63,6 +65,22 @@ TEST(ImageGolden, ManifestIsWhatTheDocumentShows) {
 TEST(ImageGolden, LinkRecordIsWhatTheDocumentShows) {
   EXPECT_EQ(hexdump(image::encode_link(example_link())), documented("link"));
   EXPECT_EQ(image::decode_link(image::encode_link(example_link())), example_link());
+}
+
+TEST(ImageGolden, EndRecordIsWhatTheDocumentShows) {
+  const event_time end(std::chrono::milliseconds(1'700'000'000'000));
+  EXPECT_EQ(hexdump(image::encode_end(end)), documented("end"));
+  EXPECT_EQ(image::decode_end(image::encode_end(end)), end);
+}
+
+TEST(ImageGolden, EndRecordWithAnyOtherByteIsRefused) {
+  const auto bytes = image::encode_end(event_time(std::chrono::milliseconds(1)));
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    auto damaged = bytes;
+    damaged[i] ^= std::byte{1};
+    EXPECT_THROW((void)image::decode_end(damaged), format_error) << i;
+  }
+  EXPECT_THROW((void)image::decode_end(std::span(bytes).first(31)), format_error);
 }
 
 TEST(ImageGolden, StreamIsWhatTheDocumentShows) {

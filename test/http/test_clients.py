@@ -29,12 +29,27 @@ class Clients(unittest.TestCase):
         done = subprocess.run([*command, "alice", "bob", "alice"], capture_output=True, text=True, timeout=60, cwd=self.node)
         self.assertEqual((done.stdout, done.stderr), (WANTED, ""))
 
+    def renames_and_ends(self, socket):
+        """What a client of Node.js makes of RENAME, EXPIRE and a transaction, on the filter of the examples."""
+        script = """
+          import { Redis } from 'ioredis';
+          const r = new Redis(process.argv[1]);
+          console.log(await r.rename('visitors', 'guests'), await r.renamenx('guests', 'visitors'), await r.exists('guests'));
+          console.log(await r.pexpire('visitors', 100000), await r.ttl('visitors'), await r.persist('visitors'));
+          const done = await r.multi().call('BF.ADD', 'guests', 'eve').rename('guests', 'friends').del('friends').exec();
+          console.log(JSON.stringify(done));
+          r.disconnect();"""
+        done = subprocess.run(["node", "--input-type=module", "-e", script, socket], capture_output=True, text=True,
+                              timeout=60, cwd=self.node)
+        self.assertEqual((done.stdout, done.stderr), ('OK 1 0\n1 100 1\n[[null,1],[null,"OK"],[null,1]]\n', ""))
+
     def satisfies_all(self, store):
         socket = os.path.join(self.home.name, "http")
         with Server(store=store, http=f"unix:{socket}") as s:
             for command in [("node", "redis.js", s.socket), ("node", "ioredis.js", s.socket),
                             (str(ROOT / "examples/curl/first_visit.sh"), socket)]:
                 self.says(*command)
+                self.renames_and_ends(s.socket)
                 subprocess.run(["redis-cli", "-s", s.socket, "DEL", "visitors"], check=True, stdout=subprocess.DEVNULL)
 
     def test_filters_in_memory(self):

@@ -57,6 +57,20 @@ transaction.execute_command("BF.ADD", "clicks", "dave")
 transaction.execute_command("BF.EXISTS", "clicks", "dave")
 expect(transaction.execute(), [1, 1])
 
+expect(bf.add("draft", "erin"), 1)
+expect(r.rename("draft", "final"), True)
+expect(bf.exists("final", "erin"), 1)
+expect_error(lambda: r.rename("draft", "final"), "no such key")
+expect(r.renamenx("final", "clicks"), False)
+expect(r.expire("final", 100), True)
+expect(r.ttl("final"), 100)
+expect(r.persist("final"), True)
+expect(r.ttl("final"), -1)
+expect(r.pexpire("final", 1), True)
+while r.exists("final"):
+    pass
+expect(r.ttl("final"), -2)
+
 expect(r.execute_command("EVERSEEN.RESERVE", "window", 0.01, 1000, "WINDOW", 60000), b"OK")
 expect(r.execute_command("EVERSEEN.ADD", "window", "ITEMS", "x", "x"), [b"fresh", b"seen"])
 

@@ -324,8 +324,6 @@ TEST(Serve, SharesFiltersInFilesWithTheProgram) {
   serving server(store);
   EXPECT_EQ(server.cli({"BF.EXISTS", "clicks", "alice"}), "1");
   EXPECT_EQ(server.cli({"BF.ADD", "user:1", "bob"}), "1");
-  EXPECT_EQ(server.cli({"EXPIRE", "clicks", "10"}),
-            "ERR filters in files do not end by themselves; DEL removes one");
   EXPECT_EQ(server.cli({"DEL", "clicks"}), "1");
   EXPECT_EQ(server.stop().exit_code, 0);
   EXPECT_EQ(run_program({EVERSEEN_PROGRAM, "list", "--names", "--store", store}).out, "esc.user.3a1\n");

@@ -1,12 +1,15 @@
 // What the server answers, byte by byte, over a real socket: requests behind "> ", the bytes of the replies
 // behind them, with \r\n as the end of a line.
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "test/server/serving.hpp"
+#include "test/support/redis_server.hpp"
 
 namespace everseen::test {
 namespace {
@@ -254,27 +257,169 @@ user:42:seen
 )");
 }
 
-TEST_F(Transcript, EndsFiltersInMemoryAfterTheirTime) {
+/// On every kind of store, as all of them promise the same.
+class TranscriptAnywhere : public testing::TestWithParam<const char*> {
+ protected:
+  static std::string store(const redis_server& redis, const scratch_directory& files) {
+    const std::string kind = GetParam();
+    if (kind == "file") return "file:" + files.path().string();
+    return kind == "redis" ? redis.unix_url() : "mem:";
+  }
+  void plays(std::string_view transcript) { play(client_, transcript); }
+
+  redis_server redis_{};
+  scratch_directory files_{};
+  serving server_{store(redis_, files_)};
+  raw_client client_{server_.path()};
+};
+INSTANTIATE_TEST_SUITE_P(Stores, TranscriptAnywhere, testing::Values("mem", "file", "redis"),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST_P(TranscriptAnywhere, EndsFiltersAfterTheirTime) {
   plays(R"(> BF.ADD a x
 :1
 > TTL a
+:-1
+> PEXPIRETIME a
 :-1
 > EXPIRE a 1000
 :1
 > TTL a
 :1000
+> EXPIRE a 2000 NX
+:0
+> EXPIRE a 2000 LT
+:0
+> EXPIRE a 2000 XX GT
+:1
+> TTL a
+:2000
 > PERSIST a
 :1
+> PERSIST a
+:0
 > PTTL a
 :-1
+> EXPIRE a 10 XX
+:0
+> EXPIRE a 10 GT
+:0
+> EXPIREAT a 4102444800
+:1
+> EXPIRETIME a
+:4102444800
+> PEXPIREAT a 4102444800001
+:1
+> PEXPIRETIME a
+:4102444800001
+> BF.ADD a x
+:0
+> EXPIRE a 10 NX XX
+-ERR NX and XX, GT or LT options at the same time are not compatible
+> EXPIRE a 10 GT LT
+-ERR GT and LT options at the same time are not compatible
+> EXPIRE a 10 SOON
+-ERR Unsupported option SOON
+> EXPIRE a x
+-ERR value is not an integer or out of range
+> EXPIRE none 10
+:0
 > EXPIRE a 0
 :1
 > EXISTS a
 :0
 > TTL a
 :-2
+> EXPIRETIME a
+:-2
+> BF.ADD b x
+:1
+> PEXPIRE b 300
+:1
+> BF.ADD b x
+:0
+)");
+  std::this_thread::sleep_for(std::chrono::milliseconds(450));
+  plays(R"(> EXISTS b
+:0
+> BF.EXISTS b x
+:0
+> TTL b
+:-2
+> KEYS *
+*0
+> BF.ADD b x
+:1
+> TTL b
+:-1
+)");
+}
+
+TEST_P(TranscriptAnywhere, RenamesFilters) {
+  plays(R"(> RENAME a b
+-ERR no such key
+> BF.ADD a x
+:1
+> EXPIRE a 1000
+:1
 > RENAME a b
--ERR a filter keeps its name; copy it with everseen export and everseen import
++OK
+> EXISTS a
+:0
+> BF.EXISTS b x
+:1
+> TTL b
+:1000
+> BF.ADD a y
+:1
+> RENAMENX a b
+:0
+> BF.EXISTS b y
+:0
+> RENAMENX a c
+:1
+> BF.ADD c y
+:0
+> RENAME c b
++OK
+> BF.MEXISTS b x y
+*2
+:0
+:1
+> TTL b
+:-1
+> RENAME b b
++OK
+> RENAMENX b b
+:0
+> RENAME none none
+-ERR no such key
+> DBSIZE
+:1
+> RENAME b user:42
++OK
+> BF.EXISTS user:42 y
+:1
+> MULTI
++OK
+> BF.ADD d z
++QUEUED
+> RENAME d user:42
++QUEUED
+> BF.MEXISTS user:42 y z
++QUEUED
+> DEL user:42
++QUEUED
+> EXEC
+*4
+:1
++OK
+*2
+:0
+:1
+:1
+> DBSIZE
+:0
 )");
 }
 
@@ -308,7 +453,7 @@ TEST_F(Transcript, RefusesWhatItDoesNotDoInPlainWords) {
 > DEBUG SLEEP 10
 -ERR DEBUG is not for servers that others use
 > WATCH a
--ERR there is nothing to watch: a filter has no value that could be read and changed
+-ERR WATCH is not offered: others may change a filter in its store unseen; put what belongs together into MULTI and EXEC, or into one BF.MADD
 > AUTH x
 -ERR AUTH called without any password configured. Are you sure your configuration is correct?
 > PING

@@ -1,0 +1,68 @@
+#include <utility>
+
+#include "everseen/server/refusals.hpp"
+#include "everseen/server/session.hpp"
+
+/// How the requests of a session run: beside those of others or alone, here or on a worker.
+namespace everseen::server {
+
+bool session::come_in() {
+  if (inside_ != nullptr) return true;
+  exec_gate::lane& mine = all_.gate().lane_of_this_thread();
+  // From the moment that somebody else may call us, he has the session.
+  is_suspended_ = true;
+  const bool is_in = all_.gate().enter(mine, this, [this, &mine] {
+    inside_ = &mine;
+    wake_();
+  });
+  if (!is_in) return false;
+  is_suspended_ = false;
+  inside_ = &mine;
+  return true;
+}
+
+void session::go_out() {
+  if (inside_ != nullptr) all_.gate().leave(*std::exchange(inside_, nullptr));
+}
+
+void session::run_on_worker(const command& what, word_list request) {
+  is_suspended_ = true;
+  all_.workers().submit([this, &what, request] {
+    run_unless_stopped(what, request);
+    wake_();
+  });
+}
+
+void session::run_alone(const command& what, word_list request) {
+  go_out();
+  is_suspended_ = true;
+  all_.gate().enter_alone(this, [this, &what, request] {
+    all_.workers().submit([this, &what, request] {
+      exec_gate& gate = all_.gate();
+      run_unless_stopped(what, request);
+      gate.leave_alone();
+      wake_();
+    });
+  });
+}
+
+void session::run_unless_stopped(const command& what, word_list request) {
+  if (all_.notes().gives_up())
+    reply_.error("OUTAGE the server is being stopped");
+  else
+    run_request(what, request);
+}
+
+void session::run_request(const command& what, word_list request) {
+  client_->last_command.store(what.name.data(), std::memory_order_relaxed);
+  const std::size_t before = output_.size();
+  try {
+    call c{all_, *this, request, reply_, what};
+    what.run(c);
+  } catch (...) {
+    output_.resize(before);  // a reply that had begun
+    reply_.error(text_of_current_exception());
+  }
+}
+
+}  // namespace everseen::server

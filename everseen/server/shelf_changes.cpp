@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "everseen/core/error.hpp"
+#include "everseen/server/filter_shelf.hpp"
+#include "everseen/server/key_names.hpp"
+#include "everseen/server/planned_bytes.hpp"
+
+/// How filters of a shelf are made, renamed and dropped.
+namespace everseen::server {
+
+namespace {
+
+/// A filter of so many keys is worth some locks of its own for each thread.
+constexpr std::uint64_t capacity_to_share = 100'000;
+constexpr std::uint32_t partitions_a_thread = 8;
+
+/// A store makes no filter that ends sooner, as making it may take as long.
+constexpr std::chrono::seconds shortest_life{1};
+}  // namespace
+
+std::unique_ptr<redisbloom_loader> filter_shelf::begin_load(std::string_view key,
+                                                            std::span<const std::byte> header) const {
+  return std::make_unique<redisbloom_loader>(*place_, required_name_of(key), header);
+}
+
+std::shared_ptr<shared_filter> filter_shelf::create(std::string_view key, const request& r) {
+  const std::string name = required_name_of(key);
+  const turns::turn alone = changing_.take(key);
+  if (find(key)) throw name_taken("item exists");
+  close(key);  // of one that has ended
+  const spec s = plan(r.spec, r.wished);
+  const std::uint64_t wanted = planned_bytes(s);
+  reserve(wanted);
+  const auto settle = [&](std::uint64_t made) {
+    const std::scoped_lock alone_again(reserving_);
+    reserved_ -= wanted;
+    bytes_ += made;
+  };
+  try {
+    const bool lasts = r.life && *r.life >= shortest_life;
+    auto made =
+        put(key, lasts ? place_->create_expiring(name, s, *r.life) : place_->create(name, s), r.wished);
+    made->takes_room = true;
+    settle(wanted);
+    if (r.life && !lasts) made->end_at(wall_clock() + *r.life);
+    forget_listing();
+    return made;
+  } catch (...) {
+    settle(0);
+    throw;
+  }
+}
+
+std::shared_ptr<shared_filter> filter_shelf::open_or_create(std::string_view key, const request& r) {
+  if (auto found = open(key)) return found;
+  try {
+    return create(key, r);
+  } catch (const name_taken&) {  // somebody else was faster between the two
+    return open(key);
+  }
+}
+
+spec filter_shelf::plan(spec_request r, const wishes& w) const {
+  // What a client asks for by name it gets.
+  const bool is_open = !r.layout && !r.probes && !r.partitions && r.hash == hash_kind::xxh3;
+  if (redisbloom_layout_ && is_open && !r.window) {
+    r.layout = layout_kind::redisbloom;
+    r.expansion = w.expansion;
+    return place_->plan(r);
+  }
+  spec s = place_->plan(r);
+  if (place_->is_remote() || r.partitions || is_foreign(s.layout) || s.capacity < capacity_to_share) return s;
+  r.partitions = std::max(s.partitions, threads_ > 1 ? partitions_a_thread * threads_ : 1);
+  return place_->plan(r);
+}
+
+bool filter_shelf::drop(std::string_view key) {
+  const auto name = filter_name_of(key);
+  if (!name) return false;
+  const turns::turn alone = changing_.take(key);
+  close(key);
+  if (!place_->exists(*name)) return false;
+  place_->drop(*name);
+  forget_listing();
+  return true;
+}
+
+void filter_shelf::close(std::string_view key) {
+  auto taken = take(key);
+  if (!taken) return;
+  const std::weak_ptr<shared_filter> left = taken;
+  taken.reset();
+  for (int i = 0; i < 10'000 && !left.expired(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+/// What is known of the filter beside its bits goes with it.
+void filter_shelf::rename(std::string_view from, std::string_view to, everseen::store::namesake there) {
+  const std::string old_name = required_name_of(from);
+  const std::string name = required_name_of(to);
+  const turns::both alone = changing_.take(from, to);
+  if (!place_->exists(old_name)) throw no_filter("no such key");
+  if (there == everseen::store::namesake::refuse && place_->exists(name)) throw name_taken("item exists");
+  if (from == to) return;
+  auto before = find(from);
+  const wishes wished = before ? before->wished : wishes{};
+  const auto record = before ? before->record : nullptr;
+  const bool takes_room = before && before->takes_room;
+  before.reset();
+  close(from);
+  close(to);
+  place_->rename(old_name, name, there);
+  forget_listing();
+  if (!record) return;
+  {
+    const std::scoped_lock alone_again(lock_);
+    records_[std::string(to)] = record;
+  }
+  try {
+    put(to, place_->open(name, access::write), wished)->takes_room = takes_room;
+  } catch (const error&) {
+    // It has its name; whoever asks for it learns why it cannot be opened.
+  }
+}
+
+}  // namespace everseen::server

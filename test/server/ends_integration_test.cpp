@@ -1,0 +1,93 @@
+// How filters end, get other names and take up room, as clients of a server see it across restarts.
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/server/serving.hpp"
+#include "test/support/redis_server.hpp"
+
+namespace everseen::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::StartsWith;
+
+TEST(Serve, EndsAFilterInFilesThoughItWasDownAtThatTime) {
+  const scratch_directory files;
+  serving server("file:" + files.path().string());
+  EXPECT_EQ(server.cli({"BF.ADD", "soon", "x"}), "1");
+  EXPECT_EQ(server.cli({"BF.ADD", "later", "x"}), "1");
+  EXPECT_EQ(server.cli({"PEXPIRE", "soon", "700"}), "1");
+  EXPECT_EQ(server.cli({"EXPIRE", "later", "1000"}), "1");
+  server.kill();
+  std::this_thread::sleep_for(800ms);
+  server.start();
+  EXPECT_EQ(server.cli({"EXISTS", "soon"}), "0");
+  EXPECT_EQ(server.cli({"KEYS", "*"}), "later");
+  EXPECT_THAT(server.cli({"TTL", "later"}), StartsWith("99"));
+  EXPECT_EQ(server.cli({"BF.ADD", "soon", "x"}), "1") << "a new one";
+  EXPECT_EQ(server.cli({"TTL", "soon"}), "-1");
+}
+
+TEST(Serve, RemovesTheFilesOfAFilterThatHasEnded) {
+  const scratch_directory files;
+  serving server("file:" + files.path().string());
+  EXPECT_EQ(server.cli({"BF.ADD", "a", "x"}), "1");
+  EXPECT_EQ(server.cli({"PEXPIRE", "a", "200"}), "1");
+  for (int i = 0; i < 500 && std::filesystem::exists(files.path() / "a"); ++i)
+    std::this_thread::sleep_for(20ms);
+  EXPECT_FALSE(std::filesystem::exists(files.path() / "a"));
+}
+
+TEST(Serve, FindsARenamedFilterAfterARestart) {
+  const scratch_directory files;
+  serving server("file:" + files.path().string());
+  EXPECT_EQ(server.cli({"BF.ADD", "a", "x"}), "1");
+  EXPECT_EQ(server.cli({"RENAME", "a", "b"}), "OK");
+  EXPECT_EQ(server.cli({"BF.ADD", "b", "y"}), "1");
+  server.kill();
+  server.start();
+  EXPECT_EQ(server.cli({"KEYS", "*"}), "b");
+  EXPECT_EQ(server.cli({"BF.MEXISTS", "b", "x", "y"}), "1\n1");
+}
+
+TEST(Serve, TellsAnotherServerOnTheSameRedisOfARenaming) {
+  redis_server redis;
+  const serving one(redis.url()), other(redis.url());
+  EXPECT_EQ(one.cli({"BF.ADD", "a", "x"}), "1");
+  EXPECT_EQ(other.cli({"BF.EXISTS", "a", "x"}), "1") << "it has it open";
+  EXPECT_EQ(one.cli({"RENAME", "a", "b"}), "OK");
+  EXPECT_THAT(other.cli({"BF.ADD", "a", "y"}), StartsWith("OUTAGE")) << "which was a filter of another name";
+  EXPECT_EQ(other.cli({"BF.ADD", "a", "y"}), "1");
+  EXPECT_EQ(other.cli({"BF.MEXISTS", "b", "x", "y"}), "1\n0");
+}
+
+TEST(Serve, TakesNoRoomForFiltersThatAreOnlyLookedAt) {
+  const scratch_directory files;
+  const std::string store = "file:" + files.path().string();
+  {
+    serving server(store);
+    for (const char* name : {"a", "b", "c", "d"})
+      ASSERT_EQ(server.cli({"BF.RESERVE", name, "0.01", "900000"}), "OK");
+    for (const char* name : {"a", "b", "c", "d"}) ASSERT_EQ(server.cli({"BF.ADD", name, "x"}), "1");
+  }
+  const serving small(store, {"--maxmemory", "2Mi"});
+  for (const char* name : {"a", "b", "c", "d"}) {
+    EXPECT_EQ(small.cli({"BF.EXISTS", name, "x"}), "1");
+    EXPECT_EQ(small.cli({"BF.CARD", name}), "1");
+  }
+  std::this_thread::sleep_for(500ms);
+  EXPECT_EQ(small.cli({"BF.ADD", "a", "y"}), "1");
+  EXPECT_EQ(small.cli({"BF.ADD", "b", "y"}), "1");
+  std::string said;
+  for (int i = 0; i < 100 && !said.starts_with("OOM"); ++i, std::this_thread::sleep_for(20ms))
+    said = small.cli({"BF.ADD", "a", "key " + std::to_string(i)});
+  EXPECT_THAT(said, StartsWith("OOM")) << "two that are written to exceed it";
+}
+
+}  // namespace
+}  // namespace everseen::test

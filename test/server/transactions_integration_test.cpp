@@ -1,0 +1,113 @@
+// MULTI and EXEC among other clients.
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/server/serving.hpp"
+#include "test/support/redis_server.hpp"
+
+namespace everseen::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using clock = std::chrono::steady_clock;
+
+class Transactions : public testing::TestWithParam<const char*> {
+ protected:
+  static std::string store(const redis_server& redis) {
+    return std::string(GetParam()) == "redis" ? redis.unix_url() : "mem:";
+  }
+  redis_server redis_{};
+  serving server_{store(redis_), {"--threads", "2"}};
+};
+INSTANTIATE_TEST_SUITE_P(Stores, Transactions, testing::Values("mem", "redis"),
+                         [](const auto& one) { return std::string(one.param); });
+
+/// Each transaction makes a filter with a key and removes it again, so that between transactions there is
+/// none. Others look for it all the while, over both protocols' ways into the server: batches and single
+/// requests.
+TEST_P(Transactions, LetNobodyInBetween) {
+  std::atomic<bool> over = false;
+  std::atomic<int> seen = 0, looked = 0;
+  std::vector<std::thread> others;
+  for (int i = 0; i < 3; ++i)
+    others.emplace_back([&, i] {
+      raw_client client(server_.path());
+      while (!over) {
+        const std::string said = i == 0 ? client.ask("EXISTS a\r\n", 4) : client.ask("BF.EXISTS a x\r\n", 4);
+        if (said != ":0\r\n") ++seen;
+        ++looked;
+      }
+    });
+  raw_client client(server_.path());
+  const std::string reply = "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*3\r\n:1\r\n:1\r\n:1\r\n";
+  for (int i = 0; i < 200; ++i)
+    ASSERT_EQ(client.ask("MULTI\r\nBF.ADD a x\r\nBF.EXISTS a x\r\nDEL a\r\nEXEC\r\n", reply.size()), reply);
+  over = true;
+  for (std::thread& each : others) each.join();
+  EXPECT_EQ(seen, 0);
+  EXPECT_GT(looked, 300);
+}
+
+TEST_P(Transactions, OfManyClientsComeOneBehindTheOther) {
+  std::vector<std::thread> clients;
+  std::atomic<int> wrong = 0;
+  for (int i = 0; i < 8; ++i)
+    clients.emplace_back([&] {
+      raw_client client(server_.path());
+      const std::string reply = "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*3\r\n:0\r\n:1\r\n:1\r\n";
+      for (int k = 0; k < 30; ++k)
+        if (client.ask("MULTI\r\nEXISTS a\r\nBF.ADD a x\r\nDEL a\r\nEXEC\r\n", reply.size()) != reply)
+          ++wrong;
+    });
+  for (std::thread& each : clients) each.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(Transactions, HoldUpNobodyWhenTheirClientGoesAway) {
+  for (int i = 0; i < 50; ++i) {
+    raw_client gone(server_.path());
+    gone.send("MULTI\r\nBF.ADD a x\r\nRENAME a b\r\nBF.ADD a y\r\nDEL a b\r\nEXEC\r\n");
+  }
+  raw_client client(server_.path());
+  EXPECT_EQ(client.ask("BF.ADD c x\r\n", 4), ":1\r\n");
+  EXPECT_EQ(client.ask("MULTI\r\nPING\r\nEXEC\r\n", 25), "+OK\r\n+QUEUED\r\n*1\r\n+PONG\r\n");
+}
+
+TEST(TransactionsInAnOutage, RideOutOneOutageAndNotOneForEachRequest) {
+  redis_server redis;
+  serving server(redis.url("/?retry_for=1s&timeout=1s"));
+  raw_client client(server.path());
+  ASSERT_EQ(client.ask("BF.ADD a x\r\n", 4), ":1\r\n");
+  redis.stop();
+  raw_client other(server.path()), third(server.path());
+  const auto began = clock::now();
+  client.send(
+      "MULTI\r\nBF.ADD a y\r\nBF.ADD b y\r\nBF.ADD c y\r\nBF.ADD d y\r\nBF.ADD e y\r\nPING\r\nEXEC\r\n");
+  std::this_thread::sleep_for(100ms);
+  other.send("BF.EXISTS a x\r\n");
+  EXPECT_EQ(third.ask("PING\r\n", 7), "+PONG\r\n");
+  EXPECT_LT(clock::now() - began, 900ms) << "who asks no filter does not wait";
+  EXPECT_THAT(other.receive(8), StartsWith("-OUTAGE"));
+  EXPECT_LT(clock::now() - began, 5s);
+  const std::string queued = "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n";
+  client.receive(queued.size());
+  std::string said = client.receive(5);
+  while (said.find("+PONG") == std::string::npos) said += client.receive(1);
+  EXPECT_THAT(said, StartsWith("*6\r\n"));
+  EXPECT_THAT(said, HasSubstr("-OUTAGE not run"));
+  const auto stopping = clock::now();
+  EXPECT_EQ(server.stop().exit_code, 0);
+  EXPECT_LT(clock::now() - stopping, 15s);
+}
+
+}  // namespace
+}  // namespace everseen::test
