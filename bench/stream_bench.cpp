@@ -5,15 +5,25 @@
 // real server over a Unix socket, with scripts and with the module; the total of the counts is compared with
 // the exact one before anything is printed. `cpu_us` is the program's own CPU time an event, `redis_us` that
 // of the server (INFO), which say more than wall time on a machine that others use, too.
+//
+// The peer, measured beside each row, is what people write by hand: for each event one script call that sets
+// the bits of a textbook filter of that rate by SETBIT and, where one was 0, raises both counters by HINCRBY;
+// 1,000 calls in a pipeline. It has its events parsed before, does not know where it stood after a crash, and
+// may count what it was sent twice; `vs_peer` is how many times as many events a second we count.
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numbers>
+#include <random>
 #include <sstream>
 #include <string>
 #include <unordered_set>
 
 #include <unistd.h>
+
+#include "everseen/redis/command.hpp"
 
 #include "bench/redis_server.hpp"
 #include "bench/support.hpp"
@@ -54,6 +64,64 @@ class clicks {
   std::size_t different_ = 0;
 };
 
+/// The way of the peer, over the first so many events.
+class by_hand {
+ public:
+  static constexpr std::size_t count = 200'000;
+
+  /// @param probes  of the textbook filter, whose bits are as many a key as its rate takes
+  by_hand(redis_server& server, unsigned probes) : server_(server), probes_(probes) {
+    std::ifstream in(clicks::instance().file());
+    for (std::string line; lines_.size() < count && std::getline(in, line);) lines_.push_back(line);
+    script_ = std::string(server.session().ask({"b", 0}, {"SCRIPT", "LOAD", text}).text());
+  }
+
+  /// @return events a second
+  double run() {
+    std::vector<redis::request> calls;
+    double took = 0;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      calls.push_back(call(lines_[i]));
+      if (calls.size() < 1'000 && i + 1 < lines_.size()) continue;
+      took += seconds([&] {
+        for (const redis::answer& a : server_.session().exchange(calls))
+          require(a && !a->back().is_error(), "the peer was refused");
+      });
+      calls.clear();
+    }
+    return static_cast<double>(lines_.size()) / took;
+  }
+
+ private:
+  static constexpr const char* text =
+      "local fresh = false "
+      "for i = 3, #ARGV do if redis.call('SETBIT', KEYS[1], ARGV[i], 1) == 0 then fresh = true end end "
+      "if fresh then redis.call('HINCRBY', KEYS[2], ARGV[1], 1) redis.call('HINCRBY', KEYS[2], ARGV[2], 1) "
+      "end "
+      "return fresh";
+
+  [[nodiscard]] redis::request call(const std::string& line) const {
+    const auto field = [&](std::string_view name) {
+      const std::size_t from = line.find(name) + name.size();
+      return line.substr(from, line.find('"', from) - from);
+    };
+    const std::string country = field("country\":\"");
+    std::vector<std::string> words = {"EVALSHA", script_, "2", "by_hand", "by_hand_counts"};
+    words.push_back(field("time\":\"").substr(0, 15) + field("site\":\"") + country);
+    words.push_back(country);
+    std::mt19937_64 position(std::hash<std::string>{}(field("id\":\"")));
+    const auto bits = static_cast<std::uint64_t>(2e6 * probes_ / std::numbers::ln2);
+    for (unsigned i = 0; i < probes_; ++i) words.push_back(std::to_string(position() % bits));
+    return {
+        {"by_hand", 0}, redis::encode(std::vector<std::string_view>(words.begin(), words.end())), 1, false};
+  }
+
+  redis_server& server_;
+  unsigned probes_;
+  std::vector<std::string> lines_{};
+  std::string script_{};
+};
+
 /// What a filter of this rate may have missed of the different ones: its promise, twice over, for chance.
 std::size_t least_count(std::size_t different, double rate) {
   return different - static_cast<std::size_t>(2 * rate * static_cast<double>(different));
@@ -63,7 +131,10 @@ void count_clicks(benchmark::State& state, redis_server& server, const std::stri
   const std::string rate = "1e-" + std::to_string(state.range(0));
   const clicks& in = clicks::instance();
   run_result sum;
-  double redis_seconds = 0;
+  double redis_seconds = 0, wall_seconds = 0;
+  server.clear();
+  const auto probes = static_cast<unsigned>(std::ceil(-std::log2(std::stod(rate))));
+  const double peer = by_hand(server, probes).run();
   for (auto _ : state) {
     server.clear();
     const std::string store = " --store '" + server.unix_url("?gear=" + gear) + "' ";
@@ -74,6 +145,7 @@ void count_clicks(benchmark::State& state, redis_server& server, const std::stri
                                "--count 10m:/time,/site,/country --count /country 2> " +
                                in.file("said"));
     state.SetIterationTime(one.seconds);
+    wall_seconds += one.seconds;
     sum.cpu_seconds += one.cpu_seconds;
     redis_seconds += server.cpu_seconds() - before;
     run(EVERSEEN_PROGRAM " counts clicks --by country --format csv" + store + " > " + in.file("counts"));
@@ -89,6 +161,8 @@ void count_clicks(benchmark::State& state, redis_server& server, const std::stri
   state.counters["events/s"] = benchmark::Counter(all, benchmark::Counter::kIsRate);
   state.counters["cpu_us"] = sum.cpu_seconds / all * 1e6;
   state.counters["redis_us"] = redis_seconds / all * 1e6;
+  state.counters["peer/s"] = peer;
+  state.counters["vs_peer"] = all / wall_seconds / peer;
 }
 
 void BM_stream_file_to_counts_by_scripts(benchmark::State& state) {

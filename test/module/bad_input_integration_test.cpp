@@ -376,7 +376,7 @@ TEST_F(Slices, OfOneCallMayDiffer) {
   EXPECT_EQ(check_in(60, keys), "111101110");
   EXPECT_EQ(run({"HGET", state_, "keys:61.0"}), "0") << "what is seen is not added";
   EXPECT_EQ(run({"HGET", state_, "keys:52.0"}), "1");
-  EXPECT_EQ(run({"HGET", state_, "keys:50.0"}), "");
+  EXPECT_EQ(run({"HGET", state_, "keys:50.0"}), "(nil)");
 }
 
 TEST_F(Slices, ThatAreNotWhatTheyMustBeAreRefused) {

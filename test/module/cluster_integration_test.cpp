@@ -12,6 +12,7 @@
 #include "everseen/redis/slot_map.hpp"
 
 #include "test/module/module_server.hpp"
+#include "test/support/claimed_events.hpp"
 
 namespace everseen::redis_module {
 namespace {
@@ -35,6 +36,16 @@ class Cluster : public testing::Test {
     from_ = slot_ * redis_cluster::masters / redis_cluster::slots;
     to_ = (from_ + 1) % redis_cluster::masters;
     return made;
+  }
+  /// And there again.
+  void move_there_and_back() {
+    for (int round = 0; round < 3; ++round) {
+      cluster_.begin_to_move(slot_, from_, to_);
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      cluster_.move_keys(slot_, from_, to_);
+      cluster_.finish_to_move(slot_, to_);
+      std::swap(from_, to_);
+    }
   }
   redis_server& here() { return cluster_.node(from_); }
   redis_server& there() { return cluster_.node(to_); }
@@ -125,15 +136,7 @@ TEST_F(Cluster, ClientRidesOutAMoveWhileItAdds) {
   const auto filter = make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1}, "");
   random_digests random(3);
   const auto keys = random.take(3000);
-  std::jthread mover([&] {
-    for (int round = 0; round < 3; ++round) {
-      cluster_.begin_to_move(slot_, from_, to_);
-      std::this_thread::sleep_for(std::chrono::milliseconds(30));
-      cluster_.move_keys(slot_, from_, to_);
-      cluster_.finish_to_move(slot_, to_);
-      std::swap(from_, to_);
-    }
-  });
+  std::jthread mover([&] { move_there_and_back(); });
   std::size_t fresh = 0;
   for (std::size_t at = 0; at < keys.size(); at += 20) {
     const auto got = add_keys(*filter, std::span(keys).subspan(at, 20));
@@ -144,6 +147,41 @@ TEST_F(Cluster, ClientRidesOutAMoveWhileItAdds) {
   mover.join();
   EXPECT_EQ(fresh, keys.size());
   EXPECT_EQ(check_keys(*filter, keys).result->seen, keys.size());
+}
+
+/// Ten slices by turns, so that each call is about all of them; every third event comes twice. Half of the
+/// claims are by scripts.
+TEST_F(Cluster, AJobInAWindowCountsEachEventOnceWhileItsSlotMoves) {
+  const auto filter = make({.capacity = 1000,
+                            .error_rate = 1e-12,
+                            .window = window_spec{std::chrono::minutes(10), 10},
+                            .partitions = 3},
+                           "");
+  const auto by_module = filter->open_ledger("count", "");
+  const auto by_scripts = redis::redis_store(redis::parse_redis_url(cluster_.url("?gear=script")))
+                              .open("f", access::write)
+                              ->open_ledger("count", "");
+  random_digests random(5);
+  auto events = test::new_events(random, 0, 6'000);
+  for (test::event& e : events) {
+    if (e.position % 3 == 2) e.key = events[e.position - 2].key;
+    e.time = event_time(std::chrono::minutes(100 + e.position % 10));
+    e.counters = {"all"};
+  }
+  std::jthread mover([&] { move_there_and_back(); });
+  for (std::size_t at = 0; at < events.size(); at += 60) {
+    ledger& by = at % 120 == 0 ? *by_module : *by_scripts;
+    ledger& again = at % 180 == 0 ? *by_module : *by_scripts;
+    for (ledger* each : {&by, &again}) {
+      const auto got =
+          test::claim_events(*each, filter->get_spec(), {"lane"}, std::span(events).subspan(at, 60));
+      ASSERT_TRUE(got.result) << got.result.error().message;
+      ASSERT_EQ(got.result->fresh, 40U) << at;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  mover.join();
+  EXPECT_EQ(test::counters_of(*by_module)["all"], 4'000);
 }
 
 }  // namespace

@@ -139,6 +139,44 @@ TEST_F(Ledger, GrowthCutAnywhereLosesAndDoublesNothing) {
   EXPECT_EQ(counters_of(*job)["0"], exact_counts["0"]);
 }
 
+/// Three calls, of which the filter grows within the second; what was cut off is claimed again by itself.
+TEST_F(Ledger, AChainOfCallsCutAnywhereIsJudgedAndCountedOnce) {
+  (void)make(exact(1'500));
+  auto job = cut_->open("a", access::write)->open_ledger("count", "");
+  std::uint64_t next = 0;
+  std::vector<event> last = counted(new_events(keys_, 0, 1));
+  for (const way w : {way::to_server, way::to_client})
+    for (std::size_t at = 0; at < (w == way::to_server ? 2'000'000 : 4'000) && !HasFailure();
+         at += w == way::to_server ? 97'001 : 301) {
+      auto events = new_events(keys_, next, 2'500);
+      std::string expected(2'500, '0');
+      if (next > 0)
+        for (std::size_t i = 3; i < 2'500; i += 7) {
+          events[i].key = last[i].key;
+          expected[i] = '1';
+        }
+      events = counted(events);
+      proxy_.cut_after(w, at);
+      const claimed got = claim(*job, events, next);
+      ASSERT_TRUE(got.result) << got.result.error().message;
+      ASSERT_EQ(text_of(got.verdicts), expected) << at;
+      next += 2'500;
+      last = std::move(events);
+    }
+  const std::int64_t batches = static_cast<std::int64_t>(next) / 2'500;
+  EXPECT_EQ(counters_of(*job)["0"], 2'500 * batches - 357 * (batches - 1));
+}
+
+TEST_F(Ledger, AClaimOfManyCallsIsSentInOneGo) {
+  const auto filter = make(exact(20'000));
+  auto job = filter->open_ledger("count", "");
+  ASSERT_TRUE(claim(*job, new_events(keys_, 0, 10)).result);
+  server_.run({"CONFIG", "RESETSTAT"});
+  ASSERT_EQ(claim(*job, new_events(keys_, 10, 10'000)).result->fresh, 10'000u);
+  EXPECT_THAT(server_.run({"INFO", "commandstats"}), HasSubstr("cmdstat_evalsha:calls=10,"));
+  EXPECT_THAT(server_.run({"INFO", "commandstats"}), testing::Not(HasSubstr("cmdstat_hgetall")));
+}
+
 TEST_F(Ledger, ACheckpointCutAnywhereIsPutDown) {
   (void)make(exact(100));
   const auto job = cut_->open("a", access::write)->open_ledger("count", "");
