@@ -56,6 +56,7 @@ class redis_store final : public store {
   /// Partition by partition, each in one step that no batch interleaves; clients go on as before.
   void reset(std::string_view name) override;
   [[nodiscard]] std::vector<std::string> warnings() const override;
+  [[nodiscard]] std::vector<std::string> job_warnings() const override;
   [[nodiscard]] bool is_remote() const noexcept override { return true; }
   /// A Redis string ends at 512 MiB.
   [[nodiscard]] std::optional<std::uint64_t> longest_segment_bytes() const override;
