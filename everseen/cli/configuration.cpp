@@ -71,7 +71,8 @@ std::optional<std::vector<setting>> typed_settings(const verb& v, const words& t
   for (const CLI::Option* o : app.get_options()) {
     if (o->count() == 0 || o->get_lnames().empty()) continue;
     setting s{o->get_lnames().front(), {}, "command line"};
-    if (o->get_items_expected_max() > 0)
+    // A switch that may carry a value counts as one of CLI11's flags.
+    if (o->get_items_expected_max() > 0 || o->get_type_name().starts_with("[="))
       for (const std::string& value : o->results()) s.values.push_back(unguarded(value));
     all.push_back(std::move(s));
   }

@@ -137,14 +137,35 @@ void stream_run::must_lose_nothing(const store& place, const ledger& book) const
 
 void stream_run::operator()(printer& out) {
   const auto place = open_store(given_.dry_run ? "mem:" : store_url(given_.store.url));
-  filter seen = open_filter(*place);
+  const bool is_new = !given_.dry_run && !place->is_remote() && !place->exists(*given_.filter_name);
+  try {
+    run_on(*place, out);
+  } catch (...) {
+    if (is_new) discard_if_unused(*place);
+    throw;
+  }
+}
+
+/// So that the next attempt may ask for another one. Not on servers, where somebody else may use it by now.
+void stream_run::discard_if_unused(store& place) const noexcept {
+  try {
+    const std::string& name = *given_.filter_name;
+    if (!place.exists(name)) return;
+    const filter made(name, place.open(name, access::read));
+    if (made.stored().jobs().empty() && made.info().keys == 0) place.drop(name);
+  } catch (const error&) {  // the complaint is about what failed before
+  }
+}
+
+void stream_run::run_on(store& place, printer& out) {
+  filter seen = open_filter(place);
   job_options options = options_for(seen);
   const auto book = open_ledger(seen);
   const stream_sink to = open_sink(given_, seen, *book, *from_.opened, out.descriptor());
   const sink_place mark = place_of(given_, *book, to, say);
   must_be_our_worker(given_, *book, from_.name);
   if (!to.worker.empty()) must_be_our_worker(given_, *book, mark.name);
-  if (!given_.dry_run) must_lose_nothing(*place, *book);
+  if (!given_.dry_run) must_lose_nothing(place, *book);
   options.sink_name = mark.name;
   options.sink_order = mark.order;
   options.seen_to = seen_to_.get();

@@ -43,6 +43,8 @@ class stream_run {
 
  private:
   [[nodiscard]] filter open_filter(store& place) const;
+  void run_on(store& place, printer& out);
+  void discard_if_unused(store& place) const noexcept;
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(const filter& seen) const;
   [[nodiscard]] job_options options_for(const filter& seen) const;
   void must_lose_nothing(const store& place, const ledger& book) const;

@@ -28,10 +28,11 @@ std::string shown(std::string_view text) {
 
 std::string to_string(const bad_event& bad) {
   std::string text(to_string(bad.why));
+  const std::string name = (bad.field.starts_with('/') ? "" : "field ") + bad.field;
   if (!bad.field.empty() && bad.value)
-    text += ": " + bad.field + " is '" + shown(*bad.value) + "'";
+    text += ": " + name + " is '" + shown(*bad.value) + "'";
   else if (!bad.field.empty())
-    text += ": there is no " + bad.field;
+    text += ": there is no " + name;
   return text + "; it is '" + shown(bad.bytes) + "'";
 }
 
