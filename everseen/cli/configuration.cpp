@@ -1,6 +1,7 @@
 #include "everseen/cli/configuration.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -13,6 +14,7 @@
 
 #include "everseen/cli/manual.hpp"
 #include "everseen/cli/options.hpp"
+#include "everseen/cli/stream_ends.hpp"
 #include "everseen/cli/toml_file.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/filter/open_store.hpp"
@@ -69,7 +71,8 @@ std::optional<std::vector<setting>> typed_settings(const verb& v, const words& t
   for (const CLI::Option* o : app.get_options()) {
     if (o->count() == 0 || o->get_lnames().empty()) continue;
     setting s{o->get_lnames().front(), {}, "command line"};
-    if (o->get_items_expected_max() > 0)
+    // A switch that may carry a value counts as one of CLI11's flags.
+    if (o->get_items_expected_max() > 0 || o->get_type_name().starts_with("[="))
       for (const std::string& value : o->results()) s.values.push_back(unguarded(value));
     all.push_back(std::move(s));
   }
@@ -84,12 +87,18 @@ words words_of(const std::string& text) {
   return all;
 }
 
+bool may_be_repeated(std::string_view name) {
+  constexpr std::array<std::string_view, 7> all{"listen",   "http",      "user", "http-host",
+                                                "key-json", "key-field", "count"};
+  return std::ranges::find(all, name) != all.end();
+}
+
 std::optional<setting> from_environment(const std::string& name, bool is_switch) {
   const std::string variable = variable_of(name);
   const char* const value = std::getenv(variable.c_str());
   if (value == nullptr || *value == '\0') return std::nullopt;
   if (!is_switch) {
-    const bool is_list = name == "listen" || name == "http" || name == "user" || name == "http-host";
+    const bool is_list = may_be_repeated(name);
     return setting{name, is_list ? words_of(value) : words{value}, "$" + variable};
   }
   const std::string word = value;
@@ -144,6 +153,7 @@ bool is_secret(std::string_view name) {
 
 std::string shown(const std::string& name, const std::string& value) {
   if (is_secret(name)) return "***";
+  if (name == "from" || name == "to") return end_without_secrets(value);
   return name == "store" ? url_without_password(value) : value;
 }
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "everseen/cli/dimensions.hpp"
+#include "everseen/cli/job_description.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/stream/event_rule.hpp"

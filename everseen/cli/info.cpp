@@ -249,12 +249,13 @@ exit_code run(const options& o, printer& out) {
   }
   const filter_info info = asked.info();
   const auto older = asked.stored().asks_first();
+  const bool has_jobs = !asked.stored().jobs().empty();
   if (o.json) {
-    print_json(info, older, place->warnings(), out);
+    print_json(info, older, has_jobs ? place->job_warnings() : place->warnings(), out);
   } else {
     print_text(info, older, out);
     out.flush();
-    warn_of(*place);
+    has_jobs ? warn_of_jobs(*place) : warn_of(*place);
   }
   return exit_code::done;
 }

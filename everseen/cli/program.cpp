@@ -28,15 +28,24 @@ bool asks_for_help(const words& arguments) {
   return std::any_of(arguments.begin(), end, [](const auto& a) { return a == "--help" || a == "-h"; });
 }
 
+/// An option whose value may be left out takes it behind a sign alone.
+std::optional<std::string> meant_as_value(const words& typed, const std::string& left) {
+  const auto at = std::find(typed.begin(), typed.end(), left);
+  if (at == typed.begin() || at == typed.end() || !(at - 1)->starts_with("--")) return std::nullopt;
+  return fmt::format("if it is the value of {0}, write {0}={1}", *(at - 1), left);
+}
+
 /// A message for what CLI11 could not make sense of.
-std::string explain(const CLI::App& app, const verb& v, const CLI::ParseError& fault) {
+std::string explain(const CLI::App& app, const verb& v, const words& typed_words,
+                    const CLI::ParseError& fault) {
   const std::string help = fmt::format("see everseen {} --help", v.name);
   words left = app.remaining();
   std::transform(left.begin(), left.end(), left.begin(), unguarded);
   if (dynamic_cast<const CLI::ExtrasError*>(&fault) == nullptr || left.empty())
     return fmt::format("{}: {}; {}", v.name, fault.what(), help);
   if (!left.front().starts_with("-"))
-    return fmt::format("{}: '{}' is one argument too many; {}", v.name, left.front(), help);
+    return fmt::format("{}: '{}' is one argument too many; {}", v.name, left.front(),
+                       meant_as_value(typed_words, left.front()).value_or(help));
 
   const manual_page page = describe(v);
   const std::string typed = left.front().substr(0, left.front().find('='));
@@ -60,12 +69,13 @@ exit_code run_verb(const verb& v, words arguments, printer& out) {
   CLI::App app;
   app.set_help_flag();
   const action run = v.declare(app);
+  const words typed = arguments;
   try {
     std::transform(arguments.begin(), arguments.end(), arguments.begin(), guarded);
     std::reverse(arguments.begin(), arguments.end());
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& fault) {
-    throw parameter_error(explain(app, v, fault));
+    throw parameter_error(explain(app, v, typed, fault));
   }
   const exit_code code = run(out);
   if (given && given->checks_only()) print_configuration(v, *given, out);

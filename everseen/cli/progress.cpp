@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "everseen/cli/time_format.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
@@ -67,6 +68,7 @@ std::string progress_line::text(position now, std::optional<std::uint64_t> total
         fmt::format(", {:.0f} %, {} left", 100 * share, minutes_and_seconds(seconds * (1 - share) / share));
   }
   if (!total_bytes && now.waiting) line += fmt::format(", {} waiting", format_count(*now.waiting));
+  if (now.watermark) line += fmt::format(", at {}", format_event_time(*now.watermark).substr(0, 19));
   if (!way.empty()) line += fmt::format(", {}", way);
   return line;
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "everseen/core/spec.hpp"
+
 namespace everseen::cli {
 
 /// One line on a terminal that says how far a long run is: rewritten in place, gone when the run ends.
@@ -27,6 +29,7 @@ class progress_line {
     std::uint64_t lines = 0;
     std::uint64_t bytes = 0;
     std::optional<std::uint64_t> waiting{};  ///< lines, where that is known of a stream without an end
+    std::optional<event_time> watermark{};   ///< the latest time of an event
   };
   /// Cheap: looks at the clock, and draws at most ten times a second.
   void show(position now);

@@ -63,6 +63,11 @@ void warn_of(const store& place) {
   for (const std::string& warning : place.warnings()) fmt::print(stderr, "everseen: warning: {}\n", warning);
 }
 
+void warn_of_jobs(const store& place) {
+  for (const std::string& warning : place.job_warnings())
+    fmt::print(stderr, "everseen: warning: {}\n", warning);
+}
+
 bool confirmed(const std::string& question) {
   if (::isatty(STDIN_FILENO) == 0) return true;
   fmt::print(stderr, "{} [y/N] ", question);

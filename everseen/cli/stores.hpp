@@ -35,6 +35,10 @@ void must_have_room(const store& where, const spec& s);
 /// Says on standard error what is amiss with a store.    @throws  as store::warnings
 void warn_of(const store& place);
 
+/// Says on standard error what a crash could take from the jobs of a store.    @throws  as
+/// store::job_warnings
+void warn_of_jobs(const store& place);
+
 /// Asks somebody who sits at a terminal; where nobody does, the answer is yes.
 [[nodiscard]] bool confirmed(const std::string& question);
 

@@ -37,6 +37,13 @@ void declare_ends(CLI::App& app, stream_arguments& given) {
             "the machine's name"});
   add_switch(app, "--follow", given.follow, "wait at the end of a file for what is appended");
   add_switch(app, "-z,--zero", given.zero, "records end with a NUL byte instead of a newline");
+  add_switch(
+      app, "--header", given.header,
+      "the first line of the input is no event: it names the fields, for --key-field, --time-field and "
+      "--count");
+  add_switch(app, "--move-output", given.move_output,
+             "the job goes on with another --to than so far, or with a new file where the old one was moved "
+             "away; what was put out stays where it is");
 }
 
 void declare_filter(CLI::App& app, stream_arguments& given) {
@@ -61,16 +68,17 @@ void declare_event(CLI::App& app, stream_arguments& given) {
              "an event is JSON; the key is the value at this pointer, as in /id; may be repeated for "
              "a key of several",
              "the whole record"});
-  add_texts(app, "--key-field", given.key_fields,
-            {"N", "the key is field N of the record, counted from 1; may be repeated"});
+  add_texts(
+      app, "--key-field", given.key_fields,
+      {"N", "the key is field N of the record, counted from 1, or its name (--header); may be repeated"});
   add_option(app, "--delimiter", {"C", "what stands between fields: one character, or tab", "tab"},
              [&given](std::string_view what, std::string_view text) {
                given.delimiter = parse_delimiter(what, text);
              });
   add_text(app, "--time-json", given.time_json,
            {"POINTER", "the time of an event is the value at this JSON pointer", "the clock's time"});
-  add_count(app, "--time-field", given.time_field, {1, 10'000},
-            {"N", "the time of an event is its field N: seconds, milliseconds or RFC 3339"});
+  add_text(app, "--time-field", given.time_field,
+           {"N", "the time of an event is its field N: seconds, milliseconds or RFC 3339"});
   add_texts(app, "--count", given.counts,
             {"DIMENSION,...",
              "count fresh events by these together, each [NAME=][TIME:]FIELD, as in "
@@ -107,29 +115,59 @@ void declare_stream_arguments(CLI::App& app, stream_arguments& into) {
            {"HOST:PORT", "tell Prometheus how the job is doing, at this address, as in 127.0.0.1:9464"});
   add_optional_text(app, "--stats", into.stats, "-",
                     {"FILE", "when done, write counts as JSON to this file, or to standard error"});
+  add_text(app, "--config", into.config,
+           {"FILE", "read options from the table [stream] of this TOML file", "$EVERSEEN_CONFIG"});
+  add_switch(app, "--check-config", into.check_config,
+             "look whether the options make sense, print those in force, and read nothing");
 }
 
-event_shape shape_of(const stream_arguments& given) {
-  const char delimiter = given.delimiter.value_or('\t');
-  event_shape shape;
+namespace {
+
+void must_be_delimited(std::string_view option, const std::string& text) {
+  if (text.starts_with('/'))
+    throw parameter_error(fmt::format("{} {}: a JSON pointer belongs behind {}json", option, text,
+                                      option.substr(0, option.rfind('-') + 1)));
+}
+
+std::vector<field_rule> key_of(const stream_arguments& given, const field_words& words) {
   if (!given.key_json.empty() && !given.key_fields.empty())
     throw parameter_error("--key-json and --key-field exclude each other; give one");
+  std::vector<field_rule> key;
   for (const std::string& text : given.key_json) {
     if (!text.starts_with('/'))
       throw parameter_error(
           fmt::format("--key-json {} is not a JSON pointer; it begins with /, as in /user/id", text));
-    shape.key.push_back(parse_field("--key-json", text, delimiter));
+    key.push_back(parse_field("--key-json", text, words));
   }
-  for (const std::string& text : given.key_fields)
-    shape.key.push_back(parse_field("--key-field", text, delimiter));
+  for (const std::string& text : given.key_fields) {
+    must_be_delimited("--key-field", text);
+    key.push_back(parse_field("--key-field", text, words));
+  }
+  return key;
+}
+
+std::optional<field_rule> time_of(const stream_arguments& given, const field_words& words) {
   if (given.time_json && given.time_field)
     throw parameter_error("--time-json and --time-field exclude each other; give one");
-  if (given.time_json) shape.time = parse_field("--time-json", *given.time_json, delimiter);
-  if (given.time_field)
-    shape.time =
-        field_rule{field_rule::kind::delimited, static_cast<unsigned>(*given.time_field), delimiter, {}};
-  for (const std::string& text : given.counts) shape.counts.push_back(parse_dimensions(text, delimiter));
+  if (given.time_json) return parse_field("--time-json", *given.time_json, words);
+  if (!given.time_field) return std::nullopt;
+  must_be_delimited("--time-field", *given.time_field);
+  return parse_field("--time-field", *given.time_field, words);
+}
+
+}  // namespace
+
+event_shape shape_of(const stream_arguments& given, std::string_view header) {
+  field_words words{given.delimiter.value_or('\t')};
+  if (given.header) words.names = names_in(header, words.delimiter);
+  event_shape shape{key_of(given, words), time_of(given, words)};
+  for (const std::string& text : given.counts) shape.counts.push_back(parse_dimensions(text, words));
   return shape;
+}
+
+std::optional<std::string> file_of_bad_events(const stream_arguments& given) {
+  if (!given.bad_events || *given.bad_events == "fail" || *given.bad_events == "skip") return std::nullopt;
+  return given.bad_events;
 }
 
 bool counts_only(const stream_arguments& given) {
@@ -166,6 +204,16 @@ void must_make_sense(const stream_arguments& given) {
         "as in --to fresh.jsonl");
   if (given.dry_run && !counts_only(given))
     throw parameter_error("--dry-run puts nothing out; leave out --to");
+  if (given.dry_run && (given.seen_to || given.late_to || file_of_bad_events(given)))
+    throw parameter_error(
+        "--dry-run touches nothing; leave out --seen-to, --late-to and --bad-events FILE (skip it may)");
+  if (given.move_output && counts_only(given) && given.to != "counts")
+    throw parameter_error("--move-output says that the job goes on with another sink; give --to, too");
+  if (given.settle_every > std::chrono::minutes(1))
+    throw parameter_error(
+        "--settle-every is at most 1m: what is not settled is remembered event by event, and done again "
+        "after a "
+        "crash");
   if (given.slices && !given.window) throw parameter_error("--slices divides a window; give --window, too");
   if (!given.counts.empty() && given.on_outage == outage_watch::policy::pass)
     throw parameter_error(

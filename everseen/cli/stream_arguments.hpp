@@ -30,7 +30,7 @@ struct stream_arguments : filter_wishes {
   std::vector<std::string> key_json;
   std::vector<std::string> key_fields;
   std::optional<std::string> time_json;
-  std::optional<std::uint64_t> time_field;
+  std::optional<std::string> time_field;
   std::optional<char> delimiter;
   std::vector<std::string> counts;
 
@@ -44,14 +44,23 @@ struct stream_arguments : filter_wishes {
   std::optional<std::chrono::milliseconds> settle_every;
   bool follow = false;
   bool zero = false;
+  bool header = false;
+  bool move_output = false;
+  std::optional<std::string> config;  // read before all else is: configuration.hpp
+  bool check_config = false;
   bool dry_run = false;
 };
 
 /// Declares all of it. `into` must outlive the parsing.
 void declare_stream_arguments(CLI::App& app, stream_arguments& into);
 
-/// What the events are.    @throws parameter_error  options that exclude each other
-[[nodiscard]] event_shape shape_of(const stream_arguments& given);
+/// What the events are.
+/// @param header  the first line of the input, where --header says that it names the fields
+/// @throws parameter_error  options that exclude each other, or a field that the line does not name
+[[nodiscard]] event_shape shape_of(const stream_arguments& given, std::string_view header);
+
+/// Where bad events are kept, if they are.
+[[nodiscard]] std::optional<std::string> file_of_bad_events(const stream_arguments& given);
 
 /// Whether counters are all that is wanted.
 [[nodiscard]] bool counts_only(const stream_arguments& given);

@@ -1,13 +1,18 @@
 #include "everseen/cli/stream_ends.hpp"
 
+#include <filesystem>
+#include <system_error>
+
 #include <fmt/format.h>
 
+#include "everseen/cli/job_description.hpp"
 #include "everseen/cli/stores.hpp"
 #include "everseen/core/digest.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/redis/redis_url.hpp"
 #include "everseen/stream/file_sink.hpp"
 #include "everseen/stream/file_source.hpp"
+#include "everseen/stream/job_marks.hpp"
 #include "everseen/stream/kafka_sink.hpp"
 #include "everseen/stream/kafka_source.hpp"
 #include "everseen/stream/machine_name.hpp"
@@ -27,7 +32,8 @@ std::string worker_of(const stream_arguments& given) {
 }
 
 void must_be_a_file(const stream_arguments& given) {
-  if (given.follow || given.zero) throw parameter_error("--follow and --zero are for files; leave them out");
+  if (given.follow || given.zero || given.header)
+    throw parameter_error("--follow, --zero and --header are for files; leave them out");
 }
 
 /// Where a stream of Redis is: what its name says, else the store.
@@ -52,7 +58,7 @@ stream_source open_kafka_source(const stream_arguments& given) {
   auto opened = std::make_unique<kafka_source>(
       url, "everseen-" + given.filter_name.value_or(std::string()) + '-' + job_of(given));
   if (given.dry_run) opened->commit_nothing();
-  return {std::move(opened), std::nullopt, {}};
+  return {std::move(opened), std::nullopt, {}, {}};
 }
 
 stream_source open_redis_stream(const stream_arguments& given) {
@@ -62,14 +68,15 @@ stream_source open_redis_stream(const stream_arguments& given) {
         "--dry-run touches nothing, and reading a stream as a group changes it; read a file of its events");
   redis_stream_url url = parse_redis_stream_url(*given.from);
   if (url.consumer.empty()) url.consumer = worker_of(given);
-  return {std::make_unique<redis_stream_source>(url, server_of(url, given)), std::nullopt, {}};
+  return {std::make_unique<redis_stream_source>(url, server_of(url, given)), std::nullopt, {}, {}};
 }
 
-/// What tells this job from that of any other filter, also of one that had its name before: seeds are random.
-std::string mark_of(const stream_arguments& given, const filter& seen) {
-  const std::string job = job_of(given);
-  return fmt::format("{}:{}:{:016x}", seen.name(), job,
-                     hasher(hash_kind::siphash, seen.get_spec().seed)(job).low);
+/// What tells this job from any other, also from one that had its name before: the word that it was begun
+/// with. Seeds of filters, which do that for older jobs, are carried by exports.
+std::string mark_of(const filter& seen, const std::string& job, const ledger& book) {
+  std::string word = word_in(book.description());
+  if (word.empty()) word = fmt::format("{:016x}", hasher(hash_kind::siphash, seen.get_spec().seed)(job).low);
+  return fmt::format("{}:{}:{}", seen.name(), job, word);
 }
 
 }  // namespace
@@ -82,26 +89,95 @@ stream_source open_source(const stream_arguments& given) {
   how.follow = given.follow;
   if (given.block_bytes) how.block_bytes = *given.block_bytes;
   how.worker = worker_of(given);
+  how.header = given.header;
   auto file = std::make_unique<file_source>(*given.from, how);
   const auto bytes = given.follow ? std::nullopt : file->total_bytes();
-  std::string lane = file->lane();
-  return {std::move(file), bytes, std::move(lane)};
+  std::string lane = file->lane(), header = file->header();
+  return {std::move(file), bytes, std::move(lane), std::move(header)};
 }
 
-stream_sink open_sink(const stream_arguments& given, const filter& seen, source& from, int descriptor) {
-  if (counts_only(given) || given.dry_run) return {};
-  if (*given.to == "-") return {std::make_unique<output_sink>(descriptor, "standard output"), {}};
+stream_sink open_sink(const stream_arguments& given, const filter& seen, const ledger& book, source& from,
+                      int descriptor) {
+  if (given.dry_run) return {};
+  if (counts_only(given)) return {{}, "counts", {}};
+  if (*given.to == "-") return {std::make_unique<output_sink>(descriptor, "standard output"), "-", {}};
   if (is_kafka_url(*given.to)) {
     auto* const kafka = dynamic_cast<kafka_source*>(&from);  // whose offsets go with the output
-    return {std::make_unique<kafka_sink>(parse_kafka_url(*given.to), job_of(given), kafka), {}};
+    const kafka_url url = parse_kafka_url(*given.to);
+    return {std::make_unique<kafka_sink>(url, job_of(given), kafka),
+            fmt::format("kafka topic {}", fmt::join(url.topics, ",")),
+            {}};
   }
   if (is_redis_stream_url(*given.to)) {
     const redis_stream_url url = parse_redis_stream_url(*given.to);
-    return {std::make_unique<redis_stream_sink>(url, server_of(url, given), mark_of(given, seen)), {}};
+    const auto mark = [&seen, &book, job = job_of(given)] { return mark_of(seen, job, book); };
+    return {std::make_unique<redis_stream_sink>(url, server_of(url, given), mark),
+            "redis-stream:" + url.stream,
+            {}};
   }
   auto file = std::make_unique<file_sink>(*given.to);
-  std::string name = "> " + worker_of(given) + ':' + file->path();
-  return {std::move(file), std::move(name)};
+  std::string path = file->path();
+  return {std::move(file), std::move(path), worker_of(given)};
+}
+
+namespace {
+
+/// What a run that died had put into a file beyond what is settled comes again, in another one.
+void take_back_the_rest(const job_marks::checkpoints& known, const std::string& worker,
+                        const job_marks::sink_mark& left,
+                        const std::function<void(const std::string&)>& say) {
+  const auto mark = known.find(job_marks::sink(worker, left.target));
+  if (mark == known.end() || mark->second.note.empty()) return;
+  try {
+    file_sink(left.target).begin(mark->second.note);
+  } catch (const error& why) {
+    say(fmt::format("{}; if the last run of this job died, its last lines come again in the new one",
+                    why.what()));
+  }
+}
+
+}  // namespace
+
+sink_place place_of(const stream_arguments& given, const ledger& book, const stream_sink& to,
+                    const std::function<void(const std::string&)>& say) {
+  if (to.target.empty()) return {};
+  std::string name = job_marks::sink(to.worker, to.target);
+  const auto known = book.checkpoints();
+  const std::string worker = worker_of(given);
+  const auto last = job_marks::last_sink(known, worker);
+  if (!last) return {std::move(name), 0};
+  const bool is_same = last->target == to.target;
+  std::error_code none;
+  const bool is_there = to.worker.empty() || std::filesystem::exists(to.target, none);
+  if (is_same && (is_there || !given.move_output)) return {std::move(name), last->order};
+  if (!given.move_output)
+    throw parameter_error(fmt::format(
+        "the job '{0}' has put out to {1} so far, and {2} would have only what comes next; give --to {1}, or "
+        "--move-output if that is what you want; another --filter puts all of it out anew (workers that have "
+        "a "
+        "file each have a --worker each)",
+        job_of(given), last->target, to.target));
+  if (!is_same) take_back_the_rest(known, worker, *last, say);
+  return {std::move(name), last->order + 1};
+}
+
+std::string end_without_secrets(const std::string& written) {
+  if (is_redis_stream_url(written)) {
+    const std::size_t at = std::min(written.find('@'), written.size() - 1) + 1;
+    return written.substr(0, at) + url_without_password(written.substr(at));
+  }
+  if (!is_kafka_url(written)) return written;
+  std::string shown;
+  for (std::size_t from = 0; from < written.size();) {
+    const std::size_t end = std::min(written.find('&', from), written.size() - 1) + 1;
+    const std::string part = written.substr(from, end - from);
+    const std::size_t sign = part.find("password=");
+    shown += sign == std::string::npos
+                 ? part
+                 : part.substr(0, sign) + "password=***" + (part.ends_with('&') ? "&" : "");
+    from = end;
+  }
+  return shown;
 }
 
 void must_be_our_worker(const stream_arguments& given, const ledger& book, const std::string& name) {

@@ -13,13 +13,22 @@ std::string job_summary(const job_result& result) {
   std::string text = fmt::format("{} events: {} fresh, {} seen", format_count(result.events),
                                  format_count(t.fresh), format_count(t.seen));
   if (t.late > 0) text += fmt::format(", {} late", format_count(t.late));
-  if (result.bad > 0) text += fmt::format("; {} records were no events", format_count(result.bad));
+  if (result.bad == 1) text += "; 1 record was no event";
+  if (result.bad > 1) text += fmt::format("; {} records were no events", format_count(result.bad));
   if (result.replayed > 0)
     text += fmt::format("; {} were judged before by a run that did not end", format_count(result.replayed));
   if (result.passed)
     text += fmt::format("; {} were put out though nothing is known of them: {}", format_count(t.unknown),
                         result.passed->message);
   return text;
+}
+
+std::string absence_warning(const job_result& result, const std::string& filter, const std::string& job) {
+  return fmt::format(
+      "warning: none of the first {} events has {}, so an empty value is counted; if the name is wrong, "
+      "begin "
+      "again: everseen jobs {} --end {}, then everseen reset {}, if it holds nothing else",
+      format_count(result.events), fmt::join(result.absent, ", "), filter, job, filter);
 }
 
 std::string job_stats(const job_result& result, std::chrono::duration<double> lasted) {

@@ -11,6 +11,10 @@ namespace everseen::cli {
 /// One sentence, as in "10,000 events: 9,512 fresh, 488 seen".
 [[nodiscard]] std::string job_summary(const job_result& result);
 
+/// That events are counted by fields which they do not have, and how to begin again if that was a mistake.
+[[nodiscard]] std::string absence_warning(const job_result& result, const std::string& filter,
+                                          const std::string& job);
+
 /// The counts of one run as JSON, with a newline.
 [[nodiscard]] std::string job_stats(const job_result& result, std::chrono::duration<double> lasted);
 

@@ -54,11 +54,12 @@ void take(const toml::node& node, setting& s) {
 }
 
 /// Tables of other verbs may stand beside the one that is wanted.
-void must_be_of_a_verb(const std::string& path, const toml::key& name, const toml::node& node) {
+void must_be_of_a_verb(const std::string& path, std::string_view verb, const toml::key& name,
+                       const toml::node& node) {
   const std::string place = place_of(path, name.source());
   if (!node.is_table())
     throw parameter_error(
-        fmt::format("{}: '{}' stands above all tables; put it under [serve]", place, name.str()));
+        fmt::format("{}: '{}' stands above all tables; put it under [{}]", place, name.str(), verb));
   try {
     (void)need_verb(name.str());
   } catch (const parameter_error& fault) {
@@ -72,7 +73,7 @@ std::vector<setting> read_toml(const std::string& path, std::string_view verb) {
   const toml::table all = parse(path);
   std::vector<setting> settings;
   for (const auto& [table_name, node] : all) {
-    must_be_of_a_verb(path, table_name, node);
+    must_be_of_a_verb(path, verb, table_name, node);
     if (table_name.str() != verb) continue;
     for (const auto& [name, value] : *node.as_table()) {
       setting s{std::string(name.str()), {}, place_of(path, name.source())};

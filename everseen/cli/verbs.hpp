@@ -22,6 +22,7 @@ verb gen_verb();
 verb hash_verb();
 verb import_verb();
 verb info_verb();
+verb jobs_verb();
 verb link_verb();
 verb list_verb();
 verb man_verb();

@@ -62,7 +62,17 @@ end
 return table.concat(out)
 )";
 
+constexpr std::string_view mark_ended_text = R"(
+local what = redis.call('HGET', KEYS[1], ARGV[1])
+if what then
+  redis.call('HSET', KEYS[1], ARGV[1] .. '!', what)
+  redis.call('HDEL', KEYS[1], ARGV[1])
+end
+return redis.call('HEXISTS', KEYS[1], ARGV[1] .. '!')
+)";
+
 constexpr std::string_view open_job_text = R"(
+if redis.call('HEXISTS', KEYS[1], ARGV[1] .. '!') == 1 then return false end
 redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
 if ARGV[3] ~= '' then redis.call('PEXPIREAT', KEYS[1], ARGV[3]) end
 return redis.call('HGET', KEYS[1], ARGV[1])
@@ -98,6 +108,11 @@ const script& claim(unsigned probes) {
 
 const script& open_job() {
   static const script one = script_text::make(std::string(open_job_text));
+  return one;
+}
+
+const script& mark_ended() {
+  static const script one = script_text::make(std::string(mark_ended_text));
   return one;
 }
 

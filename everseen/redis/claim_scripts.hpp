@@ -18,8 +18,13 @@ namespace everseen::redis::scripts {
 [[nodiscard]] const script& claim(unsigned probes);
 
 /// Makes a job, unless it is there.
-/// KEYS  jobs    ARGV  job, description, when the key ends (empty: never)    Returns its description.
+/// KEYS  jobs    ARGV  job, description, when the key ends (empty: never)    Returns its description; nil
+///       where a job of the name is being ended.
 [[nodiscard]] const script& open_job();
+
+/// Marks a job as one that is being ended: nobody settles it from now on, or begins another of its name.
+/// KEYS  jobs    ARGV  job    Returns 1 done, also if it was before; 0 there is no such job.
+[[nodiscard]] const script& mark_ended();
 
 /// Puts checkpoints down.
 /// KEYS  jobs, checkpoints    ARGV  job, when the key ends (empty: never), then lane, checkpoint, ...

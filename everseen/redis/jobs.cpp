@@ -41,6 +41,12 @@ reply run(session& with, const script& s, std::span<const std::string> keys,
   return checked(with.exchange(std::span(&r, 1)).front(), keys.front());
 }
 
+parameter_error being_ended(const std::string& filter, std::string_view job) {
+  return parameter_error("the job '" + std::string(job) + "' of '" + filter +
+                         "' is being ended; if who did so has died, finish it: everseen jobs " + filter +
+                         " --end " + std::string(job));
+}
+
 /// Why a filter cannot get a job.
 [[noreturn]] void refuse_job(session& with, const catalogue& names, const remote_filter& f) {
   const std::string& name = f.keys.name();
@@ -63,19 +69,25 @@ reply run(session& with, const script& s, std::span<const std::string> keys,
 
 std::string open_job(session& with, const catalogue& names, const remote_filter& f, std::string_view job,
                      std::string_view description) {
-  if (!change_header(with, f.keys.header(),
-                     {{"generation", std::to_string(f.generation)},
-                      {"ready", std::string(ready)},
-                      {"next", ""},
-                      {"ends_at", end_of(f)},
-                      {"ends_next", ""},
-                      {"moves_to", ""},
-                      {"link", ""}},
-                     {{"jobs", "1"}}))
-    refuse_job(with, names, f);
+  const auto note_that_there_are_jobs = [&] {
+    if (!change_header(with, f.keys.header(),
+                       {{"generation", std::to_string(f.generation)},
+                        {"ready", std::string(ready)},
+                        {"next", ""},
+                        {"ends_at", end_of(f)},
+                        {"ends_next", ""},
+                        {"moves_to", ""},
+                        {"link", ""}},
+                       {{"jobs", "1"}}))
+      refuse_job(with, names, f);
+  };
+  note_that_there_are_jobs();
   const std::string keys[] = {f.keys.jobs(f.generation)};
   const std::string arguments[] = {std::string(job), std::string(description), end_of(f)};
-  std::string kept(run(with, scripts::open_job(), keys, arguments).text());
+  const reply opened = run(with, scripts::open_job(), keys, arguments);
+  if (opened.is_nil()) throw being_ended(f.keys.name(), job);
+  std::string kept(opened.text());
+  note_that_there_are_jobs();  // who ended the last one may have taken it back in between
   // Who drops a filter hides its header before he removes its jobs.
   if (!names.is_ready(with, f.keys.name())) {
     unlink_jobs(with, f);
@@ -88,7 +100,11 @@ std::map<std::string, std::string, std::less<>> jobs_of(session& with, const rem
   const std::string key = f.keys.jobs(f.generation);
   const reply fields = ask_about(with, {key, 0}, {"HGETALL", key});
   std::map<std::string, std::string, std::less<>> all;
-  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) all.emplace(fields[i].text(), fields[i + 1].text());
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
+    std::string_view name = fields[i].text();
+    if (name.ends_with('!')) name.remove_suffix(1);
+    all.emplace(name, fields[i + 1].text());
+  }
   return all;
 }
 
@@ -97,6 +113,9 @@ void require_no_jobs(session& with, const header& h, std::string_view what) {
   std::vector<std::string> names;
   for (const auto& [job, description] : jobs_of(with, h.live)) names.push_back(job);
   everseen::require_no_jobs(h.live.keys.name(), names, what);
+  // Who began the only one has died before it was listed.
+  change_header(with, h.live.keys.header(),
+                {{"generation", std::to_string(h.live.generation)}, {"jobs", "1"}}, {{"jobs", ""}});
 }
 
 void put_down(session& with, replica_wait& replicas, const remote_filter& f, std::string_view job,
@@ -115,9 +134,18 @@ void put_down(session& with, replica_wait& replicas, const remote_filter& f, std
   answer a = std::move(with.exchange(std::span(&r, 1)).front());
   if (const auto lacking = replicas.take_off(to, a)) lacking->raise();
   if (checked(a, keys[1]).integer() == 1) return;
-  throw storage_error("the job '" + std::string(job) + "' is not there any more: the filter '" +
-                          f.keys.name() + "' was dropped meanwhile",
-                      0, keys[0]);
+  throw is_gone(f, job);
+}
+
+storage_error is_gone(const remote_filter& f, std::string_view job) {
+  return {"the job '" + std::string(job) + "' is not there any more: it was ended, or the filter '" +
+              f.keys.name() + "' was dropped",
+          0, f.keys.jobs(f.generation)};
+}
+
+bool is_listed(session& with, const remote_filter& f, std::string_view job) {
+  const std::string key = f.keys.jobs(f.generation);
+  return ask_about(with, {key, 0}, {"HEXISTS", key, job}).integer() == 1;
 }
 
 std::map<std::string, checkpoint, std::less<>> checkpoints_of(session& with, const remote_filter& f,

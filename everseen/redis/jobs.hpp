@@ -11,6 +11,7 @@
 #include "everseen/redis/replica_wait.hpp"
 #include "everseen/redis/session.hpp"
 #include "everseen/store/ledger.hpp"
+#include "everseen/store/store.hpp"
 
 namespace everseen::redis {
 
@@ -26,6 +27,11 @@ std::string open_job(session& with, const catalogue& names, const remote_filter&
 /// By name, with their descriptions.    @throws backend_error, format_error
 [[nodiscard]] std::map<std::string, std::string, std::less<>> jobs_of(session& with, const remote_filter& f);
 
+/// Whether a job is there, and is not being ended.    @throws backend_error
+[[nodiscard]] bool is_listed(session& with, const remote_filter& f, std::string_view job);
+/// The error of a job that was there.
+[[nodiscard]] storage_error is_gone(const remote_filter& f, std::string_view job);
+
 /// @param what  of the filter that cannot be done while it has jobs, as in "be rebuilt"
 /// @throws parameter_error  it has some    @throws backend_error, format_error
 void require_no_jobs(session& with, const header& h, std::string_view what);
@@ -37,6 +43,14 @@ void put_down(session& with, replica_wait& replicas, const remote_filter& f, std
 [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints_of(session& with,
                                                                             const remote_filter& f,
                                                                             std::string_view job);
+
+/// @throws parameter_error  there is no such job    @throws backend_error
+[[nodiscard]] job_size size_of_job(session& with, const remote_filter& f, std::string_view job);
+
+/// Removes all that is kept of a job. From its first step on nobody can settle it, or begin another of its
+/// name; the name is free when all is gone, so an end that was cut short is gone through again.
+/// @throws parameter_error  there is no such job    @throws backend_error, format_error
+void end_job(session& with, const remote_filter& f, std::string_view job);
 
 /// Removes what is kept of all jobs, but for what is kept beside partitions.    @throws backend_error
 void unlink_jobs(session& with, const remote_filter& f);

@@ -122,6 +122,16 @@ std::vector<std::string> redis_filter::jobs() const {
   return names;
 }
 
+job_size redis_filter::size_of_job(std::string_view job) const {
+  return redis::size_of_job(*pool_->take(), filter_, job);
+}
+
+void redis_filter::end_job(std::string_view job) {
+  if (how_ == access::read)
+    throw storage_error("the filter was opened for reading; open it for writing to end a job", 0, {});
+  redis::end_job(*pool_->take(), filter_, job);
+}
+
 void redis_filter::wait_with(std::shared_ptr<patience> p) {
   generations_.keep_answers(p ? answers_kept_in_an_outage : answers_kept);
   pool_->wait_with(std::move(p));

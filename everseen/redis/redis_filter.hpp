@@ -47,6 +47,9 @@ class redis_filter final : public stored_filter {
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
                                                     std::string_view description) override;
   [[nodiscard]] std::vector<std::string> jobs() const override;
+  [[nodiscard]] job_size size_of_job(std::string_view job) const override;
+  /// @throws storage_error  the filter was opened for reading
+  void end_job(std::string_view job) override;
 
  private:
   batch_result run(std::span<const partition_batch> batches, partition_task::purpose what) const;

@@ -138,9 +138,10 @@ void redis_ledger::look(session& with, claiming& c) {
   }
   if (blind.empty()) return;
   const std::vector<answer> answers = with.exchange(requests);
+  bool is_there = false;
   for (std::size_t i = 0; i < blind.size(); ++i) {
     try {
-      take_look(with, *blind[i], c.in, answers[i]);
+      take_look(with, *blind[i], c.in, answers[i], is_there);
     } catch (const error&) {
       blind[i]->failed = batch_failure::from_current_exception();
     }
@@ -152,7 +153,8 @@ void redis_ledger::look(session& with, claiming& c) {
   }
 }
 
-void redis_ledger::take_look(session& with, part& p, lane& in, const answer& a) {
+/// @param is_there  whether the job is, as of a moment behind the look
+void redis_ledger::take_look(session& with, part& p, lane& in, const answer& a, bool& is_there) {
   if (!a) throw backend_error(a.error().message);
   answer transacted = a;
   bool has_module = false;
@@ -182,6 +184,10 @@ void redis_ledger::take_look(session& with, part& p, lane& in, const answer& a) 
   p.known = std::make_shared<const remote_partition>(std::move(read));
   p.just_looked = true;
   in.records[number] = lane_record::decode(both[1].text());
+  if (both[1].text().empty() && !is_there) {  // it begins here, or is gone
+    if (!is_listed(with, filter_, job_)) throw is_gone(filter_, job_);
+    is_there = true;
+  }
   if (in.records[number]->head() < in.answered[number]) throw forgotten(state, in.name);
 }
 

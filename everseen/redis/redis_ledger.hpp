@@ -45,7 +45,7 @@ class redis_ledger final : public ledger {
   [[nodiscard]] lane& lane_of(std::string_view source);
   [[nodiscard]] picture remembered(std::uint32_t partition) const;
   void look(session& with, claiming& c);
-  void take_look(session& with, part& p, lane& in, const answer& a);
+  void take_look(session& with, part& p, lane& in, const answer& a, bool& is_there);
   void resolve(part& p, const lane& in) const;
   [[nodiscard]] format_error forgotten(const std::string& state, const std::string& source) const;
   [[nodiscard]] batch_failure why_missing(session& with, const std::string& key) const;

@@ -343,27 +343,54 @@ std::optional<std::uint64_t> redis_store::longest_segment_bytes() const {
   return max_string_bytes;
 }
 
-std::vector<std::string> redis_store::warnings() const {
-  const session_pool::lease with = pool_->take();
-  const std::string ask = encode({"INFO", "server"}) + encode({"INFO", "memory"}) +
-                          encode({"INFO", "replication"}) + encode({"INFO", "persistence"}) +
-                          encode({"CONFIG", "GET", "save"});
+namespace {
+
+struct told_server {
+  std::string who;
+  std::string info;  ///< sections of INFO, and a line a setting
+};
+
+/// What all servers say of themselves.
+std::vector<told_server> ask_servers(session_pool& pool) {
+  const session_pool::lease with = pool.take();
+  std::string ask = encode({"INFO", "server"}) + encode({"INFO", "memory"}) +
+                    encode({"INFO", "replication"}) + encode({"INFO", "persistence"});
+  for (const std::string_view setting : {"save", "appendonly", "appendfsync"})
+    ask += encode({"CONFIG", "GET", setting});
   const auto answers = with->exchange_with_all(ask, true);
-  const redis_url& url = pool_->url();
-  std::vector<std::string> all;
+  const redis_url& url = pool.url();
+  std::vector<told_server> all;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (!answers[i]) throw backend_error(answers[i].error().message);
-    std::string info;
-    for (const reply& section : *answers[i])
-      if (!section.is_error()) info += std::string(section.text()) + "\r\n";
-    const reply& saves = answers[i]->back();
-    if (saves.size() == 2) info += "save:" + std::string(saves[1].text()) + "\r\n";
-    const std::string who =
-        url.shape == redis_url::topology::cluster
-            ? "port " + std::string(info_field(info, "tcp_port").value_or("?")) + " of the cluster"
-            : to_string(url.endpoints.at(i));
-    std::ranges::move(doubts_about(who, info), std::back_inserter(all));
+    told_server one;
+    for (const reply& said : *answers[i]) {
+      if (said.is_error()) continue;  // forbidden
+      if (said.size() == 2)
+        one.info += std::string(said[0].text()) + ':' + std::string(said[1].text()) + "\r\n";
+      else
+        one.info += std::string(said.text()) + "\r\n";
+    }
+    one.who = url.shape == redis_url::topology::cluster
+                  ? "port " + std::string(info_field(one.info, "tcp_port").value_or("?")) + " of the cluster"
+                  : to_string(url.endpoints.at(i));
+    all.push_back(std::move(one));
   }
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> redis_store::warnings() const {
+  std::vector<std::string> all;
+  for (const told_server& each : ask_servers(*pool_))
+    std::ranges::move(doubts_about(each.who, each.info), std::back_inserter(all));
+  return all;
+}
+
+std::vector<std::string> redis_store::job_warnings() const {
+  std::vector<std::string> all;
+  for (const told_server& each : ask_servers(*pool_))
+    std::ranges::move(doubts_about_jobs(each.who, each.info), std::back_inserter(all));
   return all;
 }
 

@@ -59,6 +59,7 @@ class redis_store final : public store {
   /// Partition by partition, each in one step that no batch interleaves; clients go on as before.
   void reset(std::string_view name) override;
   [[nodiscard]] std::vector<std::string> warnings() const override;
+  [[nodiscard]] std::vector<std::string> job_warnings() const override;
   [[nodiscard]] bool is_remote() const noexcept override { return true; }
   void wait_with(std::shared_ptr<patience> p) override { pool_->wait_with(std::move(p)); }
   /// A Redis string ends at 512 MiB.

@@ -38,6 +38,22 @@ void doubt_persistence(const std::string& name, std::string_view info, std::vect
     doubts.push_back(name + " keeps nothing on disk: a restart forgets its filters; set appendonly to yes");
 }
 
+void doubt_exactness(const std::string& name, std::string_view info, std::vector<std::string>& doubts) {
+  const auto aof = info_field(info, "appendonly");
+  const auto sync = info_field(info, "appendfsync");
+  if (aof == "yes" && sync == "always") return;
+  std::string what = " has appendonly no: after a crash it has forgotten all since its last snapshot";
+  if (!aof || !sync)
+    what = " does not say how it keeps its data (CONFIG GET is forbidden): it may forget some in a crash";
+  else if (aof == "yes")
+    what = " has appendfsync " + std::string(*sync) +
+           ": after a crash of its machine it has forgotten the last moments";
+  doubts.push_back(
+      name + what +
+      ", so counts may be too low, and events lost or come twice; appendonly yes and appendfsync "
+      "always keep all that it answered for");
+}
+
 }  // namespace
 
 std::optional<std::string_view> info_field(std::string_view info, std::string_view field) noexcept {
@@ -55,6 +71,14 @@ std::vector<std::string> doubts_about(std::string_view who, std::string_view inf
   const std::string name = "redis at " + std::string(who);
   std::vector<std::string> doubts;
   for (const auto doubt : {doubt_version, doubt_eviction, doubt_role, doubt_persistence})
+    doubt(name, info, doubts);
+  return doubts;
+}
+
+std::vector<std::string> doubts_about_jobs(std::string_view who, std::string_view info) {
+  const std::string name = "redis at " + std::string(who);
+  std::vector<std::string> doubts;
+  for (const auto doubt : {doubt_version, doubt_eviction, doubt_role, doubt_exactness})
     doubt(name, info, doubts);
   return doubts;
 }

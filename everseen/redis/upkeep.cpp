@@ -135,6 +135,10 @@ void empty_partition(session& with, const remote_filter& f, std::uint32_t partit
   carry_out(with, f, partition, {.forget = true});
 }
 
+void renew_epoch(session& with, const remote_filter& f, std::uint32_t partition) {
+  carry_out(with, f, partition, {});
+}
+
 void announce(session& with, const remote_filter& f, std::uint32_t partition, std::uint64_t next) {
   carry_out(with, f, partition, {.field = "next", .value = std::to_string(next)});
 }

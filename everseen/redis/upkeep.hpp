@@ -20,6 +20,9 @@ namespace everseen::redis {
 /// @throws format_error  the state is missing or damaged    @throws backend_error
 void empty_partition(session& with, const remote_filter& f, std::uint32_t partition);
 
+/// Changes nothing, but lets nobody go on with a plan from before.    @throws  as empty_partition
+void renew_epoch(session& with, const remote_filter& f, std::uint32_t partition);
+
 /// Tells everybody who adds keys that they must be added to the generation `next`, too; 0: no longer.
 /// @throws  as empty_partition
 void announce(session& with, const remote_filter& f, std::uint32_t partition, std::uint64_t next);

@@ -89,6 +89,14 @@ void embedded_filter::visit_segments(std::uint32_t partition, const segment_visi
     }
 }
 
+namespace {
+
+parameter_error unknown_job(std::string_view job) {
+  return parameter_error("the filter has no job '" + std::string(job) + "'");
+}
+
+}  // namespace
+
 std::unique_ptr<ledger> embedded_filter::open_ledger(std::string_view job, std::string_view description) {
   validate_job_name(job);
   const std::scoped_lock alone(jobs_lock_);
@@ -102,6 +110,24 @@ std::vector<std::string> embedded_filter::jobs() const {
   std::vector<std::string> names;
   for (const auto& [name, job] : jobs_) names.push_back(name);
   return names;
+}
+
+job_size embedded_filter::size_of_job(std::string_view job) const {
+  const std::scoped_lock alone(jobs_lock_);
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end()) throw unknown_job(job);
+  const std::scoped_lock in_order(found->second->lock);
+  return {0, found->second->stored_bytes()};
+}
+
+void embedded_filter::end_job(std::string_view job) {
+  const std::scoped_lock alone(jobs_lock_);
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end()) throw unknown_job(job);
+  const std::shared_ptr<job_memory> ended = found->second;
+  const std::scoped_lock in_order(ended->lock);
+  ended->note_end();
+  jobs_.erase(found);
 }
 
 void embedded_filter::keep_job(std::string name, std::shared_ptr<job_memory> job) {

@@ -75,7 +75,8 @@ class file_reader final : public stored_filter {
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
   [[nodiscard]] std::vector<std::string> jobs() const override;
-  /// @throws storage_error  always: a job is its writer's
+  [[nodiscard]] job_size size_of_job(std::string_view job) const override;
+  /// To look at: it claims and settles nothing.    @throws parameter_error  there is no such job
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
                                                     std::string_view description) override;
   void sync() override {}  // it has nothing that the writer has not

@@ -63,12 +63,7 @@ std::shared_ptr<file_job> file_job::open(disk& on, const std::filesystem::path& 
                                          std::string_view name, sync_policy policy, std::uint32_t partitions,
                                          const add_keys& add) {
   const std::filesystem::path path = filter_directory / jobs_name / name;
-  const descriptor there(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!there) throw disk_error("open", path, errno);
-  const auto bytes = read_whole(there, path, std::numeric_limits<std::uint64_t>::max());
-  job_journal::content known = at_path(path, [&] {
-    return job_journal::decode({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, partitions);
-  });
+  job_journal::content known = read(filter_directory, name, partitions);
   std::shared_ptr<file_job> job(new file_job(on, path, std::move(known.description), policy));
   job->records = std::move(known.records);
   job->reached = std::move(known.reached);
@@ -76,6 +71,23 @@ std::shared_ptr<file_job> file_job::open(disk& on, const std::filesystem::path& 
   // What was cut off goes, and so does what is outdated.
   job->write_anew();
   return job;
+}
+
+job_journal::content file_job::read(const std::filesystem::path& filter_directory, std::string_view name,
+                                    std::uint32_t partitions) {
+  const std::filesystem::path path = filter_directory / jobs_name / name;
+  const descriptor there(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!there) throw disk_error("open", path, errno);
+  const auto bytes = read_whole(there, path, std::numeric_limits<std::uint64_t>::max());
+  return at_path(path, [&] {
+    return job_journal::decode({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, partitions);
+  });
+}
+
+void file_job::note_end() {
+  if (::unlink(path_.c_str()) != 0 && errno != ENOENT) throw disk_error("remove", path_, errno);
+  failure_ = "the job of " + path_.string() + " was ended";
+  check_disk(disk_.sync_directory(path_.parent_path()), "sync", path_.parent_path());
 }
 
 void file_job::note_step(const step& s) {

@@ -42,6 +42,12 @@ class file_job final : public job_memory {
 
   void note_step(const step& s) override;
   void note_checkpoints(std::span<const checkpoint> marks) override;
+  void note_end() override;
+  [[nodiscard]] std::optional<std::uint64_t> stored_bytes() const override { return bytes_; }
+
+  /// What a journal says, for a reader beside its writer.    @throws format_error, storage_error
+  [[nodiscard]] static job_journal::content read(const std::filesystem::path& filter_directory,
+                                                 std::string_view name, std::uint32_t partitions);
 
  private:
   file_job(disk& on, std::filesystem::path path, std::string what, sync_policy policy);

@@ -1,5 +1,8 @@
 #include <string>
+#include <system_error>
+#include <utility>
 
+#include "everseen/store/claims.hpp"
 #include "everseen/store/damage.hpp"
 #include "everseen/store/file_end.hpp"
 #include "everseen/store/file_filter.hpp"
@@ -53,10 +56,45 @@ file_reader::file_reader(disk& on, std::filesystem::path filter_directory, time_
 
 file_reader::~file_reader() = default;
 
+namespace {
+
+/// What the journal of a job said when it was read.
+class ledger_to_read final : public ledger {
+ public:
+  explicit ledger_to_read(job_journal::content known) : known_(std::move(known)) {}
+
+  batch_result claim(const origin& /*from*/, std::span<const claim_batch> batches) override {
+    forget_verdicts(batches);
+    return claims_result(batches, batch_failure{batch_failure::cause::storage, refusal, {}});
+  }
+  void settle(std::span<const checkpoint> /*reached*/) override { throw storage_error(refusal, 0, {}); }
+  [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints() const override {
+    return known_.reached;
+  }
+  [[nodiscard]] const std::string& description() const noexcept override { return known_.description; }
+  void visit_counters(const counter_visitor& /*visit*/) const override {
+    throw parameter_error("files keep no counters; count into a Redis store: --store redis://HOST:PORT");
+  }
+
+ private:
+  static constexpr const char* refusal =
+      "the filter was opened for reading; open it for writing to go on with a job";
+  job_journal::content known_;
+};
+
+}  // namespace
+
 std::unique_ptr<ledger> file_reader::open_ledger(std::string_view job, std::string_view /*description*/) {
-  throw storage_error("the filter was opened for reading; open it for writing to go on with the job '" +
-                          std::string(job) + "'",
-                      0, directory_.string());
+  static_cast<void>(size_of_job(job));
+  return std::make_unique<ledger_to_read>(file_job::read(directory_, job, get_spec().partitions));
+}
+
+job_size file_reader::size_of_job(std::string_view job) const {
+  std::error_code code;
+  const auto bytes = std::filesystem::file_size(directory_ / jobs_name / job, code);
+  if (code == std::errc::no_such_file_or_directory) throw no_such_job(directory_.filename().string(), job);
+  check_disk(code.value(), "look at", directory_ / jobs_name / job);
+  return {0, bytes};
 }
 
 std::optional<event_time> file_reader::ends_at() const {

@@ -185,6 +185,16 @@ std::vector<std::string> file_store::list() const {
   return names;
 }
 
+std::vector<std::string> file_store::job_warnings() const {
+  if (policy_ == sync_policy::always) return {};
+  const std::string when = policy_ == sync_policy::interval ? "once a second" : "when the kernel likes";
+  return {"the store writes to the disk " + when +
+          ": after a power loss, events of the last moments may be lost or come twice; sync=always keeps "
+          "them, as "
+          "in --store file:" +
+          directory_.string() + "?sync=always"};
+}
+
 std::optional<std::uint64_t> file_store::room_bytes() const {
   std::error_code unknown;
   std::filesystem::path there = std::filesystem::absolute(directory_, unknown);

@@ -49,6 +49,7 @@ class file_store : public store {
   void rename(std::string_view from, std::string_view to, namesake there) override;
   void remove_ended() override;
   [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override;
+  [[nodiscard]] std::vector<std::string> job_warnings() const override;
   /// By a manifest without segments and with a filter id of its own, which readers follow.
   void reset(std::string_view name) override;
   /// Nobody else can add keys meanwhile, and readers are told to open the filter again afterwards.

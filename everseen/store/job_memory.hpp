@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,10 @@ struct job_memory {
   /// Puts down what is about to be done. Where that is not possible nothing is done.    @throws storage_error
   virtual void note_step(const step& /*s*/) {}
   virtual void note_checkpoints(std::span<const checkpoint> /*reached*/) {}
+  /// Removes what was put down; nothing can be after that.    @throws storage_error
+  virtual void note_end() {}
+  /// What was put down takes.
+  [[nodiscard]] virtual std::optional<std::uint64_t> stored_bytes() const { return {}; }
 
   /// The records of a lane, one a partition.
   std::vector<lane_record>& lane(std::string_view name, std::uint32_t partitions) {

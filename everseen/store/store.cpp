@@ -21,7 +21,7 @@ filter_ended filter_has_ended(std::string_view name) {
 
 parameter_error no_such_job(std::string_view filter, std::string_view job) {
   return parameter_error("the filter '" + std::string(filter) + "' has no job named '" + std::string(job) +
-                         "'; open the filter for writing to begin one");
+                         "'; everseen jobs " + std::string(filter) + " lists those that there are");
 }
 
 void require_no_jobs(std::string_view filter, std::span<const std::string> jobs, std::string_view what) {
@@ -52,6 +52,15 @@ std::unique_ptr<ledger> stored_filter::open_ledger(std::string_view job, std::st
       "the job '" + std::string(job) +
       "' cannot be kept here: this filter remembers keys and no jobs; give the job a filter "
       "of everseen's own, in a store of its own kind");
+}
+
+job_size stored_filter::size_of_job(std::string_view job) const {
+  throw parameter_error("there is no job '" + std::string(job) +
+                        "' here: this filter remembers keys and no jobs");
+}
+
+void stored_filter::end_job(std::string_view job) {
+  static_cast<void>(size_of_job(job));
 }
 
 void store::link(std::string_view /*older*/, std::string_view newer,

@@ -20,6 +20,12 @@
 
 namespace everseen {
 
+/// What is kept of a job.
+struct job_size {
+  std::uint64_t counters = 0;            ///< of all partitions: one that two of them have counts twice
+  std::optional<std::uint64_t> bytes{};  ///< nothing where the store does not say
+};
+
 /// One named filter as a store keeps it: digests in, verdicts out, a batch at a time.
 ///
 /// Below this port live memory, files and servers; above it nobody knows which. The partition is the unit of
@@ -93,6 +99,15 @@ class stored_filter {
 
   /// The names of its jobs, ascending.
   [[nodiscard]] virtual std::vector<std::string> jobs() const { return {}; }
+
+  /// @throws parameter_error  there is no such job    @throws storage_error, backend_error
+  [[nodiscard]] virtual job_size size_of_job(std::string_view job) const;
+
+  /// Removes all that is kept of a job, its counters, too; the keys that it added stay. Who still works on it
+  /// is told by his next settlement that it is gone. Where this fails halfway the job is ended all the same:
+  /// call again to free the rest.
+  /// @throws parameter_error  there is no such job    @throws storage_error, backend_error
+  virtual void end_job(std::string_view job);
 
   /// By which way batches reach the bits, for people to read, as in "redis, script"; empty where the bits are
   /// in this machine.
@@ -174,6 +189,11 @@ class store {
   /// What could make filters of this store forget or refuse keys, a sentence each, for people to read.
   /// @throws backend_error  a server does not answer
   [[nodiscard]] virtual std::vector<std::string> warnings() const { return {}; }
+
+  /// The same for filters with jobs: also what a crash could make this store forget though it had answered for
+  /// it, so that a job would lose events or count them too low.
+  /// @throws backend_error  a server does not answer
+  [[nodiscard]] virtual std::vector<std::string> job_warnings() const { return {}; }
 
   /// Lets `p` decide for how long calls of this store and its filters are made again while it is away, from
   /// the next one on. Nothing changes where nobody can be away.    @param p  null: the store's own limit

@@ -20,7 +20,12 @@ struct bad_event {
   std::string bytes;
   std::uint64_t position = 0;
   record_fault why = record_fault::no_key;
+  std::string field{};                 ///< that is at fault, as in /id or 3; empty: the record is
+  std::optional<std::string> value{};  ///< of that field; nothing where the record has none
 };
+
+/// What is wrong with it, as in: "has no key: there is nothing at /id; it is {"x":1}". Long texts are cut.
+[[nodiscard]] std::string to_string(const bad_event& bad);
 
 /// Records of one lane, taken apart and hashed: what a claim needs to know of them.
 struct event_batch {
@@ -31,6 +36,7 @@ struct event_batch {
   counter_names names;
   std::vector<std::uint32_t> of_event;  ///< places in names, one a set of dimensions, event by event
   std::vector<bad_event> bad;
+  std::vector<std::string> absent;    ///< of the first events: fields to count by that none of them has
   std::uint64_t bytes = 0;            ///< of all records
   std::optional<event_time> newest;   ///< time of an event
   std::optional<bad_event> stops_at;  ///< the job is to end in front of this one
@@ -71,9 +77,11 @@ class event_reader {
   /// @return why the record is no event
   [[nodiscard]] std::optional<record_fault> add(const source_record& record, const moment& at,
                                                 event_batch& into);
+  [[nodiscard]] bad_event describe(const source_record& record, record_fault why) const;
   [[nodiscard]] moment now() const;
 
   event_rule rule_;
+  bool has_told_absent_ = false;
   const filter& seen_;
   options how_;
 };

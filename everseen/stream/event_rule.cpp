@@ -73,15 +73,15 @@ event_time beginning_of(event_time time, std::chrono::milliseconds stretch) noex
 }  // namespace
 
 event_rule::event_rule(event_shape shape) : shape_(std::move(shape)), reader_({}) {
-  std::vector<field_rule> fields;
-  for (const field_rule& field : shape_.key) key_.push_back(place_of(field, fields));
-  if (shape_.time) time_ = place_of(*shape_.time, fields);
+  for (const field_rule& field : shape_.key) key_.push_back(place_of(field, fields_));
+  if (shape_.time) time_ = place_of(*shape_.time, fields_);
   for (const dimension_set& set : shape_.counts) {
     auto& placed = sets_.emplace_back();
     for (const dimension& d : set)
-      placed.push_back({place_of(d.field, fields), d.truncation, event_time::min(), {}, {}});
+      placed.push_back({place_of(d.field, fields_), d.truncation, event_time::min(), {}, {}});
   }
-  reader_ = field_reader(fields);
+  reader_ = field_reader(fields_);
+  met_.resize(fields_.size());
 }
 
 std::size_t event_rule::place_of(const field_rule& field, std::vector<field_rule>& fields) {
@@ -93,8 +93,11 @@ std::size_t event_rule::place_of(const field_rule& field, std::vector<field_rule
 }
 
 tl::expected<event_rule::event, record_fault> event_rule::read(std::string_view record) {
+  faulty_.reset();
+  found_ = {};
   const auto found = reader_.read(record);
   if (!found) return tl::unexpected(found.error());
+  found_ = *found;
   event result{record, {}};
   if (!key_.empty()) {
     const auto key = key_of(*found);
@@ -103,20 +106,20 @@ tl::expected<event_rule::event, record_fault> event_rule::read(std::string_view 
   }
   if (time_) {
     const std::string_view text = (*found)[*time_];
-    if (text.data() == nullptr) return tl::unexpected(record_fault::no_time);
+    if (text.data() == nullptr) return fault(record_fault::no_time, *time_);
     const auto time = parse_event_time(text);
-    if (!time) return tl::unexpected(record_fault::unreadable_time);
+    if (!time) return fault(record_fault::unreadable_time, *time_);
     result.time = *time;
   }
   for (auto& set : sets_)
     for (placed_dimension& d : set)
-      if (const auto placed = place(d, (*found)[d.field]); !placed) return tl::unexpected(placed.error());
+      if (const auto placed = place(d, (*found)[d.field]); !placed) return fault(placed.error(), d.field);
   return result;
 }
 
 tl::expected<std::string_view, record_fault> event_rule::key_of(values of) {
   for (const std::size_t field : key_)
-    if (of[field].data() == nullptr) return tl::unexpected(record_fault::no_key);
+    if (of[field].data() == nullptr) return fault(record_fault::no_key, field);
   if (key_.size() == 1) return of[key_.front()];
   key_text_.clear();
   for (std::size_t i = 0; i < key_.size(); ++i) {
@@ -128,6 +131,7 @@ tl::expected<std::string_view, record_fault> event_rule::key_of(values of) {
 
 tl::expected<void, record_fault> event_rule::place(placed_dimension& d, std::string_view value) {
   d.value = value;
+  if (value.data() != nullptr) met_[d.field] = 1;
   if (value.size() > max_value_bytes) return tl::unexpected(record_fault::long_value);
   if (!d.truncation) return {};
   if (value.data() == nullptr) return tl::unexpected(record_fault::no_time);
@@ -141,6 +145,30 @@ tl::expected<void, record_fault> event_rule::place(placed_dimension& d, std::str
   }
   d.value = d.text;
   return {};
+}
+
+event_rule::fault_place event_rule::place(std::size_t field) const {
+  const field_rule& rule = fields_[field];
+  std::string name = rule.how == field_rule::kind::json ? rule.pointer : std::to_string(rule.number);
+  return {std::move(name), field < found_.size() ? found_[field] : std::string_view{}};
+}
+
+event_rule::fault_place event_rule::at_fault() const {
+  return faulty_ ? place(*faulty_) : fault_place{};
+}
+
+event_rule::fault_place event_rule::time_place() const {
+  return time_ ? place(*time_) : fault_place{};
+}
+
+std::vector<std::string> event_rule::absent() const {
+  std::vector<std::string> all;
+  for (const auto& set : sets_)
+    for (const placed_dimension& d : set)
+      if (std::string name = place(d.field).field;
+          met_[d.field] == 0 && std::find(all.begin(), all.end(), name) == all.end())
+        all.push_back(std::move(name));
+  return all;
 }
 
 std::string_view event_rule::counter(std::size_t set) {

@@ -57,6 +57,19 @@ class event_rule {
   /// @param record  readable for block_reader::padding bytes beyond its end
   [[nodiscard]] tl::expected<event, record_fault> read(std::string_view record);
 
+  /// Where the record that read() refused last is at fault, as far as one field is: as it was asked for, as
+  /// in /id or 3, and its value, which is null where the record has none.    Valid until the next read().
+  struct fault_place {
+    std::string field{};
+    std::string_view value{};
+  };
+  [[nodiscard]] fault_place at_fault() const;
+  /// The same for the time of the record read last.
+  [[nodiscard]] fault_place time_place() const;
+
+  /// The fields to count by that no record so far had, as they were asked for.
+  [[nodiscard]] std::vector<std::string> absent() const;
+
   /// The name of the counter of a set that the event read last raises.    @pre set < shape().counts.size()
   [[nodiscard]] std::string_view counter(std::size_t set);
 
@@ -77,7 +90,18 @@ class event_rule {
   [[nodiscard]] tl::expected<std::string_view, record_fault> key_of(values of);
   [[nodiscard]] tl::expected<void, record_fault> place(placed_dimension& d, std::string_view value);
 
+  [[nodiscard]] fault_place place(std::size_t field) const;
+  /// Notes the field at fault, and passes the fault on.
+  [[nodiscard]] tl::unexpected<record_fault> fault(record_fault why, std::size_t field) {
+    faulty_ = field;
+    return tl::unexpected(why);
+  }
+
   event_shape shape_;
+  std::vector<field_rule> fields_;
+  values found_;  // of the record read last
+  std::optional<std::size_t> faulty_;
+  std::vector<char> met_;  // by field, whether a record had it
   std::vector<std::size_t> key_;
   std::optional<std::size_t> time_;
   std::vector<std::vector<placed_dimension>> sets_;

@@ -35,42 +35,65 @@ void write_all(int to, const std::string& name, std::string_view text) {
 
 }  // namespace
 
-file_sink::file_sink(const std::string& path)
-    : path_(path), file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-  if (!file_) throw disk_error("write", path, errno);
+file_sink::file_sink(const std::string& path) : path_(path) {
+  const std::filesystem::path given(path);
+  std::error_code code;
+  auto directory = std::filesystem::canonical(given.has_parent_path() ? given.parent_path() : ".", code);
+  if (code) throw disk_error("write", path, code.value());
+  if (std::filesystem::exists(given))
+    open(0);
+  else
+    path_ = (directory / given.filename()).string();
+}
+
+void file_sink::open(int more_flags) {
+  file_ = descriptor(::open(path_.c_str(), O_RDWR | O_CLOEXEC | more_flags, 0666));
+  if (!file_) throw disk_error("write", path_, errno);
   struct stat about {};
   if (::fstat(file_.get(), &about) != 0 || !S_ISREG(about.st_mode))
     throw parameter_error(
-        path + " is no regular file, so nothing can be taken back from it; give - and pipe it there");
-  path_ = std::filesystem::canonical(path).string();
+        path_ + " is no regular file, so nothing can be taken back from it; give - and pipe it there");
+  path_ = std::filesystem::canonical(path_).string();
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
     throw storage_error("another job writes to " + path_ + "; give each its own file", errno, path_);
   length_ = static_cast<std::uint64_t>(about.st_size);
-  const auto directory = std::filesystem::path(path_).parent_path();
-  check_disk(disk::real().sync_directory(directory), "sync", directory);
 }
 
 void file_sink::begin(std::string_view note) {
-  if (note.empty()) {
-    read_tail();
+  if (!note.empty()) {
+    go_back_to(note);
   } else {
-    const std::uint64_t found = length_;
-    const std::size_t blank = note.find(' ');
-    const auto [end, bad] = std::from_chars(note.data(), note.data() + std::min(blank, note.size()), length_);
-    if (bad != std::errc{} || blank == std::string_view::npos || end != note.data() + blank)
-      throw format_error("the checkpoint of " + path_ + " is damaged; give the job another file to write to");
-    if (found < length_)
-      throw parameter_error(path_ + " has " + std::to_string(found) + " bytes, and this job has written " +
-                            std::to_string(length_) +
-                            "; put it back, or give the job another file to write to");
+    if (!file_) open(O_CREAT);
+    const auto directory = std::filesystem::path(path_).parent_path();
+    check_disk(disk::real().sync_directory(directory), "sync", directory);
     read_tail();
-    if (fingerprint(tail_) != note.substr(blank + 1))
-      throw parameter_error(path_ + " is not the file that this job has written " + std::to_string(length_) +
-                            " bytes of; put it back, or give each worker its own --worker, or another file");
-    if (::ftruncate(file_.get(), static_cast<off_t>(length_)) != 0) throw disk_error("cut", path_, errno);
   }
   if (::lseek(file_.get(), static_cast<off_t>(length_), SEEK_SET) < 0)
     throw disk_error("write", path_, errno);
+}
+
+void file_sink::go_back_to(std::string_view note) {
+  const std::uint64_t found = length_;
+  const std::size_t blank = note.find(' ');
+  const auto [end, bad] = std::from_chars(note.data(), note.data() + std::min(blank, note.size()), length_);
+  if (bad != std::errc{} || blank == std::string_view::npos || end != note.data() + blank)
+    throw format_error("the checkpoint of " + path_ +
+                       " is damaged; give --move-output to begin another file");
+  const std::string written = std::to_string(length_) + " bytes to it";
+  if (!file_)
+    throw parameter_error(path_ + " is not there, and this job has written " + written +
+                          "; put it back, or give --move-output to begin a new one with what comes next");
+  if (found < length_)
+    throw parameter_error(
+        path_ + " has " + std::to_string(found) + " bytes, and this job has written " + written +
+        "; put back what it was, or give --to another file and --move-output for what comes next");
+  read_tail();
+  if (fingerprint(tail_) != note.substr(blank + 1))
+    throw parameter_error(
+        path_ + " is not the file that this job wrote: it has written " + written +
+        ", and other ones stand there; put that file back, or give --to another one and "
+        "--move-output for what comes next; workers that share a path have a --worker each");
+  if (::ftruncate(file_.get(), static_cast<off_t>(length_)) != 0) throw disk_error("cut", path_, errno);
 }
 
 void file_sink::read_tail() {

@@ -17,11 +17,13 @@ namespace everseen {
 /// there is not the one that was written, and is never cut.
 class file_sink final : public sink {
  public:
-  /// @throws storage_error  it cannot be written to, or another job does
+  /// Makes no file: begin() does.
+  /// @throws storage_error  it cannot be written to, or another job does; there is no such directory
   explicit file_sink(const std::string& path);
 
   /// @param note  as of commit()
-  /// @throws parameter_error  the file is shorter than it was when it was settled, or another one
+  /// @throws parameter_error  the file is not there, or shorter than it was when it was settled, or another
+  ///                          one    @throws storage_error  it cannot be made
   void begin(std::string_view note) override;
   void put(const judged_batch& batch) override;
   /// The bytes are on the disk when it returns.
@@ -37,7 +39,9 @@ class file_sink final : public sink {
   std::string tail_;  // the last bytes before length_
   std::string text_;
 
+  void open(int more_flags);
   void read_tail();
+  void go_back_to(std::string_view note);
 };
 
 /// Writes fresh records to a descriptor, each with a newline.

@@ -15,13 +15,16 @@ file_source::file_source(const std::string& path, options how)
     : input_(path), how_(std::move(how)), lane_(how_.worker) {
   if (!lane_.empty()) lane_ += ':';
   lane_ += input_.name();
+  if (!how_.header) return;
+  header_ = input_.take_first(how_.separator);
+  position_ = input_.taken_bytes();
 }
 
 void file_source::begin(const std::map<std::string, checkpoint, std::less<>>& reached) {
   const auto found = reached.find(lane_);
   if (found != reached.end()) {
     input_.begin(found->second.position, found->second.note);
-    position_ = found->second.position;
+    position_ = std::max(position_, found->second.position);
   }
   handed_out_to_ = began_at_ = position_;
 }
@@ -136,6 +139,14 @@ void file_source::must_go_on() {
 
 checkpoint file_source::reached(const source_batch& batch) {
   return {batch.lane, batch.next, input_.note_at(batch.next)};
+}
+
+std::string file_source::place_of(std::string_view /*lane*/, std::uint64_t position) const {
+  const auto lines = input_.count_before(position, how_.separator);
+  if (!lines)
+    return "the record at byte " + std::to_string(position) + " of " +
+           (input_.name() == "-" ? "standard input" : input_.name());
+  return "line " + std::to_string(*lines + 1) + " of " + input_.name();
 }
 
 void file_source::must_be_of(const checkpoint& known) const {

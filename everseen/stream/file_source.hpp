@@ -27,6 +27,8 @@ class file_source final : public source {
     std::size_t block_bytes = std::size_t{1} << 20;
     /// For how long nothing is to come of a followed file whose name another one has got, until it is over.
     std::chrono::milliseconds rotated_for{5'000};
+    /// The first record names the fields of the others, and is none itself.
+    bool header = false;
     /// Who reads it: other machines have other files by the same name.
     std::string worker{};
   };
@@ -47,7 +49,12 @@ class file_source final : public source {
   void finish() override {}
   /// By the bytes that are left, and the mean length of the records so far.
   [[nodiscard]] std::optional<std::uint64_t> lag() const override;
+  /// Its line; of standard input, which cannot be read again, its offset.
+  /// Cost: what stands before it is read again.
+  [[nodiscard]] std::string place_of(std::string_view lane, std::uint64_t position) const override;
 
+  /// The first record, where options::header says that it names the fields.
+  [[nodiscard]] const std::string& header() const noexcept { return header_; }
   /// WORKER:PATH, or the path alone.
   [[nodiscard]] const std::string& lane() const noexcept { return lane_; }
   [[nodiscard]] std::optional<std::uint64_t> total_bytes() const noexcept { return input_.bytes(); }
@@ -67,6 +74,7 @@ class file_source final : public source {
   resumable_input input_;
   options how_;
   std::string lane_;
+  std::string header_;
   std::string carry_;           // the beginning of a record whose end was not read yet
   std::uint64_t position_ = 0;  // of the first byte that was not handed out
   bool unended_ = false;        // what was settled ends within a line

@@ -6,6 +6,7 @@
 
 #include "everseen/core/error.hpp"
 #include "everseen/stream/fault_point.hpp"
+#include "everseen/stream/job_marks.hpp"
 
 namespace everseen {
 
@@ -15,6 +16,12 @@ namespace {
 constexpr std::chrono::milliseconds a_moment{20};
 /// How long the reading thread waits for room before it says that it is alive.
 constexpr std::chrono::milliseconds a_while{200};
+
+/// Whoever has a table of values may have forgotten that its first line is none.
+const char* header_hint(const bad_event& bad) {
+  const bool is_delimited = !bad.field.empty() && !bad.field.starts_with('/');
+  return bad.position == 0 && is_delimited ? "; or give --header, if that line names the fields" : "";
+}
 
 /// Joins a thread however a scope is left.
 class joined_thread {
@@ -54,24 +61,22 @@ void job::run() {
 
 void job::begin() {
   auto known = parts_.book.checkpoints();
+  const auto mark = known.find(options_.sink_name);
+  const bool goes_on = mark != known.end() && mark->second.position == options_.sink_order;
+  const std::string last = goes_on ? mark->second.note : std::string();
+  std::erase_if(known, [](const auto& each) { return !job_marks::is_of_a_lane(each.first); });
   for (const auto& [name, at] : known) lanes_[name].settled = at.position;
-  const auto note = known.find(options_.sink_name);
-  const std::string last = note == known.end() ? std::string() : note->second.note;
-  if (note != known.end()) known.erase(note);
   parts_.from.begin(known);
   if (parts_.to != nullptr) begin_sink(last);
   result_.way = parts_.seen.stored().way();
   settled_at_ = std::chrono::steady_clock::now();
 }
 
-/// Where a sink begins is put down before anything is put out, so that the next run can take it back.
 void job::begin_sink(const std::string& note) {
   parts_.to->begin(note);
   if (!note.empty()) return;
-  const std::string first = parts_.to->commit({});
-  if (first.empty()) return;
-  const checkpoint at{options_.sink_name, 0, first};
-  parts_.book.settle({&at, 1});
+  sink_note_ = parts_.to->commit({});
+  beginning_is_put_down_ = sink_note_.empty();
 }
 
 void job::read() {
@@ -103,14 +108,11 @@ void job::read_all() {
 void job::settle_all() {
   try {
     while (settle_next()) continue;
+  } catch (const backend_error&) {
+    end_after_failure(if_away::fail);
+    throw;
   } catch (...) {
-    // What was put out before the failure is done with; if it cannot be settled now, the next run finds the
-    // same verdicts. Not so where the sink failed halfway: it may have more than is reached, and would keep
-    // that. The failure is what the caller is to hear of.
-    try {
-      if (sink_is_whole_) settle(if_away::fail);
-    } catch (const error&) {
-    }
+    end_after_failure(if_away::later);
     throw;
   }
   settle(if_away::fail);
@@ -119,14 +121,30 @@ void job::settle_all() {
   if (read_failure_) std::rethrow_exception(read_failure_);
 }
 
+/// What was put out before a failure is done with; if it cannot be settled now, the next run finds the same
+/// verdicts. Not so where the sink failed halfway: it may have more than is reached, and would keep that. The
+/// failure is what the caller is to hear of.
+/// @param then  fail: a server is away, and is not to be waited for again, to leave in order
+void job::end_after_failure(if_away then) {
+  try {
+    if (sink_is_whole_) settle(if_away::fail);
+    if (then == if_away::fail) return;
+    leave_the_rest();
+    parts_.from.finish();
+  } catch (const error&) {
+  }
+}
+
 /// @return false  the job is to end
 bool job::settle_next() {
   if (auto batch = queue_.pop(a_moment)) {
     if (!deal_with(*batch)) return false;
     if (batch->stops_at) {
       settle(if_away::fail);
-      throw format_error("the record at " + std::to_string(batch->stops_at->position) + " of " +
-                         batch->from.lane + ' ' + std::string(to_string(batch->stops_at->why)));
+      throw format_error(parts_.from.place_of(batch->from.lane, batch->stops_at->position) + ' ' +
+                         to_string(*batch->stops_at) +
+                         "; --bad-events skip passes over such records, --bad-events FILE keeps them there" +
+                         header_hint(*batch->stops_at));
     }
   } else if (queue_.has_ended()) {
     return false;

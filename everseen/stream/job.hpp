@@ -50,14 +50,17 @@ struct job_result {
   std::optional<event_time> newest;     ///< the watermark: latest time of an event
   std::optional<std::uint64_t> lag;     ///< records that wait to be read, where the source knows
   std::optional<batch_failure> passed;  ///< why the first event was passed by without a verdict
+  std::vector<std::string> absent;      ///< fields to count by that none of the first events had
   std::string way;                      ///< by which way batches reach the store
 };
 
 struct job_options {
   event_shape events;
   event_reader::options reading;
-  /// Under what the sink's note is kept among the checkpoints; one worker's outputs must not have another's.
+  /// The sink's mark among the checkpoints, and its order (job_marks::sink()); one worker's outputs must not
+  /// have another's. Empty: none is kept.
   std::string sink_name;
+  std::uint64_t sink_order = 0;
 
   enum class outage : std::uint8_t {
     fail,
@@ -111,6 +114,7 @@ class job {
  private:
   void begin();
   void begin_sink(const std::string& note);
+  void put_down_beginning();
   void read();
   void read_all();
   void settle_all();
@@ -127,8 +131,9 @@ class job {
   void remember(const event_batch& batch);
   enum class if_away : std::uint8_t { fail, later };
   bool settle(if_away then);
+  void end_after_failure(if_away then);
   void commit();
-  void put_down() const;
+  void put_down(std::vector<checkpoint> reached) const;
   void account();
   [[nodiscard]] std::vector<checkpoint> all_reached() const;
   void report();
@@ -157,6 +162,7 @@ class job {
   std::map<std::string, lane, std::less<>> lanes_;
   std::map<std::string, checkpoint, std::less<>> reached_;  // put out, not settled
   std::string sink_note_;                                   // as of its last commit
+  bool beginning_is_put_down_ = true;                       // where the sink began
   bool sink_is_whole_ = true;  // it has what reached_ says, no more: it did not fail halfway
   std::vector<std::chrono::steady_clock::time_point> unsettled_since_;
   std::chrono::steady_clock::time_point settled_at_{};

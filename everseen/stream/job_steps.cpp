@@ -5,6 +5,7 @@
 #include "everseen/core/error.hpp"
 #include "everseen/stream/fault_point.hpp"
 #include "everseen/stream/job.hpp"
+#include "everseen/stream/job_marks.hpp"
 
 /// The steps that a batch goes through, and what settles it.
 namespace everseen {
@@ -16,6 +17,7 @@ bool job::deal_with(event_batch& batch) {
     return true;
   }
   pass_over_settled(batch);
+  if (!batch.positions.empty()) put_down_beginning();
   const auto failure = claim(batch);
   const bool full = failure && failure->why == batch_failure::cause::full;
   if (failure && !full) {
@@ -36,6 +38,18 @@ bool job::deal_with(event_batch& batch) {
   remember(batch);
   if (full) failure->raise();
   return true;
+}
+
+/// Where a sink begins is put down before anything is put out, so that the next run can take it back; and not
+/// before anything comes, as a run that takes nothing is to leave nothing behind.
+void job::put_down_beginning() {
+  if (beginning_is_put_down_) return;
+  try {
+    put_down({});
+    beginning_is_put_down_ = true;
+  } catch (const backend_error&) {
+    if (options_.on_outage != job_options::outage::pass) throw;
+  }
 }
 
 /// What was put in an earlier turn is settled, or taken back, before anything of this one is.
@@ -139,10 +153,12 @@ void job::remember(const event_batch& batch) {
   result_.replayed +=
       static_cast<std::uint64_t>(std::count(claimed_before_.begin(), claimed_before_.end(), 1));
   result_.bytes += batch.bytes;
+  if (!batch.absent.empty()) result_.absent = batch.absent;
   if (batch.newest) result_.newest = std::max(result_.newest.value_or(*batch.newest), *batch.newest);
   sink_is_whole_ = true;
   lane& of = lanes_[batch.from.lane];
   of.put = std::max(of.put, batch.from.next);
+  if (batch.stops_at && batch.positions.empty() && batch.bad.empty()) return;  // nothing was taken
   checkpoint at = parts_.from.reached(batch.from);
   if (at.position <= of.settled) {  // passed over: to put it down would be a step back
     parts_.from.settled({&at, 1});
@@ -159,7 +175,8 @@ bool job::settle(if_away then) {
   if (reached_.empty()) return true;
   commit();
   try {
-    put_down();
+    put_down(all_reached());
+    fault_point("settled");
   } catch (const backend_error&) {
     if (then == if_away::fail || options_.on_outage != job_options::outage::pass) throw;
     return false;
@@ -180,12 +197,14 @@ void job::commit() {
   fault_point("committed");
 }
 
-/// The positions, and the sink's note as of them, in one step.
-void job::put_down() const {
-  auto all = all_reached();
-  if (!sink_note_.empty()) all.push_back({options_.sink_name, 0, sink_note_});
-  parts_.book.settle(all);
-  fault_point("settled");
+/// The positions, the sink's note as of them, and when that was, in one step.
+void job::put_down(std::vector<checkpoint> reached) const {
+  if (!options_.sink_name.empty()) reached.push_back({options_.sink_name, options_.sink_order, sink_note_});
+  if (options_.reading.clock) {
+    const auto now = options_.reading.clock().time_since_epoch();
+    reached.push_back({std::string(job_marks::last_settled), static_cast<std::uint64_t>(now.count()), {}});
+  }
+  parts_.book.settle(reached);
 }
 
 void job::account() {

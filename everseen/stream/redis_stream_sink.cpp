@@ -1,5 +1,6 @@
 #include "everseen/stream/redis_stream_sink.hpp"
 
+#include <utility>
 #include <vector>
 
 #include "everseen/core/error.hpp"
@@ -34,10 +35,10 @@ std::string padded(std::uint64_t position) {
 
 class redis_stream_sink::impl {
  public:
-  impl(const redis_stream_url& url, const redis::redis_url& server, const std::string& mark)
+  impl(const redis_stream_url& url, const redis::redis_url& server, mark of)
       : url_(checked(url, server)),
         session_(server),
-        cursor_(key_beside(url_.stream, mark)),
+        mark_(std::move(of)),
         max_length_(url_.max_length ? std::to_string(*url_.max_length) : std::string()) {}
 
   void wait_with(const std::shared_ptr<patience>& p) { session_.wait_with(p); }
@@ -67,6 +68,7 @@ class redis_stream_sink::impl {
 
  private:
   void append(const std::string& lane, const std::vector<const source_record*>& records) {
+    if (cursor_.empty()) cursor_ = key_beside(url_.stream, mark_());
     std::vector<std::string> positions;
     for (const source_record* each : records) positions.push_back(padded(each->position));
     std::vector<std::string_view> words = {"EVAL", redis_stream::append, "2",        url_.stream, cursor_,
@@ -86,13 +88,13 @@ class redis_stream_sink::impl {
 
   redis_stream_url url_;
   redis::session session_;
+  mark mark_;
   std::string cursor_;
   std::string max_length_;
 };
 
-redis_stream_sink::redis_stream_sink(const redis_stream_url& url, const redis::redis_url& server,
-                                     const std::string& mark)
-    : impl_(std::make_unique<impl>(url, server, mark)) {}
+redis_stream_sink::redis_stream_sink(const redis_stream_url& url, const redis::redis_url& server, mark of)
+    : impl_(std::make_unique<impl>(url, server, std::move(of))) {}
 redis_stream_sink::~redis_stream_sink() = default;
 
 void redis_stream_sink::begin(std::string_view /*note*/) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -19,10 +20,13 @@ namespace everseen {
 /// records. Threads: as sink has it.
 class redis_stream_sink : public sink {
  public:
+  /// Which ledger this goes with: no other, before or after, has the same.
+  using mark = std::function<std::string()>;
+
   /// Connects to nothing.
-  /// @param mark  which ledger this goes with: no other, before or after, has the same
+  /// @param of  asked when the first record is put
   /// @throws parameter_error  options of a source, or independent servers, of which a stream has one
-  redis_stream_sink(const redis_stream_url& url, const redis::redis_url& server, const std::string& mark);
+  redis_stream_sink(const redis_stream_url& url, const redis::redis_url& server, mark of);
   ~redis_stream_sink() override;
 
   void begin(std::string_view note) override;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -11,6 +9,7 @@
 #include "everseen/stream/machine_name.hpp"
 #include "everseen/stream/redis_stream_entries.hpp"
 #include "everseen/stream/redis_stream_group.hpp"
+#include "everseen/stream/redis_stream_lanes.hpp"
 
 namespace everseen {
 
@@ -49,7 +48,7 @@ class redis_stream_source::impl {
                             "over what this one left, start again when it is done");
       std::this_thread::sleep_for(milliseconds(50));
     }
-    add(own_);
+    lanes_.add(own_);
   }
 
   state next(source_batch& into, milliseconds wait) {
@@ -57,9 +56,9 @@ class redis_stream_source::impl {
     for (;;) {
       if (clock::now() >= looked_ + look_interval) look();
       bool all_read = true;
-      for (const std::string& name : names()) {
+      for (const std::string& name : lanes_.names()) {
         if (read(name, into)) return state::records;
-        all_read = all_read && is_read(name);
+        all_read = all_read && lanes_.is_read(name);
       }
       if (url_.until_end && all_read && nobody_elses_) return state::ended;
       if (clock::now() >= end) return state::nothing_yet;
@@ -68,24 +67,19 @@ class redis_stream_source::impl {
   }
 
   void settled(std::span<const checkpoint> put_down) {
-    for (const checkpoint& each : put_down) group_.acknowledge(done_before(each));
+    for (const checkpoint& each : put_down) group_.acknowledge(lanes_.take_settled(each));
   }
 
-  tenure tenure_of(std::string_view name, std::uint64_t turn) const {
-    const std::lock_guard lock(mutex_);
-    const bool ours = std::ranges::any_of(
-        lanes_, [&](const auto& each) { return each.second.as.lane == name && each.second.turn == turn; });
-    return ours ? tenure::ours : tenure::gone;
-  }
+  tenure tenure_of(std::string_view name, std::uint64_t turn) const { return lanes_.tenure_of(name, turn); }
 
   void keep_up() {
-    for (const std::string& name : names()) group_.prolong(lanes_.at(name).as);
+    for (const std::string& name : lanes_.names()) group_.prolong(group_.named(name));
   }
 
   void wait_with(const std::shared_ptr<patience>& p) { group_.wait_with(p); }
 
   void finish() {
-    for (const std::string& name : names()) leave(name);
+    for (const std::string& name : lanes_.names()) leave(name);
   }
 
   std::optional<std::uint64_t> lag() const {
@@ -94,86 +88,22 @@ class redis_stream_source::impl {
   }
 
  private:
-  /// A consumer that this worker reads as: itself, or one that died.
-  struct lane {
-    redis_stream::consumer_name as;
-    std::uint64_t after = 0;            // the last entry that was given out
-    std::deque<std::uint64_t> given{};  // and not settled
-    std::uint64_t turn = 0;             // grows with each lease of ours; 0: none
-    bool begins = true;                 // nothing was given out since its lease is ours
-    bool read = false;                  // nothing was left, when it was read last
-  };
-
-  void add(const redis_stream::consumer_name& as) {
-    const std::lock_guard lock(mutex_);
-    lanes_.try_emplace(as.name, lane{as});
-  }
-
   void leave(const std::string& name) {
     group_.release(group_.named(name));
-    const std::lock_guard lock(mutex_);
-    lanes_.erase(name);
-  }
-
-  /// Those behind the one that was read last come first: they take turns, so that none waits for another that
-  /// never runs dry, and each lease is prolonged in time.
-  std::vector<std::string> names() const {
-    const std::lock_guard lock(mutex_);
-    std::vector<std::string> all;
-    for (const auto& [name, each] : lanes_) all.push_back(name);
-    std::ranges::rotate(all, std::ranges::upper_bound(all, last_read_));
-    return all;
-  }
-
-  bool is_read(const std::string& name) const {
-    const std::lock_guard lock(mutex_);
-    const auto found = lanes_.find(name);
-    return found == lanes_.end() || found->second.read;
-  }
-
-  std::vector<std::uint64_t> done_before(const checkpoint& reached) {
-    const std::lock_guard lock(mutex_);
-    std::vector<std::uint64_t> done;
-    for (auto& [name, each] : lanes_)
-      for (auto& given = each.given;
-           each.as.lane == reached.source && !given.empty() && given.front() < reached.position;
-           given.pop_front())
-        done.push_back(given.front());
-    return done;
+    lanes_.remove(name);
   }
 
   bool read(const std::string& name, source_batch& into) {
-    lane& from = lanes_.at(name);  // which this thread alone adds and removes
+    const auto from = lanes_.place_of(name);  // which this thread alone adds and removes
     const auto told = group_.read(from.as, from.after, batch_entries, name == own_.name);
     if (!told.held) return lost(name);
     if (redis_stream::read_entries(told.entries, url_.field, into) > 0) pass_over_gone(told.entries);
-    bool is_done = false;
-    {
-      const std::lock_guard lock(mutex_);
-      if (told.begins || from.turn == 0) {
-        from.turn = ++turns_;
-        from.begins = true;
-        from.given.clear();
-      }
-      from.read = told.entries.size() == 0;
-      is_done = from.read && from.given.empty() && name != own_.name;
-    }
-    if (is_done) leave(name);
+    const bool is_done = lanes_.note(name, told.begins, told.entries.size() == 0);
+    if (is_done && name != own_.name) leave(name);
     if (into.records.empty()) return false;
     if (told.are_new) must_be_new(from.as.lane, into.records.front().position);
-    give(from, into);
+    lanes_.give(name, into);
     return true;
-  }
-
-  void give(lane& from, source_batch& into) {
-    const std::lock_guard lock(mutex_);
-    for (const source_record& each : into.records) from.given.push_back(each.position);
-    from.after = into.records.back().position;
-    last_read_ = from.as.name;
-    into.lane = from.as.lane;
-    into.next = from.after + 1;
-    into.turn = from.turn;
-    into.begins = std::exchange(from.begins, false);
   }
 
   /// The ledger would take an entry that lies before what it has settled for a settled one.
@@ -189,11 +119,10 @@ class redis_stream_source::impl {
   /// Somebody else reads as this consumer now, because this worker was silent for too long. He gives a dead
   /// one's name back when he has dealt with what it left; so this worker gets its own again, in a new turn.
   bool lost(const std::string& name) {
-    const std::lock_guard lock(mutex_);
     if (name == own_.name)
-      lanes_.at(name) = lane{own_};
+      lanes_.begin_again(own_);
     else
-      lanes_.erase(name);
+      lanes_.remove(name);
     return false;
   }
 
@@ -213,7 +142,7 @@ class redis_stream_source::impl {
   void take_over(const std::string& name, milliseconds idle) {
     const auto dead = group_.named(name);
     if (idle > url_.claim_after && group_.read(dead, 0, "1", false).held)
-      add(dead);
+      lanes_.add(dead);
     else
       nobody_elses_ = false;
   }
@@ -237,10 +166,7 @@ class redis_stream_source::impl {
   redis_stream::group group_;
   redis_stream::consumer_name own_;
   std::map<std::string, std::uint64_t, std::less<>> settled_before_{};
-  std::map<std::string, lane> lanes_{};
-  std::uint64_t turns_ = 0;
-  std::string last_read_{};
-  mutable std::mutex mutex_{};  // of the lanes: the reading thread adds, removes and gives, the other settles
+  redis_stream::lanes lanes_{};
   std::atomic<std::int64_t> lag_ = -1;
   clock::time_point looked_{};
   bool nobody_elses_ = false;  // no consumer that lives has entries pending
@@ -273,6 +199,9 @@ void redis_stream_source::wait_with(const std::shared_ptr<patience>& p) {
 }
 void redis_stream_source::finish() {
   impl_->finish();
+}
+std::string redis_stream_source::place_of(std::string_view lane, std::uint64_t position) const {
+  return "the entry " + redis_stream::id_of(position) + " of " + std::string(lane);
 }
 std::optional<std::uint64_t> redis_stream_source::lag() const {
   return impl_->lag();

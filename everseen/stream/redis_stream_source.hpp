@@ -39,6 +39,7 @@ class redis_stream_source : public source {
   void wait_with(const std::shared_ptr<patience>& p) override;
   void finish() override;
   [[nodiscard]] std::optional<std::uint64_t> lag() const override;
+  [[nodiscard]] std::string place_of(std::string_view lane, std::uint64_t position) const override;
 
  private:
   class impl;

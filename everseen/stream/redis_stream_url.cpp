@@ -37,13 +37,21 @@ std::chrono::milliseconds to_silence(text value) {
   return time;
 }
 
+/// Lanes are named STREAM/GROUP/CONSUMER: so that no two share a name, only the first part may have slashes.
+std::string filled_without_slash(text what, text value) {
+  std::string name = filled(what, value);
+  if (name.find('/') != text::npos)
+    throw parameter_error(std::string(what) + " has a slash in it, which stands between names; leave it out");
+  return name;
+}
+
 struct option {
   text name;
   void (*set)(redis_stream_url&, text value);
 };
 constexpr std::array<option, 8> options{{
-    {"group", [](redis_stream_url& u, text v) { u.group = filled("group=", v); }},
-    {"consumer", [](redis_stream_url& u, text v) { u.consumer = filled("consumer=", v); }},
+    {"group", [](redis_stream_url& u, text v) { u.group = filled_without_slash("group=", v); }},
+    {"consumer", [](redis_stream_url& u, text v) { u.consumer = filled_without_slash("consumer=", v); }},
     {"start",
      [](redis_stream_url& u, text v) { u.from_latest = second_of("start", v, "earliest", "latest"); }},
     {"field", [](redis_stream_url& u, text v) { u.field = filled("field=", v); }},

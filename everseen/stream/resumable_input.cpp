@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <vector>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -15,6 +16,12 @@
 #include "everseen/stream/fingerprint.hpp"
 
 namespace everseen {
+
+namespace {
+
+constexpr std::size_t max_first_bytes = std::size_t{1} << 20;
+
+}  // namespace
 
 resumable_input::resumable_input(const std::string& path) : name_(path) {
   if (path != "-") {
@@ -31,12 +38,25 @@ resumable_input::resumable_input(const std::string& path) : name_(path) {
   file_ = opened_ && S_ISREG(about.st_mode);
 }
 
+std::string resumable_input::take_first(char separator) {
+  std::string record;
+  char byte = 0;
+  while (read({&byte, 1}) == 1 && byte != separator) {  // a pipe gives nothing back
+    record += byte;
+    if (record.size() > max_first_bytes)
+      throw format_error("the first line of " + name_ + " has more than 1 MiB and is none of names");
+  }
+  taken_ = read_to_;
+  before_ = byte;
+  return record;
+}
+
 void resumable_input::begin(std::uint64_t position, std::string_view note) {
   settled_ = position;
   expected_ = note;
-  if (position == 0) return;
+  if (position <= taken_) return;
   if (!file_) {
-    skip_ = position;
+    skip_ = position - taken_;
     return;
   }
   if (bytes().value_or(0) < position)
@@ -108,6 +128,20 @@ void resumable_input::must_be(std::string_view note) const {
   if (count <= beginning_.size() && fingerprint(std::string_view(beginning_).substr(0, count)) != note)
     throw parameter_error("another worker of this job reads another input by the name of " + name_ +
                           "; give each its --worker, or its --job");
+}
+
+std::optional<std::uint64_t> resumable_input::count_before(std::uint64_t position, char byte) const {
+  if (!file_) return std::nullopt;
+  std::vector<char> bytes(std::size_t{1} << 16);
+  std::uint64_t count = 0;
+  for (std::uint64_t at = 0; at < position;) {
+    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), position - at));
+    const ssize_t got = ::pread(number_, bytes.data(), wanted, static_cast<off_t>(at));
+    if (got <= 0) return std::nullopt;
+    count += static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.begin() + got, byte));
+    at += static_cast<std::uint64_t>(got);
+  }
+  return count;
 }
 
 std::string resumable_input::note_at(std::uint64_t position) const {

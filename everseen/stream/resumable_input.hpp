@@ -24,6 +24,11 @@ class resumable_input {
   /// @param path  "-": standard input    @throws storage_error  it cannot be opened, or is a directory
   explicit resumable_input(const std::string& path);
 
+  /// Takes the first record, as a line of names is, off what read() gives.
+  /// @return the record without its separator    @pre begin() and read() were not called
+  /// @throws format_error  it is longer than a line of names can be    @throws storage_error
+  [[nodiscard]] std::string take_first(char separator);
+
   /// @param note  what note_at(position) gave, empty with 0
   /// @throws parameter_error  it is another file, or shorter than what was settled
   void begin(std::uint64_t position, std::string_view note);
@@ -49,9 +54,14 @@ class resumable_input {
   /// @throws parameter_error  it begins otherwise, as far as was read
   void must_be(std::string_view note) const;
 
+  /// How often a byte stands before a position; nothing where the input cannot be read twice.
+  [[nodiscard]] std::optional<std::uint64_t> count_before(std::uint64_t position, char byte) const;
+
   /// What begin() must know to go on from there.    @pre position is of bytes that were read
   [[nodiscard]] std::string note_at(std::uint64_t position) const;
 
+  /// Where read() begins, unless begin() was given a later place.
+  [[nodiscard]] std::uint64_t taken_bytes() const noexcept { return taken_; }
   /// The absolute path without links, or "-".
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// The byte before the first that read() gives; nothing at the beginning.
@@ -72,6 +82,7 @@ class resumable_input {
 
   std::uint64_t settled_ = 0;
   std::uint64_t skip_ = 0;
+  std::uint64_t taken_ = 0;  // by take_first()
   std::string expected_;     // the note
   mutable std::mutex lock_;  // guards the next one
   std::string beginning_;    // of the input, as far as it was read

@@ -79,6 +79,11 @@ class source {
     return tenure::ours;
   }
 
+  /// Where a record stands, for people to read, as in "line 3 of clicks.csv".
+  [[nodiscard]] virtual std::string place_of(std::string_view lane, std::uint64_t position) const {
+    return "the record at " + std::to_string(position) + " of " + std::string(lane);
+  }
+
   /// This batch will be neither claimed nor settled: nobody is to wait for it.
   virtual void abandoned(const source_batch& /*batch*/) {}
 

@@ -39,7 +39,7 @@ class Stream : public Shell {
   static constexpr const char* count =
       "everseen stream --from clicks --filter clicks --key-json /id --count 10m:/time,/site --count /site ";
 
-  redis_server server_{{"--appendonly", "yes"}};
+  redis_server server_{{"--appendonly", "yes", "--appendfsync", "always"}};
 };
 
 TEST_F(Stream, CountsEachEventOnceHoweverOftenItRuns) {
@@ -80,22 +80,32 @@ TEST_F(Stream, PrintsWhatWouldBeCountedAndTouchesNothing) {
   EXPECT_THAT(dry.out,
               AllOf(HasSubstr("2025-01-01T00:10:00Z  shop"), HasSubstr("2025-01-01T00:00:00Z  news")));
   EXPECT_THAT(sh("everseen list"), Prints(IsEmpty()));
+  EXPECT_THAT(sh("everseen stream --from clicks --key-json /id --count /site --dry-run --seen-to again; ls"),
+              AllOf(Field("out", &program_result::out, Not(HasSubstr("again"))),
+                    Field("err", &program_result::err, HasSubstr("touches nothing"))));
+  on_redis(count);
+  EXPECT_THAT(
+      on_redis("everseen stream --from clicks --filter clicks --key-json /id --count /site --dry-run"),
+      AllOf(Field("out", &program_result::out, HasSubstr("news                2\n")),
+            Field("err", &program_result::err, HasSubstr("an empty filter like 'clicks'"))));
 }
 
 TEST_F(Stream, EndsAtARecordThatIsNoEventUnlessToldOtherwise) {
   given("sed -i '3s/.*/{no event/' clicks");
   EXPECT_THAT(on_redis(count).err,
-              AllOf(HasSubstr("2 events"), HasSubstr("is not JSON"), HasSubstr("clicks")));
+              AllOf(HasSubstr("2 events"), HasSubstr("line 3 of "),
+                    HasSubstr("clicks is not JSON; it is '{no event'"), HasSubstr("--bad-events skip")));
   EXPECT_THAT(on_redis(std::string(count) + "--bad-events skip"), Says(HasSubstr("1 events: 1 fresh")));
   EXPECT_THAT(on_redis("everseen drop clicks; " + std::string(count) + "--bad-events bad; cat bad"),
               AllOf(Field("out", &program_result::out, "{no event\n"),
-                    Says(HasSubstr("3 events: 3 fresh, 0 seen; 1 records were no events"))));
+                    Says(HasSubstr("3 events: 3 fresh, 0 seen; 1 record was no event"))));
 }
 
 TEST_F(Stream, RefusesAJobThatWasBegunOtherwise) {
   on_redis(count);
   EXPECT_THAT(on_redis("everseen stream --from clicks --filter clicks --key-json /id --count /site"),
-              Complains(2, "was begun with", "another --job"));
+              Complains(2, "was begun with --count 10m:/time,/site --count /site (now: --count /site)",
+                        "another --job", "everseen jobs clicks --end stream"));
   EXPECT_THAT(on_redis(std::string(count) + "--error-rate 1e-3"), Complains(2, "--error-rate does not fit"));
   given("echo other > clicks");
   EXPECT_THAT(on_redis(count).err, HasSubstr("is shorter"));
@@ -113,6 +123,129 @@ TEST_F(Stream, SaysWhatIsMissing) {
   EXPECT_THAT(on_redis(std::string(count) + "--on-outage pass"), Complains(2, "hold"));
   EXPECT_THAT(on_redis(std::string(count) + "--to fresh --on-outage pass"), Complains(2, "hold", "--count"));
   EXPECT_THAT(on_redis("everseen list"), Prints(IsEmpty()));
+}
+
+TEST_F(Stream, IsNotBoundByARunThatTookNothing) {
+  const std::string stream = "everseen stream --from clicks --filter clicks --to fresh --key-json ";
+  EXPECT_THAT(on_redis(stream + "/uid"),
+              Complains(4, "line 1 of ", "has no key: there is no /uid; it is '{\"id\":1"));
+  EXPECT_THAT(on_redis("everseen jobs clicks"), Prints(IsEmpty()));
+  EXPECT_THAT(on_redis(stream + "/id"), Says(HasSubstr("3 fresh, 1 seen")));
+  EXPECT_THAT(on_redis("wc -l < fresh"), Prints("3\n"));
+}
+
+TEST_F(Stream, LeavesNoFilterInFilesBehindARunThatTookNothing) {
+  const std::string stream = "everseen stream --from clicks --filter clicks --to fresh --key-json ";
+  EXPECT_THAT(sh(stream + "/uid --error-rate 1e-3").err, HasSubstr("has no key"));
+  EXPECT_THAT(sh("everseen list"), Prints(IsEmpty()));
+  EXPECT_THAT(sh(stream + "/id --error-rate 1e-9"), Says(HasSubstr("3 fresh, 1 seen")));
+}
+
+TEST_F(Stream, WarnsOfAFieldThatNoEventHas) {
+  const program_result ran =
+      on_redis("everseen stream --from clicks --filter clicks --key-json /id --count /contry");
+  EXPECT_THAT(ran, Says(AllOf(HasSubstr("none of the first 4 events has /contry"),
+                              HasSubstr("everseen jobs clicks --end stream"))));
+  EXPECT_THAT(on_redis("everseen jobs clicks --end stream --yes && everseen reset clicks"),
+              Prints(HasSubstr("ended")));
+  EXPECT_THAT(on_redis(count), Says("everseen: 4 events: 3 fresh, 1 seen\n"));
+}
+
+TEST_F(Stream, ListsItsJobs) {
+  on_redis(count);
+  on_redis("everseen stream --from clicks --filter clicks --key-json /id --to fresh --job second --worker w");
+  EXPECT_THAT(
+      on_redis("everseen jobs clicks"),
+      Prints(AllOf(HasSubstr("second\n  begun with    --key-json /id\n  puts out to   w:/"),
+                   HasSubstr("stream\n  begun with    --key-json /id --count 10m:/time,/site --count /site"),
+                   HasSubstr("/clicks up to "), HasSubstr("counters, "), HasSubstr("last settled"))));
+  EXPECT_THAT(
+      on_redis("everseen jobs clicks --json | python3 -c 'import json,sys; j=json.load(sys.stdin)[1]; "
+               "print(j[\"name\"], j[\"counters\"], len(j[\"lanes\"]), j[\"sinks\"])'"),
+      Prints("stream 5 1 ['counts']\n"));
+  EXPECT_THAT(on_redis("everseen counts clicks"), Complains(2, "--job", "it has second, stream"));
+  EXPECT_THAT(on_redis("everseen jobs clicks --end other"), Complains(2, "no job 'other'", "second, stream"));
+}
+
+TEST_F(Stream, ListsAndEndsJobsOfAFilterInFiles) {
+  const std::string stream = "everseen stream --from clicks --filter clicks --key-json /id --to fresh";
+  EXPECT_THAT(sh(stream), Says(AllOf(HasSubstr("3 fresh, 1 seen"), HasSubstr("sync=always"))));
+  EXPECT_THAT(sh(stream).err, Not(HasSubstr("sync=always")));
+  EXPECT_THAT(sh("everseen jobs clicks"), Prints(AllOf(HasSubstr("/fresh\n"), HasSubstr("clicks up to "))));
+  EXPECT_THAT(sh("everseen jobs clicks --end stream"), Prints(HasSubstr("everseen reset clicks")));
+  EXPECT_THAT(sh("everseen jobs clicks"), Prints(IsEmpty()));
+  EXPECT_THAT(sh("everseen reset clicks; rm fresh; " + stream + "; wc -l < fresh"),
+              Field("out", &program_result::out, "3\n"));
+}
+
+TEST_F(Stream, WarnsOfAServerThatForgetsWhatItAnsweredFor) {
+  const redis_server careless{{"--appendonly", "no"}};
+  const std::string on_careless = "export EVERSEEN_STORE='" + careless.url() + "'; ";
+  EXPECT_THAT(sh(on_careless + count),
+              Says(AllOf(HasSubstr("appendonly no"), HasSubstr("appendfsync always"), HasSubstr("3 fresh"))));
+  EXPECT_THAT(sh(on_careless + "everseen info clicks").err, HasSubstr("appendfsync always"));
+  EXPECT_THAT(on_redis(count), Says("everseen: 4 events: 3 fresh, 1 seen\n"));
+}
+
+TEST_F(Stream, PutsOutToOnePlaceUnlessItIsMoved) {
+  const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id ";
+  EXPECT_THAT(on_redis(fresh + "--to one"), Says(HasSubstr("3 fresh")));
+  EXPECT_THAT(on_redis(fresh + "--to two"), Complains(2, "has put out to /", "/one so far", "--move-output"));
+  EXPECT_THAT(on_redis(fresh + "--to - "), Complains(2, "/one so far"));
+  EXPECT_THAT(sh("ls"), Prints(Not(HasSubstr("two"))));
+  given(R"(echo '{"id":4}' >> clicks)");
+  EXPECT_THAT(on_redis(fresh + "--to two --move-output"), Says(HasSubstr("1 fresh")));
+  EXPECT_THAT(on_redis(fresh + "--to one"), Complains(2, "/two so far"));
+  given(R"(echo '{"id":5}' >> clicks)");
+  EXPECT_THAT(on_redis(fresh + "--to two --move-output"), Says(HasSubstr("1 fresh")));
+  EXPECT_THAT(sh("wc -l < one; wc -l < two"), Prints("3\n2\n"));
+}
+
+TEST_F(Stream, MakesNoFileInThePlaceOfOneThatIsGone) {
+  const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to one ";
+  on_redis(fresh);
+  given(R"(mv one archived; echo '{"id":4}' >> clicks)");
+  EXPECT_THAT(on_redis(fresh), Complains(2, "is not there", "put it back", "--move-output"));
+  EXPECT_THAT(sh("ls"), Prints(Not(HasSubstr("one"))));
+  EXPECT_THAT(on_redis(fresh + "--move-output"), Says(HasSubstr("1 fresh")));
+  EXPECT_THAT(sh("cat one"), Prints("{\"id\":4}\n"));
+}
+
+TEST_F(Stream, TakesTheNamesOfFieldsFromTheFirstLine) {
+  given(
+      R"(printf '\xef\xbb\xbf"id",site,at\r\n1,news,1700000000\n2,shop,1700000700\n1,news,1700000000\n' > table)");
+  const std::string by_name =
+      "everseen stream --from table --filter f --header --delimiter , --key-field id ";
+  EXPECT_THAT(on_redis(by_name + "--time-field at --count 10m:at,site"),
+              Says("everseen: 3 events: 2 fresh, 1 seen\n"));
+  EXPECT_THAT(on_redis("everseen counts f --format csv"),
+              Prints("at,site,count\n2023-11-14T22:10:00Z,news,1\n2023-11-14T22:20:00Z,shop,1\n"));
+  EXPECT_THAT(on_redis("cat table | everseen stream --from - --filter f --job piped --header --delimiter , "
+                       "--key-field 1 --count site"),
+              Says(HasSubstr("0 fresh, 3 seen")));
+  EXPECT_THAT(on_redis(by_name + "--count sight"), Complains(2, "names no such field", "id, site, at"));
+  EXPECT_THAT(on_redis("everseen stream --from table --filter f --header --key-field id --count site"),
+              Complains(2, "--delimiter"));
+  EXPECT_THAT(
+      on_redis("everseen stream --from table --filter g --delimiter , --key-field 1 --time-field 3 --to -"),
+      Complains(4, "field 3 is 'at", "--header"));
+}
+
+TEST_F(Stream, TakesItsOptionsFromAFile) {
+  given(
+      R"(printf '[stream]\nfrom = "clicks"\nfilter = "clicks"\nkey-json = "/id"\ncount = ["10m:/time,/site", ""]\n' > job.toml)");
+  EXPECT_THAT(on_redis("everseen stream --config job.toml"), Says("everseen: 4 events: 3 fresh, 1 seen\n"));
+  EXPECT_THAT(on_redis("EVERSEEN_CONFIG=job.toml EVERSEEN_JOB=other everseen stream --check-config"),
+              Prints(AllOf(HasSubstr("[stream]\n"), HasSubstr("job = \"other\"  # $EVERSEEN_JOB"),
+                           HasSubstr("count = [\"10m:/time,/site\", \"\"]  # job.toml:5"))));
+  EXPECT_THAT(on_redis("everseen stream --config job.toml --key-json id --check-config"),
+              Complains(2, "is not a JSON pointer"));
+  given("echo 'fliter = \"x\"' >> job.toml");
+  EXPECT_THAT(on_redis("everseen stream --config job.toml"),
+              Complains(2, "job.toml:6", "did you mean 'filter'"));
+  EXPECT_THAT(sh("everseen stream --check-config --filter f --key-json /id --to - --from "
+                 "'kafka://h:1/t?sasl.password=secret&group=g'"),
+              Prints(AllOf(HasSubstr("sasl.password=***&group=g"), Not(HasSubstr("secret")))));
 }
 
 TEST_F(Stream, WritesIntoNoFileThatItReads) {
@@ -178,10 +311,12 @@ TEST_F(Stream, TellsPrometheusHowItIsDoing) {
       "the metrics show three events");
   EXPECT_THAT(metrics,
               AllOf(HasSubstr("verdict=\"seen\"} 1"), HasSubstr("everseen_stream_settle_seconds_count"),
-                    HasSubstr("everseen_stream_lag_records")));
+                    HasSubstr("everseen_stream_lag_records"), Not(HasSubstr("watermark")),
+                    Not(HasSubstr("exposer"))));
 }
 
 TEST_F(Stream, WritesItsCountsAsJson) {
+  EXPECT_THAT(on_redis(std::string(count) + "--stats stats"), Complains(2, "write --stats=stats"));
   EXPECT_THAT(on_redis(std::string(count) + "--time-json /time --stats=stats; cat stats"),
               Field("out", &program_result::out,
                     AllOf(HasSubstr("\"events\": 4"), HasSubstr("\"fresh\": 3"),

@@ -140,6 +140,37 @@ TEST_P(AnyLedger, KeepsTheDescriptionOfWhoOpenedItFirst) {
   EXPECT_EQ(begin_again()->description(), "by site");
 }
 
+TEST_P(AnyLedger, AJobThatWasEndedIsForgottenAndItsKeysAreNot) {
+  auto job = filter_->open_ledger("count", "by site");
+  (void)filter_->open_ledger("audit", "");
+  const auto events = new_events(keys_, 0, 40);
+  (void)claim(*job, events);
+  job->settle(std::vector<checkpoint>{{"clicks/0", 20, ""}});
+  job.reset();
+  filter_->end_job("count");
+  EXPECT_EQ(filter_->jobs(), (std::vector<std::string>{"audit"}));
+  EXPECT_THROW(filter_->end_job("count"), parameter_error);
+  EXPECT_THROW((void)filter_->size_of_job("count"), parameter_error);
+  job = begin_again();
+  EXPECT_EQ(job->description(), "");
+  EXPECT_TRUE(job->checkpoints().empty());
+  const auto again = claim(*job, events);
+  EXPECT_EQ(text_of(again.verdicts), std::string(40, '1'));
+  EXPECT_EQ(std::ranges::count(again.before, 1), 0);
+}
+
+TEST_P(AnyLedger, AFilterWhoseJobsWereEndedCanBeResetAndBeginOthers) {
+  const auto events = new_events(keys_, 0, 40);
+  (void)claim(*filter_->open_ledger("count", ""), events);
+  EXPECT_THROW(store_->reset("a"), error);
+  filter_->end_job("count");
+  filter_.reset();
+  store_->reset("a");
+  EXPECT_EQ(text_of(claim(*begin_again(), events).verdicts), std::string(40, '0'));
+  filter_.reset();
+  EXPECT_THROW(store_->reset("a"), parameter_error);
+}
+
 TEST_P(AnyLedger, RefusesNamesThatNoFilterCouldHave) {
   for (const char* name : {"", "a b", ".x", "a/b"})
     EXPECT_THROW((void)filter_->open_ledger(name, ""), parameter_error) << name;

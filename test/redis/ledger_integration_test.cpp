@@ -420,6 +420,40 @@ TEST_F(Ledger, AServerThatForgotWhatItAnsweredForIsFoundOut) {
   EXPECT_THAT(got.result.error().message, HasSubstr("has forgotten events of 'clicks/0'"));
 }
 
+TEST_F(Ledger, WhoWorksOnAJobThatWasEndedIsToldSoAndLeavesNothing) {
+  const auto filter = make(exact(1'000, 2));
+  const auto at_work = filter->open_ledger("count", "");
+  const auto idle = filter->open_ledger("count", "");
+  const auto events = counted(new_events(keys_, 0, 60));
+  ASSERT_TRUE(claim(*at_work, std::span(events).first(40)).result);
+  EXPECT_GE(filter->size_of_job("count").counters, 4u);
+  EXPECT_GT(filter->size_of_job("count").bytes.value_or(0), 0u);
+  filter->end_job("count");
+  for (const auto& job : {at_work.get(), idle.get()}) {
+    const claimed got = claim(*job, std::span(events).subspan(40));
+    ASSERT_FALSE(got.result);
+    EXPECT_EQ(got.result.error().why, batch_failure::cause::storage);
+    EXPECT_THAT(got.result.error().message, HasSubstr("was ended"));
+    EXPECT_THROW(job->settle(std::vector<checkpoint>{{"clicks/0", 40, ""}}), storage_error);
+  }
+  EXPECT_EQ(server_.run({"KEYS", "*:j:*"}), "");
+  EXPECT_EQ(server_.run({"KEYS", "*:c:*"}), "");
+}
+
+TEST_F(Ledger, AnEndThatWasCutShortIsGoneThroughAgain) {
+  const auto filter = make(exact(1'000));
+  ASSERT_TRUE(claim(*filter->open_ledger("count", "d"), counted(new_events(keys_, 0, 5))).result);
+  // As if whoever ended it had died behind the first step.
+  const std::string list = key_like(server_, "everseen:{a/*}:jobs");
+  server_.run({"HDEL", list, "count"});
+  server_.run({"HSET", list, "count!", "d"});
+  EXPECT_EQ(filter->jobs(), (std::vector<std::string>{"count"}));
+  EXPECT_THAT(message_of<parameter_error>([&] { (void)filter->open_ledger("count", "d"); }),
+              HasSubstr("is being ended"));
+  filter->end_job("count");
+  EXPECT_TRUE(filter->open_ledger("count", "other")->description() == "other");
+}
+
 TEST_F(Ledger, AReaderReadsAJobAndCannotClaim) {
   const auto reader = [&] { return store_at(server_.url())->open("a", access::read); };
   const auto filter = make(exact(1'000));

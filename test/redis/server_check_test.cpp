@@ -33,6 +33,15 @@ TEST(ServerCheck, DoubtsNothingAboutAMasterThatEvictsNothingAndKeepsAll) {
   EXPECT_THAT(doubts_about("h:1", healthy), IsEmpty());
 }
 
+TEST(ServerCheck, DoubtsServersThatForgetWhatTheyAnsweredFor) {
+  const auto doubts = [](const char* settings) { return doubts_about_jobs("h:1", healthy + settings); };
+  EXPECT_THAT(doubts("appendonly:yes\r\nappendfsync:always\r\n"), IsEmpty());
+  EXPECT_THAT(doubts("appendonly:yes\r\nappendfsync:everysec\r\n"),
+              ElementsAre(AllOf(HasSubstr("h:1"), HasSubstr("everysec"), HasSubstr("appendfsync always"))));
+  EXPECT_THAT(doubts("appendonly:no\r\nappendfsync:always\r\n"), ElementsAre(HasSubstr("appendonly no")));
+  EXPECT_THAT(doubts(""), ElementsAre(HasSubstr("does not say")));
+}
+
 TEST(ServerCheck, DoubtsEviction) {
   EXPECT_THAT(doubts_about("h:1", changed(healthy, "noeviction", "volatile-ttl")),
               ElementsAre(AllOf(HasSubstr("h:1"), HasSubstr("volatile-ttl"), HasSubstr("noeviction"))));

@@ -86,6 +86,28 @@ TEST(EventRule, SaysWhatIsWrongWithARecord) {
   EXPECT_THAT(read(shape, "7"), ElementsAre("has no key"));
 }
 
+TEST(EventRule, SaysWhichFieldIsAtFault) {
+  event_rule rule({{json("/id")}, json("/time"), {}});
+  const auto refuse = [&](std::string record) {
+    const std::size_t size = record.size();
+    record.append(block_reader::padding, '"');
+    EXPECT_FALSE(rule.read(std::string_view(record).substr(0, size)));
+    const auto at = rule.at_fault();
+    return at.field + (at.value.data() == nullptr ? "" : "=" + std::string(at.value));
+  };
+  EXPECT_EQ(refuse(R"({"id":1,"time":"noon"})"), "/time=noon");
+  EXPECT_EQ(refuse(R"({"time":1})"), "/id");
+  EXPECT_EQ(refuse("{no event"), "");
+}
+
+TEST(EventRule, KnowsTheFieldsToCountByThatNoRecordHad) {
+  event_rule rule({{field(1)}, {}, {{{"a", field(2)}, {"b", field(3)}}, {{"c", field(4)}}}});
+  EXPECT_TRUE(rule.read("1,x"));
+  EXPECT_THAT(rule.absent(), ElementsAre("3", "4"));
+  EXPECT_TRUE(rule.read("1,x,"));
+  EXPECT_THAT(rule.absent(), ElementsAre("4"));
+}
+
 TEST(EventRule, RefusesAValueTooLongForTheNameOfACounter) {
   const event_shape shape{{field(1)}, {}, {{{"x", field(2)}}}};
   EXPECT_THAT(read(shape, "a," + std::string(event_rule::max_value_bytes, 'x')), testing::SizeIs(2));

@@ -1,5 +1,6 @@
 #include "everseen/stream/file_sink.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -58,10 +59,18 @@ TEST_F(FileSink, TakesBackWhatWasNotSettledAndKeepsWhatStoodThere) {
 }
 
 TEST_F(FileSink, RefusesAFileThatLostWhatWasSettled) {
+  std::ofstream(path()) << "short";
   file_sink to(path());
   EXPECT_THROW(to.begin("10 10:0"), parameter_error);
   EXPECT_THROW(to.begin("x"), format_error);
   EXPECT_THROW(to.begin("10"), format_error);
+}
+
+TEST_F(FileSink, MakesNoFileInThePlaceOfOneThatIsGone) {
+  file_sink to(path());
+  EXPECT_THROW(to.begin("10 10:0"), parameter_error);
+  EXPECT_FALSE(std::filesystem::exists(path()));
+  EXPECT_THROW(file_sink nowhere(path() + "/in/no/directory"), storage_error);
 }
 
 TEST_F(FileSink, NeverCutsAFileThatItHasNotWritten) {
@@ -97,7 +106,8 @@ TEST_F(FileSink, KnowsItsFileThoughItBeganLongBeforeAndEndedAnywhere) {
 }
 
 TEST_F(FileSink, RefusesASecondJobAndWhatIsNoFile) {
-  const file_sink first(path());
+  file_sink first(path());
+  first.begin("");
   EXPECT_THROW(file_sink second(path()), storage_error);
   EXPECT_THROW(file_sink device("/dev/null"), parameter_error);
 }

@@ -72,6 +72,26 @@ TEST_F(FileSource, GoesOnWhereItWas) {
   EXPECT_THAT(read_on(), ElementsAre("4 c"));
 }
 
+TEST_F(FileSource, TakesALineThatNamesTheFieldsForNoRecord) {
+  write("id,site\na\nb\n");
+  EXPECT_EQ(file_source(path(), {.header = true}).header(), "id,site");
+  EXPECT_THAT(read_on({.header = true}), ElementsAre("8 a", "10 b"));
+  append("c\n");
+  EXPECT_THAT(read_on({.header = true}), ElementsAre("12 c"));
+}
+
+TEST_F(FileSource, TakesALineThatNamesTheFieldsThoughNothingElseIsThereYet) {
+  write("id,site");
+  EXPECT_THAT(read_on({.header = true}), ElementsAre());
+  append("\na\n");
+  EXPECT_THAT(read_on({.header = true}), ElementsAre("8 a"));
+}
+
+TEST_F(FileSource, SaysInWhichLineARecordStands) {
+  write("a\nb\nc\n");
+  EXPECT_EQ(file_source(path()).place_of("", 4), "line 3 of " + path());
+}
+
 TEST_F(FileSource, TakesALineThatGotItsEndLaterOnce) {
   write("a\nb");
   EXPECT_THAT(read_on(), ElementsAre("0 a", "2 b"));

@@ -366,7 +366,8 @@ TEST(RedisStreamCluster, SourceAndSinkFindTheirSlots) {
 
 TEST(RedisStreamCluster, IndependentServersAreRefused) {
   const auto many = redis::parse_redis_url("redis://a:1,b:2");
-  EXPECT_THROW(redis_stream_sink(parse_redis_stream_url("redis-stream:s"), many, "job"), parameter_error);
+  EXPECT_THROW(redis_stream_sink(parse_redis_stream_url("redis-stream:s"), many, [] { return "job"; }),
+               parameter_error);
   EXPECT_THROW(redis_stream_source(parse_redis_stream_url("redis-stream:s?group=g"), many), parameter_error);
 }
 
