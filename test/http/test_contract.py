@@ -279,6 +279,7 @@ class Contract(unittest.TestCase):
             for query, reason, words in [("?key=10&error_rate=0.1", "unknown_parameter", "did you mean keys?"),
                                          ("?keys=10&error_rate=0.1&colour=red", "unknown_parameter", "bits_per_key"),
                                          ("?keys=many&error_rate=0.1", "bad_parameter", "many"),
+                                         ("?keys=10", "bad_parameter", "error_rate is missing"),
                                          ("?keys=10&error_rate=0.1&layout=round", "bad_parameter", "two-line-8x64")]:
                 self.assertIn(words, check(s, "GET", "/api/v1/plan" + query, 400, reason=reason)["detail"])
 
