@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -41,7 +42,11 @@ http_request request_of(std::string_view bytes) {
 
 http_response ask(service& all, const http_request& r) {
   try {
-    return answer(all, admit(all, r), r);
+    const admitted_request admitted = admit(all, r);
+    http_response got;
+    answer(all, admitted, r,
+           [&got](http_response a) { got = std::move(a); });  // in memory: before it returns
+    return got;
   } catch (const http_problem& p) {
     return response_of(p);
   }

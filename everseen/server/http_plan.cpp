@@ -32,7 +32,9 @@ void take_size(query_parameters& query, plan_request& r) {
   const auto rate = query.rate("error_rate", {sizing::min_error_rate, sizing::max_error_rate});
   const auto bits = query.positive("bits_per_key");
   if (!keys) refuse("keys is missing: how many different keys you expect");
-  if (rate.has_value() == bits.has_value()) refuse("give error_rate or bits_per_key, and not both");
+  if (!rate && !bits)
+    refuse("error_rate is missing: what share of new keys may be called seen; or give bits_per_key");
+  if (rate && bits) refuse("give error_rate or bits_per_key, and not both");
   r.keys = keys;
   r.error_rate = rate;
   if (!bits) return;

@@ -158,7 +158,8 @@ std::optional<std::vector<std::string_view>> json_body::texts(std::string_view n
   const auto value = document_->find(name);
   if (!value) return std::nullopt;
   simdjson::dom::array all;
-  if (value->get(all) != simdjson::SUCCESS) refuse(name, "an array of texts");
+  if (value->get(all) != simdjson::SUCCESS)
+    refuse(name, fmt::format("an array of texts, and is {}", kind_of(*value)));
   std::vector<std::string_view> texts;
   for (const element each : all) {
     std::string_view text;

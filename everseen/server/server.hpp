@@ -39,7 +39,8 @@ class filter_server {
 
   /// Serves until it is told to stop, or a client says SHUTDOWN; then answers what is under way and makes all
   /// that was acknowledged survive.
-  /// @param must_stop  asked some times a second    @param stops  called when it begins to end, for whatever reason
+  /// @param must_stop  asked some times a second    @param stops  called when it begins to end, for whatever
+  /// reason
   /// @throws storage_error  the disk refused the last sync
   void run_until(const std::function<bool()>& must_stop, const std::function<void()>& stops = {});
 

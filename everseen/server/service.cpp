@@ -25,7 +25,7 @@ service::service(server::options o, const store_place& where)
     : settings_(std::move(o)),
       started_(now()),
       notes_(settings_.log),
-      patience_(std::make_shared<bounded_patience>(std::max(1U, settings_.store_threads / 2) + lookers,
+      patience_(std::make_shared<bounded_patience>(std::max(1U, settings_.store_threads / 2),
                                                    [this] { return is_stopping_ || notes_.gives_up(); })),
       filters_(where, settings_, workers_, notes_),
       watch_(filters_, lookers, [p = patience_] { p->leave(); }),

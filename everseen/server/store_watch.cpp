@@ -47,9 +47,10 @@ store_watch::store_watch(filter_shelf& filters, unsigned threads, std::function<
       lookers_(threads, std::move(after_each)) {}
 
 void store_watch::must_answer() {
-  if (!probe_.refresh()) throw backend_error("the store does not answer in time");
+  const bool has_ended = probe_.refresh();
   const std::scoped_lock alone(lock_);
   if (!fault_.empty()) throw backend_error(fault_);
+  if (!has_ended) throw backend_error("the store does not answer in time");
 }
 
 void store_watch::await_store(std::shared_ptr<telemetry::event_log> log) {

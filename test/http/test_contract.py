@@ -199,7 +199,11 @@ class Contract(unittest.TestCase):
             check(s, "GET", FILTERS + "?limit=0", 400, reason="bad_parameter")
             wrong = check(s, "GET", FILTERS + "?limt=5", 400, reason="unknown_parameter")
             self.assertIn("did you mean limit?", wrong["detail"])
-            check(s, "POST", FILTERS, 409, {"name": "f"}, reason="name_taken")
+            taken = check(s, "POST", FILTERS, 409, {"name": "f"}, reason="name_taken")
+            self.assertIn("DELETE /api/v1/filters/f", taken["detail"])
+            which = check(s, "POST", FILTERS + "/f/add", 400, {"keys": ["a", "b", 7]}, reason="bad_parameter")
+            self.assertIn("keys[2] is a number", which["detail"])
+            check(s, "GET", FILTERS + "/" + "x" * 200, 400, reason="bad_parameter")
             for path, body in [("", {"name": "x"}), ("/f/add", {"keys": ["a"]}), ("/f/check", {"keys": ["a"]})]:
                 check(s, "POST", FILTERS + path, 415, json.dumps(body), Content_Type="text/plain",
                       reason="unsupported_media_type")
@@ -266,6 +270,29 @@ class Contract(unittest.TestCase):
                           "?keys=5&error_rate=0.1&layout=guava64", "?keys=5&error_rate=0.1&redis=maybe", "?keys=%zz",
                           "?keys=5&keys=6&error_rate=0.1", "?keys=5&error_rate=nan", "?keys=5&bits_per_key=1e9"]:
                 check(s, "GET", "/api/v1/plan" + query, 400)
+
+    def test_plans_take_quantities_as_the_command_line_does(self):
+        with Server() as s:
+            plan = check(s, "GET", "/api/v1/plan?keys=10M&error_rate=0.0001%25&values=1e9", 200)
+            self.assertEqual(plan, check(s, "GET", "/api/v1/plan?keys=10000000&error_rate=1e-6&values=1000000000", 200))
+            self.assertIn("--error-rate 1e-6", plan["command"])
+            for query, reason, words in [("?key=10&error_rate=0.1", "unknown_parameter", "did you mean keys?"),
+                                         ("?keys=10&error_rate=0.1&colour=red", "unknown_parameter", "bits_per_key"),
+                                         ("?keys=many&error_rate=0.1", "bad_parameter", "many"),
+                                         ("?keys=10", "bad_parameter", "error_rate is missing"),
+                                         ("?keys=10&error_rate=0.1&layout=round", "bad_parameter", "two-line-8x64")]:
+                self.assertIn(words, check(s, "GET", "/api/v1/plan" + query, 400, reason=reason)["detail"])
+
+    def test_the_rate_of_an_empty_filter_is_a_plain_nought(self):
+        with Server() as s:
+            check(s, "POST", FILTERS, 201, {"name": "f"})
+            self.assertNotIn("-0.0", json.dumps([check(s, "GET", FILTERS, 200), check(s, "GET", FILTERS + "/f", 200)]))
+
+    def test_only_bearer_is_an_authorization(self):
+        with Server("--user", "reader:look:read") as s:
+            basic = check(s, "GET", "/api/v1/stats", 401, Authorization="Basic cmVhZGVyOmxvb2s=")
+            self.assertIn("Bearer", basic["detail"])
+            check(s, "GET", "/api/v1/stats", 200, token="look")
 
     def test_statistics_count(self):
         with Server() as s:

@@ -314,8 +314,10 @@ class Ends(unittest.TestCase):
             s.ask("POST", "/api/v1/filters", {"name": "f"}, token="hush-hush")
             s.ask("POST", "/api/v1/filters/f/add", {"keys": ["private-key"]}, token="hush-hush")
             s.ask("GET", "/api/v1/stats", token="hush-guess")
+            subprocess.run(["redis-cli", "-s", s.socket, "AUTH", "hush-guess"], check=False, capture_output=True)
             s.stop()
-            self.assertIn("token_refused", s.said())
+            self.assertRegex(s.said(), "token_refused from=127.0.0.1:")
+            self.assertIn("password_refused", s.said())
             self.assertNotIn("hush", s.said())
             self.assertNotIn("private-key", s.said())
 
