@@ -217,7 +217,7 @@ class Contract(unittest.TestCase):
             self.assertEqual(some["verdicts"], ["seen", "unknown"])
             check(s, "POST", FILTERS, 507, {"name": "big", "capacity": 100_000_000}, reason="no_room")
             check(s, "POST", FILTERS, 201, {"name": "grows", "capacity": 2000, "error_rate": 1e-6})
-            for i in range(200):
+            for i in range(2000):  # it is looked at some times a second
                 status, _, answer = s.ask("POST", FILTERS + "/grows/add", {"keys": [f"{i}-{j}" for j in range(1000)]})
                 if status == 507:
                     break
@@ -382,7 +382,6 @@ class Contract(unittest.TestCase):
             check(s, "POST", FILTERS, 201, {"name": "e", "capacity": 1000, "expire": 1})
             check(s, "POST", FILTERS + "/e/add", 200, {"keys": ["a"]})
             time.sleep(1.5)
-            check(s, "POST", FILTERS + "/e/add", 503, {"keys": ["a"]})  # asking again is right
             check(s, "POST", FILTERS + "/e/add", 404, {"keys": ["a"]}, reason="no_filter")
             self.assertEqual(metric(s, "everseen_store_outages_total"), 0)
             self.assertNotIn("outage", s.said())
