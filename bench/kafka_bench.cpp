@@ -6,6 +6,10 @@
 // that answers, `cpu_us`, all of its threads and librdkafka's together: below 1 is more than a million events
 // a second and core. The lines that came out are counted before anything is printed. Wall time includes the
 // three seconds that a group waits for its members.
+//
+// The peer, in the same run, is what people write by hand: a plain consumer of librdkafka in this process
+// that keeps each id in a hash set and writes the record where it is new. It commits nothing, and a crash
+// forgets its set. `vs_peer` is how many times as much CPU as ours it takes for an event.
 
 #include <array>
 #include <csignal>
@@ -13,10 +17,16 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
+#include <librdkafka/rdkafka.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/redis_server.hpp"
 #include "bench/support.hpp"
 #include "bench/timed_command.hpp"
 
@@ -76,11 +86,52 @@ std::size_t lines_of(const std::string& path) {
   return count;
 }
 
+/// @return CPU seconds of a plain consumer with a hash set
+double by_hand(const std::string& out) {
+  const double before = own_cpu_seconds();
+  rd_kafka_conf_t* const how = rd_kafka_conf_new();
+  std::array<char, 512> said{};
+  for (const auto& [name, value] :
+       {std::pair<std::string, std::string>{"bootstrap.servers", brokers::instance().addresses()},
+        {"group.id", "by-hand-" + std::to_string(::getpid())},
+        {"auto.offset.reset", "earliest"},
+        {"enable.auto.commit", "false"}})
+    require(rd_kafka_conf_set(how, name.c_str(), value.c_str(), said.data(), said.size()) == RD_KAFKA_CONF_OK,
+            said.data());
+  rd_kafka_t* const consumer = rd_kafka_new(RD_KAFKA_CONSUMER, how, said.data(), said.size());
+  require(consumer != nullptr, said.data());
+  rd_kafka_poll_set_consumer(consumer);
+  rd_kafka_topic_partition_list_t* const topics = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_list_add(topics, "clicks", RD_KAFKA_PARTITION_UA);
+  require(rd_kafka_subscribe(consumer, topics) == RD_KAFKA_RESP_ERR_NO_ERROR, "no subscription");
+  rd_kafka_topic_partition_list_destroy(topics);
+  rd_kafka_queue_t* const queue = rd_kafka_queue_get_consumer(consumer);
+  std::ofstream to(out);
+  std::unordered_set<std::string> known;
+  std::vector<rd_kafka_message_t*> some(10'000);
+  for (std::size_t read = 0; read < events;) {
+    const auto got = rd_kafka_consume_batch_queue(queue, 1'000, some.data(), some.size());
+    for (ssize_t i = 0; i < got; ++i) {
+      const rd_kafka_message_t& m = *some[static_cast<std::size_t>(i)];
+      const std::string_view line(static_cast<const char*>(m.payload), m.err == 0 ? m.len : 0);
+      constexpr std::size_t id = std::string_view("{\"id\":\"").size();
+      if (m.err == 0 && known.emplace(line.substr(id, line.find('"', id) - id)).second) to << line << '\n';
+      read += m.err == 0;
+      rd_kafka_message_destroy(some[static_cast<std::size_t>(i)]);
+    }
+  }
+  rd_kafka_queue_destroy(queue);
+  rd_kafka_consumer_close(consumer);
+  rd_kafka_destroy(consumer);
+  return own_cpu_seconds() - before;
+}
+
 void BM_stream_kafka_to_stdout(benchmark::State& state) {
   const std::string out =
       std::filesystem::temp_directory_path() / ("everseen-kafka-" + std::to_string(getpid()));
   run_result sum;
   std::size_t number = 0, fresh = 0;
+  const double peer = by_hand(out);
   for (auto _ : state) {
     const std::string group = "bench-" + std::to_string(::getpid()) + '-' + std::to_string(++number);
     const run_result one =
@@ -100,6 +151,8 @@ void BM_stream_kafka_to_stdout(benchmark::State& state) {
   const auto all = static_cast<double>(state.iterations()) * static_cast<double>(events);
   state.counters["events/s"] = benchmark::Counter(all, benchmark::Counter::kIsRate);
   state.counters["cpu_us"] = sum.cpu_seconds / all * 1e6;
+  state.counters["peer_cpu_us"] = peer / static_cast<double>(events) * 1e6;
+  state.counters["vs_peer"] = peer / static_cast<double>(events) / (sum.cpu_seconds / all);
 }
 BENCHMARK(BM_stream_kafka_to_stdout)->UseManualTime()->Unit(benchmark::kSecond);
 

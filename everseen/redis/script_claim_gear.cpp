@@ -10,12 +10,16 @@ using kind = meaning::kind;
 
 namespace {
 
-/// A few milliseconds of the server's time.
-constexpr std::size_t events_a_call = 1000;
+/// About a thousand, a few milliseconds of the server's time, and no small rest: what a call costs beside its
+/// events is mostly that it raises each counter that occurs in it.
+std::size_t events_a_call(const judging& q) noexcept {
+  const std::size_t calls = std::max<std::size_t>(1, (q.digests.size() + 500) / 1000);
+  return (q.digests.size() + calls - 1) / calls;
+}
 
 judging part_of(const judging& q, std::size_t from) {
   judging part = q;
-  const std::size_t count = std::min(events_a_call, q.digests.size() - from);
+  const std::size_t count = std::min(events_a_call(q), q.digests.size() - from);
   part.digests = q.digests.subspan(from, count);
   part.first = q.first + from;
   if (q.slices.empty()) return part;
@@ -29,7 +33,7 @@ judging part_of(const judging& q, std::size_t from) {
 request script_claim_gear::judge(const judging& q) {
   request all{{filter_.keys.state(filter_.generation, q.partition), q.partition}, {}, 0, true};
   claim_call::link next = claim_->first_link();
-  for (std::size_t from = 0; from < q.digests.size(); from += events_a_call) {
+  for (std::size_t from = 0; from < q.digests.size(); from += events_a_call(q)) {
     const judging part = part_of(q, from);
     // The first call brings the script to a server that lacks it.
     all.wire += encoded(scripts::claim(probes_of(q)), words_of(part, next), with_text_ && from == 0);
@@ -57,7 +61,7 @@ meaning script_claim_gear::judged(const judging& q, const answer& a) {
   if (!a) return {kind::lost, a.error().message};
   meaning all{kind::done};
   for (std::size_t i = 0; i < a->size(); ++i) {
-    const judging part = part_of(q, i * events_a_call);
+    const judging part = part_of(q, i * events_a_call(q));
     meaning o = judged_part(part, (*a)[i]);
     if (o.what != kind::done) return i == 0 ? o : all;
     all.text += o.text;
