@@ -91,6 +91,11 @@ stream_run::stream_run(const stream_arguments& given, stream_source from, event_
 
 filter stream_run::open_filter(store& place) const {
   if (given_.dry_run) return dry_filter(given_, place);
+  if (!given_.counts.empty() && !place.is_remote())
+    throw parameter_error(
+        "counters are kept by Redis alone, in one step with the keys: give --store redis://HOST:PORT, or "
+        "leave "
+        "--count out and put fresh events out, as in --to fresh.jsonl");
   const bool known = place.exists(*given_.filter_name);
   if (!known) must_have_room(place, place.plan(request_of(given_)));
   filter opened = open_or_create(place, *given_.filter_name, request_of(given_));

@@ -141,6 +141,11 @@ TEST_F(Stream, LeavesNoFilterInFilesBehindARunThatTookNothing) {
   EXPECT_THAT(sh(stream + "/id --error-rate 1e-9"), Says(HasSubstr("3 fresh, 1 seen")));
 }
 
+TEST_F(Stream, CountsInNoFilesAndSaysSoBeforeAnythingIsMade) {
+  EXPECT_THAT(sh(count), Complains(2, "kept by Redis alone", "--to"));
+  EXPECT_THAT(sh("everseen list"), Prints(IsEmpty()));
+}
+
 TEST_F(Stream, WarnsOfAFieldThatNoEventHas) {
   const program_result ran =
       on_redis("everseen stream --from clicks --filter clicks --key-json /id --count /contry");

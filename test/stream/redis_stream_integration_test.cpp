@@ -297,7 +297,7 @@ struct fresh_batch {
 
 redis_stream_sink sink_at(const std::string& url, std::string_view rest = "") {
   return {parse_redis_stream_url("redis-stream:fresh" + std::string(rest)), redis::parse_redis_url(url),
-          "job"};
+          [] { return "job"; }};
 }
 
 TEST_F(RedisStream, SinkAppendsEachRecordOnceHoweverOftenItIsPut) {
@@ -354,7 +354,7 @@ TEST_F(RedisStream, SinkAppendsOnceWhenRepliesAreLost) {
 TEST(RedisStreamCluster, SourceAndSinkFindTheirSlots) {
   redis_cluster cluster;
   const auto at = redis::parse_redis_url(cluster.url());
-  redis_stream_sink sink(parse_redis_stream_url("redis-stream:fresh"), at, "job");
+  redis_stream_sink sink(parse_redis_stream_url("redis-stream:fresh"), at, [] { return "job"; });
   sink.begin("");
   sink.put(fresh_batch(0, 1'000).view());
   redis_stream_source from(parse_redis_stream_url("redis-stream:fresh?group=g&consumer=w&field=event"), at);
