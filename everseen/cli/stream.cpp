@@ -115,6 +115,22 @@ class watched_ends {
   job_parts watched_;
 };
 
+/// A watch that tells the sink, too, that the store is away.
+class sink_is_told final : public patience {
+ public:
+  sink_is_told(std::shared_ptr<patience> watch, sink* to) : watch_(std::move(watch)), to_(to) {}
+  bool tries_again(const outage& now) override {
+    const bool again = watch_->tries_again(now);
+    if (again && to_ != nullptr) to_->store_is_away(now.lasted);
+    return again;
+  }
+  void is_over() override { watch_->is_over(); }
+
+ private:
+  std::shared_ptr<patience> watch_;
+  sink* to_;
+};
+
 /// What a run is made of, in the order in which it is opened: what is wrong is found before anything is made.
 struct stream_run {
   const stream_arguments& given;
@@ -148,6 +164,7 @@ struct stream_run {
       progress.show({now.events + now.bad, now.bytes, now.lag});
     };
     if (metrics) options.settled = [&](std::chrono::duration<double> after) { metrics->settled(after); };
+    options.warn = [&](const std::string& text) { progress.say(text); };
     job work(parts, std::move(options));
     running = &work;
     const auto ends = [&] {
@@ -157,7 +174,7 @@ struct stream_run {
     const auto how = given.on_outage.value_or(outage_watch::policy::fail);
     const auto watching = std::make_shared<outage_watch>(
         how, [&](const std::string& text) { progress.say(text); }, ends);
-    const watched_store watched(parts.seen.stored(), watching);
+    const watched_store watched(parts.seen.stored(), std::make_shared<sink_is_told>(watching, parts.to));
     std::optional<watched_ends> held;
     if (how == outage_watch::policy::hold) held.emplace(parts, watching);
     const auto begin = std::chrono::steady_clock::now();
