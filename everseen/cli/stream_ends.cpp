@@ -71,6 +71,16 @@ stream_source open_redis_stream(const stream_arguments& given) {
   return {std::make_unique<redis_stream_source>(url, server_of(url, given)), std::nullopt, {}, {}};
 }
 
+/// A transaction is open from one settlement to the next, and a bit longer.
+void must_settle_in_time(const stream_arguments& given, std::chrono::milliseconds limit) {
+  if (!given.settle_every || *given.settle_every * 2 <= limit) return;
+  throw parameter_error(fmt::format(
+      "--settle-every may be at most half of transaction.timeout.ms, which is {} ms: Kafka ends a "
+      "transaction "
+      "that is open for longer; settle more often, or raise transaction.timeout.ms in the URL behind --to",
+      limit.count()));
+}
+
 /// What tells this job from any other, also from one that had its name before: the word that it was begun
 /// with. Seeds of filters, which do that for older jobs, are carried by exports.
 std::string mark_of(const filter& seen, const std::string& job, const ledger& book) {
@@ -104,9 +114,9 @@ stream_sink open_sink(const stream_arguments& given, const filter& seen, const l
   if (is_kafka_url(*given.to)) {
     auto* const kafka = dynamic_cast<kafka_source*>(&from);  // whose offsets go with the output
     const kafka_url url = parse_kafka_url(*given.to);
-    return {std::make_unique<kafka_sink>(url, job_of(given), kafka),
-            fmt::format("kafka topic {}", fmt::join(url.topics, ",")),
-            {}};
+    auto opened = std::make_unique<kafka_sink>(url, job_of(given), kafka);
+    if (kafka != nullptr) must_settle_in_time(given, opened->transaction_limit());
+    return {std::move(opened), fmt::format("kafka topic {}", fmt::join(url.topics, ",")), {}};
   }
   if (is_redis_stream_url(*given.to)) {
     const redis_stream_url url = parse_redis_stream_url(*given.to);

@@ -69,6 +69,22 @@ class watched_ends {
   job_parts watched_;
 };
 
+/// A watch that tells the sink, too, that the store is away.
+class sink_is_told final : public patience {
+ public:
+  sink_is_told(std::shared_ptr<patience> watch, sink* to) : watch_(std::move(watch)), to_(to) {}
+  bool tries_again(const outage& now) override {
+    const bool again = watch_->tries_again(now);
+    if (again && to_ != nullptr) to_->store_is_away(now.lasted);
+    return again;
+  }
+  void is_over() override { watch_->is_over(); }
+
+ private:
+  std::shared_ptr<patience> watch_;
+  sink* to_;
+};
+
 }  // namespace
 
 side_output::side_output(const std::optional<std::string>& path) {
@@ -192,6 +208,7 @@ void stream_run::run(const job_parts& parts, job_options options, const std::str
     progress.show({now.events + now.bad, now.bytes, now.lag, now.newest});
   };
   if (metrics_) options.settled = [&](std::chrono::duration<double> after) { metrics_->settled(after); };
+  options.warn = [&](const std::string& text) { progress.say(text); };
   job work(parts, std::move(options));
   running = &work;
   const auto ends = [&] {
@@ -201,7 +218,7 @@ void stream_run::run(const job_parts& parts, job_options options, const std::str
   const auto how = given_.on_outage.value_or(outage_watch::policy::fail);
   const auto watching = std::make_shared<outage_watch>(
       how, [&](const std::string& text) { progress.say(text); }, ends);
-  const watched_store watched(parts.seen.stored(), watching);
+  const watched_store watched(parts.seen.stored(), std::make_shared<sink_is_told>(watching, parts.to));
   std::optional<watched_ends> held;
   if (how == outage_watch::policy::hold) held.emplace(parts, watching);
   const auto begin = std::chrono::steady_clock::now();

@@ -78,6 +78,8 @@ struct job_options {
   /// Called after each batch, and some times a second while there is none, by the caller's thread. May throw,
   /// which ends the job in order.
   std::function<void(const job_result&)> progress{};
+  /// Called with what the user should know and is no error, once, by the caller's thread.
+  std::function<void(const std::string&)> warn{};
   /// Called for each batch that is settled, with the time since it was read.
   std::function<void(std::chrono::duration<double>)> settled{};
 };
@@ -126,6 +128,7 @@ class job {
   [[nodiscard]] std::optional<batch_failure> claim(const event_batch& batch);
   [[nodiscard]] bool may_claim(const std::string& name);
   [[nodiscard]] bool look_up(const std::string& name);
+  void doubt(const std::string& name);
   void put(const event_batch& batch);
   void write_aside(const event_batch& batch);
   void remember(const event_batch& batch);
@@ -161,9 +164,10 @@ class job {
   std::vector<std::uint8_t> claimed_before_;
   std::map<std::string, lane, std::less<>> lanes_;
   std::map<std::string, checkpoint, std::less<>> reached_;  // put out, not settled
-  std::string sink_note_;                                   // as of its last commit
-  bool beginning_is_put_down_ = true;                       // where the sink began
-  bool sink_is_whole_ = true;  // it has what reached_ says, no more: it did not fail halfway
+  bool warned_ = false;
+  std::string sink_note_;              // as of its last commit
+  bool beginning_is_put_down_ = true;  // where the sink began
+  bool sink_is_whole_ = true;          // it has what reached_ says, no more: it did not fail halfway
   std::vector<std::chrono::steady_clock::time_point> unsettled_since_;
   std::chrono::steady_clock::time_point settled_at_{};
   job_result result_;

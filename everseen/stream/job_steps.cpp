@@ -78,6 +78,8 @@ bool job::look_up(const std::string& name) {
     if (const auto found = known.find(name); found != known.end()) {
       parts_.from.must_be_of(found->second);
       of.settled = std::max(of.settled, found->second.position);
+    } else {
+      doubt(name);
     }
   } catch (const backend_error&) {
     if (options_.on_outage != job_options::outage::pass) throw;
@@ -86,6 +88,15 @@ bool job::look_up(const std::string& name) {
     return false;
   }
   return of.looked_up = true;
+}
+
+/// Once a job: it has the same of each lane.
+void job::doubt(const std::string& name) {
+  if (warned_ || !options_.warn) return;
+  const std::string why = parts_.from.doubt_about(name);
+  if (why.empty()) return;
+  warned_ = true;
+  options_.warn(why);
 }
 
 /// @return why the job is to end

@@ -5,12 +5,19 @@
 
 namespace everseen {
 
-void kafka_lanes::begin(const std::string& lane, std::uint64_t from) {
+void kafka_lanes::begin(const std::string& lane, std::uint64_t from, origin whose) {
   const std::lock_guard lock(mutex_);
   state fresh;
+  if (whose == origin::group) fresh.start_by_group = from;
   fresh.turn = ++turns_;
   fresh.given = fresh.settled = fresh.committed = from;
   lanes_.insert_or_assign(lane, std::move(fresh));
+}
+
+std::optional<std::uint64_t> kafka_lanes::start_by_group(std::string_view lane) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = lanes_.find(lane);
+  return found == lanes_.end() ? std::nullopt : found->second.start_by_group;
 }
 
 void kafka_lanes::lose(std::string_view lane) {

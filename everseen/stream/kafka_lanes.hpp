@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,8 +23,12 @@ namespace everseen {
 /// Threads: any number.
 class kafka_lanes {
  public:
+  /// Whose account says where a lane begins.
+  enum class origin : std::uint8_t { job, group };
   /// The worker has got the lane, and will read it from here.
-  void begin(const std::string& lane, std::uint64_t from);
+  void begin(const std::string& lane, std::uint64_t from, origin whose = origin::job);
+  /// Where a lane begins whose group had an offset.
+  [[nodiscard]] std::optional<std::uint64_t> start_by_group(std::string_view lane) const;
   /// Batches of it that are not claimed yet are not to be. What was claimed may still be settled.
   void lose(std::string_view lane);
   void forget(std::string_view lane);
@@ -58,6 +63,7 @@ class kafka_lanes {
  private:
   struct state {
     std::uint64_t turn = 0;
+    std::optional<std::uint64_t> start_by_group{};
     bool mine = true;
     bool untouched = true;  // nothing was given out since begin()
     std::uint64_t given = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -73,8 +74,8 @@ class kafka_sink::impl {
     for (std::size_t i = 0; i < batch.from.records.size(); ++i)
       if (batch.goes_out(i)) kept.records.push_back(batch.from.records[i]);
     if (kept.records.empty()) return;
-    held_.push_back(std::move(kept));
     begin_if_needed();
+    held_.push_back(std::move(kept));
     produce(held_.back());
   }
 
@@ -89,10 +90,7 @@ class kafka_sink::impl {
       reached.erase(lane);
       left += std::erase_if(held_, [&of = lane](const held& each) { return each.lane == of; });
     }
-    if (left == 0) return;
-    producer_.abort();
-    producer_.begin_transaction();
-    for (const held& each : held_) produce(each);
+    if (left > 0) abort_if_open();
   }
 
   void commit(std::span<const checkpoint> reached) {
@@ -104,10 +102,18 @@ class kafka_sink::impl {
     turns_.clear();
   }
 
+  /// Of the time that Kafka gives a transaction, some is spent before the store went away.
+  void store_is_away(std::chrono::milliseconds lasted) noexcept {
+    const std::lock_guard lock(away_);  // a store of several servers waits for each
+    if (lasted * 4 > producer_.transaction_limit()) give_up();
+  }
+
+  [[nodiscard]] std::chrono::milliseconds transaction_limit() const { return producer_.transaction_limit(); }
+
   /// What was put and not committed is another attempt's; readers are not to wait for its transaction.
   void give_up() noexcept {
     try {
-      if (open_) producer_.abort();
+      abort_if_open();
     } catch (const error&) {  // then Kafka ends it, after a while
     }
   }
@@ -120,9 +126,18 @@ class kafka_sink::impl {
     std::vector<source_record> records;
   };
 
+  /// What an aborted one had comes first.
   void begin_if_needed() {
-    if (from_ == nullptr || std::exchange(open_, true)) return;
+    if (from_ == nullptr || open_) return;
     producer_.begin_transaction();
+    open_ = true;
+    for (const held& each : held_) produce(each);
+  }
+
+  void abort_if_open() {
+    if (!open_) return;
+    producer_.abort();
+    open_ = false;
   }
 
   void produce(const held& all) {
@@ -138,12 +153,11 @@ class kafka_sink::impl {
     begin_if_needed();
     if (!membership_) membership_.reset(from_->membership());
     while (!producer_.commit(*offsets, membership_)) {
-      producer_.abort();
+      abort_if_open();
       if (std::chrono::steady_clock::now() >= end)
         throw backend_error(to_string(producer_.where()) +
                             ": Kafka aborts every transaction: " + producer_.why());
-      producer_.begin_transaction();
-      for (const held& each : held_) produce(each);
+      begin_if_needed();
     }
     open_ = false;
     membership_.reset();
@@ -155,6 +169,7 @@ class kafka_sink::impl {
   std::map<std::string, std::uint64_t> turns_{};  // of the lanes that were put since the last commit
   rdkafka::group_metadata membership_{};          // as of leave_lost()
   bool open_ = false;                             // a transaction is
+  std::mutex away_{};
   rdkafka::producer producer_;
 };
 
@@ -174,6 +189,14 @@ void kafka_sink::put(const judged_batch& batch) {
 
 void kafka_sink::leave_lost(std::map<std::string, checkpoint, std::less<>>& reached) {
   impl_->leave_lost(reached);
+}
+
+void kafka_sink::store_is_away(std::chrono::milliseconds lasted) noexcept {
+  impl_->store_is_away(lasted);
+}
+
+std::chrono::milliseconds kafka_sink::transaction_limit() const {
+  return impl_->transaction_limit();
 }
 
 std::string kafka_sink::commit(std::span<const checkpoint> reached) {

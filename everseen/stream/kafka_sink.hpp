@@ -35,6 +35,11 @@ class kafka_sink : public sink {
   /// again.
   void leave_lost(std::map<std::string, checkpoint, std::less<>>& reached) override;
   [[nodiscard]] std::string commit(std::span<const checkpoint> reached) override;
+  /// Aborts the transaction before Kafka does, which would end this worker, too.
+  void store_is_away(std::chrono::milliseconds lasted) noexcept override;
+
+  /// How long a transaction may be open: transaction.timeout.ms.
+  [[nodiscard]] std::chrono::milliseconds transaction_limit() const;
 
  private:
   class impl;

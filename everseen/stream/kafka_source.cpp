@@ -148,6 +148,10 @@ void kafka_source::must_be_of(const checkpoint& known) const {
   impl_->as_member().must_be_of(known);
 }
 
+std::string kafka_source::doubt_about(std::string_view lane) const {
+  return impl_->as_member().doubt_about(lane);
+}
+
 void kafka_source::settled(std::span<const checkpoint> put_down) {
   impl_->settled(put_down);
 }

@@ -31,6 +31,9 @@ using configuration = owned<rd_kafka_conf_t, rd_kafka_conf_destroy>;
 using queue_handle = owned<rd_kafka_queue_t, rd_kafka_queue_destroy>;
 using topic_handle = owned<rd_kafka_topic_t, rd_kafka_topic_destroy>;
 using partition_list = owned<rd_kafka_topic_partition_list_t, rd_kafka_topic_partition_list_destroy>;
+[[nodiscard]] inline partition_list partition_list_of(int room) {
+  return partition_list(rd_kafka_topic_partition_list_new(room));
+}
 using group_metadata = owned<rd_kafka_consumer_group_metadata_t, rd_kafka_consumer_group_metadata_destroy>;
 using failure = owned<rd_kafka_error_t, rd_kafka_error_destroy>;
 

@@ -69,6 +69,9 @@ class member {
   /// @throws parameter_error  what is known of a lane is of other brokers
   void must_be_of(const checkpoint& known) const;
 
+  /// As source::doubt_about().
+  [[nodiscard]] std::string doubt_about(std::string_view lane) const;
+
   [[nodiscard]] std::uint64_t lag() const;
   [[nodiscard]] rd_kafka_consumer_group_metadata_t* membership() const;
 
@@ -82,7 +85,7 @@ class member {
 
   void gain(rd_kafka_topic_partition_list_t& gained);
   void lose(rd_kafka_topic_partition_list_t& lost);
-  void open_queue(const rd_kafka_topic_partition_t& of);
+  void open_queue(const rd_kafka_topic_partition_t& of, kafka_lanes::origin begun_at);
   [[nodiscard]] std::uint64_t start_of(const rd_kafka_topic_partition_t& of);
   void commit_starts(const rd_kafka_topic_partition_list_t& starts);
   void go_on_after_gap(assigned& lane);

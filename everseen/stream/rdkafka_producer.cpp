@@ -1,5 +1,8 @@
 #include "everseen/stream/rdkafka_producer.hpp"
 
+#include <array>
+#include <charconv>
+
 #include "everseen/core/error.hpp"
 #include "everseen/stream/fault_point.hpp"
 
@@ -127,6 +130,16 @@ producer::outcome producer::try_step(Step step) {
 void producer::begin_transaction() {
   if (try_step([this] { return rd_kafka_begin_transaction(client_.get()); }) != outcome::done)
     throw backend_error(to_string(where_) + ": no transaction can begin: " + why_);
+}
+
+std::chrono::milliseconds producer::transaction_limit() const {
+  std::array<char, 32> text{};
+  std::size_t size = text.size();
+  int ms = 60'000;
+  if (rd_kafka_conf_get(rd_kafka_conf(client_.get()), "transaction.timeout.ms", text.data(), &size) ==
+      RD_KAFKA_CONF_OK)
+    std::from_chars(text.data(), text.data() + size, ms);
+  return std::chrono::milliseconds(ms);
 }
 
 bool producer::commit(const rd_kafka_topic_partition_list_t& offsets, const group_metadata& of) {

@@ -36,6 +36,9 @@ class producer {
   [[nodiscard]] bool commit(const rd_kafka_topic_partition_list_t& offsets, const group_metadata& of);
   void abort();
 
+  /// How long one may be open before Kafka ends it.
+  [[nodiscard]] std::chrono::milliseconds transaction_limit() const;
+
   /// Why the last commit() did not.
   [[nodiscard]] const std::string& why() const noexcept { return why_; }
   [[nodiscard]] const kafka_url& where() const noexcept { return where_; }

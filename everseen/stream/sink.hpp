@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -48,6 +49,10 @@ class sink {
   /// Called before the batches put so far are called settled: makes their effect lasting.
   /// @return what begin() must know to go on from here
   [[nodiscard]] virtual std::string commit(std::span<const checkpoint> reached) = 0;
+
+  /// Called while the job waits for its store, between attempts: lets go of what cannot be held for so long.
+  /// The next put() or commit() takes it up again. Threads: any, while no other call is under way.
+  virtual void store_is_away(std::chrono::milliseconds /*lasted*/) noexcept {}
 
   /// As source::wait_with.
   virtual void wait_with(const std::shared_ptr<patience>& /*p*/) {}

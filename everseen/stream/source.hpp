@@ -64,6 +64,10 @@ class source {
   /// @throws parameter_error  that one has read another source by the same name
   virtual void must_be_of(const checkpoint& /*known*/) const {}
 
+  /// What the user should be told of a lane that begins, and that the ledger knows nothing of.
+  /// @return nothing, if that is as it should be
+  [[nodiscard]] virtual std::string doubt_about(std::string_view /*lane*/) const { return {}; }
+
   /// These are in the ledger now: a source that keeps its own account puts them down, at once or with later
   /// ones; finish() at the latest.
   virtual void settled(std::span<const checkpoint> /*put_down*/) {}

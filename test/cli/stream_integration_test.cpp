@@ -123,6 +123,8 @@ TEST_F(Stream, SaysWhatIsMissing) {
   EXPECT_THAT(on_redis(std::string(count) + "--on-outage pass"), Complains(2, "hold"));
   EXPECT_THAT(on_redis(std::string(count) + "--to fresh --on-outage pass"), Complains(2, "hold", "--count"));
   EXPECT_THAT(on_redis("everseen list"), Prints(IsEmpty()));
+  EXPECT_THAT(on_redis("everseen stream --from kafka://h/a --to kafka://h/b --filter c --settle-every 31s"),
+              Complains(2, "--settle-every", "transaction.timeout.ms, which is 60000 ms"));
 }
 
 TEST_F(Stream, IsNotBoundByARunThatTookNothing) {

@@ -107,6 +107,18 @@ TEST_F(KafkaMatrix, KafkaToKafka) {
   EXPECT_GE(outcome.deaths, 13);
   EXPECT_GE(outcome.stops, 4);
 }
+TEST_F(KafkaMatrix, StoreThatIsAwayForLongerThanATransactionMayBeOpenEndsNoWorker) {
+  std::vector<matrix_run> runs;
+  for (const int after_ms : {3'100, 3'200, 3'300, 3'400})
+    runs.push_back({pair_of("kafka", "kafka"),
+                    {{.kill_store_after = milliseconds(after_ms), .store_back_after = milliseconds(7'000)}},
+                    ++seed,
+                    false,
+                    "300ms"});
+  const matrix_outcome outcome = survive(runs);
+  EXPECT_GE(outcome.store_deaths, 2);
+  EXPECT_EQ(outcome.failures, 0);
+}
 TEST_F(KafkaMatrix, KafkaToRedisStream) {
   EXPECT_GE(survive(all_of(pair_of("kafka", "redis_stream"))).deaths, 13);
 }

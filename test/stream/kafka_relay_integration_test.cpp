@@ -9,6 +9,7 @@
 
 #include "test/stream/kafka_reading.hpp"
 #include "test/support/kafka_relay.hpp"
+#include "test/support/program.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::test {
@@ -49,7 +50,7 @@ struct worker {
 };
 
 struct KafkaRelay : ::testing::Test {
-  kafka_cluster kafka{2};
+  kafka_cluster kafka{};
   kafka_relay relay{kafka};
 
   KafkaRelay() {
@@ -174,6 +175,27 @@ TEST_F(KafkaRelay, WorkerWhoseTransactionalIdAnotherOneTookCommitsNothing) {
   }
   EXPECT_THAT(seen(), IsEmpty());
   EXPECT_EQ(relay.so_far().commits, 0);
+}
+
+TEST_F(KafkaRelay, IsReadOverTlsByWhoTrustsItsCertificate) {
+  const tls_files tls;
+  const std::string port = std::to_string(free_port());
+  const std::string plain = relay.brokers().substr(0, relay.brokers().find(','));
+  const running_program terminator(
+      {"socat",
+       "OPENSSL-LISTEN:" + port + ",bind=127.0.0.1,reuseaddr,fork,verify=0,cert=" + tls.path("server.crt") +
+           ",key=" + tls.path("server.key"),
+       "TCP:" + plain});
+  relay.advertise(static_cast<std::uint16_t>(std::stoi(port)), 0);
+  const auto url = [&](const std::string& ca) {
+    return parse_kafka_url("kafka://127.0.0.1:" + port + "/clicks" +
+                           quick("&security.protocol=ssl&retry_for=10s&ssl.ca.location=" + ca));
+  };
+  kafka_source trusting(url(tls.ca()), "job");
+  trusting.begin(nothing_reached);
+  EXPECT_EQ(take(trusting, 100).size(), 100U);
+  kafka_source wary(url(tls.stranger()), "job");
+  EXPECT_THROW(wary.begin(nothing_reached), backend_error);
 }
 
 }  // namespace

@@ -238,6 +238,34 @@ TEST_F(KafkaSource, PropertiesMayStandInAFileThatOthersCannotRead) {
   EXPECT_THROW(kafka_source(parse_kafka_url("kafka://h/clicks?config=/no/such/file"), "job"), storage_error);
 }
 
+TEST_F(KafkaSource, WaysToProveWhoOneIsAreCheckedBeforeAnythingIsRead) {
+  const auto told = [](const std::string& rest) -> std::string {
+    try {
+      kafka_source(parse_kafka_url("kafka://h/clicks?" + rest), "job");
+      return "nothing";
+    } catch (const parameter_error& e) {
+      return e.what();
+    }
+  };
+  EXPECT_THAT(told("security.protocol=ssl&ssl.ca.location=/no/such/ca.pem"), HasSubstr("ssl.ca.location"));
+  EXPECT_THAT(told("security.protocol=sasl_plaintext&sasl.mechanism=PLAIN"), HasSubstr("sasl.username"));
+  EXPECT_THAT(told("security.protocol=tls"), HasSubstr("security.protocol"));
+}
+
+TEST_F(KafkaSource, GroupThatIsAheadOfTheJobIsDoubted) {
+  kafka.produce("clicks", 0, numbered("a", 10));
+  {
+    const auto from = reading();
+    take(*from, 10, true);
+    from->finish();
+  }
+  kafka.produce("clicks", 0, numbered("b", 10));
+  const auto from = reading();
+  EXPECT_EQ(first_position(take(*from, 10)), 10U);
+  EXPECT_THAT(from->doubt_about("clicks/0"), AllOf(HasSubstr("group g"), HasSubstr("offset 10 of clicks/0")));
+  EXPECT_EQ(from->doubt_about("clicks/1"), "");
+}
+
 TEST_F(KafkaSource, OutageOfAllBrokersIsRiddenOut) {
   kafka.produce("clicks", 0, numbered("a", 100));
   const auto from = reading("&reconnect.backoff.max.ms=200");

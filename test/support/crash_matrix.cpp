@@ -18,11 +18,10 @@ using std::chrono::milliseconds;
 std::vector<std::string> command_of(const matrix_world& world, const matrix_source& from,
                                     const matrix_sink& to, const std::string& store, int worker) {
   std::vector<std::string> words = {
-      world.on.program, "stream",     "--store",        store,
-      "--filter",       world.filter, "--job",          world.job,
-      "--key-json",     "/id",        "--time-json",    "/time",
-      "--block",        "4096",       "--settle-every", "2ms",
-      "--on-outage",    "hold",       "--late-to",      world.path("late.jsonl")};
+      world.on.program,      "stream",      "--store", store,        "--filter",
+      world.filter,          "--job",       world.job, "--key-json", "/id",
+      "--time-json",         "/time",       "--block", "4096",       "--settle-every",
+      world.on.settle_every, "--on-outage", "hold",    "--late-to",  world.path("late.jsonl")};
   for (const auto& more : {world.on.words, from.words(world, worker), to.words(world, worker)})
     words.insert(words.end(), more.begin(), more.end());
   return words;
@@ -82,6 +81,7 @@ class attempt {
     into.store_deaths += store.end();
     into.broker_losses += brokers.end();
     into.deaths += ended.exit_code == 128 + SIGKILL && !ended.too_slow;
+    into.failures += ended.exit_code != 0 && ended.exit_code != 128 + SIGKILL;
     into.cuts += network_ && network_->has_cut();
     ++into.attempts;
     if (other) ended.out += other->wait().out;
@@ -121,7 +121,7 @@ class attempt {
   }
   void restart_store() const {
     world_.on.store.kill();
-    std::this_thread::sleep_for(milliseconds(20));
+    std::this_thread::sleep_for(d_.store_back_after);
     world_.on.store.start();
   }
 
@@ -162,6 +162,7 @@ matrix_outcome& matrix_outcome::operator+=(const matrix_outcome& other) {
   store_deaths += other.store_deaths;
   cuts += other.cuts;
   broker_losses += other.broker_losses;
+  failures += other.failures;
   stops += other.stops;
   return *this;
 }

@@ -28,6 +28,7 @@ struct matrix_stage {
   std::string url{};    ///< of the filter's store, if it is not that server
   click_shape clicks{};
   std::size_t events = 1'500;
+  std::string settle_every = "2ms";
   std::vector<std::string> words{};  ///< of every command line, as --window
   kafka_relay* kafka = nullptr;      ///< whose network disasters break
 };
@@ -77,6 +78,7 @@ struct disaster {
   std::string die_at{};     ///< a fault point and a number, as in put:2
   time kill_after{};        ///< kill -9 of the job
   time kill_store_after{};  ///< kill -9 of the server, which comes back
+  std::chrono::milliseconds store_back_after{20};
   std::optional<std::size_t>
       cut_after{};            ///< the connection to the server breaks after so many bytes of answers
   time lose_brokers_after{};  ///< nobody reaches Kafka for a while
@@ -96,6 +98,7 @@ struct matrix_outcome {
   int store_deaths = 0;   ///< times that the server was killed while a job worked
   int cuts = 0;           ///< connections to the server that were cut
   int broker_losses = 0;  ///< times that Kafka's network was lost while a job worked
+  int failures = 0;       ///< attempts that ended with an error of their own
   int stops = 0;          ///< times that a job stood still
   matrix_outcome& operator+=(const matrix_outcome& other);
 };

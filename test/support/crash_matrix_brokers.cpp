@@ -90,8 +90,9 @@ matrix_source from_kafka(kafka_brokers& kafka) {
 namespace {
 
 std::vector<std::string> to_topic(const kafka_brokers& kafka, const matrix_world& world, int worker) {
-  return {"--to", kafka.relay.url("fresh-" + world.job,
-                                  "?transactional.id=count-" + world.job + '-' + std::to_string(worker))};
+  return {"--to",
+          kafka.relay.url("fresh-" + world.job, "?transactional.id=count-" + world.job + '-' +
+                                                    std::to_string(worker) + "&transaction.timeout.ms=4000")};
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ click_shape shape_of(const matrix_run& run) {
 }
 
 matrix_outcome run_one(const std::string& program, matrix_lane& lane, const matrix_run& run) {
-  matrix_stage stage{program, lane.store, {}, shape_of(run), 1'500, {}, &lane.kafka.relay};
+  matrix_stage stage{program, lane.store, {}, shape_of(run), 1'500, run.settle_every, {}, &lane.kafka.relay};
   // A stream of Redis is read a thousand entries at a time.
   if (run.pair.from_name == "redis_stream") stage.events = 6'000;
   if (run.in_window) stage.words = {"--window", "10m", "--slices", "10"};
@@ -100,7 +100,7 @@ disaster random_disaster(std::mt19937_64& random, const matrix_pair& pair) {
       d.kill_store_after = some_time();
       break;
     case 3:
-      d.cut_after = random() % 30'000;
+      d.cut_after = random() % 4'000;
       d.kill_after = some_time();
       break;
     case 4:

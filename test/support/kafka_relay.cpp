@@ -69,6 +69,35 @@ struct connection {
   std::map<std::int32_t, kafka_request> asked{};  // that the broker is to answer, by correlation
 };
 
+/// The mock aborts where a member asks for its share while it waits for an answer to the same question, as
+/// one does whose connection was cut. Such a member joins once more instead.
+class sync_gate {
+ public:
+  [[nodiscard]] bool lets_through(const kafka_request& asked, const connection& by) {
+    const auto who = member_that_syncs(asked);
+    if (!who) return true;
+    std::erase_if(waiting_, [](const auto& each) {
+      return each.second.closed && clock::now() - *each.second.closed > mock_notices;
+    });
+    return waiting_.try_emplace(*who, asking{&by, {}}).second;
+  }
+  void answered(const kafka_request& asked) {
+    if (const auto who = member_that_syncs(asked)) waiting_.erase(*who);
+  }
+  void closed(const connection& which) {
+    for (auto& [who, each] : waiting_)
+      if (each.by == &which && !each.closed) each.closed = clock::now();
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds mock_notices{300};
+  struct asking {
+    const connection* by;
+    std::optional<clock::time_point> closed;
+  };
+  std::map<std::pair<std::string, std::string>, asking> waiting_{};
+};
+
 struct broker_port {
   explicit broker_port(std::uint16_t of) : real(of), advertised(listener.port) {}
   listening_socket listener{};
@@ -125,6 +154,7 @@ class kafka_relay::impl {
   descriptor news_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   bool ended_ = false;
   std::list<connection> connections_{};
+  sync_gate syncs_{};
   std::thread thread_{};
 };
 
@@ -147,9 +177,12 @@ void kafka_relay::impl::work() {
     const std::lock_guard lock(mutex);
     if (ended_) return;
     transactions.expire(clock::now());
-    if (clock::now() < away_until) connections_.clear();
-    for (auto c = connections_.begin(); c != connections_.end();)
-      c = serve(*c) ? std::next(c) : connections_.erase(c);
+    const bool away = clock::now() < away_until;
+    for (auto c = connections_.begin(); c != connections_.end();) {
+      const bool goes_on = !away && serve(*c);
+      if (!goes_on) syncs_.closed(*c);
+      c = goes_on ? std::next(c) : connections_.erase(c);
+    }
     std::size_t at = 1;
     for (broker_port& each : brokers)
       if (events[at++].revents != 0) accept(each);
@@ -179,6 +212,10 @@ bool kafka_relay::impl::serve(connection& c) {
 bool kafka_relay::impl::take_request(connection& c, const std::string& message) {
   kafka_request asked = parse_kafka_request(message);
   const auto answer = answer_transaction(transactions, asked, clock::now());
+  if (!answer && !syncs_.lets_through(asked, c)) {
+    c.client.send(sync_again_later(asked));
+    return true;
+  }
   if (!answer) {
     c.broker.send(message);
     c.asked.insert_or_assign(asked.correlation, std::move(asked));
@@ -194,8 +231,10 @@ bool kafka_relay::impl::take_request(connection& c, const std::string& message) 
 
 void kafka_relay::impl::take_answer(connection& c, std::string message) {
   const auto correlation = kafka_wire::reader(message).int32();
-  if (const auto asked = c.asked.extract(correlation))
+  if (const auto asked = c.asked.extract(correlation)) {
+    syncs_.answered(asked.mapped());
     amend_answer(message, asked.mapped(), transactions, ports());
+  }
   c.client.send(message);
 }
 

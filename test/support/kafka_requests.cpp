@@ -223,11 +223,19 @@ std::optional<std::string> produce(kafka_transactions& all, const kafka_request&
 }  // namespace
 
 const std::map<api, std::int16_t>& versions_spoken() {
-  static const std::map<api, std::int16_t> newest = {
-      {api::produce, 7},      {api::metadata, 2},         {api::offset_commit, 7},
-      {api::offset_fetch, 5}, {api::find_coordinator, 2}, {api::join_group, 5},
-      {api::leave_group, 1},  {api::init_producer, 4},    {api::add_partitions, 0},
-      {api::add_offsets, 0},  {api::end_transaction, 1},  {api::transaction_offsets, 3}};
+  static const std::map<api, std::int16_t> newest = {{api::produce, 7},
+                                                     {api::metadata, 2},
+                                                     {api::offset_commit, 7},
+                                                     {api::offset_fetch, 5},
+                                                     {api::find_coordinator, 2},
+                                                     {api::join_group, 5},
+                                                     {api::leave_group, 1},
+                                                     {api::sync_group, 3},
+                                                     {api::init_producer, 4},
+                                                     {api::add_partitions, 0},
+                                                     {api::add_offsets, 0},
+                                                     {api::end_transaction, 1},
+                                                     {api::transaction_offsets, 3}};
   return newest;
 }
 
@@ -242,6 +250,20 @@ kafka_request parse_kafka_request(const std::string& message) {
   in.tags();
   asked.body = message.substr(in.at());
   return asked;
+}
+
+std::optional<std::pair<std::string, std::string>> member_that_syncs(const kafka_request& asked) {
+  if (asked.what != api::sync_group) return {};
+  reader in(asked.body);
+  std::string group(in.string());
+  in.int32();  // generation
+  return std::pair(std::move(group), std::string(in.string()));
+}
+
+std::string sync_again_later(const kafka_request& asked) {
+  writer out = begin_answer(asked);
+  if (asked.version >= 1) out.int32(not_throttled);
+  return out.int16(code(error::rebalance_in_progress)).int32(0).text();
 }
 
 std::optional<std::string> answer_transaction(kafka_transactions& all, const kafka_request& asked,

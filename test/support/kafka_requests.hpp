@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "test/support/kafka_transactions.hpp"
 #include "test/support/kafka_wire.hpp"
@@ -29,6 +30,13 @@ struct kafka_request {
 [[nodiscard]] std::optional<std::string> answer_transaction(kafka_transactions& all,
                                                             const kafka_request& asked,
                                                             kafka_transactions::clock::time_point now);
+
+/// Which member, of which group, asks for its share of the partitions (SyncGroup); nothing for other
+/// requests.
+[[nodiscard]] std::optional<std::pair<std::string, std::string>> member_that_syncs(
+    const kafka_request& asked);
+/// The answer that has it join once more.
+[[nodiscard]] std::string sync_again_later(const kafka_request& asked);
 
 /// Where a broker's port is reached instead.
 using port_map = std::map<std::int32_t, std::int32_t>;

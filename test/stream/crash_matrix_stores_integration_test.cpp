@@ -1,0 +1,96 @@
+// The crash matrix where the filter is not in one plain Redis: the module, a cluster, files.
+
+#include <gtest/gtest.h>
+
+#include "test/support/crash_matrix.hpp"
+
+namespace everseen::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+const std::vector<std::string> durable = {"--appendonly", "yes", "--appendfsync", "always"};
+
+std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+/// Half of the runs in a window, whose events go on for four times its width.
+struct StoreMatrix : testing::Test {
+  std::uint64_t seed = 20'000;
+
+  matrix_outcome survives(redis_server& killed, const std::string& url, const matrix_sink& to,
+                          const std::vector<disaster>& disasters) {
+    const bool in_window = ++seed % 2 == 0;
+    matrix_stage on{EVERSEEN_PROGRAM, killed, url};
+    if (in_window) {
+      on.clicks = {std::chrono::minutes(40), true};
+      on.words = {"--window", "10m", "--slices", "10"};
+    }
+    const matrix_outcome outcome = run_matrix(on, from_file(), to, disasters, seed);
+    EXPECT_EQ(outcome.fault, "") << "seed " << seed << (in_window ? ", window" : "");
+    return outcome;
+  }
+
+  /// A death at each step, and two who do the work of one.
+  void survives_deaths(redis_server& killed, const std::string& url, const matrix_sink& to) {
+    matrix_outcome all;
+    for (const std::string& point : fault_points()) {
+      SCOPED_TRACE(point);
+      all += survives(killed, url, to, {{.die_at = point + ":1"}, {.die_at = point + ":3"}});
+      all += survives(killed, url, to, {{.die_at = point + ":2"}});
+    }
+    EXPECT_GE(all.deaths, 14);  // of 24: not every sink has every step, and files are settled a few times
+  }
+  /// Killed at a step of the job, or while it works.
+  void survives_deaths_of_the_server(redis_server& killed, const std::string& url, const matrix_sink& to) {
+    matrix_outcome all;
+    for (const int after_ms : {5, 10, 15, 20, 30, 40})
+      all += survives(killed, url, to, {{.kill_store_after = milliseconds(after_ms)}, {.die_at = "put:3"}});
+    EXPECT_GE(all.store_deaths, 4);
+  }
+};
+
+TEST_F(StoreMatrix, IsExactInAPlainRedisWithAWindow) {
+  redis_server server(durable);
+  survives_deaths(server, server.url(), to_counts());
+  survives_deaths(server, server.url(), to_file());
+}
+
+TEST_F(StoreMatrix, IsExactWithTheModule) {
+  redis_server server(with(with_module(), durable));
+  survives_deaths(server, server.url(), to_counts());
+  survives_deaths(server, server.url(), to_file());
+  survives_deaths_of_the_server(server, server.url(), to_counts());
+}
+
+TEST_F(StoreMatrix, IsExactInACluster) {
+  redis_cluster cluster(redis_cluster::replicas::none, durable);
+  survives_deaths(cluster.node(0), cluster.url(), to_counts());
+  survives_deaths(cluster.node(0), cluster.url(), to_file());
+  survives_deaths_of_the_server(cluster.node(1), cluster.url(), to_counts());
+}
+
+TEST_F(StoreMatrix, IsExactOnSeveralServers) {
+  redis_server first(durable), second(durable), third(durable);
+  const std::string url = first.url() + ',' + second.address() + ',' + third.address();
+  survives_deaths(second, url, to_counts());
+  survives_deaths(first, url, to_file());
+  survives_deaths_of_the_server(first, url, to_counts());
+}
+
+TEST_F(StoreMatrix, IsExactInFiles) {
+  redis_server none;  // is killed by nobody
+  const scratch_directory directory;
+  const std::string url = "file:" + (directory.path() / "store").string();
+  survives_deaths(none, url, to_file());
+  survives_deaths(none, url, to_standard_output());
+  matrix_outcome all;
+  for (const int after_ms : {3, 6, 9, 12, 15, 18, 21, 24})
+    all += survives(none, url, to_file(), {{.kill_after = milliseconds(after_ms)}});
+  EXPECT_GE(all.deaths, 4);
+}
+
+}  // namespace
+}  // namespace everseen::test
