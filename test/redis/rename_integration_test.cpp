@@ -118,6 +118,20 @@ TEST_F(Renaming, JobsStayWithTheirFilter) {
   EXPECT_EQ(filter->open_ledger("j", "")->checkpoints().at("lane").position, 7u);
 }
 
+TEST_F(Renaming, FilterWithJobsIsGivenNoEndAndOneThatIsRebuiltNeitherEndNorName) {
+  const auto filter = make("a", keys_);
+  (void)filter->open_ledger("j", "described");
+  EXPECT_THROW(
+      filter->end_at(std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) + 1h),
+      parameter_error);
+  const auto other = make("b", others_);
+  const auto rebuild = store_->begin_rebuild("b", other->get_spec(), {});
+  EXPECT_THROW(store_->rename("b", "c", refuse), parameter_error);
+  EXPECT_THROW(store_->rename("a", "b", replace), parameter_error);
+  EXPECT_THROW(other->end_at(std::nullopt), parameter_error);
+  EXPECT_THAT(store_->list(), ElementsAre("a", "b"));
+}
+
 /// Each point at which it can die: after so many bytes on one of the ways.
 TEST_F(Renaming, WhereverItDiesTheFilterHasExactlyOneOfItsNamesAndTheNextRenamingWorks) {
   unsigned died = 0, under_old = 0, under_new = 0;
