@@ -216,6 +216,12 @@ void partition::judge_mixed(const partition_batch& stretch) {
   if (full) std::rethrow_exception(full);
 }
 
+void partition::move_window(event_time to) {
+  EVERSEEN_ASSERT(spec_.window);
+  const window::slice_index slice = window::slice_at(*spec_.window, to);
+  if (!is_late(slice)) open_slice(slice);
+}
+
 tally partition::check(const partition_batch& batch) const noexcept {
   tally done;
   // All that is not newer than the window looks at the same segments.

@@ -72,6 +72,10 @@ class partition {
   /// @return the tally, or why keys were left `unknown`; those were not added
   batch_result add(const partition_batch& batch);
 
+  /// Moves the window to where keys of this time move it, and adds none. What is late moves nothing.
+  /// @pre there is a window    @throws storage_error  as segments::create
+  void move_window(event_time to);
+
   /// Judges the keys and changes nothing.
   tally check(const partition_batch& batch) const noexcept;
 

@@ -36,6 +36,11 @@ class teller {
     return verdict::fresh;
   }
 
+  /// Whether the window has left a slice that the partition still has, so that its bits say too much.
+  [[nodiscard]] bool has_outdated_bits() const noexcept {
+    return !state_.slices.empty() && has_left(state_.slices.front().index);
+  }
+
  private:
   [[nodiscard]] bool has_left(slice_index slice) const noexcept {
     return spec_.window && newest_ && slice < window::oldest_live(*spec_.window, *newest_);
@@ -77,6 +82,7 @@ claim_reach foretell(const partition& in, const spec& s, const claim_batch& batc
   const partition_batch& keys = batch.keys;
   (void)in.check(keys);
   teller t(in, s);
+  const bool had_outdated_bits = t.has_outdated_bits();
   for (std::size_t i = 0; i < keys.digests.size(); ++i) {
     const auto slice =
         s.window ? window::slice_at(*s.window, keys.times[keys.times.size() == 1 ? 0 : i]) : window::timeless;
@@ -86,6 +92,10 @@ claim_reach foretell(const partition& in, const spec& s, const claim_batch& batc
       return {i, full_failure(s)};
     }
     keys.out[i] = *told;
+    if (!had_outdated_bits && t.has_outdated_bits()) {
+      std::fill(keys.out.begin() + static_cast<std::ptrdiff_t>(i + 1), keys.out.end(), verdict::unknown);
+      return {i + 1, {}};
+    }
   }
   return {keys.digests.size(), {}};
 }

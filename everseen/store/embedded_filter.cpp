@@ -164,29 +164,57 @@ std::optional<batch_failure> embedded_filter::claim_in(partition& logic, job_mem
            window::slice_at(*spec_.window, t) < window::oldest_live(*spec_.window, slices.back().index);
   });
   const std::size_t replayed = all.positions.size() - batch.positions.size();
-  if (auto failure = add_fresh(logic, all, replayed)) {
+  if (auto failure = keep(logic, all, replayed)) {
     std::ranges::fill(batch.keys.out, verdict::unknown);
     return failure;
   }
-  claim_reach reach = foretell(logic, spec_, batch);
-  if (reach.judged > 0) {
-    const job_memory::step step = {batch.keys.partition,
-                                   from.source,
-                                   from.settled,
-                                   batch.positions.first(reach.judged),
-                                   batch.keys.out.first(reach.judged),
-                                   batch.keys.digests.first(reach.judged),
-                                   batch.keys.times};
+  while (!batch.positions.empty()) {
+    claim_reach reach = foretell(logic, spec_, batch);
+    if (auto failure = put_down(job, record, from, batch, reach.judged)) return failure;
+    if (auto failure = keep(logic, batch, reach.judged)) return failure;
+    if (reach.full) return std::move(reach.full);
+    batch = rest_of(batch, reach.judged);
+  }
+  return {};
+}
+
+/// Lets the job remember what the first events of a batch are called, or leaves the batch without an answer.
+std::optional<batch_failure> embedded_filter::put_down(job_memory& job, lane_record& record,
+                                                       const origin& from, const claim_batch& batch,
+                                                       std::size_t events) {
+  if (events == 0) return {};
+  const job_memory::step step = {batch.keys.partition,
+                                 from.source,
+                                 from.settled,
+                                 batch.positions.first(events),
+                                 batch.keys.out.first(events),
+                                 batch.keys.digests.first(events),
+                                 batch.keys.times};
+  try {
+    job.note_step(step);
+  } catch (const error&) {
+    std::ranges::fill(batch.keys.out, verdict::unknown);
+    return batch_failure::from_current_exception();
+  }
+  take_step(record, step);
+  return {};
+}
+
+/// Does to the partition what the first events do: fresh ones add their keys, all move the window.
+std::optional<batch_failure> embedded_filter::keep(partition& logic, const claim_batch& of,
+                                                   std::size_t events) {
+  if (auto failure = add_fresh(logic, of, events)) return failure;
+  if (!spec_.window) return {};
+  for (std::size_t i = 0; i < events; ++i) {
+    if (of.keys.out[i] != verdict::seen) continue;
     try {
-      job.note_step(step);
+      logic.move_window(of.keys.times[of.keys.times.size() == 1 ? 0 : i]);
     } catch (const error&) {
-      std::ranges::fill(batch.keys.out, verdict::unknown);
+      std::fill(of.keys.out.begin() + static_cast<std::ptrdiff_t>(i), of.keys.out.end(), verdict::unknown);
       return batch_failure::from_current_exception();
     }
-    take_step(record, step);
   }
-  if (auto failure = add_fresh(logic, batch, reach.judged)) return failure;
-  return std::move(reach.full);
+  return {};
 }
 
 /// Adds the keys of those of the first events that are fresh. Where that fails all from the first on that was

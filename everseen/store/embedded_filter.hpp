@@ -61,6 +61,9 @@ class embedded_filter : public stored_filter {
  private:
   std::optional<batch_failure> claim_in(partition& logic, job_memory& job, const origin& from,
                                         claim_batch batch);
+  static std::optional<batch_failure> put_down(job_memory& job, lane_record& record, const origin& from,
+                                               const claim_batch& batch, std::size_t events);
+  std::optional<batch_failure> keep(partition& logic, const claim_batch& of, std::size_t events);
   std::optional<batch_failure> add_fresh(partition& logic, const claim_batch& of, std::size_t events);
 
   struct alignas(64) guarded {  // a line each: neighbours' locks must not share one

@@ -6,6 +6,7 @@
 
 #include "test/filter/any_store_suite.hpp"
 #include "test/support/claimed_events.hpp"
+#include "test/support/exact_partition.hpp"
 
 namespace everseen::any_store {
 
@@ -259,6 +260,40 @@ TEST_P(AnyLedger, ALinkedFilterGetsNoJobAndOneWithJobsNoLink) {
   store_->link("old", "new", {});
   const auto linked = store_->open("new", access::write);
   EXPECT_THROW((void)linked->open_ledger("count", ""), parameter_error);
+}
+
+/// Many keys, few of them new, at times that go forth and back over the whole window: a batch moves the
+/// window beyond keys that its own later events have again.
+TEST_P(AnyLedger, InAWindowABatchIsJudgedAsItsEventsOneAfterTheOther) {
+  const spec s =
+      spec_of({.capacity = 1'000, .error_rate = 1e-12, .window = window_spec{10min, 10}, .partitions = 1});
+  filter_ = store_->create("window", s);
+  auto job = filter_->open_ledger("count", "");
+  exact_partition exact(s);
+  random_digests dice(5);
+  std::vector<digest> universe(40);
+  for (digest& d : universe) d = keys_();
+  std::vector<event> batch;
+  std::string expected;
+  std::int64_t minute = 1'000;
+  for (std::uint64_t position = 0; position < 2'400; ++position) {
+    if (dice.word() % 12 == 0) minute += static_cast<std::int64_t>(dice.word() % 9);
+    const timed_key k = {static_cast<unsigned>(dice.word() % universe.size()),
+                         (minute - static_cast<std::int64_t>(dice.word() % 12)) * 60'000};
+    batch.push_back({position, universe[k.key], at_ms(k.ms)});
+    expected += text_of({exact.add(k)});
+    if (batch.size() < 60) continue;
+    const claimed got = claim(*job, batch, position + 1 - batch.size());
+    ASSERT_TRUE(got.result) << got.result.error().message;
+    ASSERT_EQ(text_of(got.verdicts), expected) << position;
+    if (dice.word() % 4 == 0) {
+      filter_.reset();
+      filter_ = store_->open("window", access::write);
+      job = filter_->open_ledger("count", "");
+    }
+    batch.clear();
+    expected.clear();
+  }
 }
 
 /// Events come in order, some with keys that came before, in one lane or another; whoever claims them dies
