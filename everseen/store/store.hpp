@@ -190,8 +190,8 @@ class store {
   /// @throws backend_error  a server does not answer
   [[nodiscard]] virtual std::vector<std::string> warnings() const { return {}; }
 
-  /// The same for filters with jobs: also what a crash could make this store forget though it had answered for
-  /// it, so that a job would lose events or count them too low.
+  /// The same for filters with jobs: also what a crash could make this store forget though it had answered
+  /// for it, so that a job would lose events or count them too low.
   /// @throws backend_error  a server does not answer
   [[nodiscard]] virtual std::vector<std::string> job_warnings() const { return {}; }
 

@@ -77,6 +77,9 @@ TEST_F(Progress, GoesAwayBeforeAComplaint) {
 TEST(ProgressLine, SaysWhatIsKnown) {
   EXPECT_EQ(progress_line::text({2'500'000, 100}, 400, "", 2), "2,500,000 lines, 1.2 M/s, 25 %, 0:06 left");
   EXPECT_EQ(progress_line::text({2'500'000, 100}, {}, "", 2), "2,500,000 lines, 1.2 M/s");
+  const event_time latest(std::chrono::milliseconds(1'700'000'000'500));
+  EXPECT_EQ(progress_line::text({98'000, 1, {}, latest}, {}, "redis", 1),
+            "98,000 lines, 98 k/s, at 2023-11-14T22:13:20, redis");
   EXPECT_EQ(progress_line::text({98'000, 1}, 10'000, "", 1), "98,000 lines, 98 k/s, 0 %, 2:46:39 left");
 }
 
