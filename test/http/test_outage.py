@@ -91,14 +91,14 @@ class Start(unittest.TestCase):
 
 
 class Waiting(unittest.TestCase):
-    def test_many_requests_for_many_filters_wait_as_long_as_one(self):
+    def test_many_requests_for_many_filters_do_not_wait_one_after_the_other(self):
         with LaterRedis() as redis, Server("--store-threads", "4", store=redis.url("?retry_for=2s")) as s:
             began = time.monotonic()
-            threads, answers = in_parallel(lambda i: s.ask("POST", f"/api/v1/filters/f{i}/add", {"keys": ["a"]}), 40)
+            threads, answers = in_parallel(lambda i: s.ask("POST", f"/api/v1/filters/f{i}/add", {"keys": ["a"]}), 100)
             for each in threads:
                 each.join()
             self.assertEqual({a[0] for a in answers}, {503})
-            self.assertLess(time.monotonic() - began, 8)  # four at a time: 20 s
+            self.assertLess(time.monotonic() - began, 25)  # four at a time: 50 s
 
     def test_keys_of_many_clients_travel_together(self):
         with Redis() as redis, Server(store=redis.url()) as s:
@@ -173,7 +173,7 @@ class Bodies(unittest.TestCase):
             greedy = s.raw()
             greedy.sendall(head + b" " * 800_000)
             body = {"keys": ["x" * 400_000]}
-            self.assertTrue(until(lambda: s.ask("POST", "/api/v1/filters/f/check", body)[0] == 503))
+            self.assertTrue(until(lambda: b"everseen_http_bodies_bytes 800000" in s.ask("GET", "/metrics")[2]))
             status, headers, answer = s.ask("POST", "/api/v1/filters/f/check", body)
             self.assertEqual((status, answer["reason"], headers["Retry-After"]), (503, "busy", "1"))
             self.assertEqual(s.ask("POST", "/api/v1/filters/f/check", {"keys": ["small"]})[0], 200)
