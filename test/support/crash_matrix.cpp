@@ -78,6 +78,7 @@ class attempt {
     second.end();
     halt.end();
     into.stops += stop.end() + halts_;
+    into.store_deaths += d_.store_dies_at_stop ? halts_ : 0;
     into.store_deaths += store.end();
     into.broker_losses += brokers.end();
     into.deaths += ended.exit_code == 128 + SIGKILL && !ended.too_slow;
@@ -116,8 +117,12 @@ class attempt {
       std::this_thread::sleep_for(milliseconds(1));
     }
     ++halts_;
+    if (d_.store_dies_at_stop) world_.on.store.kill();
     std::this_thread::sleep_for(d_.stop_for);
     job.send(SIGCONT);
+    if (!d_.store_dies_at_stop) return;
+    std::this_thread::sleep_for(d_.store_back_after);
+    world_.on.store.start();
   }
   void restart_store() const {
     world_.on.store.kill();

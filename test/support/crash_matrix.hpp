@@ -80,10 +80,11 @@ struct disaster {
   time kill_store_after{};  ///< kill -9 of the server, which comes back
   std::chrono::milliseconds store_back_after{20};
   std::optional<std::size_t>
-      cut_after{};            ///< the connection to the server breaks after so many bytes of answers
-  time lose_brokers_after{};  ///< nobody reaches Kafka for a while
-  std::string stop_at{};      ///< the job stands still at a fault point, for stop_for
-  time stop_after{};          ///< the job stands still, for stop_for
+      cut_after{};                  ///< the connection to the server breaks after so many bytes of answers
+  time lose_brokers_after{};        ///< nobody reaches Kafka for a while
+  std::string stop_at{};            ///< the job stands still at a fault point, for stop_for
+  bool store_dies_at_stop = false;  ///< once it stands still at stop_at: kill -9 of the server, as above
+  time stop_after{};                ///< the job stands still, for stop_for
   std::chrono::milliseconds stop_for{5'000};
   enum class beside : std::uint8_t { nobody, a_worker, the_same };
   beside second = beside::nobody;  ///< another worker of the job, or by mistake the same one once more
