@@ -6,8 +6,8 @@
 #include "test/filter/any_store_suite.hpp"
 #include "test/filter/foreign_suite.hpp"
 #include "test/filter/ledger_suite.hpp"
-#include "test/filter/link_suite.hpp"
 #include "test/filter/life_suite.hpp"
+#include "test/filter/link_suite.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::any_store {

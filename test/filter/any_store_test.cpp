@@ -3,8 +3,8 @@
 #include "test/filter/any_store_suite.hpp"
 #include "test/filter/foreign_suite.hpp"
 #include "test/filter/ledger_suite.hpp"
-#include "test/filter/link_suite.hpp"
 #include "test/filter/life_suite.hpp"
+#include "test/filter/link_suite.hpp"
 
 namespace everseen::any_store {
 namespace {
