@@ -1,4 +1,5 @@
-// How filters get other names and ends in every store. Included behind link_suite.hpp.
+// How filters get other names and ends in every store. Included behind any_store_suite.hpp and
+// foreign_suite.hpp.
 
 #pragma once
 
@@ -8,6 +9,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "test/filter/link_suite.hpp"
 
 namespace everseen::any_store {
 
