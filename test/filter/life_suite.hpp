@@ -1,6 +1,5 @@
 // How filters get other names and ends in every store. Included behind any_store_suite.hpp and
 // foreign_suite.hpp.
-// foreign_suite.hpp.
 
 #pragma once
 
