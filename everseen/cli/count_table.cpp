@@ -97,7 +97,8 @@ void print_table(const count_table& counts, printer& out) {
   };
   line(counts.columns, "count");
   for (const auto& [row, value] : counts.rows)
-    line(row, (value < 0 ? "-" : "") + format_count(static_cast<std::uint64_t>(value < 0 ? -value : value)));
+    line(row, std::string(value < 0 ? "-" : "")
+                  .append(format_count(static_cast<std::uint64_t>(value < 0 ? -value : value))));
 }
 
 void print_json(const count_table& counts, printer& out) {

@@ -111,9 +111,9 @@ std::string file_reader::word(std::uint64_t most_bytes) {
 std::string command_before(std::string_view key, const file_reader::pair& p) {
   const std::string iterator = std::to_string(p.iterator);
   std::string text(begins);
-  text += "$" + std::to_string(key.size()) + "\r\n" + std::string(key) + "\r\n";
-  text += "$" + std::to_string(iterator.size()) + "\r\n" + iterator + "\r\n";
-  return text + "$" + std::to_string(p.bytes) + "\r\n";
+  for (const std::string_view word : {key, std::string_view(iterator)})
+    text.append("$").append(std::to_string(word.size())).append("\r\n").append(word).append("\r\n");
+  return text.append("$").append(std::to_string(p.bytes)).append("\r\n");
 }
 
 }  // namespace everseen::compat::redisbloom

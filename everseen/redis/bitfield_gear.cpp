@@ -214,7 +214,8 @@ meaning bitfield_gear::take_written(const judging& q, const reply& r) {
 request bitfield_gear::ask_to_give_back(const judging& q) const {
   const std::string state = state_key(q.partition);
   transaction t = guarded(q.partition, q.epoch);
-  t.command({"HINCRBY", state, count_field(q.targets.back().id), "-" + std::to_string(surplus_)});
+  t.command({"HINCRBY", state, count_field(q.targets.back().id),
+             std::string("-").append(std::to_string(surplus_))});
   return t.finish({state, q.partition}, false);
 }
 

@@ -134,8 +134,8 @@ void take_back(session& with, const header& h, const header::move& mine) {
 }
 
 parameter_error changed_meanwhile(std::string_view name) {
-  return parameter_error("'" + std::string(name) +
-                         "' was changed by somebody else meanwhile; look, and try again");
+  return parameter_error(
+      std::string("'").append(name).append("' was changed by somebody else meanwhile; look, and try again"));
 }
 
 void remove_replaced(session& with, const catalogue& names, const header& h) {

@@ -7,7 +7,7 @@ namespace everseen {
 namespace {
 
 std::string quoted(std::string_view name) {
-  return "'" + std::string(name) + "'";
+  return std::string("'").append(name).append("'");
 }
 
 std::string end_it(std::string_view newer) {
