@@ -12,6 +12,8 @@ using std::chrono::milliseconds;
 /// Each run a seed of its own: no two share a topic, a stream or a filter.
 struct BrokerMatrix : testing::Test {
   std::uint64_t seed = 7000;
+  /// At the first time by each point. Whether there is a third time is up to how batches fall.
+  static inline const int certain_deaths = static_cast<int>(common_fault_points().size());
 
   static matrix_outcome survive(const std::vector<matrix_run>& runs) {
     matrix_outcome outcome = run_side_by_side(EVERSEEN_PROGRAM, runs);
@@ -29,6 +31,7 @@ struct BrokerMatrix : testing::Test {
   /// What happens to the server, and two who do the work of one.
   std::vector<matrix_run> mishaps(const matrix_pair& pair, milliseconds early) {
     return {{pair, {}, ++seed},
+            {pair, {killed_at("put:1")}, ++seed},
             {pair, {{.kill_store_after = early}, {.die_at = "put:2"}}, ++seed},
             {pair, {{.cut_after = 500}, {.die_at = "claimed:1", .cut_after = 2000}}, ++seed}};
   }
@@ -52,7 +55,7 @@ TEST_P(RedisStreamMatrix, IsExactWhateverDies) {
   append(runs, mishaps(pair, milliseconds(15)));
   if (pair.to_name != "file") append(runs, one_too_many(pair));
   const matrix_outcome outcome = survive(runs);
-  EXPECT_GE(outcome.deaths, 13);
+  EXPECT_GE(outcome.deaths, certain_deaths);
   EXPECT_GE(outcome.store_deaths, 1);
   EXPECT_GE(outcome.cuts, 2);
 }
@@ -98,14 +101,14 @@ struct KafkaMatrix : BrokerMatrix {
 TEST_F(KafkaMatrix, KafkaToCounts) {
   auto runs = all_of(pair_of("kafka", "counts"));
   append(runs, rebalances(pair_of("kafka", "counts")));
-  EXPECT_GE(survive(runs).deaths, 13);
+  EXPECT_GE(survive(runs).deaths, certain_deaths);
 }
 TEST_F(KafkaMatrix, KafkaToKafka) {
   auto runs = all_of(pair_of("kafka", "kafka"));
   append(runs, rebalances(pair_of("kafka", "kafka")));
   const matrix_outcome outcome = survive(runs);
-  EXPECT_GE(outcome.deaths, 13);
-  EXPECT_GE(outcome.stops, 4);
+  EXPECT_GE(outcome.deaths, certain_deaths);
+  EXPECT_GE(outcome.stops, 2);
 }
 TEST_F(KafkaMatrix, StoreThatIsAwayForLongerThanATransactionMayBeOpenEndsNoWorker) {
   std::vector<matrix_run> runs;
@@ -123,16 +126,16 @@ TEST_F(KafkaMatrix, StoreThatIsAwayForLongerThanATransactionMayBeOpenEndsNoWorke
   EXPECT_EQ(outcome.failures, 0);
 }
 TEST_F(KafkaMatrix, KafkaToRedisStream) {
-  EXPECT_GE(survive(all_of(pair_of("kafka", "redis_stream"))).deaths, 13);
+  EXPECT_GE(survive(all_of(pair_of("kafka", "redis_stream"))).deaths, certain_deaths);
 }
 TEST_F(KafkaMatrix, KafkaToFile) {
-  EXPECT_GE(survive(all_of(pair_of("kafka", "file"))).deaths, 13);
+  EXPECT_GE(survive(all_of(pair_of("kafka", "file"))).deaths, certain_deaths);
 }
 TEST_F(KafkaMatrix, KafkaToStandardOutput) {
-  EXPECT_GE(survive(all_of(pair_of("kafka", "stdout"))).deaths, 13);
+  EXPECT_GE(survive(all_of(pair_of("kafka", "stdout"))).deaths, certain_deaths);
 }
 TEST_F(KafkaMatrix, FileToKafka) {
-  EXPECT_GE(survive(all_of(pair_of("file", "kafka"))).deaths, 13);
+  EXPECT_GE(survive(all_of(pair_of("file", "kafka"))).deaths, certain_deaths);
 }
 
 }  // namespace

@@ -199,4 +199,9 @@ const std::vector<std::string>& fault_points() {
   return all;
 }
 
+const std::vector<std::string>& common_fault_points() {
+  static const std::vector<std::string> all = {"read", "claimed", "put", "committed", "settled", "accounted"};
+  return all;
+}
+
 }  // namespace everseen::test

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "test/support/click_stream.hpp"
@@ -63,7 +65,15 @@ struct matrix_sink {
   /// What is wrong with what came out; empty if nothing.
   /// @param printed  standard output of all attempts, one behind the other
   std::function<std::string(const matrix_world&, const std::string& printed)> fault;
+  std::vector<std::string> own_points{};  ///< fault points that jobs with other sinks do not come by
 };
+/// In names of tests.
+inline void PrintTo(const matrix_source& from, std::ostream* out) {
+  *out << from.name;
+}
+inline void PrintTo(const matrix_sink& to, std::ostream* out) {
+  *out << to.name;
+}
 
 [[nodiscard]] matrix_source from_file();
 [[nodiscard]] matrix_source from_standard_input();
@@ -91,6 +101,11 @@ struct disaster {
   time second_after{};             ///< it begins only then
 };
 
+/// The server is killed when the job is at this point, on any machine, and comes back soon.
+[[nodiscard]] inline disaster killed_at(std::string point) {
+  return {.stop_at = std::move(point), .store_dies_at_stop = true, .stop_for = std::chrono::milliseconds(20)};
+}
+
 /// What happened in a run, or in several.
 struct matrix_outcome {
   std::string fault{};  ///< what is wrong in the end; empty if nothing
@@ -110,5 +125,7 @@ struct matrix_outcome {
 
 /// Every fault point, in the order of a batch.
 [[nodiscard]] const std::vector<std::string>& fault_points();
+/// Those that every job comes by, whatever its sink, at least once.
+[[nodiscard]] const std::vector<std::string>& common_fault_points();
 
 }  // namespace everseen::test

@@ -72,7 +72,8 @@ matrix_sink to_file() {
           },
           [](const matrix_world& world, const std::string&) {
             return fault_of_lines(world.clicks, content_of(world.path("fresh.jsonl")), false);
-          }};
+          },
+          {"half_put"}};
 }
 
 matrix_sink to_standard_output() {

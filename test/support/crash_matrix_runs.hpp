@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -24,6 +25,10 @@ struct matrix_pair {
   [[nodiscard]] std::string name() const { return from_name + " to " + to_name; }
   [[nodiscard]] bool has_kafka() const { return from_name == "kafka" || to_name == "kafka"; }
 };
+/// In names of tests.
+inline void PrintTo(const matrix_pair& pair, std::ostream* out) {
+  *out << pair.name();
+}
 /// Every source with every sink.
 [[nodiscard]] const std::vector<matrix_pair>& all_pairs();
 /// @pre there is such a pair
