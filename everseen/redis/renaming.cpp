@@ -7,8 +7,6 @@
 
 #include "everseen/redis/ending.hpp"
 #include "everseen/redis/gear.hpp"
-#include "everseen/redis/header.hpp"
-#include "everseen/redis/jobs.hpp"
 #include "everseen/redis/linking.hpp"
 #include "everseen/redis/redis_rebuild.hpp"
 #include "everseen/redis/refusal.hpp"
@@ -123,6 +121,17 @@ std::string arrive(session& with, const key_names& there, event_time until,
   return std::string(a->front().text());
 }
 
+/// An index that knew the end too late would take the header that went with it for a lost one.
+void list_earlier_end(session& with, const catalogue& names, const header& h, std::string_view to,
+                      const header& other) {
+  const auto& end = h.live.ends_at;
+  if (!end || (other.live.ends_at && *other.live.ends_at <= *end)) return;
+  remote_filter ending = other.live;
+  ending.keys = names.keys_of(to);
+  ending.ends_at = end;
+  (void)names.list(with, ending);
+}
+
 void take_back(session& with, const header& h, const header::move& mine) {
   (void)change_header(with, h.live.keys.header(),
                       {{"id", id_text(h.live)}, {"moves_to", mine.to}, {"moves_until", to_text(mine.until)}},
@@ -160,10 +169,12 @@ void rename(session& with, const catalogue& names, std::string_view from, std::s
   const header::move mine = {std::string(to), catalogue::server_time(with, key) + way};
   if (!change_header(with, key, as_seen(h), {{"moves_to", mine.to}, {"moves_until", to_text(mine.until)}}))
     throw changed_meanwhile(from);
+  if (other) list_earlier_end(with, names, h, to, *other);
   const std::string came =
       arrive(with, names.keys_of(to), mine.until, other, moved_fields(with, h, mine.until, other));
   if (came != "K") {
     take_back(with, h, mine);
+    if (other) names.list_again(with, to);
     if (there == store::namesake::refuse && came == "C") throw filter_exists(to);
     throw changed_meanwhile(came == "C" ? to : from);
   }

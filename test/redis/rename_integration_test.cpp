@@ -176,6 +176,25 @@ TEST_F(Renaming, WhereverItDiesTheFilterHasExactlyOneOfItsNamesAndTheNextRenamin
   EXPECT_GT(under_new, 10u);
 }
 
+TEST_F(Renaming, WhereverItDiesTheIndexKnowsTheEndThatTheNameHasBySoonerThanItsHeader) {
+  const event_time end = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) + 1h;
+  unsigned arrived = 0;
+  for (const auto other_end : {std::optional<event_time>(), std::optional(end + 1h)})
+    for (std::size_t bytes = 0;; bytes += 211) {
+      make("a", keys_)->end_at(end);
+      make("b", others_)->end_at(other_end);
+      const bool done =
+          die_after(way::to_server, bytes, [&](redis_store& in) { in.rename("a", "b", replace); });
+      if (server_.run({"HGET", "everseen:b", "ends_at"}) == to_text(end)) {
+        ++arrived;
+        ASSERT_EQ(server_.run({"ZSCORE", "everseen:{everseen}:ends", "b"}), to_text(end)) << bytes;
+      }
+      (void)server_.run({"FLUSHALL"});
+      if (done && !proxy_.has_cut()) break;
+    }
+  EXPECT_GT(arrived, 20u);
+}
+
 /// Each point at which it can lose its connection: before a step that it sends again later, or after one
 /// whose answer it never got.
 TEST_F(Renaming, WhoIsHeldUpAnywhereHarmsNobodyWhoRenamesTheFilterBackOrOnMeanwhile) {
