@@ -73,6 +73,8 @@ struct job_options {
   output* bad_to = nullptr;
 
   std::chrono::milliseconds settle_every{100};
+  /// Or as soon as so many events are not settled: their positions are kept, and written with each claim.
+  std::uint64_t most_unsettled = 250'000;
   std::size_t batches_ahead = 4;  ///< that the reader may be before the settling thread
 
   /// Called after each batch, and some times a second while there is none, by the caller's thread. May throw,
@@ -169,6 +171,7 @@ class job {
   bool beginning_is_put_down_ = true;  // where the sink began
   bool sink_is_whole_ = true;          // it has what reached_ says, no more: it did not fail halfway
   std::vector<std::chrono::steady_clock::time_point> unsettled_since_;
+  std::uint64_t unsettled_events_ = 0;  // since settling was last tried
   std::chrono::steady_clock::time_point settled_at_{};
   job_result result_;
 };
