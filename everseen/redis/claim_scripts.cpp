@@ -79,7 +79,7 @@ return redis.call('HGET', KEYS[1], ARGV[1])
 )";
 
 constexpr std::string_view put_down_text = R"(
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 local function is_behind(one, other)
   for i = 1, 8 do
     local a, b = string.byte(one, i) or 0, string.byte(other, i) or 0
@@ -87,13 +87,13 @@ local function is_behind(one, other)
   end
   return false
 end
-for i = 3, #ARGV, 2 do
+for i = 4, #ARGV, 2 do
   local before = redis.call('HGET', KEYS[2], ARGV[i])
   if not before or not is_behind(ARGV[i+1], before) then
     redis.call('HSET', KEYS[2], ARGV[i], ARGV[i+1])
   end
 end
-if ARGV[2] ~= '' then redis.call('PEXPIREAT', KEYS[2], ARGV[2]) end
+if ARGV[3] ~= '' then redis.call('PEXPIREAT', KEYS[2], ARGV[3]) end
 return 1
 )";
 

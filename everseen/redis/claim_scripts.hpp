@@ -18,7 +18,7 @@ namespace everseen::redis::scripts {
 [[nodiscard]] const script& claim(unsigned probes);
 
 /// Makes a job, unless it is there.
-/// KEYS  jobs    ARGV  job, description, when the key ends (empty: never)    Returns its description; nil
+/// KEYS  jobs    ARGV  job, what is kept of it, when the key ends (empty: never)    Returns what is kept; nil
 ///       where a job of the name is being ended.
 [[nodiscard]] const script& open_job();
 
@@ -27,8 +27,9 @@ namespace everseen::redis::scripts {
 [[nodiscard]] const script& mark_ended();
 
 /// Puts checkpoints down.
-/// KEYS  jobs, checkpoints    ARGV  job, when the key ends (empty: never), then lane, checkpoint, ...
-/// Returns 1 done, 0 there is no such job.
+/// KEYS  jobs, checkpoints    ARGV  job, what is kept of it, when the key ends (empty: never), then lane,
+///       checkpoint, ...
+/// Returns 1 done, 0 there is no such job, or another of its name.
 [[nodiscard]] const script& put_down();
 
 }  // namespace everseen::redis::scripts

@@ -440,6 +440,31 @@ TEST_F(Ledger, WhoWorksOnAJobThatWasEndedIsToldSoAndLeavesNothing) {
   EXPECT_EQ(server_.run({"KEYS", "*:c:*"}), "");
 }
 
+TEST_F(Ledger, WhoWorksOnAJobThatWasEndedIsNoWorkerOfTheNextOfItsName) {
+  const auto filter = make(exact(1'000, 2));
+  const auto at_work = filter->open_ledger("count", "d");
+  const auto idle = filter->open_ledger("count", "d");
+  const auto events = counted(new_events(keys_, 0, 60));
+  ASSERT_TRUE(claim(*at_work, std::span(events).first(40)).result);
+  filter->end_job("count");
+  const auto next = filter->open_ledger("count", "d");
+  EXPECT_EQ(next->description(), "d");
+  const auto expect_told = [&](ledger& job) {
+    const claimed got = claim(job, std::span(events).subspan(40));
+    ASSERT_FALSE(got.result);
+    EXPECT_THAT(got.result.error().message, HasSubstr("was ended"));
+    EXPECT_THROW(job.settle(std::vector<checkpoint>{{"clicks/0", 60, ""}}), storage_error);
+  };
+  expect_told(*at_work);
+  expect_told(*idle);
+  // Also where the next one has records by now.
+  ASSERT_TRUE(claim(*next, counted(new_events(keys_, 0, 50))).result);
+  expect_told(*at_work);
+  expect_told(*idle);
+  EXPECT_TRUE(next->checkpoints().empty());
+  EXPECT_EQ(counters_of(*next)["0"], 50);
+}
+
 TEST_F(Ledger, AnEndThatWasCutShortIsGoneThroughAgain) {
   const auto filter = make(exact(1'000));
   ASSERT_TRUE(claim(*filter->open_ledger("count", "d"), counted(new_events(keys_, 0, 5))).result);
