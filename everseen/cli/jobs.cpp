@@ -40,6 +40,7 @@ struct known_job {
   job_size size;
 };
 
+/// @param f  opened for reading: for writing, to look would begin a job
 known_job look_at(const filter& f, const std::string& name) {
   const auto book = f.stored().open_ledger(name, {});
   known_job job{name, book->description(), {}, {}, {}, f.stored().size_of_job(name)};
@@ -123,17 +124,20 @@ void must_be_there(const filter& f, const std::string& job) {
 
 exit_code end(const options& o, printer& out) {
   if (o.json) throw parameter_error("--json is for the list of jobs; leave it out, or --end");
-  const filter f = chosen_filter(o.store, o.name, access::write);
-  must_be_there(f, *o.end);
-  const known_job job = look_at(f, *o.end);
+  const known_job job = [&] {
+    const filter f = chosen_filter(o.store, o.name, access::read);
+    must_be_there(f, *o.end);
+    return look_at(f, *o.end);
+  }();
   print_text(job, out);
   out.flush();
   const std::string question = fmt::format(
       "End the job '{}'? Its counts and its place in {} are lost; the keys that it added to '{}' stay. Stop "
       "its "
       "workers first.",
-      job.name, job.lanes.size() == 1 ? "its source" : fmt::format("{} sources", job.lanes.size()), f.name());
+      job.name, job.lanes.size() == 1 ? "its source" : fmt::format("{} sources", job.lanes.size()), o.name);
   if (!o.yes && !confirmed(question)) return exit_code::negative;
+  const filter f = chosen_filter(o.store, o.name, access::write);
   f.stored().end_job(job.name);
   out.print("ended; to count the same events again, empty the filter, too: everseen reset {}\n", f.name());
   return exit_code::done;

@@ -63,12 +63,30 @@ return table.concat(out)
 )";
 
 constexpr std::string_view mark_ended_text = R"(
-local what = redis.call('HGET', KEYS[1], ARGV[1])
-if what then
-  redis.call('HSET', KEYS[1], ARGV[1] .. '!', what)
-  redis.call('HDEL', KEYS[1], ARGV[1])
-end
-return redis.call('HEXISTS', KEYS[1], ARGV[1] .. '!')
+local mark, kept = ARGV[1] .. '!', ARGV[2]
+local ending = redis.call('HGET', KEYS[1], mark)
+if ending and string.sub(ending, -32) == ARGV[3] then return 1 end
+if ending ~= kept and redis.call('HGET', KEYS[1], ARGV[1]) ~= kept then return 0 end
+if string.sub(kept, -33, -33) == '\0' then kept = string.sub(kept, 1, -34) end
+redis.call('HSET', KEYS[1], mark, kept .. '\0' .. ARGV[3])
+redis.call('HDEL', KEYS[1], ARGV[1])
+return 1
+)";
+
+constexpr std::string_view end_in_partition_text = R"(
+if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return 0 end
+redis.call('UNLINK', KEYS[2], KEYS[3])
+redis.call('HDEL', KEYS[1], ARGV[2])
+return 1
+)";
+
+constexpr std::string_view finish_end_text = R"(
+local mark = ARGV[1] .. '!'
+local kept = redis.call('HGET', KEYS[1], mark)
+if not kept or string.sub(kept, -32) ~= ARGV[2] then return 0 end
+redis.call('UNLINK', KEYS[2])
+redis.call('HDEL', KEYS[1], mark)
+return 1
 )";
 
 constexpr std::string_view open_job_text = R"(
@@ -79,7 +97,7 @@ return redis.call('HGET', KEYS[1], ARGV[1])
 )";
 
 constexpr std::string_view put_down_text = R"(
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 local function is_behind(one, other)
   for i = 1, 8 do
     local a, b = string.byte(one, i) or 0, string.byte(other, i) or 0
@@ -87,13 +105,13 @@ local function is_behind(one, other)
   end
   return false
 end
-for i = 3, #ARGV, 2 do
+for i = 4, #ARGV, 2 do
   local before = redis.call('HGET', KEYS[2], ARGV[i])
   if not before or not is_behind(ARGV[i+1], before) then
     redis.call('HSET', KEYS[2], ARGV[i], ARGV[i+1])
   end
 end
-if ARGV[2] ~= '' then redis.call('PEXPIREAT', KEYS[2], ARGV[2]) end
+if ARGV[3] ~= '' then redis.call('PEXPIREAT', KEYS[2], ARGV[3]) end
 return 1
 )";
 
@@ -113,6 +131,16 @@ const script& open_job() {
 
 const script& mark_ended() {
   static const script one = script_text::make(std::string(mark_ended_text));
+  return one;
+}
+
+const script& end_in_partition() {
+  static const script one = script_text::make(std::string(end_in_partition_text));
+  return one;
+}
+
+const script& finish_end() {
+  static const script one = script_text::make(std::string(finish_end_text));
   return one;
 }
 

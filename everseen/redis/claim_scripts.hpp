@@ -18,17 +18,29 @@ namespace everseen::redis::scripts {
 [[nodiscard]] const script& claim(unsigned probes);
 
 /// Makes a job, unless it is there.
-/// KEYS  jobs    ARGV  job, description, when the key ends (empty: never)    Returns its description; nil
+/// KEYS  jobs    ARGV  job, what is kept of it, when the key ends (empty: never)    Returns what is kept; nil
 ///       where a job of the name is being ended.
 [[nodiscard]] const script& open_job();
 
 /// Marks a job as one that is being ended: nobody settles it from now on, or begins another of its name.
-/// KEYS  jobs    ARGV  job    Returns 1 done, also if it was before; 0 there is no such job.
+/// Where it is marked already, the new mark takes the place of the old one.
+/// KEYS  jobs    ARGV  job, what is kept of it, who ends it: 32 characters    Returns 1 done, 0 there is no
+///       such job, or another of its name.
 [[nodiscard]] const script& mark_ended();
 
+/// Removes what a partition keeps of a job.
+/// KEYS  state, records of lanes, counters    ARGV  epoch, the field of the state that names the job
+/// Returns 1 done, 0 it has another epoch.
+[[nodiscard]] const script& end_in_partition();
+
+/// Removes the rest of a job that is being ended: then its name is free.
+/// KEYS  jobs, checkpoints    ARGV  job, who ends it    Returns 1 done, 0 he does not.
+[[nodiscard]] const script& finish_end();
+
 /// Puts checkpoints down.
-/// KEYS  jobs, checkpoints    ARGV  job, when the key ends (empty: never), then lane, checkpoint, ...
-/// Returns 1 done, 0 there is no such job.
+/// KEYS  jobs, checkpoints    ARGV  job, what is kept of it, when the key ends (empty: never), then lane,
+///       checkpoint, ...
+/// Returns 1 done, 0 there is no such job, or another of its name.
 [[nodiscard]] const script& put_down();
 
 }  // namespace everseen::redis::scripts

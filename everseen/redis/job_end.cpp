@@ -5,6 +5,7 @@
 #include "everseen/redis/claim_scripts.hpp"
 #include "everseen/redis/command.hpp"
 #include "everseen/redis/jobs.hpp"
+#include "everseen/redis/random_name.hpp"
 #include "everseen/redis/refusal.hpp"
 #include "everseen/redis/upkeep.hpp"
 
@@ -29,16 +30,45 @@ void add_size_of(session& with, const remote_filter& f, std::uint32_t partition,
   }
 }
 
+/// A job that is being ended, and who ends it. Whoever comes later takes over.
+struct ending {
+  const remote_filter& f;
+  std::string job;
+  std::string who = random_name();
+};
+
+/// @return false  the job is gone: somebody else has ended it
+/// @throws parameter_error  somebody else is about to
+bool is_ours(session& with, const ending& e) {
+  const std::string list = e.f.keys.jobs(e.f.generation);
+  const reply mark = ask_about(with, {list, 0}, {"HGET", list, e.job + '!'});
+  if (mark.is_nil()) return false;
+  if (mark.text().ends_with(e.who)) return true;
+  throw parameter_error("somebody else has begun to end the job '" + e.job + "' of '" + e.f.keys.name() +
+                        "' since, and goes on with it; if he has died, finish it: everseen jobs " +
+                        e.f.keys.name() + " --end " + e.job);
+}
+
 /// Claims that were planned before are refused from the new epoch on, and who plans anew finds the job gone;
-/// so nothing comes behind the removal that a later job of the name would take for its own.
-void end_in_partition(session& with, const remote_filter& f, std::uint32_t partition, std::string_view job) {
-  renew_epoch(with, f, partition);
-  const std::string state = f.keys.state(f.generation, partition);
-  const std::string field = std::string(partition_keys::job_field) + std::string(job);
-  (void)with.ask({state, partition},
-                 {"UNLINK", partition_keys::lane_records(state, job), partition_keys::counters(state, job)},
-                 true);
-  (void)with.ask({state, partition}, {"HDEL", state, field}, true);
+/// so nothing comes behind the removal that a later job of the name would take for its own. Nor does the
+/// removal come behind the beginning of one: before that, somebody else must have ended this one here, by
+/// another epoch, as it was ours when we had ours.
+/// @return false  the job is gone
+bool end_in_partition(session& with, const ending& e, std::uint32_t partition) {
+  const std::string state = e.f.keys.state(e.f.generation, partition);
+  const route to{state, partition};
+  const std::string field = std::string(partition_keys::job_field) + e.job;
+  reply done;
+  do {
+    renew_epoch(with, e.f, partition);
+    const std::string epoch(ask_about(with, to, {"HGET", state, "epoch"}).text());
+    if (!is_ours(with, e)) return false;
+    done = ask_about(
+        with, to,
+        {"EVAL", scripts::end_in_partition().text, "3", state, partition_keys::lane_records(state, e.job),
+         partition_keys::counters(state, e.job), epoch, field});
+  } while (done.integer() == 0);
+  return true;
 }
 
 /// A filter without jobs may be rebuilt and reset again. Whoever begins a job meanwhile looks once more.
@@ -63,12 +93,19 @@ job_size size_of_job(session& with, const remote_filter& f, std::string_view job
 
 void end_job(session& with, const remote_filter& f, std::string_view job) {
   const std::string list = f.keys.jobs(f.generation);
-  if (ask_about(with, {list, 0}, {"EVAL", scripts::mark_ended().text, "1", list, job}).integer() == 0)
-    throw no_such_job(f.keys.name(), job);
-  for (std::uint32_t p = 0; p < f.spec.partitions; ++p) end_in_partition(with, f, p, job);
   const std::string checkpoints = f.keys.checkpoints(f.generation, job);
-  (void)with.ask({checkpoints, 0}, {"UNLINK", checkpoints}, true);
-  (void)with.ask({list, 0}, {"HDEL", list, std::string(job) + '!'}, true);
+  const ending e{f, std::string(job)};
+  const auto all = jobs_of(with, f);
+  const auto kept = all.find(job);
+  if (kept == all.end()) throw no_such_job(f.keys.name(), job);
+  const reply marked =
+      ask_about(with, {list, 0}, {"EVAL", scripts::mark_ended().text, "1", list, job, kept->second, e.who});
+  if (marked.integer() == 0 && !is_ours(with, e)) return;
+  for (std::uint32_t p = 0; p < f.spec.partitions; ++p)
+    if (!end_in_partition(with, e, p)) return;
+  const reply finished =
+      ask_about(with, {list, 0}, {"EVAL", scripts::finish_end().text, "2", list, checkpoints, job, e.who});
+  if (finished.integer() == 0) (void)is_ours(with, e);  // gone: by us, where the answer was lost
   note_whether_jobs_are_left(with, f);
 }
 

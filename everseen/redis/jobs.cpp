@@ -3,6 +3,7 @@
 #include "everseen/core/lane_record.hpp"
 #include "everseen/redis/claim_scripts.hpp"
 #include "everseen/redis/gear.hpp"
+#include "everseen/redis/random_name.hpp"
 #include "everseen/redis/refusal.hpp"
 #include "everseen/redis/upkeep.hpp"
 #include "everseen/store/store.hpp"
@@ -10,6 +11,12 @@
 namespace everseen::redis {
 
 namespace {
+
+constexpr std::size_t word_length = 32;
+
+std::string with_word(std::string_view description) {
+  return std::string(description) + '\0' + random_name();
+}
 
 std::string end_of(const remote_filter& f) {
   return f.ends_at ? to_text(*f.ends_at) : "";
@@ -67,6 +74,11 @@ parameter_error being_ended(const std::string& filter, std::string_view job) {
 
 }  // namespace
 
+std::string_view description_in(std::string_view kept) {
+  const bool has_word = kept.size() > word_length && kept[kept.size() - word_length - 1] == '\0';
+  return has_word ? kept.substr(0, kept.size() - word_length - 1) : kept;
+}
+
 std::string open_job(session& with, const catalogue& names, const remote_filter& f, std::string_view job,
                      std::string_view description) {
   const auto note_that_there_are_jobs = [&] {
@@ -83,7 +95,7 @@ std::string open_job(session& with, const catalogue& names, const remote_filter&
   };
   note_that_there_are_jobs();
   const std::string keys[] = {f.keys.jobs(f.generation)};
-  const std::string arguments[] = {std::string(job), std::string(description), end_of(f)};
+  const std::string arguments[] = {std::string(job), with_word(description), end_of(f)};
   const reply opened = run(with, scripts::open_job(), keys, arguments);
   if (opened.is_nil()) throw being_ended(f.keys.name(), job);
   std::string kept(opened.text());
@@ -119,10 +131,10 @@ void require_no_jobs(session& with, const header& h, std::string_view what) {
 }
 
 void put_down(session& with, replica_wait& replicas, const remote_filter& f, std::string_view job,
-              std::span<const checkpoint> reached) {
+              std::string_view kept, std::span<const checkpoint> reached) {
   if (reached.empty()) return;
   const std::string keys[] = {f.keys.jobs(f.generation), f.keys.checkpoints(f.generation, job)};
-  std::vector<std::string> arguments = {std::string(job), end_of(f)};
+  std::vector<std::string> arguments = {std::string(job), std::string(kept), end_of(f)};
   for (const checkpoint& c : reached) {
     std::string value;
     append_position(value, c.position);
@@ -143,9 +155,10 @@ storage_error is_gone(const remote_filter& f, std::string_view job) {
           0, f.keys.jobs(f.generation)};
 }
 
-bool is_listed(session& with, const remote_filter& f, std::string_view job) {
+bool is_listed(session& with, const remote_filter& f, std::string_view job, std::string_view kept) {
   const std::string key = f.keys.jobs(f.generation);
-  return ask_about(with, {key, 0}, {"HEXISTS", key, job}).integer() == 1;
+  const reply now = ask_about(with, {key, 0}, {"HGET", key, job});
+  return !now.is_nil() && now.text() == kept;
 }
 
 std::map<std::string, checkpoint, std::less<>> checkpoints_of(session& with, const remote_filter& f,

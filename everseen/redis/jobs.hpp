@@ -17,18 +17,25 @@ namespace everseen::redis {
 
 // What a filter keeps of its jobs beside its partitions: doc/format.md, "Jobs".
 
+/// The description of a job, in what is kept of it.
+///
+/// A job is kept as its description and, behind a 0 byte, a random word: by it, it is told from those that
+/// had its name before and will have it later.
+[[nodiscard]] std::string_view description_in(std::string_view kept);
+
 /// Makes a job of the filter, unless it is there; from then on the filter keeps its generation.
-/// @return its description
+/// @return what is kept of it
 /// @throws parameter_error  the filter is being rebuilt, is linked to an older one, or was replaced since `f`
 /// @throws no_filter, storage_error, format_error, backend_error
 std::string open_job(session& with, const catalogue& names, const remote_filter& f, std::string_view job,
                      std::string_view description);
 
-/// By name, with their descriptions.    @throws backend_error, format_error
+/// By name, what is kept of them.    @throws backend_error, format_error
 [[nodiscard]] std::map<std::string, std::string, std::less<>> jobs_of(session& with, const remote_filter& f);
 
-/// Whether a job is there, and is not being ended.    @throws backend_error
-[[nodiscard]] bool is_listed(session& with, const remote_filter& f, std::string_view job);
+/// Whether a job is there, the very one, and is not being ended.    @throws backend_error
+[[nodiscard]] bool is_listed(session& with, const remote_filter& f, std::string_view job,
+                             std::string_view kept);
 /// The error of a job that was there.
 [[nodiscard]] storage_error is_gone(const remote_filter& f, std::string_view job);
 
@@ -36,9 +43,10 @@ std::string open_job(session& with, const catalogue& names, const remote_filter&
 /// @throws parameter_error  it has some    @throws backend_error, format_error
 void require_no_jobs(session& with, const header& h, std::string_view what);
 
-/// @throws storage_error  the job is not there any more: its filter was dropped    @throws backend_error
+/// @throws storage_error  the job is not there any more: it was ended, or its filter was dropped
+/// @throws backend_error
 void put_down(session& with, replica_wait& replicas, const remote_filter& f, std::string_view job,
-              std::span<const checkpoint> reached);
+              std::string_view kept, std::span<const checkpoint> reached);
 /// @throws backend_error, format_error
 [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints_of(session& with,
                                                                             const remote_filter& f,

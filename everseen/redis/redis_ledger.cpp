@@ -57,11 +57,12 @@ struct redis_ledger::claiming {
 };
 
 redis_ledger::redis_ledger(std::shared_ptr<session_pool> pool, remote_filter f, std::string job,
-                           std::string description, bool may_claim)
+                           std::string kept, bool may_claim)
     : pool_(std::move(pool)),
       filter_(std::move(f)),
       job_(std::move(job)),
-      description_(std::move(description)),
+      kept_(std::move(kept)),
+      description_(description_in(kept_)),
       may_claim_(may_claim),
       replicas_(pool_->url()),
       pictures_(filter_.spec.partitions) {}
@@ -184,8 +185,8 @@ void redis_ledger::take_look(session& with, part& p, lane& in, const answer& a, 
   p.known = std::make_shared<const remote_partition>(std::move(read));
   p.just_looked = true;
   in.records[number] = lane_record::decode(both[1].text());
-  if (both[1].text().empty() && !is_there) {  // it begins here, or is gone
-    if (!is_listed(with, filter_, job_)) throw is_gone(filter_, job_);
+  if (!is_there) {  // the record may be that of a later job of the name
+    if (!is_listed(with, filter_, job_, kept_)) throw is_gone(filter_, job_);
     is_there = true;
   }
   if (in.records[number]->head() < in.answered[number]) throw forgotten(state, in.name);
@@ -274,7 +275,7 @@ void redis_ledger::take_back(session& with, claiming& c, const std::vector<parti
 }
 
 void redis_ledger::settle(std::span<const checkpoint> reached) {
-  put_down(*pool_->take(), replicas_, filter_, job_, reached);
+  put_down(*pool_->take(), replicas_, filter_, job_, kept_, reached);
 }
 
 std::map<std::string, checkpoint, std::less<>> redis_ledger::checkpoints() const {

@@ -26,7 +26,8 @@ namespace everseen::redis {
 class redis_ledger final : public ledger {
  public:
   /// @param f  the generation that it is a job of, which stays
-  redis_ledger(std::shared_ptr<session_pool> pool, remote_filter f, std::string job, std::string description,
+  /// @param kept  of the job, as open_job() returns it
+  redis_ledger(std::shared_ptr<session_pool> pool, remote_filter f, std::string job, std::string kept,
                bool may_claim);
   ~redis_ledger() override;
 
@@ -56,6 +57,7 @@ class redis_ledger final : public ledger {
   std::shared_ptr<session_pool> pool_;
   const remote_filter filter_;
   const std::string job_;
+  const std::string kept_;
   const std::string description_;
   const bool may_claim_;
   replica_wait replicas_;

@@ -1,8 +1,8 @@
 #include "everseen/redis/session.hpp"
 
 #include "everseen/core/error.hpp"
-#include "everseen/core/image.hpp"
 #include "everseen/redis/dispatcher.hpp"
+#include "everseen/redis/random_name.hpp"
 
 namespace everseen::redis {
 
@@ -10,20 +10,6 @@ class session::impl : public dispatcher {
  public:
   explicit impl(const redis_url& url) : dispatcher(url) {}
 };
-
-namespace {
-
-std::string random_name() {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string name;
-  for (const std::uint8_t byte : image::random_filter_id()) {
-    name += digits[byte >> 4];
-    name += digits[byte & 15];
-  }
-  return name;
-}
-
-}  // namespace
 
 session::session(const redis_url& url) : impl_(std::make_unique<impl>(url)), name_(random_name()) {}
 session::~session() = default;

@@ -176,6 +176,20 @@ TEST_F(Stream, ListsItsJobs) {
   EXPECT_THAT(on_redis("everseen jobs clicks --end other"), Complains(2, "no job 'other'", "second, stream"));
 }
 
+TEST_F(Stream, FinishesAnEndThatWasCutShortAsItSays) {
+  on_redis(count);
+  // As whoever ended it and died behind the first step leaves it.
+  const std::string list = server_.run({"KEYS", "everseen:{clicks/*}:jobs"});
+  const std::string kept = server_.run({"HGET", list, "stream"});
+  server_.run({"HSET", list, "stream!", kept});
+  server_.run({"HDEL", list, "stream"});
+  EXPECT_THAT(on_redis(count), Complains(2, "is being ended", "everseen jobs clicks --end stream"));
+  EXPECT_THAT(on_redis("everseen jobs clicks"), Prints(HasSubstr("stream\n")));
+  EXPECT_THAT(on_redis("everseen jobs clicks --end stream --yes"), Prints(HasSubstr("ended;")));
+  EXPECT_THAT(on_redis("everseen jobs clicks"), Prints(IsEmpty()));
+  EXPECT_THAT(on_redis("everseen reset clicks --yes; " + std::string(count)), Says(HasSubstr("3 fresh")));
+}
+
 TEST_F(Stream, ListsAndEndsJobsOfAFilterInFiles) {
   const std::string stream = "everseen stream --from clicks --filter clicks --key-json /id --to fresh";
   EXPECT_THAT(sh(stream), Says(AllOf(HasSubstr("3 fresh, 1 seen"), HasSubstr("sync=always"))));

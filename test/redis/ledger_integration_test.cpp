@@ -2,6 +2,7 @@
 // The promises that all stores share are in test/filter/ledger_suite.hpp.
 
 #include <atomic>
+#include <functional>
 #include <set>
 #include <thread>
 
@@ -42,6 +43,8 @@ class Ledger : public testing::Test {
     return claim_events(by, spec_, {"clicks/0", settled}, events);
   }
   std::shared_ptr<stored_filter> make(const spec& s) { return direct_->create("a", spec_ = s); }
+  std::string list() const { return key_like(server_, "everseen:{a/*}:jobs"); }
+  bool is_listed(const char* job) const { return server_.run({"HEXISTS", list(), job}) == "1"; }
   std::string state_key() const { return key_like(server_, "everseen:{a/*/0}"); }
 
   redis_server server_;
@@ -440,18 +443,116 @@ TEST_F(Ledger, WhoWorksOnAJobThatWasEndedIsToldSoAndLeavesNothing) {
   EXPECT_EQ(server_.run({"KEYS", "*:c:*"}), "");
 }
 
+TEST_F(Ledger, WhoWorksOnAJobThatWasEndedIsNoWorkerOfTheNextOfItsName) {
+  const auto filter = make(exact(1'000, 2));
+  const auto at_work = filter->open_ledger("count", "d");
+  const auto idle = filter->open_ledger("count", "d");
+  const auto events = counted(new_events(keys_, 0, 60));
+  ASSERT_TRUE(claim(*at_work, std::span(events).first(40)).result);
+  filter->end_job("count");
+  const auto next = filter->open_ledger("count", "d");
+  EXPECT_EQ(next->description(), "d");
+  const auto expect_told = [&](ledger& job) {
+    const claimed got = claim(job, std::span(events).subspan(40));
+    ASSERT_FALSE(got.result);
+    EXPECT_THAT(got.result.error().message, HasSubstr("was ended"));
+    EXPECT_THROW(job.settle(std::vector<checkpoint>{{"clicks/0", 60, ""}}), storage_error);
+  };
+  expect_told(*at_work);
+  expect_told(*idle);
+  // Also where the next one has records by now.
+  ASSERT_TRUE(claim(*next, counted(new_events(keys_, 0, 50))).result);
+  expect_told(*at_work);
+  expect_told(*idle);
+  EXPECT_TRUE(next->checkpoints().empty());
+  EXPECT_EQ(counters_of(*next)["0"], 50);
+}
+
 TEST_F(Ledger, AnEndThatWasCutShortIsGoneThroughAgain) {
   const auto filter = make(exact(1'000));
   ASSERT_TRUE(claim(*filter->open_ledger("count", "d"), counted(new_events(keys_, 0, 5))).result);
   // As if whoever ended it had died behind the first step.
-  const std::string list = key_like(server_, "everseen:{a/*}:jobs");
-  server_.run({"HDEL", list, "count"});
-  server_.run({"HSET", list, "count!", "d"});
+  server_.run({"HSET", list(), "count!", "d"});
+  server_.run({"HDEL", list(), "count"});
   EXPECT_EQ(filter->jobs(), (std::vector<std::string>{"count"}));
   EXPECT_THAT(message_of<parameter_error>([&] { (void)filter->open_ledger("count", "d"); }),
               HasSubstr("is being ended"));
   filter->end_job("count");
   EXPECT_TRUE(filter->open_ledger("count", "other")->description() == "other");
+}
+
+/// Does something else while a server is away, once.
+class busy_patience final : public patience {
+ public:
+  explicit busy_patience(std::function<void()> meanwhile) : meanwhile_(std::move(meanwhile)) {}
+  bool tries_again(const outage& /*now*/) override {
+    if (const auto todo = std::exchange(meanwhile_, {})) todo();
+    return true;
+  }
+  void is_over() override {}
+
+ private:
+  std::function<void()> meanwhile_;
+};
+
+TEST_F(Ledger, TheSlowerOfTwoWhoEndAJobLeavesTheNextOfItsNameAlone) {
+  const auto filter = make(exact(20'000, 2));
+  std::uint64_t position = 0;
+  for (const way w : {way::to_server, way::to_client}) {
+    bool cut = true;
+    for (std::size_t at = 0; cut && !HasFailure(); at += w == way::to_server ? 197 : 31) {
+      const auto last = filter->open_ledger("count", "d");
+      ASSERT_TRUE(claim(*last, counted(new_events(keys_, position, 5)), position).result);
+      position += 5;
+      const auto slow = cut_->open("a", access::write);
+      (void)slow->jobs();  // what it connects and looks at first is not what is to be cut
+      std::unique_ptr<ledger> next;
+      slow->wait_with(std::make_shared<busy_patience>([&] {
+        if (is_listed("count")) return;  // the end has not begun, and would be one of the next job
+        if (!filter->jobs().empty()) filter->end_job("count");
+        next = filter->open_ledger("count", "d");
+        ASSERT_TRUE(claim(*next, counted(new_events(keys_, position, 20)), position).result);
+        next->settle(std::vector<checkpoint>{{"clicks/0", position + 20, ""}});
+      }));
+      proxy_.cut_after(w, at);
+      slow->end_job("count");
+      cut = proxy_.has_cut();
+      slow->wait_with(nullptr);
+      if (!next) continue;
+      EXPECT_EQ(counters_of(*next)["0"], 20) << at;
+      EXPECT_EQ(next->checkpoints().size(), 1u) << at;
+      position += 20;
+      EXPECT_TRUE(claim(*next, counted(new_events(keys_, position, 5)), position).result) << at;
+      position += 5;
+      filter->end_job("count");
+    }
+  }
+}
+
+TEST_F(Ledger, WhoEndsAJobThatAnotherEndsSinceSaysSo) {
+  const auto filter = make(exact(1'000));
+  std::size_t told = 0;
+  bool cut = true;
+  for (std::size_t at = 0; cut && !HasFailure(); at += 97) {
+    (void)filter->open_ledger("count", "d");
+    const auto slow = cut_->open("a", access::write);
+    (void)slow->jobs();
+    bool taken_over = false;
+    slow->wait_with(std::make_shared<busy_patience>([&] {  // by somebody who dies behind the first step
+      if (is_listed("count") || !is_listed("count!")) return;
+      server_.run({"HSET", list(), "count!", "d"});
+      taken_over = true;
+    }));
+    proxy_.cut_after(way::to_server, at);
+    const std::string said = message_of<parameter_error>([&] { slow->end_job("count"); });
+    cut = proxy_.has_cut();
+    slow->wait_with(nullptr);
+    if (taken_over) EXPECT_THAT(said, HasSubstr("somebody else")) << at;
+    if (taken_over) filter->end_job("count");
+    told += taken_over;
+    EXPECT_THAT(filter->jobs(), IsEmpty()) << at;
+  }
+  EXPECT_GT(told, 5u);
 }
 
 TEST_F(Ledger, AReaderReadsAJobAndCannotClaim) {
