@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/job_description.hpp"
+#include "everseen/cli/signals.hpp"
 #include "everseen/cli/stores.hpp"
 #include "everseen/core/digest.hpp"
 #include "everseen/core/error.hpp"
@@ -100,6 +101,7 @@ stream_source open_source(const stream_arguments& given) {
   if (given.block_bytes) how.block_bytes = *given.block_bytes;
   how.worker = worker_of(given);
   how.header = given.header;
+  how.idle = stop_if_signalled;
   auto file = std::make_unique<file_source>(*given.from, how);
   const auto bytes = given.follow ? std::nullopt : file->total_bytes();
   std::string lane = file->lane(), header = file->header();

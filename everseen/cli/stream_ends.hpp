@@ -22,6 +22,7 @@ struct stream_source {
   std::string header;  ///< with --header: the first line
 };
 /// @throws parameter_error  it is none, or an option does not fit it    @throws storage_error, backend_error
+/// @throws stopped  a noted signal came while the first line was waited for
 [[nodiscard]] stream_source open_source(const stream_arguments& given);
 
 struct stream_sink {

@@ -240,6 +240,22 @@ TEST_F(Stream, TakesTheNamesOfFieldsFromTheFirstLine) {
       Complains(4, "field 3 is 'at", "--header"));
 }
 
+/// Bit 14 of the signals that a program catches is SIGTERM.
+TEST_F(Stream, EndsByASignalThoughItsFirstLineHasNotCome) {
+  EXPECT_THAT(sh("mkfifo p; exec 3<>p; everseen stream --from - --filter f --header --delimiter , "
+                 "--key-field id --to out < p & job=$!; "
+                 "until (( 0x$(awk '/SigCgt/ {print $2}' /proc/$job/status) & 0x4000 )); do :; done; "
+                 "kill $job; wait $job"),
+              Field("exit_code", &program_result::exit_code, 128 + SIGTERM));
+}
+
+TEST_F(Stream, BelievesNoPieceOfItsFirstLine) {
+  given("printf 'id,si' > table");
+  EXPECT_THAT(
+      on_redis("everseen stream --from table --filter f --header --delimiter , --key-field id --to fresh"),
+      Complains(4, "has no end", "--follow"));
+}
+
 TEST_F(Stream, TakesItsOptionsFromAFile) {
   given(
       R"(printf '[stream]\nfrom = "clicks"\nfilter = "clicks"\nkey-json = "/id"\ncount = ["10m:/time,/site", ""]\n' > job.toml)");
