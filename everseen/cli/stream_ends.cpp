@@ -134,6 +134,15 @@ stream_sink open_sink(const stream_arguments& given, const filter& seen, const l
 
 namespace {
 
+[[noreturn]] void refuse_another_place(const stream_arguments& given, const std::string& so_far,
+                                       const std::string& now) {
+  throw parameter_error(fmt::format(
+      "the job '{0}' has put out to {1} so far, and {2} would have only what comes next; give --to {1}, or "
+      "--move-output if that is what you want; another --filter puts all of it out anew (workers that have "
+      "a file each have a --worker each)",
+      job_of(given), so_far, now));
+}
+
 /// What a run that died had put into a file beyond what is settled comes again, in another one.
 void take_back_the_rest(const job_marks::checkpoints& known, const std::string& worker,
                         const job_marks::sink_mark& left,
@@ -162,15 +171,17 @@ sink_place place_of(const stream_arguments& given, const ledger& book, const str
   std::error_code none;
   const bool is_there = to.worker.empty() || std::filesystem::exists(to.target, none);
   if (is_same && (is_there || !given.move_output)) return {std::move(name), last->order};
-  if (!given.move_output)
-    throw parameter_error(fmt::format(
-        "the job '{0}' has put out to {1} so far, and {2} would have only what comes next; give --to {1}, or "
-        "--move-output if that is what you want; another --filter puts all of it out anew (workers that have "
-        "a "
-        "file each have a --worker each)",
-        job_of(given), last->target, to.target));
+  if (!given.move_output) refuse_another_place(given, last->target, to.target);
   if (!is_same) take_back_the_rest(known, worker, *last, say);
   return {std::move(name), last->order + 1};
+}
+
+void must_be_the_place(const stream_arguments& given, const ledger& book, const stream_sink& to,
+                       const sink_place& mark) {
+  if (to.target.empty()) return;
+  const auto last = job_marks::last_sink(book.checkpoints(), worker_of(given));
+  if (last && last->target != to.target && last->order >= mark.order)
+    refuse_another_place(given, last->target, to.target);
 }
 
 std::string end_without_secrets(const std::string& written) {

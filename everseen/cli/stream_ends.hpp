@@ -48,6 +48,11 @@ struct sink_place {
 [[nodiscard]] sink_place place_of(const stream_arguments& given, const ledger& book, const stream_sink& to,
                                   const std::function<void(const std::string&)>& say);
 
+/// The same of a job that another worker may have put out to since.
+/// @param mark  what place_of() said    @throws parameter_error  it has put out elsewhere
+void must_be_the_place(const stream_arguments& given, const ledger& book, const stream_sink& to,
+                       const sink_place& mark);
+
 /// What --from or --to says, without the passwords in it.
 [[nodiscard]] std::string end_without_secrets(const std::string& written);
 

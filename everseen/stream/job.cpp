@@ -76,7 +76,7 @@ void job::begin_sink(const std::string& note) {
   parts_.to->begin(note);
   if (!note.empty()) return;
   sink_note_ = parts_.to->commit({});
-  beginning_is_put_down_ = sink_note_.empty();
+  sink_begins_ = !sink_note_.empty();
 }
 
 void job::read() {

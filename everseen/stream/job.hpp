@@ -73,6 +73,10 @@ struct job_options {
   output* bad_to = nullptr;
 
   std::chrono::milliseconds settle_every{100};
+  /// Called once, before anything is claimed, by the caller's thread: another worker may have begun the job
+  /// since its ledger was opened. Throws where this one does not fit it, which ends the job in order.
+  std::function<void()> examine{};
+
   std::size_t batches_ahead = 4;  ///< that the reader may be before the settling thread
 
   /// Called after each batch, and some times a second while there is none, by the caller's thread. May throw,
@@ -116,7 +120,7 @@ class job {
  private:
   void begin();
   void begin_sink(const std::string& note);
-  void put_down_beginning();
+  void take_part();
   void read();
   void read_all();
   void settle_all();
@@ -165,9 +169,10 @@ class job {
   std::map<std::string, lane, std::less<>> lanes_;
   std::map<std::string, checkpoint, std::less<>> reached_;  // put out, not settled
   bool warned_ = false;
-  std::string sink_note_;              // as of its last commit
-  bool beginning_is_put_down_ = true;  // where the sink began
-  bool sink_is_whole_ = true;          // it has what reached_ says, no more: it did not fail halfway
+  std::string sink_note_;      // as of its last commit
+  bool sink_begins_ = false;   // with a note that no run before has put down
+  bool takes_part_ = false;    // it fits the job, and where its sink began is put down
+  bool sink_is_whole_ = true;  // it has what reached_ says, no more: it did not fail halfway
   std::vector<std::chrono::steady_clock::time_point> unsettled_since_;
   std::chrono::steady_clock::time_point settled_at_{};
   job_result result_;

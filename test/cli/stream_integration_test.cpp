@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <memory>
 #include <regex>
 
 #include "test/cli/shell.hpp"
@@ -36,6 +37,16 @@ class Stream : public Shell {
   /// A command line of everseen with the server as the store.
   program_result on_redis(const std::string& line) const {
     return sh("export EVERSEEN_STORE='" + server_.url() + "'; " + line);
+  }
+  /// The same, beside the test: a program that stands still where it comes by a fault point.
+  std::unique_ptr<running_program> stands_still_at(const std::string& point, const std::string& line) const {
+    program_setup on = setup();
+    on.environment["EVERSEEN_STORE"] = server_.url();
+    on.environment["EVERSEEN_STOP_AT"] = point;
+    auto program =
+        std::make_unique<running_program>(std::vector<std::string>{"bash", "-c", "exec " + line}, on);
+    wait_until([&] { return program->is_stopped(); }, "it stands still");
+    return program;
   }
   static constexpr const char* count =
       "everseen stream --from clicks --filter clicks --key-json /id --count 10m:/time,/site --count /site ";
@@ -208,6 +219,24 @@ TEST_F(Stream, PutsOutToOnePlaceUnlessItIsMoved) {
   given(R"(echo '{"id":5}' >> clicks)");
   EXPECT_THAT(on_redis(fresh + "--to two --move-output"), Says(HasSubstr("1 fresh")));
   EXPECT_THAT(sh("wc -l < one; wc -l < two"), Prints("3\n2\n"));
+}
+
+TEST_F(Stream, RefusesAnotherPlaceThatTheJobHasGotSinceItWasLookedAt) {
+  const std::string stream = "everseen stream --from clicks --filter f --key-json /id --worker ";
+  const auto first = stands_still_at("read:1", stream + "one --to redis-stream:a");
+  EXPECT_THAT(on_redis(stream + "two --to redis-stream:b"), Says(HasSubstr("3 fresh")));
+  first->send(SIGCONT);
+  EXPECT_THAT(first->wait(), Complains(2, "has put out to redis-stream:b so far", "--move-output"));
+  EXPECT_EQ(server_.run({"EXISTS", "a"}), "0");
+  EXPECT_THAT(on_redis("everseen jobs f"), Prints(Not(HasSubstr("redis-stream:a"))));
+}
+
+TEST_F(Stream, AsksWhoseFileItIsThoughTheJobHasGotItSinceItWasLookedAt) {
+  const std::string stream = "everseen stream --from clicks --filter f --key-json /id --count /site ";
+  const auto first = stands_still_at("read:1", stream);
+  EXPECT_THAT(on_redis(stream + "--worker web-1"), Says(HasSubstr("3 fresh")));
+  first->send(SIGCONT);
+  EXPECT_THAT(first->wait(), Complains(2, "of the worker 'web-1'", "--worker"));
 }
 
 TEST_F(Stream, MakesNoFileInThePlaceOfOneThatIsGone) {
