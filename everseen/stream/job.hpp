@@ -170,7 +170,7 @@ class job {
   std::map<std::string, checkpoint, std::less<>> reached_;  // put out, not settled
   bool warned_ = false;
   std::string sink_note_;      // as of its last commit
-  bool sink_begins_ = false;   // with a note that no run before has put down
+  bool sink_is_new_ = false;   // to the ledger, it or where it began
   bool takes_part_ = false;    // it fits the job, and where its sink began is put down
   bool sink_is_whole_ = true;  // it has what reached_ says, no more: it did not fail halfway
   std::vector<std::chrono::steady_clock::time_point> unsettled_since_;

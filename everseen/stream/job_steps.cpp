@@ -40,14 +40,15 @@ bool job::deal_with(event_batch& batch) {
   return true;
 }
 
-/// Where a sink begins is put down before anything is put out, so that the next run can take it back; and not
-/// before anything comes, as a run that takes nothing is to leave nothing behind. So whoever waited for its
-/// first event looks once more whether it fits what others put down meanwhile.
+/// Which sink it is, and where it begins, is put down before anything is put out, so that the next run can
+/// take that back, and finds that there is a place; and not before anything comes, as a run that takes
+/// nothing is to leave nothing behind. So whoever waited for its first event looks once more whether it fits
+/// what others put down meanwhile.
 void job::take_part() {
   if (takes_part_) return;
   try {
     if (options_.examine) options_.examine();
-    if (sink_begins_) put_down({});
+    if (sink_is_new_) put_down({});
     takes_part_ = true;
   } catch (const backend_error&) {
     if (options_.on_outage != job_options::outage::pass) throw;

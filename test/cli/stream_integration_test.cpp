@@ -221,6 +221,17 @@ TEST_F(Stream, PutsOutToOnePlaceUnlessItIsMoved) {
   EXPECT_THAT(sh("wc -l < one; wc -l < two"), Prints("3\n2\n"));
 }
 
+TEST_F(Stream, SaysWhatMayComeTwiceWhereAnotherPlaceIsTakenThanAStream) {
+  const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to ";
+  EXPECT_EQ(on_redis("EVERSEEN_DIE_AT=put:1 " + fresh + "redis-stream:a").exit_code, 128 + SIGKILL);
+  EXPECT_THAT(on_redis(fresh + "redis-stream:b"), Complains(2, "has put out to redis-stream:a so far"));
+  EXPECT_THAT(on_redis(fresh + "redis-stream:b --move-output"),
+              Says(AllOf(HasSubstr("had put out to redis-stream:a and not settled comes again"),
+                         HasSubstr("in order with --to redis-stream:a"))));
+  EXPECT_THAT(on_redis(std::string(count) + "--move-output --to counts"), Says(Not(HasSubstr("again"))));
+  EXPECT_THAT(on_redis(std::string(count) + "--to once --move-output"), Says(Not(HasSubstr("again"))));
+}
+
 TEST_F(Stream, RefusesAnotherPlaceThatTheJobHasGotSinceItWasLookedAt) {
   const std::string stream = "everseen stream --from clicks --filter f --key-json /id --worker ";
   const auto first = stands_still_at("read:1", stream + "one --to redis-stream:a");
