@@ -1,5 +1,6 @@
 #include "everseen/store/claim_verdicts.hpp"
 
+#include <algorithm>
 #include <map>
 #include <unordered_map>
 
@@ -33,12 +34,15 @@ class teller {
     if (before != own_.end() && !has_left(before->second)) return verdict::seen;
     if (!takes_room(slice)) return std::nullopt;
     own_.insert_or_assign(key, slice);
+    oldest_own_ = std::min(oldest_own_.value_or(slice), slice);
     return verdict::fresh;
   }
 
-  /// Whether the window has left a slice that the partition still has, so that its bits say too much.
+  /// Whether the window has left a slice that the partition has, or will have once these keys are added, so
+  /// that its bits say too much.
   [[nodiscard]] bool has_outdated_bits() const noexcept {
-    return !state_.slices.empty() && has_left(state_.slices.front().index);
+    return (!state_.slices.empty() && has_left(state_.slices.front().index)) ||
+           (oldest_own_ && has_left(*oldest_own_));
   }
 
  private:
@@ -66,6 +70,7 @@ class teller {
   const spec& spec_;
   std::optional<slice_index> newest_{};
   std::unordered_map<digest, slice_index, low_bits> own_{};
+  std::optional<slice_index> oldest_own_{};
   std::map<slice_index, std::uint64_t> rooms_{};
 };
 

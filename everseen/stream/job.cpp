@@ -150,7 +150,8 @@ bool job::settle_next() {
   } else if (queue_.has_ended()) {
     return false;
   }
-  if (std::chrono::steady_clock::now() >= settled_at_ + options_.settle_every || is_waited_for())
+  if (std::chrono::steady_clock::now() >= settled_at_ + options_.settle_every ||
+      unsettled_events_ >= options_.most_unsettled || is_waited_for())
     settle(if_away::later);
   report();
   return true;

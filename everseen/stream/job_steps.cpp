@@ -181,11 +181,13 @@ void job::remember(const event_batch& batch) {
   checkpoint& furthest = reached_[at.source];  // what was read again may end before it
   if (furthest.position <= at.position) furthest = std::move(at);
   unsettled_since_.push_back(batch.read_at);
+  unsettled_events_ += batch.positions.size();
 }
 
 /// @return false  the store is away, and that is passed by: later, then
 bool job::settle(if_away then) {
   settled_at_ = std::chrono::steady_clock::now();
+  unsettled_events_ = 0;
   if (reached_.empty()) return true;
   commit();
   try {

@@ -167,8 +167,8 @@ TEST_F(Ledger, AChainOfCallsCutAnywhereIsJudgedAndCountedOnce) {
   EXPECT_EQ(counters_of(*job)["0"], 2'500 * batches - 357 * (batches - 1));
 }
 
-TEST_F(Ledger, AClaimOfManyCallsIsSentInOneGo) {
-  const auto filter = make(exact(20'000));
+TEST_F(Ledger, AClaimOfManyCallsByScriptsIsSentInOneGo) {
+  const auto filter = store_at(server_.url("?gear=script"))->create("a", spec_ = exact(20'000));
   auto job = filter->open_ledger("count", "");
   ASSERT_TRUE(claim(*job, new_events(keys_, 0, 10)).result);
   server_.run({"CONFIG", "RESETSTAT"});
