@@ -223,9 +223,10 @@ void must_be_our_worker(const stream_arguments& given, const ledger& book, const
   const auto known = book.checkpoints();
   if (known.contains(name)) return;
   const std::size_t colon = name.find(':');
-  const std::size_t first = name.starts_with("> ") ? 2 : 0;
+  const bool is_sink = job_marks::is_of_a_sink(name);
+  const std::size_t first = is_sink ? 2 : 0;
   for (const auto& [other, at] : known)
-    if (other.starts_with(name.substr(0, first)) && other.ends_with(name.substr(colon)))
+    if (job_marks::is_of_a_sink(other) == is_sink && other.ends_with(name.substr(colon)))
       throw parameter_error(
           fmt::format("this job knows {} of the worker '{}', and this is '{}'; give --worker with the first "
                       "name if this is the "

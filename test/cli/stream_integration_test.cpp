@@ -331,6 +331,12 @@ TEST_F(Stream, AsksWhoseFileItIsWhenTheMachineHasAnotherName) {
   EXPECT_THAT(on_redis("wc -l < out"), Prints("3\n"));
 }
 
+TEST_F(Stream, TakesStandardOutputForNoOtherWorkersStandardInput) {
+  const std::string piped = "everseen stream --from - --filter f --key-json /id --to - < clicks";
+  EXPECT_EQ(on_redis("EVERSEEN_DIE_AT=put:1 " + piped).exit_code, 128 + SIGKILL);
+  EXPECT_THAT(on_redis(piped), Says(HasSubstr("3 fresh, 1 seen")));
+}
+
 TEST_F(Stream, AppendsAllToAStreamForAFilterThatWasMadeAnew) {
   const std::string fresh =
       "everseen stream --from clicks --filter fresh --key-json /id --to redis-stream:out";
