@@ -386,6 +386,22 @@ TEST_F(Stream, TellsPrometheusHowItIsDoing) {
                     Not(HasSubstr("exposer"))));
 }
 
+TEST_F(Stream, TellsPrometheusHowItIsDoingThoughAConnectionAsksNothing) {
+  const std::string port = std::to_string(free_port());
+  running_program job({"bash", "-c", "exec " + std::string(count) + "--follow --metrics 127.0.0.1:" + port},
+                      [&] {
+                        program_setup on = setup();
+                        on.environment["EVERSEEN_STORE"] = server_.url();
+                        return on;
+                      }());
+  wait_until([&] { return sh("exec 3<>/dev/tcp/127.0.0.1/" + port).exit_code == 0; }, "it listens");
+  EXPECT_THAT(sh("exec 3<>/dev/tcp/127.0.0.1/" + port + " 4<>/dev/tcp/127.0.0.1/" + port +
+                 "; python3 -c \"import urllib.request as u; "
+                 "print(u.urlopen('http://127.0.0.1:" +
+                 port + "/metrics', timeout=20).status)\""),
+              Prints("200\n"));
+}
+
 TEST_F(Stream, WritesItsCountsAsJson) {
   EXPECT_THAT(on_redis(std::string(count) + "--stats stats"), Complains(2, "write --stats=stats"));
   EXPECT_THAT(on_redis(std::string(count) + "--time-json /time --stats=stats; cat stats"),
