@@ -37,6 +37,7 @@ std::string answers(std::string_view bytes, std::size_t piece) {
       if (p.is == session::state::suspended) {
         woken.get_future().wait();
         woken = {};
+        s.take_back();
         continue;
       }
       out += std::exchange(s.output(), {});

@@ -105,8 +105,11 @@ void declare_stream_arguments(CLI::App& app, stream_arguments& into) {
       {"fail|pass|hold",
        "when the store stays away: end, put out events that nothing is known of, or wait for it", "fail"},
       parse_outage);
-  add_duration(app, "--settle-every", into.settle_every,
-               {"TIME", "how often what was done is put down: as much is done again after a crash", "100ms"});
+  add_duration(
+      app, "--settle-every", into.settle_every,
+      {"TIME",
+       "how often what was done is put down, or after 250,000 events: as much is done again after a crash",
+       "100ms"});
   add_count(app, "--block", into.block_bytes, {4096, 64 << 20},
             {"BYTES", "how much of a file is read, judged and put out at a time", "1Mi"});
   add_switch(app, "--dry-run", into.dry_run,

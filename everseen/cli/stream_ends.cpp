@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/job_description.hpp"
+#include "everseen/cli/signals.hpp"
 #include "everseen/cli/stores.hpp"
 #include "everseen/core/digest.hpp"
 #include "everseen/core/error.hpp"
@@ -22,6 +23,10 @@
 namespace everseen::cli {
 
 namespace {
+
+/// As the marks of sinks have them, behind the worker.
+constexpr std::string_view counts_alone = "counts";
+constexpr std::string_view kafka_sign = "kafka topic ";
 
 std::string job_of(const stream_arguments& given) {
   return given.job.value_or(std::string(default_job));
@@ -100,6 +105,7 @@ stream_source open_source(const stream_arguments& given) {
   if (given.block_bytes) how.block_bytes = *given.block_bytes;
   how.worker = worker_of(given);
   how.header = given.header;
+  how.idle = stop_if_signalled;
   auto file = std::make_unique<file_source>(*given.from, how);
   const auto bytes = given.follow ? std::nullopt : file->total_bytes();
   std::string lane = file->lane(), header = file->header();
@@ -109,14 +115,14 @@ stream_source open_source(const stream_arguments& given) {
 stream_sink open_sink(const stream_arguments& given, const filter& seen, const ledger& book, source& from,
                       int descriptor) {
   if (given.dry_run) return {};
-  if (counts_only(given)) return {{}, "counts", {}};
+  if (counts_only(given)) return {{}, std::string(counts_alone), {}};
   if (*given.to == "-") return {std::make_unique<output_sink>(descriptor, "standard output"), "-", {}};
   if (is_kafka_url(*given.to)) {
     auto* const kafka = dynamic_cast<kafka_source*>(&from);  // whose offsets go with the output
     const kafka_url url = parse_kafka_url(*given.to);
     auto opened = std::make_unique<kafka_sink>(url, job_of(given), kafka);
     if (kafka != nullptr) must_settle_in_time(given, opened->transaction_limit());
-    return {std::move(opened), fmt::format("kafka topic {}", fmt::join(url.topics, ",")), {}};
+    return {std::move(opened), fmt::format("{}{}", kafka_sign, fmt::join(url.topics, ",")), {}};
   }
   if (is_redis_stream_url(*given.to)) {
     const redis_stream_url url = parse_redis_stream_url(*given.to);
@@ -132,12 +138,33 @@ stream_sink open_sink(const stream_arguments& given, const filter& seen, const l
 
 namespace {
 
-/// What a run that died had put into a file beyond what is settled comes again, in another one.
-void take_back_the_rest(const job_marks::checkpoints& known, const std::string& worker,
+[[noreturn]] void refuse_another_place(const stream_arguments& given, const std::string& so_far,
+                                       const std::string& now) {
+  throw parameter_error(fmt::format(
+      "the job '{0}' has put out to {1} so far, and {2} would have only what comes next; give --to {1}, or "
+      "--move-output if that is what you want; another --filter puts all of it out anew (workers that have "
+      "a file each have a --worker each)",
+      job_of(given), so_far, now));
+}
+
+/// What a run that died had put out beyond what is settled comes again in another place. A file is cut back
+/// to what is settled, and transactions that were not committed are aborted; of others nothing can be taken
+/// back.
+void take_back_the_rest(const stream_arguments& given, const job_marks::checkpoints& known,
                         const job_marks::sink_mark& left,
                         const std::function<void(const std::string&)>& say) {
-  const auto mark = known.find(job_marks::sink(worker, left.target));
-  if (mark == known.end() || mark->second.note.empty()) return;
+  const auto mark = known.find(job_marks::sink(worker_of(given), left.target));
+  if (mark == known.end()) {  // a place that all workers share
+    const bool is_by_transactions = is_kafka_url(*given.from) && left.target.starts_with(kafka_sign);
+    if (left.target != counts_alone && !is_by_transactions)
+      say(fmt::format(
+          "if the last run of this job died, what it had put out to {0} and not settled comes "
+          "again in the new place; to have it once, let the job end in order with --to {0} before "
+          "it is moved",
+          left.target));
+    return;
+  }
+  if (mark->second.note.empty()) return;
   try {
     file_sink(left.target).begin(mark->second.note);
   } catch (const error& why) {
@@ -153,22 +180,23 @@ sink_place place_of(const stream_arguments& given, const ledger& book, const str
   if (to.target.empty()) return {};
   std::string name = job_marks::sink(to.worker, to.target);
   const auto known = book.checkpoints();
-  const std::string worker = worker_of(given);
-  const auto last = job_marks::last_sink(known, worker);
+  const auto last = job_marks::last_sink(known, worker_of(given));
   if (!last) return {std::move(name), 0};
   const bool is_same = last->target == to.target;
   std::error_code none;
   const bool is_there = to.worker.empty() || std::filesystem::exists(to.target, none);
   if (is_same && (is_there || !given.move_output)) return {std::move(name), last->order};
-  if (!given.move_output)
-    throw parameter_error(fmt::format(
-        "the job '{0}' has put out to {1} so far, and {2} would have only what comes next; give --to {1}, or "
-        "--move-output if that is what you want; another --filter puts all of it out anew (workers that have "
-        "a "
-        "file each have a --worker each)",
-        job_of(given), last->target, to.target));
-  if (!is_same) take_back_the_rest(known, worker, *last, say);
+  if (!given.move_output) refuse_another_place(given, last->target, to.target);
+  if (!is_same) take_back_the_rest(given, known, *last, say);
   return {std::move(name), last->order + 1};
+}
+
+void must_be_the_place(const stream_arguments& given, const ledger& book, const stream_sink& to,
+                       const sink_place& mark) {
+  if (to.target.empty()) return;
+  const auto last = job_marks::last_sink(book.checkpoints(), worker_of(given));
+  if (last && last->target != to.target && last->order >= mark.order)
+    refuse_another_place(given, last->target, to.target);
 }
 
 std::string end_without_secrets(const std::string& written) {
@@ -195,9 +223,10 @@ void must_be_our_worker(const stream_arguments& given, const ledger& book, const
   const auto known = book.checkpoints();
   if (known.contains(name)) return;
   const std::size_t colon = name.find(':');
-  const std::size_t first = name.starts_with("> ") ? 2 : 0;
+  const bool is_sink = job_marks::is_of_a_sink(name);
+  const std::size_t first = is_sink ? 2 : 0;
   for (const auto& [other, at] : known)
-    if (other.starts_with(name.substr(0, first)) && other.ends_with(name.substr(colon)))
+    if (job_marks::is_of_a_sink(other) == is_sink && other.ends_with(name.substr(colon)))
       throw parameter_error(
           fmt::format("this job knows {} of the worker '{}', and this is '{}'; give --worker with the first "
                       "name if this is the "

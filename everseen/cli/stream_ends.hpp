@@ -22,6 +22,7 @@ struct stream_source {
   std::string header;  ///< with --header: the first line
 };
 /// @throws parameter_error  it is none, or an option does not fit it    @throws storage_error, backend_error
+/// @throws stopped  a noted signal came while the first line was waited for
 [[nodiscard]] stream_source open_source(const stream_arguments& given);
 
 struct stream_sink {
@@ -46,6 +47,11 @@ struct sink_place {
 /// @throws parameter_error  it has put out elsewhere so far
 [[nodiscard]] sink_place place_of(const stream_arguments& given, const ledger& book, const stream_sink& to,
                                   const std::function<void(const std::string&)>& say);
+
+/// The same of a job that another worker may have put out to since.
+/// @param mark  what place_of() said    @throws parameter_error  it has put out elsewhere
+void must_be_the_place(const stream_arguments& given, const ledger& book, const stream_sink& to,
+                       const sink_place& mark);
 
 /// What --from or --to says, without the passwords in it.
 [[nodiscard]] std::string end_without_secrets(const std::string& written);

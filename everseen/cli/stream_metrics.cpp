@@ -51,8 +51,9 @@ std::unique_ptr<CivetServer> listen(const std::string& address) {
     throw parameter_error(
         fmt::format("--metrics {} is no address; give host:port, as in 127.0.0.1:9464", address));
   try {
-    return std::make_unique<CivetServer>(
-        std::vector<std::string>{"listening_ports", address, "num_threads", "1"});
+    // A connection that asks nothing has a thread of these until its time is up.
+    return std::make_unique<CivetServer>(std::vector<std::string>{"listening_ports", address, "num_threads",
+                                                                  "4", "request_timeout_ms", "2000"});
   } catch (const std::exception& e) {
     throw storage_error(fmt::format("cannot listen on {}: {}; is the port taken? Give --metrics another one",
                                     address, e.what()),

@@ -184,8 +184,15 @@ void stream_run::run_on(store& place, printer& out) {
   const auto book = open_ledger(seen);
   const stream_sink to = open_sink(given_, seen, *book, *from_.opened, out.descriptor());
   const sink_place mark = place_of(given_, *book, to, say);
-  must_be_our_worker(given_, *book, from_.name);
-  if (!to.worker.empty()) must_be_our_worker(given_, *book, mark.name);
+  const auto must_be_ours = [&] {
+    must_be_our_worker(given_, *book, from_.name);
+    if (!to.worker.empty()) must_be_our_worker(given_, *book, mark.name);
+  };
+  must_be_ours();
+  options.examine = [&] {
+    must_be_the_place(given_, *book, to, mark);
+    must_be_ours();
+  };
   if (!given_.dry_run) must_lose_nothing(place, *book);
   options.sink_name = mark.name;
   options.sink_order = mark.order;

@@ -8,6 +8,7 @@
 #include "everseen/redis/backoff.hpp"
 #include "everseen/redis/header.hpp"
 #include "everseen/redis/refusal.hpp"
+#include "everseen/redis/upkeep.hpp"
 #include "everseen/store/store.hpp"
 
 namespace everseen::redis {
@@ -246,6 +247,12 @@ void catalogue::take_down_signs(session& with, std::string_view name) const {
   for (std::uint32_t place = 1; place <= order_.others(); ++place)
     if (ask_about(with, {key, place}, {"HEXISTS", key, "place"}).integer() == 1)
       (void)ask_about(with, {key, place}, {"UNLINK", key});
+}
+
+void catalogue::take_down_signs_of(session& with, std::string_view name, const std::string& id) const {
+  const std::string key = keys_of(name).header();
+  for (std::uint32_t place = 1; place <= order_.others(); ++place)
+    (void)remove_header_if(with, {key, place}, {{"id", id}});
 }
 
 event_time catalogue::server_time(session& with, const std::string& key) {

@@ -96,6 +96,8 @@ class catalogue {
   void end_signs(session& with, const remote_filter& f) const;
   /// @throws backend_error  no answer, or a refusal
   void take_down_signs(session& with, std::string_view name) const;
+  /// Only those of the filter with this id.    @throws backend_error  no answer, or a refusal
+  void take_down_signs_of(session& with, std::string_view name, const std::string& id) const;
   /// What the header of a new filter says beside its own fields.
   [[nodiscard]] std::vector<std::string> place_fields() const { return order_.fields(0); }
   /// @throws name_taken       @throws parameter_error  as require_order

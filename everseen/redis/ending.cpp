@@ -62,7 +62,10 @@ void end_at(session& with, const catalogue& names, std::string_view name, std::o
       ending.ends_at = when;
       (void)names.list(with, ending);
     }
-    if (!announce(with, h, when)) continue;
+    if (!announce(with, h, when)) {
+      names.list_again(with, name);
+      continue;
+    }
     h.next_end = header::ending{when};
     ++h.end_number;
     return finish_end(with, names, h);

@@ -1,15 +1,12 @@
 #include "everseen/redis/renaming.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "everseen/redis/ending.hpp"
 #include "everseen/redis/gear.hpp"
-#include "everseen/redis/header.hpp"
-#include "everseen/redis/jobs.hpp"
 #include "everseen/redis/linking.hpp"
 #include "everseen/redis/redis_rebuild.hpp"
 #include "everseen/redis/refusal.hpp"
@@ -74,57 +71,65 @@ std::optional<header> find(session& with, const catalogue& names, std::string_vi
   }
 }
 
-/// What is left of a filter that lost its name: "generation partitions jobs name".
+/// What is left of a filter that lost its name, for replaced_filter(): "generation partitions jobs name".
 std::string note_of(const header& h) {
   return std::to_string(h.live.generation) + " " + std::to_string(h.live.spec.partitions) + " " +
          (h.has_jobs ? "1" : "0") + " " + h.live.keys.kept_as();
 }
 
-/// @return nothing that makes sense
-std::optional<header> replaced_filter(const catalogue& names, const std::string& note) {
-  std::uint64_t generation = 0;
-  std::uint32_t partitions = 0;
-  const char* const end = note.data() + note.size();
-  auto at = std::from_chars(note.data(), end, generation);
-  if (at.ec != std::errc{} || at.ptr == end) return std::nullopt;
-  at = std::from_chars(at.ptr + 1, end, partitions);
-  if (at.ec != std::errc{} || partitions > max_partitions || end - at.ptr < 4) return std::nullopt;
-  header gone{{.keys = names.keys_of(std::string_view(at.ptr + 3, end)), .spec = {}}};
-  gone.live.generation = generation;
-  gone.live.spec.partitions = partitions;
-  gone.has_jobs = at.ptr[1] == '1';
-  return gone;
-}
-
 /// The fields of the header under the new name.
-std::vector<std::string> moved_fields(session& with, const header& h, const std::optional<header>& other) {
+std::vector<std::string> moved_fields(session& with, const header& h, event_time until,
+                                      const std::optional<header>& other) {
   const std::string key = h.live.keys.header();
   const reply all = ask_about(with, {key, 0}, {"HGETALL", key});
   std::vector<std::string> fields;
-  constexpr std::string_view left_behind[] = {"moves_to",  "moves_until", "link",     "link_until",
-                                              "linked_by", "kept_as",     "replaces", "came_from"};
+  constexpr std::string_view left_behind[] = {"moves_to",  "moves_until", "link",      "link_until",
+                                              "linked_by", "kept_as",     "came_from", "came_until",
+                                              "replaces",  "replaced_id"};
   for (std::size_t i = 0; i + 1 < all.size(); i += 2)
     if (std::ranges::find(left_behind, all[i].text()) == std::end(left_behind))
       fields.insert(fields.end(), {std::string(all[i].text()), std::string(all[i + 1].text())});
-  fields.insert(fields.end(), {"kept_as", h.live.keys.kept_as(), "came_from", h.live.keys.name()});
-  if (other) fields.insert(fields.end(), {"replaces", note_of(*other)});
+  fields.insert(fields.end(), {"kept_as", h.live.keys.kept_as(), "came_from", h.live.keys.name(),
+                               "came_until", to_text(until)});
+  if (other) fields.insert(fields.end(), {"replaces", note_of(*other), "replaced_id", id_text(other->live)});
   return fields;
 }
 
+/// What a server remembers an arrival by; in the slot of the header.
+std::string token_of(const session& with, const key_names& there, event_time until) {
+  const std::string key = there.header();
+  const std::string prefix = key.substr(0, key.size() - there.name().size());
+  return prefix + "{" + key + "}:t:" + with.name() + to_text(until);
+}
+
 /// Sends the header to its new place.    @return as scripts::arrive()
-std::string arrive(session& with, const std::string& key, const header& h, event_time until,
+std::string arrive(session& with, const key_names& there, event_time until,
                    const std::optional<header>& other, const std::vector<std::string>& fields) {
+  const std::string key = there.header();
   const header_fields seen = other ? as_seen(*other) : header_fields{};
-  std::vector<std::string> arguments = {to_text(until), id_text(h.live), std::to_string(seen.size())};
+  std::vector<std::string> arguments = {key, token_of(with, there, until), to_text(until),
+                                        std::to_string((way + clocks_may_differ).count()),
+                                        std::to_string(seen.size())};
   for (const auto& [field, value] : seen) arguments.insert(arguments.end(), {std::string(field), value});
   arguments.insert(arguments.end(), fields.begin(), fields.end());
-  std::vector<std::string_view> words = {"EVAL", scripts::arrive().text, "1", key};
+  std::vector<std::string_view> words = {"EVAL", scripts::arrive().text, "2"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   const request r{{key, 0}, encode(words), 1, true};
   const answer a = std::move(with.exchange(std::span(&r, 1)).front());
   if (!a) throw backend_error(a.error().message);
   if (a->front().is_error()) throw backend_error(refused_command(key, a->front().text()));
   return std::string(a->front().text());
+}
+
+/// An index that knew the end too late would take the header that went with it for a lost one.
+void list_earlier_end(session& with, const catalogue& names, const header& h, std::string_view to,
+                      const header& other) {
+  const auto& end = h.live.ends_at;
+  if (!end || (other.live.ends_at && *other.live.ends_at <= *end)) return;
+  remote_filter ending = other.live;
+  ending.keys = names.keys_of(to);
+  ending.ends_at = end;
+  (void)names.list(with, ending);
 }
 
 void take_back(session& with, const header& h, const header::move& mine) {
@@ -136,14 +141,6 @@ void take_back(session& with, const header& h, const header::move& mine) {
 parameter_error changed_meanwhile(std::string_view name) {
   return parameter_error(
       std::string("'").append(name).append("' was changed by somebody else meanwhile; look, and try again"));
-}
-
-void remove_replaced(session& with, const catalogue& names, const header& h) {
-  if (h.replaces.empty()) return;
-  const auto gone = replaced_filter(names, h.replaces);
-  if (!gone) return;  // nobody can find its keys any more
-  unlink_partitions(with, gone->live);
-  if (gone->has_jobs) unlink_jobs(with, gone->live);
 }
 
 }  // namespace
@@ -172,43 +169,21 @@ void rename(session& with, const catalogue& names, std::string_view from, std::s
   const header::move mine = {std::string(to), catalogue::server_time(with, key) + way};
   if (!change_header(with, key, as_seen(h), {{"moves_to", mine.to}, {"moves_until", to_text(mine.until)}}))
     throw changed_meanwhile(from);
+  if (other) list_earlier_end(with, names, h, to, *other);
   const std::string came =
-      arrive(with, names.keys_of(to).header(), h, mine.until, other, moved_fields(with, h, other));
+      arrive(with, names.keys_of(to), mine.until, other, moved_fields(with, h, mine.until, other));
   if (came != "K") {
     take_back(with, h, mine);
+    if (other) names.list_again(with, to);
     if (there == store::namesake::refuse && came == "C") throw filter_exists(to);
     throw changed_meanwhile(came == "C" ? to : from);
   }
-  header moved = names.read_header(with, to);
-  finish_rename(with, names, moved);
-}
-
-/// The new name is listed first and the old header goes last: until then nobody can take its name.
-void finish_rename(session& with, const catalogue& names, header& h) {
-  if (h.came_from.empty()) return;
-  const std::string from = h.came_from;
-  const std::string& to = h.live.keys.name();
-  (void)names.list(with, h.live);
-  for (std::uint32_t p = 0; p < h.live.spec.partitions; ++p) call_partition(with, h.live, p, to);
-  if (names.moved_to(with, from) == to) {
-    names.unlist(with, from);
-    names.take_down_signs(with, from);
-    remove_header(with, names.keys_of(from).header(), std::to_string(h.live.generation));
-    names.list_again(with, from);
+  try {
+    header moved = names.read_header(with, to);
+    finish_rename(with, names, moved);
+  } catch (const no_filter&) {
+    // It was done, and somebody has renamed it on since, or dropped it.
   }
-  if (!h.replaces.empty()) names.take_down_signs(with, to);
-  names.put_up_signs(with, h.live);
-  remove_replaced(with, names, h);
-  (void)change_header(with, h.live.keys.header(), {{"id", id_text(h.live)}, {"came_from", from}},
-                      {{"came_from", ""}, {"replaces", ""}});
-  h = names.read_header(with, to);
-}
-
-void finish_rename_from(session& with, const catalogue& names, std::string_view name) {
-  const std::string to = names.moved_to(with, name);
-  if (to.empty()) return;
-  header h = names.read_header(with, to);
-  if (h.came_from == name) finish_rename(with, names, h);
 }
 
 }  // namespace everseen::redis

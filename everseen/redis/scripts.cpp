@@ -182,8 +182,9 @@ return 1
 )";
 
 // The clock decides: who has set out and is late must not arrive, as nobody waits for him any more.
+// The token tells a copy of the call that comes later: the filter may have been renamed on by then.
 constexpr std::string_view arrive_text = R"(
-if redis.call('HGET', KEYS[1], 'id') == ARGV[2] then return 'K' end
+if redis.call('EXISTS', KEYS[2]) == 1 then return 'K' end
 local now = redis.call('TIME')
 if now[1] * 1000 + math.floor(now[2] / 1000) > tonumber(ARGV[1]) then return 'T' end
 local conditions = tonumber(ARGV[3])
@@ -193,6 +194,7 @@ for i = 4, 2 + 2 * conditions, 2 do
 end
 redis.call('UNLINK', KEYS[1])
 for i = 4 + 2 * conditions, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i+1]) end
+redis.call('SET', KEYS[2], '', 'PX', ARGV[2])
 local ends_at = redis.call('HGET', KEYS[1], 'ends_at')
 if ends_at then redis.call('PEXPIREAT', KEYS[1], ends_at) end
 return 'K'
@@ -203,6 +205,13 @@ constexpr std::string_view remove_text = R"(
 local generation = redis.pcall('HGET', KEYS[1], 'generation')
 if type(generation) ~= 'string' then generation = '' end
 if generation ~= ARGV[1] then return 0 end
+return redis.call('UNLINK', KEYS[1])
+)";
+
+constexpr std::string_view remove_if_text = R"(
+for i = 1, #ARGV, 2 do
+  if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i+1] then return 0 end
+end
 return redis.call('UNLINK', KEYS[1])
 )";
 
@@ -273,6 +282,11 @@ const script& arrive() {
 
 const script& remove() {
   static const script one = make(std::string(remove_text));
+  return one;
+}
+
+const script& remove_if() {
+  static const script one = make(std::string(remove_if_text));
   return one;
 }
 

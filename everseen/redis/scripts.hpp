@@ -107,17 +107,21 @@ namespace scripts {
 /// Returns 1 done, 0 there is none of this generation, 2 it is being renamed.
 [[nodiscard]] const script& hide();
 
-/// Puts a header in place of what has its key.
+/// Puts a header in place of what has its key, once.
 ///
-/// KEYS  header    ARGV  until when, `id` of the header, number of conditions, field and value of each, as
-/// they
-///       are now (none: there is no such key), then field, value, ...
-/// Returns `K` it is this one now, `T` it is too late, `C` a condition does not hold.
+/// KEYS  header, token    ARGV  until when, life of the token in ms, number of conditions, field and value of
+/// each, as they are now (none: there is no such key), then field, value, ...
+/// Returns `K` done, by this call or an earlier copy of it, whatever came after; `T` it is too late, `C` a
+/// condition does not hold.
 [[nodiscard]] const script& arrive();
 
 /// Unlinks a header.
 /// KEYS  header    ARGV  its generation, empty if it has none that can be read    Returns as above.
 [[nodiscard]] const script& remove();
+
+/// Unlinks a header if it is what it is believed to be; the empty text stands for no field.
+/// KEYS  header    ARGV  field and value of each condition    Returns 1 done, 0 a condition does not hold.
+[[nodiscard]] const script& remove_if();
 
 /// The n of an answer `D<n>`, from 1 to as many segments as were named; nothing if the answer is another.
 [[nodiscard]] std::optional<std::size_t> damaged_segment(std::string_view said, std::size_t segments);

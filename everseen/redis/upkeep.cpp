@@ -143,8 +143,13 @@ void announce(session& with, const remote_filter& f, std::uint32_t partition, st
   carry_out(with, f, partition, {.field = "next", .value = std::to_string(next)});
 }
 
-void call_partition(session& with, const remote_filter& f, std::uint32_t partition, const std::string& name) {
-  carry_out(with, f, partition, {.field = "named", .value = name});
+bool call_partition(session& with, const remote_filter& f, std::uint32_t partition, const std::string& name,
+                    const std::function<bool()>& is_still_so) {
+  for (;;) {
+    const remote_partition was = look_at(with, f, partition);
+    if (!is_still_so()) return false;
+    if (attempt(with, f, was, {.field = "named", .value = name}) == "K") return true;
+  }
 }
 
 void end_partition(session& with, const remote_filter& f, std::uint32_t partition, std::uint64_t number,
@@ -230,6 +235,12 @@ bool change_header(session& with, const std::string& key, const header_fields& i
   for (const header_fields* all : {&if_so, &changes})
     for (const auto& [field, value] : *all) arguments.insert(arguments.end(), {std::string(field), value});
   return ask_script(with, {key, 0}, scripts::change_header(), {key}, arguments).integer() == 1;
+}
+
+bool remove_header_if(session& with, const route& to, const header_fields& if_so) {
+  std::vector<std::string> arguments;
+  for (const auto& [field, value] : if_so) arguments.insert(arguments.end(), {std::string(field), value});
+  return ask_script(with, to, scripts::remove_if(), {to.key}, arguments).integer() == 1;
 }
 
 }  // namespace everseen::redis

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,8 +29,12 @@ void renew_epoch(session& with, const remote_filter& f, std::uint32_t partition)
 void announce(session& with, const remote_filter& f, std::uint32_t partition, std::uint64_t next);
 
 /// Tells who opened the filter by another name that it has this one.
-/// @throws  as empty_partition
-void call_partition(session& with, const remote_filter& f, std::uint32_t partition, const std::string& name);
+/// @param is_still_so  asked between the look at the partition and the step, so that who is late with an
+/// older
+///                     name changes nothing
+/// @return what that said    @throws  as empty_partition
+bool call_partition(session& with, const remote_filter& f, std::uint32_t partition, const std::string& name,
+                    const std::function<bool()>& is_still_so);
 
 /// Lets all keys of a partition end at one moment; nothing: never. Where a later end was told already, or the
 /// partition is gone, nothing is done.
@@ -61,5 +66,8 @@ using header_fields = std::vector<std::pair<std::string_view, std::string>>;
 /// @return whether it was    @throws backend_error
 bool change_header(session& with, const std::string& key, const header_fields& if_so,
                    const header_fields& changes);
+/// Unlinks a header or sign if it is as believed.
+/// @return whether it was    @throws backend_error
+bool remove_header_if(session& with, const route& to, const header_fields& if_so);
 
 }  // namespace everseen::redis

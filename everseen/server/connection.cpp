@@ -27,7 +27,7 @@ class resp_connection final : public client_connection<Stream> {
   resp_connection(loop& home, service& common, std::shared_ptr<client> who, const arrival&,
                   Arguments&&... stream)
       : base(home, common, std::move(who), std::forward<Arguments>(stream)...),
-        session_(common, base::shared_who(), [this] { base::resume([this] { serve(); }); }),
+        session_(common, base::shared_who(), [this] { base::resume([this] { go_on(); }); }),
         request_began_(base::began()) {}
 
   void look_at_clock(connection::clock::time_point now) override {
@@ -74,6 +74,13 @@ class resp_connection final : public client_connection<Stream> {
     return base::unsent_bytes() + session_.output().size() > all().settings().output_bytes;
   }
 
+  /// What was done meanwhile is answered whatever else there is to send: only new requests have to wait.
+  void go_on() {
+    session_.take_back();
+    write();
+    serve();
+  }
+
   void serve() {
     while (!is_closed() && !is_suspended() && !is_ending_ && !is_reading() && !has_too_much_to_send()) {
       const bool was_in_request = session_.is_in_request();
@@ -87,7 +94,9 @@ class resp_connection final : public client_connection<Stream> {
       if (p.is == session::state::wants_bytes && !is_ending_ && !is_draining_) base::read();
       if (p.is == session::state::wants_bytes) break;
     }
-    if (!is_writing() && !is_suspended() && (is_ending_ || is_draining_)) finish();
+    if (is_suspended()) return;
+    session_.go_out();  // it may have been let in and not run
+    if (!is_writing() && (is_ending_ || is_draining_)) finish();
   }
 
   /// All is answered.

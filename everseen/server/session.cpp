@@ -31,7 +31,7 @@ session::~session() {
 
 session::progress session::run(std::string_view unread) {
   const progress p = answer(unread);
-  // Who waits for the store stays in: his requests have begun.
+  // Who waits for the store stays in until his work is done: his requests have begun.
   if (!is_suspended_) go_out();
   // Not one by one: all threads share the counter, and the count of who holds a filter.
   all_.count.commands.fetch_add(std::exchange(answered_, 0), std::memory_order_relaxed);
@@ -42,11 +42,7 @@ session::progress session::run(std::string_view unread) {
 session::progress session::answer(std::string_view unread) {
   progress p;
   const std::size_t enough_output = output_.size() + output_pause_bytes;
-  if (is_suspended_) {
-    is_suspended_ = false;
-    board_.write_replies(all_, reply_);
-    p.used = std::exchange(used_by_worker_, 0);
-  }
+  p.used = std::exchange(used_by_worker_, 0);
   while (!is_ending_) {
     if (board_.keys() > board_keys && !settle()) return p.is = state::suspended, p;
     if (output_.size() > enough_output) {
@@ -134,7 +130,7 @@ bool session::settle() {
     return true;
   }
   is_suspended_ = true;
-  board_.send(all_, wake_);
+  board_.send(all_, [this] { wake_up(); });
   return false;
 }
 

@@ -26,7 +26,8 @@ namespace everseen::server {
 /// the same question become one batch, as long as no other request stands between them that could tell the
 /// difference. Replies come in the order of the requests, always.
 ///
-/// What asks or changes filters runs beside that of other sessions, but a transaction alone: exec_gate.
+/// What asks or changes filters runs beside that of other sessions, but a transaction alone: exec_gate. A
+/// session is in there only while somebody works for it, never because its client does not read.
 ///
 /// What may wait for the store runs on a worker; meanwhile the session is suspended: the bytes given to run()
 /// must stay where they are, and nothing but the worker may touch it.
@@ -34,7 +35,8 @@ namespace everseen::server {
 /// Threads: one at a time.
 class session {
  public:
-  /// @param wake  called on another thread when a suspended session can go on; it must make run() be called
+  /// @param wake  called on another thread when a suspended session can go on; it must make take_back() be
+  /// called
   session(service& all, std::shared_ptr<client> who, std::function<void()> wake);
   ~session();
   session(const session&) = delete;
@@ -43,7 +45,7 @@ class session {
   enum class state : std::uint8_t {
     wants_bytes,  ///< all whole requests were answered
     wants_room,   ///< there is more to answer once output() has been sent
-    suspended,    ///< wait for wake(), then run() again with the same bytes
+    suspended,    ///< wait for wake(), then take_back(), and run() again with the same bytes
     ending,       ///< send output(), then close
   };
   struct progress {
@@ -54,6 +56,12 @@ class session {
   /// Answers what it can.
   /// @param unread  what has come behind the bytes used so far
   progress run(std::string_view unread);
+
+  /// After wake(): puts the replies of what was done meanwhile into output(). They may be many.
+  void take_back();
+  /// Lets others run alone that wait for this session. To be called where run() is not, though it could be:
+  /// the client takes no more replies.    @pre it is not suspended
+  void go_out();
 
   /// Replies to be sent. Whoever sends them takes them out.
   [[nodiscard]] std::string& output() noexcept { return output_; }
@@ -100,7 +108,8 @@ class session {
   bool settle();
   /// Makes this session one of those whose requests run.    @return false  it has to wait; it is suspended
   [[nodiscard]] bool come_in();
-  void go_out();
+  /// When the work is done, on the thread that did it.
+  void wake_up();
   void run_on_worker(const command& what, word_list request);
   void run_alone(const command& what, word_list request);
   /// On a worker.

@@ -29,8 +29,18 @@ void session::run_on_worker(const command& what, word_list request) {
   is_suspended_ = true;
   all_.workers().submit([this, &what, request] {
     run_unless_stopped(what, request);
-    wake_();
+    wake_up();
   });
+}
+
+void session::wake_up() {
+  go_out();
+  wake_();
+}
+
+void session::take_back() {
+  if (!std::exchange(is_suspended_, false)) return;
+  board_.write_replies(all_, reply_);
 }
 
 void session::run_alone(const command& what, word_list request) {

@@ -12,6 +12,7 @@
 #include "everseen/store/file_filter.hpp"
 #include "everseen/store/file_job.hpp"
 #include "everseen/store/file_rebuild.hpp"
+#include "everseen/store/file_replaced.hpp"
 #include "everseen/store/linking.hpp"
 #include "everseen/store/segment_file.hpp"
 #include "everseen/store/unborn_filter.hpp"
@@ -170,8 +171,9 @@ void file_store::require(std::string_view name) const {
 }
 
 void file_store::make_way_for(std::string_view name) const {
-  if (!is_filter(directory_of(name))) return;
-  if (!has_ended(name)) throw filter_exists(name);
+  const bool was_replaced = is_replaced(directory_of(name));
+  if (!was_replaced && !is_filter(directory_of(name))) return;
+  if (!was_replaced && !has_ended(name)) throw filter_exists(name);
   remove_filter(disk_, directory_, name, lock_to_write(name), [] {});
 }
 
@@ -241,13 +243,16 @@ void file_store::rename(std::string_view from, std::string_view to, namesake the
 }
 
 void file_store::remove_ended() {
+  const auto is_over = [&](const std::string& name) {
+    return has_ended(name) || is_replaced(directory_of(name));
+  };
   std::error_code code;
   std::vector<std::string> ended;
   for (const auto& entry : std::filesystem::directory_iterator(directory_, code))
-    if (std::string name = entry.path().filename(); is_filter_name(name) && has_ended(name))
+    if (std::string name = entry.path().filename(); is_filter_name(name) && is_over(name))
       ended.push_back(std::move(name));
   for (const std::string& name : ended)
-    if (auto lock = lock_file::try_take_existing(directory_ / name / lock_name); lock && has_ended(name))
+    if (auto lock = lock_file::try_take_existing(directory_ / name / lock_name); lock && is_over(name))
       remove_filter(disk_, directory_, name, std::move(*lock), [] {});
 }
 

@@ -56,6 +56,8 @@ inline constexpr const char* link_name = "link";
 inline constexpr const char* new_link_name = "link.new";
 inline constexpr const char* end_name = "end";
 inline constexpr const char* new_end_name = "end.new";
+inline constexpr const char* replaced_name = "replaced";
+inline constexpr const char* new_replaced_name = "replaced.new";
 inline constexpr const char* segments_name = "segments";
 
 /// Whether a name in a segments directory is one that everseen gives: three numbers with dots between.

@@ -13,6 +13,7 @@
 #include "everseen/store/file_end.hpp"
 #include "everseen/store/file_job.hpp"
 #include "everseen/store/file_links.hpp"
+#include "everseen/store/file_replaced.hpp"
 #include "everseen/store/store.hpp"
 
 namespace everseen {
@@ -58,8 +59,8 @@ int remove_own_files(const std::filesystem::path& directory) noexcept try {
   std::vector<std::filesystem::path> own;
   for (std::filesystem::directory_iterator at(segments, code), end; !code && at != end; at.increment(code))
     if (is_segment_name(at->path().filename().native())) own.push_back(at->path());
-  for (const char* name :
-       {manifest_name, new_manifest_name, link_name, new_link_name, end_name, new_end_name})
+  for (const char* name : {manifest_name, new_manifest_name, link_name, new_link_name, end_name, new_end_name,
+                           replaced_name, new_replaced_name})
     own.push_back(directory / name);
   const std::filesystem::path jobs = directory / jobs_name;
   for (std::filesystem::directory_iterator at(jobs, code), end; !code && at != end; at.increment(code))
@@ -199,8 +200,35 @@ void remove_filter(disk& on, const std::filesystem::path& store_directory, std::
   remove_hidden(hidden, place);
 }
 
-/// The other one goes out of sight first: rename(2) replaces no directory that has files in it. Whoever finds
-/// it there after we died removes it, as what was left behind.
+namespace {
+
+/// Where the file system cannot exchange names: who dies between the two steps leaves the filter under its
+/// old name, and none under the new one.
+void replace_in_two_steps(disk& on, const std::filesystem::path& old, const std::filesystem::path& place,
+                          const std::filesystem::path& hidden) {
+  check_disk(on.rename(place, hidden), "remove", place);
+  const int code = on.rename(old, place);
+  if (code != 0) (void)on.rename(hidden, place);
+  if ((code == ENOTEMPTY || code == EEXIST) && is_filter(place))
+    throw filter_exists(place.filename().native());
+  check_disk(code, "rename the filter to", place);
+}
+
+/// The other one is under the old name when this process dies between the steps, and marked: to be removed by
+/// who next makes a filter of that name, or looks for what has ended.
+void replace_filter(disk& on, const std::filesystem::path& old, const std::filesystem::path& place,
+                    const std::filesystem::path& hidden) {
+  mark_replaced(on, place, old.filename());
+  const int code = on.exchange(old, place);
+  if (code == EINVAL || code == ENOSYS || code == EOPNOTSUPP)
+    return replace_in_two_steps(on, old, place, hidden);
+  check_disk(code, "rename the filter to", place);
+  check_disk(on.sync_directory(place.parent_path()), "sync", place.parent_path());
+  check_disk(on.rename(old, hidden), "remove the filter that was replaced, in", old);
+}
+
+}  // namespace
+
 void move_filter(disk& on, const std::filesystem::path& store_directory, std::string_view from,
                  std::string_view to, const lock_file& /*lock*/, const lock_file* other,
                  const std::function<void()>& require_unused) {
@@ -210,18 +238,22 @@ void move_filter(disk& on, const std::filesystem::path& store_directory, std::st
   {
     const lock_file alone = lock_store(store_directory);
     require_unused();
-    if (other != nullptr) check_disk(on.rename(place, hidden), "remove", place);
-    const int code = on.rename(old, place);
-    if (code != 0 && other != nullptr) (void)on.rename(hidden, place);
-    if ((code == ENOTEMPTY || code == EEXIST) && is_filter(place)) throw filter_exists(to);
-    check_disk(code, "rename the filter to", place);
+    unmark_replaced(on, old);
+    if (other != nullptr) {
+      replace_filter(on, old, place, hidden);
+    } else {
+      const int code = on.rename(old, place);
+      if ((code == ENOTEMPTY || code == EEXIST) && is_filter(place)) throw filter_exists(to);
+      check_disk(code, "rename the filter to", place);
+    }
     check_disk(on.sync_directory(store_directory), "sync", store_directory);
   }
   if (other != nullptr) remove_hidden(hidden, place);
 }
 
 bool is_filter(const std::filesystem::path& directory) {
-  return is_there(directory / manifest_name) || is_there(directory / segments_name);
+  return (is_there(directory / manifest_name) || is_there(directory / segments_name)) &&
+         !is_replaced(directory);
 }
 
 }  // namespace everseen

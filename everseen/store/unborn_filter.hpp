@@ -57,7 +57,8 @@ void remove_filter(disk& on, const std::filesystem::path& store_directory, std::
                    lock_file lock, const std::function<void()>& require_unused);
 
 /// Gives a filter's directory the name of another one, which is removed if there is one. Who dies on the way
-/// leaves the filter under the old name or the new one.
+/// leaves the filter under the old name or the new one, and the new name with one of the two, where the file
+/// system can exchange names.
 /// @param lock            the writer's lock on the filter
 /// @param other           that on the one which has the name; null: there is none
 /// @param require_unused  as in remove_filter

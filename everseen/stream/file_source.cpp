@@ -16,7 +16,7 @@ file_source::file_source(const std::string& path, options how)
   if (!lane_.empty()) lane_ += ':';
   lane_ += input_.name();
   if (!how_.header) return;
-  header_ = input_.take_first(how_.separator);
+  header_ = input_.take_first(how_.separator, how_.follow, how_.idle);
   position_ = input_.taken_bytes();
 }
 

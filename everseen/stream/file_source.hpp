@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,11 +30,15 @@ class file_source final : public source {
     std::chrono::milliseconds rotated_for{5'000};
     /// The first record names the fields of the others, and is none itself.
     bool header = false;
+    /// Called some times a second while that record is waited for; may throw, which ends the waiting.
+    std::function<void()> idle = [] {};
     /// Who reads it: other machines have other files by the same name.
     std::string worker{};
   };
 
+  /// Waits for the record that names the fields, if there is to be one, as long as it may come.
   /// @param path  "-": standard input    @throws storage_error  it cannot be opened, or is a directory
+  /// @throws format_error  the record that names the fields has no end
   file_source(const std::string& path, options how);
   explicit file_source(const std::string& path) : file_source(path, options{}) {}
 

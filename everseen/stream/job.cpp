@@ -67,6 +67,7 @@ void job::begin() {
   std::erase_if(known, [](const auto& each) { return !job_marks::is_of_a_lane(each.first); });
   for (const auto& [name, at] : known) lanes_[name].settled = at.position;
   parts_.from.begin(known);
+  sink_is_new_ = !goes_on && !options_.sink_name.empty();
   if (parts_.to != nullptr) begin_sink(last);
   result_.way = parts_.seen.stored().way();
   settled_at_ = std::chrono::steady_clock::now();
@@ -76,7 +77,7 @@ void job::begin_sink(const std::string& note) {
   parts_.to->begin(note);
   if (!note.empty()) return;
   sink_note_ = parts_.to->commit({});
-  beginning_is_put_down_ = sink_note_.empty();
+  sink_is_new_ |= !sink_note_.empty();
 }
 
 void job::read() {
@@ -149,7 +150,8 @@ bool job::settle_next() {
   } else if (queue_.has_ended()) {
     return false;
   }
-  if (std::chrono::steady_clock::now() >= settled_at_ + options_.settle_every || is_waited_for())
+  if (std::chrono::steady_clock::now() >= settled_at_ + options_.settle_every ||
+      unsettled_events_ >= options_.most_unsettled || is_waited_for())
     settle(if_away::later);
   report();
   return true;

@@ -73,8 +73,13 @@ struct job_options {
   output* bad_to = nullptr;
 
   std::chrono::milliseconds settle_every{100};
+  /// Or as soon as so many events are not settled: their positions are kept, and written with each claim.
+  std::uint64_t most_unsettled = 250'000;
   std::size_t batches_ahead = 4;  ///< that the reader may be before the settling thread
 
+  /// Called once, before anything is claimed, by the caller's thread: another worker may have begun the job
+  /// since its ledger was opened. Throws where this one does not fit it, which ends the job in order.
+  std::function<void()> examine{};
   /// Called after each batch, and some times a second while there is none, by the caller's thread. May throw,
   /// which ends the job in order.
   std::function<void(const job_result&)> progress{};
@@ -116,7 +121,7 @@ class job {
  private:
   void begin();
   void begin_sink(const std::string& note);
-  void put_down_beginning();
+  void take_part();
   void read();
   void read_all();
   void settle_all();
@@ -165,10 +170,12 @@ class job {
   std::map<std::string, lane, std::less<>> lanes_;
   std::map<std::string, checkpoint, std::less<>> reached_;  // put out, not settled
   bool warned_ = false;
-  std::string sink_note_;              // as of its last commit
-  bool beginning_is_put_down_ = true;  // where the sink began
-  bool sink_is_whole_ = true;          // it has what reached_ says, no more: it did not fail halfway
+  std::string sink_note_;      // as of its last commit
+  bool sink_is_new_ = false;   // to the ledger, it or where it began
+  bool takes_part_ = false;    // it fits the job, and where its sink began is put down
+  bool sink_is_whole_ = true;  // it has what reached_ says, no more: it did not fail halfway
   std::vector<std::chrono::steady_clock::time_point> unsettled_since_;
+  std::uint64_t unsettled_events_ = 0;  // since settling was last tried
   std::chrono::steady_clock::time_point settled_at_{};
   job_result result_;
 };

@@ -17,7 +17,7 @@ bool job::deal_with(event_batch& batch) {
     return true;
   }
   pass_over_settled(batch);
-  if (!batch.positions.empty()) put_down_beginning();
+  if (!batch.positions.empty() || !batch.bad.empty()) take_part();
   const auto failure = claim(batch);
   const bool full = failure && failure->why == batch_failure::cause::full;
   if (failure && !full) {
@@ -40,13 +40,16 @@ bool job::deal_with(event_batch& batch) {
   return true;
 }
 
-/// Where a sink begins is put down before anything is put out, so that the next run can take it back; and not
-/// before anything comes, as a run that takes nothing is to leave nothing behind.
-void job::put_down_beginning() {
-  if (beginning_is_put_down_) return;
+/// Which sink it is, and where it begins, is put down before anything is put out, so that the next run can
+/// take that back, and finds that there is a place; and not before anything comes, as a run that takes
+/// nothing is to leave nothing behind. So whoever waited for its first event looks once more whether it fits
+/// what others put down meanwhile.
+void job::take_part() {
+  if (takes_part_) return;
   try {
-    put_down({});
-    beginning_is_put_down_ = true;
+    if (options_.examine) options_.examine();
+    if (sink_is_new_) put_down({});
+    takes_part_ = true;
   } catch (const backend_error&) {
     if (options_.on_outage != job_options::outage::pass) throw;
   }
@@ -178,11 +181,13 @@ void job::remember(const event_batch& batch) {
   checkpoint& furthest = reached_[at.source];  // what was read again may end before it
   if (furthest.position <= at.position) furthest = std::move(at);
   unsettled_since_.push_back(batch.read_at);
+  unsettled_events_ += batch.positions.size();
 }
 
 /// @return false  the store is away, and that is passed by: later, then
 bool job::settle(if_away then) {
   settled_at_ = std::chrono::steady_clock::now();
+  unsettled_events_ = 0;
   if (reached_.empty()) return true;
   commit();
   try {

@@ -183,7 +183,9 @@ void member::leave() {
     rd_kafka_queue_poll_callback(last.get(), 20);
 }
 
+/// With start=latest nobody asked for what came before, and another group would begin later still.
 std::string member::doubt_about(std::string_view lane) const {
+  if (where_.start == kafka_url::start_at::latest) return {};
   const auto start = lanes_.start_by_group(lane);
   if (!start) return {};
   return "the consumer group " + group_ + " goes on at offset " + std::to_string(*start) + " of " +

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <thread>
 #include <vector>
 
 #include <fcntl.h>
@@ -20,6 +21,8 @@ namespace everseen {
 namespace {
 
 constexpr std::size_t max_first_bytes = std::size_t{1} << 20;
+/// How long is waited for a first line before somebody is asked whether to go on.
+constexpr std::chrono::milliseconds a_moment{20};
 
 }  // namespace
 
@@ -38,17 +41,32 @@ resumable_input::resumable_input(const std::string& path) : name_(path) {
   file_ = opened_ && S_ISREG(about.st_mode);
 }
 
-std::string resumable_input::take_first(char separator) {
+std::string resumable_input::take_first(char separator, bool follows, const std::function<void()>& idle) {
   std::string record;
-  char byte = 0;
-  while (read({&byte, 1}) == 1 && byte != separator) {  // a pipe gives nothing back
-    record += byte;
+  while (const auto byte = next_byte(follows, idle)) {  // one by one, as a pipe takes nothing back
+    before_ = byte;
+    if (byte == separator) break;
+    record += *byte;
     if (record.size() > max_first_bytes)
       throw format_error("the first line of " + name_ + " has more than 1 MiB and is none of names");
   }
+  if (!record.empty() && before_ != separator)
+    throw format_error("the first line of " + name_ +
+                       " has no end, so it may be a piece of the one that names the fields; if it is being "
+                       "written, give --follow, which waits for the rest");
   taken_ = read_to_;
-  before_ = byte;
   return record;
+}
+
+/// @return nothing  the input ends, and more is not waited for
+std::optional<char> resumable_input::next_byte(bool follows, const std::function<void()>& idle) {
+  for (char byte = 0;; idle()) {
+    if (!readable_within(a_moment)) continue;
+    if (read({&byte, 1}) == 1) return byte;
+    if (!follows) return std::nullopt;
+    static_cast<void>(has_its_name());      // or it was cut short
+    std::this_thread::sleep_for(a_moment);  // a file at its end is always readable
+  }
 }
 
 void resumable_input::begin(std::uint64_t position, std::string_view note) {
@@ -98,7 +116,7 @@ void resumable_input::skip_some() {
 
 bool resumable_input::readable_within(std::chrono::milliseconds wait) const noexcept {
   pollfd readable = {number_, POLLIN, 0};
-  return ::poll(&readable, 1, static_cast<int>(wait.count())) != 0;
+  return ::poll(&readable, 1, static_cast<int>(wait.count())) > 0;  // a signal makes nothing readable
 }
 
 bool resumable_input::has_its_name() const {

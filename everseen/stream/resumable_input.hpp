@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -24,10 +25,14 @@ class resumable_input {
   /// @param path  "-": standard input    @throws storage_error  it cannot be opened, or is a directory
   explicit resumable_input(const std::string& path);
 
-  /// Takes the first record, as a line of names is, off what read() gives.
-  /// @return the record without its separator    @pre begin() and read() were not called
-  /// @throws format_error  it is longer than a line of names can be    @throws storage_error
-  [[nodiscard]] std::string take_first(char separator);
+  /// Takes the first record, as a line of names is, off what read() gives. It ends at its separator alone: of
+  /// a file that is being written there may be a piece.
+  /// @param follows  whether more may come where the input ends
+  /// @param idle     called some times a second while nothing comes; may throw, which ends the waiting
+  /// @return the record without its separator; empty, too, where there is nothing and nothing is to come
+  /// @pre begin() and read() were not called
+  /// @throws format_error  it is longer than a line of names can be, or has no end    @throws storage_error
+  [[nodiscard]] std::string take_first(char separator, bool follows, const std::function<void()>& idle);
 
   /// @param note  what note_at(position) gave, empty with 0
   /// @throws parameter_error  it is another file, or shorter than what was settled
@@ -70,6 +75,7 @@ class resumable_input {
   [[nodiscard]] std::optional<std::uint64_t> bytes() const noexcept;
 
  private:
+  [[nodiscard]] std::optional<char> next_byte(bool follows, const std::function<void()>& idle);
   void remember(std::string_view bytes);
   void compare() const;
   [[nodiscard]] bool begins_as_before() const;

@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <memory>
 #include <regex>
 
 #include "test/cli/shell.hpp"
@@ -36,6 +37,16 @@ class Stream : public Shell {
   /// A command line of everseen with the server as the store.
   program_result on_redis(const std::string& line) const {
     return sh("export EVERSEEN_STORE='" + server_.url() + "'; " + line);
+  }
+  /// The same, beside the test: a program that stands still where it comes by a fault point.
+  std::unique_ptr<running_program> stands_still_at(const std::string& point, const std::string& line) const {
+    program_setup on = setup();
+    on.environment["EVERSEEN_STORE"] = server_.url();
+    on.environment["EVERSEEN_STOP_AT"] = point;
+    auto program =
+        std::make_unique<running_program>(std::vector<std::string>{"bash", "-c", "exec " + line}, on);
+    wait_until([&] { return program->is_stopped(); }, "it stands still");
+    return program;
   }
   static constexpr const char* count =
       "everseen stream --from clicks --filter clicks --key-json /id --count 10m:/time,/site --count /site ";
@@ -224,6 +235,35 @@ TEST_F(Stream, PutsOutToOnePlaceUnlessItIsMoved) {
   EXPECT_THAT(sh("wc -l < one; wc -l < two"), Prints("3\n2\n"));
 }
 
+TEST_F(Stream, SaysWhatMayComeTwiceWhereAnotherPlaceIsTakenThanAStream) {
+  const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to ";
+  EXPECT_EQ(on_redis("EVERSEEN_DIE_AT=put:1 " + fresh + "redis-stream:a").exit_code, 128 + SIGKILL);
+  EXPECT_THAT(on_redis(fresh + "redis-stream:b"), Complains(2, "has put out to redis-stream:a so far"));
+  EXPECT_THAT(on_redis(fresh + "redis-stream:b --move-output"),
+              Says(AllOf(HasSubstr("had put out to redis-stream:a and not settled comes again"),
+                         HasSubstr("in order with --to redis-stream:a"))));
+  EXPECT_THAT(on_redis(std::string(count) + "--move-output --to counts"), Says(Not(HasSubstr("again"))));
+  EXPECT_THAT(on_redis(std::string(count) + "--to once --move-output"), Says(Not(HasSubstr("again"))));
+}
+
+TEST_F(Stream, RefusesAnotherPlaceThatTheJobHasGotSinceItWasLookedAt) {
+  const std::string stream = "everseen stream --from clicks --filter f --key-json /id --worker ";
+  const auto first = stands_still_at("read:1", stream + "one --to redis-stream:a");
+  EXPECT_THAT(on_redis(stream + "two --to redis-stream:b"), Says(HasSubstr("3 fresh")));
+  first->send(SIGCONT);
+  EXPECT_THAT(first->wait(), Complains(2, "has put out to redis-stream:b so far", "--move-output"));
+  EXPECT_EQ(server_.run({"EXISTS", "a"}), "0");
+  EXPECT_THAT(on_redis("everseen jobs f"), Prints(Not(HasSubstr("redis-stream:a"))));
+}
+
+TEST_F(Stream, AsksWhoseFileItIsThoughTheJobHasGotItSinceItWasLookedAt) {
+  const std::string stream = "everseen stream --from clicks --filter f --key-json /id --count /site ";
+  const auto first = stands_still_at("read:1", stream);
+  EXPECT_THAT(on_redis(stream + "--worker web-1"), Says(HasSubstr("3 fresh")));
+  first->send(SIGCONT);
+  EXPECT_THAT(first->wait(), Complains(2, "of the worker 'web-1'", "--worker"));
+}
+
 TEST_F(Stream, MakesNoFileInThePlaceOfOneThatIsGone) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to one ";
   on_redis(fresh);
@@ -252,6 +292,22 @@ TEST_F(Stream, TakesTheNamesOfFieldsFromTheFirstLine) {
   EXPECT_THAT(
       on_redis("everseen stream --from table --filter g --delimiter , --key-field 1 --time-field 3 --to -"),
       Complains(4, "field 3 is 'at", "--header"));
+}
+
+/// Bit 14 of the signals that a program catches is SIGTERM.
+TEST_F(Stream, EndsByASignalThoughItsFirstLineHasNotCome) {
+  EXPECT_THAT(sh("mkfifo p; exec 3<>p; everseen stream --from - --filter f --header --delimiter , "
+                 "--key-field id --to out < p & job=$!; "
+                 "until (( 0x$(awk '/SigCgt/ {print $2}' /proc/$job/status) & 0x4000 )); do :; done; "
+                 "kill $job; wait $job"),
+              Field("exit_code", &program_result::exit_code, 128 + SIGTERM));
+}
+
+TEST_F(Stream, BelievesNoPieceOfItsFirstLine) {
+  given("printf 'id,si' > table");
+  EXPECT_THAT(
+      on_redis("everseen stream --from table --filter f --header --delimiter , --key-field id --to fresh"),
+      Complains(4, "has no end", "--follow"));
 }
 
 TEST_F(Stream, TakesItsOptionsFromAFile) {
@@ -287,6 +343,12 @@ TEST_F(Stream, AsksWhoseFileItIsWhenTheMachineHasAnotherName) {
   EXPECT_THAT(on_redis(fresh + "--worker web-1"), Says(HasSubstr("0 events")));
   EXPECT_THAT(on_redis(fresh + "--worker web-2"), Says(HasSubstr("0 fresh, 4 seen")));
   EXPECT_THAT(on_redis("wc -l < out"), Prints("3\n"));
+}
+
+TEST_F(Stream, TakesStandardOutputForNoOtherWorkersStandardInput) {
+  const std::string piped = "everseen stream --from - --filter f --key-json /id --to - < clicks";
+  EXPECT_EQ(on_redis("EVERSEEN_DIE_AT=put:1 " + piped).exit_code, 128 + SIGKILL);
+  EXPECT_THAT(on_redis(piped), Says(HasSubstr("3 fresh, 1 seen")));
 }
 
 TEST_F(Stream, AppendsAllToAStreamForAFilterThatWasMadeAnew) {
@@ -336,6 +398,22 @@ TEST_F(Stream, TellsPrometheusHowItIsDoing) {
               AllOf(HasSubstr("verdict=\"seen\"} 1"), HasSubstr("everseen_stream_settle_seconds_count"),
                     HasSubstr("everseen_stream_lag_records"), Not(HasSubstr("watermark")),
                     Not(HasSubstr("exposer"))));
+}
+
+TEST_F(Stream, TellsPrometheusHowItIsDoingThoughAConnectionAsksNothing) {
+  const std::string port = std::to_string(free_port());
+  running_program job({"bash", "-c", "exec " + std::string(count) + "--follow --metrics 127.0.0.1:" + port},
+                      [&] {
+                        program_setup on = setup();
+                        on.environment["EVERSEEN_STORE"] = server_.url();
+                        return on;
+                      }());
+  wait_until([&] { return sh("exec 3<>/dev/tcp/127.0.0.1/" + port).exit_code == 0; }, "it listens");
+  EXPECT_THAT(sh("exec 3<>/dev/tcp/127.0.0.1/" + port + " 4<>/dev/tcp/127.0.0.1/" + port +
+                 "; python3 -c \"import urllib.request as u; "
+                 "print(u.urlopen('http://127.0.0.1:" +
+                 port + "/metrics', timeout=20).status)\""),
+              Prints("200\n"));
 }
 
 TEST_F(Stream, WritesItsCountsAsJson) {

@@ -176,6 +176,68 @@ TEST_F(Renaming, WhereverItDiesTheFilterHasExactlyOneOfItsNamesAndTheNextRenamin
   EXPECT_GT(under_new, 10u);
 }
 
+TEST_F(Renaming, WhereverItDiesTheIndexKnowsTheEndThatTheNameHasBySoonerThanItsHeader) {
+  const event_time end = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) + 1h;
+  unsigned arrived = 0;
+  for (const auto other_end : {std::optional<event_time>(), std::optional(end + 1h)})
+    for (std::size_t bytes = 0;; bytes += 211) {
+      make("a", keys_)->end_at(end);
+      make("b", others_)->end_at(other_end);
+      const bool done =
+          die_after(way::to_server, bytes, [&](redis_store& in) { in.rename("a", "b", replace); });
+      if (server_.run({"HGET", "everseen:b", "ends_at"}) == to_text(end)) {
+        ++arrived;
+        ASSERT_EQ(server_.run({"ZSCORE", "everseen:{everseen}:ends", "b"}), to_text(end)) << bytes;
+      }
+      (void)server_.run({"FLUSHALL"});
+      if (done && !proxy_.has_cut()) break;
+    }
+  EXPECT_GT(arrived, 20u);
+}
+
+/// Each point at which it can lose its connection: before a step that it sends again later, or after one
+/// whose answer it never got.
+TEST_F(Renaming, WhoIsHeldUpAnywhereHarmsNobodyWhoRenamesTheFilterBackOrOnMeanwhile) {
+  unsigned renamed_meanwhile = 0;
+  for (const way w : {way::to_server, way::to_client})
+    for (const std::string meanwhile : {"a", "c"})
+      for (std::size_t bytes = 0;; bytes += w == way::to_server ? 211 : 7) {
+        make("a", keys_);
+        bool over = false;
+        {
+          const auto held_up = store_at(proxy_.url("/?retry_for=60s"));
+          proxy_.refuse(false);
+          proxy_.cut_for_long_after(w, bytes);
+          std::atomic<bool> done = false;
+          std::thread renaming([&] {
+            try {
+              held_up->rename("a", "b", refuse);
+            } catch (const error&) {
+              // Its step had been done, and was not what it found when it sent it again.
+            }
+            done = true;
+          });
+          while (!done && !proxy_.has_cut()) std::this_thread::sleep_for(50us);
+          over = !proxy_.has_cut();
+          if (!over && store_->exists("b")) {
+            EXPECT_NO_THROW(store_->rename("b", meanwhile, refuse)) << bytes;
+            ++renamed_meanwhile;
+          }
+          proxy_.refuse(false);
+          renaming.join();
+        }
+        const std::vector<std::string> names = store_->list();
+        ASSERT_EQ(names.size(), 1u) << bytes << " " << testing::PrintToString(names);
+        ASSERT_EQ(keys_like(server_, "everseen:?"), std::vector<std::string>{"everseen:" + names[0]})
+            << bytes;
+        const auto filter = store_->open(names[0], access::write);
+        ASSERT_EQ(outcome(add_keys(*filter, keys_)), "200 seen") << bytes;
+        (void)server_.run({"FLUSHALL"});
+        if (over) break;
+      }
+  EXPECT_GT(renamed_meanwhile, 40u);
+}
+
 TEST_F(Renaming, MarkOfOneWhoDiedHoldsOthersOffForSomeSecondsAndNoLonger) {
   make("a", keys_);
   const auto set_mark = [&](std::chrono::seconds ago) {

@@ -82,6 +82,49 @@ TEST_P(Transactions, HoldUpNobodyWhenTheirClientGoesAway) {
   EXPECT_EQ(client.ask("MULTI\r\nPING\r\nEXEC\r\n", 25), "+OK\r\n+QUEUED\r\n*1\r\n+PONG\r\n");
 }
 
+std::string repeated(const std::string& request, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += request;
+  return all;
+}
+
+TEST(TransactionsBesideOneWhoDoesNotRead, AreRunAndSoIsWhatComesBehindThem) {
+  serving server("mem:", {"--max-output", "8388608"});
+  raw_client client(server.path()), silent(server.path());
+  ASSERT_EQ(client.ask("BF.ADD a x\r\n", 4), ":1\r\n");
+  const std::string requests = repeated("BF.INFO a\r\n", 200'000);
+  ASSERT_LT(silent.send_what_fits(requests, 1s), requests.size()) << "the server should take no more";
+  EXPECT_EQ(client.ask("MULTI\r\nBF.ADD a y\r\nEXEC\r\n", 22), "+OK\r\n+QUEUED\r\n*1\r\n:1\r\n");
+  EXPECT_EQ(client.ask("BF.ADD a z\r\n", 4), ":1\r\n");
+}
+
+TEST(Transaction, IsAnsweredThoughTheAnswerIsLongerThanWhatIsKeptForAClient) {
+  serving server("mem:", {"--max-output", "65536"});
+  raw_client client(server.path());
+  ASSERT_EQ(client.ask("BF.ADD a x\r\n", 4), ":1\r\n");
+  constexpr int requests = 1000;
+  client.send("MULTI\r\n" + repeated("BF.INFO a\r\n", requests) + "EXEC\r\nQUIT\r\n");
+  const std::string said = client.receive_all();
+  EXPECT_GT(said.size(), 64U << 10);
+  EXPECT_THAT(said, HasSubstr("*1000\r\n"));
+  EXPECT_TRUE(said.ends_with("+OK\r\n"))
+      << said.substr(said.size() - std::min<std::size_t>(said.size(), 100));
+}
+
+TEST(TransactionsInAnOutage, WaitForOneRequestOfAPipelineAndNotForAll) {
+  redis_server redis;
+  serving server(redis.url("/?retry_for=1s&timeout=1s"));
+  raw_client client(server.path()), other(server.path());
+  ASSERT_EQ(client.ask("BF.ADD a x\r\n", 4), ":1\r\n");
+  redis.stop();
+  const auto began = clock::now();
+  client.send(repeated("TTL a\r\n", 20));
+  EXPECT_THAT(client.receive(7), StartsWith("-OUTAGE"));
+  other.send("MULTI\r\nPING\r\nEXEC\r\n");
+  EXPECT_EQ(other.receive(25), "+OK\r\n+QUEUED\r\n*1\r\n+PONG\r\n");
+  EXPECT_LT(clock::now() - began, 8s);
+}
+
 TEST(TransactionsInAnOutage, RideOutOneOutageAndNotOneForEachRequest) {
   redis_server redis;
   serving server(redis.url("/?retry_for=1s&timeout=1s"));

@@ -5,10 +5,14 @@
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "everseen/core/error.hpp"
+#include "everseen/store/descriptor.hpp"
 
 #include "test/support/scratch_directory.hpp"
 
@@ -80,10 +84,37 @@ TEST_F(FileSource, TakesALineThatNamesTheFieldsForNoRecord) {
   EXPECT_THAT(read_on({.header = true}), ElementsAre("12 c"));
 }
 
+TEST_F(FileSource, BelievesNoPieceOfALineThatNamesTheFields) {
+  write("id,si");
+  EXPECT_THROW(read_on({.header = true}), format_error);
+  int idle = 0;
+  const auto write_the_rest = [&] {
+    if (++idle == 2) append("te\na\n");
+  };
+  EXPECT_EQ(file_source(path(), {.follow = true, .header = true, .idle = write_the_rest}).header(),
+            "id,site");
+  EXPECT_THAT(read_on({.header = true}), ElementsAre("8 a"));
+}
+
+TEST_F(FileSource, WaitsForTheFirstLineOfAFollowedFileUntilItIsToldNotTo) {
+  write("");
+  struct enough {};
+  EXPECT_THROW(file_source(path(), {.follow = true, .header = true, .idle = [] { throw enough(); }}), enough);
+  EXPECT_EQ(file_source(path(), {.header = true}).header(), "");
+}
+
+TEST_F(FileSource, WaitsForTheRestOfALineThatNamesTheFieldsFromAPipe) {
+  ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
+  const descriptor writer(::open(path().c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::write(writer.get(), "id,si", 5), 5);
+  const auto write_the_rest = [&] { ASSERT_EQ(::write(writer.get(), "te\n", 3), 3); };
+  EXPECT_EQ(file_source(path(), {.header = true, .idle = write_the_rest}).header(), "id,site");
+}
+
 TEST_F(FileSource, TakesALineThatNamesTheFieldsThoughNothingElseIsThereYet) {
-  write("id,site");
+  write("id,site\n");
   EXPECT_THAT(read_on({.header = true}), ElementsAre());
-  append("\na\n");
+  append("a\n");
   EXPECT_THAT(read_on({.header = true}), ElementsAre("8 a"));
 }
 

@@ -84,6 +84,7 @@ class list_sink final : public sink {
   std::string commit(std::span<const checkpoint>) override {
     if (std::exchange(commit_fails, false)) throw backend_error("the sink is away");
     settled = lines.size();
+    ++commits;
     return std::to_string(settled);
   }
   /// As a run after a crash does.
@@ -94,6 +95,7 @@ class list_sink final : public sink {
   std::string begun_with{};
   std::string breaks_at{"\n"};  // never
   bool commit_fails = false;
+  int commits = 0;
 };
 
 /// A ledger whose store is away at some of the calls.
@@ -246,6 +248,14 @@ TEST_F(Job, StoppedInAnOutageClaimsNothingBehindWhatItGaveUp) {
   EXPECT_TRUE(from.finished);
   run({"a", "b", "c", "d", "e", "f", "g", "h"});
   EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d", "e", "f", "g", "h"));
+}
+
+TEST_F(Job, SettlesSoonerWhereManyEventsAreUnsettled) {
+  job_options o = options();
+  o.settle_every = std::chrono::hours(1);
+  o.most_unsettled = 4;
+  run({"a", "b", "c", "d", "e", "f", "g", "h", "i"}, o);
+  EXPECT_EQ(to.commits, 4);  // where it begins, four, four more, and the rest
 }
 
 TEST_F(Job, SettlesNothingWithASinkThatFailedHalfway) {

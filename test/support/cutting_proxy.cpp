@@ -62,6 +62,7 @@ class cutting_proxy::impl {
   std::optional<std::pair<direction, std::size_t>> cut{};  // which way, and how many bytes still pass
   std::chrono::milliseconds delay{0};
   bool refuses = false;
+  bool refuses_when_cut = false;
   std::size_t connections = 0;
 
  private:
@@ -160,6 +161,7 @@ bool cutting_proxy::impl::write(pipe_half& half) {
   cut->second -= static_cast<std::size_t>(sent);
   if (cut->second > 0) return true;
   cut.reset();
+  refuses = refuses || refuses_when_cut;
   return false;
 }
 
@@ -173,7 +175,10 @@ std::string cutting_proxy::url(const std::string& rest) const {
   return "redis://127.0.0.1:" + std::to_string(port()) + rest;
 }
 void cutting_proxy::cut_after(direction d, std::size_t bytes) {
-  impl_->tell([&] { impl_->cut = {d, bytes}; });
+  impl_->tell([&] { impl_->cut = {d, bytes}, impl_->refuses_when_cut = false; });
+}
+void cutting_proxy::cut_for_long_after(direction d, std::size_t bytes) {
+  impl_->tell([&] { impl_->cut = {d, bytes}, impl_->refuses_when_cut = true; });
 }
 bool cutting_proxy::has_cut() const {
   const std::lock_guard lock(impl_->mutex);

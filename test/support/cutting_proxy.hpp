@@ -27,7 +27,9 @@ class cutting_proxy {
   /// From now on, so many bytes in this direction still pass; then the connection is cut on both sides. With
   /// 0, the next byte cuts it. Once; the connections after it live.
   void cut_after(direction d, std::size_t bytes);
-  /// Whether the last cut_after() has happened.
+  /// The same, and from that moment on refuse(true).
+  void cut_for_long_after(direction d, std::size_t bytes);
+  /// Whether the last of these cuts has happened.
   [[nodiscard]] bool has_cut() const;
   /// Every piece of data waits so long.
   void delay(std::chrono::milliseconds by);
