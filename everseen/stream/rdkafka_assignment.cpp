@@ -46,6 +46,7 @@ void member::gain(rd_kafka_topic_partition_list_t& gained) {
     if (is_new)
       rd_kafka_topic_partition_list_add(starts.get(), each.topic, each.partition)->offset = each.offset;
   }
+  has_gained_ = has_gained_ || gained.cnt > 0;
   if (where_.start == kafka_url::start_at::latest) commit_starts(*starts);
   for (int i = 0; i < gained.cnt; ++i) open_queue(gained.elems[i], begun_at[static_cast<std::size_t>(i)]);
 }
@@ -91,6 +92,10 @@ void member::lose(rd_kafka_topic_partition_list_t& lost) {
 std::uint64_t member::start_of(const rd_kafka_topic_partition_t& of) {
   const std::string lane = lane_name(of.topic, of.partition);
   const auto known = reached_.find(lane);
+  // The group is told behind the ledger; where it is ahead, the server of the ledger has forgotten events,
+  // and with them their keys and counters. Not so in a transaction. Later on, what the ledger said is old.
+  if (known != reached_.end() && commits_ && !has_gained_)
+    return start_after_gap(client_.get(), where_, lane, known->second.position);
   const std::uint64_t committed = of.offset >= 0 ? static_cast<std::uint64_t>(of.offset) : 0;
   if (of.offset >= 0 || known != reached_.end())
     return start_after_gap(client_.get(), where_, lane,

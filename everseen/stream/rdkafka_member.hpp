@@ -105,6 +105,7 @@ class member {
   std::string away_why_{};
   bool greeted_ = false;  // a broker has answered
   bool leaving_ = false;
+  bool has_gained_ = false;  // a partition, ever
   std::atomic<bool> commits_ = true;
   int wakes_ = -1;
   client_handle client_{};

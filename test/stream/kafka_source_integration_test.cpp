@@ -116,6 +116,25 @@ TEST_F(KafkaSource, LedgerThatIsAheadOfTheGroupIsBelieved) {
   EXPECT_EQ(first_position(take(from, 30)), 70U);
 }
 
+TEST_F(KafkaSource, GroupThatIsAheadOfTheLedgerIsBelievedWithTransactionsOnly) {
+  kafka.produce("clicks", 0, numbered("a", 100));
+  {
+    const auto from = reading();
+    take(*from, 100, true);
+    from->finish();
+  }
+  ASSERT_EQ(kafka.committed("g", "clicks").at(0), 100);
+  kafka.produce("clicks", 0, numbered("b", 10));
+  // As after a server has come back with less than it had answered for.
+  for (const bool by_transactions : {true, false}) {
+    kafka_source from(parse_kafka_url(kafka.url("clicks", quick())), "job");
+    if (by_transactions) from.commit_nothing();
+    from.begin({{"clicks/0", {"clicks/0", 60}}});
+    EXPECT_EQ(first_position(take(from, 1)), by_transactions ? 100U : 60U);
+    from.finish();
+  }
+}
+
 TEST_F(KafkaSource, NewGroupMayBeginAtTheEnd) {
   kafka.produce("clicks", 0, numbered("old", 100));
   const auto from = reading("&start=latest");
