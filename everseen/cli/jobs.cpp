@@ -139,7 +139,11 @@ exit_code end(const options& o, printer& out) {
   if (!o.yes && !confirmed(question)) return exit_code::negative;
   const filter f = chosen_filter(o.store, o.name, access::write);
   f.stored().end_job(job.name);
-  out.print("ended; to count the same events again, empty the filter, too: everseen reset {}\n", f.name());
+  out.print(
+      "ended; to count the same events again, empty the filter, too: everseen reset {}, and read a topic or "
+      "a "
+      "stream as another group (group=NAME)\n",
+      f.name());
   return exit_code::done;
 }
 
