@@ -23,7 +23,8 @@ std::optional<known_end> end_of(call& c) {
   if (!f) return std::nullopt;
   try {
     return known_end{f->handle.stored().ends_at()};
-  } catch (const no_filter&) {  // at this moment
+  } catch (const no_filter& why) {  // it was made anew elsewhere; or it went at this moment
+    if (c.all.filters().forget_changed(c.words[1], why)) return end_of(c);
     return std::nullopt;
   }
 }

@@ -150,6 +150,15 @@ void filter_shelf::forget(const std::shared_ptr<shared_filter>& f) {
   if (found != open_.end() && found->second == f) open_.erase(found);
 }
 
+bool filter_shelf::forget_changed(std::string_view key, const error& why) {
+  const auto* changes_hands = dynamic_cast<const storage_error*>(&why);
+  const bool is_changed = dynamic_cast<const no_filter*>(&why) != nullptr ||
+                          (changes_hands != nullptr && changes_hands->code() == 0);
+  const auto found = is_changed ? find_any(key) : nullptr;
+  if (found) forget(found);
+  return found != nullptr;
+}
+
 void filter_shelf::sync() {
   std::exception_ptr first;
   for (const auto& each : opened()) try {

@@ -86,6 +86,9 @@ class filter_shelf {
 
   /// Makes a filter be opened anew when it is used next: what is open may not be what the store has.
   void forget(const std::shared_ptr<shared_filter>& f);
+  /// Does so where an error says that the filter which is open has gone, got another name or was made again
+  /// by somebody else: what was asked may be asked once more.    @return false  the error says something else
+  bool forget_changed(std::string_view key, const error& why);
 
   /// Makes what was acknowledged survive a power loss.    @throws storage_error
   void sync();

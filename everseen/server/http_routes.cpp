@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "everseen/core/error.hpp"
 #include "everseen/server/http_guard.hpp"
 #include "everseen/server/http_query.hpp"
 
@@ -80,12 +81,26 @@ admitted_request admit(const service& all, const http_request& head) {
   return found;
 }
 
+namespace {
+
+/// Once more where the filter that is open here is not the one that has the name now.
+http_response run(const http_route& route, http_call& c) {
+  try {
+    return route.run(c);
+  } catch (const error& why) {
+    if (!c.all.filters().forget_changed(c.name, why)) throw;
+  }
+  return route.run(c);
+}
+
+}  // namespace
+
 void answer(service& all, const admitted_request& admitted, const http_request& r, const answer_taker& to) {
   const auto answered = [&]() -> std::optional<http_response> {
     try {
       if (all.notes().gives_up()) throw http_problem{503, "stopping", "the server is being stopped"};
       http_call c{all, r, admitted.name};
-      if (admitted.route->begin == nullptr) return admitted.route->run(c);
+      if (admitted.route->begin == nullptr) return run(*admitted.route, c);
       admitted.route->begin(c, to);
       return std::nullopt;
     } catch (...) {

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "everseen/core/error.hpp"
 #include "everseen/server/refusals.hpp"
 #include "everseen/server/session.hpp"
 
@@ -66,13 +67,18 @@ void session::run_unless_stopped(const command& what, word_list request) {
 void session::run_request(const command& what, word_list request) {
   client_->last_command.store(what.name.data(), std::memory_order_relaxed);
   const std::size_t before = output_.size();
-  try {
-    call c{all_, *this, request, reply_, what};
-    what.run(c);
-  } catch (...) {
-    output_.resize(before);  // a reply that had begun
-    reply_.error(text_of_current_exception());
-  }
+  for (bool is_again = false;; is_again = true) try {
+      call c{all_, *this, request, reply_, what};
+      return what.run(c);
+    } catch (const error& why) {
+      output_.resize(before);  // a reply that had begun
+      const bool is_changed =
+          !is_again && request.size() > 1 && all_.filters().forget_changed(request[1], why);
+      if (!is_changed) return reply_.error(text_of_current_exception());
+    } catch (...) {
+      output_.resize(before);
+      return reply_.error(text_of_current_exception());
+    }
 }
 
 }  // namespace everseen::server

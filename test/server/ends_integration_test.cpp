@@ -66,6 +66,26 @@ TEST(Serve, TellsAnotherServerOnTheSameRedisOfARenaming) {
   EXPECT_EQ(other.cli({"BF.MEXISTS", "b", "x", "y"}), "1\n0");
 }
 
+TEST(Serve, AnswersOfTheFilterThatAnotherServerMadeUnderAnOldName) {
+  redis_server redis;
+  const serving one(redis.url()), other(redis.url());
+  using words = std::vector<std::string>;
+  const std::vector<std::pair<words, std::string>> asked = {{{"TTL", "a"}, "-1"},
+                                                            {{"EXPIRE", "a", "1000"}, "1"},
+                                                            {{"PERSIST", "a"}, "0"},
+                                                            {{"BF.INFO", "a", "Capacity"}, "7000"},
+                                                            {{"BF.CARD", "a"}, "0"}};
+  for (const auto& [request, answer] : asked) {
+    EXPECT_EQ(one.cli({"BF.ADD", "a", "x"}), "1");
+    EXPECT_EQ(other.cli({"BF.EXISTS", "a", "x"}), "1") << "it has it open";
+    EXPECT_EQ(one.cli({"RENAME", "a", "b"}), "OK");
+    EXPECT_EQ(one.cli({"BF.RESERVE", "a", "0.01", "7000"}), "OK");
+    EXPECT_EQ(other.cli(request), answer) << request[0];
+    EXPECT_EQ(one.cli({"DEL", "a"}), "1");
+    EXPECT_EQ(other.cli({"TTL", "a"}), "-2") << request[0];
+  }
+}
+
 TEST(Serve, TakesNoRoomForFiltersThatAreOnlyLookedAt) {
   const scratch_directory files;
   const std::string store = "file:" + files.path().string();
