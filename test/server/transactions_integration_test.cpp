@@ -49,12 +49,11 @@ TEST_P(Transactions, LetNobodyInBetween) {
     });
   raw_client client(server_.path());
   const std::string reply = "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*3\r\n:1\r\n:1\r\n:1\r\n";
-  for (int i = 0; i < 200; ++i)
+  for (int i = 0; i < 200 || looked < 300; ++i)
     ASSERT_EQ(client.ask("MULTI\r\nBF.ADD a x\r\nBF.EXISTS a x\r\nDEL a\r\nEXEC\r\n", reply.size()), reply);
   over = true;
   for (std::thread& each : others) each.join();
   EXPECT_EQ(seen, 0);
-  EXPECT_GT(looked, 300);
 }
 
 TEST_P(Transactions, OfManyClientsComeOneBehindTheOther) {
