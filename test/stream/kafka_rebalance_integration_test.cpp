@@ -97,7 +97,7 @@ TEST_F(KafkaRebalance, WorkersThatComeAndGoLoseNoEvent) {
   produce(500);
   wait_until([&] { return first.count() > 0; }, "the first reads");
   worker second(url(), read);
-  for (int i = 0; i < 200 && second.count() == 0; ++i) {
+  for (int i = 0; i < 1'200 && second.count() == 0; ++i) {
     produce(10);
     std::this_thread::sleep_for(50ms);
   }
