@@ -20,10 +20,12 @@ void member::on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t what,
                           rd_kafka_topic_partition_list_t* which, void* opaque) {
   auto& self = *static_cast<member*>(opaque);
   try {  // nothing may be thrown through librdkafka
-    if (what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS)
+    if (what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+      self.was_assigned_ = true;
       self.gain(*which);
-    else
+    } else {
       self.lose(*which);
+    }
   } catch (...) {
     if (!self.failure_) self.failure_ = std::current_exception();
   }

@@ -4,6 +4,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <future>
+#include <thread>
 #include <utility>
 
 #include <poll.h>
@@ -62,9 +64,24 @@ member::~member() {
   leaving_ = true;
   ours_.clear();
   group_queue_.reset();
-  // Leaving in order is leave()'s: without brokers it could wait for ever.
-  rd_kafka_destroy_flags(client_.release(), RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
-  ::close(wakes_);
+  // What is left alone may still ring.
+  if (end(client_.release())) ::close(wakes_);
+}
+
+/// Leaving in order is leave()'s: without brokers it could wait for ever. So can this, while a group shares
+/// its partitions out; and who joined one that never gave him any is ended by an assertion of librdkafka
+/// (2.0). Such a client is left alone: its group gives it up when the process ends, or when it has not polled
+/// for long.
+/// @return false  it was
+bool member::end(rd_kafka_t* client) const {
+  if (greeted_ && !was_assigned_) return false;
+  std::promise<void> ended;
+  const auto end = ended.get_future();
+  std::thread([client, ended = std::move(ended)]() mutable {
+    rd_kafka_destroy_flags(client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+    ended.set_value();
+  }).detach();
+  return end.wait_for(leave_limit) == std::future_status::ready;
 }
 
 void member::join(const reached_positions& reached) {

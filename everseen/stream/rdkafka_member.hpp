@@ -78,6 +78,7 @@ class member {
  private:
   using clock = std::chrono::steady_clock;
 
+  [[nodiscard]] bool end(rd_kafka_t* client) const;
   static void on_rebalance(rd_kafka_t*, rd_kafka_resp_err_t, rd_kafka_topic_partition_list_t*, void*);
   static void on_error(rd_kafka_t*, int, const char*, void*);
   static void on_commit(rd_kafka_t*, rd_kafka_resp_err_t, rd_kafka_topic_partition_list_t*, void*);
@@ -105,7 +106,8 @@ class member {
   std::string away_why_{};
   bool greeted_ = false;  // a broker has answered
   bool leaving_ = false;
-  bool has_gained_ = false;  // a partition, ever
+  bool has_gained_ = false;    // a partition, ever
+  bool was_assigned_ = false;  // its share, which may be nothing
   std::atomic<bool> commits_ = true;
   int wakes_ = -1;
   client_handle client_{};
