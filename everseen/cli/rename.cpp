@@ -5,6 +5,7 @@
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/stores.hpp"
 #include "everseen/cli/verbs.hpp"
+#include "everseen/store/store.hpp"
 
 namespace everseen::cli {
 
@@ -20,9 +21,14 @@ struct options {
 
 exit_code run(const options& o, printer& out) {
   const auto place = chosen_store(o.store);
-  with_known_filter(*place, o.from, [&] {
-    place->rename(o.from, o.to, o.replace ? store::namesake::replace : store::namesake::refuse);
-  });
+  try {
+    with_known_filter(*place, o.from, [&] {
+      place->rename(o.from, o.to, o.replace ? store::namesake::replace : store::namesake::refuse);
+    });
+  } catch (const name_taken&) {
+    throw name_taken("a filter named '" + o.to +
+                     "' exists already; choose another name, or give --replace to have it removed");
+  }
   if (!o.quiet) out.print("{} is called {} now\n", o.from, o.to);
   return exit_code::done;
 }

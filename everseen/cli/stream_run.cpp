@@ -131,7 +131,9 @@ std::unique_ptr<ledger> stream_run::open_ledger(const filter& seen) const {
         throw parameter_error(
             fmt::format("the job '{0}' was begun with {1}; give the same, or begin another --job for other "
                         "events; to begin "
-                        "this one again, its counts and its place forgotten: everseen jobs {2} --end {0}",
+                        "this one again, its counts and its place forgotten: everseen jobs {2} --end {0}, "
+                        "and, as the keys "
+                        "stay, everseen reset {2}",
                         name, differences(begun_with, what), filter));
       });
 }
