@@ -68,12 +68,12 @@ verb add_verb() {
        {"File names, whatever is in them", "find . -print0 | everseen add clicks -z", scene},
        {"A key of a known time, in a filter with a window",
         "everseen add recent --time 2025-01-01T12:00:00Z event-17", "everseen create recent --window 10m"}},
-      [](CLI::App& app) -> action {
+      [](option_set& known) -> action {
         auto o = std::make_shared<options>();
-        add_key_options(app, o->keys, "do not print how many were fresh");
-        add_switch(app, "-v,--verdicts", o->verdicts,
+        add_key_options(known, o->keys, "do not print how many were fresh");
+        add_switch(known, "-v,--verdicts", o->verdicts,
                    "print fresh, seen or late, a tab and the key, for each");
-        add_store_option(app, o->store);
+        add_store_option(known, o->store);
         return [o](printer& out) { return run(*o, out); };
       }};
 }

@@ -96,32 +96,32 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-action declare(CLI::App& app) {
+action declare(option_set& known) {
   constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
   auto o = std::make_shared<options>();
-  add_argument(app, o->name, {"NAME", "how everseen is to call it: letters, digits and . _ -"});
-  add_choice(app, "--as", o->as,
+  add_argument(known, o->name, {"NAME", "how everseen is to call it: letters, digits and . _ -"});
+  add_choice(known, "--as", o->as,
              {"gozero|bkdr|bkdr-php|uid-php|guava32|guava64", "whose filter it is; see everseen hash"},
              compat::parse_family);
-  add_text(app, "--key", o->key,
+  add_text(known, "--key", o->key,
            {"KEY", "its name in Redis; of several strings, what their names begin with"});
-  add_count(app, "--bits", o->bits, {1, max_bits},
+  add_count(known, "--bits", o->bits, {1, max_bits},
             {"BITS", "size of the filter, as its program has it", "64Mi for uid-php"});
-  add_count(app, "--probes", o->probes, {1, max_probes}, {"COUNT", "bits a key", "as that system"});
-  add_count(app, "--insertions", o->insertions, {1, max_capacity},
+  add_count(known, "--probes", o->probes, {1, max_probes}, {"COUNT", "bits a key", "as that system"});
+  add_count(known, "--insertions", o->insertions, {1, max_capacity},
             {"COUNT", "Guava, instead of --bits and --probes: its expectedInsertions"});
-  add_rate(app, "--rate", o->rate, {1e-300, 0.999}, {"RATE", "Guava, with --insertions: its fpp", "0.03"});
-  add_choice(app, "--funnel", o->funnel,
+  add_rate(known, "--rate", o->rate, {1e-300, 0.999}, {"RATE", "Guava, with --insertions: its fpp", "0.03"});
+  add_choice(known, "--funnel", o->funnel,
              {"string|chars|int|long|bytes", "Guava: how a line of input becomes its bytes", "string"},
              parse_funnel_kind);
-  add_switch(app, "--growing", o->growing,
+  add_switch(known, "--growing", o->growing,
              "Guava: strings KEY-0, KEY-1, ... of --bits each, and a cursor says which is the newest");
-  add_text(app, "--cursor", o->cursor, {"KEY", "with --growing: the key of the cursor", "cursor"});
-  add_switch(app, "--sharded", o->sharded,
+  add_text(known, "--cursor", o->cursor, {"KEY", "with --growing: the key of the cursor", "cursor"});
+  add_switch(known, "--sharded", o->sharded,
              "bkdr-php: strings KEY.0, KEY.1, ... on each server of the URL, in its order");
-  add_switch(app, "--create", o->create, "the key does not exist yet; the first key added makes it");
-  add_switch(app, "-q,--quiet", o->quiet, "do not print what was attached");
-  add_store_option(app, o->store);
+  add_switch(known, "--create", o->create, "the key does not exist yet; the first key added makes it");
+  add_switch(known, "-q,--quiet", o->quiet, "do not print what was attached");
+  add_store_option(known, o->store);
   return [o](printer& out) { return run(*o, out); };
 }
 

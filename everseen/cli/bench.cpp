@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
@@ -17,6 +15,7 @@
 #include "everseen/core/sizing.hpp"
 #include "everseen/everseen.hpp"
 #include "everseen/store/huge_memory.hpp"
+#include "everseen/text/json.hpp"
 
 namespace everseen::cli {
 
@@ -135,11 +134,11 @@ exit_code bench(const bench_arguments& given, printer& out) {
   return exit_code::done;
 }
 
-action declare(CLI::App& app) {
+action declare(option_set& known) {
   const auto given = std::make_shared<bench_arguments>();
-  add_count(app, "--bytes", given->bytes, {line_bytes, std::uint64_t{1} << 40},
+  add_count(known, "--bytes", given->bytes, {line_bytes, std::uint64_t{1} << 40},
             {"N", "measure only segments of this size", "1Mi, 16Mi and 256Mi"});
-  add_switch(app, "--json", given->json, "print JSON");
+  add_switch(known, "--json", given->json, "print JSON");
   return [given](printer& out) { return bench(*given, out); };
 }
 

@@ -53,10 +53,10 @@ verb check_verb() {
       {{"Ask for two keys", "everseen check clicks alice bob", scene, exit_code::negative},
        {"Every line of a file", "everseen check clicks < ids.txt", scene},
        {"In a condition", "if everseen check --quiet clicks alice; then echo 'was here'; fi", scene}},
-      [](CLI::App& app) -> action {
+      [](option_set& known) -> action {
         auto o = std::make_shared<options>();
-        add_key_options(app, o->keys, "print nothing; stop at the first key that is not seen");
-        add_store_option(app, o->store);
+        add_key_options(known, o->keys, "print nothing; stop at the first key that is not seen");
+        add_store_option(known, o->store);
         return [o](printer& out) { return run(*o, out); };
       }};
 }

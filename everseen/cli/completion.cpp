@@ -235,9 +235,9 @@ verb completion_verb() {
           "An installed everseen has its completions in place already.",
           {{"Complete in this bash", "everseen completion bash > everseen.bash && source everseen.bash"},
            {"Complete in fish", "everseen completion fish > everseen.fish"}},
-          [](CLI::App& app) -> action {
+          [](option_set& known) -> action {
             auto shell = std::make_shared<std::string>();
-            add_argument(app, *shell, {"bash|zsh|fish", "the shell"});
+            add_argument(known, *shell, {"bash|zsh|fish", "the shell"});
             return [shell](printer& out) { return run(*shell, out); };
           }};
 }

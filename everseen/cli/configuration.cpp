@@ -8,10 +8,10 @@
 #include <set>
 #include <sstream>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "everseen/cli/command_line.hpp"
 #include "everseen/cli/manual.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/stream_ends.hpp"
@@ -43,8 +43,7 @@ using option_names = std::map<std::string, bool, std::less<>>;
 option_names names_of(const verb& v) {
   option_names all;
   for (const manual_entry& o : describe(v).options)
-    for (const std::string& flag : o.flags)
-      if (flag.starts_with("--") && flag != "--help") all.emplace(flag.substr(2), o.value.empty());
+    if (const std::string name = o.name(); name != "help") all.emplace(name, o.value.empty());
   return all;
 }
 
@@ -57,24 +56,15 @@ std::string meant_by(std::string_view name, const option_names& known) {
 
 /// What was typed, option by option; nothing where it cannot be parsed.
 std::optional<std::vector<setting>> typed_settings(const verb& v, const words& typed) {
-  CLI::App app;
-  app.set_help_flag();
-  const action ignored = v.declare(app);
-  words guarded_words(typed.rbegin(), typed.rend());
-  std::ranges::transform(guarded_words, guarded_words.begin(), guarded);
-  try {
-    app.parse(guarded_words);
-  } catch (const CLI::ParseError&) {
-    return std::nullopt;
-  }
+  option_set options;
+  const action ignored = v.declare(options);
   std::vector<setting> all;
-  for (const CLI::Option* o : app.get_options()) {
-    if (o->count() == 0 || o->get_lnames().empty()) continue;
-    setting s{o->get_lnames().front(), {}, "command line"};
-    // A switch that may carry a value counts as one of CLI11's flags.
-    if (o->get_items_expected_max() > 0 || o->get_type_name().starts_with("[="))
-      for (const std::string& value : o->results()) s.values.push_back(unguarded(value));
-    all.push_back(std::move(s));
+  try {
+    for (typed_option& o : read_command_line(options, typed))
+      if (const std::string name = o.of->shown.name(); !name.empty())
+        all.push_back({name, std::move(o.values), "command line"});
+  } catch (const bad_command_line&) {
+    return std::nullopt;
   }
   return all;
 }
@@ -132,15 +122,11 @@ std::optional<std::string> file_of(const std::vector<setting>& typed) {
 
 /// @throws parameter_error  the verb cannot take it; says where it stands
 void must_make_sense(const verb& v, const setting& s) {
-  CLI::App app;
-  app.set_help_flag();
-  const action ignored = v.declare(app);
-  words arguments = configuration{{s}}.arguments();
-  std::ranges::transform(arguments, arguments.begin(), guarded);
-  std::ranges::reverse(arguments);
+  option_set options;
+  const action ignored = v.declare(options);
   try {
-    app.parse(arguments);
-  } catch (const CLI::ParseError& fault) {
+    read_command_line(options, configuration{{s}}.arguments());
+  } catch (const bad_command_line& fault) {
     throw parameter_error(fmt::format("{}: {}: {}", s.source, s.name, fault.what()));
   } catch (const parameter_error& fault) {
     throw parameter_error(fmt::format("{}: {}", s.source, fault.what()));
@@ -214,9 +200,7 @@ configuration configure(const verb& v, const words& typed) {
 void print_configuration(const verb& v, const configuration& c, printer& out) {
   out.print("[{}]\n", v.name);
   for (const manual_entry& o : describe(v).options) {
-    const auto flag = std::ranges::find_if(o.flags, [](const std::string& f) { return f.starts_with("--"); });
-    if (flag == o.flags.end()) continue;
-    const std::string name = flag->substr(2);
+    const std::string name = o.name();
     if (is_about_configuration(name) || name == "help") continue;
     const auto found = std::ranges::find(c.settings, name, &setting::name);
     if (found == c.settings.end()) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/cli/option_set.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/verb.hpp"
 
@@ -12,8 +13,6 @@
 /// What is typed counts first, then the environment ($EVERSEEN_MAX_CONNECTIONS), then the file that --config
 /// or $EVERSEEN_CONFIG names, where each verb has a table ([serve] max-connections = 1000).
 namespace everseen::cli {
-
-using words = std::vector<std::string>;
 
 /// One option as it is in force.
 struct setting {

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "everseen/cli/job_description.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/stream/event_rule.hpp"
+#include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {

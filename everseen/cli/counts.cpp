@@ -1,12 +1,14 @@
 #include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "everseen/cli/count_table.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
-#include "everseen/cli/repeated_option.hpp"
 #include "everseen/cli/stores.hpp"
 #include "everseen/cli/stream_arguments.hpp"
 #include "everseen/cli/verbs.hpp"
@@ -33,9 +35,17 @@ std::optional<count_format> parse_format(std::string_view word) {
   return std::nullopt;
 }
 
+/// No words at all are one empty word: the counters of no dimension.
+words dimensions_of(const std::string& list) {
+  std::istringstream in(list);
+  words all;
+  for (std::string word; std::getline(in, word, ',');) all.push_back(word);
+  return all.empty() ? words{""} : all;
+}
+
 count_query query_of(const options& o) {
   count_query query;
-  if (o.by) query.by = CLI::detail::split(*o.by, ',');
+  if (o.by) query.by = dimensions_of(*o.by);
   for (const std::string& text : o.where) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos)
@@ -76,16 +86,16 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-action declare(CLI::App& app) {
+action declare(option_set& known) {
   auto o = std::make_shared<options>();
-  add_argument(app, o->name, {"NAME", "the filter"});
-  add_text(app, "--job", o->job, {"JOB", "the job whose counts are wanted", "the only one"});
+  add_argument(known, o->name, {"NAME", "the filter"});
+  add_text(known, "--job", o->job, {"JOB", "the job whose counts are wanted", "the only one"});
   add_text(
-      app, "--by", o->by,
+      known, "--by", o->by,
       {"DIMENSION,...", "which dimensions to show; over the others is summed", "those of the first --count"});
-  add_texts(app, "--where", o->where, {"DIMENSION=VALUE", "only what has this value; may be repeated"});
-  add_choice(app, "--format", o->format, {"table|json|csv", "how to print", "table"}, parse_format);
-  add_store_option(app, o->store);
+  add_texts(known, "--where", o->where, {"DIMENSION=VALUE", "only what has this value; may be repeated"});
+  add_choice(known, "--format", o->format, {"table|json|csv", "how to print", "table"}, parse_format);
+  add_store_option(known, o->store);
   return [o](printer& out) { return run(*o, out); };
 }
 

@@ -38,15 +38,15 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-action declare(CLI::App& app) {
+action declare(option_set& known) {
   auto o = std::make_shared<options>();
-  add_argument(app, o->name, {"NAME", "the new filter: letters, digits and . _ -"});
-  add_create_options(app, o->of);
-  add_duration(app, "--expire", o->expire,
+  add_argument(known, o->name, {"NAME", "the new filter: letters, digits and . _ -"});
+  add_create_options(known, o->of);
+  add_duration(known, "--expire", o->expire,
                {"DURATION", "delete the whole filter after this time, used or not", "never"},
                std::chrono::seconds(1));
-  add_switch(app, "-q,--quiet", o->quiet, "do not print what was made");
-  add_store_option(app, o->store);
+  add_switch(known, "-q,--quiet", o->quiet, "do not print what was made");
+  add_store_option(known, o->store);
   return [o](printer& out) { return run(*o, out); };
 }
 

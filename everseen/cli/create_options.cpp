@@ -52,40 +52,41 @@ spec_request request_of(const create_options& o, const spec_request& standard) {
   return r;
 }
 
-void add_create_options(CLI::App& app, create_options& target, const create_defaults& defaults) {
+void add_create_options(option_set& known, create_options& target, const create_defaults& defaults) {
   add_count(
-      app, "--capacity", target.capacity, {1, max_capacity},
+      known, "--capacity", target.capacity, {1, max_capacity},
       {"COUNT", "how many different keys you expect (with a window: within its width)", defaults.capacity});
-  add_rate(app, "--error-rate", target.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
+  add_rate(known, "--error-rate", target.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
            {"RATE", "share of new keys that may be called seen", defaults.error_rate});
-  add_choice(app, "--growth", target.growth,
+  add_choice(known, "--growth", target.growth,
              {"grow|refuse|overfill",
               "when the capacity is reached: grow and keep the error rate, refuse keys, "
               "or go on with more errors",
               defaults.growth},
              parse_growth_kind);
-  add_duration(app, "--window", target.window,
+  add_duration(known, "--window", target.window,
                {"DURATION", "forget keys after this time, as in 10m", defaults.window});
-  add_count(app, "--slices", target.slices, {1, max_slices},
+  add_count(known, "--slices", target.slices, {1, max_slices},
             {"COUNT", "parts of the window; a key is forgotten up to one part later", "10"});
-  add_choice(app, "--layout", target.layout,
+  add_choice(known, "--layout", target.layout,
              {"classic|line-8x64|line-16x32|two-line-8x64|two-line-16x32", "where a key's bits go",
               "what everseen plan picks"},
              parse_own_layout);
-  add_count(app, "--probes", target.probes, {1, max_probes}, {"COUNT", "bits a key, for the classic layout"});
+  add_count(known, "--probes", target.probes, {1, max_probes},
+            {"COUNT", "bits a key, for the classic layout"});
   add_choice(
-      app, "--hash", target.hash,
+      known, "--hash", target.hash,
       {"xxh3|siphash", "siphash where strangers choose the keys and may want to hurt you", defaults.hash},
       parse_own_hash);
-  add_count(app, "--partitions", target.partitions, {1, max_partitions},
+  add_count(known, "--partitions", target.partitions, {1, max_partitions},
             {"COUNT", "parts that threads can work on side by side", "by size"});
-  add_choice(app, "--as", target.as,
+  add_choice(known, "--as", target.as,
              {"guava32|guava64|redisbloom", "a filter such as this system would make, to be exported there"},
              parse_foreign_layout);
-  add_choice(app, "--funnel", target.funnel,
+  add_choice(known, "--funnel", target.funnel,
              {"string|chars|int|long|bytes", "Guava: what the keys are", defaults.funnel}, parse_funnel_kind);
   add_count(
-      app, "--expansion", target.expansion, {1, 32'768},
+      known, "--expansion", target.expansion, {1, 32'768},
       {"COUNT", "RedisBloom: how many times the keys of a layer the next one is for", defaults.expansion});
 }
 

@@ -32,7 +32,7 @@ struct create_defaults {
   std::string expansion = "2";
 };
 
-void add_create_options(CLI::App& app, create_options& target, const create_defaults& defaults = {});
+void add_create_options(option_set& known, create_options& target, const create_defaults& defaults = {});
 
 /// @param standard  what the options leave open
 /// @throws parameter_error  options that contradict each other

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "everseen/cli/dedup_arguments.hpp"
@@ -136,9 +135,9 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
   return exit_code::done;
 }
 
-action declare(CLI::App& app) {
+action declare(option_set& known) {
   const auto given = std::make_shared<dedup_arguments>();
-  declare_dedup_arguments(app, *given);
+  declare_dedup_arguments(known, *given);
   return [given](printer& out) { return dedup(*given, out); };
 }
 

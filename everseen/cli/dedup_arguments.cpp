@@ -31,48 +31,48 @@ std::optional<field_rule> rule_of(std::string_view what, std::optional<std::uint
   return field_rule{field_rule::kind::json, 0, delimiter, *pointer};
 }
 
-void declare_key(CLI::App& app, dedup_arguments& given) {
+void declare_key(option_set& known, dedup_arguments& given) {
   const count_bounds fields = {1, 10'000};
-  add_count(app, "--key-field", given.key_field, fields,
+  add_count(known, "--key-field", given.key_field, fields,
             {"N", "the key is field N of the line, counted from 1"});
-  add_option(app, "--delimiter", {"C", "what stands between fields: one character, or tab", "tab"},
+  add_option(known, "--delimiter", {"C", "what stands between fields: one character, or tab", "tab"},
              [&given](std::string_view what, std::string_view text) {
                given.delimiter = parse_delimiter(what, text);
              });
-  add_text(app, "--key-json", given.key_json,
+  add_text(known, "--key-json", given.key_json,
            {"POINTER", "each line is a JSON document; the key is the value at this pointer, as in /user/id"});
-  add_choice(app, "--missing-key", given.missing_key,
+  add_choice(known, "--missing-key", given.missing_key,
              {"fail|pass|drop", "what to do with a line that has no key, or no readable time", "fail"},
              parse_fate);
-  add_switch(app, "-z,--zero", given.zero, "lines end with a NUL byte instead of a newline");
+  add_switch(known, "-z,--zero", given.zero, "lines end with a NUL byte instead of a newline");
 }
 
-void declare_filter(CLI::App& app, dedup_arguments& given) {
-  add_rate(app, "--error-rate", given.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
+void declare_filter(option_set& known, dedup_arguments& given) {
+  add_rate(known, "--error-rate", given.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
            {"RATE", "the share of new lines that may be dropped by mistake", "1e-6"});
-  add_count(app, "--capacity", given.capacity, {1, max_capacity},
+  add_count(known, "--capacity", given.capacity, {1, max_capacity},
             {"N", "how many different keys to make room for; the filter grows beyond",
              "estimated from the size of the input; at least 1M with --filter"});
-  add_choice(app, "--hash", given.hash,
+  add_choice(known, "--hash", given.hash,
              {"xxh3|siphash", "siphash where strangers choose the keys and may mean harm", "xxh3"},
              parse_own_hash);
-  add_text(app, "--filter", given.filter_name,
+  add_text(known, "--filter", given.filter_name,
            {"NAME", "remember the keys in this filter, across runs; created if there is none"});
-  add_store_option(app, given.store);
+  add_store_option(known, given.store);
 }
 
-void declare_window(CLI::App& app, dedup_arguments& given) {
-  add_duration(app, "--window", given.window, {"TIME", "forget keys after this time, as in 10m or 1h30m"});
-  add_count(app, "--slices", given.slices, {1, max_slices},
+void declare_window(option_set& known, dedup_arguments& given) {
+  add_duration(known, "--window", given.window, {"TIME", "forget keys after this time, as in 10m or 1h30m"});
+  add_count(known, "--slices", given.slices, {1, max_slices},
             {"N", "forget in N steps: a key is remembered for the window and at most one step more", "10"});
   add_count(
-      app, "--time-field", given.time_field, {1, 10'000},
+      known, "--time-field", given.time_field, {1, 10'000},
       {"N", "the time of a line is its field N: seconds, milliseconds or RFC 3339", "the clock's time"});
-  add_text(app, "--time-json", given.time_json,
+  add_text(known, "--time-json", given.time_json,
            {"POINTER", "the time of a line is the value at this JSON pointer"});
-  add_choice(app, "--late", given.late,
+  add_choice(known, "--late", given.late,
              {"pass|drop|fail", "what to do with a line that is older than the window", "drop"}, parse_fate);
-  add_duration(app, "--max-ahead", given.max_ahead,
+  add_duration(known, "--max-ahead", given.max_ahead,
                {"TIME", "a time that is further ahead of the clock counts as no time: see --missing-key",
                 "as long as the window"});
 }
@@ -93,21 +93,21 @@ void must_have_effect(const dedup_arguments& given) {
 
 }  // namespace
 
-void declare_dedup_arguments(CLI::App& app, dedup_arguments& into) {
-  add_arguments(app, into.files, {"FILE", "what to read; - or nothing for standard input"});
-  declare_filter(app, into);
-  declare_key(app, into);
-  declare_window(app, into);
+void declare_dedup_arguments(option_set& known, dedup_arguments& into) {
+  add_arguments(known, into.files, {"FILE", "what to read; - or nothing for standard input"});
+  declare_filter(known, into);
+  declare_key(known, into);
+  declare_window(known, into);
   add_choice(
-      app, "--on-outage", into.on_outage,
+      known, "--on-outage", into.on_outage,
       {"fail|pass|hold",
        "when the store stays away: stop, print lines that nothing is known of, or wait for it", "fail"},
       parse_outage);
-  add_switch(app, "--repeated", into.repeated, "print the repeats instead of the first occurrences");
+  add_switch(known, "--repeated", into.repeated, "print the repeats instead of the first occurrences");
   add_count(
-      app, "--threads", into.threads, {1, 256},
+      known, "--threads", into.threads, {1, 256},
       {"N", "threads to use", "one for each processor, at most 8; twice as many with servers, at least 8"});
-  add_optional_text(app, "--stats", into.stats, "-",
+  add_optional_text(known, "--stats", into.stats, "-",
                     {"FILE", "when done, write counts as JSON to this file, or to standard error"});
 }
 

@@ -35,7 +35,7 @@ struct dedup_arguments : filter_wishes {
 };
 
 /// Declares all of it. `into` must outlive the parsing.
-void declare_dedup_arguments(CLI::App& app, dedup_arguments& into);
+void declare_dedup_arguments(option_set& known, dedup_arguments& into);
 
 /// What it asks of the pipeline, as far as that does not depend on the filter.
 /// @throws parameter_error  options that exclude each other, or mean nothing without another one

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <nlohmann/json.hpp>
+#include "everseen/text/json.hpp"
 
 namespace everseen::cli {
 

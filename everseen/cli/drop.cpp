@@ -51,11 +51,11 @@ verb drop_verb() {
           "another "
           "program and stay.",
           {{"Delete without being asked", "everseen drop clicks --yes", "everseen create clicks"}},
-          [](CLI::App& app) -> action {
+          [](option_set& known) -> action {
             auto o = std::make_shared<options>();
-            add_argument(app, o->name, {"NAME", "the filter"});
-            add_switch(app, "-y,--yes", o->yes, "do not ask");
-            add_store_option(app, o->store);
+            add_argument(known, o->name, {"NAME", "the filter"});
+            add_switch(known, "-y,--yes", o->yes, "do not ask");
+            add_store_option(known, o->store);
             return [o](printer& out) { return run(*o, out); };
           }};
 }

@@ -11,6 +11,7 @@
 #include "everseen/cli/verbs.hpp"
 #include "everseen/report/explanation.hpp"
 #include "everseen/report/explanation_json.hpp"
+#include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
@@ -73,14 +74,14 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-action declare(CLI::App& app) {
+action declare(option_set& known) {
   auto o = std::make_shared<options>();
   o->key.keys.resize(1);
-  add_argument(app, o->key.name, {"NAME", "the filter"});
-  add_argument(app, o->key.keys.front(), {"KEY", "the key"});
-  add_time(app, "--time", o->key.time, {"TIME", "time of the key, for a filter with a window", "now"});
-  add_switch(app, "--json", o->json, "print JSON");
-  add_store_option(app, o->store);
+  add_argument(known, o->key.name, {"NAME", "the filter"});
+  add_argument(known, o->key.keys.front(), {"KEY", "the key"});
+  add_time(known, "--time", o->key.time, {"TIME", "time of the key, for a filter with a window", "now"});
+  add_switch(known, "--json", o->json, "print JSON");
+  add_store_option(known, o->store);
   return [o](printer& out) { return run(*o, out); };
 }
 

@@ -147,16 +147,16 @@ verb export_verb() {
        {"For a program in Java", "everseen export users --to guava -o users.bloom", scene},
        {"For a server with RedisBloom, as its key ids",
         "everseen export ids --to redisbloom --key ids -o ids.dump", scene}},
-      [](CLI::App& app) -> action {
+      [](option_set& known) -> action {
         auto o = std::make_shared<options>();
-        add_argument(app, o->name, {"NAME", "the filter"});
-        add_text(app, "-o,--output", o->file, {"FILE", "write to this file", "standard output"});
-        add_choice(app, "--to", o->to,
+        add_argument(known, o->name, {"NAME", "the filter"});
+        add_text(known, "-o,--output", o->file, {"FILE", "write to this file", "standard output"});
+        add_choice(known, "--to", o->to,
                    {"everseen|guava|redisbloom|raw", "what is to read the file", "everseen"},
                    parse_destination);
-        add_text(app, "--key", o->key,
+        add_text(known, "--key", o->key,
                  {"KEY", "RedisBloom: the key to load it under; raw: the string", "NAME"});
-        add_store_option(app, o->store);
+        add_store_option(known, o->store);
         return [o](printer& out) { return run(*o, out); };
       }};
 }

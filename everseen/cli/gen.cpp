@@ -79,34 +79,34 @@ std::optional<click_options::time_format> parse_time_format(std::string_view wor
   return std::nullopt;
 }
 
-void declare_clicks(CLI::App& app, options& o) {
-  add_choice(app, "--format", o.format, {"json|csv", "clicks: how a line looks", "json"}, parse_format);
-  add_choice(app, "--time-format", o.time, {"rfc3339|ms", "clicks: how a time looks", "rfc3339"},
+void declare_clicks(option_set& known, options& o) {
+  add_choice(known, "--format", o.format, {"json|csv", "clicks: how a line looks", "json"}, parse_format);
+  add_choice(known, "--time-format", o.time, {"rfc3339|ms", "clicks: how a time looks", "rfc3339"},
              parse_time_format);
-  add_time(app, "--start", o.start, {"TIME", "clicks: time of the first event", "2025-01-01T00:00:00Z"});
-  add_count(app, "--rate", o.rate, {1, 1'000'000'000}, {"COUNT", "clicks: events in a second", "1000"});
-  add_duration(app, "--disorder", o.disorder, {"DURATION", "clicks: how far times are out of order", "0s"});
-  add_rate(app, "--late", o.late, {0, 1}, {"SHARE", "clicks: share of events that come late", "0"});
-  add_duration(app, "--late-by", o.late_by, {"DURATION", "clicks: how late they come at most", "1h"});
-  add_count(app, "--users", o.users, {1, any}, {"COUNT", "clicks: how many users there are", "1M"});
+  add_time(known, "--start", o.start, {"TIME", "clicks: time of the first event", "2025-01-01T00:00:00Z"});
+  add_count(known, "--rate", o.rate, {1, 1'000'000'000}, {"COUNT", "clicks: events in a second", "1000"});
+  add_duration(known, "--disorder", o.disorder, {"DURATION", "clicks: how far times are out of order", "0s"});
+  add_rate(known, "--late", o.late, {0, 1}, {"SHARE", "clicks: share of events that come late", "0"});
+  add_duration(known, "--late-by", o.late_by, {"DURATION", "clicks: how late they come at most", "1h"});
+  add_count(known, "--users", o.users, {1, any}, {"COUNT", "clicks: how many users there are", "1M"});
 }
 
-action declare(CLI::App& app) {
+action declare(option_set& known) {
   auto o = std::make_shared<options>();
-  add_argument(app, o->kind, {"words|clicks|ids", "what to make"});
-  add_count(app, "--count", o->count, {0, any}, {"COUNT", "how many lines"});
-  add_count(app, "--seed", o->seed, {0, any}, {"NUMBER", "another seed gives another sample", "1"});
-  add_rate(app, "--repeats", o->repeats, {0, 1},
+  add_argument(known, o->kind, {"words|clicks|ids", "what to make"});
+  add_count(known, "--count", o->count, {0, any}, {"COUNT", "how many lines"});
+  add_count(known, "--seed", o->seed, {0, any}, {"NUMBER", "another seed gives another sample", "1"});
+  add_rate(known, "--repeats", o->repeats, {0, 1},
            {"SHARE", "share of lines that repeat an earlier line on purpose", "0"});
-  add_count(app, "--reach", o->reach, {1, any},
+  add_count(known, "--reach", o->reach, {1, any},
             {"COUNT", "how many lines back a repeated line may be", "1000 for clicks, else all"});
-  add_option(app, "--range", {"FROM..TO", "ids: the numbers to draw from, both included", "1..10G"},
+  add_option(known, "--range", {"FROM..TO", "ids: the numbers to draw from, both included", "1..10G"},
              [o](std::string_view what, std::string_view value) {
                const auto [first, last] = parse_range(what, value, any - 1);
                o->first_id = first;
                o->ids = last - first + 1;
              });
-  declare_clicks(app, *o);
+  declare_clicks(known, *o);
   return [o](printer& out) { return run(*o, out); };
 }
 

@@ -80,17 +80,18 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-action declare(CLI::App& app) {
+action declare(option_set& known) {
   auto o = std::make_shared<options>();
-  add_arguments(app, o->keys, {"KEY", "the keys; none: each line of standard input is one"});
-  add_choice(app, "--as", o->family, {names_of_families(), "whose hash and positions"}, compat::parse_family);
-  add_count(app, "--bits", o->bits, {1, max_bits},
+  add_arguments(known, o->keys, {"KEY", "the keys; none: each line of standard input is one"});
+  add_choice(known, "--as", o->family, {names_of_families(), "whose hash and positions"},
+             compat::parse_family);
+  add_count(known, "--bits", o->bits, {1, max_bits},
             {"BITS", "size of the bit array; without it the hash is printed", "64Mi for uid-php"});
-  add_count(app, "--probes", o->probes, {1, most_probes}, {"COUNT", "bits a key", "as that system"});
-  add_choice(app, "--funnel", o->funnel,
+  add_count(known, "--probes", o->probes, {1, most_probes}, {"COUNT", "bits a key", "as that system"});
+  add_choice(known, "--funnel", o->funnel,
              {"bytes|chars|int|long", "Guava: what a key is; bytes is also stringFunnel(UTF_8)", "bytes"},
              parse_funnel_kind);
-  add_switch(app, "-z,--zero", o->zero, "keys end with a NUL byte instead of a newline");
+  add_switch(known, "-z,--zero", o->zero, "keys end with a NUL byte instead of a newline");
   return [o](printer& out) { return run(*o, out); };
 }
 

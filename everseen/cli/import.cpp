@@ -79,24 +79,24 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-action declare(CLI::App& app) {
+action declare(option_set& known) {
   auto o = std::make_shared<options>();
-  add_argument(app, o->name, {"NAME", "the filter to make"});
-  add_argument(app, o->file, {"FILE", "the file; none: standard input"});
-  add_choice(app, "--from", o->from,
+  add_argument(known, o->name, {"NAME", "the filter to make"});
+  add_argument(known, o->file, {"FILE", "the file; none: standard input"});
+  add_choice(known, "--from", o->from,
              {"everseen|guava|redisbloom",
               "what wrote the file: everseen export, BloomFilter.writeTo of "
               "Guava, or BF.SCANDUMP as a file of BF.LOADCHUNK commands",
               "everseen"},
              parse_file_format);
   add_choice(
-      app, "--funnel", o->funnel,
+      known, "--funnel", o->funnel,
       {"string|chars|int|long|bytes", "Guava: what the keys are, which its file does not say", "string"},
       parse_funnel_kind);
-  add_count(app, "--capacity", o->capacity, {1, max_capacity},
+  add_count(known, "--capacity", o->capacity, {1, max_capacity},
             {"COUNT", "Guava: expectedInsertions of the filter, which its file does not say",
              "as many as set half of its bits"});
-  add_store_option(app, o->store);
+  add_store_option(known, o->store);
   return [o](printer& out) { return run(*o, out); };
 }
 

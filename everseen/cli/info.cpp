@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "everseen/cli/attached_text.hpp"
 #include "everseen/cli/options.hpp"
@@ -15,6 +14,7 @@
 #include "everseen/cli/verbs.hpp"
 #include "everseen/filter/rates.hpp"
 #include "everseen/store/recovered_keys.hpp"
+#include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
@@ -274,11 +274,11 @@ verb info_verb() {
       "bits "
       "that are set, which the server counts.",
       {{"For people", "everseen info clicks", scene}, {"For programs", "everseen info clicks --json", scene}},
-      [](CLI::App& app) -> action {
+      [](option_set& known) -> action {
         auto o = std::make_shared<options>();
-        add_argument(app, o->name, {"NAME", "the filter"});
-        add_switch(app, "--json", o->json, "print JSON");
-        add_store_option(app, o->store);
+        add_argument(known, o->name, {"NAME", "the filter"});
+        add_switch(known, "--json", o->json, "print JSON");
+        add_store_option(known, o->store);
         return [o](printer& out) { return run(*o, out); };
       }};
 }

@@ -4,9 +4,9 @@
 #include <random>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "everseen/core/error.hpp"
+#include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {

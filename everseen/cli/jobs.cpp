@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "everseen/cli/job_description.hpp"
 #include "everseen/cli/options.hpp"
@@ -17,6 +15,7 @@
 #include "everseen/cli/verbs.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/stream/job_marks.hpp"
+#include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
@@ -166,13 +165,13 @@ verb jobs_verb() {
       {{"All jobs", "everseen jobs clicks", scene},
        {"Begin again from the beginning",
         "everseen jobs clicks --end stream --yes; everseen reset clicks --yes", scene}},
-      [](CLI::App& app) -> action {
+      [](option_set& known) -> action {
         auto o = std::make_shared<options>();
-        add_argument(app, o->name, {"NAME", "the filter"});
-        add_text(app, "--end", o->end, {"JOB", "end this job: forget its place and its counts"});
-        add_switch(app, "-y,--yes", o->yes, "do not ask");
-        add_switch(app, "--json", o->json, "print JSON");
-        add_store_option(app, o->store);
+        add_argument(known, o->name, {"NAME", "the filter"});
+        add_text(known, "--end", o->end, {"JOB", "end this job: forget its place and its counts"});
+        add_switch(known, "-y,--yes", o->yes, "do not ask");
+        add_switch(known, "--json", o->json, "print JSON");
+        add_store_option(known, o->store);
         return [o](printer& out) { return o->end ? end(*o, out) : list(*o, out); };
       }};
 }

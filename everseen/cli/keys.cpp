@@ -92,12 +92,12 @@ void unfit_keys::raise_if_any() const {
   throw parameter_error(message);
 }
 
-void add_key_options(CLI::App& app, key_options& target, const std::string& quiet) {
-  add_argument(app, target.name, {"NAME", "the filter"});
-  add_arguments(app, target.keys, {"KEY", "the keys; none: each line of standard input is one"});
-  add_time(app, "--time", target.time, {"TIME", "time of the keys, for a filter with a window", "now"});
-  add_switch(app, "-z,--zero", target.zero, "keys end with a NUL byte instead of a newline");
-  add_switch(app, "-q,--quiet", target.quiet, quiet);
+void add_key_options(option_set& known, key_options& target, const std::string& quiet) {
+  add_argument(known, target.name, {"NAME", "the filter"});
+  add_arguments(known, target.keys, {"KEY", "the keys; none: each line of standard input is one"});
+  add_time(known, "--time", target.time, {"TIME", "time of the keys, for a filter with a window", "now"});
+  add_switch(known, "-z,--zero", target.zero, "keys end with a NUL byte instead of a newline");
+  add_switch(known, "-q,--quiet", target.quiet, quiet);
 }
 
 void print_verdicts(std::span<const std::string_view> keys, std::span<const verdict> verdicts, char separator,

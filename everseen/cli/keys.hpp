@@ -61,7 +61,7 @@ struct key_options {
 };
 
 /// @param quiet  what --quiet leaves out
-void add_key_options(CLI::App& app, key_options& target, const std::string& quiet);
+void add_key_options(option_set& known, key_options& target, const std::string& quiet);
 
 /// Of the keys of a command, batch by batch: those that the filter can never take, as words where it wants
 /// numbers. They are no reason to leave the others without an answer, and must not go unnoticed either.

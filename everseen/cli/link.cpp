@@ -65,15 +65,15 @@ verb link_verb() {
       {{"Move from a filter of another program to one of our own",
         "everseen create uids2 --capacity 10M; everseen link uids uids2 --for 30d", scene},
        {"Ask the old one no more", "everseen link --off uids2", linked}},
-      [](CLI::App& app) -> action {
+      [](option_set& known) -> action {
         auto o = std::make_shared<options>();
-        add_argument(app, o->first, {"OLD", "the old filter; with --off the new one"});
-        add_argument(app, o->second, {"NEW", "the new filter, which is used from now on"});
-        add_duration(app, "--for", o->life,
+        add_argument(known, o->first, {"OLD", "the old filter; with --off the new one"});
+        add_argument(known, o->second, {"NEW", "the new filter, which is used from now on"});
+        add_duration(known, "--for", o->life,
                      {"DURATION", "ask the old one for so long, as in 30d", "until --off"});
-        add_switch(app, "--off", o->off, "end it: NEW asks no other filter any more");
-        add_switch(app, "-q,--quiet", o->quiet, "do not print what was done");
-        add_store_option(app, o->store);
+        add_switch(known, "--off", o->off, "end it: NEW asks no other filter any more");
+        add_switch(known, "-q,--quiet", o->quiet, "do not print what was done");
+        add_store_option(known, o->store);
         return [o](printer& out) { return run(*o, out); };
       }};
 }

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
@@ -11,6 +10,7 @@
 #include "everseen/cli/verbs.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/store/recovered_keys.hpp"
+#include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
@@ -100,11 +100,11 @@ verb list_verb() {
           {{"All filters", "everseen list", scene},
            {"Their names, for a script", "for name in $(everseen list --names); do everseen info $name; done",
             scene}},
-          [](CLI::App& app) -> action {
+          [](option_set& known) -> action {
             auto o = std::make_shared<options>();
-            add_switch(app, "--names", o->names, "print the names only");
-            add_switch(app, "--json", o->json, "print JSON");
-            add_store_option(app, o->store);
+            add_switch(known, "--names", o->names, "print the names only");
+            add_switch(known, "--json", o->json, "print JSON");
+            add_store_option(known, o->store);
             return [o](printer& out) { return run(*o, out); };
           }};
 }

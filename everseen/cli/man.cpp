@@ -58,10 +58,10 @@ verb man_verb() {
           "everseen, man everseen-add.",
           {{"Read the page of a verb", "everseen man create | man -l -"},
            {"Write all pages into a directory", "everseen man --all share/man/man1"}},
-          [](CLI::App& app) -> action {
+          [](option_set& known) -> action {
             auto o = std::make_shared<options>();
-            add_argument(app, o->verb, {"VERB", "the verb; none: the program as a whole"});
-            add_text(app, "--all", o->directory, {"DIR", "write all pages into this directory"});
+            add_argument(known, o->verb, {"VERB", "the verb; none: the program as a whole"});
+            add_text(known, "--all", o->directory, {"DIR", "write all pages into this directory"});
             return [o](printer& out) { return run(*o, out); };
           }};
 }

@@ -1,37 +1,13 @@
 #include "everseen/cli/manual.hpp"
 
 #include <algorithm>
-#include <cctype>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "everseen/cli/verbs.hpp"
 
 namespace everseen::cli {
-
-std::string manual_entry::heading() const {
-  std::string heading = fmt::format("{}", fmt::join(flags, ", "));
-  const bool attached = value.starts_with("[=");
-  if (!value.empty()) heading += (heading.empty() || attached ? "" : " ") + value;
-  return many ? heading + "..." : heading;
-}
-
-std::string manual_entry::body() const {
-  return standard.empty() ? text : fmt::format("{} (default: {})", text, standard);
-}
-
-std::vector<std::string> manual_entry::choices() const {
-  std::vector<std::string> found;
-  if (value.empty() || !std::islower(static_cast<unsigned char>(value.front()))) return found;
-  for (std::size_t from = 0; from <= value.size();) {
-    const std::size_t to = std::min(value.find('|', from), value.size());
-    found.push_back(value.substr(from, to - from));
-    from = to + 1;
-  }
-  return found;
-}
 
 std::string manual_page::usage() const {
   std::string line = fmt::format("everseen {} [OPTION...]", of->name);
@@ -51,22 +27,11 @@ bool manual_page::takes_keys() const {
 }
 
 manual_page describe(const verb& v) {
-  CLI::App app;
-  app.set_help_flag();
-  v.declare(app);
+  option_set all;
+  v.declare(all);
   manual_page page{&v, {}, {}};
-  for (const CLI::Option* o : app.get_options()) {
-    manual_entry entry;
-    for (const std::string& name : o->get_snames()) entry.flags.push_back("-" + name);
-    for (const std::string& name : o->get_lnames()) entry.flags.push_back("--" + name);
-    entry.value = o->get_type_name();
-    entry.text = o->get_description();
-    entry.standard = o->get_default_str();
-    entry.required = o->get_required();
-    entry.many = o->get_items_expected_max() > 1;
-    (o->get_positional() ? page.arguments : page.options).push_back(std::move(entry));
-  }
-  page.options.push_back({{"-h", "--help"}, "", "show this help", "", false, false});
+  for (option& o : all) (o.shown.flags.empty() ? page.arguments : page.options).push_back(std::move(o.shown));
+  page.options.push_back({{"-h", "--help"}, "", "show this help", ""});
   return page;
 }
 

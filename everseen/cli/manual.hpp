@@ -4,28 +4,10 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/cli/option_set.hpp"
 #include "everseen/cli/verb.hpp"
 
 namespace everseen::cli {
-
-/// One option or argument of a verb, as the reader of a manual sees it.
-struct manual_entry {
-  std::vector<std::string> flags;  ///< with their dashes; empty for an argument
-  std::string value;               ///< what it takes, as in RATE or grow|refuse; empty for a switch
-  std::string text;                ///< what it does
-  std::string standard;            ///< the default, if it is worth showing
-  bool required = false;
-  bool many = false;
-
-  /// `-o, --output FILE`, or `KEY...`
-  [[nodiscard]] std::string heading() const;
-  /// The text with the default.
-  [[nodiscard]] std::string body() const;
-  /// The next word of a command line is its value; [=FILE] is part of the same word.
-  [[nodiscard]] bool takes_a_word() const noexcept { return !value.empty() && !value.starts_with("[="); }
-  /// The words that may stand for the value, where there is a fixed set.
-  [[nodiscard]] std::vector<std::string> choices() const;
-};
 
 /// Everything there is to say about a verb. Help, manual pages and completion scripts are made from it.
 struct manual_page {

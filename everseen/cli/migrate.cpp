@@ -164,27 +164,27 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-action declare(CLI::App& app) {
+action declare(option_set& known) {
   auto o = std::make_shared<options>();
-  add_argument(app, o->old_name, {"OLD", "the filter there is; it stays as it is"});
-  add_argument(app, o->new_name, {"NEW", "the filter to make"});
-  add_text(app, "--keys", o->keys,
+  add_argument(known, o->old_name, {"OLD", "the filter there is; it stays as it is"});
+  add_argument(known, o->new_name, {"NEW", "the filter to make"});
+  add_text(known, "--keys", o->keys,
            {"FILE", "all keys that were added to OLD, one a line; -: standard input"});
-  add_text(app, "--into", o->into, {"URL", "the store of NEW", "that of OLD"});
+  add_text(known, "--into", o->into, {"URL", "the store of NEW", "that of OLD"});
   const std::string as_old = "that of OLD";
-  add_create_options(app, o->of,
+  add_create_options(known, o->of,
                      {.capacity = "as many as FILE has lines; through a pipe: as OLD has keys",
                       .error_rate = as_old,
                       .window = as_old,
                       .hash = as_old,
                       .funnel = as_old,
                       .expansion = as_old});
-  add_time(app, "--time", o->time, {"TIME", "time of the keys, for a filter with a window", "now"});
-  add_switch(app, "--strict", o->strict,
+  add_time(known, "--time", o->time, {"TIME", "time of the keys, for a filter with a window", "now"});
+  add_switch(known, "--strict", o->strict,
              "make nothing, and end with 1, if OLD does not know all of the keys");
-  add_switch(app, "-z,--zero", o->zero, "keys end with a NUL byte instead of a newline");
-  add_switch(app, "-q,--quiet", o->quiet, "do not print what was made");
-  add_store_option(app, o->store);
+  add_switch(known, "-z,--zero", o->zero, "keys end with a NUL byte instead of a newline");
+  add_switch(known, "-q,--quiet", o->quiet, "do not print what was made");
+  add_store_option(known, o->store);
   return [o](printer& out) { return run(*o, out); };
 }
 

@@ -8,14 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/cli/option_set.hpp"
 #include "everseen/cli/verb.hpp"
 #include "everseen/core/spec.hpp"
 #include "everseen/text/numbers.hpp"
 
 /// How verbs declare what they take, each kind of value in one way.
 ///
-/// CLI11 finds the options; the values are read here, so that all faults sound alike and exit with 2. The
-/// targets must outlive the parsing: verbs keep them in a shared_ptr that their action captures.
+/// Values are read here, so that all faults sound alike and exit with 2. The targets must outlive the reading
+/// of the command line: verbs keep them in a shared_ptr that their action captures.
 namespace everseen::cli {
 
 /// What the manual says of an option.
@@ -25,52 +26,52 @@ struct option_text {
   std::string standard{};  ///< the default, if it is worth showing
 };
 
-/// @param flags  as CLI11 wants them: "-q,--quiet"
-void add_switch(CLI::App& app, const std::string& flags, bool& target, const std::string& text);
+/// @param flags  a short one, a long one, or both: "-q,--quiet"
+void add_switch(option_set& known, const std::string& flags, bool& target, const std::string& text);
 
 /// An option whose value `read` makes sense of. `read` throws parameter_error; it is given the flag to name.
 using value_reader = std::function<void(std::string_view what, std::string_view value)>;
-void add_option(CLI::App& app, const std::string& flags, const option_text& manual, value_reader read);
+void add_option(option_set& known, const std::string& flags, const option_text& manual, value_reader read);
 
-void add_text(CLI::App& app, const std::string& flags, std::optional<std::string>& target,
+void add_text(option_set& known, const std::string& flags, std::optional<std::string>& target,
               const option_text& manual);
 /// A switch that may carry a value, as in --stats or --stats=FILE; `alone` is the value when it carries none.
-void add_optional_text(CLI::App& app, const std::string& flag, std::optional<std::string>& target,
+void add_optional_text(option_set& known, const std::string& flag, std::optional<std::string>& target,
                        const std::string& alone, const option_text& manual);
 
-void add_count(CLI::App& app, const std::string& flags, std::optional<std::uint64_t>& target,
+void add_count(option_set& known, const std::string& flags, std::optional<std::uint64_t>& target,
                count_bounds bounds, const option_text& manual);
-void add_rate(CLI::App& app, const std::string& flags, std::optional<double>& target, rate_bounds bounds,
+void add_rate(option_set& known, const std::string& flags, std::optional<double>& target, rate_bounds bounds,
               const option_text& manual);
-void add_duration(CLI::App& app, const std::string& flags, std::optional<std::chrono::milliseconds>& target,
-                  const option_text& manual, std::chrono::milliseconds least = std::chrono::milliseconds(1));
+void add_duration(option_set& known, const std::string& flags,
+                  std::optional<std::chrono::milliseconds>& target, const option_text& manual,
+                  std::chrono::milliseconds least = std::chrono::milliseconds(1));
 
-void add_time(CLI::App& app, const std::string& flags, std::optional<event_time>& target,
+void add_time(option_set& known, const std::string& flags, std::optional<event_time>& target,
               const option_text& manual);
+
+/// An option that may be given any number of times.
+void add_texts(option_set& known, const std::string& flags, std::vector<std::string>& target,
+               const option_text& manual);
 
 /// An option with a fixed choice of words; `parse` returns an empty optional for a word it does not know.
 template <typename T, typename Parse>
-void add_choice(CLI::App& app, const std::string& flags, std::optional<T>& target, const option_text& manual,
-                Parse parse);
+void add_choice(option_set& known, const std::string& flags, std::optional<T>& target,
+                const option_text& manual, Parse parse);
 
 /// One argument without a flag.
-void add_argument(CLI::App& app, std::string& target, const option_text& manual);
-void add_argument(CLI::App& app, std::optional<std::string>& target, const option_text& manual);
+void add_argument(option_set& known, std::string& target, const option_text& manual);
+void add_argument(option_set& known, std::optional<std::string>& target, const option_text& manual);
 /// Any number of arguments, taken as they are.
-void add_arguments(CLI::App& app, std::vector<std::string>& target, const option_text& manual);
-
-/// CLI11 takes an argument such as `[a,b]` apart. Arguments go through guarded() before it sees them, and
-/// come out of the functions above as they were typed.
-[[nodiscard]] std::string guarded(std::string argument);
-[[nodiscard]] std::string unguarded(std::string argument);
+void add_arguments(option_set& known, std::vector<std::string>& target, const option_text& manual);
 
 /// Throws the parameter_error of a word that is not among the choices.
 [[noreturn]] void refuse_choice(std::string_view what, std::string_view word, std::string_view choices);
 
 template <typename T, typename Parse>
-void add_choice(CLI::App& app, const std::string& flags, std::optional<T>& target, const option_text& manual,
-                Parse parse) {
-  add_option(app, flags, manual,
+void add_choice(option_set& known, const std::string& flags, std::optional<T>& target,
+                const option_text& manual, Parse parse) {
+  add_option(known, flags, manual,
              [&target, parse, choices = manual.value](std::string_view what, std::string_view word) {
                target = parse(word);
                if (!target) refuse_choice(what, word, choices);

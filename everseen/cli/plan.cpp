@@ -3,7 +3,6 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
@@ -12,6 +11,7 @@
 #include "everseen/core/sizing.hpp"
 #include "everseen/core/spec.hpp"
 #include "everseen/report/planning.hpp"
+#include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
@@ -66,15 +66,15 @@ exit_code run(options o, printer& out) {
   return exit_code::done;
 }
 
-action declare(CLI::App& app) {
+action declare(option_set& known) {
   auto o = std::make_shared<options>();
   plan_request& r = o->request;
-  add_count(app, "--keys", r.keys, {1, max_capacity}, {"COUNT", "how many different keys there will be"});
-  add_rate(app, "--error-rate", r.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
+  add_count(known, "--keys", r.keys, {1, max_capacity}, {"COUNT", "how many different keys there will be"});
+  add_rate(known, "--error-rate", r.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
            {"RATE", "share of new keys that may be called seen"});
-  add_count(app, "--bytes", r.bytes, {line_bytes, max_bits / 8}, {"BYTES", "memory there is, as in 64Mi"});
-  add_count(app, "--bits", o->bits, {line_bits, max_bits}, {"BITS", "the same in bits"});
-  add_option(app, "--values", {"COUNT|FROM..TO", "keys are numbers: how many different ones could exist"},
+  add_count(known, "--bytes", r.bytes, {line_bytes, max_bits / 8}, {"BYTES", "memory there is, as in 64Mi"});
+  add_count(known, "--bits", o->bits, {line_bits, max_bits}, {"BITS", "the same in bits"});
+  add_option(known, "--values", {"COUNT|FROM..TO", "keys are numbers: how many different ones could exist"},
              [o](std::string_view what, std::string_view value) {
                if (value.find("..") == std::string_view::npos) {
                  o->request.values = parse_count(what, value, {1, max_bits});
@@ -83,7 +83,7 @@ action declare(CLI::App& app) {
                  o->request.values = last - first + 1;
                }
              });
-  add_switch(app, "--json", o->json, "print JSON");
+  add_switch(known, "--json", o->json, "print JSON");
   return [o](printer& out) { return run(*o, out); };
 }
 

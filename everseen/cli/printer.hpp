@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "everseen/stream/output.hpp"
 
@@ -22,42 +22,34 @@ class printer {
   printer(int descriptor, std::string name) : descriptor_(descriptor), out_(descriptor, std::move(name)) {}
 
   /// @throws storage_error  as flush
-  void write(std::string_view text) {
-    buffer_.append(text.data(), text.data() + text.size());
-    if (buffer_.size() >= enough_bytes) flush();
-  }
+  void write(std::string_view text);
 
   /// @throws storage_error  as flush
   template <typename... Arguments>
   void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Arguments>(arguments)...);
-    if (buffer_.size() >= enough_bytes) flush();
+    // One function behind this line keeps the formatting itself out of every verb's object file.
+    print_arguments(format, fmt::make_format_args(arguments...));
   }
 
   /// Room for at most `bytes` more, to be written directly; wrote() tells where the text ends.
-  [[nodiscard]] char* room(std::size_t bytes) {
-    if (buffer_.size() + bytes > enough_bytes) flush();
-    buffer_.reserve(buffer_.size() + bytes);
-    return buffer_.data() + buffer_.size();
-  }
-  void wrote(const char* end) { buffer_.resize(static_cast<std::size_t>(end - buffer_.data())); }
+  [[nodiscard]] char* room(std::size_t bytes);
+  void wrote(const char* end) { used_ = static_cast<std::size_t>(end - buffer_.data()); }
 
   /// @throws storage_error  the descriptor took no more; its code is EPIPE where nobody reads any longer
-  void flush() {
-    const std::string_view text(buffer_.data(), buffer_.size());
-    buffer_.clear();  // before writing, so that nobody tries these bytes again
-    out_.write(text);
-  }
+  void flush();
 
   /// For verbs that write to it directly, after flush().
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
  private:
+  void print_arguments(fmt::string_view format, fmt::format_args arguments);
+
   static constexpr std::size_t enough_bytes = 64 * 1024;
 
   int descriptor_;
   everseen::output out_;
-  fmt::basic_memory_buffer<char, enough_bytes> buffer_;
+  std::vector<char> buffer_ = std::vector<char>(enough_bytes);
+  std::size_t used_ = 0;
 };
 
 }  // namespace everseen::cli

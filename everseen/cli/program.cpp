@@ -6,9 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include "everseen/cli/command_line.hpp"
 #include "everseen/cli/configuration.hpp"
 #include "everseen/cli/edge.hpp"
 #include "everseen/cli/manual.hpp"
@@ -35,20 +36,17 @@ std::optional<std::string> meant_as_value(const words& typed, const std::string&
   return fmt::format("if it is the value of {0}, write {0}={1}", *(at - 1), left);
 }
 
-/// A message for what CLI11 could not make sense of.
-std::string explain(const CLI::App& app, const verb& v, const words& typed_words,
-                    const CLI::ParseError& fault) {
+/// What to say of words that cannot be made sense of.
+std::string explain(const verb& v, const words& typed_words, const bad_command_line& fault) {
   const std::string help = fmt::format("see everseen {} --help", v.name);
-  words left = app.remaining();
-  std::transform(left.begin(), left.end(), left.begin(), unguarded);
-  if (dynamic_cast<const CLI::ExtrasError*>(&fault) == nullptr || left.empty())
-    return fmt::format("{}: {}; {}", v.name, fault.what(), help);
-  if (!left.front().starts_with("-"))
-    return fmt::format("{}: '{}' is one argument too many; {}", v.name, left.front(),
-                       meant_as_value(typed_words, left.front()).value_or(help));
+  if (fault.unknown().empty()) return fmt::format("{}: {}; {}", v.name, fault.what(), help);
+  const std::string& left = fault.unknown().front();
+  if (!left.starts_with("-"))
+    return fmt::format("{}: '{}' is one argument too many; {}", v.name, left,
+                       meant_as_value(typed_words, left).value_or(help));
 
   const manual_page page = describe(v);
-  const std::string typed = left.front().substr(0, left.front().find('='));
+  const std::string typed = left.substr(0, left.find('='));
   const std::string_view meant = nearest(typed, page.flags());
   const std::string instead = meant.empty() ? help : fmt::format("did you mean {}?", meant);
   const std::string dashed = page.takes_keys() ? "; write -- before keys that begin with a dash" : "";
@@ -66,16 +64,12 @@ exit_code run_verb(const verb& v, words arguments, printer& out) {
     // Nothing is given where the line cannot be parsed; below it is complained of in its own words.
     if (!given->settings.empty()) arguments = given->arguments();
   }
-  CLI::App app;
-  app.set_help_flag();
-  const action run = v.declare(app);
-  const words typed = arguments;
+  option_set options;
+  const action run = v.declare(options);
   try {
-    std::transform(arguments.begin(), arguments.end(), arguments.begin(), guarded);
-    std::reverse(arguments.begin(), arguments.end());
-    app.parse(std::move(arguments));
-  } catch (const CLI::ParseError& fault) {
-    throw parameter_error(explain(app, v, typed, fault));
+    read_command_line(options, arguments);
+  } catch (const bad_command_line& fault) {
+    throw parameter_error(explain(v, arguments, fault));
   }
   const exit_code code = run(out);
   if (given && given->checks_only()) print_configuration(v, *given, out);

@@ -130,16 +130,16 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-action declare(CLI::App& app) {
+action declare(option_set& known) {
   auto o = std::make_shared<options>();
-  add_key_options(app, o->keys, "do not print what was made");
-  add_text(app, "--from-export", o->from_export,
+  add_key_options(known, o->keys, "do not print what was made");
+  add_text(known, "--from-export", o->from_export,
            {"FILE", "begin with this copy, made by everseen export, instead of keys from standard input"});
-  add_count(app, "--capacity", o->capacity, {1, max_capacity},
+  add_count(known, "--capacity", o->capacity, {1, max_capacity},
             {"COUNT", "how many different keys you expect", "as it is"});
-  add_rate(app, "--error-rate", o->error_rate, {sizing::min_error_rate, sizing::max_error_rate},
+  add_rate(known, "--error-rate", o->error_rate, {sizing::min_error_rate, sizing::max_error_rate},
            {"RATE", "share of new keys that may be called seen", "as it is"});
-  add_store_option(app, o->store);
+  add_store_option(known, o->store);
   return [o](printer& out) { return run(*o, out); };
 }
 

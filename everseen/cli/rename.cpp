@@ -52,13 +52,13 @@ verb rename_verb() {
           "name.",
           {{"Put a new filter in the place of the old one", "everseen rename clicks-new clicks --replace",
             "everseen create clicks; everseen create clicks-new"}},
-          [](CLI::App& app) -> action {
+          [](option_set& known) -> action {
             auto o = std::make_shared<options>();
-            add_argument(app, o->from, {"NAME", "the filter"});
-            add_argument(app, o->to, {"NEW", "the name that it is to have"});
-            add_switch(app, "--replace", o->replace, "remove the filter that has the new name");
-            add_switch(app, "-q,--quiet", o->quiet, "do not print what was done");
-            add_store_option(app, o->store);
+            add_argument(known, o->from, {"NAME", "the filter"});
+            add_argument(known, o->to, {"NEW", "the name that it is to have"});
+            add_switch(known, "--replace", o->replace, "remove the filter that has the new name");
+            add_switch(known, "-q,--quiet", o->quiet, "do not print what was done");
+            add_store_option(known, o->store);
             return [o](printer& out) { return run(*o, out); };
           }};
 }

@@ -34,11 +34,11 @@ verb reset_verb() {
       "clients go on with the empty one. A filter in files must not be open for writing; who reads it goes "
       "on.",
       {{"Begin anew", "everseen reset clicks --yes", "everseen create clicks; everseen add clicks alice"}},
-      [](CLI::App& app) -> action {
+      [](option_set& known) -> action {
         auto o = std::make_shared<options>();
-        add_argument(app, o->name, {"NAME", "the filter"});
-        add_switch(app, "-y,--yes", o->yes, "do not ask");
-        add_store_option(app, o->store);
+        add_argument(known, o->name, {"NAME", "the filter"});
+        add_switch(known, "-y,--yes", o->yes, "do not ask");
+        add_store_option(known, o->store);
         return [o](printer& out) { return run(*o, out); };
       }};
 }

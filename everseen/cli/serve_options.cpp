@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "everseen/cli/options.hpp"
-#include "everseen/cli/repeated_option.hpp"
 #include "everseen/cli/user_accounts.hpp"
 #include "everseen/core/error.hpp"
 
@@ -50,81 +49,81 @@ void set_limits(const serve_options& o, server::options& s) {
   if (o.write_timeout) s.write_timeout = seconds_of(*o.write_timeout);
 }
 
-void add_addresses(CLI::App& app, serve_options& o) {
-  add_texts(app, "-l,--listen", o.listen,
+void add_addresses(option_set& known, serve_options& o) {
+  add_texts(known, "-l,--listen", o.listen,
             {"ADDRESS",
              "where clients of Redis come in: ADDRESS:PORT, tls:ADDRESS:PORT or unix:PATH; may be repeated, "
              "'' is nowhere",
              "127.0.0.1:6380"});
-  add_texts(app, "--http", o.http,
+  add_texts(known, "--http", o.http,
             {"ADDRESS", "where clients of the HTTP interface come in, likewise; may be repeated", "nowhere"});
   add_texts(
-      app, "--http-host", o.http_hosts,
+      known, "--http-host", o.http_hosts,
       {"NAME", "by which a proxy on this machine calls the HTTP interface; may be repeated", "localhost"});
 }
 
-void add_security(CLI::App& app, serve_options& o) {
-  add_text(app, "--password", o.password, {"TEXT", "asked of every client; it may then do everything"});
-  add_texts(app, "--user", o.users,
+void add_security(option_set& known, serve_options& o) {
+  add_text(known, "--password", o.password, {"TEXT", "asked of every client; it may then do everything"});
+  add_texts(known, "--user", o.users,
             {"NAME:PASSWORD:RIGHT", "who may log in, to read, write or admin; may be repeated"});
-  add_text(app, "--user-file", o.user_file,
+  add_text(known, "--user-file", o.user_file,
            {"FILE", "more of these, one a line, where ps does not show them"});
-  add_switch(app, "--open-to-strangers", o.open_to_strangers,
+  add_switch(known, "--open-to-strangers", o.open_to_strangers,
              "let clients of Redis in from beyond this machine without a password");
-  add_text(app, "--tls-cert", o.tls_cert, {"FILE", "certificate chain of the listeners tls:, in PEM"});
-  add_text(app, "--tls-key", o.tls_key, {"FILE", "its private key"});
-  add_text(app, "--tls-ca", o.tls_ca, {"FILE", "ask clients for a certificate that this CA vouches for"});
+  add_text(known, "--tls-cert", o.tls_cert, {"FILE", "certificate chain of the listeners tls:, in PEM"});
+  add_text(known, "--tls-key", o.tls_key, {"FILE", "its private key"});
+  add_text(known, "--tls-ca", o.tls_ca, {"FILE", "ask clients for a certificate that this CA vouches for"});
 }
 
-void add_limits(CLI::App& app, serve_options& o) {
-  add_count(app, "--maxmemory", o.max_memory, {1, std::uint64_t{1} << 62},
+void add_limits(option_set& known, serve_options& o) {
+  add_count(known, "--maxmemory", o.max_memory, {1, std::uint64_t{1} << 62},
             {"BYTES", "that all filters may take, as in 4Gi", "what the store has room for"});
-  add_count(app, "--threads", o.threads, {1, 1024}, {"COUNT", "that serve connections", "one a processor"});
-  add_count(app, "--store-threads", o.store_threads, {1, 1024},
+  add_count(known, "--threads", o.threads, {1, 1024}, {"COUNT", "that serve connections", "one a processor"});
+  add_count(known, "--store-threads", o.store_threads, {1, 1024},
             {"COUNT", "that wait for disks and servers", "8"});
-  add_count(app, "--max-connections", o.max_connections, {1, 1'000'000},
+  add_count(known, "--max-connections", o.max_connections, {1, 1'000'000},
             {"COUNT", "clients at a time", "10k"});
-  add_count(app, "--max-request", o.max_request, {1024, std::uint64_t{1} << 32},
+  add_count(known, "--max-request", o.max_request, {1024, std::uint64_t{1} << 32},
             {"BYTES", "of one request", "64Mi"});
   add_count(
-      app, "--max-bodies", o.max_bodies, {1024, std::uint64_t{1} << 40},
+      known, "--max-bodies", o.max_bodies, {1024, std::uint64_t{1} << 40},
       {"BYTES", "of the bodies of all HTTP requests together; beyond them 503", "256Mi, or --max-request"});
-  add_count(app, "--max-output", o.max_output, {1024, std::uint64_t{1} << 40},
+  add_count(known, "--max-output", o.max_output, {1024, std::uint64_t{1} << 40},
             {"BYTES", "of replies kept for a client; it is not read from meanwhile", "64Mi"});
-  add_duration(app, "--idle-timeout", o.idle_timeout,
+  add_duration(known, "--idle-timeout", o.idle_timeout,
                {"DURATION", "a client that asks nothing is left after this time", "never; HTTP: 75s"});
-  add_duration(app, "--request-timeout", o.request_timeout,
+  add_duration(known, "--request-timeout", o.request_timeout,
                {"DURATION", "for the rest of a request that has begun, a TLS handshake, a password", "1m"});
-  add_duration(app, "--write-timeout", o.write_timeout,
+  add_duration(known, "--write-timeout", o.write_timeout,
                {"DURATION", "for a client to take the next bytes of a reply", "1m"});
 }
 
-void add_operation(CLI::App& app, serve_options& o) {
-  add_choice(app, "--log-format", o.log_format,
+void add_operation(option_set& known, serve_options& o) {
+  add_choice(known, "--log-format", o.log_format,
              {"text|json|logfmt", "of what is written to standard error", "text"},
              telemetry::parse_log_format);
-  add_choice(app, "--log-level", o.log_level,
+  add_choice(known, "--log-level", o.log_level,
              {"debug|info|warning|error|off", "of what is written there", "warning"},
              telemetry::parse_log_level);
   add_text(
-      app, "--config", o.config,
+      known, "--config", o.config,
       {"FILE", "options from the table [serve] of a TOML file, under the same names", "$EVERSEEN_CONFIG"});
-  add_switch(app, "--check-config", o.check_config,
+  add_switch(known, "--check-config", o.check_config,
              "print what would be in force, and from where; serve nothing");
-  add_switch(app, "-q,--quiet", o.quiet, "do not print where it listens");
+  add_switch(known, "-q,--quiet", o.quiet, "do not print where it listens");
 }
 
 }  // namespace
 
-void add_serve_options(CLI::App& app, serve_options& o) {
-  add_addresses(app, o);
-  add_store_option(app, o.store);
-  add_security(app, o);
-  add_switch(app, "--redisbloom", o.redisbloom,
+void add_serve_options(option_set& known, serve_options& o) {
+  add_addresses(known, o);
+  add_store_option(known, o.store);
+  add_security(known, o);
+  add_switch(known, "--redisbloom", o.redisbloom,
              "make filters with RedisBloom's own layout, so that BF.SCANDUMP gives them out and EXPANSION is "
              "obeyed; slower");
-  add_limits(app, o);
-  add_operation(app, o);
+  add_limits(known, o);
+  add_operation(known, o);
 }
 
 server::options settings_of(const serve_options& o) {

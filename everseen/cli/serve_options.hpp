@@ -30,7 +30,7 @@ struct serve_options {
   bool check_config = false;
 };
 
-void add_serve_options(CLI::App& app, serve_options& target);
+void add_serve_options(option_set& known, serve_options& target);
 
 /// @throws parameter_error  options that make no sense    @throws storage_error  the file of users
 [[nodiscard]] server::options settings_of(const serve_options& o);

@@ -35,8 +35,8 @@ std::string store_url(const std::optional<std::string>& given) {
   throw parameter_error("there is no place for filters: give --store URL, or set EVERSEEN_STORE or HOME");
 }
 
-void add_store_option(CLI::App& app, store_choice& target) {
-  add_text(app, "--store", target.url,
+void add_store_option(option_set& known, store_choice& target) {
+  add_text(known, "--store", target.url,
            {"URL", "where filters live, as in file:DIRECTORY or redis://HOST:PORT",
             "$EVERSEEN_STORE, else your data directory"});
 }

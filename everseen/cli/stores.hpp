@@ -24,7 +24,7 @@ struct store_choice {
   std::optional<std::string> url;
 };
 
-void add_store_option(CLI::App& app, store_choice& target);
+void add_store_option(option_set& known, store_choice& target);
 
 /// The store chosen, for a verb that only makes sense if the store outlives it.
 /// @throws parameter_error  as store_url, or `mem:`    @throws as open_store(url)

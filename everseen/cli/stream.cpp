@@ -1,8 +1,6 @@
 #include <memory>
 #include <utility>
 
-#include <CLI/CLI.hpp>
-
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/signals.hpp"
 #include "everseen/cli/stream_arguments.hpp"
@@ -28,9 +26,9 @@ exit_code stream(const stream_arguments& given, printer& out) {
   return exit_code::done;
 }
 
-action declare(CLI::App& app) {
+action declare(option_set& known) {
   const auto given = std::make_shared<stream_arguments>();
-  declare_stream_arguments(app, *given);
+  declare_stream_arguments(known, *given);
   return [given](printer& out) { return stream(*given, out); };
 }
 

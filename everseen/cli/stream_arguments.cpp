@@ -8,7 +8,6 @@
 #include "everseen/cli/dimensions.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/record_options.hpp"
-#include "everseen/cli/repeated_option.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/core/sizing.hpp"
 #include "everseen/everseen.hpp"
@@ -17,110 +16,110 @@ namespace everseen::cli {
 
 namespace {
 
-void declare_ends(CLI::App& app, stream_arguments& given) {
-  add_text(app, "--from", given.from,
+void declare_ends(option_set& known, stream_arguments& given) {
+  add_text(known, "--from", given.from,
            {"SOURCE",
             "where events come from: a file, - for standard input, kafka://HOST:PORT/TOPIC?group=GROUP, or "
             "redis-stream:STREAM?group=GROUP"});
-  add_text(app, "--to", given.to,
+  add_text(known, "--to", given.to,
            {"SINK",
             "where fresh events go: counts, a file, - for standard output, kafka://HOST:PORT/TOPIC, or "
             "redis-stream:STREAM",
             "counts"});
   add_text(
-      app, "--job", given.job,
+      known, "--job", given.job,
       {"JOB", "the name under which the filter remembers how far this job is", std::string(default_job)});
-  add_text(app, "--worker", given.worker,
+  add_text(known, "--worker", given.worker,
            {"NAME",
             "which of the workers of this job this is: files are known by it and by their path, as every "
             "machine has its own",
             "the machine's name"});
-  add_switch(app, "--follow", given.follow, "wait at the end of a file for what is appended");
-  add_switch(app, "-z,--zero", given.zero, "records end with a NUL byte instead of a newline");
+  add_switch(known, "--follow", given.follow, "wait at the end of a file for what is appended");
+  add_switch(known, "-z,--zero", given.zero, "records end with a NUL byte instead of a newline");
   add_switch(
-      app, "--header", given.header,
+      known, "--header", given.header,
       "the first line of the input is no event: it names the fields, for --key-field, --time-field and "
       "--count");
-  add_switch(app, "--move-output", given.move_output,
+  add_switch(known, "--move-output", given.move_output,
              "the job goes on with another --to than so far, or with a new file where the old one was moved "
              "away; what was put out stays where it is");
 }
 
-void declare_filter(CLI::App& app, stream_arguments& given) {
-  add_text(app, "--filter", given.filter_name,
+void declare_filter(option_set& known, stream_arguments& given) {
+  add_text(known, "--filter", given.filter_name,
            {"NAME", "the filter that remembers the keys; created if there is none"});
-  add_store_option(app, given.store);
-  add_rate(app, "--error-rate", given.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
+  add_store_option(known, given.store);
+  add_rate(known, "--error-rate", given.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
            {"RATE", "the share of new events that may be taken for repeats by mistake", "1e-6"});
-  add_count(app, "--capacity", given.capacity, {1, max_capacity},
+  add_count(known, "--capacity", given.capacity, {1, max_capacity},
             {"N", "how many different keys to make room for; the filter grows beyond", "1M"});
-  add_choice(app, "--hash", given.hash,
+  add_choice(known, "--hash", given.hash,
              {"xxh3|siphash", "siphash where strangers choose the keys and may mean harm", "xxh3"},
              parse_own_hash);
-  add_duration(app, "--window", given.window, {"TIME", "forget keys after this time, as in 10m or 1h30m"});
-  add_count(app, "--slices", given.slices, {1, max_slices},
+  add_duration(known, "--window", given.window, {"TIME", "forget keys after this time, as in 10m or 1h30m"});
+  add_count(known, "--slices", given.slices, {1, max_slices},
             {"N", "forget in N steps: a key is remembered for the window and at most one step more", "10"});
 }
 
-void declare_event(CLI::App& app, stream_arguments& given) {
-  add_texts(app, "--key-json", given.key_json,
+void declare_event(option_set& known, stream_arguments& given) {
+  add_texts(known, "--key-json", given.key_json,
             {"POINTER",
              "an event is JSON; the key is the value at this pointer, as in /id; may be repeated for "
              "a key of several",
              "the whole record"});
   add_texts(
-      app, "--key-field", given.key_fields,
+      known, "--key-field", given.key_fields,
       {"N", "the key is field N of the record, counted from 1, or its name (--header); may be repeated"});
-  add_option(app, "--delimiter", {"C", "what stands between fields: one character, or tab", "tab"},
+  add_option(known, "--delimiter", {"C", "what stands between fields: one character, or tab", "tab"},
              [&given](std::string_view what, std::string_view text) {
                given.delimiter = parse_delimiter(what, text);
              });
-  add_text(app, "--time-json", given.time_json,
+  add_text(known, "--time-json", given.time_json,
            {"POINTER", "the time of an event is the value at this JSON pointer", "the clock's time"});
-  add_text(app, "--time-field", given.time_field,
+  add_text(known, "--time-field", given.time_field,
            {"N", "the time of an event is its field N: seconds, milliseconds or RFC 3339"});
-  add_texts(app, "--count", given.counts,
+  add_texts(known, "--count", given.counts,
             {"DIMENSION,...",
              "count fresh events by these together, each [NAME=][TIME:]FIELD, as in "
              "10m:/time,/site; '' is the total; may be repeated"});
   add_duration(
-      app, "--max-ahead", given.max_ahead,
+      known, "--max-ahead", given.max_ahead,
       {"TIME", "a time that is further ahead of the clock makes an event bad", "as long as the window"});
 }
 
 }  // namespace
 
-void declare_stream_arguments(CLI::App& app, stream_arguments& into) {
-  declare_ends(app, into);
-  declare_filter(app, into);
-  declare_event(app, into);
-  add_text(app, "--bad-events", into.bad_events,
+void declare_stream_arguments(option_set& known, stream_arguments& into) {
+  declare_ends(known, into);
+  declare_filter(known, into);
+  declare_event(known, into);
+  add_text(known, "--bad-events", into.bad_events,
            {"fail|skip|FILE",
             "what to do with a record that is no event: end, pass over it, or write it here", "fail"});
-  add_text(app, "--seen-to", into.seen_to, {"FILE", "append repeats to this file"});
-  add_text(app, "--late-to", into.late_to,
+  add_text(known, "--seen-to", into.seen_to, {"FILE", "append repeats to this file"});
+  add_text(known, "--late-to", into.late_to,
            {"FILE", "append events that are older than the window to this file"});
   add_choice(
-      app, "--on-outage", into.on_outage,
+      known, "--on-outage", into.on_outage,
       {"fail|pass|hold",
        "when the store stays away: end, put out events that nothing is known of, or wait for it", "fail"},
       parse_outage);
   add_duration(
-      app, "--settle-every", into.settle_every,
+      known, "--settle-every", into.settle_every,
       {"TIME",
        "how often what was done is put down, or after 250,000 events: as much is done again after a crash",
        "100ms"});
-  add_count(app, "--block", into.block_bytes, {4096, 64 << 20},
+  add_count(known, "--block", into.block_bytes, {4096, 64 << 20},
             {"BYTES", "how much of a file is read, judged and put out at a time", "1Mi"});
-  add_switch(app, "--dry-run", into.dry_run,
+  add_switch(known, "--dry-run", into.dry_run,
              "judge by an empty filter in memory, print what would be counted, and touch nothing");
-  add_text(app, "--metrics", into.metrics,
+  add_text(known, "--metrics", into.metrics,
            {"HOST:PORT", "tell Prometheus how the job is doing, at this address, as in 127.0.0.1:9464"});
-  add_optional_text(app, "--stats", into.stats, "-",
+  add_optional_text(known, "--stats", into.stats, "-",
                     {"FILE", "when done, write counts as JSON to this file, or to standard error"});
-  add_text(app, "--config", into.config,
+  add_text(known, "--config", into.config,
            {"FILE", "read options from the table [stream] of this TOML file", "$EVERSEEN_CONFIG"});
-  add_switch(app, "--check-config", into.check_config,
+  add_switch(known, "--check-config", into.check_config,
              "look whether the options make sense, print those in force, and read nothing");
 }
 

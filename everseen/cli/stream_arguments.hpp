@@ -52,7 +52,7 @@ struct stream_arguments : filter_wishes {
 };
 
 /// Declares all of it. `into` must outlive the parsing.
-void declare_stream_arguments(CLI::App& app, stream_arguments& into);
+void declare_stream_arguments(option_set& known, stream_arguments& into);
 
 /// What the events are.
 /// @param header  the first line of the input, where --header says that it names the fields

@@ -4,9 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {
-class App;
-}
+#include "everseen/cli/option_set.hpp"
 
 namespace everseen::cli {
 
@@ -45,7 +43,7 @@ struct verb {
   std::string_view details;  ///< paragraphs for help and manual, separated by blank lines
   std::vector<example> examples;
   /// Adds the verb's options (see options.hpp) and returns what to do when they have been read.
-  std::function<action(CLI::App&)> declare;
+  std::function<action(option_set&)> declare;
   is_configurable takes_configuration = is_configurable::no;
 };
 

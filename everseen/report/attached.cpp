@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "everseen/text/json.hpp"
+
 namespace everseen {
 
 namespace {

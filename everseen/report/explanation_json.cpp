@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "everseen/text/json.hpp"
+
 namespace everseen {
 
 namespace {

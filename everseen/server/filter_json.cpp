@@ -6,6 +6,7 @@
 #include "everseen/filter/rates.hpp"
 #include "everseen/report/attached.hpp"
 #include "everseen/server/http_query.hpp"
+#include "everseen/text/json.hpp"
 
 namespace everseen::server {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "everseen/server/counters.hpp"
 #include "everseen/server/filter_figures.hpp"

@@ -12,6 +12,7 @@
 #include "everseen/server/http_query.hpp"
 #include "everseen/server/http_routes.hpp"
 #include "everseen/server/key_names.hpp"
+#include "everseen/text/json.hpp"
 
 /// What the HTTP interface does to filters as a whole.
 namespace everseen::server {

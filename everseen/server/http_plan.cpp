@@ -9,6 +9,7 @@
 #include "everseen/report/planning.hpp"
 #include "everseen/server/filter_json.hpp"
 #include "everseen/server/http_query.hpp"
+#include "everseen/text/json.hpp"
 
 namespace everseen::server {
 

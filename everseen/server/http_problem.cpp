@@ -4,10 +4,9 @@
 #include <new>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
 #include "everseen/core/error.hpp"
 #include "everseen/server/filter_shelf.hpp"
+#include "everseen/text/json.hpp"
 
 namespace everseen::server {
 

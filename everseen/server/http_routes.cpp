@@ -8,6 +8,7 @@
 #include "everseen/core/error.hpp"
 #include "everseen/server/http_guard.hpp"
 #include "everseen/server/http_query.hpp"
+#include "everseen/text/json.hpp"
 
 namespace everseen::server {
 

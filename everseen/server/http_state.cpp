@@ -7,6 +7,7 @@
 #include "everseen/server/http_query.hpp"
 #include "everseen/server/http_routes.hpp"
 #include "everseen/server/metrics.hpp"
+#include "everseen/text/json.hpp"
 
 /// What the HTTP interface tells of the server.
 namespace everseen::server {
