@@ -1,14 +1,16 @@
-# everseen_layer(<name> [IN_LIBRARY] [DEPENDS <layer>...] [LIBRARIES <target>...])
+# everseen_layer(<name> [IN_LIBRARY] [COLD] [DEPENDS <layer>...] [LIBRARIES <target>...] [PRECOMPILED <header>...])
 #
 # Makes the folder everseen/<name> the static library everseen_<name>, from every .cpp in it but main.cpp, which
 # belongs to a program. A folder without sources becomes an interface library, so that others can depend on it already.
 #   IN_LIBRARY  the layer's objects and headers are part of the public library everseen::everseen
+#   COLD        what runs a few times a command, not once a key: compiled for a quick build rather than for speed
 #   DEPENDS     layers below; scripts/check_layers.py knows which arrows are allowed
 #   LIBRARIES   libraries of others that the layer's headers or sources use
+#   PRECOMPILED large headers of theirs that most sources of the layer include
 #
 # Sources are found by pattern, with a re-check at every build, so that adding a file touches no list.
 function(everseen_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "IN_LIBRARY" "" "DEPENDS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "IN_LIBRARY;COLD" "" "DEPENDS;LIBRARIES;PRECOMPILED")
   set(target everseen_${name})
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   file(GLOB headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.hpp")
@@ -20,6 +22,10 @@ function(everseen_layer name)
     # The Redis module and language bindings link these objects into shared libraries.
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_link_libraries(${target} PRIVATE everseen_flags)
+    if(layer_COLD)
+      everseen_compile_quickly(${target})
+    endif()
+    everseen_precompile(${target} ${layer_PRECOMPILED})
     set(scope PUBLIC)
   else()
     add_library(${target} INTERFACE)
@@ -56,6 +62,8 @@ function(everseen_select_kernels sources_variable)
     set_source_files_properties(${avx512} PROPERTIES COMPILE_OPTIONS
       "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mbmi;-mbmi2;-mprefer-vector-width=512;\
 -Wno-uninitialized;-Wno-maybe-uninitialized")
+    # What is precompiled is so for every CPU.
+    set_source_files_properties(${avx2} ${avx512} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   else()
     list(FILTER sources EXCLUDE REGEX "_avx(2|512)\\.cpp$")
   endif()

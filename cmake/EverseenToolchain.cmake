@@ -30,11 +30,30 @@ if(EVERSEEN_SANITIZE)
   endif()
 endif()
 
+# Optimizes a target of which no speed is asked, in builds that optimize at all: for verbs and tests -O1 takes half of the
+# time that -O3 takes.
+function(everseen_compile_quickly target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
+endfunction()
+
+# everseen_precompile(<target> [<header>...])
+#
+# Reads the headers of the standard library that nearly every file includes once a target instead of once a file, and
+# those that are named. Sources include what they use all the same: the preset `dev` compiles them without this.
+function(everseen_precompile target)
+  target_precompile_headers(${target} PRIVATE
+    <algorithm> <array> <atomic> <charconv> <chrono> <cstdint> <functional> <map> <memory> <mutex> <optional> <span>
+    <string> <string_view> <thread> <utility> <vector> ${ARGN})
+endfunction()
+
 # Speed of the build only, so never a requirement, and not imposed on a project that includes this one.
 if(PROJECT_IS_TOP_LEVEL)
   find_program(EVERSEEN_CCACHE ccache)
   if(EVERSEEN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${EVERSEEN_CCACHE}")
+    # What ccache must overlook to remember files that use precompiled headers.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${EVERSEEN_CCACHE}")
+    add_compile_options("$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>")
   endif()
   find_program(EVERSEEN_LLD ld.lld)
   if(EVERSEEN_LLD)

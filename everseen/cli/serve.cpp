@@ -72,7 +72,7 @@ verb serve_verb() {
         "everseen serve --store mem: --listen unix:./s & sleep 1; redis-cli -s ./s BF.ADD clicks alice; kill "
         "$!; wait"},
        {"Filters in files, for a program that may look but not add",
-        "everseen serve --listen unix:./s --password secret --user known:word:read & sleep 1; kill $!; wait"},
+        "everseen serve --listen unix:./s --password secret --user app:word:read & sleep 1; kill $!; wait"},
        {"What would be in force?", "everseen serve --http 127.0.0.1:8080 --check-config"}},
       declare,
       is_configurable::yes};
