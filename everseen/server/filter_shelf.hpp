@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <span>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "everseen/filter/foreign_file.hpp"
+#include "everseen/server/filter_room.hpp"
 #include "everseen/server/key_listing.hpp"
 #include "everseen/server/options.hpp"
 #include "everseen/server/shared_filter.hpp"
@@ -98,12 +98,12 @@ class filter_shelf {
   void tend();
 
   /// Whether the filters may take no more memory: keys that need a place must be refused.
-  [[nodiscard]] bool is_full() const noexcept { return bytes_.load() > max_bytes_.load(); }
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-  [[nodiscard]] std::uint64_t max_bytes() const noexcept { return max_bytes_; }
+  [[nodiscard]] bool is_full() const noexcept { return room_.is_full(); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return room_.taken(); }
+  [[nodiscard]] std::uint64_t max_bytes() const noexcept { return room_.most(); }
   void set_max_bytes(std::uint64_t most) noexcept {
     follows_room_ = false;
-    max_bytes_ = most;
+    room_.set_most(most);
   }
 
   /// Whether a batch waits for a round trip or a sync, so that it must not be judged where clients are
@@ -115,7 +115,10 @@ class filter_shelf {
 
  private:
   [[nodiscard]] spec plan(spec_request r, const wishes& w) const;
-  std::shared_ptr<shared_filter> put(std::string_view key, std::shared_ptr<stored_filter> stored, wishes w);
+  std::shared_ptr<shared_filter> put(std::string_view key, std::shared_ptr<stored_filter> stored, wishes w,
+                                     filter_room::share taken);
+  [[nodiscard]] std::shared_ptr<stored_filter> make(std::string_view name, const spec& s,
+                                                    std::optional<std::chrono::milliseconds> life) const;
   std::shared_ptr<shared_filter> take(std::string_view key);
   /// The one that is open, though its time may be up.
   [[nodiscard]] std::shared_ptr<shared_filter> find_any(std::string_view key) const;
@@ -131,8 +134,6 @@ class filter_shelf {
   /// @pre lock_ is held
   [[nodiscard]] std::shared_ptr<filter_record> record_of(std::string_view key, const spec& s);
   void forget_record(std::string_view key);
-  /// @throws no_room
-  void reserve(std::uint64_t bytes);
 
   std::shared_ptr<everseen::store> place_;
   worker_pool& workers_;
@@ -145,23 +146,14 @@ class filter_shelf {
   /// Nobody has set a limit: it is what is free of the disk, which others use, too, and what the open filters
   /// have of it.
   std::atomic<bool> follows_room_;
-  std::atomic<std::uint64_t> max_bytes_;
-  std::atomic<std::uint64_t> bytes_ = 0;
+  filter_room room_;  // outlives what is open
   key_listing listing_;
   turns changing_{};  // of a name: while its filter is made, opened, renamed or dropped
   std::atomic<bool> is_removing_ = false;
   std::chrono::steady_clock::time_point removed_{};
-  std::mutex reserving_{};
-  std::uint64_t reserved_ = 0;  // for filters that are being made
   mutable std::shared_mutex lock_{};
   std::map<std::string, std::shared_ptr<shared_filter>, std::less<>> open_{};
   std::map<std::string, std::shared_ptr<filter_record>, std::less<>> records_{};
-};
-
-/// A new filter would not fit into the memory that filters may take.
-class no_room : public parameter_error {
- public:
-  using parameter_error::parameter_error;
 };
 
 }  // namespace everseen::server
