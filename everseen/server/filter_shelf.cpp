@@ -34,6 +34,7 @@ filter_shelf::filter_shelf(const store_place& where, const options& o, worker_po
       batches_wait_(where.batches_wait),
       is_memory_(where.is_memory),
       redisbloom_layout_(o.redisbloom_layout),
+      hash_(is_open_to_others(o) ? hash_kind::siphash : hash_kind::xxh3),
       follows_room_(!o.max_memory_bytes && !is_memory_),
       room_(o.max_memory_bytes.value_or(place_->room_bytes().value_or(no_limit))),
       listing_(*place_) {}

@@ -57,15 +57,22 @@ class filter_shelf {
     spec_request spec;
     wishes wished{};
     std::optional<std::chrono::milliseconds> life{};  ///< it ends after this, used or not
+    std::optional<hash_kind> hash{};                  ///< of our layouts, if asked for; see is_open_to_others
   };
   /// @throws name_taken  there is one    @throws no_room    @throws error  as store::create
   std::shared_ptr<shared_filter> create(std::string_view key, const request& r);
   std::shared_ptr<shared_filter> open_or_create(std::string_view key, const request& r);
 
-  /// Begins to make a filter of RedisBloom's chunks.
-  /// @throws name_taken  there is one    @throws format_error    @throws error  as store::begin_restore
-  [[nodiscard]] std::unique_ptr<redisbloom_loader> begin_load(std::string_view key,
-                                                              std::span<const std::byte> header) const;
+  /// A filter of RedisBloom's chunks that is being made, and its room.
+  struct load {
+    filter_room::share room;
+    std::unique_ptr<redisbloom_loader> loader;
+  };
+  /// @throws name_taken  there is one    @throws no_room    @throws format_error    @throws error  as
+  /// store::begin_restore
+  [[nodiscard]] load begin_load(std::string_view key, std::span<const std::byte> header);
+  /// From now on the filter is there.    @pre all chunks have come
+  void finish_load(std::string_view key, load whole);
 
   [[nodiscard]] bool exists(std::string_view key) const;
   /// @return false  there was none
@@ -75,7 +82,7 @@ class filter_shelf {
   void rename(std::string_view from, std::string_view to, everseen::store::namesake there);
   /// Keys in ascending order; see key_listing.
   [[nodiscard]] std::vector<std::string> keys() { return listing_.keys(); }
-  /// Something was made or dropped beside create() and drop().
+  /// Something was made or dropped by others.
   void forget_listing() { listing_.forget(); }
   /// What is known of every filter that was opened and not dropped.
   [[nodiscard]] std::map<std::string, std::shared_ptr<filter_record>, std::less<>> records() const;
@@ -114,7 +121,7 @@ class filter_shelf {
   [[nodiscard]] everseen::store& place() const noexcept { return *place_; }
 
  private:
-  [[nodiscard]] spec plan(spec_request r, const wishes& w) const;
+  [[nodiscard]] spec plan(const request& asked) const;
   std::shared_ptr<shared_filter> put(std::string_view key, std::shared_ptr<stored_filter> stored, wishes w,
                                      filter_room::share taken);
   [[nodiscard]] std::shared_ptr<stored_filter> make(std::string_view name, const spec& s,
@@ -143,6 +150,7 @@ class filter_shelf {
   const bool batches_wait_;
   const bool is_memory_;
   const bool redisbloom_layout_;
+  const hash_kind hash_;  // where nobody asks for one
   /// Nobody has set a limit: it is what is free of the disk, which others use, too, and what the open filters
   /// have of it.
   std::atomic<bool> follows_room_;

@@ -6,6 +6,7 @@
 
 #include "everseen/core/error.hpp"
 #include "everseen/server/filter_shelf.hpp"
+#include "everseen/server/planned_bytes.hpp"
 
 /// How much room the filters of a shelf take, and how they give it back when they have ended.
 namespace everseen::server {
@@ -50,7 +51,9 @@ void filter_shelf::tend() {
     // What servers keep is theirs to limit, and asking them costs a round trip.
     const std::uint64_t has = place_->is_remote() ? 0 : each->handle.info().bytes;
     there += has;
-    if (counts(*each)) each->room.set(std::max(each->planned_bytes, has));
+    if (counts(*each))
+      each->room.set(std::max(each->planned_bytes, has) +
+                     bytes_beside_bits(each->handle.get_spec().partitions));
   }
   if (follows_room_)
     if (const auto room = place_->room_bytes())
