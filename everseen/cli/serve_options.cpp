@@ -42,7 +42,7 @@ void set_limits(const serve_options& o, server::options& s) {
     s.request.request_bytes = *o.max_request;
     s.request.argument_bytes = std::min(s.request.argument_bytes, s.request.request_bytes);
   }
-  s.bodies_bytes = o.max_bodies.value_or(std::max(s.bodies_bytes, s.request.request_bytes));
+  s.requests_bytes = o.max_bodies.value_or(std::max(s.requests_bytes, 2 * s.request.request_bytes));
   s.output_bytes = o.max_output.value_or(s.output_bytes);
   if (o.idle_timeout) s.idle_timeout = seconds_of(*o.idle_timeout);
   if (o.request_timeout) s.request_timeout = seconds_of(*o.request_timeout);
@@ -87,7 +87,8 @@ void add_limits(option_set& known, serve_options& o) {
             {"BYTES", "of one request", "64Mi"});
   add_count(
       known, "--max-bodies", o.max_bodies, {1024, std::uint64_t{1} << 40},
-      {"BYTES", "of the bodies of all HTTP requests together; beyond them 503", "256Mi, or --max-request"});
+      {"BYTES", "of the requests of all clients that are not whole, or queued by MULTI; beyond them OOM, 503",
+       "256Mi, or twice --max-request"});
   add_count(known, "--max-output", o.max_output, {1024, std::uint64_t{1} << 40},
             {"BYTES", "of replies kept for a client; it is not read from meanwhile", "64Mi"});
   add_duration(known, "--idle-timeout", o.idle_timeout,

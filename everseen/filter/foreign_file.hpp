@@ -83,6 +83,8 @@ class redisbloom_loader {
 
   /// The next chunk.    @throws format_error  it is not
   void load(std::int64_t iterator, std::span<const std::byte> bytes);
+  /// Of all bit arrays, as the header announces them; they are made with their first chunks.
+  [[nodiscard]] std::uint64_t bytes() const noexcept;
   [[nodiscard]] bool is_complete() const noexcept;
   /// The filter is there, whole.    @throws format_error  chunks are missing
   void commit();

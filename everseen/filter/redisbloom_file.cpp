@@ -103,7 +103,7 @@ std::vector<std::byte> read_header(redisbloom::file_reader& in) {
   return header;
 }
 
-std::uint64_t sum(std::span<const std::uint64_t> lengths) {
+std::uint64_t sum(std::span<const std::uint64_t> lengths) noexcept {
   std::uint64_t all = 0;
   for (const std::uint64_t each : lengths) all += each;
   return all;
@@ -142,6 +142,10 @@ std::span<std::byte> redisbloom_loader::place(std::int64_t iterator, std::uint64
 
 void redisbloom_loader::load(std::int64_t iterator, std::span<const std::byte> bytes) {
   convert_bytes(bytes, place(iterator, bytes.size()));
+}
+
+std::uint64_t redisbloom_loader::bytes() const noexcept {
+  return sum(work_->announced.lengths);
 }
 
 bool redisbloom_loader::is_complete() const noexcept {

@@ -8,6 +8,9 @@ namespace everseen::server {
 
 namespace {
 
+/// A client that sent one long request may be quiet from then on.
+constexpr std::size_t most_keys_kept = 65'536;
+
 void write_word(verdict v, wire::reply_writer& to) {
   to.status(to_string(v));
 }
@@ -104,10 +107,9 @@ void batch_board::write_replies(service& all, wire::reply_writer& to) {
   }
   for (std::size_t i = 0; i < open_groups_; ++i) {
     group& g = groups_[i];
-    auto& counter = g.asks == question::add ? all.count.keys_added : all.count.keys_checked;
-    counter.fetch_add(g.batch.keys.size(), std::memory_order_relaxed);
     if (g.batch.is_stale) all.filters().forget(g.of);
     g.of.reset();
+    if (g.batch.keys.capacity() > most_keys_kept) g.batch = {};
     g.batch.keys.clear();
     g.batch.is_stale = false;
     g.batch.why = {};

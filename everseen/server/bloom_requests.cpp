@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "everseen/core/sizing.hpp"
 #include "everseen/server/numbers.hpp"
 
@@ -47,7 +49,10 @@ spec_request default_request() {
 std::optional<double> read_error_rate(std::string_view word) {
   const auto rate = read_number(word);
   if (!rate || *rate <= 0 || *rate >= 1) return std::nullopt;
-  return std::clamp(*rate, sizing::min_error_rate, sizing::max_error_rate);
+  if (*rate < sizing::min_error_rate)
+    throw refusal{
+        fmt::format("ERR error rate must be at least {}: no filter errs less", sizing::min_error_rate)};
+  return std::min(*rate, sizing::max_error_rate);
 }
 
 filter_shelf::request parse_reserve(word_list w) {

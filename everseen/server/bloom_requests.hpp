@@ -23,7 +23,7 @@ struct insert_request {
 [[nodiscard]] insert_request parse_insert(word_list w);
 
 /// An error rate as clients give it. Above 0.5 it is taken for that: no filter errs more.
-/// @return empty  no number between 0 and 1
+/// @return empty  no number between 0 and 1    @throws refusal  lower than any filter keeps
 [[nodiscard]] std::optional<double> read_error_rate(std::string_view word);
 
 }  // namespace everseen::server

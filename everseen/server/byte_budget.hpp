@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <utility>
 
 namespace everseen::server {
 
@@ -13,35 +14,36 @@ class byte_budget {
   /// What one of them holds; given back in the end. Threads: one at a time.
   class share {
    public:
-    explicit share(byte_budget& of) noexcept : of_(of) {}
+    explicit share(byte_budget& of) noexcept : of_(&of) {}
     ~share() { give_back(); }
-    share(const share&) = delete;
-    share& operator=(const share&) = delete;
+    share(share&& other) noexcept : of_(other.of_), held_(std::exchange(other.held_, 0)) {}
+    share& operator=(share&&) = delete;
 
+    /// Takes more, or gives some back.
     /// @return false  all of them would hold too much; nothing has changed
-    [[nodiscard]] bool grow_to(std::size_t bytes) noexcept {
-      if (bytes <= held_) return true;
-      const std::size_t more = bytes - held_;
-      if (of_.taken_.fetch_add(more, std::memory_order_relaxed) + more > of_.most_) {
-        of_.taken_.fetch_sub(more, std::memory_order_relaxed);
-        return false;
-      }
+    [[nodiscard]] bool hold(std::size_t bytes) noexcept {
+      if (bytes > held_ && !of_->take(bytes - held_)) return false;
+      if (bytes < held_) of_->taken_.fetch_sub(held_ - bytes, std::memory_order_relaxed);
       held_ = bytes;
       return true;
     }
-    void give_back() noexcept {
-      if (held_ > 0) of_.taken_.fetch_sub(held_, std::memory_order_relaxed);
-      held_ = 0;
-    }
+    void give_back() noexcept { (void)hold(0); }
+    [[nodiscard]] std::size_t held() const noexcept { return held_; }
 
    private:
-    byte_budget& of_;
+    byte_budget* of_;
     std::size_t held_ = 0;
   };
 
   [[nodiscard]] std::size_t taken() const noexcept { return taken_.load(std::memory_order_relaxed); }
 
  private:
+  [[nodiscard]] bool take(std::size_t more) noexcept {
+    if (taken_.fetch_add(more, std::memory_order_relaxed) + more <= most_) return true;
+    taken_.fetch_sub(more, std::memory_order_relaxed);
+    return false;
+  }
+
   const std::size_t most_;
   std::atomic<std::size_t> taken_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "everseen/core/error.hpp"
 #include "everseen/server/command.hpp"
@@ -17,7 +18,7 @@ void chunk_loads::take(filter_shelf& into, std::string_view key, std::int64_t it
     loads_.erase(std::string(key));
     make_room();
     try {
-      loads_.emplace(key, load{into.begin_load(key, data), ++begun_});
+      loads_.emplace(key, numbered{into.begin_load(key, data), ++begun_});
     } catch (const format_error& why) {
       throw refusal{std::string("ERR received bad data: ") + why.what()};
     }
@@ -27,10 +28,10 @@ void chunk_loads::take(filter_shelf& into, std::string_view key, std::int64_t it
   if (found == loads_.end())
     throw refusal{into.exists(key) ? "ERR invalid offset - no link found" : "ERR not found"};
   try {
-    found->second.loader->load(iterator, data);
-    if (!found->second.loader->is_complete()) return;
-    found->second.loader->commit();
-    into.forget_listing();
+    redisbloom_loader& loader = *found->second.load.loader;
+    loader.load(iterator, data);
+    if (!loader.is_complete()) return;
+    into.finish_load(key, std::move(found->second.load));
     loads_.erase(found);
   } catch (...) {
     loads_.erase(found);

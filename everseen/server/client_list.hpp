@@ -15,6 +15,7 @@ namespace everseen::server {
 struct client {
   std::uint64_t id = 0;
   std::string address{};        ///< of the client
+  std::string network{};        ///< that it is in: its address; of IPv6, what one customer has (/64)
   std::string local_address{};  ///< where it came in
   std::int64_t since_ms = 0;    ///< ms since 1970
   std::atomic<std::int64_t> last_request_ms = 0;

@@ -1,4 +1,5 @@
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -28,6 +29,7 @@ class resp_connection final : public client_connection<Stream> {
                   Arguments&&... stream)
       : base(home, common, std::move(who), std::forward<Arguments>(stream)...),
         session_(common, base::shared_who(), [this] { base::resume([this] { go_on(); }); }),
+        buffer_(common.requests()),
         request_began_(base::began()) {}
 
   void look_at_clock(connection::clock::time_point now) override {
@@ -56,12 +58,22 @@ class resp_connection final : public client_connection<Stream> {
   }
 
   boost::asio::mutable_buffer room() override {
-    const std::span<char> room = buffer_.room(session_.needed_bytes());
-    return boost::asio::buffer(room.data(), room.size());
+    if (room_.empty()) room_ = buffer_.room(session_.needed_bytes());
+    return boost::asio::buffer(room_.data(), room_.size());
+  }
+
+  /// Reads on, if there is room for the request.
+  void read_on() {
+    room_ = buffer_.room(session_.needed_bytes());
+    if (!room_.empty()) return base::read();
+    session_.refuse_request();
+    is_ending_ = true;
+    write();
   }
 
   void received(std::size_t count) override {
     buffer_.received(count);
+    room_ = {};
     serve();
   }
 
@@ -91,7 +103,7 @@ class resp_connection final : public client_connection<Stream> {
       if (session_.is_in_request() && (!was_in_request || p.used > 0)) request_began_ = heard();
       if (p.is == session::state::ending) is_ending_ = true;
       write();
-      if (p.is == session::state::wants_bytes && !is_ending_ && !is_draining_) base::read();
+      if (p.is == session::state::wants_bytes && !is_ending_ && !is_draining_) read_on();
       if (p.is == session::state::wants_bytes) break;
     }
     if (is_suspended()) return;
@@ -117,7 +129,8 @@ class resp_connection final : public client_connection<Stream> {
   }
 
   session session_;
-  receive_buffer buffer_{};
+  receive_buffer buffer_;
+  std::span<char> room_{};  // of the buffer, for the next read
   connection::clock::time_point request_began_;
   bool is_ending_ = false;
   bool is_draining_ = false;

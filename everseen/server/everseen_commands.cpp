@@ -62,7 +62,9 @@ void reserve(call& c) {
     else if (options.takes("NONSCALING"))
       r.spec.growth = growth_kind::refuse;
     else if (options.takes("SIPHASH"))
-      r.spec.hash = hash_kind::siphash;
+      r.hash = hash_kind::siphash;
+    else if (options.takes("XXH3"))
+      r.hash = hash_kind::xxh3;
     else if (options.takes("PX"))
       r.life = std::chrono::milliseconds(options.integer(1, longest_ms));
     else
@@ -176,8 +178,8 @@ std::span<const command> everseen_commands() {
        "Tells all there is to know about a filter", "key", info},
       {"EVERSEEN.RESERVE", -4, right::write, runs::on_worker, first_word, "everseen",
        "Makes a filter, perhaps with a window over time or an end",
-       "key error_rate capacity [WINDOW milliseconds] [SLICES count] [NONSCALING] [SIPHASH] [PX "
-       "milliseconds]",
+       "key error_rate capacity [WINDOW milliseconds] [SLICES count] [NONSCALING] [SIPHASH | XXH3] "
+       "[PX milliseconds]",
        reserve},
   };
   return commands;

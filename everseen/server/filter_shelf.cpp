@@ -34,8 +34,9 @@ filter_shelf::filter_shelf(const store_place& where, const options& o, worker_po
       batches_wait_(where.batches_wait),
       is_memory_(where.is_memory),
       redisbloom_layout_(o.redisbloom_layout),
+      hash_(is_open_to_others(o) ? hash_kind::siphash : hash_kind::xxh3),
       follows_room_(!o.max_memory_bytes && !is_memory_),
-      max_bytes_(o.max_memory_bytes.value_or(place_->room_bytes().value_or(no_limit))),
+      room_(o.max_memory_bytes.value_or(place_->room_bytes().value_or(no_limit))),
       listing_(*place_) {}
 
 std::shared_ptr<shared_filter> filter_shelf::find(std::string_view key) const {
@@ -68,7 +69,8 @@ std::shared_ptr<shared_filter> filter_shelf::fetch(std::string_view key, access 
       close(key);  // of one that has ended
       if (!place_->exists(name)) return forget_record(key), found;
       auto stored = place_->open(name, how);
-      return how == access::write ? put(key, std::move(stored), {}) : aside(key, std::move(stored));
+      return how == access::write ? put(key, std::move(stored), {}, filter_room::share(room_))
+                                  : aside(key, std::move(stored));
     });
   } catch (const error& why) {
     if (is_outage(why)) notes_.note_outage(name, why.what());
@@ -81,11 +83,11 @@ std::shared_ptr<shared_filter> filter_shelf::aside(std::string_view key,
   filter seen(required_name_of(key), std::move(stored));
   auto record = std::make_shared<filter_record>(seen.get_spec());
   return std::make_shared<shared_filter>(std::string(key), std::move(seen), wishes{}, std::move(record),
-                                         workers_, joined_, notes_);
+                                         filter_room::share(room_), workers_, joined_, notes_);
 }
 
 std::shared_ptr<shared_filter> filter_shelf::put(std::string_view key, std::shared_ptr<stored_filter> stored,
-                                                 wishes w) {
+                                                 wishes w, filter_room::share taken) {
   filter opened(required_name_of(key), std::move(stored));
   std::shared_ptr<filter_record> record;
   {
@@ -93,7 +95,7 @@ std::shared_ptr<shared_filter> filter_shelf::put(std::string_view key, std::shar
     record = record_of(key, opened.get_spec());
   }
   auto made = std::make_shared<shared_filter>(std::string(key), std::move(opened), w, std::move(record),
-                                              workers_, joined_, notes_);
+                                              std::move(taken), workers_, joined_, notes_);
   const std::scoped_lock alone(lock_);
   return open_.insert_or_assign(std::string(key), std::move(made)).first->second;
 }

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <span>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "everseen/filter/foreign_file.hpp"
+#include "everseen/server/filter_room.hpp"
 #include "everseen/server/key_listing.hpp"
 #include "everseen/server/options.hpp"
 #include "everseen/server/shared_filter.hpp"
@@ -57,15 +57,22 @@ class filter_shelf {
     spec_request spec;
     wishes wished{};
     std::optional<std::chrono::milliseconds> life{};  ///< it ends after this, used or not
+    std::optional<hash_kind> hash{};                  ///< of our layouts, if asked for; see is_open_to_others
   };
   /// @throws name_taken  there is one    @throws no_room    @throws error  as store::create
   std::shared_ptr<shared_filter> create(std::string_view key, const request& r);
   std::shared_ptr<shared_filter> open_or_create(std::string_view key, const request& r);
 
-  /// Begins to make a filter of RedisBloom's chunks.
-  /// @throws name_taken  there is one    @throws format_error    @throws error  as store::begin_restore
-  [[nodiscard]] std::unique_ptr<redisbloom_loader> begin_load(std::string_view key,
-                                                              std::span<const std::byte> header) const;
+  /// A filter of RedisBloom's chunks that is being made, and its room.
+  struct load {
+    filter_room::share room;
+    std::unique_ptr<redisbloom_loader> loader;
+  };
+  /// @throws name_taken  there is one    @throws no_room    @throws format_error    @throws error  as
+  /// store::begin_restore
+  [[nodiscard]] load begin_load(std::string_view key, std::span<const std::byte> header);
+  /// From now on the filter is there.    @pre all chunks have come
+  void finish_load(std::string_view key, load whole);
 
   [[nodiscard]] bool exists(std::string_view key) const;
   /// @return false  there was none
@@ -75,7 +82,7 @@ class filter_shelf {
   void rename(std::string_view from, std::string_view to, everseen::store::namesake there);
   /// Keys in ascending order; see key_listing.
   [[nodiscard]] std::vector<std::string> keys() { return listing_.keys(); }
-  /// Something was made or dropped beside create() and drop().
+  /// Something was made or dropped by others.
   void forget_listing() { listing_.forget(); }
   /// What is known of every filter that was opened and not dropped.
   [[nodiscard]] std::map<std::string, std::shared_ptr<filter_record>, std::less<>> records() const;
@@ -98,12 +105,12 @@ class filter_shelf {
   void tend();
 
   /// Whether the filters may take no more memory: keys that need a place must be refused.
-  [[nodiscard]] bool is_full() const noexcept { return bytes_.load() > max_bytes_.load(); }
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-  [[nodiscard]] std::uint64_t max_bytes() const noexcept { return max_bytes_; }
+  [[nodiscard]] bool is_full() const noexcept { return room_.is_full(); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return room_.taken(); }
+  [[nodiscard]] std::uint64_t max_bytes() const noexcept { return room_.most(); }
   void set_max_bytes(std::uint64_t most) noexcept {
     follows_room_ = false;
-    max_bytes_ = most;
+    room_.set_most(most);
   }
 
   /// Whether a batch waits for a round trip or a sync, so that it must not be judged where clients are
@@ -114,8 +121,11 @@ class filter_shelf {
   [[nodiscard]] everseen::store& place() const noexcept { return *place_; }
 
  private:
-  [[nodiscard]] spec plan(spec_request r, const wishes& w) const;
-  std::shared_ptr<shared_filter> put(std::string_view key, std::shared_ptr<stored_filter> stored, wishes w);
+  [[nodiscard]] spec plan(const request& asked) const;
+  std::shared_ptr<shared_filter> put(std::string_view key, std::shared_ptr<stored_filter> stored, wishes w,
+                                     filter_room::share taken);
+  [[nodiscard]] std::shared_ptr<stored_filter> make(std::string_view name, const spec& s,
+                                                    std::optional<std::chrono::milliseconds> life) const;
   std::shared_ptr<shared_filter> take(std::string_view key);
   /// The one that is open, though its time may be up.
   [[nodiscard]] std::shared_ptr<shared_filter> find_any(std::string_view key) const;
@@ -131,8 +141,6 @@ class filter_shelf {
   /// @pre lock_ is held
   [[nodiscard]] std::shared_ptr<filter_record> record_of(std::string_view key, const spec& s);
   void forget_record(std::string_view key);
-  /// @throws no_room
-  void reserve(std::uint64_t bytes);
 
   std::shared_ptr<everseen::store> place_;
   worker_pool& workers_;
@@ -142,26 +150,18 @@ class filter_shelf {
   const bool batches_wait_;
   const bool is_memory_;
   const bool redisbloom_layout_;
+  const hash_kind hash_;  // where nobody asks for one
   /// Nobody has set a limit: it is what is free of the disk, which others use, too, and what the open filters
   /// have of it.
   std::atomic<bool> follows_room_;
-  std::atomic<std::uint64_t> max_bytes_;
-  std::atomic<std::uint64_t> bytes_ = 0;
+  filter_room room_;  // outlives what is open
   key_listing listing_;
   turns changing_{};  // of a name: while its filter is made, opened, renamed or dropped
   std::atomic<bool> is_removing_ = false;
   std::chrono::steady_clock::time_point removed_{};
-  std::mutex reserving_{};
-  std::uint64_t reserved_ = 0;  // for filters that are being made
   mutable std::shared_mutex lock_{};
   std::map<std::string, std::shared_ptr<shared_filter>, std::less<>> open_{};
   std::map<std::string, std::shared_ptr<filter_record>, std::less<>> records_{};
-};
-
-/// A new filter would not fit into the memory that filters may take.
-class no_room : public parameter_error {
- public:
-  using parameter_error::parameter_error;
 };
 
 }  // namespace everseen::server

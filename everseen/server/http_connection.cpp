@@ -45,7 +45,7 @@ class http_connection final : public client_connection<Stream> {
                   Arguments&&... stream)
       : base(home, common, std::move(who), std::forward<Arguments>(stream)...),
         how_(how),
-        body_(common.bodies()) {
+        body_(common.requests()) {
     base::who().last_command = "http";
     begin_request();
   }
@@ -122,12 +122,12 @@ class http_connection final : public client_connection<Stream> {
 
   /// Bodies are held by many connections at once, and each for as long as its client likes.
   bool has_room_for_body() {
-    if (body_.grow_to(parser_->get().body().size())) return true;
+    if (body_.hold(parser_->get().body().size())) return true;
     refuse(
         {503,
          "busy",
-         "the bodies of all requests under way take the memory that they may (--max-bodies); ask again soon, "
-         "or send fewer keys at a time",
+         "the requests of all clients take the memory that they may (--max-bodies); ask again soon, or send "
+         "fewer keys at a time",
          {{"Retry-After", "1"}}},
         is_rest_known::no);
     return false;
@@ -137,10 +137,13 @@ class http_connection final : public client_connection<Stream> {
   bool is_admitted() {
     head_ = head_of(parser_->get(), how_);
     head_.from = base::who().address;
+    head_.network = base::who().network;
+    head_.known = user_;
     try {
       must_be_unambiguous(parser_->get(), parser_->chunked());
       admitted_ = admit(all(), head_);
       is_known_ = is_known_ || admitted_->route->needs != right::nothing;
+      if (admitted_->user != nullptr) user_ = admitted_->user;
     } catch (const http_problem& p) {
       return refuse(p, parser_->is_done() ? is_rest_known::yes : is_rest_known::no), false;
     }
@@ -212,9 +215,10 @@ class http_connection final : public client_connection<Stream> {
   http_request head_{};
   std::optional<admitted_request> admitted_{};
   byte_budget::share body_;
-  clock::time_point arrived_{};  // the first byte of a request, or the end of the one before it
-  bool is_known_ = false;        // the client was let in, not only told that the server lives
-  bool is_last_ = false;         // no request follows the answer that is sent
+  clock::time_point arrived_{};         // the first byte of a request, or the end of the one before it
+  const user_account* user_ = nullptr;  // who was let in last
+  bool is_known_ = false;               // the client was let in, not only told that the server lives
+  bool is_last_ = false;                // no request follows the answer that is sent
   bool must_linger_ = false;
   bool is_lingering_ = false;
   bool is_draining_ = false;

@@ -48,16 +48,16 @@ void take_size(json_body& body, spec_request& r) {
 }
 
 /// @return whether any of these was given
-bool take_layout(json_body& body, spec_request& r) {
+bool take_layout(json_body& body, filter_shelf::request& how) {
+  spec_request& r = how.spec;
   r.layout = choice<layout_kind>(body, "layout", own_layout,
                                  "classic, line-8x64, line-16x32, two-line-8x64, two-line-16x32");
   const auto probes = body.integer("probes", {1, max_probes});
   if (probes) r.probes = static_cast<unsigned>(*probes);
-  const auto hash = choice<hash_kind>(body, "hash", parse_own_hash, "xxh3, siphash");
-  if (hash) r.hash = *hash;
+  how.hash = choice<hash_kind>(body, "hash", parse_own_hash, "xxh3, siphash");
   const auto partitions = body.integer("partitions", {1, max_partitions});
   if (partitions) r.partitions = static_cast<std::uint32_t>(*partitions);
-  return r.layout || probes || hash || partitions;
+  return r.layout || probes || how.hash || partitions;
 }
 
 bool take_window(json_body& body, spec_request& r) {
@@ -97,7 +97,7 @@ new_filter parse_new_filter(std::string_view text) {
   if (made.key.empty()) refuse("name is missing: what the filter is to be called");
   spec_request& r = made.how.spec;
   take_size(body, r);
-  const bool chose_layout = take_layout(body, r);
+  const bool chose_layout = take_layout(body, made.how);
   const bool chose_window = take_window(body, r);
   take_foreign(body, r, chose_layout || chose_window);
   made.how.life = body.duration("expire");

@@ -11,6 +11,7 @@
 #include "everseen/server/http_keys.hpp"
 #include "everseen/server/http_query.hpp"
 #include "everseen/server/http_routes.hpp"
+#include "everseen/server/json_body.hpp"
 #include "everseen/server/key_names.hpp"
 #include "everseen/text/json.hpp"
 
@@ -96,14 +97,16 @@ http_response drop(http_call& c) {
   return r;
 }
 
+/// For administrators: whoever knows the digest of a short key knows the filter's secret seed, and whoever
+/// knows positions makes keys that were never added `seen`.
 http_response explain_key(http_call& c) {
-  query_parameters query(c.from.query());
-  const auto written = query.text("key");
-  const std::string encoding = query.text("encoding").value_or("utf8");
-  const auto when = query.integer("time_ms", INT64_MIN, INT64_MAX);
-  query.must_be_all_taken();
-  if (!written) throw http_problem{400, "bad_parameter", "give key=: the key to explain"};
-  const std::string key = decoded_key(*written, encoding_of(encoding));
+  json_body body(c.from.body);
+  const auto written = body.text("key");
+  const key_encoding how = encoding_of(body.text("encoding").value_or("utf8"));
+  const auto when = body.integer("time_ms", {INT64_MIN, INT64_MAX});
+  body.must_be_all_taken();
+  if (!written) throw http_problem{400, "bad_parameter", "key is missing: the key to explain"};
+  const std::string key = decoded_key(*written, how);
   const auto f = need_filter(c);
   if (const auto why = f->handle.refusal_of(key)) throw http_problem{422, "key_refused", *why};
   if (const auto* attached = attached_behind(f->handle))
@@ -123,7 +126,7 @@ std::span<const http_route> filter_routes() {
        add_keys},
       {http_method::post, "/api/v1/filters/{name}/check", right::read, runs::on_worker, nullptr, "http|check",
        check_keys},
-      {http_method::get, "/api/v1/filters/{name}/explain", right::read, runs::on_worker, explain_key,
+      {http_method::post, "/api/v1/filters/{name}/explain", right::admin, runs::on_worker, explain_key,
        "http|explain"},
   };
   return routes;

@@ -19,10 +19,13 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-/// Without the port.
+/// Without the port; what is no name with a port, such as [::1].example, stays whole and is nobody's.
 std::string_view name_in(std::string_view host) {
-  if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
-  return host.substr(0, host.find(':'));
+  const std::size_t end = host.starts_with('[') ? host.find(']') : host.find(':') - 1;
+  if (end >= host.size()) return host;
+  const std::string_view port = host.substr(end + 1);
+  const bool is_port = port.starts_with(':') && port.find_first_not_of("0123456789", 1) == port.npos;
+  return port.empty() || is_port ? host.substr(0, end + 1) : host;
 }
 
 bool is_this_machine(std::string_view name) {
@@ -47,24 +50,42 @@ void must_be_meant_for_us(const service& all, const http_request& r) {
                                  name.substr(0, 64))};
 }
 
-right rights_of(const service& all, const http_request& r) {
-  if (!all.asks_for_password()) return right::admin;
+namespace {
+
+constexpr std::string_view realm = "Bearer realm=\"everseen\"";
+
+[[noreturn]] void refuse_password(const service& all, const http_request& r, bool must_wait) {
+  if (must_wait)
+    throw http_problem{
+        429,
+        "too_many_guesses",
+        "too many wrong passwords came from this address; this one was not looked at, ask again",
+        {{"Retry-After", std::to_string(guess_limit::pause.count())}}};
+  all.log(telemetry::log_level::warning, "token_refused", {{"from", r.from}});
+  throw http_problem{401,
+                     "unauthorized",
+                     "no user of this server has this password; send Authorization: Bearer PASSWORD",
+                     {{"WWW-Authenticate", std::string(realm) + ", error=\"invalid_token\""}}};
+}
+
+}  // namespace
+
+sender sender_of(service& all, const http_request& r) {
+  if (!all.asks_for_password()) return {right::admin, nullptr};
   constexpr std::string_view scheme = "bearer ";
-  if (r.authorization.empty()) return right::nothing;
+  if (r.authorization.empty()) return {};
   if (lower_case(std::string_view(r.authorization).substr(0, scheme.size())) != scheme)
     throw http_problem{
         401,
         "unauthorized",
         "this server takes no Authorization but Bearer: send Authorization: Bearer PASSWORD, with "
         "the password alone, as it is",
-        {{"WWW-Authenticate", "Bearer realm=\"everseen\", error=\"invalid_request\""}}};
-  const user_account* user = all.user_of_token(std::string_view(r.authorization).substr(scheme.size()));
-  if (user != nullptr) return user->may;
-  all.log(telemetry::log_level::warning, "token_refused", {{"from", r.from}});
-  throw http_problem{401,
-                     "unauthorized",
-                     "no user of this server has this password; send Authorization: Bearer PASSWORD",
-                     {{"WWW-Authenticate", "Bearer realm=\"everseen\", error=\"invalid_token\""}}};
+        {{"WWW-Authenticate", std::string(realm) + ", error=\"invalid_request\""}}};
+  const std::string_view password = std::string_view(r.authorization).substr(scheme.size());
+  if (r.known != nullptr && has_password(*r.known, password)) return {r.known->may, r.known};
+  const auto [user, must_wait] = all.identify(r.network, std::nullopt, password);
+  if (user == nullptr) refuse_password(all, r, must_wait);
+  return {user->may, user};
 }
 
 void must_have(right needed, right has) {
@@ -73,7 +94,11 @@ void must_have(right needed, right has) {
     throw http_problem{401,
                        "unauthorized",
                        "this server wants to know who you are; send Authorization: Bearer PASSWORD",
-                       {{"WWW-Authenticate", "Bearer realm=\"everseen\""}}};
+                       {{"WWW-Authenticate", std::string(realm)}}};
+  if (needed == right::admin)
+    throw http_problem{403, "forbidden",
+                       "this is for administrators alone: how a key is hashed tells the filter's secret; "
+                       "POST .../check tells whether it is fresh or seen"};
   throw http_problem{403, "forbidden", "this user may ask, but not add keys, make or drop filters"};
 }
 

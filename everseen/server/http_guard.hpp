@@ -12,9 +12,15 @@ namespace everseen::server {
 /// must name localhost, or a page of another site could reach it by making its own name point here.
 void must_be_meant_for_us(const service& all, const http_request& r);
 
-/// What the sender may do: all where the server has no users, nothing where he did not say who he is.
-/// @throws http_problem  there is no such user
-[[nodiscard]] right rights_of(const service& all, const http_request& r);
+/// Who sends a request.
+struct sender {
+  right may = right::nothing;
+  const user_account* user = nullptr;  ///< null where the server has no users, and where it was not said
+};
+/// All is allowed where the server has no users, nothing to a client that did not say who it is. A connection
+/// on which this very password was right before is not held up by those who guess.
+/// @throws http_problem  there is no such user, or too many wrong passwords came from there
+[[nodiscard]] sender sender_of(service& all, const http_request& r);
 
 /// @throws http_problem  he may not
 void must_have(right needed, right has);

@@ -69,8 +69,6 @@ std::string verdicts_json(std::span<const verdict> verdicts, const std::string& 
 http_response answer_of(const asked_keys& a) {
   // A filter that was dropped, emptied or rebuilt elsewhere must be opened anew.
   if (a.batch.is_stale) a.all.filters().forget(a.of);
-  auto& counter = a.asks == question::add ? a.all.count.keys_added : a.all.count.keys_checked;
-  counter.fetch_add(a.batch.keys.size(), std::memory_order_relaxed);
   if (a.batch.why.thrown) std::rethrow_exception(a.batch.why.thrown);
   const auto unknown = std::ranges::count(a.batch.verdicts, verdict::unknown);
   const auto& failure = a.batch.why.failure;

@@ -8,6 +8,8 @@
 
 namespace everseen::server {
 
+struct user_account;
+
 enum class http_method : std::uint8_t { get, head, post, del, other };
 
 /// A request as the interface sees it: what matters of its head, and its body.
@@ -22,9 +24,11 @@ struct http_request {
   std::string none_match{};  ///< If-None-Match
   bool takes_gzip = false;   ///< Accept-Encoding
   std::string_view body{};
-  std::string from{};       ///< address of the client, for the log
-  bool is_old = false;      ///< HTTP/1.0, which need not name a host
-  bool by_loopback = true;  ///< came in on a TCP address that only this machine has
+  std::string from{};                   ///< address of the client, for the log
+  std::string network{};                ///< as client::network
+  const user_account* known = nullptr;  ///< as whom a request before it on this connection was let in
+  bool is_old = false;                  ///< HTTP/1.0, which need not name a host
+  bool by_loopback = true;              ///< came in on a TCP address that only this machine has
 
   [[nodiscard]] std::string_view path() const noexcept {
     return std::string_view(target).substr(0, target.find('?'));

@@ -35,6 +35,8 @@ std::string_view title_of(unsigned status) noexcept {
       return "Not the server of this name";
     case 500:
       return "Damaged";
+    case 429:
+      return "Too many tries";
     case 503:
       return "Not available";
     case 507:

@@ -62,7 +62,7 @@ admitted_request find(const http_request& head) {
     for (const http_route& route : family) {
       const auto name = match(route.pattern, head.path());
       if (!name) continue;
-      if (serves(route, head.method)) return {&route, percent_decoded(*name, false)};
+      if (serves(route, head.method)) return {&route, percent_decoded(*name, false), nullptr};
       allowed.insert(name_of(route.method));
       if (route.method == http_method::get) allowed.insert(name_of(http_method::head));
     }
@@ -71,11 +71,15 @@ admitted_request find(const http_request& head) {
 
 }  // namespace
 
-admitted_request admit(const service& all, const http_request& head) {
+admitted_request admit(service& all, const http_request& head) {
   must_be_meant_for_us(all, head);
   admitted_request found = find(head);
   const right needed = found.route->needs;
-  if (needed != right::nothing) must_have(needed, rights_of(all, head));
+  if (needed != right::nothing) {
+    const sender by = sender_of(all, head);
+    found.user = by.user;
+    must_have(needed, by.may);
+  }
   if (!head.is_unsafe()) return found;
   must_be_of_this_site(head);
   if (head.method == http_method::post) must_be_json(head);

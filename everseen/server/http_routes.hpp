@@ -46,12 +46,13 @@ struct http_route {
 struct admitted_request {
   const http_route* route = nullptr;
   std::string name{};
+  const user_account* user = nullptr;  ///< who was let in by a password
 };
 
 /// Looks at all but the body: who asks, whether he may, and whether there is such a thing. The body of a
 /// request that is refused need not be read.
 /// @throws http_problem
-[[nodiscard]] admitted_request admit(const service& all, const http_request& head);
+[[nodiscard]] admitted_request admit(service& all, const http_request& head);
 
 /// Answers a request, whatever becomes of it.
 /// @pre  the request stays where it is until `to` is called    Threads: any number.

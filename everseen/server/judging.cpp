@@ -45,6 +45,7 @@ batch_result judge(noted_filter by, question q, std::span<const std::string_view
         q == question::add ? by.handle.add(keys, out, times) : by.handle.may_contain(keys, out, times);
     by.of_all.took(q).note(duration_histogram::clock::now() - began);
     by.own.note(q, result);
+    by.of_all.note_judged(q, result ? *result : result.error().done);
     if (result)
       by.of_all.note_success(by.handle.name());
     else if (is_outage(result.error()))

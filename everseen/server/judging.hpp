@@ -27,6 +27,14 @@ class batch_notes {
   [[nodiscard]] duration_histogram& took(question asks) noexcept {
     return asks == question::add ? add_took_ : check_took_;
   }
+  /// Keys that got a verdict.
+  [[nodiscard]] std::uint64_t judged_keys(question asks) const noexcept {
+    return judged_.sum(place_of(asks));
+  }
+  void note_judged(question asks, const tally& t) noexcept {
+    judged_.add(place_of(asks), t.fresh + t.seen + t.late);
+  }
+
   [[nodiscard]] std::uint64_t outages() const noexcept { return outages_.sum(0); }
 
   /// From now on nobody waits for the store: what has not begun is refused.
@@ -41,10 +49,12 @@ class batch_notes {
 
  private:
   void note_end_of_outage(const std::string& filter);
+  static constexpr std::size_t place_of(question asks) noexcept { return asks == question::add ? 0 : 1; }
 
   std::shared_ptr<telemetry::event_log> log_;
   duration_histogram add_took_{};
   duration_histogram check_took_{};
+  spread_counters<2> judged_{};
   spread_counters<1> outages_{};
   std::mutex lock_{};
   std::set<std::string, std::less<>> out_{};  // filters without an answer since the last

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -41,13 +42,31 @@ void remove_dead_socket(const listen_address& where, asio::io_context& context) 
   if (fault == asio::error::connection_refused) ::unlink(where.path.c_str());
 }
 
-std::string text_of(const any_stream::endpoint& e) {
-  if (e.data()->sa_family == AF_UNIX) return "unix:0";
+/// @pre  e is no Unix socket
+asio::ip::tcp::endpoint tcp_endpoint_of(const any_stream::endpoint& e) {
   asio::ip::tcp::endpoint address;
   std::memcpy(address.data(), e.data(), e.size());
+  return address;
+}
+
+std::string text_of(const any_stream::endpoint& e) {
+  if (e.data()->sa_family == AF_UNIX) return "unix:0";
+  const asio::ip::tcp::endpoint address = tcp_endpoint_of(e);
   const std::string ip = address.address().to_string();
   const bool six = address.address().is_v6();
   return (six ? "[" + ip + "]" : ip) + ":" + std::to_string(address.port());
+}
+
+/// Whoever has one address of IPv6 has 2^64 of them.
+std::string network_of(const any_stream::endpoint& e) {
+  if (e.data()->sa_family == AF_UNIX) return "unix";
+  const asio::ip::address address = tcp_endpoint_of(e).address();
+  if (address.is_v4()) return address.to_string();
+  const asio::ip::address_v6 six = address.to_v6();
+  if (six.is_v4_mapped()) return asio::ip::make_address_v4(asio::ip::v4_mapped, six).to_string();
+  auto bytes = six.to_bytes();
+  std::fill(bytes.begin() + 8, bytes.end(), 0);
+  return asio::ip::address_v6(bytes).to_string();
 }
 
 }  // namespace
@@ -72,10 +91,7 @@ listener::listener(service& all, const std::vector<std::unique_ptr<loop>>& loops
     throw storage_error("cannot listen on " + where.text() + ": " + fault.message(), fault.value(),
                         where.text());
   if (is_unix || where.port != 0) return;
-  asio::ip::tcp::endpoint given;
-  const auto local = acceptor_.local_endpoint();
-  std::memcpy(given.data(), local.data(), local.size());
-  address_.port = given.port();
+  address_.port = tcp_endpoint_of(acceptor_.local_endpoint()).port();
 }
 
 listener::~listener() {
@@ -134,6 +150,7 @@ void listener::take_in(any_socket socket, loop& home) {
   const auto local = socket.local_endpoint(fault);
   if (fault) return;
   who->address = text_of(remote);
+  who->network = network_of(remote);
   who->local_address = text_of(local);
   who->since_ms = service::now().time_since_epoch().count();
   who->last_request_ms = who->since_ms;

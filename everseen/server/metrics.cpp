@@ -95,8 +95,8 @@ void tell_server(service& all, std::vector<MetricFamily>& to) {
       counter("everseen_http_requests_total", "Requests over HTTP.").with(real(count.http_requests)));
   to.push_back(counter("everseen_http_refusals_total", "Requests over HTTP that were answered by an error.")
                    .with(real(count.http_refusals)));
-  to.push_back(gauge("everseen_http_bodies_bytes", "Bodies of requests over HTTP that are under way.")
-                   .with(real(all.bodies().taken())));
+  to.push_back(gauge("everseen_requests_bytes", "Requests that are not whole yet, or queued by MULTI.")
+                   .with(real(all.requests().taken())));
   to.push_back(counter("everseen_store_outages_total", "Batches of keys that the store did not answer whole.")
                    .with(real(all.notes().outages())));
   to.push_back(gauge("everseen_filters_bytes", "Memory or disk that open filters take.")

@@ -1,5 +1,7 @@
 #include "everseen/server/options.hpp"
 
+#include <algorithm>
+
 #include "everseen/core/error.hpp"
 
 namespace everseen::server {
@@ -37,12 +39,18 @@ bool is_behind_a_proxy(const options& o) {
 
 }  // namespace
 
+bool is_open_to_others(const options& o) {
+  const auto is_local = [](const listen_address& where) { return where.is_local(); };
+  return !std::ranges::all_of(o.listen, is_local) || !std::ranges::all_of(o.http, is_local) ||
+         !o.http_hosts.empty();
+}
+
 void must_be_safe(const options& o) {
   if (o.listen.empty() && o.http.empty())
     throw parameter_error("there is nothing to listen on; give --listen ADDRESS:PORT");
   must_be_distinct(o);
   must_be_whole(o.tls);
-  if (o.bodies_bytes < o.request.request_bytes)
+  if (o.requests_bytes < o.request.request_bytes)
     throw parameter_error(
         "--max-bodies is less than --max-request, so a request of that size could never be read");
   for (const listen_address& where : o.listen) {

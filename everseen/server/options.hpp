@@ -52,7 +52,7 @@ struct options {
 
   std::size_t max_connections = 10'000;
   wire::request_limits request{};
-  std::size_t bodies_bytes = 256 << 20;      ///< of HTTP requests, of all clients together
+  std::size_t requests_bytes = 256 << 20;    ///< of requests under way and of MULTI, of all clients together
   std::size_t output_bytes = 64 << 20;       ///< replies kept for a client that does not fetch them
   std::chrono::seconds idle_timeout{0};      ///< a client that asks nothing is left after this; 0: never
   std::chrono::seconds request_timeout{60};  ///< for the rest of a request that has begun
@@ -65,6 +65,10 @@ struct options {
   std::size_t batch_keys = 16'384;  ///< of several clients, sent to a store that others keep at a time
   std::shared_ptr<telemetry::event_log> log{};  ///< null: nobody is told of anything
 };
+
+/// Whether clients may be others than programs of this machine: directly, or through a proxy. Their keys may
+/// be chosen to do harm, so filters that they make are hashed by siphash unless they ask otherwise.
+[[nodiscard]] bool is_open_to_others(const options& o);
 
 /// @throws parameter_error  the options make no sense, or expose the server without a password
 void must_be_safe(const options& o);

@@ -5,15 +5,29 @@
 
 namespace everseen::server {
 
-std::span<char> receive_buffer::room(std::size_t needed) {
+std::size_t receive_buffer::best_capacity(std::size_t needed) const noexcept {
   const std::size_t held = end_ - begin_;
   std::size_t wanted = std::max(capacity_, least_bytes);
   if (was_filled_) wanted = std::min(wanted * 4, std::max(most_bytes, capacity_));
   if (held == 0 && capacity_ > most_bytes) wanted = most_bytes;  // the long request is over
   // A request announces its length before it sends it, so no more than twice what has come is believed.
   wanted = std::max(wanted, std::min(needed, 2 * held + least_bytes));
-  wanted = std::max(wanted, held + held / 2);
+  return std::max(wanted, held + held / 2);
+}
+
+bool receive_buffer::may_have(std::size_t capacity) noexcept {
+  return held_.hold(begin_ == end_ || capacity <= least_bytes ? 0 : capacity);
+}
+
+std::span<char> receive_buffer::room(std::size_t needed) {
+  std::size_t wanted = best_capacity(needed);
+  if (!may_have(wanted)) {  // as little as brings the request on; none, if it is not the shortest
+    const std::size_t held = end_ - begin_;
+    wanted = held < least_bytes ? least_bytes : held + held / 8;
+    if (!may_have(wanted)) return {};
+  }
   if (wanted != capacity_ || begin_ > capacity_ / 2 || end_ == capacity_) move_to(wanted);
+  was_filled_ = false;
   return {bytes_.get() + end_, capacity_ - end_};
 }
 

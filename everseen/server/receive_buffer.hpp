@@ -5,18 +5,24 @@
 #include <span>
 #include <string_view>
 
+#include "everseen/server/byte_budget.hpp"
+
 namespace everseen::server {
 
 /// Bytes that have arrived and are not yet used up, in one piece.
 ///
 /// Small while a client is quiet, so that ten thousand of them cost little; larger for one that fills what it
-/// is given, so that each read brings much. Threads: one.
+/// is given, so that each read brings much. While it holds a part of a request, all but the smallest buffer
+/// is taken out of a budget that all clients share. Threads: one.
 class receive_buffer {
  public:
+  explicit receive_buffer(byte_budget& of_all) : held_(of_all) {}
+
   [[nodiscard]] std::string_view unread() const noexcept { return {bytes_.get() + begin_, end_ - begin_}; }
 
   /// Space for the next bytes. May move unread().
   /// @param needed  what unread() must be able to hold; 0: whatever is worth while
+  /// @return empty  others hold so much that the request cannot be read on
   [[nodiscard]] std::span<char> room(std::size_t needed);
   /// The next bytes have arrived in room().
   void received(std::size_t count) noexcept;
@@ -26,6 +32,8 @@ class receive_buffer {
   static constexpr std::size_t least_bytes = 4 << 10;
   static constexpr std::size_t most_bytes = 256 << 10;  ///< unless a single request is longer
 
+  [[nodiscard]] std::size_t best_capacity(std::size_t needed) const noexcept;
+  [[nodiscard]] bool may_have(std::size_t capacity) noexcept;
   void move_to(std::size_t capacity);
 
   std::unique_ptr<char[]> bytes_{};
@@ -33,6 +41,7 @@ class receive_buffer {
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   bool was_filled_ = false;
+  byte_budget::share held_;
 };
 
 }  // namespace everseen::server

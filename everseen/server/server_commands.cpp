@@ -37,8 +37,8 @@ void info(call& c) {
       "# Keyspace\r\ndb0:keys={},expires=0,avg_ttl=0\r\n",
       EVERSEEN_VERSION, ::getpid(), up, c.all.clients().size(), c.all.tunable.max_connections.load(),
       filters.bytes(), filters.max_bytes(), count.last_save_s.load(), count.connections.load(),
-      count.refused_connections.load(), count.commands.load(), count.keys_added.load(),
-      count.keys_checked.load(), filters.keys().size()));
+      count.refused_connections.load(), count.commands.load(), c.all.notes().judged_keys(question::add),
+      c.all.notes().judged_keys(question::check), filters.keys().size()));
 }
 
 /// A setting of CONFIG, by the name that Redis has for it.
@@ -80,21 +80,30 @@ void get_settings(call& c) {
   }
 }
 
+/// A setting that is to be changed, and its new value.
+struct change {
+  const setting* of;
+  std::int64_t value;
+};
+
+/// @throws refusal  it cannot be changed so
+change read_change(std::string_view name, std::string_view value) {
+  const auto number = read_integer(value);
+  for (const setting& each : settings)
+    if (each.name == name && each.set != nullptr && number && *number >= 0) return {&each, *number};
+  throw refusal{
+      fmt::format("ERR CONFIG SET failed - '{}' cannot be set to '{}'; maxclients, maxmemory (bytes) and "
+                  "timeout (seconds) take a number, all else is an option of everseen serve",
+                  name.substr(0, 64), value.substr(0, 64))};
+}
+
+/// All or nothing, as with Redis.
 void set_settings(call& c) {
   if (c.words.size() % 2 != 0) throw wrong_arity("config|set");
-  for (std::size_t i = 2; i + 1 < c.words.size(); i += 2) {
-    const setting* known = nullptr;
-    for (const setting& each : settings)
-      if (each.name == c.words[i]) known = &each;
-    const auto value = read_integer(c.words[i + 1]);
-    if (known == nullptr || known->set == nullptr || !value || *value < 0)
-      throw refusal{
-          fmt::format("ERR CONFIG SET failed - '{}' cannot be set to '{}'; maxclients, maxmemory (bytes) and "
-                      "timeout (seconds) "
-                      "take a number, all else is an option of everseen serve",
-                      c.words[i].substr(0, 64), c.words[i + 1].substr(0, 64))};
-    known->set(c.all, *value);
-  }
+  std::vector<change> changes;
+  for (std::size_t i = 2; i < c.words.size(); i += 2)
+    changes.push_back(read_change(c.words[i], c.words[i + 1]));
+  for (const change& each : changes) each.of->set(c.all, each.value);
   c.reply.ok();
 }
 

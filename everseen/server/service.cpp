@@ -40,18 +40,19 @@ service::~service() {
   filters_.place().wait_with(nullptr);
 }
 
-std::optional<right> service::rights_of(std::string_view user, std::string_view password) const {
-  std::optional<right> found;
-  for (const user_account& each : settings_.users)
-    if (is_same(each.password, password) && each.name == user) found = each.may;
-  return found;
-}
-
-const user_account* service::user_of_token(std::string_view token) const {
+service::identity service::identify(std::string_view network, std::optional<std::string_view> name,
+                                    std::string_view password) {
+  const auto tried = guess_limit::clock::now();
+  if (!guesses_.may_try(network, tried)) return {nullptr, true};
   const user_account* found = nullptr;
   for (const user_account& each : settings_.users)
-    if (is_same(each.password, token)) found = &each;
-  return found;
+    if (is_same(each.password, password) && (!name || each.name == *name)) found = &each;
+  if (found == nullptr) guesses_.was_wrong(network, tried);
+  return {found, false};
+}
+
+bool has_password(const user_account& user, std::string_view tried) noexcept {
+  return is_same(user.password, tried);
 }
 
 event_time service::now() {

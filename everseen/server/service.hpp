@@ -15,12 +15,16 @@
 #include "everseen/server/client_list.hpp"
 #include "everseen/server/exec_gate.hpp"
 #include "everseen/server/filter_shelf.hpp"
+#include "everseen/server/guess_limit.hpp"
 #include "everseen/server/judging.hpp"
 #include "everseen/server/options.hpp"
 #include "everseen/server/store_watch.hpp"
 #include "everseen/server/worker_pool.hpp"
 
 namespace everseen::server {
+
+/// Cost: the same for any password of the same length.
+[[nodiscard]] bool has_password(const user_account& user, std::string_view tried) noexcept;
 
 /// What all sessions of a server share. It knows no socket. Threads: any number.
 class service {
@@ -42,17 +46,21 @@ class service {
   [[nodiscard]] exec_gate& gate() noexcept { return gate_; }
   [[nodiscard]] store_watch& watch() noexcept { return watch_; }
 
-  /// What the bodies of HTTP requests under way hold.
-  [[nodiscard]] byte_budget& bodies() noexcept { return bodies_; }
+  /// What requests hold that have begun to come in, over either protocol, or that MULTI has written down.
+  [[nodiscard]] byte_budget& requests() noexcept { return requests_; }
 
   /// Whether a client must say who he is before he may do anything.
   [[nodiscard]] bool asks_for_password() const noexcept { return !settings_.users.empty(); }
-  /// What a user may do; nothing of either is told to who does not know both.
+  /// Who has this password; the name is asked for, too, where the client gives one.
+  struct identity {
+    const user_account* user = nullptr;  ///< null: nobody
+    bool must_wait = false;              ///< too many wrong passwords came from there: it was not looked at
+  };
+  /// Nothing of either is told to a client that does not know both.
+  /// @param network  where the client is, as client::network
   /// Cost: the same for any password of the same length.
-  [[nodiscard]] std::optional<right> rights_of(std::string_view user, std::string_view password) const;
-
-  /// The user whose password this is, and what he may do.    Cost: as rights_of
-  [[nodiscard]] const user_account* user_of_token(std::string_view token) const;
+  [[nodiscard]] identity identify(std::string_view network, std::optional<std::string_view> name,
+                                  std::string_view password);
 
   [[nodiscard]] static event_time now();
   [[nodiscard]] event_time started() const noexcept { return started_; }
@@ -71,8 +79,6 @@ class service {
     std::atomic<std::uint64_t> commands = 0;
     std::atomic<std::uint64_t> http_requests = 0;
     std::atomic<std::uint64_t> http_refusals = 0;  ///< answered by a 4xx or 5xx
-    std::atomic<std::uint64_t> keys_added = 0;
-    std::atomic<std::uint64_t> keys_checked = 0;
     std::atomic<std::int64_t> last_save_s = 0;
   } count;
 
@@ -99,7 +105,8 @@ class service {
   std::atomic<bool> is_stopping_ = false;
   batch_notes notes_;
   duration_histogram http_took_{};
-  byte_budget bodies_{settings_.bodies_bytes};
+  byte_budget requests_{settings_.requests_bytes};
+  guess_limit guesses_{};
   // Its rules for waiting for the store; shared with calls under way.
   std::shared_ptr<bounded_patience> patience_;
   client_list clients_{};

@@ -15,6 +15,14 @@ namespace {
 constexpr std::size_t output_pause_bytes = 256 << 10;
 constexpr std::size_t board_keys = 16'384;
 
+/// What the words of a request may take that nobody counts.
+constexpr std::size_t words_for_nothing = 4 << 10;
+
+constexpr std::string_view no_room_for_requests =
+    "OOM the requests of all clients take the memory that they may (--max-bodies); nothing of this one was "
+    "run, "
+    "ask again soon";
+
 }  // namespace
 
 session::session(service& all, std::shared_ptr<client> who, std::function<void()> wake)
@@ -22,6 +30,7 @@ session::session(service& all, std::shared_ptr<client> who, std::function<void()
       client_(std::move(who)),
       wake_(std::move(wake)),
       parser_(all.asks_for_password() ? wire::stranger_limits : all.settings().request),
+      words_(all_.requests()),
       rights_(all.asks_for_password() ? right::nothing : right::admin) {}
 
 session::~session() {
@@ -53,9 +62,14 @@ session::progress session::answer(std::string_view unread) {
     is_in_request_ = is == wire::request_parser::outcome::incomplete && p.used < unread.size();
     if (is != wire::request_parser::outcome::request) {
       if (!settle()) return p.is = state::suspended, p;  // a fault is found again later
-      if (is == wire::request_parser::outcome::incomplete) return p;
-      reply_.error(parser_.fault());
-      is_ending_ = true;
+      if (is == wire::request_parser::outcome::malformed) {
+        reply_.error(parser_.fault());
+        is_ending_ = true;
+        break;
+      }
+      if (words_.hold(is_in_request_ && parser_.memory() > words_for_nothing ? parser_.memory() : 0))
+        return p;
+      refuse_request();
       break;
     }
     if (parser_.words().empty())
@@ -159,26 +173,40 @@ std::optional<refusal> session::why_not(const command* what, word_list request) 
 }
 
 void session::refuse(const refusal& why) {
-  if (transaction_) transaction_->is_broken = true;
+  if (transaction_) {  // none of it will run
+    transaction_->is_broken = true;
+    transaction_->requests = {};
+    transaction_->held.give_back();
+  }
   reply_.error(why.text);
 }
 
+void session::refuse_request() {
+  reply_.error(no_room_for_requests);
+  is_ending_ = true;
+}
+
 void session::write_down(word_list request) {
-  for (const std::string_view word : request) transaction_->bytes += word.size() + sizeof(std::string);
-  if (transaction_->bytes > all_.settings().request.request_bytes)
+  if (transaction_->is_broken) return reply_.status("QUEUED");
+  std::size_t bytes = transaction_->held.held() + sizeof(transaction_->requests[0]);
+  for (const std::string_view word : request) bytes += word.size() + sizeof(std::string);
+  if (bytes > all_.settings().request.request_bytes)
     return refuse({"ERR the transaction is longer than a request may be"});
+  if (!transaction_->held.hold(bytes)) return refuse({std::string(no_room_for_requests)});
   transaction_->requests.emplace_back(request.begin(), request.end());
   reply_.status("QUEUED");
 }
 
 void session::begin_transaction() {
   if (transaction_) throw refusal{"ERR MULTI calls can not be nested"};
-  transaction_.emplace();
+  transaction_.emplace(byte_budget::share(all_.requests()));
 }
 
 session::transaction session::end_transaction(std::string_view command) {
   if (!transaction_) throw refusal{fmt::format("ERR {} without MULTI", command)};
-  return *std::exchange(transaction_, std::nullopt);
+  transaction ended = *std::move(transaction_);
+  transaction_.reset();
+  return ended;
 }
 
 void session::reset() {
@@ -192,12 +220,16 @@ void session::reset() {
 }
 
 bool session::log_in(std::string_view user, std::string_view password) {
-  const auto may = all_.rights_of(user, password);
-  if (!may) {
+  const auto [known, must_wait] = all_.identify(client_->network, user, password);
+  if (must_wait)
+    throw refusal{
+        "ERR too many wrong passwords came from this address; this one was not looked at, try again in a "
+        "second"};
+  if (known == nullptr) {
     all_.log(telemetry::log_level::warning, "password_refused", {{"from", client_->address}});
     return false;
   }
-  rights_ = *may;
+  rights_ = known->may;
   client_->set_user(std::string(user));
   parser_.set_limits(all_.settings().request);
   return true;

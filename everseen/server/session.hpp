@@ -76,7 +76,7 @@ class session {
   [[nodiscard]] wire::protocol version() const noexcept { return reply_.version(); }
   void set_version(wire::protocol v) noexcept { reply_.set_version(v); }
   [[nodiscard]] right rights() const noexcept { return rights_; }
-  /// @return false  nobody is known by these
+  /// @return false  nobody is known by these    @throws refusal  this client's network guesses passwords
   bool log_in(std::string_view user, std::string_view password);
   void end() noexcept { is_ending_ = true; }
   /// Runs one request here and now, whatever it waits for. Writes one reply.
@@ -85,10 +85,13 @@ class session {
   /// As if it had just begun.
   void reset();
 
+  /// Ends the conversation: the requests of all clients hold so much that this one's cannot be read.
+  void refuse_request();
+
   /// What was written down since MULTI.
   struct transaction {
+    byte_budget::share held;  ///< for all of them, as they are kept
     std::vector<std::vector<std::string>> requests{};
-    std::size_t bytes = 0;   ///< of all of them, as they are kept
     bool is_broken = false;  ///< a request was refused, so none of them will run
   };
   /// @throws refusal  there is one already
@@ -123,6 +126,7 @@ class session {
   std::shared_ptr<client> client_;
   std::function<void()> wake_;
   wire::request_parser parser_;
+  byte_budget::share words_;  // of a request that has begun
   std::string output_{};
   wire::reply_writer reply_{output_};
   right rights_;

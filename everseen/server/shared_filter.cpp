@@ -21,13 +21,13 @@ void shared_filter::end_at(std::optional<event_time> when) {
 }
 
 shared_filter::shared_filter(std::string k, everseen::filter opened, wishes w,
-                             std::shared_ptr<filter_record> r, worker_pool& workers,
+                             std::shared_ptr<filter_record> r, filter_room::share taken, worker_pool& workers,
                              join_queue::limits joined, batch_notes& all)
     : key(std::move(k)),
       handle(std::move(opened)),
       wished(w),
       planned_bytes(server::planned_bytes(handle.get_spec())),
-      bytes(planned_bytes),
+      room(std::move(taken)),
       ends_at_ms(end_of(handle)),
       record(std::move(r)),
       of_all(all),

@@ -8,6 +8,7 @@
 
 #include "everseen/filter/filter.hpp"
 #include "everseen/server/filter_figures.hpp"
+#include "everseen/server/filter_room.hpp"
 #include "everseen/server/join_queue.hpp"
 #include "everseen/store/time_source.hpp"
 
@@ -32,7 +33,8 @@ struct filter_record {
 struct shared_filter {
   /// Waits for the store where that must be asked when the filter ends.
   shared_filter(std::string key, everseen::filter opened, wishes w, std::shared_ptr<filter_record> r,
-                worker_pool& workers, join_queue::limits joined, batch_notes& of_all);
+                filter_room::share taken, worker_pool& workers, join_queue::limits joined,
+                batch_notes& of_all);
 
   /// For judge().
   [[nodiscard]] noted_filter noted() noexcept { return {handle, record->count, of_all}; }
@@ -44,10 +46,9 @@ struct shared_filter {
   everseen::filter handle;
   const wishes wished;
   const std::uint64_t planned_bytes;     ///< of the first layer, which a store may make later
-  std::atomic<std::uint64_t> bytes;      ///< as last looked at
+  filter_room::share room;               ///< as last looked at; of one that was only opened nothing at first
   std::atomic<std::int64_t> ends_at_ms;  ///< ms since 1970; never: no_end. As it was when last asked
   std::atomic<bool> is_gone = false;     ///< dropped, or to be opened anew
-  std::atomic<bool> takes_room = false;  ///< made here; one that was only opened takes it with its first key
   const std::shared_ptr<filter_record> record;
   batch_notes& of_all;
   join_queue adds;

@@ -22,9 +22,24 @@ constexpr std::uint32_t partitions_a_thread = 8;
 constexpr std::chrono::seconds shortest_life{1};
 }  // namespace
 
-std::unique_ptr<redisbloom_loader> filter_shelf::begin_load(std::string_view key,
-                                                            std::span<const std::byte> header) const {
-  return std::make_unique<redisbloom_loader>(*place_, required_name_of(key), header);
+filter_shelf::load filter_shelf::begin_load(std::string_view key, std::span<const std::byte> header) {
+  auto loader = std::make_unique<redisbloom_loader>(*place_, required_name_of(key), header);
+  auto room = room_.reserve(loader->bytes() + bytes_beside_bits(1));
+  return {std::move(room), std::move(loader)};
+}
+
+void filter_shelf::finish_load(std::string_view key, load whole) {
+  const turns::turn alone = changing_.take(key);
+  if (find(key)) throw name_taken("item exists");
+  close(key);  // of one that has ended
+  whole.loader->commit();
+  whole.loader.reset();
+  forget_listing();
+  try {
+    put(key, place_->open(required_name_of(key), access::write), {}, std::move(whole.room));
+  } catch (const error&) {
+    // It is there; whoever asks for it learns why it cannot be opened.
+  }
 }
 
 std::shared_ptr<shared_filter> filter_shelf::create(std::string_view key, const request& r) {
@@ -32,27 +47,26 @@ std::shared_ptr<shared_filter> filter_shelf::create(std::string_view key, const 
   const turns::turn alone = changing_.take(key);
   if (find(key)) throw name_taken("item exists");
   close(key);  // of one that has ended
-  const spec s = plan(r.spec, r.wished);
-  const std::uint64_t wanted = planned_bytes(s);
-  reserve(wanted);
-  const auto settle = [&](std::uint64_t made) {
-    const std::scoped_lock alone_again(reserving_);
-    reserved_ -= wanted;
-    bytes_ += made;
-  };
+  const spec s = plan(r);
+  auto taken = room_.reserve(planned_bytes(s) + bytes_beside_bits(s.partitions));
+  auto made = put(key, make(name, s, r.life), r.wished, std::move(taken));
+  forget_listing();
+  return made;
+}
+
+std::shared_ptr<stored_filter> filter_shelf::make(std::string_view name, const spec& s,
+                                                  std::optional<std::chrono::milliseconds> life) const {
+  if (!life) return place_->create(name, s);
+  if (*life >= shortest_life) return place_->create_expiring(name, s, *life);
+  auto made = place_->create(name, s);
   try {
-    const bool lasts = r.life && *r.life >= shortest_life;
-    auto made =
-        put(key, lasts ? place_->create_expiring(name, s, *r.life) : place_->create(name, s), r.wished);
-    made->takes_room = true;
-    settle(wanted);
-    if (r.life && !lasts) made->end_at(wall_clock() + *r.life);
-    forget_listing();
-    return made;
-  } catch (...) {
-    settle(0);
+    made->end_at(wall_clock() + *life);
+  } catch (const error&) {
+    made.reset();  // a store drops none that is written to
+    place_->drop(name);
     throw;
   }
+  return made;
 }
 
 std::shared_ptr<shared_filter> filter_shelf::open_or_create(std::string_view key, const request& r) {
@@ -64,12 +78,14 @@ std::shared_ptr<shared_filter> filter_shelf::open_or_create(std::string_view key
   }
 }
 
-spec filter_shelf::plan(spec_request r, const wishes& w) const {
+spec filter_shelf::plan(const request& asked) const {
+  spec_request r = asked.spec;
+  r.hash = asked.hash.value_or(hash_);
   // What a client asks for by name it gets.
-  const bool is_open = !r.layout && !r.probes && !r.partitions && r.hash == hash_kind::xxh3;
+  const bool is_open = !r.layout && !r.probes && !r.partitions && !asked.hash;
   if (redisbloom_layout_ && is_open && !r.window) {
     r.layout = layout_kind::redisbloom;
-    r.expansion = w.expansion;
+    r.expansion = asked.wished.expansion;
     return place_->plan(r);
   }
   spec s = place_->plan(r);
@@ -109,7 +125,7 @@ void filter_shelf::rename(std::string_view from, std::string_view to, everseen::
   auto before = find(from);
   const wishes wished = before ? before->wished : wishes{};
   const auto record = before ? before->record : nullptr;
-  const bool takes_room = before && before->takes_room;
+  const std::uint64_t takes = before ? before->room.bytes() : 0;
   before.reset();
   close(from);
   close(to);
@@ -120,8 +136,10 @@ void filter_shelf::rename(std::string_view from, std::string_view to, everseen::
     const std::scoped_lock alone_again(lock_);
     records_[std::string(to)] = record;
   }
+  filter_room::share taken(room_);
+  taken.set(takes);
   try {
-    put(to, place_->open(name, access::write), wished)->takes_room = takes_room;
+    put(to, place_->open(name, access::write), wished, std::move(taken));
   } catch (const error&) {
     // It has its name; whoever asks for it learns why it cannot be opened.
   }

@@ -6,6 +6,7 @@
 
 #include "everseen/core/error.hpp"
 #include "everseen/server/filter_shelf.hpp"
+#include "everseen/server/planned_bytes.hpp"
 
 /// How much room the filters of a shelf take, and how they give it back when they have ended.
 namespace everseen::server {
@@ -18,15 +19,6 @@ constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 constexpr std::chrono::seconds between_removals{10};
 
 }  // namespace
-
-void filter_shelf::reserve(std::uint64_t bytes) {
-  const std::scoped_lock alone(reserving_);
-  const std::uint64_t taken = bytes_ + reserved_, most = max_bytes_;
-  if (bytes > most || taken > most - bytes)
-    throw no_room("a filter of this size would take " + std::to_string(bytes) + " bytes, and " +
-                  std::to_string(taken) + " of " + std::to_string(most) + " are taken");
-  reserved_ += bytes;
-}
 
 void filter_shelf::remove_ended() {
   std::vector<std::string> ended;
@@ -45,11 +37,10 @@ void filter_shelf::remove_ended() {
 
 /// Who only looks at filters must not stop those who write to others.
 bool filter_shelf::counts(const shared_filter& f) const {
-  return is_memory_ || f.takes_room || f.record->count.batches(question::add) > 0;
+  return is_memory_ || f.room.bytes() > 0 || f.record->count.batches(question::add) > 0;
 }
 
 void filter_shelf::tend() {
-  std::uint64_t all = 0;
   std::uint64_t there = 0;
   bool has_ended = std::chrono::steady_clock::now() - removed_ > between_removals;
   for (const auto& each : opened()) {
@@ -58,17 +49,15 @@ void filter_shelf::tend() {
       continue;
     }
     // What servers keep is theirs to limit, and asking them costs a round trip.
-    if (!place_->is_remote()) {
-      const std::uint64_t has = each->handle.info().bytes;
-      each->bytes = std::max(each->planned_bytes, has);
-      there += has;
-    }
-    if (counts(*each)) all += each->bytes;
+    const std::uint64_t has = place_->is_remote() ? 0 : each->handle.info().bytes;
+    there += has;
+    if (counts(*each))
+      each->room.set(std::max(each->planned_bytes, has) +
+                     bytes_beside_bits(each->handle.get_spec().partitions));
   }
   if (follows_room_)
     if (const auto room = place_->room_bytes())
-      max_bytes_ = *room > no_limit - there ? no_limit : *room + there;
-  bytes_ = all;
+      room_.set_most(*room > no_limit - there ? no_limit : *room + there);
   if (!has_ended || is_removing_.exchange(true)) return;
   removed_ = std::chrono::steady_clock::now();
   workers_.submit([this] {

@@ -40,10 +40,14 @@ length_line read_length(const char* at, const char* end) noexcept {
   return line;
 }
 
+/// A client that sent one long request may be quiet from then on.
+constexpr std::size_t most_words_kept = 16'384;
+
 }  // namespace
 
 request_parser::outcome request_parser::next(std::string_view unread) {
   if (is_done_) {
+    if (words_.capacity() > most_words_kept) words_ = {};
     words_.clear();
     position_ = 0;
     in_array_ = false;

@@ -33,7 +33,8 @@ inline constexpr request_limits stranger_limits{
 ///     }
 ///
 /// Cost: 5 to 10 ns a word; a request that arrives in pieces is not read again from its beginning.
-/// Memory: 16 bytes a word that has arrived, whatever number was announced. Threads: one.
+/// Memory: 16 bytes a word that has arrived, whatever number was announced; of a request of very many words
+/// until the next one begins. Threads: one.
 class request_parser {
  public:
   enum class outcome : std::uint8_t {
@@ -58,6 +59,9 @@ class request_parser {
   [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
   /// Bytes that the request needs at least, as far as is known; to size a buffer by. 0: nothing is known.
   [[nodiscard]] std::size_t needed() const noexcept { return needed_; }
+
+  /// Memory beside the bytes.
+  [[nodiscard]] std::size_t memory() const noexcept { return words_.capacity() * sizeof(words_[0]); }
 
   void set_limits(const request_limits& limits) noexcept { limits_ = limits; }
 

@@ -65,6 +65,13 @@ def redis_cli(server, *words):
     subprocess.run(["redis-cli", "-e", "-s", server.socket, *words], check=True, stdout=subprocess.DEVNULL, timeout=60)
 
 
+# Whatever needs to know who asks.
+EVERYTHING = [("GET", FILTERS, None), ("POST", FILTERS, {"name": "f", "capacity": 10}), ("GET", FILTERS + "/f", None),
+              ("DELETE", FILTERS + "/f", None), ("POST", FILTERS + "/f/add", {"keys": ["a"]}),
+              ("POST", FILTERS + "/f/check", {"keys": ["a"]}), ("POST", FILTERS + "/f/explain", {"key": "a"}),
+              ("GET", "/api/v1/plan?keys=1000&error_rate=0.01", None), ("GET", "/api/v1/stats", None), ("GET", "/metrics", None)]
+
+
 class Contract(unittest.TestCase):
     def test_filters_live_from_creation_to_drop(self):
         with Server() as s:
@@ -80,7 +87,7 @@ class Contract(unittest.TestCase):
             self.assertEqual((told["keys"], told["layers"], told["slices"]), (2, 1, 1))
             self.assertGreater(told["current_error_rate"], 0)
             self.assertEqual(sum(p["keys"] for p in told["partition_list"]), 2)
-            why = check(s, "GET", FILTERS + "/clicks/explain?key=a", 200)
+            why = check(s, "POST", FILTERS + "/clicks/explain", 200, {"key": "a"})
             self.assertEqual(why["verdict"], "seen")
             self.assertTrue(all(bit["set"] for bit in why["segments"][0]["key_bits"]))
             listed = check(s, "GET", FILTERS, 200)
@@ -88,7 +95,7 @@ class Contract(unittest.TestCase):
             check(s, "DELETE", FILTERS + "/clicks", 204)
             check(s, "DELETE", FILTERS + "/clicks", 404, reason="no_filter")
             for method, path, body in [("GET", "/clicks", None), ("POST", "/clicks/add", {"keys": ["a"]}),
-                                       ("POST", "/clicks/check", {"keys": ["a"]}), ("GET", "/clicks/explain?key=a", None)]:
+                                       ("POST", "/clicks/check", {"keys": ["a"]}), ("POST", "/clicks/explain", {"key": "a"})]:
                 check(s, method, FILTERS + path, 404, body, reason="no_filter")
 
     def test_lists_come_in_pages(self):
@@ -125,6 +132,13 @@ class Contract(unittest.TestCase):
                 made = check(s, "POST", FILTERS, 201, {"name": name, **wanted})
                 self.assertEqual(made["layout"], name)
             self.assertEqual(check(s, "POST", FILTERS, 201, {"name": "h", "hash": "siphash"})["hash"], "siphash")
+
+    def test_filters_are_hashed_by_siphash_where_a_proxy_lets_others_in(self):
+        with Server("--http-host", "filters.example", "--password", "secret") as s:
+            made = check(s, "POST", FILTERS, 201, {"name": "f"}, token="secret")
+            self.assertEqual(made["hash"], "siphash")
+            self.assertEqual(check(s, "POST", FILTERS, 201, {"name": "g", "hash": "xxh3"}, token="secret")["hash"], "xxh3")
+            self.assertEqual(check(s, "POST", FILTERS, 201, {"name": "h", "as": "guava64"}, token="secret")["hash"], "murmur3")
 
     def test_a_restart_takes_no_room_that_filters_have(self):
         small_disk = 'mount -t tmpfs -o size=40m none "$0" && exec "$@"'
@@ -166,11 +180,11 @@ class Contract(unittest.TestCase):
             self.assertEqual(late["fresh"], 1)
             late = check(s, "POST", FILTERS + "/w/check", 200, {"keys": ["a"], "time_ms": 1})
             self.assertEqual(late["verdicts"], ["late"])
-            check(s, "GET", FILTERS + "/w/explain?key=a&time_ms=1700000000000", 200)
+            check(s, "POST", FILTERS + "/w/explain", 200, {"key": "YQ==", "encoding": "base64", "time_ms": 1700000000000})
             check(s, "POST", FILTERS, 201, {"name": "g", "as": "guava64", "funnel": "long", "capacity": 100})
             check(s, "POST", FILTERS + "/g/add", 422, {"keys": ["word"]}, reason="key_refused")
             check(s, "POST", FILTERS + "/g/check", 422, {"keys": ["word"]}, reason="key_refused")
-            check(s, "GET", FILTERS + "/g/explain?key=word", 422, reason="key_refused")
+            check(s, "POST", FILTERS + "/g/explain", 422, {"key": "word"}, reason="key_refused")
             some = check(s, "POST", FILTERS + "/g/add", 200, {"keys": ["1", "word"]})
             self.assertEqual(some["verdicts"], ["fresh", "unknown"])
             self.assertIn("word", some["fault"])
@@ -195,7 +209,8 @@ class Contract(unittest.TestCase):
                          '{"keys":["?"],"encoding":"base64"}', '{"keys":["a"],"extra":1}']:
                 check(s, "POST", FILTERS + "/f/add", 400, body)
                 check(s, "POST", FILTERS + "/f/check", 400, body)
-            check(s, "GET", FILTERS + "/f/explain", 400, reason="bad_parameter")
+            check(s, "POST", FILTERS + "/f/explain", 400, {}, reason="bad_parameter")
+            check(s, "POST", FILTERS + "/f/explain", 400, {"key": "a", "keys": ["a"]}, reason="unknown_field")
             check(s, "GET", FILTERS + "?limit=0", 400, reason="bad_parameter")
             wrong = check(s, "GET", FILTERS + "?limt=5", 400, reason="unknown_parameter")
             self.assertIn("did you mean limit?", wrong["detail"])
@@ -204,7 +219,8 @@ class Contract(unittest.TestCase):
             which = check(s, "POST", FILTERS + "/f/add", 400, {"keys": ["a", "b", 7]}, reason="bad_parameter")
             self.assertIn("keys[2] is a number", which["detail"])
             check(s, "GET", FILTERS + "/" + "x" * 200, 400, reason="bad_parameter")
-            for path, body in [("", {"name": "x"}), ("/f/add", {"keys": ["a"]}), ("/f/check", {"keys": ["a"]})]:
+            for path, body in [("", {"name": "x"}), ("/f/add", {"keys": ["a"]}), ("/f/check", {"keys": ["a"]}),
+                               ("/f/explain", {"key": "a"})]:
                 check(s, "POST", FILTERS + path, 415, json.dumps(body), Content_Type="text/plain",
                       reason="unsupported_media_type")
 
@@ -231,27 +247,64 @@ class Contract(unittest.TestCase):
             check(s, "POST", FILTERS, 413, long, reason="too_large")
             check(s, "POST", FILTERS + "/f/add", 413, long, reason="too_large")
             check(s, "POST", FILTERS + "/f/check", 413, long, reason="too_large")
+            check(s, "POST", FILTERS + "/f/explain", 413, long, reason="too_large")
 
     def test_users_have_their_rights_and_no_others(self):
-        with Server("--user", "reader:look:read", "--user", "writer:touch:write") as s:
+        with Server("--user", "reader:look:read", "--user", "writer:touch:write", "--user", "keeper:keep:admin") as s:
             body = {"name": "f", "capacity": 10}
             check(s, "POST", FILTERS, 201, body, token="touch")
-            for method, path, data in [("GET", "", None), ("POST", "", body), ("GET", "/f", None), ("DELETE", "/f", None),
-                                       ("POST", "/f/add", {"keys": ["a"]}), ("POST", "/f/check", {"keys": ["a"]}),
-                                       ("GET", "/f/explain?key=a", None)]:
-                check(s, method, FILTERS + path, 401, data, reason="unauthorized")
-                check(s, method, FILTERS + path, 401, data, token="wrong", reason="unauthorized")
-            for method, path, data in [("POST", "", body), ("DELETE", "/f", None), ("POST", "/f/add", {"keys": ["a"]})]:
-                check(s, method, FILTERS + path, 403, data, token="look", reason="forbidden")
-                check(s, method, FILTERS + path, 403, data, token="touch", reason="cross_site",
-                      Origin="http://evil.example")
+            for method, path, data in EVERYTHING:
+                check(s, method, path, 401, data, reason="unauthorized")
+                check(s, method, path, 401, data, token="wrong", reason="unauthorized")
+            for method, path, data in [("POST", FILTERS, body), ("DELETE", FILTERS + "/f", None),
+                                       ("POST", FILTERS + "/f/add", {"keys": ["a"]})]:
+                check(s, method, path, 403, data, token="look", reason="forbidden")
+                check(s, method, path, 403, data, token="touch", reason="cross_site", Origin="http://evil.example")
             check(s, "POST", FILTERS + "/f/check", 200, {"keys": ["a"]}, token="look")
             check(s, "POST", FILTERS + "/f/check", 403, {"keys": ["a"]}, token="look", Sec_Fetch_Site="cross-site")
             for path in ["/api/v1/plan?keys=1000&error_rate=0.01", "/api/v1/stats", "/metrics"]:
-                check(s, "GET", path, 401)
                 check(s, "GET", path, 200, token="look")
             for path in ["/healthz", "/readyz", "/openapi.json"]:
                 check(s, "GET", path, 200)
+
+    def test_only_administrators_are_told_how_a_key_is_hashed(self):
+        with Server("--user", "reader:look:read", "--user", "writer:touch:write", "--user", "keeper:keep:admin") as s:
+            check(s, "POST", FILTERS, 201, {"name": "f", "partitions": 64}, token="touch")
+            told = check(s, "POST", FILTERS + "/f/explain", 200, {"key": "a"}, token="keep")
+            self.assertEqual(len(told["digest"]), 32)
+            for token in ["look", "touch"]:
+                check(s, "POST", FILTERS + "/f/explain", 403, {"key": "a"}, token=token, reason="forbidden")
+            # A key in a path would stand in the logs of proxies.
+            self.assertEqual(s.ask("GET", FILTERS + "/f/explain?key=a", token="keep")[0], 405)
+
+    def test_an_address_that_guesses_passwords_has_to_wait_and_others_do_not(self):
+        def guess(path, method="GET", data=None):
+            """Until no more passwords are looked at."""
+            for i in range(10_000):
+                status, headers, answer = s.ask(method, path, data, token=f"guess {i}")
+                if status == 429:
+                    return int(headers["Retry-After"]), answer
+            raise AssertionError(f"{method} {path}: every guess was looked at")
+
+        def status_of(connection):
+            connection.request("GET", "/api/v1/stats", headers={"Authorization": "Bearer look"})
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status
+
+        with Server("--user", "reader:look:read") as s:
+            here_before = s.connect()
+            self.assertEqual(status_of(here_before), 200)
+            for method, path, data in EVERYTHING:
+                wait, answer = guess(path, method, data)
+                self.assertEqual((wait, answer["reason"]), (1, "too_many_guesses"))
+                jsonschema.validate(answer, {**DOCUMENT["components"]["schemas"]["problem"], "components": DOCUMENT["components"]})
+                had.add((operation_of(method, path)[0], method.lower(), "429"))
+            self.assertEqual(status_of(here_before), 200)
+            elsewhere = http.client.HTTPConnection("127.0.0.1", s.port, timeout=30, source_address=("127.0.0.2", 0))
+            self.assertEqual(status_of(elsewhere), 200)
+            here_before.close()
+            elsewhere.close()
 
     def test_plans_are_the_planners(self):
         with Server() as s:
@@ -306,6 +359,20 @@ class Contract(unittest.TestCase):
             self.assertEqual(f["verdicts"]["check"], {"fresh": 1, "seen": 1, "late": 0, "unknown": 0})
             self.assertEqual((stats["store"], stats["keys_added"], stats["keys_checked"]), ("memory", 3, 2))
 
+    def test_keys_without_a_verdict_are_not_counted_as_added(self):
+        with Server() as s:
+            check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 2, "growth": "refuse", "error_rate": 1e-12})
+            check(s, "POST", FILTERS, 201, {"name": "g", "as": "guava64", "funnel": "long", "capacity": 100})
+            check(s, "POST", FILTERS + "/f/add", 200, {"keys": ["a", "b", "c"]})
+            check(s, "POST", FILTERS + "/g/add", 200, {"keys": ["1", "word"]})
+            redis_cli(s, "BF.MADD", "f", "a", "d")
+            redis_cli(s, "EVERSEEN.ADD", "f", "TIME", "5", "ITEMS", "a", "d", "e")
+            check(s, "POST", FILTERS + "/g/check", 200, {"keys": ["1", "word"]})
+            stats = check(s, "GET", "/api/v1/stats", 200)
+            self.assertEqual((stats["keys_added"], stats["keys_checked"]), (5, 1))
+            told = subprocess.run(["redis-cli", "-s", s.socket, "INFO"], capture_output=True, text=True, check=True).stdout
+            self.assertIn("keys_added:5", told)
+
     def test_damage_is_told_and_hides_nothing_else(self):
         with tempfile.TemporaryDirectory() as home:
             with Server(store=f"file:{home}") as s:
@@ -319,7 +386,7 @@ class Contract(unittest.TestCase):
                 check(s, "GET", FILTERS + "/bad", 500, reason="damaged")
                 check(s, "POST", FILTERS + "/bad/add", 500, {"keys": ["a"]}, reason="damaged")
                 check(s, "POST", FILTERS + "/bad/check", 500, {"keys": ["a"]}, reason="damaged")
-                check(s, "GET", FILTERS + "/bad/explain?key=a", 500, reason="damaged")
+                check(s, "POST", FILTERS + "/bad/explain", 500, {"key": "a"}, reason="damaged")
                 listed = check(s, "GET", FILTERS, 200)
                 self.assertEqual([f["name"] for f in listed["filters"]], ["good"])
                 self.assertEqual([f["name"] for f in listed["damaged"]], ["bad"])
@@ -333,7 +400,7 @@ class Contract(unittest.TestCase):
             redis.process.wait()
             for method, path, body in [("GET", "", None), ("POST", "", {"name": "x"}), ("GET", "/f", None),
                                        ("POST", "/f/add", {"keys": ["a"]}), ("POST", "/f/check", {"keys": ["a"]}),
-                                       ("GET", "/f/explain?key=a", None), ("DELETE", "/f", None)]:
+                                       ("POST", "/f/explain", {"key": "a"}), ("DELETE", "/f", None)]:
                 check(s, method, FILTERS + path, 503, body, reason="outage")
             check(s, "GET", "/readyz", 503, reason="outage")
             check(s, "GET", "/api/v1/stats", 200)

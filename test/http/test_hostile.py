@@ -239,6 +239,8 @@ class Sites(unittest.TestCase):
     def test_a_name_that_points_here_is_not_ours(self):
         with Server("--http-host", "Filters.example", "--open-to-strangers") as s:
             for host, status in [("evil.example", 421), ("evil.example:80", 421), ("127.0.0.1.evil.example", 421),
+                                 ("[::1].evil.example", 421), ("[::1]evil.example:80", 421), ("localhost:80.evil.example", 421),
+                                 ("127.0.0.1:evil.example", 421), ("[::1", 421), ("[::1]", 200),
                                  ("localhost", 200), ("127.0.0.1:99", 200), ("[::1]:8080", 200), ("filters.example", 200)]:
                 self.assertEqual(statuses(s.send(request("GET", "/healthz", host=host))), [status], host)
 

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """A store that is away: what the server says meanwhile, who waits, and who does not."""
 import os
+import re
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
 import time
 import unittest
 
-from serving import PROGRAM, ROOT, Redis, Server  # noqa: F401
+from serving import PROGRAM, ROOT, Redis, Server, receive_all  # noqa: F401
 
 
 def until(holds, seconds=20):
@@ -173,12 +175,72 @@ class Bodies(unittest.TestCase):
             greedy = s.raw()
             greedy.sendall(head + b" " * 800_000)
             body = {"keys": ["x" * 400_000]}
-            self.assertTrue(until(lambda: b"everseen_http_bodies_bytes 800000" in s.ask("GET", "/metrics")[2]))
+            self.assertTrue(until(lambda: b"everseen_requests_bytes 800000" in s.ask("GET", "/metrics")[2]))
             status, headers, answer = s.ask("POST", "/api/v1/filters/f/check", body)
             self.assertEqual((status, answer["reason"], headers["Retry-After"]), (503, "busy", "1"))
             self.assertEqual(s.ask("POST", "/api/v1/filters/f/check", {"keys": ["small"]})[0], 200)
             greedy.close()
             self.assertTrue(until(lambda: s.ask("POST", "/api/v1/filters/f/check", body)[0] == 200))
+
+    def test_requests_of_both_protocols_share_it(self):
+        with Server("--max-request", "1Mi", "--max-bodies", "1Mi") as s:
+            def held():
+                return float(re.search(rb"\neverseen_requests_bytes (\S+)", s.ask("GET", "/metrics")[2])[1])
+
+            long = b"*2\r\n$4\r\nECHO\r\n$600000\r\n" + b"x" * 600_000 + b"\r\n"
+            greedy, other = redis_client(s), redis_client(s)
+            greedy.sendall(long[:500_000])
+            self.assertTrue(until(lambda: held() >= 500_000))
+            self.assertTrue(send_and_receive(other, long).startswith(b"-OOM the requests of all clients"))
+            self.assertEqual(s.ask("POST", "/api/v1/filters/f/check", {"keys": ["x" * 600_000]})[0], 503)
+            small = redis_client(s)
+            small.sendall(b"PING\r\n")
+            self.assertEqual(small.recv(100), b"+PONG\r\n")
+            greedy.sendall(long[500_000:])
+            self.assertTrue(receive_exactly(greedy, 9 + 600_000 + 2) == long[14:])
+            self.assertTrue(until(lambda: held() == 0))
+            for each in (greedy, other, small):
+                each.close()
+
+    def test_queued_transactions_share_it(self):
+        with Server("--max-request", "1Mi", "--max-bodies", "1Mi") as s:
+            long = b"*2\r\n$4\r\nECHO\r\n$400000\r\n" + b"x" * 400_000 + b"\r\n"
+            one, other = redis_client(s), redis_client(s)
+            one.sendall(b"MULTI\r\n" + long)
+            self.assertEqual(receive_exactly(one, 14), b"+OK\r\n+QUEUED\r\n")
+            other.sendall(b"MULTI\r\n" + long + long + b"EXEC\r\nQUIT\r\n")
+            got = receive_all(other)
+            self.assertTrue(b"-OOM the requests of all clients" in got)
+            self.assertTrue(b"-EXECABORT" in got)
+            one.sendall(b"EXEC\r\n")
+            self.assertEqual(receive_exactly(one, 4 + 9), b"*1\r\n$400000\r\n")
+            one.close()
+            again = redis_client(s)
+            again.sendall(b"MULTI\r\n" + long + b"DISCARD\r\nQUIT\r\n")
+            self.assertEqual(receive_all(again), b"+OK\r\n+QUEUED\r\n+OK\r\n+OK\r\n")
+
+
+def redis_client(server):
+    client = socket.socket(socket.AF_UNIX)
+    client.settimeout(30)
+    client.connect(server.socket)
+    return client
+
+
+def send_and_receive(client, request):
+    """What comes until the server ends the connection, which it may do before it has read all."""
+    try:
+        client.sendall(request)
+    except OSError:
+        pass
+    return receive_all(client)
+
+
+def receive_exactly(client, count):
+    got = b""
+    while len(got) < count and (piece := client.recv(count - len(got))):
+        got += piece
+    return got
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,20 +13,32 @@ namespace {
 TEST(ByteBudget, GivesNoMoreThanThereIs) {
   byte_budget all(100);
   byte_budget::share one(all), other(all);
-  EXPECT_TRUE(one.grow_to(60));
-  EXPECT_FALSE(other.grow_to(41));
-  EXPECT_TRUE(other.grow_to(40));
-  EXPECT_FALSE(one.grow_to(61));
+  EXPECT_TRUE(one.hold(60));
+  EXPECT_FALSE(other.hold(41));
+  EXPECT_TRUE(other.hold(40));
+  EXPECT_FALSE(one.hold(61));
   EXPECT_EQ(all.taken(), 100U);
 }
 
-TEST(ByteBudget, AShareNeverShrinksUntilItIsGivenBack) {
+TEST(ByteBudget, AShareGrowsAndShrinks) {
   byte_budget all(100);
   byte_budget::share one(all);
-  EXPECT_TRUE(one.grow_to(60));
-  EXPECT_TRUE(one.grow_to(10));
-  EXPECT_EQ(all.taken(), 60U);
+  EXPECT_TRUE(one.hold(60));
+  EXPECT_TRUE(one.hold(10));
+  EXPECT_EQ(all.taken(), 10U);
   one.give_back();
+  EXPECT_EQ(all.taken(), 0U);
+}
+
+TEST(ByteBudget, AShareThatIsMovedIsHeldOnce) {
+  byte_budget all(100);
+  byte_budget::share one(all);
+  ASSERT_TRUE(one.hold(60));
+  {
+    const byte_budget::share other(std::move(one));
+    EXPECT_EQ(other.held(), 60U);
+    EXPECT_EQ(all.taken(), 60U);
+  }
   EXPECT_EQ(all.taken(), 0U);
 }
 
@@ -33,7 +46,7 @@ TEST(ByteBudget, AShareIsGivenBackInTheEnd) {
   byte_budget all(100);
   {
     byte_budget::share one(all);
-    ASSERT_TRUE(one.grow_to(100));
+    ASSERT_TRUE(one.hold(100));
   }
   EXPECT_EQ(all.taken(), 0U);
 }
@@ -46,8 +59,8 @@ TEST(ByteBudget, ManyThreadsTakeAndGiveBack) {
       threads.emplace_back([&] {
         for (int i = 0; i < 10'000; ++i) {
           byte_budget::share one(all);
-          (void)one.grow_to(300);
-          (void)one.grow_to(600);
+          (void)one.hold(300);
+          (void)one.hold(600);
         }
       });
   }

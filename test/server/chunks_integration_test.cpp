@@ -58,6 +58,52 @@ TEST(Chunks, CarryAFilterFromServerToServer) {
   EXPECT_THAT(to.cli({"BF.INFO", "f", "EXPANSION"}), HasSubstr("4"));
 }
 
+/// The chunks of an empty filter of some 1.2 MB.
+std::vector<chunk> chunks_of_a_megabyte() {
+  const serving from("mem:", {"--redisbloom"});
+  raw_client source(from.path());
+  EXPECT_EQ(source.ask(encoded({"BF.RESERVE", "f", "0.01", "1000000", "NONSCALING"}), 5), "+OK\r\n");
+  std::vector<chunk> all;
+  for (chunk c = dump(source, "f", 0); c.iterator != 0; c = dump(source, "f", c.iterator)) all.push_back(c);
+  return all;
+}
+
+std::string reply_to(raw_client& server, const std::string& filter, const chunk& c) {
+  server.send(encoded({"BF.LOADCHUNK", filter, std::to_string(c.iterator), c.bytes}));
+  std::string line;
+  while (!line.ends_with("\r\n")) line += server.receive(1);
+  return line;
+}
+
+TEST(Chunks, HaveRoomFromTheHeaderOnOrAreRefused) {
+  const std::vector<chunk> chunks = chunks_of_a_megabyte();
+  ASSERT_EQ(chunks.size(), 2U);
+  const serving server("mem:", {"--maxmemory", "3M"});
+  raw_client client(server.path());
+  EXPECT_EQ(reply_to(client, "a", chunks[0]), "+OK\r\n");
+  EXPECT_EQ(reply_to(client, "b", chunks[0]), "+OK\r\n");
+  EXPECT_THAT(reply_to(client, "c", chunks[0]), StartsWith("-OOM command not allowed"));
+  EXPECT_THAT(server.cli({"BF.RESERVE", "d", "0.01", "1000000"}), StartsWith("OOM command not allowed"));
+  EXPECT_EQ(reply_to(client, "a", chunks[1]), "+OK\r\n");
+  EXPECT_EQ(reply_to(client, "b", chunks[1]), "+OK\r\n");
+  EXPECT_THAT(reply_to(client, "c", chunks[0]), StartsWith("-OOM command not allowed"))
+      << "filters that were loaded take room before anybody asks for them";
+  EXPECT_EQ(server.cli({"BF.ADD", "a", "x"}), "1");
+  EXPECT_EQ(server.cli({"DEL", "a"}), "1");
+  EXPECT_EQ(reply_to(client, "c", chunks[0]), "+OK\r\n");
+}
+
+TEST(Chunks, OfALoadThatFailsGiveTheirRoomBack) {
+  const std::vector<chunk> chunks = chunks_of_a_megabyte();
+  const serving server("mem:", {"--maxmemory", "2M"});
+  raw_client client(server.path());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(reply_to(client, "a", chunks[0]), "+OK\r\n") << "it begins anew";
+    EXPECT_THAT(reply_to(client, "a", {chunks[1].iterator, "too few"}), StartsWith("-"));
+  }
+  EXPECT_EQ(reply_to(client, "b", chunks[0]), "+OK\r\n");
+}
+
 TEST(Chunks, ThatAreNoneAreRefusedAndLeaveNothing) {
   const serving server;
   EXPECT_THAT(server.cli({"BF.LOADCHUNK", "f", "1", "not a header"}), StartsWith("ERR received bad data"));

@@ -8,6 +8,8 @@
 namespace everseen::server {
 namespace {
 
+constexpr std::size_t plenty = 1 << 30;
+
 void put(receive_buffer& into, std::string_view bytes, std::size_t needed = 0) {
   while (!bytes.empty()) {
     const std::span<char> room = into.room(needed);
@@ -19,7 +21,8 @@ void put(receive_buffer& into, std::string_view bytes, std::size_t needed = 0) {
 }
 
 TEST(ReceiveBuffer, KeepsWhatWasNotUsed) {
-  receive_buffer buffer;
+  byte_budget all(plenty);
+  receive_buffer buffer(all);
   put(buffer, "abcdef");
   buffer.use(2);
   put(buffer, "gh");
@@ -27,19 +30,22 @@ TEST(ReceiveBuffer, KeepsWhatWasNotUsed) {
 }
 
 TEST(ReceiveBuffer, HoldsARequestOfAnyLength) {
-  receive_buffer buffer;
-  const std::string all(5'000'000, 'x');
-  put(buffer, all, all.size());
-  EXPECT_EQ(buffer.unread(), all);
+  byte_budget all(plenty);
+  receive_buffer buffer(all);
+  const std::string bytes(5'000'000, 'x');
+  put(buffer, bytes, bytes.size());
+  EXPECT_EQ(buffer.unread(), bytes);
 }
 
 TEST(ReceiveBuffer, IsSmallForAQuietClient) {
-  receive_buffer buffer;
+  byte_budget all(plenty);
+  receive_buffer buffer(all);
   EXPECT_LE(buffer.room(0).size(), 4096U);
 }
 
 TEST(ReceiveBuffer, GrowsForWhoFillsIt) {
-  receive_buffer buffer;
+  byte_budget all(plenty);
+  receive_buffer buffer(all);
   for (int i = 0; i < 10; ++i) {
     buffer.received(buffer.room(0).size());
     buffer.use(buffer.unread().size());
@@ -48,13 +54,43 @@ TEST(ReceiveBuffer, GrowsForWhoFillsIt) {
 }
 
 TEST(ReceiveBuffer, BelievesNoAnnouncementBeforeTheBytesCome) {
-  receive_buffer buffer;
+  byte_budget all(plenty);
+  receive_buffer buffer(all);
   put(buffer, "$1000000000");
   EXPECT_LE(buffer.room(1'000'000'000).size(), 16'384U);
 }
 
+TEST(ReceiveBuffer, GivesNoRoomForALongRequestWhenOthersHoldTooMuch) {
+  byte_budget all(1'000'000);
+  receive_buffer one(all), other(all);
+  put(one, std::string(600'000, 'x'));
+  put(other, std::string(50'000, 'x'));
+  std::size_t came = other.unread().size();
+  for (std::span<char> room = other.room(900'000); !room.empty(); room = other.room(900'000)) {
+    other.received(room.size());
+    came += room.size();
+    ASSERT_LT(came, 900'000U);
+  }
+  EXPECT_LE(all.taken(), 1'000'000U);
+  one.use(600'000);
+  EXPECT_FALSE(one.room(0).empty());
+  EXPECT_FALSE(other.room(900'000).empty()) << "the other request is over";
+}
+
+TEST(ReceiveBuffer, AlwaysHasRoomForAShortRequest) {
+  byte_budget all(0);
+  receive_buffer buffer(all);
+  for (int i = 0; i < 100; ++i) {
+    buffer.received(buffer.room(0).size());
+    buffer.use(buffer.unread().size() - 1000);
+    ASSERT_FALSE(buffer.room(3000).empty());
+    buffer.use(1000);
+  }
+}
+
 TEST(ReceiveBuffer, ReturnsTheMemoryOfALongRequest) {
-  receive_buffer buffer;
+  byte_budget all(plenty);
+  receive_buffer buffer(all);
   put(buffer, std::string(5'000'000, 'x'), 5'000'000);
   buffer.use(5'000'000);
   EXPECT_LE(buffer.room(0).size(), 300'000U);

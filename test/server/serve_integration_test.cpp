@@ -200,6 +200,34 @@ TEST(Serve, RefusesAFilterForWhichThereIsNoRoomBeforeItMakesIt) {
   wait_until([&] { return server.cli({"BF.ADD", "small", "y"}).starts_with("OOM"); }, "keys are refused");
 }
 
+TEST(Serve, CountsWhatASmallFilterTakesBesideItsBits) {
+  serving server("mem:", {"--maxmemory", "1Mi"});
+  raw_client client(server.path());
+  std::size_t made = 0;
+  for (std::string reply = ":1\r\n"; reply == ":1\r\n" && made < 10'000; ++made)
+    reply = client.ask(encoded({"BF.ADD", key(made), "x"}), 4);
+  EXPECT_LT(made, 256U) << "each takes more than 4 KiB";
+  EXPECT_GT(made, 100U);
+}
+
+TEST(Serve, HashesByAKeyedHashWhereOthersCanReachIt) {
+  const auto hash = [](const std::string& address, const std::vector<std::string>& more) {
+    serving server("mem:", {"--listen", address, "--user", "app:word:write"});
+    raw_client client(server.path());
+    EXPECT_EQ(client.ask("AUTH app word\r\n", 5), "+OK\r\n");
+    EXPECT_EQ(client.ask(encoded(more), more[0] == "BF.ADD" ? 4 : 5),
+              more[0] == "BF.ADD" ? ":1\r\n" : "+OK\r\n");
+    client.send(encoded({"EVERSEEN.INFO", "f"}) + "QUIT\r\n");
+    const std::string told = client.receive_all();
+    return told.find("siphash") != std::string::npos ? "siphash" : "xxh3";
+  };
+  EXPECT_EQ(hash("127.0.0.1:0", {"BF.ADD", "f", "x"}), "xxh3");
+  EXPECT_EQ(hash("0.0.0.0:0", {"BF.ADD", "f", "x"}), "siphash");
+  EXPECT_EQ(hash("0.0.0.0:0", {"EVERSEEN.RESERVE", "f", "0.01", "100"}), "siphash");
+  EXPECT_EQ(hash("0.0.0.0:0", {"EVERSEEN.RESERVE", "f", "0.01", "100", "XXH3"}), "xxh3");
+  EXPECT_EQ(hash("127.0.0.1:0", {"EVERSEEN.RESERVE", "f", "0.01", "100", "SIPHASH"}), "siphash");
+}
+
 TEST(Serve, AsksForThePasswordBeforeAnythingElse) {
   serving server("mem:", {"--password", "secret", "--user", "app:word:read"});
   raw_client client(server.path());
@@ -211,6 +239,26 @@ TEST(Serve, AsksForThePasswordBeforeAnythingElse) {
   EXPECT_EQ(client.ask("AUTH app secret\r\n", wrong.size()), wrong);
   EXPECT_EQ(client.ask("AUTH secret\r\n", 5), "+OK\r\n");
   EXPECT_EQ(client.ask("BF.ADD f x\r\n", 4), ":1\r\n");
+}
+
+TEST(Serve, LooksAtFewPasswordsOfOneWhoGuesses) {
+  serving server("mem:", {"--user", "app:word:read"});
+  raw_client guesser(server.path());
+  constexpr std::size_t guesses = 5'000;
+  for (std::size_t i = 0; i < guesses; ++i) guesser.send(encoded({"AUTH", "app", key(i)}));
+  guesser.send("HELLO 2 AUTH app word\r\nQUIT\r\n");
+  const std::string replies = guesser.receive_all();
+  std::size_t looked_at = 0;
+  for (std::size_t at = 0; (at = replies.find("-WRONGPASS", at)) != std::string::npos; ++at) ++looked_at;
+  EXPECT_GE(looked_at, 50U);
+  EXPECT_LT(looked_at, 1'000U) << "10 a second more, however slow this machine is";
+  EXPECT_THAT(replies, HasSubstr("-ERR too many wrong passwords"));
+  const std::string port = server.port();
+  EXPECT_EQ(
+      run_program({"redis-cli", "-p", port, "--user", "app", "--pass", "word", "--no-auth-warning", "PING"})
+          .out,
+      "PONG\n")
+      << "who comes in elsewhere is not held up";
 }
 
 TEST(Serve, LetsAUserDoWhatItMayAndNoMore) {

@@ -105,6 +105,42 @@ TEST_F(Transcript, ReservesWithTheRulesThatClientsKnow) {
 )");
 }
 
+TEST_F(Transcript, RefusesARateThatNoFilterKeepsAndNamesTheLowest) {
+  plays(R"(> BF.RESERVE a 1e-300 10
+-ERR error rate must be at least 1e-15: no filter errs less
+> BF.INSERT a ERROR 9e-16 ITEMS x
+-ERR error rate must be at least 1e-15: no filter errs less
+> EVERSEEN.RESERVE a 1e-16 10
+-ERR error rate must be at least 1e-15: no filter errs less
+> EXISTS a
+:0
+> BF.RESERVE a 1e-15 10
++OK
+)");
+}
+
+TEST_F(Transcript, ChangesNoSettingOfARequestThatItRefuses) {
+  plays(R"(> CONFIG SET timeout 77 appendonly yes
+-ERR CONFIG SET failed - 'appendonly' cannot be set to 'yes'; maxclients, maxmemory (bytes) and timeout (seconds) take a number, all else is an option of everseen serve
+> CONFIG SET timeout 77 maxclients -1
+-ERR CONFIG SET failed - 'maxclients' cannot be set to '-1'; maxclients, maxmemory (bytes) and timeout (seconds) take a number, all else is an option of everseen serve
+> CONFIG GET timeout
+*2
+$7
+timeout
+$1
+0
+> CONFIG SET timeout 77 maxclients 500
++OK
+> CONFIG GET timeout
+*2
+$7
+timeout
+$2
+77
+)");
+}
+
 TEST_F(Transcript, RefusesKeysWhenAFilterThatDoesNotGrowIsFull) {
   plays(R"(> BF.RESERVE small 0.000001 2 NONSCALING
 +OK

@@ -116,6 +116,29 @@ watching("explains why a key is seen or fresh, bit by bit", async (page, server)
   assert.equal(await server.cli("BF.EXISTS", "clicks", "bob"), "0");
 });
 
+test("shows one who may only read the verdict of a key and nothing of how it is hashed", async () => {
+  const server = await Serving.start(["--user", "reader:look:read", "--user", "keeper:keep:admin"]);
+  try {
+    await printed("curl", [
+      ...["-sSf", "-H", "Content-Type: application/json", "-H", "Authorization: Bearer keep"],
+      ...["-d", JSON.stringify({ name: "clicks" }), `${server.address}/api/v1/filters`],
+    ]);
+    const visitor = await Visitor.come(browser, server.address);
+    const page = await visitor.open("watch");
+    await page.locator("#token").fill("look");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Key", { exact: true }).fill("alice");
+    await page.getByRole("button", { name: "Explain" }).click();
+    await page.getByText("Fresh: certainly not added.").waitFor();
+    await page.getByText("Only administrators see its bits").waitFor();
+    assert.equal(await page.locator(".explained li").count(), 0);
+    assert.equal(await page.locator(".digest").count(), 0);
+    await visitor.leave();
+  } finally {
+    await server.stop();
+  }
+});
+
 watching("names the slices of a window when it explains a key", async (page, server) => {
   const body = JSON.stringify({ name: "recent", capacity: 1000, error_rate: 1e-9, window: "10m", slices: 5 });
   await printed("curl", ["-sSf", "-H", "Content-Type: application/json", "-d", body, `${server.address}/api/v1/filters`]);

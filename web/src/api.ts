@@ -152,11 +152,17 @@ export interface ExplainedPart {
 
 export interface Explanation {
   verdict: Verdict;
+  // All else is for administrators.
   digest?: string;
   partition?: number;
   reason?: string;
   segments?: ExplainedPart[];
   strings?: ExplainedPart[];
+}
+
+/** What the server says of keys. */
+export interface Judged {
+  verdicts: Verdict[];
 }
 
 /** The server answered that it will not. `reason` is the word for programs, the message says what to do. */
@@ -205,9 +211,18 @@ export function authorizationOf(password: string): string {
   return `Bearer ${Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")}`;
 }
 
-async function answerOf(path: string, signal?: AbortSignal): Promise<Response> {
+interface Question {
+  /** Sent as JSON, by POST. */
+  body?: unknown;
+  signal?: AbortSignal;
+}
+
+async function answerOf(path: string, { body, signal }: Question): Promise<Response> {
+  const headers: Record<string, string> = token === null ? {} : { Authorization: authorizationOf(token) };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const how = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
   try {
-    return await fetch(path, { signal, headers: token === null ? {} : { Authorization: authorizationOf(token) } });
+    return await fetch(path, { signal, headers, ...how });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new Away(String(error));
@@ -219,16 +234,40 @@ async function answerOf(path: string, signal?: AbortSignal): Promise<Response> {
  * @throws Refused what the server said, or that it said something else than JSON
  * @throws Away when nobody answers
  */
-export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  const answer = await answerOf(path, signal);
+async function ask<T>(path: string, question: Question): Promise<T> {
+  const answer = await answerOf(path, question);
   let body: unknown;
   try {
     body = await answer.json();
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (question.signal?.aborted) throw error;
     throw new Refused(answer.status, "not_json", `${answer.status} ${answer.statusText}`);
   }
   if (answer.ok) return body as T;
   const problem = body as { reason?: string; detail?: string; title?: string };
   throw new Refused(answer.status, problem.reason ?? "", problem.detail ?? problem.title ?? answer.statusText);
+}
+
+/** As ask. */
+export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return ask<T>(path, { signal });
+}
+
+/** As ask. What is sent stands in no address, which a proxy would write down. */
+export function post<T>(path: string, body: unknown): Promise<T> {
+  return ask<T>(path, { body });
+}
+
+/**
+ * Why a key is fresh or seen; whoever is no administrator is told the verdict alone.
+ * @throws as ask
+ */
+export async function explain(url: string, key: string): Promise<Explanation> {
+  try {
+    return await post<Explanation>(`${url}/explain`, { key });
+  } catch (error) {
+    if (!(error instanceof Refused) || error.reason !== "forbidden") throw error;
+  }
+  const { verdicts } = await post<Judged>(`${url}/check`, { keys: [key] });
+  return { verdict: verdicts[0]! };
 }

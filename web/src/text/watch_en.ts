@@ -75,6 +75,7 @@ export const watch = {
   explainLabel: "Key",
   explainButton: "Explain",
   explainText: "Why a key is fresh or seen, bit by bit. Asking changes nothing.",
+  bitsAreHidden: "Only administrators see its bits: they tell something of the filter's secret.",
   says: { fresh: "Fresh: certainly not added.", seen: "Seen: probably added.", late: "Late: older than the window.", unknown: "Unknown: the store hid the answer." },
   digest: "digest",
   inPartition: "partition",

@@ -75,6 +75,7 @@ export const watch: WatchText = {
   explainLabel: "键",
   explainButton: "解释",
   explainText: "一个键为什么是新的或见过的，逐个比特说明。查询不会改变任何东西。",
+  bitsAreHidden: "只有管理员能看到它的比特：它们会透露过滤器的秘密。",
   says: { fresh: "新的：肯定没有添加过。", seen: "见过：很可能添加过。", late: "过期：比窗口更早。", unknown: "未知：存储没有给出答案。" },
   digest: "摘要",
   inPartition: "分区",

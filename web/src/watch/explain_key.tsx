@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 
-import { Away, get } from "../api";
+import { Away, explain } from "../api";
 import type { Explanation, ExplainedPart, FilterInfo } from "../api";
 import { count, timeOfDay } from "../ui/format";
 import { useSettings, useText } from "../ui/settings";
@@ -21,7 +21,7 @@ export function ExplainKey({ url, info }: { url: string; info: FilterInfo | null
   const [problem, setProblem] = useState("");
   const ask = async (): Promise<void> => {
     try {
-      setAnswer(await get<Explanation>(`${url}/explain?key=${encodeURIComponent(key)}`));
+      setAnswer(await explain(url, key));
       setProblem("");
     } catch (error) {
       setAnswer(null);
@@ -64,7 +64,7 @@ export function ExplainKey({ url, info }: { url: string; info: FilterInfo | null
 function Answer({ answer, begins }: { answer: Explanation; begins: ReadonlyMap<number, number> }) {
   const { watch: text } = useText();
   const { language } = useSettings();
-  const parts = answer.segments ?? answer.strings ?? [];
+  const parts = answer.segments ?? answer.strings;
   return (
     <>
       <div class="answer" data-verdict={answer.verdict === "fresh" ? "no" : "maybe"}>
@@ -78,7 +78,8 @@ function Answer({ answer, begins }: { answer: Explanation; begins: ReadonlyMap<n
           </p>
         )}
       </div>
-      {parts.map((part, i) => (
+      {parts === undefined && <p class="hint">{text.bitsAreHidden}</p>}
+      {parts?.map((part, i) => (
         <Part key={i} part={part} begins={begins.get(part.slice ?? 0)} />
       ))}
     </>
