@@ -121,28 +121,34 @@ void must_be_there(const filter& f, const std::string& job) {
                   jobs.empty() ? "it has none" : fmt::format("it has {}", fmt::join(jobs, ", "))));
 }
 
-exit_code end(const options& o, printer& out) {
-  if (o.json) throw parameter_error("--json is for the list of jobs; leave it out, or --end");
-  const known_job job = [&] {
-    const filter f = chosen_filter(o.store, o.name, access::read);
-    must_be_there(f, *o.end);
-    return look_at(f, *o.end);
-  }();
+/// Shows the job that is to be ended, or what is wrong with it.    @return what would be lost of its sources
+std::string show(const options& o, printer& out) try {
+  const filter f = chosen_filter(o.store, o.name, access::read);
+  must_be_there(f, *o.end);
+  const known_job job = look_at(f, *o.end);
   print_text(job, out);
   out.flush();
+  return job.lanes.size() == 1 ? "its source" : fmt::format("{} sources", job.lanes.size());
+} catch (const format_error& e) {
+  fmt::print(stderr, "everseen: warning: {}\n", e.what());
+  return "its sources";
+}
+
+exit_code end(const options& o, printer& out) {
+  if (o.json) throw parameter_error("--json is for the list of jobs; leave it out, or --end");
+  const std::string sources = show(o, out);
   const std::string question = fmt::format(
       "End the job '{}'? Its counts and its place in {} are lost; the keys that it added to '{}' stay. Stop "
       "its "
       "workers first.",
-      job.name, job.lanes.size() == 1 ? "its source" : fmt::format("{} sources", job.lanes.size()), o.name);
+      *o.end, sources, o.name);
   if (!o.yes && !confirmed(question)) return exit_code::negative;
-  const filter f = chosen_filter(o.store, o.name, access::write);
-  f.stored().end_job(job.name);
+  chosen_store(o.store)->end_job(o.name, *o.end);
   out.print(
       "ended; to count the same events again, empty the filter, too: everseen reset {}, and read a topic or "
       "a "
       "stream as another group (group=NAME)\n",
-      f.name());
+      o.name);
   return exit_code::done;
 }
 

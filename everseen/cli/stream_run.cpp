@@ -153,9 +153,12 @@ job_options stream_run::options_for(const filter& seen) const {
   return options;
 }
 
-/// What a server does may change between two runs; what a power loss does to files is said once.
+/// What a server does may change between two runs; what a power loss could do to files is said once, and what
+/// one may have done until the job has settled again.
 void stream_run::must_lose_nothing(const store& place, const ledger& book) const {
   if (place.is_remote() || book.checkpoints().empty()) warn_of_jobs(place);
+  if (const std::string doubt = book.doubt(); !doubt.empty())
+    fmt::print(stderr, "everseen: warning: {}\n", doubt);
 }
 
 void stream_run::operator()(printer& out) {

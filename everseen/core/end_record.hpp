@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "everseen/core/spec.hpp"
@@ -11,8 +12,9 @@ namespace everseen::image {
 inline constexpr std::size_t end_bytes = 32;
 
 /// What a store of files keeps of the moment at which a filter ends: doc/format.md, "End record".
-[[nodiscard]] std::array<std::byte, end_bytes> encode_end(event_time when);
+/// @param when  nothing: never
+[[nodiscard]] std::array<std::byte, end_bytes> encode_end(std::optional<event_time> when);
 /// @throws format_error  damaged, foreign or of another version
-[[nodiscard]] event_time decode_end(std::span<const std::byte> bytes);
+[[nodiscard]] std::optional<event_time> decode_end(std::span<const std::byte> bytes);
 
 }  // namespace everseen::image

@@ -215,10 +215,34 @@ std::uint64_t decode_key_count(std::uint64_t word) {
   return count;
 }
 
+namespace {
+
+std::size_t bytes_of_names(const manifest& m) noexcept {
+  std::size_t bytes = 0;
+  for (const std::string& job : m.jobs) bytes += sizeof(std::uint32_t) + job.size();
+  return bytes;
+}
+
+/// @param end  where the checksum begins
+void get_names(fields::reader& in, std::size_t end, std::vector<std::string>& jobs) {
+  while (in.position() < end) {
+    const std::size_t left = end - in.position();
+    const std::size_t length = left < sizeof(std::uint32_t) ? 0 : in.get<std::uint32_t>();
+    if (length == 0 || length > left - sizeof(std::uint32_t)) in.refuse("the name of a job is cut off");
+    const auto name = in.take(length);
+    jobs.emplace_back(reinterpret_cast<const char*>(name.data()), name.size());
+    validate_filter_name(jobs.back());  // as it is the name of a file
+    if (jobs.size() > 1 && !(jobs[jobs.size() - 2] < jobs.back())) in.refuse("its jobs do not ascend");
+  }
+}
+
+}  // namespace
+
 std::vector<std::byte> encode_manifest(const manifest& m) {
-  std::vector<std::byte> bytes(manifest_head_bytes + m.segments.size() * entry_bytes + checksum_bytes);
+  std::vector<std::byte> bytes(manifest_head_bytes + m.segments.size() * entry_bytes + bytes_of_names(m) +
+                               checksum_bytes);
   fields::writer out(bytes);
-  out.begin(fields::manifest_magic);
+  out.begin(fields::manifest_magic, fields::manifest_version);
   out.put(std::uint32_t{m.clean});
   out.put(std::as_bytes(std::span(m.filter)));
   out.put(m.revision);
@@ -233,6 +257,10 @@ std::vector<std::byte> encode_manifest(const manifest& m) {
     put_shape(out, e.shape);
     out.skip(6);
   }
+  for (const std::string& job : m.jobs) {
+    out.put(static_cast<std::uint32_t>(job.size()));
+    out.put(std::as_bytes(std::span(job)));
+  }
   out.seal();
   return bytes;
 }
@@ -241,7 +269,7 @@ manifest decode_manifest(std::span<const std::byte> bytes) {
   constexpr std::size_t fixed = manifest_head_bytes + checksum_bytes;
   if (bytes.size() < fixed) refuse_length("manifest", bytes.size(), fixed);
   fields::reader in("manifest", bytes);
-  in.begin(fields::manifest_magic);
+  in.begin(fields::manifest_magic, fields::manifest_version);
   in.check_seal(bytes.size() - checksum_bytes, bytes.size() - checksum_bytes);
   manifest m;
   const auto clean = in.get<std::uint32_t>();
@@ -250,7 +278,7 @@ manifest decode_manifest(std::span<const std::byte> bytes) {
   in.get(m.filter);
   m.revision = in.get<std::uint64_t>();
   const auto count = in.get<std::uint64_t>();
-  if ((bytes.size() - fixed) % entry_bytes != 0 || count != (bytes.size() - fixed) / entry_bytes)
+  if (count > (bytes.size() - fixed) / entry_bytes)
     in.refuse("its length does not fit its " + std::to_string(count) + " segments");
   m.spec = decode_spec(in.take(spec_bytes));
   m.segments.reserve(count);
@@ -260,6 +288,7 @@ manifest decode_manifest(std::span<const std::byte> bytes) {
     const manifest::entry& e = m.segments.back();
     order.check(in, e.id, e.shape, e.capacity);
   }
+  get_names(in, bytes.size() - checksum_bytes, m.jobs);
   return m;
 }
 

@@ -71,7 +71,8 @@ struct manifest {
     std::uint64_t capacity = 0;
     friend bool operator==(const entry&, const entry&) = default;
   };
-  std::vector<entry> segments;  ///< ascending by id
+  std::vector<entry> segments;      ///< ascending by id
+  std::vector<std::string> jobs{};  ///< names, ascending; only in files, where each has a journal
   friend bool operator==(const manifest&, const manifest&) = default;
 };
 

@@ -13,7 +13,7 @@ constexpr std::string_view advice = "; restore it from an export or drop it";
 
 }  // namespace
 
-void reader::begin(std::string_view magic) {
+void reader::begin(std::string_view magic, std::uint32_t version) {
   if (std::memcmp(take(magic_bytes).data(), magic.data(), magic_bytes) != 0)
     throw format_error("this is not an everseen " + std::string(what_) +
                        ": it does not begin with its magic number" + std::string(advice));

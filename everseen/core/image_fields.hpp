@@ -30,7 +30,8 @@ inline constexpr std::string_view end_magic = "EVSNdone";
 
 inline constexpr std::size_t magic_bytes = 8;
 inline constexpr std::size_t checksum_bytes = 8;
-inline constexpr std::uint32_t version = 1;  // of every image; each counts on its own should they ever part
+inline constexpr std::uint32_t first_version = 1;  // of every image but the manifest
+inline constexpr std::uint32_t manifest_version = 2;
 
 /// Writes fields one after the other into bytes that begin as zero.
 class writer {
@@ -46,7 +47,7 @@ class writer {
     std::memcpy(to_.data() + at_, bytes.data(), bytes.size());
     at_ += bytes.size();
   }
-  void begin(std::string_view magic) noexcept {
+  void begin(std::string_view magic, std::uint32_t version = first_version) noexcept {
     put(std::as_bytes(std::span(magic)));
     put(version);
   }
@@ -83,11 +84,13 @@ class reader {
   }
 
   /// Magic and version: first of all, so that a newer image is called newer and not damaged.
-  void begin(std::string_view magic);
+  void begin(std::string_view magic, std::uint32_t version = first_version);
   /// @throws format_error  the checksum at `offset` does not fit the bytes before it (up to `covered`)
   void check_seal(std::size_t offset, std::size_t covered) const;
   /// Bytes that this version leaves zero, so that the next may use them.
   void reserved(std::size_t bytes);
+  /// How many bytes come before the next field.
+  [[nodiscard]] std::size_t position() const noexcept { return at_; }
   /// A format_error that names the image and the field.
   [[noreturn]] void refuse(const std::string& field) const;
 

@@ -14,7 +14,8 @@ constexpr std::int64_t for_ever = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
-std::vector<std::byte> encode_link(const predecessor& older) {
+std::vector<std::byte> encode_link(const std::optional<predecessor>& link) {
+  const predecessor older = link.value_or(predecessor{});
   std::vector<std::byte> bytes(fixed_bytes + older.name.size());
   fields::writer out(bytes);
   out.begin(fields::link_magic);
@@ -25,7 +26,7 @@ std::vector<std::byte> encode_link(const predecessor& older) {
   return bytes;
 }
 
-predecessor decode_link(std::span<const std::byte> bytes) {
+std::optional<predecessor> decode_link(std::span<const std::byte> bytes) {
   fields::reader in("link record", bytes);
   if (bytes.size() < fixed_bytes || bytes.size() > max_link_bytes)
     in.refuse("it is " + std::to_string(bytes.size()) + " bytes long");
@@ -38,6 +39,7 @@ predecessor decode_link(std::span<const std::byte> bytes) {
   const auto until = in.get<std::int64_t>();
   if (until != for_ever) older.until = event_time(std::chrono::milliseconds(until));
   const auto name = in.take(length);
+  if (length == 0 && !older.until) return std::nullopt;
   older.name.assign(reinterpret_cast<const char*>(name.data()), name.size());
   validate_filter_name(older.name);
   return older;

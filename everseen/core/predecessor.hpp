@@ -24,11 +24,11 @@ namespace image {
 /// The longest that a link record can be: that of a name of 100 bytes.
 inline constexpr std::size_t max_link_bytes = 132;
 
-/// What a store keeps of a link: doc/format.md, "Link record".
-[[nodiscard]] std::vector<std::byte> encode_link(const predecessor& older);
+/// What a store of files keeps of a link, or of there being none: doc/format.md, "Link record".
+[[nodiscard]] std::vector<std::byte> encode_link(const std::optional<predecessor>& older);
 /// @throws format_error     damaged, foreign or of another version
 /// @throws parameter_error  its name is none that a filter can have
-[[nodiscard]] predecessor decode_link(std::span<const std::byte> bytes);
+[[nodiscard]] std::optional<predecessor> decode_link(std::span<const std::byte> bytes);
 
 }  // namespace image
 

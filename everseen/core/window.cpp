@@ -11,6 +11,12 @@ slice_index slice_at(const window_spec& w, event_time t) noexcept {
   return quotient - (ms % step < 0 ? 1 : 0);  // rounded down also before 1970
 }
 
+event_time start_of(const window_spec& w, slice_index slice) noexcept {
+  const std::int64_t step = w.slice_width().count();
+  constexpr std::int64_t first = std::numeric_limits<std::int64_t>::min();
+  return event_time(std::chrono::milliseconds(slice <= first / step ? first : slice * step));
+}
+
 slice_index oldest_live(const window_spec& w, slice_index newest) noexcept {
   constexpr slice_index first = std::numeric_limits<slice_index>::min();
   const auto slices = static_cast<slice_index>(w.slices);

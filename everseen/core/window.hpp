@@ -18,6 +18,9 @@ inline constexpr slice_index timeless = 0;
 
 [[nodiscard]] slice_index slice_at(const window_spec& w, event_time t) noexcept;
 
+/// The first moment of a slice.
+[[nodiscard]] event_time start_of(const window_spec& w, slice_index slice) noexcept;
+
 /// The oldest slice still remembered when `newest` is the newest.
 [[nodiscard]] slice_index oldest_live(const window_spec& w, slice_index newest) noexcept;
 

@@ -1,7 +1,9 @@
 #include "everseen/store/disk.hpp"
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
+#include <fstream>
 #include <system_error>
 
 #include <fcntl.h>
@@ -76,6 +78,31 @@ int disk::exchange(const std::filesystem::path& one, const std::filesystem::path
 
 int disk::unlink(const std::filesystem::path& path) {
   return errno_unless(::unlink(path.c_str()) == 0);
+}
+
+namespace {
+
+/// From 32 hexadecimal digits, whatever stands between them.
+boot_id boot_in(std::istream& text) {
+  boot_id id{};
+  std::size_t digits = 0;
+  for (char c = 0; digits < 2 * id.size() && text.get(c);) {
+    int value = 0;
+    if (std::from_chars(&c, &c + 1, value, 16).ec != std::errc()) continue;
+    id[digits / 2] = static_cast<std::uint8_t>(id[digits / 2] << 4 | value);
+    ++digits;
+  }
+  return digits == 2 * id.size() ? id : boot_id{};
+}
+
+}  // namespace
+
+boot_id disk::boot() {
+  static const boot_id mine = [] {
+    std::ifstream text("/proc/sys/kernel/random/boot_id");
+    return boot_in(text);
+  }();
+  return mine;
 }
 
 disk& disk::real() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -8,6 +9,9 @@
 #include "everseen/core/error.hpp"
 
 namespace everseen {
+
+/// Which boot of a machine this is; zero: nobody knows.
+using boot_id = std::array<std::uint8_t, 16>;
 
 /// The few calls to the operating system on which durability rests.
 ///
@@ -35,6 +39,10 @@ class disk {
   /// Lets two directories change their names, in one step. Not every file system can: EINVAL.
   [[nodiscard]] virtual int exchange(const std::filesystem::path& one, const std::filesystem::path& other);
   [[nodiscard]] virtual int unlink(const std::filesystem::path& path);
+
+  /// What was written in this boot is still there, though it may not be on the disk. In another one it is
+  /// there if it was synced.
+  [[nodiscard]] virtual boot_id boot();
 
   /// The one that does what it says.
   [[nodiscard]] static disk& real();

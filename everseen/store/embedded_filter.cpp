@@ -126,8 +126,18 @@ void embedded_filter::end_job(std::string_view job) {
   if (found == jobs_.end()) throw unknown_job(job);
   const std::shared_ptr<job_memory> ended = found->second;
   const std::scoped_lock in_order(ended->lock);
+  forget_job(job);
   ended->note_end();
   jobs_.erase(found);
+}
+
+void embedded_filter::sync_jobs() {
+  std::vector<std::shared_ptr<job_memory>> all;
+  {
+    const std::scoped_lock alone(jobs_lock_);
+    for (const auto& [name, job] : jobs_) all.push_back(job);
+  }
+  for (const auto& job : all) job->sync();
 }
 
 void embedded_filter::keep_job(std::string name, std::shared_ptr<job_memory> job) {

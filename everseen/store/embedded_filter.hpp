@@ -55,6 +55,10 @@ class embedded_filter : public stored_filter {
   /// The memory of a job that is opened for the first time by this process.
   [[nodiscard]] virtual std::shared_ptr<job_memory> make_job(std::string_view name,
                                                              std::string_view description);
+  /// Takes the name of a job from what the next process finds; what is kept of it goes next.
+  virtual void forget_job(std::string_view /*name*/) {}
+  /// Brings what jobs have put down to the disk.    @throws storage_error
+  void sync_jobs();
   /// Puts the end down where the next process finds it, before it counts.
   virtual void keep_end(std::optional<event_time> /*when*/) {}
 

@@ -35,4 +35,9 @@ std::map<std::string, checkpoint, std::less<>> embedded_ledger::checkpoints() co
   return job_->reached;
 }
 
+std::string embedded_ledger::doubt() const {
+  const std::scoped_lock in_order(job_->lock);
+  return job_->doubt();
+}
+
 }  // namespace everseen

@@ -20,6 +20,7 @@ class embedded_ledger final : public ledger {
   void settle(std::span<const checkpoint> reached) override;
   [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints() const override;
   [[nodiscard]] const std::string& description() const noexcept override { return job_->description; }
+  [[nodiscard]] std::string doubt() const override;
   /// There are none.
   void visit_counters(const counter_visitor& /*visit*/) const override {}
 

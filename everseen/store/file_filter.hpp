@@ -35,12 +35,13 @@ class file_writer final : private writer_files, public embedded_filter {
   /// Under sync_policy::always, what the batch added is on the disk when this returns. If the disk refuses,
   /// the keys keep their verdicts and the failure says that a power loss may take them back.
   batch_result add(std::span<const partition_batch> batches) override;
-  void sync() override { bits->sync(); }
+  void sync() override;
   /// Under sync_policy::always, what is put down is on the disk before a key is added.
   batch_result claim(job_memory& job, const origin& from, std::span<const claim_batch> batches) override;
 
  protected:
   std::shared_ptr<job_memory> make_job(std::string_view name, std::string_view description) override;
+  void forget_job(std::string_view name) override;
   void keep_end(std::optional<event_time> when) override;
 
  private:
@@ -85,6 +86,7 @@ class file_reader final : public stored_filter {
  private:
   class view;  // what one manifest names
 
+  void require_job(std::string_view job, std::span<const std::string> all) const;
   [[nodiscard]] std::shared_ptr<const view> newest() const;
   [[nodiscard]] std::shared_ptr<const view> load(const view* before) const;
 

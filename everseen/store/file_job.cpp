@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
-#include <system_error>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "everseen/core/spec.hpp"
 #include "everseen/store/damage.hpp"
-#include "everseen/store/job_journal.hpp"
 #include "everseen/store/whole_file.hpp"
 
 namespace everseen {
@@ -21,7 +18,7 @@ namespace {
 /// Below this nothing is won by writing a journal anew.
 constexpr std::size_t small_bytes = std::size_t{1} << 20;
 
-std::span<const std::byte> bytes_of(const std::string& text) noexcept {
+std::span<const std::byte> bytes_of(std::string_view text) noexcept {
   return std::as_bytes(std::span(text));
 }
 
@@ -31,40 +28,55 @@ void make_directory(disk& on, const std::filesystem::path& path) {
   check_disk(on.sync_directory(path.parent_path()), "sync", path.parent_path());
 }
 
-bool is_job_name(const std::string& name) {
-  try {
-    validate_filter_name(name);
-    return !name.ends_with(".new");
-  } catch (const parameter_error&) {
-    return false;
-  }
+/// What can be done about a damaged journal, of which nobody can know what it said.
+std::string advice_for(const std::filesystem::path& path) {
+  const std::string filter = path.parent_path().parent_path().filename();
+  const std::string job = path.filename();
+  return "; go on from a backup of the filter's directory, or, to give up what the job remembers and keep "
+         "the "
+         "filter: everseen jobs " +
+         filter + " --end " + job;
+}
+
+/// The lengths that a journal has acknowledged by now, before any of its records is read.
+std::array<std::byte, 2 * job_journal::length_bytes> lengths_in(const descriptor& file) {
+  std::array<std::byte, 2 * job_journal::length_bytes> lengths{};
+  (void)!::pread(file.get(), lengths.data(), lengths.size(), job_journal::acknowledged_at);
+  return lengths;
 }
 
 }  // namespace
 
-file_job::file_job(disk& on, std::filesystem::path path, std::string what, sync_policy policy)
-    : job_memory(std::move(what)), disk_(on), path_(std::move(path)), policy_(policy) {}
+file_job::file_job(disk& on, std::filesystem::path path, job_journal::head h, sync_policy policy)
+    : job_memory(h.description), disk_(on), path_(std::move(path)), policy_(policy), head_(std::move(h)) {
+  head_.boot = disk_.boot();
+  head_.synced_always = policy_ == sync_policy::always;
+}
 
 std::shared_ptr<file_job> file_job::create(disk& on, const std::filesystem::path& filter_directory,
-                                           std::string_view name, std::string_view description,
-                                           sync_policy policy) {
+                                           const image::filter_id& filter, std::string_view name,
+                                           std::string_view description, sync_policy policy) {
   if (name.ends_with(".new"))
     throw parameter_error(
         "the job '" + std::string(name) +
         "' cannot be kept in files, which have that ending for themselves; call it otherwise");
   const std::filesystem::path path = filter_directory / jobs_name / name;
   make_directory(on, path.parent_path());
-  std::shared_ptr<file_job> made(new file_job(on, path, std::string(description), policy));
+  job_journal::head begun;
+  begun.description = description;
+  begun.job = name;
+  begun.filter = filter;
+  std::shared_ptr<file_job> made(new file_job(on, path, std::move(begun), policy));
   made->write_anew();
   return made;
 }
 
 std::shared_ptr<file_job> file_job::open(disk& on, const std::filesystem::path& filter_directory,
-                                         std::string_view name, sync_policy policy, std::uint32_t partitions,
-                                         const add_keys& add) {
+                                         std::string_view name, sync_policy policy,
+                                         const job_journal::circumstances& now, const add_keys& add) {
   const std::filesystem::path path = filter_directory / jobs_name / name;
-  job_journal::content known = read(filter_directory, name, partitions);
-  std::shared_ptr<file_job> job(new file_job(on, path, std::move(known.description), policy));
+  job_journal::content known = read(filter_directory, name, now);
+  std::shared_ptr<file_job> job(new file_job(on, path, std::move(known.begun), policy));
   job->records = std::move(known.records);
   job->reached = std::move(known.reached);
   add(known.keys);
@@ -74,20 +86,29 @@ std::shared_ptr<file_job> file_job::open(disk& on, const std::filesystem::path& 
 }
 
 job_journal::content file_job::read(const std::filesystem::path& filter_directory, std::string_view name,
-                                    std::uint32_t partitions) {
+                                    const job_journal::circumstances& now) try {
   const std::filesystem::path path = filter_directory / jobs_name / name;
   const descriptor there(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!there && errno == ENOENT) throw format_error(path.string() + " is missing, and the manifest names it");
   if (!there) throw disk_error("open", path, errno);
-  const auto bytes = read_whole(there, path, std::numeric_limits<std::uint64_t>::max());
+  // A writer may append meanwhile: what it has acknowledged before the rest is read is there.
+  const auto lengths = lengths_in(there);
+  auto bytes = read_whole(there, path, std::numeric_limits<std::uint64_t>::max());
+  if (bytes.size() >= job_journal::acknowledged_at + lengths.size())
+    std::ranges::copy(lengths, bytes.begin() + job_journal::acknowledged_at);
   return at_path(path, [&] {
-    return job_journal::decode({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, partitions);
+    auto says = job_journal::decode({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, now);
+    if (says.begun.job == name) return says;
+    throw format_error("the journal is that of the job '" + says.begun.job + "'");
   });
+} catch (const format_error& e) {
+  throw format_error(e.what() + advice_for(filter_directory / jobs_name / name));
 }
 
 void file_job::note_end() {
-  if (::unlink(path_.c_str()) != 0 && errno != ENOENT) throw disk_error("remove", path_, errno);
   failure_ = "the job of " + path_.string() + " was ended";
-  check_disk(disk_.sync_directory(path_.parent_path()), "sync", path_.parent_path());
+  file_.reset();
+  remove_journal(disk_, path_.parent_path().parent_path(), path_.filename().native());
 }
 
 void file_job::note_step(const step& s) {
@@ -96,60 +117,116 @@ void file_job::note_step(const step& s) {
 
 void file_job::note_checkpoints(std::span<const checkpoint> marks) {
   // Here, where no claim is under way: keys of one that is may not be on the disk yet, and are forgotten.
-  if (bytes_ >= compact_at_ && failure_.empty()) write_anew();
+  if ((bytes_ >= compact_at_ || head_.may_lack_steps) && failure_.empty()) {
+    head_.may_lack_steps = false;  // who settles has been told
+    write_anew();
+  }
   append(job_journal::encode_marks(marks), job_journal::marks_kind);
 }
 
-void file_job::append(const std::string& body, char kind) {
+std::string file_job::doubt() const {
+  if (!head_.may_lack_steps) return {};
+  return "the machine went down while " + path_.string() +
+         " was open, and not each step was synced: events of the moments before may be lost or come twice; "
+         "sync=always keeps them";
+}
+
+void file_job::check_usable() const {
   if (!failure_.empty()) throw storage_error(failure_, 0, path_.string());
-  const std::string record = job_journal::encode_record(kind, body);
-  try {
-    write_all(file_.get(), bytes_of(record), path_);
-    if (policy_ == sync_policy::always) check_disk(disk_.sync_file(file_.get(), path_), "sync", path_);
-  } catch (const storage_error& e) {
-    // A part of it would cut off all that follows.
-    if (::ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0)
-      failure_ = std::string(e.what()) + "; the filter must be opened again";
-    throw;
+}
+
+void file_job::append(const std::string& body, char kind) {
+  check_usable();
+  const std::string record = writer_.record(kind, body);
+  // Where this fails, what is there of it was not acknowledged, and the next record takes its place.
+  write_at(bytes_, record);
+  const std::size_t length = bytes_ + record.size();
+  const auto word = job_journal::encode_length(length);
+  const std::string_view text(word.data(), word.size());
+  if (policy_ == sync_policy::always) {
+    if (const int code = disk_.sync_file(file_->get(), path_); code != 0) {
+      failure_ = std::string(disk_error("sync", path_, code).what()) + "; the filter must be opened again";
+      check_usable();
+    }
+    write_at(job_journal::synced_at, text);
+    synced_bytes_ = length;
   }
-  bytes_ += record.size();
+  write_at(job_journal::acknowledged_at, text);
+  bytes_ = length;
+  writer_.went_on(record);
+}
+
+void file_job::write_at(std::size_t place, std::string_view bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(file_->get(), bytes.data(), bytes.size(), static_cast<off_t>(place));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw disk_error("write", path_, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+    place += static_cast<std::size_t>(written);
+  }
+}
+
+void file_job::sync() {
+  std::shared_ptr<const descriptor> file;
+  std::size_t length = 0;
+  {
+    const std::scoped_lock in_order(lock);
+    if (!file_) return;  // it was ended
+    check_usable();
+    if (synced_bytes_ == bytes_) return;
+    file = file_;
+    length = bytes_;
+  }
+  const int code = disk_.sync_file(file->get(), path_);  // claims go on meanwhile
+  const std::scoped_lock in_order(lock);
+  if (file != file_) return;  // it was written anew, which syncs it
+  if (code != 0) {
+    failure_ = std::string(disk_error("sync", path_, code).what()) + "; the filter must be opened again";
+    check_usable();
+  }
+  const auto word = job_journal::encode_length(length);
+  write_at(job_journal::synced_at, {word.data(), word.size()});
+  synced_bytes_ = length;
 }
 
 void file_job::write_anew() {
-  const std::string all = whole();
+  job_journal::writer writing;
+  std::string all = writing.begin(head_);
+  const auto add = [&](char kind, const std::string& body) {
+    if (body.empty()) return;
+    const std::string record = writing.record(kind, body);
+    writing.went_on(record);
+    all += record;
+  };
+  for (const auto& [lane, partitions] : records)
+    for (std::uint32_t p = 0; p < partitions.size(); ++p)
+      add(job_journal::lane_kind, job_journal::encode_lane(p, lane, partitions[p]));
+  std::vector<checkpoint> marks;
+  for (const auto& [source, mark] : reached) marks.push_back(mark);
+  add(job_journal::marks_kind, job_journal::encode_marks(marks));
+  const auto word = job_journal::encode_length(all.size());
+  for (const std::size_t place : {job_journal::acknowledged_at, job_journal::synced_at})
+    std::ranges::copy(word, all.begin() + static_cast<std::ptrdiff_t>(place));
   replace_whole(disk_, path_, bytes_of(all));
-  check_disk(disk_.sync_directory(path_.parent_path()), "sync", path_.parent_path());
-  file_ = descriptor(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
-  if (!file_) {
-    failure_ = disk_error("open", path_, errno).what();
-    throw storage_error(failure_, errno, path_.string());
+  try {
+    check_disk(disk_.sync_directory(path_.parent_path()), "sync", path_.parent_path());
+    file_ = std::make_shared<const descriptor>(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!*file_) throw disk_error("open", path_, errno);
+  } catch (const storage_error& e) {
+    failure_ = std::string(e.what()) + "; the filter must be opened again";  // which of the two is there?
+    throw;
   }
-  bytes_ = all.size();
+  writer_ = writing;
+  bytes_ = synced_bytes_ = all.size();
   compact_at_ = std::max(small_bytes, 4 * bytes_);
 }
 
-std::string file_job::whole() const {
-  std::string all = job_journal::encode_head(description);
-  for (const auto& [lane, partitions] : records)
-    for (std::uint32_t p = 0; p < partitions.size(); ++p)
-      if (const std::string record = job_journal::encode_record_of(p, lane, partitions[p]); !record.empty())
-        all += record;
-  std::vector<checkpoint> marks;
-  for (const auto& [source, mark] : reached) marks.push_back(mark);
-  if (!marks.empty())
-    all += job_journal::encode_record(job_journal::marks_kind, job_journal::encode_marks(marks));
-  return all;
-}
-
-std::vector<std::string> jobs_in(const std::filesystem::path& filter_directory) {
-  const std::filesystem::path directory = filter_directory / jobs_name;
-  std::vector<std::string> names;
-  std::error_code code;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, code))
-    if (std::string name = entry.path().filename(); is_job_name(name)) names.push_back(std::move(name));
-  if (code != std::errc::no_such_file_or_directory) check_disk(code.value(), "list", directory);
-  std::ranges::sort(names);
-  return names;
+void remove_journal(disk& on, const std::filesystem::path& filter_directory, std::string_view name) {
+  const std::filesystem::path path = filter_directory / jobs_name / name;
+  const int code = on.unlink(path);
+  if (code == ENOENT) return;
+  check_disk(code, "remove", path);
+  check_disk(on.sync_directory(path.parent_path()), "sync", path.parent_path());
 }
 
 }  // namespace everseen

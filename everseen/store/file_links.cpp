@@ -16,13 +16,27 @@ namespace everseen {
 
 namespace {
 
-/// @return nothing where there is no record
+/// @return nothing where there is no filter    @throws format_error  also: it is missing
 std::optional<std::vector<std::byte>> read_record(const std::filesystem::path& filter_directory) {
   const std::filesystem::path path = filter_directory / link_name;
   const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
-  if (!file) throw disk_error("open", path, errno);
-  return read_whole(file, path, image::max_link_bytes);
+  if (!file && errno != ENOENT && errno != ENOTDIR) throw disk_error("open", path, errno);
+  if (file) return read_whole(file, path, image::max_link_bytes);
+  if (!is_filter(filter_directory)) return std::nullopt;
+  throw damaged(path, "is missing");
+}
+
+std::optional<predecessor> decode_record(const std::filesystem::path& filter_directory,
+                                         std::span<const std::byte> record) {
+  return at_path(filter_directory / link_name, [&] { return image::decode_link(record); });
+}
+
+/// Whether it says that there is no link. A damaged one may say anything.
+bool is_unlinked(const std::filesystem::path& filter_directory) try {
+  const auto record = read_record(filter_directory);
+  return record && !decode_record(filter_directory, *record);
+} catch (const format_error&) {
+  return false;
 }
 
 void write_record(disk& on, const std::filesystem::path& filter_directory, std::span<const std::byte> bytes) {
@@ -47,9 +61,9 @@ std::filesystem::path file_links::directory_of(std::string_view name) const {
 std::optional<predecessor> file_links::of(std::string_view name) const try {
   const auto record = read_record(directory_of(name));
   if (!record) return std::nullopt;
-  predecessor older = at_path(directory_of(name) / link_name, [&] { return image::decode_link(*record); });
-  if (older.name == name) throw damaged(directory_of(name) / link_name, "names its own filter");
-  if (older.is_over(now_())) return std::nullopt;
+  auto older = decode_record(directory_of(name), *record);
+  if (!older || older->is_over(now_())) return std::nullopt;
+  if (older->name == name) throw damaged(directory_of(name) / link_name, "names its own filter");
   return older;
 } catch (const format_error& e) {
   throw format_error(std::string(e.what()) + ", or end the link: everseen link --off " + std::string(name));
@@ -90,17 +104,19 @@ void file_links::link(std::string_view older, std::string_view newer,
   const lock_file alone = lock_store(store_);
   require_linkable(facts_of(older), facts_of(newer));
   write_record(disk_, directory_of(newer),
-               image::encode_link({std::string(older), end_of_link(now_(), life)}));
+               image::encode_link(predecessor{std::string(older), end_of_link(now_(), life)}));
 }
 
 void file_links::unlink(std::string_view newer) const {
   const std::filesystem::path directory = directory_of(newer);
   require_filter(directory, newer);
   const lock_file alone = lock_store(store_);
-  const int code = disk_.unlink(directory / link_name);
-  if (code == ENOENT) refuse_unlinked(newer);
-  check_disk(code, "remove", directory / link_name);
-  check_disk(disk_.sync_directory(directory), "sync", directory);
+  if (is_unlinked(directory)) refuse_unlinked(newer);
+  write_record(disk_, directory, image::encode_link(std::nullopt));
+}
+
+void write_no_link(disk& on, const std::filesystem::path& filter_directory) {
+  replace_whole(on, filter_directory / link_name, image::encode_link(std::nullopt));
 }
 
 void carry_link(disk& on, const std::filesystem::path& from_directory,

@@ -14,7 +14,8 @@ namespace everseen {
 
 struct link_facts;
 
-/// Which filter of a file store asks which other one first: a record in the directory of the newer one.
+/// Which filter of a file store asks which other one first: a record in the directory of the newer one. Every
+/// filter has one, so that one that is missing is damage.
 ///
 /// There is no second record that could contradict it: who is asked by whom is found by looking into all
 /// directories, which only link() and a drop do. Both hold the lock of the store meanwhile. Whether a filter
@@ -30,7 +31,8 @@ class file_links {
   void unlink(std::string_view newer) const;
 
   /// What a filter asks first now; nothing also where there is no such filter.
-  /// @throws format_error  the record is damaged, or names this very filter    @throws storage_error
+  /// @throws format_error  the record is damaged or missing, or names this very filter
+  /// @throws storage_error
   [[nodiscard]] std::optional<predecessor> of(std::string_view name) const;
 
   /// Which filter asks this one first now; empty: none. One whose record is damaged can ask nobody.
@@ -47,6 +49,11 @@ class file_links {
   const std::filesystem::path store_;
   const time_source now_;
 };
+
+/// Writes into the directory of a new filter that it asks none first; the directory is for the caller to
+/// sync.
+/// @throws storage_error
+void write_no_link(disk& on, const std::filesystem::path& filter_directory);
 
 /// Gives a filter that is to take the place of another one the link of that one.
 /// @pre the lock of the store is held    @throws storage_error

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -29,6 +30,8 @@ class file_reader::view final : private reader_files, public embedded_filter {
 
   [[nodiscard]] bool is_current() const noexcept { return manifest.is_current(); }
   [[nodiscard]] const image::filter_id& id() const noexcept { return bits->id(); }
+  [[nodiscard]] std::vector<std::string> jobs() const override { return manifest.content().jobs; }
+  [[nodiscard]] bool was_closed_in_order() const noexcept { return manifest.content().clean; }
   [[nodiscard]] std::uint64_t keys(const segment_id& id) const { return bits->keys(id); }
   void sync() override {}
 
@@ -52,7 +55,9 @@ file_reader::file_reader(disk& on, std::filesystem::path filter_directory, time_
       now_(std::move(now)),
       view_(load(nullptr)),
       id_(view_->id()),
-      spec_(view_->get_spec()) {}
+      spec_(view_->get_spec()) {
+  static_cast<void>(ends_at());  // so that damage is found here
+}
 
 file_reader::~file_reader() = default;
 
@@ -71,7 +76,7 @@ class ledger_to_read final : public ledger {
   [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints() const override {
     return known_.reached;
   }
-  [[nodiscard]] const std::string& description() const noexcept override { return known_.description; }
+  [[nodiscard]] const std::string& description() const noexcept override { return known_.begun.description; }
   void visit_counters(const counter_visitor& /*visit*/) const override {
     throw parameter_error("files keep no counters; count into a Redis store: --store redis://HOST:PORT");
   }
@@ -85,14 +90,20 @@ class ledger_to_read final : public ledger {
 }  // namespace
 
 std::unique_ptr<ledger> file_reader::open_ledger(std::string_view job, std::string_view /*description*/) {
-  static_cast<void>(size_of_job(job));
-  return std::make_unique<ledger_to_read>(file_job::read(directory_, job, get_spec().partitions));
+  const auto now = newest();
+  require_job(job, now->jobs());
+  return std::make_unique<ledger_to_read>(file_job::read(
+      directory_, job, {now->id(), get_spec().partitions, now->was_closed_in_order(), disk_.boot()}));
+}
+
+void file_reader::require_job(std::string_view job, std::span<const std::string> all) const {
+  if (!std::ranges::binary_search(all, job)) throw no_such_job(directory_.filename().string(), job);
 }
 
 job_size file_reader::size_of_job(std::string_view job) const {
+  require_job(job, newest()->jobs());
   std::error_code code;
   const auto bytes = std::filesystem::file_size(directory_ / jobs_name / job, code);
-  if (code == std::errc::no_such_file_or_directory) throw no_such_job(directory_.filename().string(), job);
   check_disk(code.value(), "look at", directory_ / jobs_name / job);
   return {0, bytes};
 }
@@ -102,7 +113,7 @@ std::optional<event_time> file_reader::ends_at() const {
 }
 
 std::vector<std::string> file_reader::jobs() const {
-  return jobs_in(directory_);
+  return newest()->jobs();
 }
 
 batch_result file_reader::add(std::span<const partition_batch> batches) {

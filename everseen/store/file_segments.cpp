@@ -16,6 +16,7 @@ file_segments::file_segments(disk& on, std::filesystem::path filter_directory, c
       directory_(std::move(filter_directory)),
       id_(m.filter),
       spec_(m.spec),
+      was_clean_(m.clean),
       partitions_(m.spec.partitions),
       manifest_(m) {
   for (const image::manifest::entry& entry : m.segments) {
@@ -119,6 +120,26 @@ void file_segments::note_keys(const segment_id& id, std::uint64_t keys) noexcept
   if (!noted.mark_dirty()) return;
   const std::scoped_lock alone(dirty_lock_);
   dirty_.push_back(find(id));
+}
+
+std::vector<std::string> file_segments::jobs() const {
+  const std::scoped_lock alone(manifest_lock_);
+  return manifest_.jobs;
+}
+
+void file_segments::name_job(std::string_view name) {
+  const std::scoped_lock alone(manifest_lock_);
+  image::manifest next = manifest_;
+  const auto place = std::ranges::lower_bound(next.jobs, name);
+  if (place != next.jobs.end() && *place == name) return;
+  next.jobs.emplace(place, name);
+  publish(std::move(next));
+}
+
+void file_segments::forget_job(std::string_view name) {
+  const std::scoped_lock alone(manifest_lock_);
+  image::manifest next = manifest_;
+  if (std::erase(next.jobs, name) > 0) publish(std::move(next));
 }
 
 void file_segments::begin_writing() {

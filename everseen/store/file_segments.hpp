@@ -44,6 +44,13 @@ class file_segments : public segments {
   void drop_before(std::uint32_t partition, window::slice_index oldest) override;
   void note_keys(const segment_id& id, std::uint64_t keys) noexcept override;
 
+  [[nodiscard]] std::vector<std::string> jobs() const;
+  /// Takes a job into the manifest, or out of it.    @throws storage_error
+  void name_job(std::string_view name);
+  void forget_job(std::string_view name);
+  /// Whether the writer before closed in order.
+  [[nodiscard]] bool was_closed_in_order() const noexcept { return was_clean_; }
+
   /// To be called by a writer before it uses the rest: removes what an earlier writer left half done,
   /// recovers counts that may lag, and marks the filter as being written.
   void begin_writing();
@@ -74,9 +81,10 @@ class file_segments : public segments {
   const std::filesystem::path directory_;
   const image::filter_id id_;
   const spec spec_;
+  const bool was_clean_;
   std::vector<partition_files> partitions_;  // each ascends by id and is guarded by its partition's lock
 
-  std::mutex manifest_lock_;
+  mutable std::mutex manifest_lock_;
   image::manifest manifest_;
   manifest_state reached_ = manifest_state::replaced;
 

@@ -120,8 +120,7 @@ std::shared_ptr<stored_filter> file_store::make(std::string_view name, const spe
   validate(s);
   make_way_for(name);
   make_directories(disk_, std::filesystem::absolute(directory_));
-  unborn_filter unborn(disk_, directory_);
-  if (end) write_end(disk_, unborn.directory(), end);
+  unborn_filter unborn(disk_, directory_, end);
   lock_file lock = unborn.commit(name, new_manifest(s));
   return std::make_shared<file_writer>(disk_, directory_of(name), std::move(lock), policy_, now_);
 }
@@ -145,7 +144,7 @@ std::shared_ptr<stored_filter> file_store::open_alone(std::string_view name, acc
 
 void file_store::link(std::string_view older, std::string_view newer,
                       std::optional<std::chrono::milliseconds> life) {
-  require_no_jobs(newer, jobs_in(directory_of(newer)), "ask an older one first");
+  require_no_jobs(newer, jobs_of(newer), "ask an older one first");
   links_.link(older, newer, life);
 }
 
@@ -260,9 +259,9 @@ void file_store::reset(std::string_view name) {
   const std::filesystem::path directory = directory_of(name);
   require(name);
   const lock_file lock = lock_to_write(name);
-  require_no_jobs(name, jobs_in(directory), "be reset");
   const auto before = read_manifest::from(directory);
   if (!before) throw damaged(directory / manifest_name, "is missing");
+  require_no_jobs(name, before->content().jobs, "be reset");
   // With an id of its own, so that no reader takes a new segment for the old one of the same name.
   image::manifest empty = new_manifest(before->content().spec);
   empty.filter = image::id_after_reset(before->content().filter);
@@ -281,7 +280,7 @@ std::unique_ptr<store::rebuild> file_store::begin_rebuild(std::string_view name,
   if (!base.empty())
     throw parameter_error("a filter in files cannot be rebuilt from a copy; drop it and import the copy");
   lock_file lock = lock_to_write(name);
-  require_no_jobs(name, jobs_in(directory_of(name)), "be rebuilt");
+  require_no_jobs(name, jobs_of(name), "be rebuilt");
   return std::make_unique<file_rebuild>(disk_, directory_, name, std::move(lock), policy_, s, now_);
 }
 
@@ -290,6 +289,35 @@ std::unique_ptr<store::restore> file_store::begin_restore(std::string_view name,
   make_way_for(name);
   make_directories(disk_, std::filesystem::absolute(directory_));
   return std::make_unique<restoring>(*this, name, s);
+}
+
+std::vector<std::string> file_store::jobs_of(std::string_view name) const {
+  const auto manifest = read_manifest::from(directory_of(name));
+  return manifest ? manifest->content().jobs : std::vector<std::string>();
+}
+
+void file_store::end_job(std::string_view name, std::string_view job) try {
+  store::end_job(name, job);
+} catch (const format_error&) {
+  // A journal that cannot be read holds the whole filter up. To end its job is to give up what it said.
+  const std::filesystem::path directory = directory_of(name);
+  const lock_file lock = lock_to_write(name);
+  const auto before = read_manifest::from(directory);
+  if (!before) throw;
+  image::manifest without = before->content();
+  if (std::erase(without.jobs, job) == 0 || is_sound(directory, job, before->content())) throw;
+  ++without.revision;
+  manifest_state ignored;
+  replace_manifest(disk_, directory, without, ignored);
+  remove_journal(disk_, directory, job);
+}
+
+bool file_store::is_sound(const std::filesystem::path& directory, std::string_view job,
+                          const image::manifest& m) const try {
+  (void)file_job::read(directory, job, {m.filter, m.spec.partitions, m.clean, disk_.boot()});
+  return true;
+} catch (const format_error&) {
+  return false;
 }
 
 std::filesystem::path file_store::directory_of(std::string_view name) const {

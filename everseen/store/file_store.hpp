@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/core/image.hpp"
 #include "everseen/store/disk.hpp"
 #include "everseen/store/file_links.hpp"
 #include "everseen/store/lock_file.hpp"
@@ -35,12 +36,15 @@ class file_store : public store {
   /// The end is kept with the filter: it counts although no process may be there when it comes.
   std::shared_ptr<stored_filter> create_expiring(std::string_view name, const spec& s,
                                                  std::chrono::milliseconds life) override;
-  /// @throws storage_error  the filter is linked to another one, which cannot be opened    @throws  as store
+  /// @throws storage_error, format_error  also: the filter is linked to another one, which cannot be opened
+  /// @throws  as store
   std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
   /// Whoever has one of the two open; see file_links.
   void link(std::string_view older, std::string_view newer,
             std::optional<std::chrono::milliseconds> life) override;
   void unlink(std::string_view newer) override;
+  /// Also one whose journal is damaged; the keys that it holds and nobody had added are given up with it.
+  void end_job(std::string_view name, std::string_view job) override;
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
   void drop(std::string_view name) override;
@@ -63,6 +67,9 @@ class file_store : public store {
   [[nodiscard]] std::shared_ptr<stored_filter> open_alone(std::string_view name, access how) const;
   [[nodiscard]] std::filesystem::path directory_of(std::string_view name) const;
   [[nodiscard]] lock_file lock_to_write(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> jobs_of(std::string_view name) const;
+  [[nodiscard]] bool is_sound(const std::filesystem::path& directory, std::string_view job,
+                              const image::manifest& m) const;
   [[nodiscard]] bool has_ended(std::string_view name) const;
   /// @throws no_filter; filter_ended
   void require(std::string_view name) const;

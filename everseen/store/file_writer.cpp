@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <functional>
 
 #include "everseen/store/claims.hpp"
 #include "everseen/store/damage.hpp"
@@ -34,9 +35,11 @@ file_writer::file_writer(disk& on, std::filesystem::path filter_directory, write
       disk_(on),
       directory_(std::move(filter_directory)),
       policy_(policy) {
-  for (std::string& name : jobs_in(directory_)) {
-    auto job = file_job::open(disk_, directory_, name, policy_, get_spec().partitions,
-                              [this](auto keys) { add_again(keys); });
+  const job_journal::circumstances there{bits->id(), get_spec().partitions, bits->was_closed_in_order(),
+                                         disk_.boot()};
+  for (std::string& name : bits->jobs()) {
+    auto job =
+        file_job::open(disk_, directory_, name, policy_, there, [this](auto keys) { add_again(keys); });
     keep_job(std::move(name), std::move(job));
   }
   if (policy_ == sync_policy::interval) syncer_ = std::thread([this] { sync_every_second(); });
@@ -52,6 +55,7 @@ file_writer::~file_writer() {
     syncer_.join();
   }
   try {
+    sync_jobs();
     bits->end_writing();
   } catch (...) {
     // The manifest still says that the filter is being written, so the next writer will look closer.
@@ -94,11 +98,24 @@ void file_writer::add_again(std::span<const job_journal::content::key> keys) {
 }
 
 std::shared_ptr<job_memory> file_writer::make_job(std::string_view name, std::string_view description) {
-  return file_job::create(disk_, directory_, name, description, policy_);
+  auto made = file_job::create(disk_, directory_, bits->id(), name, description, policy_);
+  bits->name_job(name);
+  return made;
+}
+
+void file_writer::forget_job(std::string_view name) {
+  bits->forget_job(name);
+}
+
+/// Journals first: keys that come again from there are not lost with their bits.
+void file_writer::sync() {
+  sync_jobs();
+  bits->sync();
 }
 
 void file_writer::keep_end(std::optional<event_time> when) {
   write_end(disk_, directory_, when);
+  check_disk(disk_.sync_directory(directory_), "sync", directory_);
 }
 
 batch_result file_writer::claim(job_memory& job, const origin& from, std::span<const claim_batch> batches) {
@@ -123,13 +140,13 @@ void file_writer::sync_every_second() {
   std::unique_lock waiting(closing_lock_);
   while (!closing_changed_.wait_for(waiting, std::chrono::seconds(1), [this] { return closing_; })) {
     waiting.unlock();
-    try {
-      bits->sync();
-    } catch (const storage_error&) {
-      return;  // the segments remember it, and the next batch reports it
-    } catch (...) {
-      // no memory at this moment: nothing was taken off the list, and a second later it is tried again
-    }
+    // A failed disk is remembered by the segments, or by the job, and the next batch reports it. Without
+    // memory nothing was taken off the list, and a second later it is tried again.
+    for (const auto& step : {std::function([this] { sync_jobs(); }), std::function([this] { bits->sync(); })})
+      try {
+        step();
+      } catch (...) {
+      }
     waiting.lock();
   }
 }

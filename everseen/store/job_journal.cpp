@@ -12,10 +12,12 @@ namespace everseen::job_journal {
 namespace {
 
 constexpr std::string_view magic = "EVSNjrnl";
-constexpr std::uint32_t version = 1;
-constexpr std::size_t head_bytes = 16;   // before the description
+constexpr std::uint32_t version = 2;
+constexpr std::size_t head_bytes = 72;   // before the description
 constexpr std::size_t record_bytes = 5;  // before the body
 constexpr std::size_t checksum_bytes = 8;
+constexpr std::uint64_t length_mask = (std::uint64_t{1} << 48) - 1;
+enum flags : std::uint32_t { synced_always = 1, may_lack_steps = 2 };
 
 template <typename Integer>
 void append(std::string& to, Integer value) {
@@ -27,10 +29,6 @@ void append(std::string& to, Integer value) {
 void append_text(std::string& to, std::string_view text) {
   append(to, static_cast<std::uint32_t>(text.size()));
   to += text;
-}
-
-void append_checksum(std::string& to) {
-  append(to, checksum(std::as_bytes(std::span(to))));
 }
 
 [[noreturn]] void damaged(const char* what) {
@@ -60,10 +58,23 @@ class reader {
   std::string_view left_;
 };
 
-/// The whole and checked bytes of size `bytes + checksum_bytes` in front; nothing where they are cut off.
-bool is_whole(std::string_view all, std::size_t bytes) {
-  if (all.size() < checksum_bytes || all.size() - checksum_bytes < bytes) return false;
-  return checksum(std::as_bytes(std::span(all.substr(0, bytes)))) == load_le64(all.data() + bytes);
+std::uint64_t checksum_of(std::string_view bytes) {
+  return checksum(std::as_bytes(std::span(bytes)));
+}
+
+/// The lengths change in place, and have a check of their own.
+std::uint64_t checksum_of_head(std::string_view bytes) {
+  std::string covered(bytes.substr(0, acknowledged_at));
+  covered += bytes.substr(head_bytes);
+  return checksum_of(covered);
+}
+
+std::uint64_t checksum_of_record(std::uint64_t before, std::string_view record) {
+  std::string covered;
+  covered.reserve(sizeof before + record.size());
+  append(covered, before);
+  covered += record;
+  return checksum_of(covered);
 }
 
 void take_step_record(content& into, reader body, std::uint32_t partitions, bool with_keys) {
@@ -101,21 +112,40 @@ void take_marks(content& into, reader body) {
 
 }  // namespace
 
-std::string encode_head(std::string_view description) {
-  std::string bytes(magic);
-  append(bytes, version);
-  append_text(bytes, description);
-  append_checksum(bytes);
+std::array<char, length_bytes> encode_length(std::size_t length) noexcept {
+  std::array<char, length_bytes> bytes{};
+  store_le(bytes.data(), image::encode_key_count(length));
   return bytes;
 }
 
-std::string encode_record(char kind, std::string_view body) {
+std::string writer::begin(const head& h) {
+  std::string bytes(magic);
+  append(bytes, version);
+  append(bytes, static_cast<std::uint32_t>(h.description.size()));
+  bytes.append(h.filter.begin(), h.filter.end());
+  bytes.append(h.boot.begin(), h.boot.end());
+  append(bytes, (h.synced_always ? synced_always : 0U) | (h.may_lack_steps ? may_lack_steps : 0U));
+  append(bytes, static_cast<std::uint32_t>(h.job.size()));
+  const auto length = encode_length(head_bytes + h.description.size() + h.job.size() + checksum_bytes);
+  for (int word = 0; word < 2; ++word) bytes.append(length.data(), length.size());
+  bytes += h.description;
+  bytes += h.job;
+  last_ = checksum_of_head(bytes);
+  append(bytes, last_);
+  return bytes;
+}
+
+std::string writer::record(char kind, std::string_view body) const {
   std::string bytes;
   bytes.reserve(record_bytes + body.size() + checksum_bytes);
   bytes += kind;
   append_text(bytes, body);
-  append_checksum(bytes);
+  append(bytes, checksum_of_record(last_, bytes));
   return bytes;
+}
+
+void writer::went_on(std::string_view record) {
+  last_ = load_le64(record.data() + record.size() - checksum_bytes);
 }
 
 namespace {
@@ -132,11 +162,11 @@ std::string begin_step(std::uint32_t partition, std::string_view lane, std::uint
 
 }  // namespace
 
-std::string encode_record_of(std::uint32_t partition, std::string_view lane, const lane_record& record) {
+std::string encode_lane(std::uint32_t partition, std::string_view lane, const lane_record& record) {
   if (!record.last()) return {};
   std::string body = begin_step(partition, lane, 0, *record.last());
   for (const std::uint64_t position : record.fresh()) append(body, position);
-  return encode_record(lane_kind, body);
+  return body;
 }
 
 std::string encode_step(const job_memory::step& s) {
@@ -164,49 +194,97 @@ std::string encode_marks(std::span<const checkpoint> marks) {
 
 namespace {
 
-bool is_known(char kind) noexcept {
-  return kind == step_kind || kind == lane_kind || kind == marks_kind;
+std::size_t length_at(std::string_view bytes, std::size_t place) {
+  const auto word = load_le64(bytes.data() + place);
+  const std::uint64_t length = word & length_mask;
+  if (image::encode_key_count(length) != word) damaged("has a damaged head");
+  return length;
 }
 
-/// The body of the record in front; nothing where it is cut off or its checksum is wrong.
-std::optional<std::size_t> body_of(std::string_view left) {
-  if (left.size() < record_bytes) return {};
+struct checked_head {
+  head says{};
+  std::size_t bytes = 0;
+  std::size_t acknowledged = 0;
+  std::size_t synced = 0;
+  std::uint64_t checksum = 0;
+};
+
+checked_head decode_head(std::string_view bytes) {
+  if (bytes.size() < magic.size() + sizeof version || !bytes.starts_with(magic))
+    damaged("does not begin as one");
+  const auto found = load_le<std::uint32_t>(bytes.data() + magic.size());
+  if (found != version)
+    throw format_error("the journal is of version " + std::to_string(found) +
+                       ", and only version 2 is known here");
+  if (bytes.size() < head_bytes + checksum_bytes) damaged("is cut off in its head");
+  const std::size_t description = load_le<std::uint32_t>(bytes.data() + 12);
+  const std::size_t job = load_le<std::uint32_t>(bytes.data() + 52);
+  if (description + job > bytes.size() - head_bytes - checksum_bytes) damaged("is cut off in its head");
+  checked_head h;
+  const std::size_t end = head_bytes + description + job;
+  h.checksum = load_le64(bytes.data() + end);
+  if (h.checksum != checksum_of_head(bytes.substr(0, end))) damaged("has a damaged head");
+  h.bytes = end + checksum_bytes;
+  std::memcpy(h.says.filter.data(), bytes.data() + 16, h.says.filter.size());
+  std::memcpy(h.says.boot.data(), bytes.data() + 32, h.says.boot.size());
+  const auto flags = load_le<std::uint32_t>(bytes.data() + 48);
+  h.says.synced_always = (flags & synced_always) != 0;
+  h.says.may_lack_steps = (flags & may_lack_steps) != 0;
+  h.says.description = bytes.substr(head_bytes, description);
+  h.says.job = bytes.substr(head_bytes + description, job);
+  h.acknowledged = length_at(bytes, acknowledged_at);
+  h.synced = length_at(bytes, synced_at);
+  if (h.synced < h.bytes || h.acknowledged < h.synced) damaged("has a head whose lengths make no sense");
+  return h;
+}
+
+/// The body of the record in front; nothing where it is not sound in its place.
+std::optional<std::size_t> body_of(std::string_view left, std::uint64_t checksum_before) {
+  if (left.size() < record_bytes + checksum_bytes) return {};
   const std::size_t body = load_le<std::uint32_t>(left.data() + 1);
-  return is_whole(left, record_bytes + body) ? std::optional(body) : std::nullopt;
+  if (body > left.size() - record_bytes - checksum_bytes) return {};
+  const std::size_t sealed = record_bytes + body;
+  if (load_le64(left.data() + sealed) != checksum_of_record(checksum_before, left.substr(0, sealed)))
+    return {};
+  return body;
 }
 
-/// What was cut off is the end of what was written: a whole record behind it says that it was not.
-void must_be_the_end(std::string_view left) {
-  for (std::size_t at = 1; at < left.size(); ++at)
-    if (is_known(left[at]) && body_of(left.substr(at)))
-      damaged(
-          "has a damaged record, and sound ones behind it; go on from a backup of the filter, or drop it");
+void take_record(content& into, char kind, std::string_view body, std::uint32_t partitions) {
+  if (kind == step_kind || kind == lane_kind)
+    take_step_record(into, reader(body), partitions, kind == step_kind);
+  else if (kind == marks_kind)
+    take_marks(into, reader(body));
+  else
+    damaged("has a record of a kind that is not known here");
+}
+
+bool are_same_boot(const boot_id& a, const boot_id& b) noexcept {
+  return a == b && a != boot_id{};
 }
 
 }  // namespace
 
-content decode(std::string_view bytes, std::uint32_t partitions) {
-  if (bytes.size() < head_bytes || !bytes.starts_with(magic)) damaged("does not begin as one");
-  const auto found = load_le<std::uint32_t>(bytes.data() + magic.size());
-  if (found != version)
-    throw format_error("the journal is of version " + std::to_string(found) +
-                       ", and only version 1 is known here");
-  const std::size_t description = load_le<std::uint32_t>(bytes.data() + magic.size() + 4);
-  if (!is_whole(bytes, head_bytes + description)) damaged("has a damaged head");
+content decode(std::string_view bytes, const circumstances& now) {
+  checked_head h = decode_head(bytes);
+  if (h.says.filter != now.filter) damaged("belongs to another filter");
+  // Who dies alone leaves the page cache, and who closes in order has it synced: only else may less be there.
+  const bool has_all = now.closed_in_order || are_same_boot(h.says.boot, now.boot);
+  const std::size_t least = has_all ? h.acknowledged : h.synced;
   content c;
-  c.description = bytes.substr(head_bytes, description);
-  c.bytes = head_bytes + description + checksum_bytes;
-  for (;;) {
+  c.begun = std::move(h.says);
+  c.begun.may_lack_steps |= !has_all && !c.begun.synced_always;
+  c.bytes = h.bytes;
+  for (std::uint64_t last = h.checksum;;) {
     const std::string_view left = bytes.substr(c.bytes);
-    const auto body = body_of(left);
-    if (!body) return must_be_the_end(left), c;
-    const reader content(left.substr(record_bytes, *body));
-    if (left[0] == step_kind || left[0] == lane_kind)
-      take_step_record(c, content, partitions, left[0] == step_kind);
-    else if (left[0] == marks_kind)
-      take_marks(c, content);
-    else
-      damaged("has a record of a kind that is not known here");
+    const auto body = body_of(left, last);
+    if (!body && c.bytes < least)
+      damaged(("has " + std::to_string(least) + " bytes that were acknowledged, and is " +
+               (bytes.size() < least ? "cut off after " + std::to_string(bytes.size())
+                                     : "damaged behind byte " + std::to_string(c.bytes)))
+                  .c_str());
+    if (!body) return c;
+    take_record(c, left[0], left.substr(record_bytes, *body), now.partitions);
+    last = load_le64(left.data() + record_bytes + *body);
     c.bytes += record_bytes + *body + checksum_bytes;
   }
 }

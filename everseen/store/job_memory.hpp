@@ -39,6 +39,10 @@ struct job_memory {
   virtual void note_checkpoints(std::span<const checkpoint> /*reached*/) {}
   /// Removes what was put down; nothing can be after that.    @throws storage_error
   virtual void note_end() {}
+  /// Brings what was put down to the disk.    @pre the caller does not hold `lock`    @throws storage_error
+  virtual void sync() {}
+  /// As ledger::doubt.
+  [[nodiscard]] virtual std::string doubt() const { return {}; }
   /// What was put down takes.
   [[nodiscard]] virtual std::optional<std::uint64_t> stored_bytes() const { return {}; }
 

@@ -85,6 +85,10 @@ class ledger {
   /// What the job is, in words that the caller chose when he opened it first.
   [[nodiscard]] virtual const std::string& description() const noexcept = 0;
 
+  /// What a power loss may have taken from it since it was settled last, in a sentence for people; empty:
+  /// nothing.
+  [[nodiscard]] virtual std::string doubt() const { return {}; }
+
   /// Calls visit(name, value) for each counter of each partition: a name comes once a partition, and the sum
   /// is its value.    @throws backend_error, format_error
   using counter_visitor = std::function<void(std::string_view name, std::int64_t value)>;

@@ -52,6 +52,11 @@ void refuse_unlinked(std::string_view newer) {
   throw parameter_error(quoted(newer) + " is linked to no filter");
 }
 
+std::string why_not_opened(std::string_view newer, std::string_view older, const char* why) {
+  return quoted(newer) + " asks " + quoted(older) + " first, which cannot be opened: " + why +
+         ". Restore it, or go on without it: everseen link --off " + std::string(newer);
+}
+
 std::optional<event_time> end_of_link(event_time now,
                                       std::optional<std::chrono::milliseconds> life) noexcept {
   if (!life || event_time::max() - now <= *life) return std::nullopt;

@@ -38,20 +38,22 @@ void require_unlinked(const link_facts& f);
 [[nodiscard]] std::optional<event_time> end_of_link(event_time now,
                                                     std::optional<std::chrono::milliseconds> life) noexcept;
 
+[[nodiscard]] std::string why_not_opened(std::string_view newer, std::string_view older, const char* why);
+
 /// Opens the older filter of a link and then the newer one, as one.
 /// @param open_older, open_newer  give a stored_filter that asks nobody
-/// @throws storage_error  the older one cannot be opened; names both    @throws  what open_newer throws
+/// @throws storage_error  the older one cannot be opened; names both
+/// @throws format_error   the older one is damaged; names both    @throws  what open_newer throws
 template <typename OpenOlder, typename OpenNewer>
 std::shared_ptr<stored_filter> open_linked(std::string_view newer, predecessor older, time_source now,
                                            OpenOlder open_older, OpenNewer open_newer) {
   std::shared_ptr<stored_filter> asked;
   try {
     asked = open_older();
+  } catch (const format_error& e) {
+    throw format_error(why_not_opened(newer, older.name, e.what()));
   } catch (const error& e) {
-    throw storage_error("'" + std::string(newer) + "' asks '" + older.name +
-                            "' first, which cannot be opened: " + e.what() +
-                            ". Restore it, or go on without it: everseen link --off " + std::string(newer),
-                        0, older.name);
+    throw storage_error(why_not_opened(newer, older.name, e.what()), 0, older.name);
   }
   return std::make_shared<linked_filter>(std::string(newer), open_newer(), std::move(older), std::move(asked),
                                          std::move(now));

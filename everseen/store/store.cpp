@@ -68,6 +68,10 @@ void store::link(std::string_view /*older*/, std::string_view newer,
   throw parameter_error("'" + std::string(newer) + "' cannot be linked: this store has no links");
 }
 
+void store::end_job(std::string_view name, std::string_view job) {
+  open(name, access::write)->end_job(job);
+}
+
 void store::unlink(std::string_view newer) {
   throw parameter_error("'" + std::string(newer) + "' cannot be linked: this store has no links");
 }

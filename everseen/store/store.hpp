@@ -186,6 +186,10 @@ class store {
   /// @throws parameter_error  it is linked to none    @throws storage_error, backend_error
   virtual void unlink(std::string_view newer);
 
+  /// stored_filter::end_job, also where what is kept of the job is damaged and holds up the filter.
+  /// @throws  as open, and stored_filter::end_job
+  virtual void end_job(std::string_view name, std::string_view job);
+
   /// What could make filters of this store forget or refuse keys, a sentence each, for people to read.
   /// @throws backend_error  a server does not answer
   [[nodiscard]] virtual std::vector<std::string> warnings() const { return {}; }

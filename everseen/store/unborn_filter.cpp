@@ -113,8 +113,8 @@ lock_file lock_store(const std::filesystem::path& store_directory) {
   return lock_file::take(store_directory / store_lock_name);
 }
 
-unborn_filter::unborn_filter(disk& on, std::filesystem::path store_directory)
-    : disk_(on), store_(std::move(store_directory)), directory_(hidden_name(store_)) {
+unborn_filter::unborn_filter(disk& on, std::filesystem::path store_directory, std::optional<event_time> end)
+    : disk_(on), store_(std::move(store_directory)), end_(end), directory_(hidden_name(store_)) {
   std::vector<left_behind> old;
   {
     const lock_file alone = lock_store(store_);
@@ -136,11 +136,18 @@ unborn_filter::~unborn_filter() {
   if (!directory_.empty()) (void)remove_own_files(directory_);  // the next one in this store tries again
 }
 
-lock_file unborn_filter::commit(std::string_view name, const image::manifest& m) {
-  const std::filesystem::path place = store_ / name;
+/// All that every filter has, the manifest last.
+void unborn_filter::complete(const image::manifest& m) {
   check_disk(disk_.sync_directory(directory_ / segments_name), "sync", directory_ / segments_name);
+  write_end(disk_, directory_, end_);
+  write_no_link(disk_, directory_);
   manifest_state ignored;
   replace_manifest(disk_, directory_, m, ignored);
+}
+
+lock_file unborn_filter::commit(std::string_view name, const image::manifest& m) {
+  const std::filesystem::path place = store_ / name;
+  complete(m);
   // rename(2) replaces no directory that has files in it, and a filter's always has.
   const int code = disk_.rename(directory_, place);
   if ((code == ENOTEMPTY || code == EEXIST) && is_filter(place)) throw filter_exists(name);
@@ -155,9 +162,7 @@ lock_file unborn_filter::commit(std::string_view name, const image::manifest& m)
 }
 
 lock_file unborn_filter::open(const image::manifest& m) {
-  check_disk(disk_.sync_directory(directory_ / segments_name), "sync", directory_ / segments_name);
-  manifest_state ignored;
-  replace_manifest(disk_, directory_, m, ignored);
+  complete(m);
   return std::move(*lock_);
 }
 
@@ -166,8 +171,8 @@ void unborn_filter::take_place_of(std::string_view name, const std::function<voi
   // Without its lock the directory would pass for one that was left behind, but for the lock of the store.
   const lock_file alone = lock_store(store_);
   close();
+  write_end(disk_, directory_, end_in(place));
   carry_link(disk_, place, directory_);
-  if (const auto end = end_in(place)) write_end(disk_, directory_, end);
   check_disk(disk_.exchange(directory_, place), "put the new filter in place of", place);
   check_disk(disk_.sync_directory(store_), "sync", store_);
 }

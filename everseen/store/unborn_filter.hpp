@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "everseen/store/lock_file.hpp"
@@ -21,7 +22,8 @@ namespace everseen {
 class unborn_filter {
  public:
   /// @throws storage_error
-  unborn_filter(disk& on, std::filesystem::path store_directory);
+  /// @param end  when the filter ends; nothing: never
+  unborn_filter(disk& on, std::filesystem::path store_directory, std::optional<event_time> end = {});
   ~unborn_filter();
   unborn_filter(const unborn_filter&) = delete;
   unborn_filter& operator=(const unborn_filter&) = delete;
@@ -44,8 +46,11 @@ class unborn_filter {
   void take_place_of(std::string_view name, const std::function<void()>& close);
 
  private:
+  void complete(const image::manifest& m);
+
   disk& disk_;
   std::filesystem::path store_;
+  std::optional<event_time> end_;
   std::filesystem::path directory_;  // empty once committed
   std::optional<lock_file> lock_;
 };

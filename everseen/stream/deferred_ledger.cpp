@@ -51,6 +51,10 @@ std::map<std::string, checkpoint, std::less<>> deferred_ledger::checkpoints() co
   return real_->checkpoints();
 }
 
+std::string deferred_ledger::doubt() const {
+  return is_begun() ? real_->doubt() : std::string();
+}
+
 void deferred_ledger::visit_counters(const counter_visitor& visit) const {
   if (is_begun()) real_->visit_counters(visit);
 }

@@ -30,6 +30,7 @@ class deferred_ledger final : public ledger {
   [[nodiscard]] const std::string& description() const noexcept override {
     return real_ ? real_->description() : description_;
   }
+  [[nodiscard]] std::string doubt() const override;
   void visit_counters(const counter_visitor& visit) const override;
 
  private:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "everseen/core/error.hpp"
+#include "everseen/core/window.hpp"
 
 namespace everseen {
 
@@ -61,16 +62,32 @@ void event_batch::end_before(std::size_t event) {
   stops_at.reset();
 }
 
+namespace {
+
+/// The beginning of the newest slice of any partition: earlier events may be late.
+event_time newest_in(const stored_filter& f) {
+  const spec& s = f.get_spec();
+  event_time newest = event_time::min();
+  for (std::uint32_t p = 0; p < s.partitions; ++p)
+    if (const auto slices = f.state(p).slices; !slices.empty())
+      newest = std::max(newest, window::start_of(*s.window, slices.back().index));
+  return newest;
+}
+
+}  // namespace
+
 event_reader::event_reader(event_shape shape, const filter& seen, options how)
     : rule_(std::move(shape)), seen_(seen), how_(std::move(how)) {
   if (seen_.get_spec().window && !rule_.shape().time && !how_.clock)
     throw parameter_error("the filter has a window; say where the time of an event stands");
+  if (seen_.get_spec().window && !rule_.shape().time) no_earlier_ = newest_in(seen_.stored());
 }
 
-event_reader::moment event_reader::now() const {
+event_reader::moment event_reader::now() {
   moment at;
   if (!how_.clock) return at;
   at.now = how_.clock();
+  no_earlier_ = std::max(no_earlier_, at.now);
   if (how_.max_ahead) at.latest = at.now + *how_.max_ahead;
   return at;
 }
@@ -117,8 +134,8 @@ std::optional<record_fault> event_reader::add(const source_record& record, const
                                               event_batch& into) {
   const auto event = rule_.read(record.bytes);
   if (!event) return event.error();
-  const event_time time = rule_.shape().time ? event->time : at.now;
-  if (time > at.latest) return record_fault::time_ahead;
+  const event_time time = rule_.shape().time ? event->time : no_earlier_;
+  if (rule_.shape().time && time > at.latest) return record_fault::time_ahead;
   const auto hashed = seen_.hash().try_hash(event->key);
   if (!hashed) return record_fault::unfit_key;
   into.digests.push_back(*hashed);

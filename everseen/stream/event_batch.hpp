@@ -60,7 +60,9 @@ class event_reader {
     /// How far ahead of `clock` the time of an event is believed; nothing: without limit. An event beyond is
     /// bad: it would close the window for all that comes after it.
     std::optional<std::chrono::milliseconds> max_ahead{};
-    /// The time of events without one, asked once a batch; and what max_ahead is about.
+    /// The time of events without one, asked once a batch; and what max_ahead is about. As the time of events
+    /// it stands still when it is set back, and begins no earlier than what the filter was given last: so
+    /// none of them is ever late by its fault.
     std::function<event_time()> clock{};
   };
 
@@ -78,12 +80,13 @@ class event_reader {
   [[nodiscard]] std::optional<record_fault> add(const source_record& record, const moment& at,
                                                 event_batch& into);
   [[nodiscard]] bad_event describe(const source_record& record, record_fault why) const;
-  [[nodiscard]] moment now() const;
+  [[nodiscard]] moment now();
 
   event_rule rule_;
   bool has_told_absent_ = false;
   const filter& seen_;
   options how_;
+  event_time no_earlier_{event_time::min()};
 };
 
 }  // namespace everseen

@@ -172,6 +172,11 @@ TEST(Image, ManifestComesBack) {
 }
 
 TEST(Image, ManifestRefusesEveryFlipAndCut) {
+  image::manifest with_jobs = example_manifest();
+  with_jobs.jobs = {"count", "put"};
+  EXPECT_EQ(image::decode_manifest(image::encode_manifest(with_jobs)), with_jobs);
+  expect_refuses_every_flip_and_cut(image::encode_manifest(with_jobs),
+                                    [](const bytes& b) { (void)image::decode_manifest(b); });
   expect_refuses_every_flip_and_cut(image::encode_manifest(example_manifest()),
                                     [](const bytes& b) { (void)image::decode_manifest(b); });
 }

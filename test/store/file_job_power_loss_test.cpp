@@ -1,6 +1,8 @@
 // The power goes at every single operation of a job's life: what was put down under sync=always is there, and
 // every event behind it gets the verdict that an undisturbed run gives it.
 
+#include <array>
+
 #include <gtest/gtest.h>
 
 #include "everseen/store/file_store.hpp"
@@ -71,7 +73,8 @@ acknowledged live(const std::filesystem::path& where, forgetful_disk& on) {
 }
 
 void expect_exact(const std::filesystem::path& where, const acknowledged& done) {
-  file_store filters(where, sync_policy::never);
+  disk_after_boot on;
+  file_store filters(where, sync_policy::never, on);
   if (!filters.exists("f")) {
     EXPECT_FALSE(done.job);
     return;
@@ -79,6 +82,7 @@ void expect_exact(const std::filesystem::path& where, const acknowledged& done) 
   const auto filter = filters.open("f", access::write);
   EXPECT_TRUE(!done.job || filter->jobs() == std::vector<std::string>{"count"});
   const auto job = filter->open_ledger("count", "");
+  EXPECT_EQ(job->doubt(), "");
   const auto reached = job->checkpoints();
   const std::uint64_t settled = reached.contains("log") ? reached.at("log").position : 0;
   ASSERT_GE(settled, done.settled);
@@ -109,6 +113,94 @@ TEST(FileJobPowerLoss, AtAnyMomentEveryEventIsFreshOnce) {
       return;
     }
   }
+}
+
+/// What the power left of a filter that nobody closed.
+class UnsyncedJob : public testing::Test {
+ protected:
+  UnsyncedJob() {
+    forgetful_disk on;
+    file_store filters(before_.path(), sync_policy::never, on);
+    const auto filter = filters.create("f", small_spec());
+    const auto job = filter->open_ledger("count", "");
+    for (const std::uint64_t next : {0, 7, 14}) {
+      const auto events = events_from(next);
+      EXPECT_TRUE(claim_events(*job, small_spec(), {"log", 0}, events).result);
+      if (next < 14) filter->sync();  // the second brings the length of the first to the disk, too
+    }
+    for (unsigned luck = 0; luck < found_.size(); ++luck)
+      on.after_power_loss(before_.path(), found_[luck].path(), luck);
+  }
+  static std::filesystem::path journal_in(const scratch_directory& found) {
+    return found.path() / "f/jobs/count";
+  }
+
+  scratch_directory before_;
+  std::array<scratch_directory, 40> found_;
+  disk_after_boot on_;
+};
+
+TEST_F(UnsyncedJob, AfterAPowerLossHasWhatWasSyncedAndSaysThatMoreMayBeGone) {
+  for (unsigned luck = 0; luck < found_.size(); ++luck) {
+    SCOPED_TRACE(luck);
+    file_store filters(found_[luck].path(), sync_policy::never, on_);
+    const auto filter = filters.open("f", access::write);
+    const auto job = filter->open_ledger("count", "");
+    EXPECT_NE(job->doubt(), "");
+    for (const std::uint64_t next : {0, 7})
+      EXPECT_EQ(text_of(claim_events(*job, small_spec(), {"log", 0}, events_from(next)).verdicts),
+                expected_of(events_from(next)));
+  }
+}
+
+TEST_F(UnsyncedJob, AfterAPowerLossLacksNothingThatWasSyncedWithoutAnError) {
+  for (const scratch_directory& found : found_) {
+    file_store filters(found.path(), sync_policy::never, on_);
+    std::filesystem::resize_file(journal_in(found), 100);  // in the first record
+    EXPECT_THROW((void)filters.open("f", access::write), format_error);
+    EXPECT_THROW((void)filters.open("f", access::read)->open_ledger("count", ""), format_error);
+  }
+}
+
+TEST_F(UnsyncedJob, IsDoubtedUntilItHasSettledAgain) {
+  file_store filters(found_[0].path(), sync_policy::never, on_);
+  for (int opened = 0; opened < 3; ++opened)
+    EXPECT_NE(filters.open("f", access::write)->open_ledger("count", "")->doubt(), "") << opened;
+  filters.open("f", access::write)->open_ledger("count", "")->settle(std::vector<checkpoint>{{"log", 7}});
+  EXPECT_EQ(filters.open("f", access::write)->open_ledger("count", "")->doubt(), "");
+}
+
+TEST_F(UnsyncedJob, ThatWasOnlyKilledIsNotDoubtedAndLacksNothing) {
+  const scratch_directory dead;
+  {
+    file_store filters(dead.path() / "living", sync_policy::never);
+    const auto filter = filters.create("f", small_spec());
+    const auto job = filter->open_ledger("count", "");
+    ASSERT_TRUE(claim_events(*job, small_spec(), {"log", 0}, events_from(0)).result);
+    std::filesystem::copy(dead.path() / "living", dead.path() / "killed",
+                          std::filesystem::copy_options::recursive);
+  }
+  file_store filters(dead.path() / "killed", sync_policy::never);
+  EXPECT_EQ(filters.open("f", access::write)->open_ledger("count", "")->doubt(), "");
+}
+
+TEST(FileJobDisk, AFailedSyncOfAJournalStopsItUntilItIsOpenedAgain) {
+  const scratch_directory scratch;
+  forgetful_disk on;
+  file_store filters(scratch.path(), sync_policy::always, on);
+  auto filter = filters.create("f", small_spec());
+  auto job = filter->open_ledger("count", "");
+  on.fail(on.operations(), 1, EIO);
+  const claimed doubtful = claim_events(*job, small_spec(), {"log", 0}, events_from(0));
+  EXPECT_FALSE(doubtful.result);
+  EXPECT_EQ(text_of(doubtful.verdicts), "3333333");
+  EXPECT_FALSE(claim_events(*job, small_spec(), {"log", 0}, events_from(0)).result);
+  job.reset();
+  filter.reset();
+  filter = filters.open("f", access::write);
+  job = filter->open_ledger("count", "");
+  EXPECT_EQ(text_of(claim_events(*job, small_spec(), {"log", 0}, events_from(0)).verdicts),
+            expected_of(events_from(0)));
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 // The journal of a job in files: what is left of it at every byte, and what it becomes.
 
+#include <algorithm>
 #include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "everseen/store/file_store.hpp"
+#include "everseen/store/job_journal.hpp"
 
 #include "test/support/claimed_events.hpp"
 #include "test/support/scratch_directory.hpp"
@@ -34,6 +36,18 @@ class FileJob : public testing::Test {
     const auto filter = open();
     return text_of(claim_events(*filter->open_ledger("count", ""), spec_, {"lane", 0}, events).verdicts);
   }
+  std::string journal_bytes() const {
+    std::ifstream in(journal(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  std::string message_of_open() const {
+    try {
+      (void)open();
+    } catch (const format_error& e) {
+      return e.what();
+    }
+    return "none";
+  }
   void copy(const std::string& from, const std::string& to) const {
     fs::remove_all(at(to));
     fs::copy(at(from), at(to), fs::copy_options::recursive);
@@ -44,25 +58,73 @@ class FileJob : public testing::Test {
   spec spec_ = make_spec({.capacity = 200, .error_rate = 1e-12, .seed = hash_seed{}, .partitions = 1});
 };
 
-TEST_F(FileJob, AJournalThatEndsAnywhereInItsLastRecordLosesAndDoublesNothing) {
+/// As it was, but for the length that it says to have acknowledged.
+std::string acknowledging(std::string journal, std::size_t length) {
+  const auto word = job_journal::encode_length(length);
+  for (const std::size_t place : {job_journal::acknowledged_at, job_journal::synced_at})
+    journal.replace(place, word.size(), word.data(), word.size());
+  return journal;
+}
+
+TEST_F(FileJob, AJournalThatEndsAnywhereInARecordThatWasNotAcknowledgedLosesAndDoublesNothing) {
   (void)store().create("a", spec_);
   const auto events = new_events(keys_, 0, 9);
   claim(std::span(events).first(4));
+  (void)open();  // writes it anew, as does who claims next
   copy("store", "before");
-  claim(std::span(events).first(9));
-  const auto whole = fs::file_size(journal());
-  std::ifstream in(journal(), std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
-  const auto before = fs::file_size(at("before/a/jobs/count"));
-  ASSERT_GT(whole, before);
-  // Died while it appended: no key of the last record was added yet. Or just behind: none was, but it is
-  // whole.
-  for (std::size_t size = before; size <= whole; ++size) {
+  const auto before = fs::file_size(journal());
+  claim(events);
+  const std::string bytes = journal_bytes();
+  ASSERT_GT(bytes.size(), before);
+  // Died while it appended, or just behind, before it was acknowledged: no key of the record was added yet.
+  for (std::size_t size = before; size <= bytes.size(); ++size) {
     copy("before", "store");
-    std::ofstream(journal(), std::ios::binary) << bytes.substr(0, size);
+    std::ofstream(journal(), std::ios::binary) << acknowledging(bytes, before).substr(0, size);
     EXPECT_EQ(replay(events), "000000000") << size;
     EXPECT_EQ(open()->state(0).keys(), 9u) << size;
   }
+}
+
+TEST_F(FileJob, AJournalThatLacksAnythingAcknowledgedIsAnErrorThatSaysWhatToDo) {
+  (void)store().create("a", spec_);
+  claim(new_events(keys_, 0, 9));
+  const std::string bytes = journal_bytes();
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    std::ofstream(journal(), std::ios::binary) << bytes.substr(0, size);
+    EXPECT_THAT(message_of_open(),
+                testing::AllOf(HasSubstr(journal().string()), HasSubstr("everseen jobs a --end count")))
+        << size;
+  }
+  fs::remove(journal());
+  EXPECT_THAT(message_of_open(), HasSubstr(journal().string() + " is missing"));
+}
+
+TEST_F(FileJob, ADamagedJournalHoldsTheFilterUpUntilItsJobIsEnded) {
+  (void)store().create("a", spec_);
+  const auto events = new_events(keys_, 0, 9);
+  claim(events);
+  (void)open()->open_ledger("another", "");
+  fs::resize_file(journal(), fs::file_size(journal()) - 1);
+  EXPECT_THROW((void)open(), format_error);
+  EXPECT_THROW(store().end_job("a", "another"), format_error) << "that one is sound";
+  EXPECT_THROW(store().end_job("a", "none"), format_error);
+  store().end_job("a", "count");
+  EXPECT_FALSE(fs::exists(journal()));
+  EXPECT_EQ(open()->jobs(), std::vector<std::string>{"another"});
+  EXPECT_EQ(open()->state(0).keys(), 9u) << "the keys stay";
+}
+
+TEST_F(FileJob, AJournalOfAnotherFilterOrJobIsRefused) {
+  for (const char* name : {"a", "b"}) {
+    (void)store().create(name, spec_);
+    (void)store().open(name, access::write)->open_ledger("count", name);
+  }
+  (void)open()->open_ledger("another", "");
+  copy("store", "before");
+  fs::copy_file(at("store/b/jobs/count"), journal(), fs::copy_options::overwrite_existing);
+  EXPECT_THAT(message_of_open(), HasSubstr("another filter"));
+  fs::copy_file(at("store/a/jobs/another"), journal(), fs::copy_options::overwrite_existing);
+  EXPECT_THAT(message_of_open(), HasSubstr("that of the job 'another'"));
 }
 
 TEST_F(FileJob, AJournalIsWrittenAnewBeforeItIsLong) {
@@ -81,53 +143,44 @@ TEST_F(FileJob, AJournalIsWrittenAnewBeforeItIsLong) {
   EXPECT_EQ(job->checkpoints().at("lane").note, "390000");
 }
 
-TEST_F(FileJob, DamageIsToldFromWhatWasCutOff) {
+TEST_F(FileJob, DamageSaysWhatIsWrong) {
   (void)store().create("a", spec_);
   claim(new_events(keys_, 0, 3));
-  const auto overwrite = [&](std::size_t at_byte, char byte) {
-    std::fstream(journal(), std::ios::binary | std::ios::in | std::ios::out)
-        .seekp(static_cast<long>(at_byte))
-        .put(byte);
+  const std::string bytes = journal_bytes();
+  const auto message_with = [&](std::size_t place, char byte) {
+    std::string changed = bytes;
+    changed[place] = byte;
+    std::ofstream(journal(), std::ios::binary) << changed;
+    return message_of_open();
   };
-  const auto message = [&]() -> std::string {
-    try {
-      (void)open();
-    } catch (const format_error& e) {
-      return e.what();
-    }
-    return "none";
-  };
-  overwrite(8, 2);
-  EXPECT_THAT(message(), HasSubstr("version 2"));
-  overwrite(8, 1);
-  overwrite(16, 'x');
-  EXPECT_THAT(message(), HasSubstr("damaged head"));
-  overwrite(16, 'd');
-  overwrite(0, 'x');
-  EXPECT_THAT(message(), HasSubstr("does not begin as one"));
-  overwrite(0, 'E');
-  EXPECT_EQ(message(), "none");
+  EXPECT_THAT(message_with(8, 1), HasSubstr("of version 1, and only version 2"));
+  EXPECT_THAT(message_with(72, 'x'), HasSubstr("damaged head"));
+  EXPECT_THAT(message_with(0, 'x'), HasSubstr("does not begin as one"));
+  EXPECT_THAT(message_with(bytes.size() - 1, static_cast<char>(bytes.back() ^ 1)),
+              HasSubstr("were acknowledged, and is damaged behind byte"));
+  EXPECT_EQ(message_with(0, 'E'), "none");
 }
 
-TEST_F(FileJob, DamageInTheMiddleIsAnErrorAndNotTheEnd) {
+TEST_F(FileJob, RecordsInAnotherOrderAreDamage) {
   (void)store().create("a", spec_);
   const auto events = new_events(keys_, 0, 9);
-  claim(std::span(events).first(4));
-  (void)open();  // writes it anew, as does who claims next
-  const auto first = fs::file_size(journal());
-  claim(events);
-  std::ifstream in(journal(), std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
-  const std::size_t head = 16 + 1 + 8;
-  for (std::size_t at = head; at < bytes.size(); ++at) {
-    std::string flipped = bytes;
-    flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
-    std::ofstream(journal(), std::ios::binary) << flipped;
-    if (at < first)
-      EXPECT_THROW((void)open(), format_error) << at;
-    else
-      EXPECT_NO_THROW((void)open()) << at;
+  std::vector<std::size_t> ends;
+  {
+    const auto filter = open();
+    const auto job = filter->open_ledger("count", "d");
+    for (const std::uint64_t first : {0, 3, 6}) {
+      (void)claim_events(*job, spec_, {"lane", 0}, std::span(events).subspan(first, 3));
+      ends.push_back(fs::file_size(journal()));
+    }
   }
+  std::string bytes = journal_bytes();
+  const std::size_t length = ends[1] - ends[0];
+  ASSERT_EQ(ends[2] - ends[1], length);
+  std::swap_ranges(bytes.begin() + static_cast<std::ptrdiff_t>(ends[0]),
+                   bytes.begin() + static_cast<std::ptrdiff_t>(ends[1]),
+                   bytes.begin() + static_cast<std::ptrdiff_t>(ends[1]));
+  std::ofstream(journal(), std::ios::binary) << bytes;
+  EXPECT_THAT(message_of_open(), HasSubstr("damaged behind byte " + std::to_string(ends[0])));
 }
 
 TEST_F(FileJob, DropRemovesJournals) {

@@ -212,11 +212,11 @@ TEST_F(FileStoreDamage, MissingManifestIsRefused) {
 
 TEST_F(FileStoreDamage, ManifestOfAnotherVersionSaysSo) {
   std::string newer = read_file(manifest());
-  newer[8] = 2;
+  newer[8] = 3;
   store_le(newer.data() + newer.size() - 8,
            checksum(std::as_bytes(std::span(newer)).first(newer.size() - 8)));
   write_file(manifest(), newer);
-  expect_damaged(manifest(), "version 2");
+  expect_damaged(manifest(), "version 3");
 }
 
 TEST_F(FileStoreDamage, SegmentOfAnotherVersionSaysSo) {

@@ -175,4 +175,10 @@ class forgetful_disk : public disk {
   int fail_code_ = EIO;
 };
 
+/// The disk of a machine that was started again, on which what after_power_loss() built is found.
+class disk_after_boot final : public disk {
+ public:
+  boot_id boot() override { return {0xb0, 0x07}; }
+};
+
 }  // namespace everseen::test
