@@ -29,8 +29,7 @@ void chunk_loads::take(filter_shelf& into, std::string_view key, std::int64_t it
   try {
     found->second.loader->load(iterator, data);
     if (!found->second.loader->is_complete()) return;
-    found->second.loader->commit();
-    into.forget_listing();
+    into.finish_load(key, *found->second.loader);
     loads_.erase(found);
   } catch (...) {
     loads_.erase(found);
