@@ -16,6 +16,7 @@ void chunk_loads::take(filter_shelf& into, std::string_view key, std::int64_t it
   if (iterator == 1) {
     loads_.erase(std::string(key));
     make_room();
+    if (into.open(key)) throw name_taken("item exists");  // one that has ended is closed by that
     try {
       loads_.emplace(key, load{into.begin_load(key, data), ++begun_});
     } catch (const format_error& why) {
