@@ -42,9 +42,9 @@ class shelf_of {
 
  private:
   batch_notes notes_{nullptr};
-  worker_pool workers_{2};
-  worker_pool batches_{2};
   filter_shelf shelf_;
+  worker_pool workers_{2};  // their work uses the shelf, so they end first
+  worker_pool batches_{2};
 };
 
 TEST(FilterShelf, LeavesNothingOfAFilterThatCouldNotBeGivenItsEnd) {
