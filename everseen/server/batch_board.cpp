@@ -94,7 +94,7 @@ void batch_board::send(service& all, const std::function<void()>& done) {
   for (std::size_t i = 0; i < count; ++i) {  // from the last one on, another thread may already write replies
     group& g = groups_[i];
     if (is_refused(all.filters(), g.asks, g.batch))
-      all.workers().submit(one_is_done);
+      all.batches().submit(one_is_done);
     else
       g.of->queue(g.asks).submit(g.batch, time_of(g), one_is_done, g.of);
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "everseen/filter/foreign_file.hpp"
 #include "everseen/server/bloom_requests.hpp"
@@ -16,16 +17,16 @@ namespace {
 
 const refusal not_found{"ERR not found"};
 
-std::shared_ptr<shared_filter> need(call& c) {
+open_filter need(call& c) {
   auto found = c.all.filters().open(c.words[1]);
   if (!found) throw not_found;
-  return found;
+  return open_filter(std::move(found));
 }
 
 /// Judges the keys of one request whose filter was not open yet.
-void answer(call& c, const std::shared_ptr<shared_filter>& f, const batched_keys& asked) {
+void answer(call& c, const open_filter& f, const batched_keys& asked) {
   batch_board board;
-  board.put(f, asked);
+  board.put(f.shared(), asked);
   board.judge(c.all);
   board.write_replies(c.all, c.reply);
 }
@@ -44,16 +45,14 @@ void add(call& c) {
 void insert(call& c) {
   const insert_request asked = parse_insert(c.words);
   const batched_keys keys{question::add, reply_shape::array, asked.keys};
-  const auto f = asked.may_create ? c.all.filters().open_or_create(c.words[1], asked.create)
-                                  : c.all.filters().open(c.words[1]);
-  if (!f) throw not_found;
+  const auto f = asked.may_create ? c.all.filters().open_or_create(c.words[1], asked.create) : need(c);
   answer(c, f, keys);
 }
 
 /// A filter that does not exist holds nothing, as a client of RedisBloom expects.
 void check(call& c) {
   const batched_keys asked = *c.what.batched(c.words);
-  if (const auto f = c.all.filters().open(c.words[1])) return answer(c, f, asked);
+  if (auto f = c.all.filters().open(c.words[1])) return answer(c, open_filter(std::move(f)), asked);
   if (asked.shape != reply_shape::one) c.reply.array(asked.keys.size());
   for (std::size_t i = 0; i < asked.keys.size(); ++i) c.reply.truth(false);
 }

@@ -72,12 +72,15 @@ class batch_counters {
   [[nodiscard]] tally verdicts(question asks) const noexcept;
   [[nodiscard]] std::uint64_t batches(question asks) const noexcept { return counts_.sum(first(asks) + 4); }
   [[nodiscard]] std::uint64_t outages() const noexcept { return counts_.sum(outages_); }
+  /// Whether batches were added since this was asked last.
+  [[nodiscard]] bool take_added() noexcept { return was_added_to_ && was_added_to_.exchange(false); }
 
  private:
   static constexpr std::size_t first(question asks) noexcept { return asks == question::add ? 0 : 5; }
   static constexpr std::size_t outages_ = 10;
   void note(question asks, const tally& t, bool outage) noexcept;
   spread_counters<11> counts_{};
+  std::atomic<bool> was_added_to_ = false;
 };
 
 }  // namespace everseen::server

@@ -16,6 +16,19 @@ namespace {
 
 constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
+/// A filter whose end can be waited for: that of its destructor, not of the last shared_ptr.
+std::pair<std::shared_ptr<shared_filter>, std::shared_future<void>> with_end(
+    std::unique_ptr<shared_filter> f) {
+  const auto closed = std::make_shared<std::promise<void>>();
+  auto end = closed->get_future().share();
+  return {{f.release(),
+           [closed](shared_filter* last) {
+             delete last;
+             closed->set_value();
+           }},
+          std::move(end)};
+}
+
 }  // namespace
 
 store_place open_place(std::string_view url) {
@@ -24,13 +37,12 @@ store_place open_place(std::string_view url) {
   return p;
 }
 
-filter_shelf::filter_shelf(const store_place& where, const options& o, worker_pool& workers,
-                           batch_notes& notes)
+filter_shelf::filter_shelf(const store_place& where, const options& o, threads by, batch_notes& notes)
     : place_(where.store),
-      workers_(workers),
+      threads_(by),
       notes_(notes),
       joined_{o.batch_keys, std::max(1U, o.store_threads / 2)},
-      threads_(std::max(1U, o.threads)),
+      serving_threads_(std::max(1U, o.threads)),
       batches_wait_(where.batches_wait),
       is_memory_(where.is_memory),
       redisbloom_layout_(o.redisbloom_layout),
@@ -47,7 +59,7 @@ std::shared_ptr<shared_filter> filter_shelf::find(std::string_view key) const {
 std::shared_ptr<shared_filter> filter_shelf::find_any(std::string_view key) const {
   const std::shared_lock beside_others(lock_);
   const auto found = open_.find(key);
-  return found == open_.end() ? nullptr : found->second;
+  return found == open_.end() ? nullptr : found->second.filter;
 }
 
 std::shared_ptr<shared_filter> filter_shelf::open(std::string_view key) {
@@ -66,9 +78,14 @@ std::shared_ptr<shared_filter> filter_shelf::fetch(std::string_view key, access 
     return changing_.join(key, [&] {
       auto found = find(key);
       if (found) return found;
-      close(key);  // of one that has ended
+      close(key);  // of one that has ended, or was forgotten
       if (!place_->exists(name)) return forget_record(key), found;
-      auto stored = place_->open(name, how);
+      std::shared_ptr<stored_filter> stored;
+      try {
+        stored = place_->open(name, how);
+      } catch (const filter_ended&) {  // just now
+        return forget_record(key), found;
+      }
       return how == access::write ? put(key, std::move(stored), {}, filter_room::share(room_))
                                   : aside(key, std::move(stored));
     });
@@ -83,7 +100,7 @@ std::shared_ptr<shared_filter> filter_shelf::aside(std::string_view key,
   filter seen(required_name_of(key), std::move(stored));
   auto record = std::make_shared<filter_record>(seen.get_spec());
   return std::make_shared<shared_filter>(std::string(key), std::move(seen), wishes{}, std::move(record),
-                                         filter_room::share(room_), workers_, joined_, notes_);
+                                         filter_room::share(room_), threads_.batches, joined_, notes_);
 }
 
 std::shared_ptr<shared_filter> filter_shelf::put(std::string_view key, std::shared_ptr<stored_filter> stored,
@@ -94,10 +111,12 @@ std::shared_ptr<shared_filter> filter_shelf::put(std::string_view key, std::shar
     const std::scoped_lock alone(lock_);
     record = record_of(key, opened.get_spec());
   }
-  auto made = std::make_shared<shared_filter>(std::string(key), std::move(opened), w, std::move(record),
-                                              std::move(taken), workers_, joined_, notes_);
+  auto [made, closed] =
+      with_end(std::make_unique<shared_filter>(std::string(key), std::move(opened), w, std::move(record),
+                                               std::move(taken), threads_.batches, joined_, notes_));
   const std::scoped_lock alone(lock_);
-  return open_.insert_or_assign(std::string(key), std::move(made)).first->second;
+  open_.insert_or_assign(std::string(key), slot{made, std::move(closed)});
+  return std::move(made);
 }
 
 std::shared_ptr<filter_record> filter_shelf::record_of(std::string_view key, const spec& s) {
@@ -111,15 +130,15 @@ void filter_shelf::forget_record(std::string_view key) {
   if (const auto known = records_.find(key); known != records_.end()) records_.erase(known);
 }
 
-std::shared_ptr<shared_filter> filter_shelf::take(std::string_view key) {
+std::shared_future<void> filter_shelf::take_off(std::string_view key) {
+  std::shared_ptr<shared_filter> ours;  // let go without the lock: to close it may take a while
   const std::scoped_lock alone(lock_);
   if (const auto known = records_.find(key); known != records_.end()) records_.erase(known);
   const auto found = open_.find(key);
-  if (found == open_.end()) return nullptr;
-  auto taken = std::move(found->second);
-  open_.erase(found);
-  taken->is_gone = true;
-  return taken;
+  if (found == open_.end()) return {};
+  ours = std::move(found->second.filter);
+  if (ours) ours->is_gone = true;
+  return found->second.closed;
 }
 
 bool filter_shelf::exists(std::string_view key) const {
@@ -134,22 +153,26 @@ std::map<std::string, std::shared_ptr<filter_record>, std::less<>> filter_shelf:
 }
 
 void filter_shelf::look_at_figures() {
-  for (const auto& each : opened())
-    if (!notes_.gives_up()) each->record->figures.look_at(each->handle, recent_figures::clock::now());
+  for_each_open([this](shared_filter& f) {
+    if (!notes_.gives_up()) f.record->figures.look_at(f.handle, recent_figures::clock::now());
+  });
 }
 
-std::vector<std::shared_ptr<shared_filter>> filter_shelf::opened() const {
-  const std::shared_lock beside_others(lock_);
-  std::vector<std::shared_ptr<shared_filter>> all;
-  for (const auto& [key, filter] : open_) all.push_back(filter);
-  return all;
+void filter_shelf::for_each_open(const std::function<void(shared_filter&)>& visit) const {
+  std::vector<std::weak_ptr<shared_filter>> all;
+  {
+    const std::shared_lock beside_others(lock_);
+    for (const auto& [key, slot] : open_) all.emplace_back(slot.filter);
+  }
+  for (const auto& each : all)
+    if (const auto f = each.lock()) visit(*f);
 }
 
 void filter_shelf::forget(const std::shared_ptr<shared_filter>& f) {
   const std::scoped_lock alone(lock_);
   f->is_gone = true;
   const auto found = open_.find(f->key);
-  if (found != open_.end() && found->second == f) open_.erase(found);
+  if (found != open_.end() && found->second.filter == f) found->second.filter.reset();
 }
 
 bool filter_shelf::forget_changed(std::string_view key, const error& why) {
@@ -163,11 +186,13 @@ bool filter_shelf::forget_changed(std::string_view key, const error& why) {
 
 void filter_shelf::sync() {
   std::exception_ptr first;
-  for (const auto& each : opened()) try {
-      each->handle.sync();
+  for_each_open([&first](shared_filter& f) {
+    try {
+      f.handle.sync();
     } catch (const error&) {
       if (!first) first = std::current_exception();
     }
+  });
   if (first) std::rethrow_exception(first);
 }
 

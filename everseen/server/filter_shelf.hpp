@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -38,8 +40,15 @@ struct store_place {
 /// Only find() returns at once; everything else may wait for the store. Threads: any number.
 class filter_shelf {
  public:
+  /// The threads that it has work done by; they outlive it.
+  struct threads {
+    worker_pool& workers;
+    /// For batches alone, which wait for nobody but the store: who drops a filter waits on a worker until the
+    /// batches of that filter are through, and would else wait for those that stand behind him in the queue.
+    worker_pool& batches;
+  };
   /// @param notes  of what becomes of batches; outlives the shelf
-  filter_shelf(const store_place& where, const options& o, worker_pool& workers, batch_notes& notes);
+  filter_shelf(const store_place& where, const options& o, threads by, batch_notes& notes);
 
   /// A filter that is open, or null.    Cost: a shared lock and a look-up.
   [[nodiscard]] std::shared_ptr<shared_filter> find(std::string_view key) const;
@@ -60,8 +69,9 @@ class filter_shelf {
     std::optional<hash_kind> hash{};                  ///< of our layouts, if asked for; see is_open_to_others
   };
   /// @throws name_taken  there is one    @throws no_room    @throws error  as store::create
-  std::shared_ptr<shared_filter> create(std::string_view key, const request& r);
-  std::shared_ptr<shared_filter> open_or_create(std::string_view key, const request& r);
+  open_filter create(std::string_view key, const request& r);
+  /// @throws  as open and create
+  open_filter open_or_create(std::string_view key, const request& r);
 
   /// A filter of RedisBloom's chunks that is being made, and its room.
   struct load {
@@ -88,8 +98,6 @@ class filter_shelf {
   [[nodiscard]] std::map<std::string, std::shared_ptr<filter_record>, std::less<>> records() const;
   /// Makes the figures of all open filters recent. Waits for the store.
   void look_at_figures();
-  /// Every filter that is open.
-  [[nodiscard]] std::vector<std::shared_ptr<shared_filter>> opened() const;
 
   /// Makes a filter be opened anew when it is used next: what is open may not be what the store has.
   void forget(const std::shared_ptr<shared_filter>& f);
@@ -126,12 +134,17 @@ class filter_shelf {
                                      filter_room::share taken);
   [[nodiscard]] std::shared_ptr<stored_filter> make(std::string_view name, const spec& s,
                                                     std::optional<std::chrono::milliseconds> life) const;
-  std::shared_ptr<shared_filter> take(std::string_view key);
+  /// Nobody finds the filter any more.    @return ready once nobody has it any more; none: it is not open
+  [[nodiscard]] std::shared_future<void> take_off(std::string_view key);
   /// The one that is open, though its time may be up.
   [[nodiscard]] std::shared_ptr<shared_filter> find_any(std::string_view key) const;
-  /// Takes a filter off and waits until nobody uses it: a store changes nothing about one that is written to.
-  /// @pre its turn is taken
+  /// Takes a filter off and waits until nobody uses it and its store has closed it: a store changes nothing
+  /// about one that is written to.
+  /// @pre its turn is taken, and the caller does not use it    @throws storage_error  somebody uses it still
   void close(std::string_view key);
+  /// Those that are open now, one after the other; none is kept open meanwhile but the one that is visited.
+  void for_each_open(const std::function<void(shared_filter&)>& visit) const;
+  void look_at(shared_filter& f) const;
   void remove_ended();
   [[nodiscard]] bool counts(const shared_filter& f) const;
   [[nodiscard]] std::shared_ptr<shared_filter> fetch(std::string_view key, access how);
@@ -142,11 +155,17 @@ class filter_shelf {
   [[nodiscard]] std::shared_ptr<filter_record> record_of(std::string_view key, const spec& s);
   void forget_record(std::string_view key);
 
+  /// A filter that is open, or that somebody has still who had it when it was.
+  struct slot {
+    std::shared_ptr<shared_filter> filter{};  ///< null: whoever wants it waits, and opens it anew
+    std::shared_future<void> closed{};        ///< its destructor has run, whoever ran it
+  };
+
   std::shared_ptr<everseen::store> place_;
-  worker_pool& workers_;
+  const threads threads_;
   batch_notes& notes_;
   const join_queue::limits joined_;
-  const unsigned threads_;
+  const unsigned serving_threads_;
   const bool batches_wait_;
   const bool is_memory_;
   const bool redisbloom_layout_;
@@ -160,7 +179,7 @@ class filter_shelf {
   std::atomic<bool> is_removing_ = false;
   std::chrono::steady_clock::time_point removed_{};
   mutable std::shared_mutex lock_{};
-  std::map<std::string, std::shared_ptr<shared_filter>, std::less<>> open_{};
+  std::map<std::string, slot, std::less<>> open_{};
   std::map<std::string, std::shared_ptr<filter_record>, std::less<>> records_{};
 };
 

@@ -135,6 +135,7 @@ class filter_server::house {
     all_.notes().give_up();
     all_.gate().open_for_good();
     all_.workers().finish();
+    all_.batches().finish();
     all_.asides().finish();
     for (const auto& each : loops_) each->finish();
   }

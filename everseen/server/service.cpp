@@ -27,9 +27,10 @@ service::service(server::options o, const store_place& where)
       notes_(settings_.log),
       patience_(std::make_shared<bounded_patience>(std::max(1U, settings_.store_threads / 2),
                                                    [this] { return is_stopping_ || notes_.gives_up(); })),
-      filters_(where, settings_, workers_, notes_),
+      filters_(where, settings_, {workers_, batches_}, notes_),
       watch_(filters_, lookers, [p = patience_] { p->leave(); }),
-      workers_(settings_.store_threads, [p = patience_] { p->leave(); }) {
+      workers_(settings_.store_threads, [p = patience_] { p->leave(); }),
+      batches_(settings_.store_threads, [p = patience_] { p->leave(); }) {
   filters_.place().wait_with(patience_);
   count.last_save_s = std::chrono::duration_cast<std::chrono::seconds>(started_.time_since_epoch()).count();
   tunable.max_connections = settings_.max_connections;

@@ -40,6 +40,9 @@ class service {
   [[nodiscard]] chunk_loads& loads() noexcept { return loads_; }
   [[nodiscard]] worker_pool& workers() noexcept { return workers_; }
 
+  /// For batches of keys alone; see filter_shelf::threads.
+  [[nodiscard]] worker_pool& batches() noexcept { return batches_; }
+
   /// For what answers without waiting for the store, even when all workers do wait for it.
   [[nodiscard]] worker_pool& asides() noexcept { return asides_; }
   /// Through which all that asks or changes filters goes.
@@ -117,6 +120,7 @@ class service {
   // These end first: their work uses all the others.
   worker_pool asides_{2};
   worker_pool workers_;
+  worker_pool batches_;
 };
 
 }  // namespace everseen::server

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "everseen/filter/filter.hpp"
 #include "everseen/server/filter_figures.hpp"
@@ -46,6 +47,8 @@ struct shared_filter {
   everseen::filter handle;
   const wishes wished;
   const std::uint64_t planned_bytes;     ///< of the first layer, which a store may make later
+  std::atomic<std::uint64_t> bytes = 0;  ///< as last looked at
+  std::atomic<bool> is_new = true;       ///< never looked at
   filter_room::share room;               ///< as last looked at; of one that was only opened nothing at first
   std::atomic<std::int64_t> ends_at_ms;  ///< ms since 1970; never: no_end. As it was when last asked
   std::atomic<bool> is_gone = false;     ///< dropped, or to be opened anew
@@ -64,6 +67,21 @@ struct shared_filter {
   /// From now on it ends then; nothing: never. Waits for the store.    @throws error  as
   /// stored_filter::end_at
   void end_at(std::optional<event_time> when);
+};
+
+/// A filter that there is: never null. As long as it is held, the filter is open, and nobody can drop it.
+class open_filter {
+ public:
+  /// @throws no_filter  null: there is none
+  explicit open_filter(std::shared_ptr<shared_filter> found) : filter_(std::move(found)) {
+    if (!filter_) throw no_filter("there is no such filter");
+  }
+  [[nodiscard]] shared_filter& operator*() const noexcept { return *filter_; }
+  [[nodiscard]] shared_filter* operator->() const noexcept { return filter_.get(); }
+  [[nodiscard]] const std::shared_ptr<shared_filter>& shared() const noexcept { return filter_; }
+
+ private:
+  std::shared_ptr<shared_filter> filter_;
 };
 
 }  // namespace everseen::server

@@ -1,7 +1,7 @@
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <memory>
-#include <thread>
 #include <utility>
 
 #include "everseen/core/error.hpp"
@@ -20,9 +20,19 @@ constexpr std::uint32_t partitions_a_thread = 8;
 
 /// A store makes no filter that ends sooner, as making it may take as long.
 constexpr std::chrono::seconds shortest_life{1};
+
+/// Others who make and drop a filter of the same key can be faster, but not for ever.
+constexpr int most_tries = 100;
+
+/// How long those who use a filter are waited for; longer than any store takes that is well.
+constexpr std::chrono::seconds longest_use{10};
+
 }  // namespace
 
 filter_shelf::load filter_shelf::begin_load(std::string_view key, std::span<const std::byte> header) {
+  const turns::turn alone = changing_.take(key);
+  if (find(key)) throw name_taken("item exists");
+  close(key);  // of one that has ended
   auto loader = std::make_unique<redisbloom_loader>(*place_, required_name_of(key), header);
   auto room = room_.reserve(loader->bytes() + bytes_beside_bits(1));
   return {std::move(room), std::move(loader)};
@@ -42,7 +52,7 @@ void filter_shelf::finish_load(std::string_view key, load whole) {
   }
 }
 
-std::shared_ptr<shared_filter> filter_shelf::create(std::string_view key, const request& r) {
+open_filter filter_shelf::create(std::string_view key, const request& r) {
   const std::string name = required_name_of(key);
   const turns::turn alone = changing_.take(key);
   if (find(key)) throw name_taken("item exists");
@@ -51,7 +61,7 @@ std::shared_ptr<shared_filter> filter_shelf::create(std::string_view key, const 
   auto taken = room_.reserve(planned_bytes(s) + bytes_beside_bits(s.partitions));
   auto made = put(key, make(name, s, r.life), r.wished, std::move(taken));
   forget_listing();
-  return made;
+  return open_filter(std::move(made));
 }
 
 std::shared_ptr<stored_filter> filter_shelf::make(std::string_view name, const spec& s,
@@ -69,12 +79,14 @@ std::shared_ptr<stored_filter> filter_shelf::make(std::string_view name, const s
   return made;
 }
 
-std::shared_ptr<shared_filter> filter_shelf::open_or_create(std::string_view key, const request& r) {
-  if (auto found = open(key)) return found;
-  try {
-    return create(key, r);
-  } catch (const name_taken&) {  // somebody else was faster between the two
-    return open(key);
+open_filter filter_shelf::open_or_create(std::string_view key, const request& r) {
+  for (int tries = 1;; ++tries) {
+    if (auto found = open(key)) return open_filter(std::move(found));
+    try {
+      return create(key, r);
+    } catch (const name_taken&) {  // somebody else was faster, and his may be gone again
+      if (tries == most_tries) throw;
+    }
   }
 }
 
@@ -90,7 +102,7 @@ spec filter_shelf::plan(const request& asked) const {
   }
   spec s = place_->plan(r);
   if (place_->is_remote() || r.partitions || is_foreign(s.layout) || s.capacity < capacity_to_share) return s;
-  r.partitions = std::max(s.partitions, threads_ > 1 ? partitions_a_thread * threads_ : 1);
+  r.partitions = std::max(s.partitions, serving_threads_ > 1 ? partitions_a_thread * serving_threads_ : 1);
   return place_->plan(r);
 }
 
@@ -100,18 +112,24 @@ bool filter_shelf::drop(std::string_view key) {
   const turns::turn alone = changing_.take(key);
   close(key);
   if (!place_->exists(*name)) return false;
-  place_->drop(*name);
+  try {
+    place_->drop(*name);
+  } catch (const no_filter&) {  // it has ended just now
+    return false;
+  }
   forget_listing();
   return true;
 }
 
 void filter_shelf::close(std::string_view key) {
-  auto taken = take(key);
-  if (!taken) return;
-  const std::weak_ptr<shared_filter> left = taken;
-  taken.reset();
-  for (int i = 0; i < 10'000 && !left.expired(); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto closed = take_off(key);
+  if (!closed.valid()) return;
+  if (closed.wait_for(longest_use) != std::future_status::ready)
+    throw storage_error("the filter '" + std::string(key) +
+                            "' is in use: its store has not answered what it was asked before; try again",
+                        EBUSY, std::string(key));
+  const std::scoped_lock alone(lock_);
+  if (const auto found = open_.find(key); found != open_.end()) open_.erase(found);
 }
 
 /// What is known of the filter beside its bits goes with it.

@@ -22,8 +22,16 @@ constexpr std::chrono::seconds between_removals{10};
 
 void filter_shelf::remove_ended() {
   std::vector<std::string> ended;
-  for (const auto& each : opened())
-    if (each->has_ended()) ended.push_back(each->key);
+  {
+    const std::scoped_lock alone(lock_);
+    std::erase_if(open_, [](const auto& each) {
+      using namespace std::chrono_literals;
+      const slot& s = each.second;
+      return !s.filter && s.closed.wait_for(0s) == std::future_status::ready;  // forgotten
+    });
+    for (const auto& [key, slot] : open_)
+      if (slot.filter && slot.filter->has_ended()) ended.push_back(key);
+  }
   for (const std::string& key : ended) {
     const turns::turn alone = changing_.take(key);
     auto open = find_any(key);
@@ -40,27 +48,39 @@ bool filter_shelf::counts(const shared_filter& f) const {
   return is_memory_ || f.room.bytes() > 0 || f.record->count.batches(question::add) > 0;
 }
 
+void filter_shelf::look_at(shared_filter& f) const {
+  // What servers keep is theirs to limit, and asking them costs a round trip.
+  f.bytes = place_->is_remote() ? 0 : f.handle.info().bytes;
+  if (counts(f))
+    f.room.set(std::max(f.planned_bytes, f.bytes.load()) + bytes_beside_bits(f.handle.get_spec().partitions));
+}
+
 void filter_shelf::tend() {
-  std::uint64_t there = 0;
   bool has_ended = std::chrono::steady_clock::now() - removed_ > between_removals;
-  for (const auto& each : opened()) {
-    if (each->has_ended()) {
-      has_ended = true;
-      continue;
+  std::uint64_t there = 0;
+  std::vector<std::weak_ptr<shared_filter>> changed;  // to look at one costs a lock for each partition
+  {
+    const std::shared_lock beside_others(lock_);
+    for (const auto& [key, slot] : open_) {
+      if (!slot.filter) continue;
+      has_ended = has_ended || slot.filter->has_ended();
+      there += slot.filter->bytes;
+      if (slot.filter->record->count.take_added() || slot.filter->is_new.exchange(false))
+        changed.emplace_back(slot.filter);
     }
-    // What servers keep is theirs to limit, and asking them costs a round trip.
-    const std::uint64_t has = place_->is_remote() ? 0 : each->handle.info().bytes;
-    there += has;
-    if (counts(*each))
-      each->room.set(std::max(each->planned_bytes, has) +
-                     bytes_beside_bits(each->handle.get_spec().partitions));
   }
+  for (const auto& each : changed)
+    if (const auto f = each.lock()) {
+      there -= f->bytes;
+      look_at(*f);
+      there += f->bytes;
+    }
   if (follows_room_)
     if (const auto room = place_->room_bytes())
       room_.set_most(*room > no_limit - there ? no_limit : *room + there);
   if (!has_ended || is_removing_.exchange(true)) return;
   removed_ = std::chrono::steady_clock::now();
-  workers_.submit([this] {
+  threads_.workers.submit([this] {
     try {
       remove_ended();
     } catch (const error&) {

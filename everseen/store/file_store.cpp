@@ -173,7 +173,11 @@ void file_store::make_way_for(std::string_view name) const {
   const bool was_replaced = is_replaced(directory_of(name));
   if (!was_replaced && !is_filter(directory_of(name))) return;
   if (!was_replaced && !has_ended(name)) throw filter_exists(name);
-  remove_filter(disk_, directory_, name, lock_to_write(name), [] {});
+  try {
+    remove_filter(disk_, directory_, name, lock_to_write(name), [] {});
+  } catch (const no_filter&) {
+    // remove_ended() was faster.
+  }
 }
 
 std::vector<std::string> file_store::list() const {
@@ -250,9 +254,11 @@ void file_store::remove_ended() {
   for (const auto& entry : std::filesystem::directory_iterator(directory_, code))
     if (std::string name = entry.path().filename(); is_filter_name(name) && is_over(name))
       ended.push_back(std::move(name));
-  for (const std::string& name : ended)
+  for (const std::string& name : ended) {
+    const std::scoped_lock alone(removing_);
     if (auto lock = lock_file::try_take_existing(directory_ / name / lock_name); lock && is_over(name))
       remove_filter(disk_, directory_, name, std::move(*lock), [] {});
+  }
 }
 
 void file_store::reset(std::string_view name) {
@@ -327,6 +333,7 @@ std::filesystem::path file_store::directory_of(std::string_view name) const {
 
 lock_file file_store::lock_to_write(std::string_view name) const {
   const std::filesystem::path directory = directory_ / name;
+  const std::scoped_lock after_removing(removing_);  // that of this process is no other writer
   try {
     if (auto lock = lock_file::try_take(directory / lock_name)) return std::move(*lock);
   } catch (const storage_error& e) {

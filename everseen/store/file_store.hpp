@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,6 +83,7 @@ class file_store : public store {
   disk& disk_;
   const time_source now_;
   const file_links links_;
+  mutable std::mutex removing_{};  // while one that has ended is locked to be removed
 };
 
 }  // namespace everseen

@@ -99,6 +99,7 @@ void memory_store::link(std::string_view older, std::string_view newer,
   require_linkable(shelf_->facts_of(older, now), shelf_->facts_of(newer, now));
   require_no_jobs(newer, shelf_->at(newer).filter->jobs(), "ask an older one first");
   shelf_->at(newer).older = {std::string(older), end_of_link(now, life)};
+  shelf_->askers.insert_or_assign(std::string(older), std::string(newer));
 }
 
 void memory_store::unlink(std::string_view newer) {
@@ -133,7 +134,7 @@ void memory_store::drop(std::string_view name) {
   const std::scoped_lock alone(shelf_->lock);
   (void)shelf_->at(name);
   require_unasked(name, shelf_->asked_by(name, now_()));
-  shelf_->filters.erase(shelf_->filters.find(name));
+  shelf_->erase(name);
 }
 
 void memory_store::rename(std::string_view from, std::string_view to, namesake there) {
@@ -148,12 +149,14 @@ void memory_store::rename(std::string_view from, std::string_view to, namesake t
     require_unlinked(shelf_->facts_of(to, now));
   }
   shelf_->filters.insert_or_assign(std::string(to), std::move(shelf_->at(from)));
-  shelf_->filters.erase(shelf_->filters.find(from));
+  shelf_->erase(from);
 }
 
 void memory_store::remove_ended() {
   const std::scoped_lock alone(shelf_->lock);
   std::erase_if(shelf_->filters, [](const auto& each) { return each.second.filter->has_ended(); });
+  const event_time now = now_();
+  std::erase_if(shelf_->askers, [&](const auto& each) { return shelf_->asked_by(each.first, now).empty(); });
 }
 
 void memory_store::reset(std::string_view name) {
@@ -179,10 +182,18 @@ memory_store::shelf::entry& memory_store::shelf::at(std::string_view name) {
   return found->second;
 }
 
+void memory_store::shelf::erase(std::string_view name) {
+  filters.erase(filters.find(name));
+  if (const auto asked = askers.find(name); asked != askers.end()) askers.erase(asked);
+}
+
 std::string memory_store::shelf::asked_by(std::string_view name, event_time now) const {
-  for (const auto& [other, each] : filters)
-    if (each.older && each.older->name == name && !each.older->is_over(now)) return other;
-  return {};
+  const auto known = askers.find(name);
+  if (known == askers.end()) return {};
+  const auto asker = filters.find(known->second);
+  if (asker == filters.end()) return {};
+  const auto& older = asker->second.older;
+  return older && older->name == name && !older->is_over(now) ? asker->first : std::string();
 }
 
 link_facts memory_store::shelf::facts_of(std::string_view name, event_time now) {

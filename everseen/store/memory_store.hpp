@@ -49,10 +49,13 @@ class memory_store : public store {
       std::optional<predecessor> older{};
     };
     std::map<std::string, entry, std::less<>> filters;
+    /// By the name of an older filter the one that asks it first, or did once: no filter is asked by two.
+    std::map<std::string, std::string, std::less<>> askers;
 
     void insert(std::string_view name, std::shared_ptr<embedded_filter> filter);
     /// @pre the lock is held    @throws no_filter; filter_ended
     [[nodiscard]] entry& at(std::string_view name);
+    void erase(std::string_view name);
     [[nodiscard]] std::string asked_by(std::string_view name, event_time now) const;
     [[nodiscard]] link_facts facts_of(std::string_view name, event_time now);
   };

@@ -1,15 +1,20 @@
 #include "everseen/server/filter_shelf.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "everseen/store/file_store.hpp"
 #include "everseen/store/manifest_file.hpp"
+#include "everseen/store/memory_store.hpp"
 
 #include "test/support/scratch_directory.hpp"
 
@@ -32,13 +37,14 @@ class disk_without_ends : public disk {
 class shelf_of {
  public:
   explicit shelf_of(std::shared_ptr<store> place, options o = {})
-      : shelf_({std::move(place), false, false}, o, workers_, notes_) {}
+      : shelf_({std::move(place), false, false}, o, {workers_, batches_}, notes_) {}
   filter_shelf* operator->() { return &shelf_; }
 
  private:
   batch_notes notes_{nullptr};
-  worker_pool workers_{2};
   filter_shelf shelf_;
+  worker_pool workers_{2};  // their work uses the shelf, so they end first
+  worker_pool batches_{2};
 };
 
 TEST(FilterShelf, LeavesNothingOfAFilterThatCouldNotBeGivenItsEnd) {
@@ -49,7 +55,80 @@ TEST(FilterShelf, LeavesNothingOfAFilterThatCouldNotBeGivenItsEnd) {
   EXPECT_THROW(shelf->create("a", ends_soon), storage_error);
   EXPECT_EQ(shelf->bytes(), 0U);
   EXPECT_THAT(shelf->keys(), IsEmpty()) << "it would last for ever";
-  EXPECT_NE(shelf->create("a", {}), nullptr);
+  EXPECT_EQ(shelf->create("a", {})->key, "a");
+}
+
+/// A place where somebody else makes the first filter a moment before, and drops it a moment later.
+class store_with_a_rival : public memory_store {
+ public:
+  std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) override {
+    if (!was_beaten_.exchange(true)) throw filter_exists(name);
+    return memory_store::create(name, s);
+  }
+
+ private:
+  std::atomic<bool> was_beaten_ = false;
+};
+
+TEST(FilterShelf, MakesAFilterWhereTheOneThatWasFasterIsGoneAgain) {
+  shelf_of shelf(std::make_shared<store_with_a_rival>());
+  EXPECT_EQ(shelf->open_or_create("k", {})->key, "k");
+}
+
+TEST(FilterShelf, GivesAFilterThoughOthersDropItAtOnce) {
+  shelf_of shelf(std::make_shared<memory_store>());
+  std::atomic<int> given = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int n = 0; n < 4; ++n)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 3'000; ++i) {
+          given += shelf->open_or_create("k", {})->key == "k" ? 1 : 0;
+          (void)shelf->drop("k");
+        }
+      });
+  }
+  EXPECT_EQ(given, 12'000);
+}
+
+TEST(FilterShelf, DropsAFilterOnceItsLastUserHasClosedIt) {
+  const scratch_directory files;
+  shelf_of shelf(std::make_shared<file_store>(files.path(), sync_policy::never));
+  for (int i = 0; i < 200; ++i) {
+    std::optional held = shelf->open_or_create("k", {}).shared();
+    std::jthread user([&] { held.reset(); });
+    EXPECT_TRUE(shelf->drop("k"));
+  }
+}
+
+TEST(FilterShelf, OpensAFilterAnewThoughSomebodyHasTheForgottenOneStill) {
+  const scratch_directory files;
+  shelf_of shelf(std::make_shared<file_store>(files.path(), sync_policy::never));
+  for (int i = 0; i < 200; ++i) {
+    std::optional held = shelf->open_or_create("k", {}).shared();
+    shelf->forget(*held);
+    std::jthread user([&] { held.reset(); });
+    EXPECT_NE(shelf->open("k"), nullptr);
+  }
+}
+
+TEST(FilterShelf, LooksAtAFilterAgainOnceKeysWereAdded) {
+  shelf_of shelf(std::make_shared<memory_store>());
+  filter_shelf::request small;
+  small.spec.capacity = 1'000;
+  const open_filter f = shelf->create("k", small);
+  shelf->tend();
+  const std::uint64_t before = shelf->bytes();
+  const std::vector<std::string> keys = [] {
+    std::vector<std::string> all;
+    for (int i = 0; i < 50'000; ++i) all.push_back(std::to_string(i));
+    return all;
+  }();
+  const std::vector<std::string_view> seen(keys.begin(), keys.end());
+  std::vector<verdict> out(keys.size());
+  ASSERT_TRUE(judge(f->noted(), question::add, seen, out, std::nullopt));
+  shelf->tend();
+  EXPECT_GT(shelf->bytes(), before) << "it has grown";
 }
 
 }  // namespace
