@@ -220,7 +220,7 @@ return redis.call('UNLINK', KEYS[1])
 const script& add(unsigned probes) {
   static const auto all = script_text::for_all_probes(script_text::joined(
       {script_text::may_write, has, differs, leases, script_text::remembered, open_token,
-       script_text::open_partition, script_text::segments, script_text::judge, add_text}));
+       script_text::open_partition, script_text::segments, script_text::rooms, script_text::judge, add_text}));
   return all[probes];
 }
 
