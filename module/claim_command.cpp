@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/counter_fields.hpp"
 #include "everseen/core/lane_record.hpp"
 #include "everseen/core/partition_keys.hpp"
 

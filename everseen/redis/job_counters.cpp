@@ -4,7 +4,6 @@
 #include <string>
 #include <unordered_map>
 
-#include "everseen/core/counter_fields.hpp"
 #include "everseen/redis/refusal.hpp"
 
 namespace everseen::redis {
