@@ -355,6 +355,17 @@ TEST_F(Ledger, DropLeavesNoKey) {
   EXPECT_THAT(keys_like(server_, "*"), IsEmpty());
 }
 
+// So a claim whose answer is lost may be sent again at any time, whatever the server's clock does.
+TEST_F(Ledger, NothingThatAJobKeepsExpiresByAClock) {
+  const auto filter = make(exact(1'000));
+  const auto job = filter->open_ledger("count", "");
+  ASSERT_TRUE(claim(*job, counted(new_events(keys_, 0, 5))).result);
+  job->settle(std::vector<checkpoint>{{"clicks/0", 3}});
+  const auto all = keys_like(server_, "*");
+  EXPECT_GE(all.size(), 7u);
+  for (const std::string& key : all) EXPECT_EQ(server_.run({"PTTL", key}), "-1") << key;
+}
+
 TEST_F(Ledger, TheKeysOfAJobEndWithItsFilter) {
   spec_ = exact(1'000, 2);
   const auto filter = direct_->create_expiring("a", spec_, std::chrono::hours(1));
