@@ -108,11 +108,11 @@ struct round {
   std::optional<segment_needed> needed{};
 };
 
-/// Writes down what the segment got. Nothing of it can fail: the commands are there (load.cpp), and a count
-/// that could not be raised is damage (record.cpp).
-void account(api::context* ctx, api::string* state, const segment_id& written, std::uint64_t fresh) {
-  const called counted(api::call(ctx, "HINCRBY", "!scl", state, partition_keys::count_field(written).c_str(),
-                                 static_cast<long long>(fresh)));
+/// Writes down how many keys the segment has. Nothing of it can fail: the commands are there (load.cpp). As a
+/// sum, since a server that was killed while it wrote may run this, and then the whole of its retry.
+void account(api::context* ctx, api::string* state, const segment_id& written, std::uint64_t keys) {
+  const called counted(api::call(ctx, "HSET", "!scl", state, partition_keys::count_field(written).c_str(),
+                                 static_cast<long long>(keys)));
   api::notify_keyspace_event(ctx, api::notify_module, "everseen.add", state);
 }
 
@@ -131,14 +131,14 @@ void tell(api::context* ctx, api::string* state, const record& before, const par
       followed->replicated_bits -=
           replicate(ctx, name.get(), place.at(written), grown.shape, its.digests, its.out);
     }
-    account(ctx, state, written, fresh);
+    account(ctx, state, written, grown.keys);
   }
 }
 
 /// Judges what the segments that are there can judge, and is allowed.
-/// @param r  gets the new counts
+/// @param r  gets the new counts    @param told  called before anybody is told
 judged<round> add_to_segments(api::context* ctx, api::string* state, record& r, const batch& all,
-                              allowance& left) {
+                              allowance& left, const judged_so_far& told) {
   const bool followed = has_followers(ctx);
   batch b = in_one_go(r, all);
   const bool is_new = b.slices.empty() && find(r.state, b.slice) == nullptr;
@@ -151,6 +151,7 @@ judged<round> add_to_segments(api::context* ctx, api::string* state, record& r, 
   // The keys behind the first that waits were looked up, but not added: they are judged anew.
   if (done.needed)
     done.keys = static_cast<std::size_t>(std::ranges::find(b.out, verdict::unknown) - b.out.begin());
+  told(done.keys);
   if (is_new) return done;
   tell(ctx, state, r, judge.state(), place, b, followed ? &left : nullptr);
   r.state = judge.state();
@@ -180,11 +181,15 @@ allowance::allowance(api::context* ctx) {
   ends_at = api::milliseconds() + ms_beside_child;
 }
 
-progress add(api::context* ctx, api::string* state, record r, const batch& b, allowance& left) {
+progress add(api::context* ctx, api::string* state, record r, const batch& b, allowance& left,
+             const judged_so_far& judged) {
   progress done;
+  const auto told = [&](std::size_t keys) {
+    if (judged) judged(done.keys + keys);
+  };
   while (true) {
     const batch rest = b.part(done.keys, b.digests.size() - done.keys);
-    auto got = add_to_segments(ctx, state, r, rest, left);
+    auto got = add_to_segments(ctx, state, r, rest, left, told);
     if (!got) {
       done.stopped_by = std::move(got).error();
       return done;

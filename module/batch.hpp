@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -64,8 +65,11 @@ struct progress {
 /// behind it that share its slice.
 /// What was added stays added, whatever stops the rest: the caller must be told of it.
 /// @param state  key of the partition's state    @param r  what it holds    @param left  reduced
+/// @param judged  called when so many keys have their verdict, before anybody is told of their bits
 /// @pre a window has a time for the slice (slices.hpp)
-[[nodiscard]] progress add(api::context* ctx, api::string* state, record r, const batch& b, allowance& left);
+using judged_so_far = std::function<void(std::size_t keys)>;
+[[nodiscard]] progress add(api::context* ctx, api::string* state, record r, const batch& b, allowance& left,
+                           const judged_so_far& judged = {});
 
 /// Judges the keys and changes nothing.
 /// @return why none was judged; nothing if all were    @pre as add()

@@ -1,7 +1,9 @@
 #include "module/claim_command.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,7 +21,7 @@ namespace everseen::redis_module {
 
 namespace {
 
-constexpr int first_name = 15;
+constexpr int first_name = 14;
 constexpr std::size_t place_bytes = 4;
 
 std::uint32_t place_in(std::string_view bytes) noexcept {
@@ -31,7 +33,6 @@ std::uint32_t place_in(std::string_view bytes) noexcept {
 /// The words of a claim beside its digests.
 struct claim {
   api::string* records;
-  api::string* counters;
   api::string* lane;
   std::string_view job;
   std::string_view head;
@@ -44,17 +45,18 @@ struct claim {
 
 /// @throws bad_word
 claim read_claim(api::string** words, int count, std::size_t events) {
-  const claim c = {
-      words[2],           words[3],
-      words[5],           text_of(words[4]),
-      text_of(words[6]),  number_of<std::size_t>(words[7], "ERR the forgotten bytes are not a number"),
-      text_of(words[12]), number_of<std::size_t>(words[13], "ERR the counters of an event are not a number"),
-      text_of(words[14]), {words + first_name, static_cast<std::size_t>(count - first_name)}};
+  const claim c = {words[2],
+                   words[4],
+                   text_of(words[3]),
+                   text_of(words[5]),
+                   number_of<std::size_t>(words[6], "ERR the forgotten bytes are not a number"),
+                   text_of(words[11]),
+                   number_of<std::size_t>(words[12], "ERR the counters of an event are not a number"),
+                   text_of(words[13]),
+                   {words + first_name, static_cast<std::size_t>(count - first_name)}};
   const std::string state(text_of(words[1]));
   if (text_of(c.records) != partition_keys::lane_records(state, c.job))
     throw bad_word{"ERR the records are not named as those of the job are"};
-  if (text_of(c.counters) != partition_keys::counters(state, c.job))
-    throw bad_word{"ERR the counters are not named as those of the job are"};
   if (!c.head.empty() && c.head.size() != position_bytes) throw bad_word{"ERR a head is 8 bytes, or none"};
   if (c.positions.size() != events * position_bytes) throw bad_word{"ERR positions are 8 bytes an event"};
   std::string_view before = c.head;
@@ -72,9 +74,6 @@ claim read_claim(api::string** words, int count, std::size_t events) {
 
 /// What the lane's record holds.
 judged<std::string> read_lane(api::context* ctx, const claim& c) {
-  const open_key counters(ctx, c.counters, api::read_key);
-  if (counters.type() != api::type_empty && counters.type() != api::type_hash)
-    return refuse(refusal::kind::wrong_type);
   const open_key records(ctx, c.records, api::read_key);
   if (records.type() == api::type_empty) return std::string();
   if (records.type() != api::type_hash) return refuse(refusal::kind::wrong_type);
@@ -83,33 +82,92 @@ judged<std::string> read_lane(api::context* ctx, const claim& c) {
   return std::string(value(ctx, text).text());
 }
 
-void write_lane(api::context* ctx, const question& q, const claim& c, std::string_view before,
-                std::size_t judged) {
-  std::string after(c.positions.substr((judged - 1) * position_bytes, position_bytes));
-  after += before.substr(c.forgotten_bytes);
-  for (std::size_t i = 0; i < judged; ++i)
-    if (q.out[i] == verdict::fresh) after += c.positions.substr(i * position_bytes, position_bytes);
-  const called done(api::call(ctx, "HSET", "!ssb", c.records, c.lane, after.data(), after.size()));
-  if (!before.empty()) return;
-  const std::string field = std::string(partition_keys::job_field) + std::string(c.job);
-  const called named(api::call(ctx, "HSET", "!scc", q.state, field.c_str(), "1"));
+/// By name, how many of the events from `from` to `to` that have it were fresh: 0, too (claim_scripts.cpp
+/// says why). -1: none has it.
+std::span<const long long> raises(const question& q, const claim& c, std::size_t from, std::size_t to) {
+  static std::vector<long long> by;
+  by.assign(c.names.size(), -1);
+  const std::size_t bytes = c.counters_an_event * place_bytes;
+  for (std::size_t i = from; i < to; ++i)
+    for (std::size_t at = i * bytes; at < (i + 1) * bytes; at += place_bytes) {
+      long long& sum = by[place_in(c.places.substr(at))];
+      sum = std::max(sum, 0LL) + (q.out[i] == verdict::fresh ? 1 : 0);
+    }
+  return by;
 }
 
-void raise_counters(api::context* ctx, const question& q, const claim& c, std::size_t judged) {
-  static std::vector<long long> sums;
-  sums.assign(c.names.size(), 0);
-  const std::size_t bytes = c.counters_an_event * place_bytes;
-  for (std::size_t i = 0; i < judged; ++i)
-    for (std::size_t at = i * bytes; q.out[i] == verdict::fresh && at < (i + 1) * bytes; at += place_bytes)
-      ++sums[place_in(c.places.substr(at))];
-  for (std::size_t i = 0; i < sums.size(); ++i)
-    if (sums[i] > 0) const called done(api::call(ctx, "HINCRBY", "!ssl", c.counters, c.names[i], sums[i]));
+/// What a counter is; nothing where somebody else has overwritten it.
+std::optional<long long> sum_in(const open_key& records, api::string* field, api::context* ctx) {
+  api::string* found = nullptr;
+  if (records.type() == api::type_hash) api::hash_get(records.get(), 0, field, &found, nullptr);
+  const value text(ctx, found);
+  if (!text.exists()) return 0;
+  long long sum = 0;
+  const char* const end = text.text().data() + text.text().size();
+  const auto read = std::from_chars(text.text().data(), end, sum);
+  return read.ec == std::errc{} && read.ptr == end ? std::optional(sum) : std::nullopt;
 }
+
+/// Takes down what was judged, in one command, before followers are told of any bit: claim_scripts.cpp says
+/// why.
+class lane_writer {
+ public:
+  lane_writer(api::context* ctx, const question& q, const claim& c, const std::string& before)
+      : ctx_(ctx), q_(q), c_(c), is_new_(before.empty()), kept_(before.substr(c.forgotten_bytes)) {}
+
+  /// The first `keys` events have been judged, up to the first without room.
+  void take_down(std::size_t keys) {
+    const auto all = q_.out.first(keys);
+    const auto judged = static_cast<std::size_t>(std::ranges::find(all, verdict::unknown) - all.begin());
+    if (judged <= written_) return;
+    for (std::size_t i = written_; i < judged; ++i)
+      if (q_.out[i] == verdict::fresh) kept_ += c_.positions.substr(i * position_bytes, position_bytes);
+    if (is_new_) name_job();
+    write(raises(q_, c_, written_, judged), judged);
+    written_ = judged;
+  }
+  [[nodiscard]] std::size_t written() const noexcept { return written_; }
+
+ private:
+  void name_job() {
+    const std::string field = std::string(partition_keys::job_field) + std::string(c_.job);
+    const called named(api::call(ctx_, "HSET", "!scc", q_.state, field.c_str(), "1"));
+    is_new_ = false;
+  }
+  void write(std::span<const long long> by, std::size_t judged) {
+    std::vector<value> made;
+    std::vector<api::string*> words = {c_.records, c_.lane};
+    made.reserve(1 + 2 * by.size());
+    const auto add = [&](std::string_view text) {
+      words.push_back(made.emplace_back(ctx_, text).get());
+      return words.back();
+    };
+    add(std::string(c_.positions.substr((judged - 1) * position_bytes, position_bytes)) + kept_);
+    {
+      const open_key records(ctx_, c_.records, api::read_key);
+      for (std::size_t i = 0; i < by.size(); ++i) {
+        if (by[i] < 0) continue;
+        value field(ctx_, partition_keys::counter_field(text_of(c_.names[i])));
+        const auto sum = sum_in(records, field.get(), ctx_);
+        if (!sum) continue;
+        words.push_back(made.emplace_back(std::move(field)).get());
+        add(std::to_string(*sum + by[i]));
+      }
+    }
+    const called done(api::call(ctx_, "HSET", "!v", words.data(), words.size()));
+  }
+
+  api::context* ctx_;
+  const question& q_;
+  const claim& c_;
+  bool is_new_;
+  std::string kept_;
+  std::size_t written_ = 0;
+};
 
 void let_end(api::context* ctx, const claim& c, const std::string& ends_at) {
   if (ends_at.empty()) return;
-  for (api::string* key : {c.records, c.counters})
-    const called done(api::call(ctx, "PEXPIREAT", "!sc", key, ends_at.c_str()));
+  const called done(api::call(ctx, "PEXPIREAT", "!sc", c.records, ends_at.c_str()));
 }
 
 }  // namespace
@@ -117,7 +175,7 @@ void let_end(api::context* ctx, const claim& c, const std::string& ends_at) {
 int claim_events(api::context* ctx, api::string** words, int count) {
   if (count < first_name) return api::wrong_arity(ctx);
   return guarded(ctx, [&]() -> int {
-    const question q = read(words[1], words[8], words[9], words[10], words[11]);
+    const question q = read(words[1], words[7], words[8], words[9], words[10]);
     const claim c = read_claim(words, count, q.digests.size());
     auto r = look_at(ctx, q, true);
     if (!r) return reply(ctx, r.error());
@@ -129,15 +187,16 @@ int claim_events(api::context* ctx, api::string** words, int count) {
         c.forgotten_bytes % position_bytes != 0)
       throw bad_word{"ERR the forgotten bytes are not the head and some positions of the record"};
     allowance left(ctx);
-    const progress done = add(ctx, q.state, *std::move(r), q.keys(), left);
+    lane_writer lane(ctx, q, c, *before);
+    const progress done =
+        add(ctx, q.state, *std::move(r), q.keys(), left, [&](std::size_t keys) { lane.take_down(keys); });
     if (done.keys == 0 && done.stopped_by && !done.stopped_by->asks_for_more())
       return reply(ctx, *done.stopped_by);
     // A full partition has added nothing behind the first key without room, but has looked up all of them.
+    lane.take_down(done.keys);
     const auto all = q.out.first(done.keys);
-    const auto judged = static_cast<std::size_t>(std::ranges::find(all, verdict::unknown) - all.begin());
+    const std::size_t judged = lane.written();
     if (judged > 0) {
-      write_lane(ctx, q, c, *before, judged);
-      raise_counters(ctx, q, c, judged);
       let_end(ctx, c, ends_at);
       counters::all().note_added(all.first(judged));
     }

@@ -4,7 +4,7 @@
 
 namespace everseen::redis_module {
 
-/// EVERSEEN.CLAIM state records counters job lane head forgotten-bytes epoch slice digests offsets positions
+/// EVERSEEN.CLAIM state records job lane head forgotten-bytes epoch slice digests offsets positions
 ///                counters-an-event places [name ...]
 ///
 /// The step of a job (doc/format.md, "Jobs"): judges the digests of its events, adds the fresh ones, raises

@@ -26,21 +26,13 @@ constexpr api::argument text(const char* name, int flags = 0) {
 constexpr std::array add_words = {
     key("state"),     key("token", 1), number("epoch"), number("slice"),
     text("sequence"), number("life"),  text("digests"), text("offsets", api::argument_optional)};
-constexpr std::array claim_words = {key("state"),
-                                    key("records", 1),
-                                    key("counters", 2),
-                                    text("job"),
-                                    text("lane"),
-                                    text("head"),
-                                    number("forgotten-bytes"),
-                                    number("epoch"),
-                                    number("slice"),
-                                    text("digests"),
-                                    text("offsets"),
-                                    text("positions"),
-                                    number("counters-an-event"),
-                                    text("places"),
-                                    text("name", api::argument_repeats)};
+constexpr std::array claim_words = {key("state"),      key("records", 1),
+                                    text("job"),       text("lane"),
+                                    text("head"),      number("forgotten-bytes"),
+                                    number("epoch"),   number("slice"),
+                                    text("digests"),   text("offsets"),
+                                    text("positions"), number("counters-an-event"),
+                                    text("places"),    text("name", api::argument_repeats)};
 constexpr std::array check_words = {key("state"), number("epoch"), number("slice"), text("digests")};
 constexpr std::array keys_words = {key("filter"), text("key", api::argument_repeats)};
 constexpr std::array info_words = {key("filter")};
@@ -53,7 +45,7 @@ constexpr std::array commands = {
                       "Judges a batch of packed digests and adds the fresh ones", each_key, add_words},
     described_command{"everseen.check", &check_digests, "readonly", "read slow", 5, 1,
                       "Judges a batch of packed digests", each_key, check_words},
-    described_command{"everseen.claim", &claim_events, "write deny-oom", "write slow", -15, 3,
+    described_command{"everseen.claim", &claim_events, "write deny-oom", "write slow", -14, 2,
                       "Judges events of a job, adds and counts the fresh ones, and remembers which they were",
                       "O(N) for N events, fresh ones not settled, and counters", claim_words},
     described_command{"everseen.addkeys", &add_keys, "write deny-oom", "write slow", -3, 1,

@@ -25,14 +25,18 @@ namespace everseen::partition_keys {
   return state + ":t:" + std::string(client);
 }
 
-/// By lane, what a job knows of it here (lane_record.hpp).
+/// By lane, what a job knows of it here (lane_record.hpp), and by counter_field(), what it counts: one hash,
+/// so that one command writes both.
 [[nodiscard]] inline std::string lane_records(const std::string& state, std::string_view job) {
   return state + ":j:" + std::string(job);
 }
 
-/// What a job counts by: names and values.
-[[nodiscard]] inline std::string counters(const std::string& state, std::string_view job) {
-  return state + ":c:" + std::string(job);
+/// The field of a counter in the hash of records. No lane's name begins like it.
+[[nodiscard]] inline std::string counter_field(std::string_view name) {
+  return '\0' + std::string(name);
+}
+[[nodiscard]] constexpr bool is_counter_field(std::string_view field) noexcept {
+  return field.starts_with('\0');
 }
 
 /// What the fields of a state hash begin with that name the jobs which have such keys.

@@ -11,52 +11,67 @@ namespace everseen::redis::scripts {
 
 namespace {
 
-constexpr std::string_view open_claim = "local state, lanes, counters = KEYS[1], KEYS[2], KEYS[3]";
+constexpr std::string_view open_claim = "local state, lanes = KEYS[1], KEYS[2]";
 
 constexpr std::string_view open_lane = R"(
 local lane = ARGV[2]
 local record = call('HGET', lanes, lane) or ''
 if string.sub(record, 1, 8) ~= ARGV[3] then return 'P' end
-call('HLEN', counters)
-local before, words = 3, 9
+local before, words = 2, 9
 )";
 
-// Fresh events mostly follow one another, so positions are kept by stretches of them. The record is written
-// before the counters: where one of these has been overwritten by somebody else, an event must not be added
-// and then forgotten. Whoever reads the counters finds the wrong one.
+// Fresh events mostly follow one another, so positions are kept by stretches of them.
+//
+// A server that was killed while it wrote its AOF may later run the first commands of this call, and then the
+// whole of its retry (doc/operations.md, "A torn AOF"). So the record and the counters are one command, which
+// comes before all bits: whoever finds the record adds its keys again, which changes nothing where they are.
+// And counters are written as sums, those of events that were not fresh, too: a key may be fresh in the first
+// attempt, and in the retry not any more. A counter that was overwritten by somebody else stays as it is:
+// whoever reads the counters finds it.
 constexpr std::string_view claim_text = R"(
 local positions, places, each, sub = ARGV[7], ARGV[8], tonumber(ARGV[9]), string.sub
 local judged, since, out, kept, raise = 0, nil, {}, {}, {}
 for key = 1, keys do
-  local verdict = judge(key)
+  local verdict = foresee(key)
   if verdict == '3' then
     if ARGV[6] == '1' then out[key] = '3' end
     break
   end
   out[key], judged = verdict, key
+  local by = 0
   if verdict == '0' then
-    since = since or key
-    for at = (key - 1) * each * 4, key * each * 4 - 4, 4 do
-      local b1, b2, b3, b4 = byte(places, at + 1, at + 4)
-      local name = ((b1 * 256 + b2) * 256 + b3) * 256 + b4
-      raise[name] = (raise[name] or 0) + 1
-    end
+    since, by = since or key, 1
   elseif since then
     kept[#kept+1] = sub(positions, since * 8 - 7, key * 8 - 8)
     since = nil
   end
+  for at = (key - 1) * each * 4, key * each * 4 - 4, 4 do
+    local b1, b2, b3, b4 = byte(places, at + 1, at + 4)
+    local name = ((b1 * 256 + b2) * 256 + b3) * 256 + b4
+    raise[name] = (raise[name] or 0) + by
+  end
 end
 if since then kept[#kept+1] = sub(positions, since * 8 - 7, judged * 8) end
 if judged > 0 then
-  call('HSET', lanes, lane, sub(positions, judged * 8 - 7, judged * 8) .. sub(record, tonumber(ARGV[4])) ..
-    table.concat(kept))
+  local names, sums, write = {}, {}, {lane, sub(positions, judged * 8 - 7, judged * 8) ..
+    sub(record, tonumber(ARGV[4])) .. table.concat(kept)}
+  for name in pairs(raise) do names[#names+1] = name end
+  for i, name in ipairs(names) do sums[i] = '\0' .. ARGV[behind+1+name] end
+  local now = #sums > 0 and call('HMGET', lanes, unpack(sums))
+  for i, name in ipairs(names) do
+    local sum = tonumber(now[i] or '0')
+    if sum then
+      write[#write+1] = sums[i]
+      write[#write+1] = string.format('%.0f', sum + raise[name])
+    end
+  end
   if record == '' then call('HSETNX', state, ARGV[5], '1') end
-  count()
-  for name, by in pairs(raise) do redis.pcall('HINCRBY', counters, ARGV[behind+1+name], by) end
+  call('HSET', lanes, unpack(write))
   local ends_at = call('HGET', state, 'ends_at')
-  if ends_at then
-    call('PEXPIREAT', lanes, ends_at)
-    call('PEXPIREAT', counters, ends_at)
+  if ends_at then call('PEXPIREAT', lanes, ends_at) end
+  count()
+  for key = 1, judged do
+    if out[key] == '0' then add(key) end
   end
 end
 return table.concat(out)
@@ -75,7 +90,7 @@ return 1
 
 constexpr std::string_view end_in_partition_text = R"(
 if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return 0 end
-redis.call('UNLINK', KEYS[2], KEYS[3])
+redis.call('UNLINK', KEYS[2])
 redis.call('HDEL', KEYS[1], ARGV[2])
 return 1
 )";
@@ -119,8 +134,8 @@ return 1
 
 const script& claim(unsigned probes) {
   using namespace script_text;
-  static const auto all = for_all_probes(joined(
-      {may_write, has, differs, leases, open_claim, open_partition, open_lane, segments, judge, claim_text}));
+  static const auto all = for_all_probes(joined({may_write, has, differs, leases, open_claim, open_partition,
+                                                 open_lane, segments, rooms, foresee, claim_text}));
   return all[probes];
 }
 

@@ -5,9 +5,10 @@
 /// The scripts of jobs: doc/format.md, "Jobs". Rules and answers as those of scripts.hpp.
 namespace everseen::redis::scripts {
 
-/// Judges events, adds the fresh ones, raises their counters and takes it down in the record of their lane.
+/// Judges events, takes it down in the record of their lane together with their counters, and adds the fresh
+/// ones.
 ///
-/// KEYS  state, records of lanes, counters, the segments to look up, last those to write
+/// KEYS  state, records of lanes, the segments to look up, last those to write
 /// ARGV  epoch, lane, the head that its record must have, from which byte on the record is kept, the field of
 ///       the state that names the job, `1` to stop with a `3` where there is no room, the positions of the
 ///       events, the places of their counters' names, how many of these an event has, then the events' keys
@@ -29,7 +30,7 @@ namespace everseen::redis::scripts {
 [[nodiscard]] const script& mark_ended();
 
 /// Removes what a partition keeps of a job.
-/// KEYS  state, records of lanes, counters    ARGV  epoch, the field of the state that names the job
+/// KEYS  state, records of lanes    ARGV  epoch, the field of the state that names the job
 /// Returns 1 done, 0 it has another epoch.
 [[nodiscard]] const script& end_in_partition();
 

@@ -4,6 +4,7 @@
 
 #include "everseen/redis/claim_scripts.hpp"
 #include "everseen/redis/command.hpp"
+#include "everseen/redis/job_counters.hpp"
 #include "everseen/redis/jobs.hpp"
 #include "everseen/redis/random_name.hpp"
 #include "everseen/redis/refusal.hpp"
@@ -18,16 +19,13 @@ namespace {
 void add_size_of(session& with, const remote_filter& f, std::uint32_t partition, std::string_view job,
                  job_size& all) {
   const std::string state = f.keys.state(f.generation, partition);
-  const std::string counters = partition_keys::counters(state, job);
-  const route to{state, partition};
-  all.counters += static_cast<std::uint64_t>(ask_about(with, to, {"HLEN", counters}).integer());
-  for (const std::string& key : {counters, partition_keys::lane_records(state, job)}) {
-    const request asked{to, encode({"MEMORY", "USAGE", key}), 1, true};
-    const answer told = std::move(with.exchange(std::span(&asked, 1)).front());
-    if (!told) throw backend_error(told.error().message);
-    if (told->back().is_error()) all.bytes.reset();  // it is forbidden, or the server is old
-    if (all.bytes) *all.bytes += static_cast<std::uint64_t>(told->back().integer());
-  }
+  visit_counters_of(with, f, partition, job, [&](std::string_view, std::int64_t) { ++all.counters; });
+  const std::string key = partition_keys::lane_records(state, job);
+  const request asked{{state, partition}, encode({"MEMORY", "USAGE", key}), 1, true};
+  const answer told = std::move(with.exchange(std::span(&asked, 1)).front());
+  if (!told) throw backend_error(told.error().message);
+  if (told->back().is_error()) all.bytes.reset();  // it is forbidden, or the server is old
+  if (all.bytes) *all.bytes += static_cast<std::uint64_t>(told->back().integer());
 }
 
 /// A job that is being ended, and who ends it. Whoever comes later takes over.
@@ -63,10 +61,9 @@ bool end_in_partition(session& with, const ending& e, std::uint32_t partition) {
     renew_epoch(with, e.f, partition);
     const std::string epoch(ask_about(with, to, {"HGET", state, "epoch"}).text());
     if (!is_ours(with, e)) return false;
-    done = ask_about(
-        with, to,
-        {"EVAL", scripts::end_in_partition().text, "3", state, partition_keys::lane_records(state, e.job),
-         partition_keys::counters(state, e.job), epoch, field});
+    done = ask_about(with, to,
+                     {"EVAL", scripts::end_in_partition().text, "2", state,
+                      partition_keys::lane_records(state, e.job), epoch, field});
   } while (done.integer() == 0);
   return true;
 }

@@ -9,7 +9,6 @@ using kind = meaning::kind;
 request module_claim_gear::judge(const judging& q) {
   const std::string state = filter_.keys.state(filter_.generation, q.partition);
   const std::string records = partition_keys::lane_records(state, claim_->job());
-  const std::string counters = partition_keys::counters(state, claim_->job());
   const claim_call::link at = claim_->first_link();
   const std::string forgotten = std::to_string(at.forgotten_bytes);
   const std::string epoch = std::to_string(q.epoch);
@@ -18,9 +17,9 @@ request module_claim_gear::judge(const judging& q) {
   const std::string positions = claim_->positions(q);
   const std::string each = std::to_string(claim_->counts_per_event());
   const claim_call::counting counts = claim_->counts(q);
-  std::vector<std::string_view> words = {"EVERSEEN.CLAIM",  state,   records,   counters, claim_->job(),
-                                         claim_->lane(),    at.head, forgotten, epoch,    slice,
-                                         packed(q.digests), behind,  positions, each,     counts.places};
+  std::vector<std::string_view> words = {
+      "EVERSEEN.CLAIM",  state,  records,   claim_->job(), claim_->lane(), at.head, forgotten, epoch, slice,
+      packed(q.digests), behind, positions, each,          counts.places};
   words.insert(words.end(), counts.names.begin(), counts.names.end());
   return {{state, q.partition}, encode(words), 1, true};
 }

@@ -1,14 +1,12 @@
 #include "everseen/redis/redis_ledger.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <unordered_map>
 #include <utility>
 
 #include "everseen/redis/catalogue.hpp"
 #include "everseen/redis/claim_call.hpp"
 #include "everseen/redis/drive.hpp"
-#include "everseen/redis/generations.hpp"
+#include "everseen/redis/job_counters.hpp"
 #include "everseen/redis/jobs.hpp"
 #include "everseen/redis/lease.hpp"
 #include "everseen/redis/module_claim_gear.hpp"
@@ -44,6 +42,24 @@ struct redis_ledger::part {
   std::optional<batch_failure> failed{};
 };
 
+/// Those of a part's events that its record has judged, and calls fresh.
+struct redis_ledger::fresh_replays {
+  fresh_replays(const claim_batch& of, const lane_record& record) : partition(of.keys.partition) {
+    for (std::size_t i = 0; i < of.positions.size() && record.has_judged(of.positions[i]); ++i) {
+      if (!record.was_fresh(of.positions[i])) continue;
+      digests.push_back(of.keys.digests[i]);
+      if (!of.keys.times.empty()) times.push_back(of.keys.times[of.keys.times.size() == 1 ? 0 : i]);
+    }
+    verdicts.resize(digests.size());
+  }
+  [[nodiscard]] partition_batch batch() { return {partition, digests, times, verdicts}; }
+
+  std::uint32_t partition;
+  std::vector<digest> digests{};
+  std::vector<event_time> times{};
+  std::vector<verdict> verdicts{};
+};
+
 struct redis_ledger::claiming {
   const origin& from;
   lane& in;
@@ -65,6 +81,7 @@ redis_ledger::redis_ledger(std::shared_ptr<session_pool> pool, remote_filter f, 
       description_(description_in(kept_)),
       may_claim_(may_claim),
       replicas_(pool_->url()),
+      generations_(pool_, filter_),
       pictures_(filter_.spec.partitions) {}
 
 redis_ledger::~redis_ledger() = default;
@@ -101,6 +118,7 @@ batch_result redis_ledger::claim(const origin& from, std::span<const claim_batch
   }
   while (!c.parts.empty()) {
     look(*with, c);
+    complete(*with, c);
     for (part& p : c.parts)
       if (!p.failed) resolve(p, c.in);
     std::erase_if(c.parts, [&](part& p) {
@@ -219,6 +237,22 @@ batch_failure redis_ledger::why_missing(session& with, const std::string& key) c
   }
 }
 
+/// Adds the keys of events whose record calls them fresh, once more: a server that was killed while it wrote
+/// may have kept the record without all of the bits. It changes nothing where they are.
+void redis_ledger::complete(session& with, claiming& c) {
+  std::vector<fresh_replays> all;
+  for (const part& p : c.parts)
+    if (!p.failed) all.emplace_back(p.left, *c.in.records[p.left.keys.partition]);
+  std::erase_if(all, [](const fresh_replays& one) { return one.digests.empty(); });
+  if (all.empty()) return;
+  std::vector<partition_batch> batches;
+  for (fresh_replays& one : all) batches.push_back(one.batch());
+  auto failure = generations_.judge(with, batches, partition_task::purpose::add);
+  if (!failure) return;
+  for (part& p : c.parts)
+    if (!p.failed) p.failed = failure;
+}
+
 /// Gives the events that were judged before their verdicts. As positions ascend they are the first ones.
 void redis_ledger::resolve(part& p, const lane& in) const {
   const remote_partition& state = *p.known;
@@ -282,30 +316,10 @@ std::map<std::string, checkpoint, std::less<>> redis_ledger::checkpoints() const
   return checkpoints_of(*pool_->take(), filter_, job_);
 }
 
-/// In steps, as a server does nothing else meanwhile. Steps may tell of one counter twice.
 void redis_ledger::visit_counters(const counter_visitor& visit) const {
   const session_pool::lease with = pool_->take();
-  std::unordered_map<std::string, std::int64_t> counters;
-  for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
-    const std::string key = partition_keys::counters(filter_.keys.state(filter_.generation, p), job_);
-    counters.clear();
-    std::string cursor = "0";
-    do {
-      const reply page = ask_about(*with, {key, p}, {"HSCAN", key, cursor, "COUNT", "1000"});
-      cursor = page[0].text();
-      const reply fields = page[1];
-      for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
-        const reply value = fields[i + 1];
-        const std::string_view text = value.text();
-        std::int64_t number = 0;
-        const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (read.ec != std::errc{} || read.ptr != text.data() + text.size())
-          throw damaged_key(key, "has a counter that is no number");
-        counters[std::string(fields[i].text())] = number;
-      }
-    } while (cursor != "0" && !cursor.empty());
-    for (const auto& [name, value] : counters) visit(name, value);
-  }
+  for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p)
+    visit_counters_of(*with, filter_, p, job_, visit);
 }
 
 }  // namespace everseen::redis

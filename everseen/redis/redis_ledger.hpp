@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "everseen/core/lane_record.hpp"
+#include "everseen/redis/generations.hpp"
 #include "everseen/redis/partition_task.hpp"
 #include "everseen/redis/remote_partition.hpp"
 #include "everseen/redis/replica_wait.hpp"
@@ -41,12 +42,14 @@ class redis_ledger final : public ledger {
   struct lane;
   struct part;
   struct claiming;
+  struct fresh_replays;
   using picture = std::shared_ptr<const remote_partition>;
 
   [[nodiscard]] lane& lane_of(std::string_view source);
   [[nodiscard]] picture remembered(std::uint32_t partition) const;
   void look(session& with, claiming& c);
   void take_look(session& with, part& p, lane& in, const answer& a, bool& is_there);
+  void complete(session& with, claiming& c);
   void resolve(part& p, const lane& in) const;
   [[nodiscard]] format_error forgotten(const std::string& state, const std::string& source) const;
   [[nodiscard]] batch_failure why_missing(session& with, const std::string& key) const;
@@ -61,7 +64,8 @@ class redis_ledger final : public ledger {
   const std::string description_;
   const bool may_claim_;
   replica_wait replicas_;
-  std::mutex lock_;  // guards what follows, but not what a lane holds: that is its one claimer's
+  generations generations_;  // by which the keys of replays are added
+  std::mutex lock_;          // guards what follows, but not what a lane holds: that is its one claimer's
   std::map<std::string, std::unique_ptr<lane>, std::less<>> lanes_;
   std::vector<picture> pictures_;  // of each partition, as it was when it was looked at last
 };

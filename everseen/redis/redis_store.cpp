@@ -355,7 +355,7 @@ std::vector<told_server> ask_servers(session_pool& pool) {
   const session_pool::lease with = pool.take();
   std::string ask = encode({"INFO", "server"}) + encode({"INFO", "memory"}) +
                     encode({"INFO", "replication"}) + encode({"INFO", "persistence"});
-  for (const std::string_view setting : {"save", "appendonly", "appendfsync"})
+  for (const std::string_view setting : {"save", "appendonly", "appendfsync", "aof-load-truncated"})
     ask += encode({"CONFIG", "GET", setting});
   const auto answers = with->exchange_with_all(ask, true);
   const redis_url& url = pool.url();

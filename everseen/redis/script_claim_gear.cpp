@@ -10,16 +10,9 @@ using kind = meaning::kind;
 
 namespace {
 
-/// About a thousand, a few milliseconds of the server's time, and no small rest: what a call costs beside its
-/// events is mostly that it raises each counter that occurs in it.
-std::size_t events_a_call(const judging& q) noexcept {
-  const std::size_t calls = std::max<std::size_t>(1, (q.digests.size() + 500) / 1000);
-  return (q.digests.size() + calls - 1) / calls;
-}
-
-judging part_of(const judging& q, std::size_t from) {
+judging part_of(const judging& q, std::size_t from, std::size_t at_once) {
   judging part = q;
-  const std::size_t count = std::min(events_a_call(q), q.digests.size() - from);
+  const std::size_t count = std::min(at_once, q.digests.size() - from);
   part.digests = q.digests.subspan(from, count);
   part.first = q.first + from;
   if (q.slices.empty()) return part;
@@ -30,11 +23,21 @@ judging part_of(const judging& q, std::size_t from) {
 
 }  // namespace
 
+/// About a thousand, a few milliseconds of the server's time, and no small rest: what a call costs beside its
+/// events is mostly that it raises each counter that occurs in it. These are one command, and Lua gives a
+/// command fewer than 8000 words.
+std::size_t script_claim_gear::events_a_call(const judging& q) const noexcept {
+  const std::size_t about =
+      std::max<std::size_t>(1, 2000 / std::max<std::size_t>(2, claim_->counts_per_event()));
+  const std::size_t calls = std::max<std::size_t>(1, (q.digests.size() + about / 2) / about);
+  return (q.digests.size() + calls - 1) / calls;
+}
+
 request script_claim_gear::judge(const judging& q) {
   request all{{filter_.keys.state(filter_.generation, q.partition), q.partition}, {}, 0, true};
   claim_call::link next = claim_->first_link();
   for (std::size_t from = 0; from < q.digests.size(); from += events_a_call(q)) {
-    const judging part = part_of(q, from);
+    const judging part = part_of(q, from, events_a_call(q));
     // The first call brings the script to a server that lacks it.
     all.wire += encoded(scripts::claim(probes_of(q)), words_of(part, next), with_text_ && from == 0);
     ++all.commands;
@@ -46,8 +49,7 @@ request script_claim_gear::judge(const judging& q) {
 script_gear::script_words script_claim_gear::words_of(const judging& q, const claim_call::link& at) const {
   const std::string state = filter_.keys.state(filter_.generation, q.partition);
   const claim_call::counting counts = claim_->counts(q);
-  script_words w = {{state, partition_keys::lane_records(state, claim_->job()),
-                     partition_keys::counters(state, claim_->job())},
+  script_words w = {{state, partition_keys::lane_records(state, claim_->job())},
                     {std::to_string(q.epoch), claim_->lane(), at.head, std::to_string(at.forgotten_bytes + 1),
                      std::string(partition_keys::job_field) + claim_->job(),
                      filter_.spec.growth == growth_kind::refuse ? "1" : "0", claim_->positions(q),
@@ -61,7 +63,7 @@ meaning script_claim_gear::judged(const judging& q, const answer& a) {
   if (!a) return {kind::lost, a.error().message};
   meaning all{kind::done};
   for (std::size_t i = 0; i < a->size(); ++i) {
-    const judging part = part_of(q, i * events_a_call(q));
+    const judging part = part_of(q, i * events_a_call(q), events_a_call(q));
     meaning o = judged_part(part, (*a)[i]);
     if (o.what != kind::done) return i == 0 ? o : all;
     all.text += o.text;

@@ -25,6 +25,7 @@ class script_claim_gear final : public script_gear {
   [[nodiscard]] std::size_t keys_a_call() const noexcept override { return 16'000; }
 
  private:
+  [[nodiscard]] std::size_t events_a_call(const judging& q) const noexcept;
   [[nodiscard]] script_words words_of(const judging& q, const claim_call::link& at) const;
   meaning judged_part(const judging& part, const reply& r);
 

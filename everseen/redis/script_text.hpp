@@ -82,18 +82,30 @@ local held = held_by_other(state, '')
 if held then return held end
 )";
 
-// Behind `segments`: judge(key) gives a key's verdict and adds it if it is fresh; `3`: there is no room.
-// count() writes down how many each segment got. What may be refused is tried here, before the first bit is
-// set: a refused call must leave none.
-inline constexpr std::string_view judge = R"(
-local looked_up, room, fresh, byte = segments - written, {}, {}, string.byte
+// Behind `segments`: how much room each segment that is written to has. What may be refused is tried here,
+// before anything is written: a refused call must leave nothing.
+// count() writes down how many each segment got: as a sum, since a server that was killed while it wrote may
+// run a part of the call, and then the whole of its retry (doc/operations.md, "A torn AOF").
+inline constexpr std::string_view rooms = R"(
+local looked_up, counts, room, fresh, byte = segments - written, {}, {}, {}, string.byte
 for w = 1, written do
   local count, capacity = tonumber(call('HGET', state, ARGV[fields+2*w]) or ''), ARGV[fields+1+2*w]
   if not count then return 'C' end
-  room[w], fresh[w] = math.huge, 0
+  counts[w], room[w], fresh[w] = count, math.huge, 0
   if capacity ~= '' then room[w] = tonumber(capacity) - count end
   call('HINCRBY', state, ARGV[fields+2*w], 0)
 end
+local function count()
+  for w = 1, written do
+    if fresh[w] > 0 then
+      call('HSET', state, ARGV[fields+2*w], string.format('%.0f', counts[w] + fresh[w]))
+    end
+  end
+end
+)";
+
+// Behind `rooms`: judge(key) gives a key's verdict and adds it if it is fresh; `3`: there is no room.
+inline constexpr std::string_view judge = R"(
 local function judge(key)
   local mine = byte(own, key) or written
   if mine == 0 then return '2' end
@@ -108,10 +120,34 @@ local function judge(key)
   fresh[mine] = fresh[mine] + 1
   return '0'
 end
-local function count()
-  for w = 1, written do
-    if fresh[w] > 0 then call('HINCRBY', state, ARGV[fields+2*w], fresh[w]) end
+)";
+
+// Behind `rooms`: foresee(key) gives the verdict that judge(key) would give, and adds nothing; add(key) adds
+// a key that it called fresh. Between the two a call writes down what it has judged. Keys of one call are
+// compared as wholes: such a key may be fresh that judge() would take for seen by mistake.
+inline constexpr std::string_view foresee = R"(
+local foreseen = {}
+for s = looked_up + 1, segments do foreseen[s] = {} end
+local function foresee(key)
+  local mine = byte(own, key) or written
+  if mine == 0 then return '2' end
+  local target = looked_up + mine
+  for s = 1, segments do
+    local start = (key - 1) * stride[s]
+    local among = foreseen[s]
+    if among and among[string.sub(records[s], start + 1, start + stride[s])] then return '1' end
+    if has(segment[s], records[s], start) then return '1' end
   end
+  if fresh[mine] >= room[mine] then return '3' end
+  local start = (key - 1) * stride[target]
+  foreseen[target][string.sub(records[target], start + 1, start + stride[target])] = true
+  fresh[mine] = fresh[mine] + 1
+  return '0'
+end
+local function add(key)
+  local target = looked_up + (byte(own, key) or written)
+  local newest, records, start = segment[target], records[target], (key - 1) * stride[target]
+  $SET_ALL
 end
 )";
 

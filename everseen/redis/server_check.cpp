@@ -54,6 +54,16 @@ void doubt_exactness(const std::string& name, std::string_view info, std::vector
       "always keep all that it answered for");
 }
 
+/// No version of Redis is known that cuts off the whole block.
+void doubt_torn_aof(const std::string& name, std::string_view info, std::vector<std::string>& doubts) {
+  if (info_field(info, "appendonly") != "yes" || info_field(info, "aof-load-truncated") != "yes") return;
+  doubts.push_back(
+      name +
+      " has aof-load-truncated yes: after it was killed in the middle of a write it starts with half a "
+      "block of commands at the end of its AOF, and a second crash may undo what it answered for since; "
+      "set it to no, and mend such an AOF by redis-check-aof --fix before it starts");
+}
+
 }  // namespace
 
 std::optional<std::string_view> info_field(std::string_view info, std::string_view field) noexcept {
@@ -78,7 +88,7 @@ std::vector<std::string> doubts_about(std::string_view who, std::string_view inf
 std::vector<std::string> doubts_about_jobs(std::string_view who, std::string_view info) {
   const std::string name = "redis at " + std::string(who);
   std::vector<std::string> doubts;
-  for (const auto doubt : {doubt_version, doubt_eviction, doubt_role, doubt_exactness})
+  for (const auto doubt : {doubt_version, doubt_eviction, doubt_role, doubt_exactness, doubt_torn_aof})
     doubt(name, info, doubts);
   return doubts;
 }

@@ -16,7 +16,9 @@ namespace everseen::redis {
 [[nodiscard]] std::vector<std::string> doubts_about(std::string_view who, std::string_view info);
 
 /// The same for a filter with jobs, where anything that a server forgets in a crash is one event too few.
-/// @param info  as above, with lines `appendonly:` and `appendfsync:` of CONFIG GET, if it answered
+/// @param info  as above, with lines `appendonly:`, `appendfsync:` and `aof-load-truncated:` of CONFIG GET,
+/// if it
+///              answered
 [[nodiscard]] std::vector<std::string> doubts_about_jobs(std::string_view who, std::string_view info);
 
 /// The value of a field of INFO.

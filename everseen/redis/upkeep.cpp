@@ -219,7 +219,6 @@ void unlink_partition(session& with, const remote_filter& f, std::uint32_t parti
       } else if (field.starts_with(partition_keys::job_field)) {
         const std::string_view job = field.substr(partition_keys::job_field.size());
         keys.push_back(partition_keys::lane_records(state, job));
-        keys.push_back(partition_keys::counters(state, job));
       }
   } catch (const format_error&) {
     // Of another type: it goes, and names nothing else.

@@ -60,27 +60,80 @@ end
 return told
 )";
 
-/// Appends what was not appended before. Positions have 20 digits, so that their order is that of their text:
-/// Lua's numbers are exact to 2^53 only.
+// To append: a script that the server was killed in the middle of, while it wrote, may later be run in part,
+// and then its retry as a whole (doc/operations.md, "A torn AOF"). Nothing tells an entry from its
+// repetition, so a call before says which entries there will be: its plan. Whoever finds a plan that was not
+// carried out removes these entries, wherever they are, and makes another one. A plan is two commands, and so
+// a block of its own: what is no block may be lost behind one that was left open.
+//
+// The cursor's fields: by lane, the last position that was appended; by a 0 byte and lane, the times of its
+// plans, of which all but the last were given up, empty where there is none; by a 0 byte, the latest time of
+// all plans. A plan's entries have its time, and numbers from 0 on. No lane's name begins with a 0 byte.
+
+/// Plans to append, unless all of it was appended.
 ///
-/// KEYS  stream, cursor    ARGV  lane, field, maxlen (empty: none), then position, value, ...
-/// Returns how many were appended.
-inline constexpr std::string_view append = R"(
-local last = redis.call('HGET', KEYS[2], ARGV[1]) or ''
-local added = 0
-for i = 4, #ARGV, 2 do
-  if ARGV[i] > last then
-    if ARGV[3] == '' then
-      redis.call('XADD', KEYS[1], '*', ARGV[2], ARGV[i + 1])
-    else
-      redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[3], '*', ARGV[2], ARGV[i + 1])
-    end
-    last = ARGV[i]
-    added = added + 1
+/// KEYS  stream, cursor    ARGV  lane, the last position
+inline constexpr std::string_view plan = R"(
+if ARGV[2] <= (redis.call('HGET', KEYS[2], ARGV[1]) or '') then return 0 end
+local now = redis.call('TIME')
+local time = now[1] * 1000 + math.floor(now[2] / 1000)
+time = math.max(time, tonumber(redis.call('HGET', KEYS[2], '\0') or '0') + 1)
+local told = redis.pcall('XINFO', 'STREAM', KEYS[1])
+for i = 1, #told, 2 do
+  if told[i] == 'last-generated-id' then
+    time = math.max(time, tonumber(string.match(told[i+1], '%d+')) + 1)
   end
 end
-if added > 0 then redis.call('HSET', KEYS[2], ARGV[1], last) end
-return added
+time = string.format('%.0f', time)
+local given_up = redis.call('HGET', KEYS[2], '\0' .. ARGV[1]) or ''
+redis.call('HSET', KEYS[2], '\0', time)
+redis.call('HSET', KEYS[2], '\0' .. ARGV[1], string.sub(given_up .. ' ' .. time, -1000))
+return 1
+)";
+
+/// Appends what was not appended before, as planned. Positions have 20 digits, so that their order is that of
+/// their text: Lua's numbers are exact to 2^53 only. What has no effect is not written to the AOF: so of what
+/// is removed there is always one entry that is there.
+///
+/// KEYS  stream, cursor    ARGV  lane, field, maxlen (empty: none), then position, value, ...: at most 1000
+/// Returns how many were appended; -1 the plan is not there, or too late, as somebody else has appended: plan
+/// anew.
+inline constexpr std::string_view append = R"(
+local last, first = redis.call('HGET', KEYS[2], ARGV[1]) or '', 4
+while first < #ARGV and ARGV[first] <= last do first = first + 2 end
+if first > #ARGV then return 0 end
+local times = {}
+for time in string.gmatch(redis.call('HGET', KEYS[2], '\0' .. ARGV[1]) or '', ' (%d+)') do
+  times[#times + 1] = time
+end
+local time, number = times[#times], 0
+if not time then return -1 end
+local function add(at)
+  local id, added = time .. '-' .. number, nil
+  number = number + 1
+  if ARGV[3] == '' then
+    added = redis.pcall('XADD', KEYS[1], id, ARGV[2], ARGV[at + 1])
+  else
+    added = redis.pcall('XADD', KEYS[1], 'MAXLEN', '~', ARGV[3], id, ARGV[2], ARGV[at + 1])
+  end
+  return added
+end
+for i = 1, #times - 1 do
+  local placed = add(first)
+  if type(placed) == 'table' then break end
+  local ids = {placed}
+  for n = 0, 1099 do ids[#ids + 1] = times[i] .. '-' .. n end
+  redis.call('XDEL', KEYS[1], unpack(ids))
+end
+for at = first, #ARGV, 2 do
+  local added = add(at)
+  if type(added) == 'table' then
+    if at == first and string.find(added.err, 'equal or smaller', 1, true) then return -1 end
+    return added
+  end
+end
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[#ARGV - 1], '\0' .. ARGV[1], '')
+return (#ARGV - first + 1) / 2
 )";
 
 }  // namespace everseen::redis_stream

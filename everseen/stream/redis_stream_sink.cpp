@@ -71,19 +71,30 @@ class redis_stream_sink::impl {
     if (cursor_.empty()) cursor_ = key_beside(url_.stream, mark_());
     std::vector<std::string> positions;
     for (const source_record* each : records) positions.push_back(padded(each->position));
+    const std::vector<std::string_view> plan = {"EVAL", redis_stream::plan, "2", url_.stream, cursor_,
+                                                lane,   positions.back()};
     std::vector<std::string_view> words = {"EVAL", redis_stream::append, "2",        url_.stream, cursor_,
                                            lane,   url_.field,           max_length_};
     for (std::size_t i = 0; i < records.size(); ++i) {
       words.push_back(positions[i]);
       words.push_back(records[i]->bytes);
     }
-    const redis::request r{{url_.stream, 0}, redis::encode(words), 1, true};
+    const redis::request r{{url_.stream, 0}, redis::encode(plan) + redis::encode(words), 2, true};
+    // Somebody else appends in between, with every attempt: then something is broken.
+    for (int attempts = 0; attempts < 1'000; ++attempts)
+      if (is_appended(r)) return;
+    throw backend_error("others append to " + url_.stream + " without a pause");
+  }
+
+  /// @return false  somebody else has appended in between
+  bool is_appended(const redis::request& r) {
     const auto answered = session_.exchange(std::span(&r, 1));
     if (!answered.front()) throw backend_error(answered.front().error().message);
-    const redis::reply& told = answered.front()->front();
-    if (told.is_error())
-      throw backend_error("redis at " + to_string(session_.server_of({url_.stream, 0})) + ": " +
-                          std::string(told.text()));
+    for (const redis::reply& told : *answered.front())
+      if (told.is_error())
+        throw backend_error("redis at " + to_string(session_.server_of({url_.stream, 0})) + ": " +
+                            std::string(told.text()));
+    return answered.front()->back().integer() >= 0;
   }
 
   redis_stream_url url_;

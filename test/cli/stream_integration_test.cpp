@@ -51,7 +51,7 @@ class Stream : public Shell {
   static constexpr const char* count =
       "everseen stream --from clicks --filter clicks --key-json /id --count 10m:/time,/site --count /site ";
 
-  redis_server server_{{"--appendonly", "yes", "--appendfsync", "always"}};
+  redis_server server_{{"--appendonly", "yes", "--appendfsync", "always", "--aof-load-truncated", "no"}};
 };
 
 TEST_F(Stream, CountsEachEventOnceHoweverOftenItRuns) {

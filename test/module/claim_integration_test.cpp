@@ -262,7 +262,6 @@ class BadClaim : public Claim {
     return {"EVERSEEN.CLAIM",
             state_,
             state_ + ":j:count",
-            state_ + ":c:count",
             "count",
             "lane",
             positions(19, 1),
@@ -284,7 +283,7 @@ class BadClaim : public Claim {
 TEST_F(BadClaim, TheRightOneIsTakenOnce) {
   EXPECT_EQ(run(right()), "00");
   EXPECT_EQ(run(right()), "P");
-  EXPECT_EQ(run({"HGET", state_ + ":c:count", "b"}), "1");
+  EXPECT_EQ(run({"HGET", state_ + ":j:count", std::string("\0b", 2)}), "1");
   EXPECT_EQ(run({"HSTRLEN", state_ + ":j:count", "lane"}), std::to_string(8 * (1 + 20 + 2)));
 }
 
@@ -294,28 +293,27 @@ TEST_F(BadClaim, WordsThatAreNotWhatTheyMustBeAreRefused) {
     words[at] = std::move(word);
     return run(words);
   };
-  for (const std::size_t at : {7, 8, 9, 13})
+  for (const std::size_t at : {6, 7, 8, 12})
     for (const char* word : {"", "x", "-", "99999999999999999999"})
       EXPECT_THAT(with(at, word), StartsWith("-ERR"));
   EXPECT_THAT(with(2, state_ + ":j:other"), StartsWith("-ERR the records"));
-  EXPECT_THAT(with(3, state_), StartsWith("-ERR the counters"));
-  EXPECT_THAT(with(6, "1234567"), StartsWith("-ERR a head"));
-  EXPECT_EQ(with(6, ""), "P");
-  EXPECT_EQ(with(6, positions(18, 1)), "P");
+  EXPECT_THAT(with(5, "1234567"), StartsWith("-ERR a head"));
+  EXPECT_EQ(with(5, ""), "P");
+  EXPECT_EQ(with(5, positions(18, 1)), "P");
   for (const char* bytes : {"0", "7", "12", "176"})
-    EXPECT_THAT(with(7, bytes), StartsWith("-ERR the forgotten"));
-  EXPECT_EQ(with(8, "77"), "S");
-  EXPECT_THAT(with(10, packed(2).substr(1)), StartsWith("-ERR digests"));
+    EXPECT_THAT(with(6, bytes), StartsWith("-ERR the forgotten"));
+  EXPECT_EQ(with(7, "77"), "S");
+  EXPECT_THAT(with(9, packed(2).substr(1)), StartsWith("-ERR digests"));
   for (const std::string& offsets : {std::string(1, '\0'), std::string(3, '\0'), positions(20, 2)})
-    EXPECT_THAT(with(11, offsets), StartsWith("-ERR offsets are a byte"));
-  EXPECT_THAT(with(11, std::string("\0\1", 2)), StartsWith("-ERR the filter has no window"));
-  EXPECT_THAT(with(12, positions(20, 1)), StartsWith("-ERR positions are"));
-  EXPECT_THAT(with(12, positions(20, 1) + positions(20, 1)), StartsWith("-ERR positions do not"));
-  EXPECT_THAT(with(12, positions(19, 2)), StartsWith("-ERR positions do not"));
-  EXPECT_THAT(with(13, "2"), StartsWith("-ERR places"));
-  EXPECT_THAT(with(13, "18446744073709551615"), StartsWith("-ERR places"));
-  EXPECT_THAT(with(14, std::string("\0\0\0\2\0\0\0\0", 8)), StartsWith("-ERR a place"));
-  for (std::size_t words = 1; words < 15; ++words) {
+    EXPECT_THAT(with(10, offsets), StartsWith("-ERR offsets are a byte"));
+  EXPECT_THAT(with(10, std::string("\0\1", 2)), StartsWith("-ERR the filter has no window"));
+  EXPECT_THAT(with(11, positions(20, 1)), StartsWith("-ERR positions are"));
+  EXPECT_THAT(with(11, positions(20, 1) + positions(20, 1)), StartsWith("-ERR positions do not"));
+  EXPECT_THAT(with(11, positions(19, 2)), StartsWith("-ERR positions do not"));
+  EXPECT_THAT(with(12, "2"), StartsWith("-ERR places"));
+  EXPECT_THAT(with(12, "18446744073709551615"), StartsWith("-ERR places"));
+  EXPECT_THAT(with(13, std::string("\0\0\0\2\0\0\0\0", 8)), StartsWith("-ERR a place"));
+  for (std::size_t words = 1; words < 14; ++words) {
     auto cut = right();
     cut.resize(words);
     EXPECT_THAT(run(cut), StartsWith("-ERR wrong number")) << words;
@@ -325,26 +323,16 @@ TEST_F(BadClaim, WordsThatAreNotWhatTheyMustBeAreRefused) {
 
 TEST_F(BadClaim, NothingAtRandomEndsTheServerOrChangesTheLane) {
   std::mt19937_64 random(4);
-  const std::vector<std::string> words = {state_,
-                                          state_ + ":j:count",
-                                          state_ + ":c:count",
-                                          "count",
-                                          "",
-                                          "0",
-                                          "8",
-                                          "-1",
-                                          "9223372036854775807",
-                                          positions(19, 1),
-                                          packed(2),
-                                          "lane",
-                                          std::string(300, '\xff')};
+  const std::vector<std::string> words = {
+      state_, state_ + ":j:count",   "count",          "",        "0",    "8",
+      "-1",   "9223372036854775807", positions(19, 1), packed(2), "lane", std::string(300, '\xff')};
   for (int i = 0; i < 20'000; ++i) {
     auto command = right();
     // A wrong head, or there would be one right claim among them.
-    command[6] = positions(random() % 19, 1);
+    command[5] = positions(random() % 19, 1);
     for (std::size_t changes = random() % 4; changes > 0; --changes)
       command[1 + random() % (command.size() - 1)] = words[random() % words.size()];
-    if (command[6] == positions(19, 1)) continue;
+    if (command[5] == positions(19, 1)) continue;
     (void)run(command);
   }
   EXPECT_EQ(run({"PING"}), "PONG");

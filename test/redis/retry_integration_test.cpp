@@ -214,6 +214,29 @@ answer sent(session& with, const request& r) {
   return std::move(with.exchange(std::span(&r, 1)).front());
 }
 
+// The server's clock jumps ahead between an attempt and the next, or the answer was remembered for too short
+// a time.
+TEST_F(Retry, BatchWhoseAnswerHasExpiredIsSeenAndNeverFreshTwice) {
+  (void)direct_->create("a", small(1'000));
+  const auto filter = direct_->open("a", access::write);
+  session with(parse_redis_url(server_.url()));
+  by_hand one(server_, "a", filter->get_spec(), with, 2);
+  bool lost = false;
+  while (!one.task().done()) {
+    const request asked = one.task().next();
+    answer got = std::move(with.exchange(std::span(&asked, 1)).front());
+    ASSERT_TRUE(got);
+    if (!lost && got->back().text() == "0000") {
+      lost = true;
+      ASSERT_EQ(server_.run({"PEXPIRE", key_like(server_, "everseen:{a/*}:t:*"), "0"}), "1");
+      got = std::move(with.exchange(std::span(&asked, 1)).front());
+    }
+    one.task().take(got);
+  }
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(one.task().done_so_far(), (tally{.seen = 4}));
+}
+
 TEST_F(Retry, LateCopyOfABatchDoesNotPushOutTheAnswerToALaterOne) {
   const auto filter = direct_->create("a", small(1'000));
   session with(parse_redis_url(server_.url()));

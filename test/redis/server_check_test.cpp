@@ -42,6 +42,15 @@ TEST(ServerCheck, DoubtsServersThatForgetWhatTheyAnsweredFor) {
   EXPECT_THAT(doubts(""), ElementsAre(HasSubstr("does not say")));
 }
 
+TEST(ServerCheck, DoubtsForJobsAServerThatStartsWithATornAof) {
+  const std::string keeps = healthy + "appendonly:yes\r\nappendfsync:always\r\n";
+  EXPECT_THAT(doubts_about_jobs("h:1", keeps + "aof-load-truncated:yes\r\n"),
+              ElementsAre(AllOf(HasSubstr("h:1"), HasSubstr("aof-load-truncated yes"),
+                                HasSubstr("redis-check-aof --fix"))));
+  EXPECT_THAT(doubts_about_jobs("h:1", keeps + "aof-load-truncated:no\r\n"), IsEmpty());
+  EXPECT_THAT(doubts_about("h:1", keeps + "aof-load-truncated:yes\r\n"), IsEmpty()) << "it is about jobs";
+}
+
 TEST(ServerCheck, DoubtsEviction) {
   EXPECT_THAT(doubts_about("h:1", changed(healthy, "noeviction", "volatile-ttl")),
               ElementsAre(AllOf(HasSubstr("h:1"), HasSubstr("volatile-ttl"), HasSubstr("noeviction"))));

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "test/support/redis_server.hpp"
+
+namespace everseen::test {
+
+/// Words of the configuration of a server that keeps all that it answers for, in an AOF.
+inline std::vector<std::string> with_aof(std::vector<std::string> more = {}) {
+  more.insert(more.end(), {"--appendonly", "yes", "--appendfsync", "always"});
+  return more;
+}
+
+/// What kill -9 in the middle of a write leaves: an AOF that ends anywhere.
+///
+/// A Redis that finds its AOF cut inside a command of a MULTI block cuts off that command, and leaves the
+/// block open: what it appends later is then a part of the block, and at its next start the commands of the
+/// half block are run, too.
+class torn_aof {
+ public:
+  /// @param server  with_aof(), and its base file is written
+  explicit torn_aof(redis_server& server) : server_(server) {
+    for (const auto& file : std::filesystem::directory_iterator(server.directory() / "appendonlydir"))
+      if (file.path().string().ends_with(".incr.aof")) path_ = file.path();
+    if (path_.empty()) throw std::runtime_error("the server has no AOF");
+  }
+
+  [[nodiscard]] std::string bytes() const {
+    std::ifstream in(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  /// The server was killed when it had written so much.
+  void end_with(const std::string& all, std::size_t length) {
+    server_.kill();
+    std::ofstream(path_, std::ios::binary | std::ios::trunc)
+        .write(all.data(), static_cast<std::streamsize>(length));
+    server_.start();
+  }
+  void crash() {
+    server_.kill();
+    server_.start();
+  }
+
+  /// Where each command behind `from` begins, and a place inside of it.
+  [[nodiscard]] static std::vector<std::size_t> cuts(const std::string& all, std::size_t from) {
+    std::vector<std::size_t> places;
+    std::size_t at = from;
+    while (at < all.size()) {
+      places.insert(places.end(), {at, at + 3});
+      std::size_t words = number(all, at);
+      while (words-- > 0) at += number(all, at) + 2;
+    }
+    return places;
+  }
+
+ private:
+  /// Reads `*N` or `$N` and its end.
+  static std::size_t number(const std::string& all, std::size_t& at) {
+    const std::size_t end = all.find("\r\n", at);
+    if (end == std::string::npos) throw std::runtime_error("the AOF is no sequence of commands");
+    const std::size_t n = std::stoul(all.substr(at + 1, end - at - 1));
+    at = end + 2;
+    return n;
+  }
+
+  redis_server& server_;
+  std::filesystem::path path_;
+};
+
+}  // namespace everseen::test
