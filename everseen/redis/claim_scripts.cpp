@@ -119,7 +119,7 @@ return 1
 
 const script& claim(unsigned probes) {
   using namespace script_text;
-  static const auto all = for_all_probes(joined(
+  static const for_any_probes all(joined(
       {may_write, has, differs, leases, open_claim, open_partition, open_lane, segments, judge, claim_text}));
   return all[probes];
 }
