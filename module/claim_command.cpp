@@ -83,6 +83,18 @@ judged<std::string> read_lane(api::context* ctx, const claim& c) {
   return std::string(value(ctx, text).text());
 }
 
+void name_job(api::context* ctx, const question& q, const claim& c) {
+  const std::string field = std::string(partition_keys::job_field) + std::string(c.job);
+  const called named(api::call(ctx, "HSET", "!scc", q.state, field.c_str(), "1"));
+}
+
+/// Where an answer was lost and the call is made again, it writes, too, and changes nothing: so a WAIT behind
+/// it waits for what the first attempt wrote.
+int reply_claimed(api::context* ctx, const question& q, const claim& c, const std::string& record) {
+  if (!record.empty()) name_job(ctx, q, c);
+  return reply_with(ctx, "P");
+}
+
 void write_lane(api::context* ctx, const question& q, const claim& c, std::string_view before,
                 std::size_t judged) {
   std::string after(c.positions.substr((judged - 1) * position_bytes, position_bytes));
@@ -90,9 +102,7 @@ void write_lane(api::context* ctx, const question& q, const claim& c, std::strin
   for (std::size_t i = 0; i < judged; ++i)
     if (q.out[i] == verdict::fresh) after += c.positions.substr(i * position_bytes, position_bytes);
   const called done(api::call(ctx, "HSET", "!ssb", c.records, c.lane, after.data(), after.size()));
-  if (!before.empty()) return;
-  const std::string field = std::string(partition_keys::job_field) + std::string(c.job);
-  const called named(api::call(ctx, "HSET", "!scc", q.state, field.c_str(), "1"));
+  if (before.empty()) name_job(ctx, q, c);
 }
 
 void raise_counters(api::context* ctx, const question& q, const claim& c, std::size_t judged) {
@@ -124,7 +134,8 @@ int claim_events(api::context* ctx, api::string** words, int count) {
     const std::string ends_at = r->ends_at;
     const auto before = read_lane(ctx, c);
     if (!before) return reply(ctx, before.error());
-    if (std::string_view(*before).substr(0, position_bytes) != c.head) return reply_with(ctx, "P");
+    if (std::string_view(*before).substr(0, position_bytes) != c.head)
+      return reply_claimed(ctx, q, c, *before);
     if (c.forgotten_bytes < c.head.size() || c.forgotten_bytes > before->size() ||
         c.forgotten_bytes % position_bytes != 0)
       throw bad_word{"ERR the forgotten bytes are not the head and some positions of the record"};

@@ -13,10 +13,15 @@ namespace {
 
 constexpr std::string_view open_claim = "local state, lanes, counters = KEYS[1], KEYS[2], KEYS[3]";
 
+// Where an answer was lost and the call is sent again, it writes, too, and changes nothing: so a WAIT behind
+// it waits for what the first attempt wrote.
 constexpr std::string_view open_lane = R"(
 local lane = ARGV[2]
 local record = call('HGET', lanes, lane) or ''
-if string.sub(record, 1, 8) ~= ARGV[3] then return 'P' end
+if string.sub(record, 1, 8) ~= ARGV[3] then
+  if record ~= '' then call('HSET', state, ARGV[5], '1') end
+  return 'P'
+end
 call('HLEN', counters)
 local before, words = 3, 9
 )";
