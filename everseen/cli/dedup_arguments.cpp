@@ -58,6 +58,7 @@ void declare_filter(CLI::App& app, dedup_arguments& given) {
              parse_own_hash);
   add_text(app, "--filter", given.filter_name,
            {"NAME", "remember the keys in this filter, across runs; created if there is none"});
+  add_switch(app, "--existing", given.existing, "the filter must be there: where it is gone, end with 4");
   add_store_option(app, given.store);
 }
 
@@ -87,6 +88,8 @@ void must_have_effect(const dedup_arguments& given) {
     throw parameter_error(
         "--missing-key is about lines without a key, and here the whole line is the key; give --key-field or "
         "--key-json, too");
+  if (given.existing && !given.filter_name)
+    throw parameter_error("--existing is about a filter that is kept; give --filter NAME, too");
   if (given.max_ahead && !times)
     throw parameter_error("--max-ahead is about times in the lines; give --time-field or --time-json, too");
 }
