@@ -251,10 +251,13 @@ TEST_F(SharedRunOnReplicas, LosesAndRepeatsNoLineWhileTheReplicaComesAndGoes) {
       command(server_.url("?wait=1&timeout=400ms&retry_for=100ms"), {"--on-outage", "hold"}), setup(text));
   for (int i = 0; i < 3; ++i) {
     replica_.pause();
-    const std::size_t said = dedup.err().size();
-    wait_until([&] { return dedup.has_ended() || dedup.err().find("held until", said) != std::string::npos; },
-               "the run is held");
+    const std::size_t before = dedup.err().size();
+    const auto says = [&](const char* note) {
+      return dedup.has_ended() || dedup.err().find(note, before) != std::string::npos;
+    };
+    wait_until([&] { return says("held until"); }, "the run is held");
     replica_.resume();
+    wait_until([&] { return says("is back after"); }, "the run goes on");
   }
   const auto run = dedup.wait();
   EXPECT_EQ(run.exit_code, 0) << run.err;

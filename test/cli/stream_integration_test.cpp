@@ -258,7 +258,10 @@ TEST_F(Stream, HoldsFromItsStartWhereTheServerIsAway) {
 
 TEST_F(Stream, TakesNoNullForAKey) {
   given(R"(echo '{"id":null,"time":"2025-01-01T00:01:00Z","site":"news"}' >> clicks)");
-  EXPECT_THAT(on_redis(count), Complains(4, "line 5 of ", "has null for a key", "/id"));
+  EXPECT_THAT(on_redis(count),
+              AllOf(Field("exit_code", &program_result::exit_code, 4),
+                    Field("err", &program_result::err,
+                          AllOf(HasSubstr("line 5 of "), HasSubstr("has null for a key: /id")))));
   EXPECT_THAT(on_redis(std::string(count) + "--bad-events bad"), Says(HasSubstr("1 record was no event")));
 }
 
