@@ -82,6 +82,18 @@ judged<std::string> read_lane(api::context* ctx, const claim& c) {
   return std::string(value(ctx, text).text());
 }
 
+void name_job(api::context* ctx, const question& q, const claim& c) {
+  const std::string field = std::string(partition_keys::job_field) + std::string(c.job);
+  const called named(api::call(ctx, "HSET", "!scc", q.state, field.c_str(), "1"));
+}
+
+/// Where an answer was lost and the call is made again, it writes, too, and changes nothing: so a WAIT behind
+/// it waits for what the first attempt wrote.
+int reply_claimed(api::context* ctx, const question& q, const claim& c, const std::string& record) {
+  if (!record.empty()) name_job(ctx, q, c);
+  return reply_with(ctx, "P");
+}
+
 /// By name, how many of the events from `from` to `to` that have it were fresh: 0, too (claim_scripts.cpp
 /// says why). -1: none has it.
 std::span<const long long> raises(const question& q, const claim& c, std::size_t from, std::size_t to) {
@@ -122,18 +134,14 @@ class lane_writer {
     if (judged <= written_) return;
     for (std::size_t i = written_; i < judged; ++i)
       if (q_.out[i] == verdict::fresh) kept_ += c_.positions.substr(i * position_bytes, position_bytes);
-    if (is_new_) name_job();
+    if (is_new_) name_job(ctx_, q_, c_);
+    is_new_ = false;
     write(raises(q_, c_, written_, judged), judged);
     written_ = judged;
   }
   [[nodiscard]] std::size_t written() const noexcept { return written_; }
 
  private:
-  void name_job() {
-    const std::string field = std::string(partition_keys::job_field) + std::string(c_.job);
-    const called named(api::call(ctx_, "HSET", "!scc", q_.state, field.c_str(), "1"));
-    is_new_ = false;
-  }
   void write(std::span<const long long> by, std::size_t judged) {
     std::vector<value> made;
     std::vector<api::string*> words = {c_.records, c_.lane};
@@ -182,7 +190,8 @@ int claim_events(api::context* ctx, api::string** words, int count) {
     const std::string ends_at = r->ends_at;
     const auto before = read_lane(ctx, c);
     if (!before) return reply(ctx, before.error());
-    if (std::string_view(*before).substr(0, position_bytes) != c.head) return reply_with(ctx, "P");
+    if (std::string_view(*before).substr(0, position_bytes) != c.head)
+      return reply_claimed(ctx, q, c, *before);
     if (c.forgotten_bytes < c.head.size() || c.forgotten_bytes > before->size() ||
         c.forgotten_bytes % position_bytes != 0)
       throw bad_word{"ERR the forgotten bytes are not the head and some positions of the record"};

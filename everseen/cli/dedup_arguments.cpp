@@ -58,6 +58,7 @@ void declare_filter(option_set& known, dedup_arguments& given) {
              parse_own_hash);
   add_text(known, "--filter", given.filter_name,
            {"NAME", "remember the keys in this filter, across runs; created if there is none"});
+  add_switch(known, "--existing", given.existing, "the filter must be there: where it is gone, end with 4");
   add_store_option(known, given.store);
 }
 
@@ -87,6 +88,8 @@ void must_have_effect(const dedup_arguments& given) {
     throw parameter_error(
         "--missing-key is about lines without a key, and here the whole line is the key; give --key-field or "
         "--key-json, too");
+  if (given.existing && !given.filter_name)
+    throw parameter_error("--existing is about a filter that is kept; give --filter NAME, too");
   if (given.max_ahead && !times)
     throw parameter_error("--max-ahead is about times in the lines; give --time-field or --time-json, too");
 }

@@ -69,6 +69,11 @@ dedup_filter::dedup_filter(const dedup_arguments& given, const block_reader& inp
 /// To open comes first: where a filter was lost that is fatal, and none must take its place.
 void dedup_filter::make_or_open(const dedup_arguments& given, const block_reader& input) {
   const std::string name = given.filter_name.value_or("dedup");
+  if (given.existing) {
+    seen_.emplace(existing_filter(*home_, name));
+    warn_of_lost_strings(*seen_);
+    return;
+  }
   if (kept_ && open(name)) return;
   must_have_window(given, given.window.has_value());
   try {

@@ -10,13 +10,23 @@
 
 namespace everseen::cli {
 
+namespace {
+
+/// A run that failed before it added anything may have left it.
+std::string way_out(const filter& f) {
+  if (f.info().keys > 0 || !f.stored().jobs().empty()) return {};
+  return fmt::format("; it is empty, and everseen drop {} removes it", f.name());
+}
+
+}  // namespace
+
 void must_agree(const filter_wishes& given, const filter& f) {
   const spec& s = f.get_spec();
   const auto differs = [&](std::string_view option, const auto& has) {
     throw parameter_error(
         fmt::format("{} does not fit the filter '{}', which was created with {}; leave it out, or use "
-                    "another --filter",
-                    option, f.name(), has));
+                    "another --filter{}",
+                    option, f.name(), has, way_out(f)));
   };
   if (given.error_rate && *given.error_rate != s.error_rate) differs("--error-rate", s.error_rate);
   if (given.capacity && *given.capacity != s.capacity) differs("--capacity", s.capacity);
@@ -25,6 +35,21 @@ void must_agree(const filter_wishes& given, const filter& f) {
     differs("--window", s.window ? format_duration(s.window->width) : "none");
   if (given.slices && (!s.window || s.window->slices != *given.slices))
     differs("--slices", s.window ? std::to_string(s.window->slices) : "none");
+}
+
+filter existing_filter(store& in, const std::string& name) {
+  try {
+    return {name, in.open(name, access::write)};
+  } catch (const no_filter&) {
+    throw is_gone(fmt::format("the filter '{}'", name));
+  }
+}
+
+format_error is_gone(const std::string& what) {
+  return format_error(
+      what +
+      " is not there, and --existing says that it must be: it was ended or dropped, or its server "
+      "lost it. To begin anew, with everything fresh once more, leave out --existing");
 }
 
 }  // namespace everseen::cli

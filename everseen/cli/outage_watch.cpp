@@ -41,11 +41,11 @@ void outage_watch::say(note what, const std::string& why) {
   said_ = what;
   said_at_ = clock::now();
   if (what == note::passing)
-    say_("the store is away; lines are printed though nothing is known of them: " + why);
+    say_("the store gives no verdicts; lines are printed though nothing is known of them: " + why);
   else if (policy_ == policy::hold)
-    say_("the store is away; lines are held until it is back: " + why);
+    say_("the store gives no verdicts; lines are held until it is back: " + why);
   else
-    say_("the store is away; trying again: " + why);
+    say_("the store gives no verdicts; trying again: " + why);
 }
 
 void outage_watch::is_over() {

@@ -59,6 +59,8 @@ void declare_filter(option_set& known, stream_arguments& given) {
   add_duration(known, "--window", given.window, {"TIME", "forget keys after this time, as in 10m or 1h30m"});
   add_count(known, "--slices", given.slices, {1, max_slices},
             {"N", "forget in N steps: a key is remembered for the window and at most one step more", "10"});
+  add_switch(app, "--existing", given.existing,
+             "filter and job must be there: where one of them is gone, end with 4 and begin nothing anew");
 }
 
 void declare_event(option_set& known, stream_arguments& given) {
@@ -209,6 +211,8 @@ void must_make_sense(const stream_arguments& given) {
   if (given.dry_run && (given.seen_to || given.late_to || file_of_bad_events(given)))
     throw parameter_error(
         "--dry-run touches nothing; leave out --seen-to, --late-to and --bad-events FILE (skip it may)");
+  if (given.dry_run && given.existing)
+    throw parameter_error("--dry-run begins nothing; leave out --existing");
   if (given.move_output && counts_only(given) && given.to != "counts")
     throw parameter_error("--move-output says that the job goes on with another sink; give --to, too");
   if (given.settle_every > std::chrono::minutes(1))

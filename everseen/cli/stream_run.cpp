@@ -1,5 +1,6 @@
 #include "everseen/cli/stream_run.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -112,6 +113,11 @@ filter stream_run::open_filter(store& place) const {
         "counters are kept by Redis alone, in one step with the keys: give --store redis://HOST:PORT, or "
         "leave "
         "--count out and put fresh events out, as in --to fresh.jsonl");
+  if (given_.existing) {
+    filter opened = existing_filter(place, *given_.filter_name);
+    must_agree(given_, opened);
+    return opened;
+  }
   const bool known = place.exists(*given_.filter_name);
   if (!known) must_have_room(place, place.plan(request_of(given_)));
   filter opened = open_or_create(place, *given_.filter_name, request_of(given_));
@@ -125,6 +131,9 @@ std::unique_ptr<ledger> stream_run::open_ledger(const filter& seen) const {
   if (given_.dry_run)
     return std::make_unique<dry_ledger>(std::shared_ptr<stored_filter>(&seen.stored(), [](auto*) {}), what);
   const std::string name = given_.job.value_or(std::string(default_job));
+  const auto there = seen.stored().jobs();
+  if (given_.existing && std::ranges::find(there, name) == there.end())
+    throw is_gone(fmt::format("the job '{}' of the filter '{}'", name, seen.name()));
   return std::make_unique<deferred_ledger>(
       seen.stored(), name, what, [name, what, filter = seen.name()](const std::string& begun_with) {
         if (are_alike(begun_with, what)) return;
@@ -153,12 +162,13 @@ job_options stream_run::options_for(const filter& seen) const {
   return options;
 }
 
-/// What a server does may change between two runs; what a power loss could do to files is said once, and what
-/// one may have done until the job has settled again.
+/// What the store's settings could lose is said once a job; what a power loss may have taken of files, until the
+/// job has settled again.
 void stream_run::must_lose_nothing(const store& place, const ledger& book) const {
-  if (place.is_remote() || book.checkpoints().empty()) warn_of_jobs(place);
+  if (book.checkpoints().empty()) warn_of_jobs(place);
   if (const std::string doubt = book.doubt(); !doubt.empty())
-    fmt::print(stderr, "everseen: warning: {}\n", doubt);
+    fmt::print(stderr, "everseen: warning: {}
+", doubt);
 }
 
 void stream_run::operator()(printer& out) {
@@ -166,6 +176,9 @@ void stream_run::operator()(printer& out) {
   const bool is_new = !given_.dry_run && !place->is_remote() && !place->exists(*given_.filter_name);
   try {
     run_on(*place, out);
+  } catch (const backend_error&) {
+    stop_if_signalled();
+    throw;
   } catch (...) {
     if (is_new) discard_if_unused(*place);
     throw;
@@ -184,6 +197,9 @@ void stream_run::discard_if_unused(store& place) const noexcept {
 }
 
 void stream_run::run_on(store& place, printer& out) {
+  std::optional<watched_store<store>> held;
+  if (given_.on_outage == outage_watch::policy::hold)
+    held.emplace(place, std::make_shared<outage_watch>(outage_watch::policy::hold, say, is_signalled));
   filter seen = open_filter(place);
   job_options options = options_for(seen);
   const auto book = open_ledger(seen);

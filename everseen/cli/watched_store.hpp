@@ -7,10 +7,11 @@
 
 namespace everseen::cli {
 
-/// A store under a watch, for as long as this lives.
+/// A store, or a filter of one, under a watch for as long as this lives.
+template <typename Watched>
 class watched_store {
  public:
-  watched_store(stored_filter& watched, std::shared_ptr<patience> by) : watched_(watched) {
+  watched_store(Watched& watched, std::shared_ptr<patience> by) : watched_(watched) {
     watched_.wait_with(std::move(by));
   }
   ~watched_store() { watched_.wait_with(nullptr); }
@@ -18,7 +19,7 @@ class watched_store {
   watched_store& operator=(const watched_store&) = delete;
 
  private:
-  stored_filter& watched_;
+  Watched& watched_;
 };
 
 }  // namespace everseen::cli

@@ -1,6 +1,5 @@
 #include "everseen/redis/attached_scripts.hpp"
 
-#include <array>
 #include <string>
 #include <string_view>
 
@@ -146,30 +145,30 @@ return table.concat(out)
 )";
 
 /// @param bitfield  defines which command `has` reads with
-std::array<script, max_probes + 1> for_all_probes(std::string_view bitfield, std::string_view text) {
-  return script_text::for_all_probes(script_text::joined(
-      {bitfield, script_text::has, length_of, reach, broken, script_text::remembered, text}));
+std::string whole(std::string_view bitfield, std::string_view text) {
+  return script_text::joined(
+      {bitfield, script_text::has, length_of, reach, broken, script_text::remembered, text});
 }
 
 }  // namespace
 
 const script& add(unsigned probes) {
-  static const auto all = for_all_probes(may_write, add_text);
+  static const script_text::for_any_probes all(whole(may_write, add_text));
   return all[probes];
 }
 
 const script& check(unsigned probes) {
-  static const auto all = for_all_probes(reads_only, check_text);
+  static const script_text::for_any_probes all(whole(reads_only, check_text));
   return all[probes];
 }
 
 const script& add_growing(unsigned probes) {
-  static const auto all = for_all_probes(may_write, add_growing_text);
+  static const script_text::for_any_probes all(whole(may_write, add_growing_text));
   return all[probes];
 }
 
 const script& check_growing(unsigned probes) {
-  static const auto all = for_all_probes(reads_only, check_growing_text);
+  static const script_text::for_any_probes all(whole(reads_only, check_growing_text));
   return all[probes];
 }
 

@@ -12,24 +12,17 @@ namespace {
 /// So often in a row a redirection is followed at once; then there is a pause, since the cluster disagrees.
 constexpr unsigned redirections_at_once = 4;
 
-/// @pre it had trouble
-std::chrono::milliseconds trouble_of(const job& j) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(job::clock::now() - *j.trouble_since);
-}
-
-outage to_outage(const job& j, const failure& why) {
-  std::string message = why.message;
-  if (!why.permanent && j.trouble_since) {
-    const auto since = trouble_of(j);
-    if (since.count() >= 100) message += " (tried for " + std::to_string(since.count()) + " ms)";
-  }
-  return {std::move(message), j.may_have_run};
+/// A server does nothing else for the connection meanwhile, so it answers long before the time limit.
+std::string wait_of(const redis_url& url) {
+  const auto time = std::clamp<std::chrono::milliseconds>(url.timeout / 2, std::chrono::milliseconds(1),
+                                                          std::chrono::seconds(1));
+  return encode({"WAIT", std::to_string(url.wait_replicas), std::to_string(time.count())});
 }
 
 }  // namespace
 
 dispatcher::dispatcher(const redis_url& url)
-    : url_(url), map_request_{{}, encode({"CLUSTER", "SLOTS"}), 1, true} {
+    : url_(url), wait_(wait_of(url)), map_request_{{}, encode({"CLUSTER", "SLOTS"}), 1, true} {
   if (url.tls) tls_.emplace(url);
 }
 
@@ -61,6 +54,7 @@ std::vector<answer> dispatcher::complete(std::vector<job> jobs) {
     const bool enough_time_passed = clock::now() - map_read_ > std::chrono::seconds(1);
     if (is_cluster() && map_is_old_ && (slots_.empty() || enough_time_passed)) refresh_map();
     for (job& j : jobs_) place(j);
+    for (auto& [where, each] : servers_) each->ask_for_replicas();
     while (open_ > 0) loop_.run_one();
   });
   return std::exchange(answers_, {});
@@ -108,7 +102,16 @@ void dispatcher::answered(server& by, job& j, std::vector<reply> replies) {
   if (map_job_ && &j == &*map_job_) return read_map(std::move(replies));
   if (const auto refused = j.take(std::move(replies), by.where)) return follow(by, j, *refused);
   by.pauses.reset();
-  if (std::exchange(in_trouble_, false) && patience_) patience_->is_over();
+  if (url_.wait_replicas == 0 || !j.waits_for_replicas()) return conclude(by, j);
+  by.unacknowledged.push_back(&j);
+  by.ask_for_replicas();
+}
+
+void dispatcher::conclude(const server& by, job& j) {
+  if (in_trouble_ && patience_ && !lacks_replicas()) {
+    in_trouble_ = false;
+    patience_->is_over();
+  }
   std::vector<reply> all = j.take_replies();
   const bool harmless = j.asked().repeatable.time() == repetition(true).time();
   if (const auto denied = std::ranges::find_if(all, is_denial);
@@ -116,7 +119,7 @@ void dispatcher::answered(server& by, job& j, std::vector<reply> replies) {
     // Taken for an answer, somebody would ask by other commands, and find the keys that this one added.
     const failure why = {"redis at " + to_string(by.where) +
                          " denies what it may have done before: " + std::string(denied->text())};
-    outage o = to_outage(j, why);
+    outage o = j.ended_by(why);
     o.denied = true;
     return settle(j, tl::unexpected(std::move(o)));
   }
@@ -148,13 +151,18 @@ void dispatcher::follow(server& by, job& j, const refusal& r) {
 }
 
 void dispatcher::lost(server& by, const failure& why) {
-  const std::size_t touched = by.sent.size() - by.link->untouched();
-  const auto jobs = std::exchange(by.sent, {});
+  std::size_t touched = by.sent.size() - by.link->untouched();
+  auto jobs = std::exchange(by.sent, {});
+  const auto unacknowledged = std::exchange(by.unacknowledged, {});
   by.link.reset();
+  by.lacks_replicas = false;
   if (jobs.empty()) return;
+  touched += unacknowledged.size();
+  jobs.insert(jobs.begin(), unacknowledged.begin(), unacknowledged.end());
   const pause p = by.pauses.next();
   map_is_old_ = true;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (jobs[i] == nullptr) continue;
     job& j = *jobs[i];
     failure told = why;
     if (i < touched) {
@@ -174,10 +182,10 @@ void dispatcher::trouble(job& j, const failure& why, pause p) {
   if (!j.trouble_since) j.trouble_since = clock::now();
   if (may_be_forgotten(j)) {
     const failure too_old = {why.message + "; what it answered at first is forgotten by now", why.permanent};
-    return settle(j, tl::unexpected(to_outage(j, too_old)));
+    return settle(j, tl::unexpected(j.ended_by(too_old)));
   }
   if (why.permanent || j.asked().continues || !tries_again(j, why))
-    return settle(j, tl::unexpected(to_outage(j, why)));
+    return settle(j, tl::unexpected(j.ended_by(why)));
   park(j, p);
 }
 
@@ -192,9 +200,9 @@ bool dispatcher::may_be_forgotten(const job& j) const {
 }
 
 bool dispatcher::tries_again(const job& j, const failure& why) {
-  if (!patience_) return trouble_of(j) < url_.retry_for;
+  if (!patience_) return j.in_trouble_for() < url_.retry_for;
   in_trouble_ = true;
-  return patience_->tries_again({why.message, trouble_of(j), url_.retry_for});
+  return patience_->tries_again({why.message, j.in_trouble_for(), url_.retry_for});
 }
 
 void dispatcher::park(job& j, pause p) {

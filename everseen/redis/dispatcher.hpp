@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,8 +28,12 @@ namespace everseen::redis {
 ///       ^         │ failed, refused        an outage too, when retry_for is over
 ///       └─ wake ──┴──> parked
 ///
-/// A job is at every moment at one place: sent to a server, parked until a time, or homeless until the slots
-/// of the cluster are known.
+/// A job is at every moment at one place: sent to a server, held back there until its replicas have what it
+/// wrote, parked until a time, or homeless until the slots of the cluster are known.
+///
+/// One WAIT behind all jobs of a connection tells of all of them. Where too few replicas are in step it is
+/// asked again, over the same connection, for as long as an outage is ridden out; nothing is sent twice for
+/// that. Where the connection ends meanwhile, its jobs are as those whose answer was lost.
 class dispatcher {
  public:
   explicit dispatcher(const redis_url& url);
@@ -65,9 +70,15 @@ class dispatcher {
   void trouble(job& j, const failure& why, pause p);
   [[nodiscard]] bool may_be_forgotten(const job& j) const;
   [[nodiscard]] bool tries_again(const job& j, const failure& why);
+  void conclude(const server& by, job& j);
+  [[nodiscard]] bool lacks_replicas() const;
   void park(job& j, pause p);
   void wake();
   void set_alarm(clock::time_point at);
+
+  // What must be on replicas: dispatcher_replicas.cpp.
+  void replicas_told(server& by, const reply& r);
+  void waits_refused(server& by, const std::vector<job*>& waiting, const reply& r);
 
   // Where the slots of a cluster are: dispatcher_map.cpp.
   [[nodiscard]] bool is_cluster() const noexcept { return url_.shape == redis_url::topology::cluster; }
@@ -82,6 +93,7 @@ class dispatcher {
   std::vector<endpoint> map_candidates() const;
 
   redis_url url_;
+  const std::string wait_;  // the WAIT that asks for the replicas of the URL
   std::optional<tls_context> tls_{};
   std::shared_ptr<patience> patience_{};
   bool in_trouble_ = false;  // patience_ was asked since the last answer

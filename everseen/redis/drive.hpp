@@ -46,16 +46,13 @@ void drive(session& with, replica_wait& replicas, lease_wait wait, std::vector<T
       adding.push_back(task.adds_next());
       waiting.push_back(&task);
       requests.push_back(task.next());
-      if (adding.back()) replicas.follow(requests.back(), tasks.size());
+      requests.back().on_replicas = adding.back();
     }
     if (waiting.empty()) return;
-    std::vector<answer> answers = with.exchange(requests);
+    const std::vector<answer> answers = with.exchange(requests);
     for (std::size_t i = 0; i < waiting.size(); ++i) {
-      auto lacking = adding[i] ? replicas.take_off(waiting[i]->place(), answers[i]) : std::nullopt;
-      if (lacking)
-        waiting[i]->give_up(*std::move(lacking));
-      else
-        waiting[i]->take(answers[i]);
+      if (adding[i]) replicas.note(waiting[i]->place(), answers[i]);
+      waiting[i]->take(answers[i]);
     }
     std::erase_if(waiting, [](const Task* task) { return !task->held(); });
     if (waiting.empty()) continue;

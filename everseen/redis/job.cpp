@@ -20,8 +20,7 @@ bool is_named(std::string_view command, std::string_view name) {
 /// Whether every command that names a key was refused.
 bool all_keys_left(std::span<const std::string_view> commands, const std::vector<bool>& refused) {
   for (std::size_t i = 0; i < commands.size(); ++i) {
-    const bool keyless =
-        is_named(commands[i], "MULTI") || is_named(commands[i], "EXEC") || is_named(commands[i], "WAIT");
+    const bool keyless = is_named(commands[i], "MULTI") || is_named(commands[i], "EXEC");
     if (!keyless && !refused[i]) return false;
   }
   return true;
@@ -84,13 +83,20 @@ void job::choose_again(std::span<const std::string_view> commands, const std::ve
   rewritten_.clear();
   permission_.clear();
   if (request_.repeatable || std::ranges::find(refused, false) == refused.end()) return;
-  bool behind = false;
   for (std::size_t i = 0; i < commands.size(); ++i) {
-    behind = behind || refused[i];
-    if (!refused[i] && !(behind && is_named(commands[i], "WAIT"))) continue;
+    if (!refused[i]) continue;
     todo_.push_back(i);
     rewritten_ += commands[i];
   }
+}
+
+/// An error, and the OK and QUEUED of a transaction that was not run, did nothing; of a pipeline some
+/// commands may have run, and others be refused.
+bool job::waits_for_replicas() const {
+  return request_.on_replicas && std::ranges::any_of(replies_, [](const reply& r) {
+           return r.what() == reply::kind::integer || r.what() == reply::kind::string ||
+                  r.what() == reply::kind::array;
+         });
 }
 
 void job::ask_for_permission() {
@@ -118,6 +124,19 @@ void job::start_over() {
   todo_.clear();
   rewritten_.clear();
   permission_.clear();
+}
+
+std::chrono::milliseconds job::in_trouble_for() const {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - *trouble_since);
+}
+
+outage job::ended_by(const failure& why) const {
+  std::string message = why.message;
+  if (!why.permanent && trouble_since) {
+    const auto since = in_trouble_for();
+    if (since.count() >= 100) message += " (tried for " + std::to_string(since.count()) + " ms)";
+  }
+  return {std::move(message), may_have_run};
 }
 
 }  // namespace everseen::redis

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/redis/failure.hpp"
 #include "everseen/redis/refusal.hpp"
 #include "everseen/redis/session.hpp"
 
@@ -17,11 +18,11 @@ namespace everseen::redis {
 /// others.
 ///
 /// A command that was refused was not run, so it may be sent again even if its request is not repeatable. Of
-/// such a request only the refused commands are, and WAIT, which must follow what it waits for.
+/// such a request only the refused commands are.
 ///
-/// A request with a transaction is one thing: what comes before its MULTI guards it, what comes behind its
-/// EXEC waits for it. If EXEC was refused, or says that a part was, then nothing ran and all of it is sent
-/// again; else it ran, and is answered by whatever was replied. While its slot moves it goes nowhere until
+/// A request with a transaction is one thing: what comes before its MULTI guards it. If EXEC was refused, or
+/// says that a part was, then nothing ran and all of it is sent again; else it ran, and is answered by
+/// whatever was replied. While its slot moves it goes nowhere until
 /// one server has all its keys.
 class job {
  public:
@@ -49,6 +50,14 @@ class job {
 
   /// @pre take() returned nothing
   [[nodiscard]] std::vector<reply> take_replies() { return std::move(replies_); }
+  /// Whether it may have written what replicas are to have: then it waits for them.
+  /// @pre take() returned nothing
+  [[nodiscard]] bool waits_for_replicas() const;
+
+  /// How long ago it first was refused or lost.    @pre trouble_since
+  [[nodiscard]] std::chrono::milliseconds in_trouble_for() const;
+  /// It gets no answer.
+  [[nodiscard]] outage ended_by(const failure& why) const;
 
   const clock::time_point begun = clock::now();
   std::optional<clock::time_point> trouble_since{};  ///< when it was first refused or lost

@@ -130,8 +130,8 @@ void require_no_jobs(session& with, const header& h, std::string_view what) {
                 {{"generation", std::to_string(h.live.generation)}, {"jobs", "1"}}, {{"jobs", ""}});
 }
 
-void put_down(session& with, replica_wait& replicas, const remote_filter& f, std::string_view job,
-              std::string_view kept, std::span<const checkpoint> reached) {
+void put_down(session& with, const remote_filter& f, std::string_view job, std::string_view kept,
+              std::span<const checkpoint> reached) {
   if (reached.empty()) return;
   const std::string keys[] = {f.keys.jobs(f.generation), f.keys.checkpoints(f.generation, job)};
   std::vector<std::string> arguments = {std::string(job), std::string(kept), end_of(f)};
@@ -142,9 +142,8 @@ void put_down(session& with, replica_wait& replicas, const remote_filter& f, std
   }
   const route to{keys[0], 0};
   request r{to, call(scripts::put_down(), keys, arguments), 1, true};
-  replicas.follow(r, 1);
-  answer a = std::move(with.exchange(std::span(&r, 1)).front());
-  if (const auto lacking = replicas.take_off(to, a)) lacking->raise();
+  r.on_replicas = true;
+  const answer a = std::move(with.exchange(std::span(&r, 1)).front());
   if (checked(a, keys[1]).integer() == 1) return;
   throw is_gone(f, job);
 }

@@ -8,7 +8,6 @@
 
 #include "everseen/redis/catalogue.hpp"
 #include "everseen/redis/remote_partition.hpp"
-#include "everseen/redis/replica_wait.hpp"
 #include "everseen/redis/session.hpp"
 #include "everseen/store/ledger.hpp"
 #include "everseen/store/store.hpp"
@@ -45,8 +44,8 @@ void require_no_jobs(session& with, const header& h, std::string_view what);
 
 /// @throws storage_error  the job is not there any more: it was ended, or its filter was dropped
 /// @throws backend_error
-void put_down(session& with, replica_wait& replicas, const remote_filter& f, std::string_view job,
-              std::string_view kept, std::span<const checkpoint> reached);
+void put_down(session& with, const remote_filter& f, std::string_view job, std::string_view kept,
+              std::span<const checkpoint> reached);
 /// @throws backend_error, format_error
 [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints_of(session& with,
                                                                             const remote_filter& f,

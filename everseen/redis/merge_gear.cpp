@@ -156,11 +156,11 @@ void merge_gear::write(session& with, std::span<const partition_batch> batches) 
       require_done(word_of(a, pages[0].to.key), pages[0].to.key);
     if (!pages.empty()) settling.push_back(held.settle());
   }
-  for (request& r : settling) replicas_.follow(r, settling.size());
-  std::vector<answer> answers = exchange_all(with, settling);
+  for (request& r : settling) r.on_replicas = true;
+  const std::vector<answer> answers = exchange_all(with, settling);
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const std::string& key = settling[i].to.key;
-    if (const auto lacking = replicas_.take_off(settling[i].to, answers[i])) lacking->raise();
+    replicas_.note(settling[i].to, answers[i]);
     require_done(word_of(answers[i], key), key);
   }
   for (const partition_batch& batch : batches) held_.at(batch.partition)->settled();

@@ -79,7 +79,7 @@ class partition_task {
   [[nodiscard]] route place() const {
     return {filter_.keys.state(filter_.generation, batch_.partition), batch_.partition};
   }
-  /// Ends with a failure of the call under way, whatever its answer was.
+  /// Ends with a failure before anything more is asked.
   void give_up(batch_failure why) { failure_ = std::move(why); }
 
   /// What is to be remembered of the partition.

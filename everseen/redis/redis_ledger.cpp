@@ -39,6 +39,7 @@ struct redis_ledger::part {
   picture known{};   ///< of the partition
   bool just_looked = false;
   int looks = 0;
+  bool was_sent = false;  ///< by this claim, so it may be what judged them
   std::optional<batch_failure> failed{};
 };
 
@@ -254,19 +255,24 @@ void redis_ledger::complete(session& with, claiming& c) {
 }
 
 /// Gives the events that were judged before their verdicts. As positions ascend they are the first ones.
+/// Those whose answer this claim lost are its own.
 void redis_ledger::resolve(part& p, const lane& in) const {
+  const auto claimed_before = p.left.claimed_before;
   const remote_partition& state = *p.known;
   const auto& window = filter_.spec.window;
   answer_replays(p.left, *in.records[p.left.keys.partition], [&](event_time t) {
     return window && !state.slices.empty() &&
            window::slice_at(*window, t) < window::oldest_live(*window, state.newest());
   });
+  const std::size_t judged = claimed_before.size() - p.left.claimed_before.size();
+  if (p.was_sent) std::ranges::fill(claimed_before.first(judged), std::uint8_t{0});
 }
 
 std::vector<partition_task> redis_ledger::tasks_for(claiming& c) {
   std::vector<partition_task> tasks;
   tasks.reserve(c.parts.size());
   for (part& p : c.parts) {
+    p.was_sent = true;
     const auto call = std::make_shared<claim_call>(job_, c.in.name, p.left, c.from.settled,
                                                    *c.in.records[p.left.keys.partition]);
     const auto by_module = [&] { return std::make_unique<module_claim_gear>(filter_, call); };
@@ -309,7 +315,7 @@ void redis_ledger::take_back(session& with, claiming& c, const std::vector<parti
 }
 
 void redis_ledger::settle(std::span<const checkpoint> reached) {
-  put_down(*pool_->take(), replicas_, filter_, job_, kept_, reached);
+  put_down(*pool_->take(), filter_, job_, kept_, reached);
 }
 
 std::map<std::string, checkpoint, std::less<>> redis_ledger::checkpoints() const {

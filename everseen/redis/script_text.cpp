@@ -79,10 +79,12 @@ script for_probes(std::string text, unsigned probes) {
 
 }  // namespace
 
-std::array<script, max_probes + 1> for_all_probes(const std::string& text) {
-  std::array<script, max_probes + 1> all;
-  for (unsigned probes = 1; probes <= max_probes; ++probes) all[probes] = for_probes(text, probes);
-  return all;
+const script& for_any_probes::operator[](unsigned probes) const {
+  std::call_once(once_[probes], [&] {
+    all_[probes] = for_probes(text_, probes);
+    ++made_;
+  });
+  return all_[probes];
 }
 
 }  // namespace everseen::redis::script_text

@@ -1,9 +1,13 @@
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <initializer_list>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "everseen/core/layout.hpp"
 #include "everseen/redis/scripts.hpp"
@@ -16,9 +20,26 @@ namespace everseen::redis::script_text {
 
 /// A script that is written out for each number of probes, which is the index, so that the inner loop has no
 /// inner loop, and positions live in registers: no table is made for them.
-/// @param text  with `has`; `$PROBES` becomes the number, and `$SET_ALL` the commands that set the bits whose
-///              positions stand at `start` of `records` in `newest` and leave in `sum` how many were set
-[[nodiscard]] std::array<script, max_probes + 1> for_all_probes(const std::string& text);
+///
+/// Each is made when it is first asked for: most filters need one or two of the 64.    Threads: any number.
+class for_any_probes {
+ public:
+  /// @param text  with `has`; `$PROBES` becomes the number, and `$SET_ALL` the commands that set the bits
+  ///              whose positions stand at `start` of `records` in `newest` and leave in `sum` how many were
+  ///              set
+  explicit for_any_probes(std::string text) : text_(std::move(text)) {}
+
+  /// @pre 1 <= probes <= max_probes
+  [[nodiscard]] const script& operator[](unsigned probes) const;
+  /// How many of them were asked for so far.
+  [[nodiscard]] std::size_t made() const noexcept { return made_; }
+
+ private:
+  std::string text_;
+  mutable std::array<std::once_flag, max_probes + 1> once_{};
+  mutable std::array<script, max_probes + 1> all_{};
+  mutable std::atomic<std::size_t> made_ = 0;
+};
 
 /// Parts of a script, one behind the other.
 [[nodiscard]] std::string joined(std::initializer_list<std::string_view> parts);

@@ -218,10 +218,9 @@ return redis.call('UNLINK', KEYS[1])
 }  // namespace
 
 const script& add(unsigned probes) {
-  static const auto all = script_text::for_all_probes(
-      script_text::joined({script_text::may_write, has, differs, leases, script_text::remembered, open_token,
-                           script_text::open_partition, script_text::segments, script_text::rooms,
-                           script_text::judge, add_text}));
+  static const script_text::for_any_probes all(script_text::joined(
+      {script_text::may_write, has, differs, leases, script_text::remembered, open_token,
+       script_text::open_partition, script_text::segments, script_text::rooms, script_text::judge, add_text}));
   return all[probes];
 }
 
@@ -231,7 +230,7 @@ const script& recall() {
 }
 
 const script& check(unsigned probes) {
-  static const auto all = script_text::for_all_probes(
+  static const script_text::for_any_probes all(
       script_text::joined({reads_only, has, differs, open_check, script_text::segments, check_text}));
   return all[probes];
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <utility>
@@ -26,18 +27,31 @@ struct dispatcher::server final : connection::user {
     link->post(j.wire(), j.commands());
   }
 
+  /// Asks how many replicas have what was written, once behind all that must be on them.
+  void ask_for_replicas() {
+    if (home.url_.wait_replicas == 0) return;
+    const auto last = std::find(sent.rbegin(), sent.rend(), nullptr);
+    const bool wanted = std::any_of(sent.rbegin(), last, [](job* j) { return j->asked().on_replicas; });
+    if (!wanted && (last != sent.rend() || unacknowledged.empty())) return;
+    sent.push_back(nullptr);
+    link->post(home.wait_, 1);
+  }
+
   void answered(std::vector<reply> replies) override {
-    job& j = *sent.front();
+    job* const j = sent.front();
     sent.pop_front();
-    home.answered(*this, j, std::move(replies));
+    if (j == nullptr) return home.replicas_told(*this, replies.front());
+    home.answered(*this, *j, std::move(replies));
   }
   void failed(const failure& why) override { home.lost(*this, why); }
 
   dispatcher& home;
   endpoint where;
   std::unique_ptr<connection> link{};
-  std::deque<job*> sent{};
+  std::deque<job*> sent{};             ///< null: a WAIT
+  std::vector<job*> unacknowledged{};  ///< answered; a WAIT that covers them is among those sent
   backoff pauses{};
+  bool lacks_replicas = false;  ///< as of the last WAIT
   bool renew = false;  ///< it has lost its role; the name may lead to another server when asked again
 };
 

@@ -57,6 +57,9 @@ struct request {
   /// outage.
   /// @pre not repeatable
   bool continues = false;
+  /// What it wrote must be on as many replicas as wait= of the URL asks for before it counts as answered. Too
+  /// few are an outage, ridden out like any other.
+  bool on_replicas = false;
 };
 
 /// No reply came.

@@ -33,8 +33,8 @@ struct claim_batch {
   partition_batch keys;                      ///< verdicts go to keys.out
   std::span<const std::uint64_t> positions;  ///< one a key; they ascend
   increments counts;
-  /// Written, one a key: 1 where the event was claimed before, so that its counters were raised then, and its
-  /// verdict is that of the first claim.
+  /// Written, one a key: 1 where an earlier claim had the event, so that its counters were raised then, and
+  /// its verdict is that of that claim. One whose own answer was lost and is found again is no earlier one.
   std::span<std::uint8_t> claimed_before;
 };
 

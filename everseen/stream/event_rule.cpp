@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "everseen/stream/json_text.hpp"
+
 namespace everseen {
 
 namespace {
@@ -118,8 +120,10 @@ tl::expected<event_rule::event, record_fault> event_rule::read(std::string_view 
 }
 
 tl::expected<std::string_view, record_fault> event_rule::key_of(values of) {
-  for (const std::size_t field : key_)
+  for (const std::size_t field : key_) {
     if (of[field].data() == nullptr) return fault(record_fault::no_key, field);
+    if (is_json_null(of[field])) return fault(record_fault::null_key, field);
+  }
   if (key_.size() == 1) return of[key_.front()];
   key_text_.clear();
   for (std::size_t i = 0; i < key_.size(); ++i) {

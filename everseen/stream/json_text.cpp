@@ -4,6 +4,17 @@ namespace everseen {
 
 // The parser hands out the text of numbers and literals as it stands, up to what follows them: 12a, nul.
 
+namespace {
+
+/// Its address tells a null from the word.
+constexpr std::string_view json_null = "null";
+
+}  // namespace
+
+bool is_json_null(std::string_view given) noexcept {
+  return given.data() == json_null.data();
+}
+
 bool is_json_literal(std::string_view text) noexcept {
   return text == "true" || text == "false" || text == "null";
 }
@@ -69,6 +80,7 @@ tl::expected<std::string_view, record_fault> json_text(simdjson::ondemand::value
   while (!text.empty() &&
          (text.back() == ' ' || text.back() == '\r' || text.back() == '\t' || text.back() == '\n'))
     text.remove_suffix(1);
+  if (text == json_null) return json_null;
   if (!is_json_literal(text) && !is_number(text)) return damaged;
   return text;
 }

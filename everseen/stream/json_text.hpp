@@ -14,6 +14,9 @@ namespace everseen {
 /// parser of the value reads its next document. Only the value itself is validated.
 [[nodiscard]] tl::expected<std::string_view, record_fault> json_text(simdjson::ondemand::value value);
 
+/// Whether that is what was given for a null, and not for the word "null".
+[[nodiscard]] bool is_json_null(std::string_view given) noexcept;
+
 /// What a record that the parser refused is told.
 [[nodiscard]] record_fault json_fault(simdjson::error_code code, std::string_view record) noexcept;
 

@@ -92,6 +92,8 @@ std::string_view to_string(record_fault fault) noexcept {
       return "begins with a byte order mark, which JSON must not (sed '1s/^\\xef\\xbb\\xbf//' removes it)";
     case record_fault::no_key:
       return "has no key";
+    case record_fault::null_key:
+      return "has null for a key";
     case record_fault::no_time:
       return "has no time";
     case record_fault::other_shape:

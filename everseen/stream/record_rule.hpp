@@ -34,6 +34,7 @@ enum class record_fault : std::uint8_t {
   not_utf8,         ///< so it is not JSON
   byte_order_mark,  ///< stands before the JSON
   no_key,           ///< fewer fields, or nothing at the pointer
+  null_key,         ///< of an event: two of which nothing is known are not the same
   no_time,
   other_shape,      ///< the pointer leads through a value that is no object or array
   time_of_no_type,  ///< the time is null, a boolean, an object or an array

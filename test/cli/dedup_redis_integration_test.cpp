@@ -75,10 +75,21 @@ TEST_F(DedupRedis, PassingSaysThatTheServerIsFullAndNotThatItIsAway) {
   EXPECT_EQ(full.out, "a\nb\na\n");
 }
 
+TEST_F(DedupRedis, MakesNoFilterWhereOneMustBeThere) {
+  EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls --existing"),
+              Complains(4, "the filter 'urls' is not there", "--existing"));
+  EXPECT_THAT(on_redis("everseen list"), Prints(""));
+  EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"), Prints("a\n"));
+  EXPECT_THAT(on_redis("printf 'a\nb\n' | everseen dedup --filter urls --existing"), Prints("b\n"));
+  server_.run({"FLUSHALL"});
+  EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls --existing"), Complains(4, "lost it"));
+  EXPECT_THAT(on_redis("echo a | everseen dedup --existing"), Complains(2, "--filter"));
+}
+
 TEST_F(DedupRedis, PassingSaysThatReplicasAreMissingAndNotThatTheServerIsAway) {
   ASSERT_EQ(on_redis("echo a | everseen dedup --filter urls").exit_code, 0);
-  const auto alone =
-      on_redis("echo b | everseen dedup --filter urls --on-outage pass", "?wait=1&timeout=400ms");
+  const auto alone = on_redis("echo b | everseen dedup --filter urls --on-outage pass",
+                              "?wait=1&timeout=400ms&retry_for=100ms");
   EXPECT_THAT(alone,
               Notes(AllOf(HasSubstr("1 lines were printed though nothing is known of them"),
                           HasSubstr("of the 1 replicas that wait= asks for"), Not(HasSubstr("away")))));

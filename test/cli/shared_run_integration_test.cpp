@@ -16,6 +16,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -166,6 +167,101 @@ TEST_F(SharedRun, HeldEndsAtOnceByASignal) {
   const program_result result = dedup.wait(std::chrono::seconds(10));
   EXPECT_EQ(result.exit_code, 128 + SIGTERM) << result.err;
   EXPECT_EQ(result.out, "a\n");
+}
+
+/// A server, and a replica that has its first copy and is in step.
+class SharedRunOnReplicas : public SharedRun {
+ protected:
+  SharedRunOnReplicas() {
+    server_.run({"CONFIG", "SET", "repl-diskless-sync-delay", "0"});
+    replica_.run({"REPLICAOF", "127.0.0.1", std::to_string(server_.port())});
+    wait_until(
+        [&] {
+          return server_.run({"INFO", "replication"}).find("state=online") != std::string::npos;
+        },
+        "the replica has the first copy");
+    server_.run({"SET", "beat", "1"});
+    wait_until([&] { return replica_.run({"GET", "beat"}) == "1"; }, "the replica is in step");
+  }
+
+  redis_server server_;
+  redis_server replica_;
+};
+
+TEST_F(SharedRunOnReplicas, HoldsLinesWhileTheReplicaThatMustHaveThemIsAway) {
+  const std::string url = server_.url("?wait=1&timeout=400ms&retry_for=100ms");
+  running_program dedup(command(url, {"--on-outage", "hold", "--stats"}), piped());
+  dedup.write("a\nb\n");
+  ASSERT_TRUE(dedup.waits_to_say("b\n"));
+  for (const std::string line : {"c", "d"}) {
+    replica_.pause();
+    dedup.write("b\n" + line + "\n");
+    const std::size_t said = dedup.err().size();
+    wait_until(
+        [&] { return dedup.err().find("held until it is back: only 0 of the 1", said) != std::string::npos; },
+        "the run is held");
+    EXPECT_EQ(dedup.out().find(line + "\n"), std::string::npos) << "not acknowledged";
+    replica_.resume();
+    ASSERT_TRUE(dedup.waits_to_say(line + "\n"));
+  }
+  dedup.close_input();
+  const auto run = dedup.wait();
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, "a\nb\nc\nd\n");
+  EXPECT_THAT(run.err, HasSubstr("\"unknown\": 0"));
+}
+
+TEST_F(SharedRunOnReplicas, StreamCountsEachEventOnceAlthoughTheReplicaWasAway) {
+  const std::string url = server_.url("?wait=1&timeout=400ms&retry_for=100ms");
+  replica_.pause();
+  running_program stream({EVERSEEN_PROGRAM, "stream", "--from", "-", "--store", url, "--filter", "events",
+                          "--count", "", "--on-outage", "hold"},
+                         setup(two_halves(20'000)));
+  wait_until([&] { return stream.err().find("held until it is back: only 0") != std::string::npos; },
+             "the run is held");
+  replica_.resume();
+  const auto run = stream.wait();
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.err, AllOf(HasSubstr("10,000 fresh, 10,000 seen"), Not(HasSubstr("judged before"))));
+}
+
+TEST_F(SharedRunOnReplicas, PassingTakesNoOtherAnswerForThatOfTheReplica) {
+  const std::string url = server_.url("?wait=1&timeout=200ms&retry_for=100ms");
+  running_program dedup(command(url, {"--on-outage", "pass"}), piped());
+  dedup.write("a\n");
+  ASSERT_TRUE(dedup.waits_to_say("a\n"));
+  replica_.pause();
+  for (const std::string line : {"b\n", "c\n", "d\n"}) {
+    dedup.write(line);
+    ASSERT_TRUE(dedup.waits_to_say(line));
+  }
+  dedup.close_input();
+  const auto run = dedup.wait();
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, "a\nb\nc\nd\n");
+  EXPECT_THAT(run.err, AllOf(HasSubstr("3 lines were printed though nothing is known of them"),
+                             Not(HasSubstr("is back after"))));
+  replica_.resume();
+}
+
+// What was added and not acknowledged would be dropped by the next run.
+TEST_F(SharedRunOnReplicas, LosesAndRepeatsNoLineWhileTheReplicaComesAndGoes) {
+  const std::string text = two_halves(60'000);
+  running_program dedup(
+      command(server_.url("?wait=1&timeout=400ms&retry_for=100ms"), {"--on-outage", "hold"}), setup(text));
+  for (int i = 0; i < 3; ++i) {
+    replica_.pause();
+    const std::size_t before = dedup.err().size();
+    const auto says = [&](const char* note) {
+      return dedup.has_ended() || dedup.err().find(note, before) != std::string::npos;
+    };
+    wait_until([&] { return says("held until"); }, "the run is held");
+    replica_.resume();
+    wait_until([&] { return says("is back after"); }, "the run goes on");
+  }
+  const auto run = dedup.wait();
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(sorted(lines_of(run.out)), each_once(text));
 }
 
 TEST_F(SharedRun, PassesLinesWhileTheServerIsAwayAndCountsThem) {

@@ -217,8 +217,58 @@ TEST_F(Stream, WarnsOfAServerThatForgetsWhatItAnsweredFor) {
   const std::string on_careless = "export EVERSEEN_STORE='" + careless.url() + "'; ";
   EXPECT_THAT(sh(on_careless + count),
               Says(AllOf(HasSubstr("appendonly no"), HasSubstr("appendfsync always"), HasSubstr("3 fresh"))));
+  EXPECT_THAT(sh(on_careless + count), Says(AllOf(HasSubstr("0 events"), Not(HasSubstr("append")))))
+      << "said when the job began";
   EXPECT_THAT(sh(on_careless + "everseen info clicks").err, HasSubstr("appendfsync always"));
   EXPECT_THAT(on_redis(count), Says("everseen: 4 events: 3 fresh, 1 seen\n"));
+}
+
+TEST_F(Stream, BeginsNothingAnewWhereFilterAndJobMustBeThere) {
+  const std::string again = std::string(count) + "--existing";
+  EXPECT_THAT(on_redis(again), Complains(4, "the filter 'clicks' is not there", "--existing"));
+  EXPECT_THAT(on_redis("everseen create clicks --capacity 1M --error-rate 1e-6; " + again),
+              Complains(4, "the job 'stream' of the filter 'clicks' is not there"));
+  EXPECT_THAT(on_redis(count), Says(HasSubstr("3 fresh")));
+  EXPECT_THAT(on_redis(again), Says("everseen: 0 events: 0 fresh, 0 seen\n"));
+  on_redis("everseen jobs clicks --end stream --yes");
+  EXPECT_THAT(on_redis(again), Complains(4, "the job 'stream'"));
+  EXPECT_THAT(on_redis("everseen jobs clicks"), Prints(IsEmpty()));
+  server_.run({"FLUSHALL"});
+  EXPECT_THAT(on_redis(again), Complains(4, "the filter 'clicks' is not there"));
+  EXPECT_THAT(on_redis("everseen list"), Prints(IsEmpty()));
+}
+
+TEST_F(Stream, HoldsFromItsStartWhereTheServerIsAway) {
+  program_setup on = setup();
+  on.environment["EVERSEEN_STORE"] = server_.url("?retry_for=100ms");
+  const std::vector<std::string> line = {"bash", "-c", "exec " + std::string(count) + "--on-outage hold"};
+  const auto is_held = [](const running_program& program) {
+    return program.err().find("held until it is back") != std::string::npos;
+  };
+  server_.stop();
+  running_program ended(line, on);
+  wait_until([&] { return is_held(ended); }, "it is held");
+  ended.send(SIGTERM);
+  EXPECT_EQ(ended.wait().exit_code, 128 + SIGTERM);
+  running_program stream(line, on);
+  wait_until([&] { return is_held(stream); }, "it is held");
+  server_.start();
+  EXPECT_THAT(stream.wait(), Says(HasSubstr("4 events: 3 fresh, 1 seen\n")));
+}
+
+TEST_F(Stream, TakesNoNullForAKey) {
+  given(R"(echo '{"id":null,"time":"2025-01-01T00:01:00Z","site":"news"}' >> clicks)");
+  EXPECT_THAT(on_redis(count),
+              AllOf(Field("exit_code", &program_result::exit_code, 4),
+                    Field("err", &program_result::err,
+                          AllOf(HasSubstr("line 5 of "), HasSubstr("has null for a key: /id")))));
+  EXPECT_THAT(on_redis(std::string(count) + "--bad-events bad"), Says(HasSubstr("1 record was no event")));
+}
+
+TEST_F(Stream, SaysThatAFilterWhichDoesNotFitIsEmpty) {
+  on_redis("everseen create clicks --capacity 1M --error-rate 1e-3");
+  EXPECT_THAT(on_redis(std::string(count) + "--error-rate 1e-9"),
+              Complains(2, "--error-rate does not fit", "it is empty, and everseen drop clicks removes it"));
 }
 
 TEST_F(Stream, PutsOutToOnePlaceUnlessItIsMoved) {

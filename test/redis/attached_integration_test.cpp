@@ -258,7 +258,9 @@ TEST_F(Attached, KeyThatIsRefusedLeavesTheOthersTheirVerdicts) {
 TEST_F(Attached, NothingIsAddedThatNoReplicaWouldAcknowledge) {
   store()->attach("a", attachment_to("shared", family::gozero), missing_key::create);
   for (const char* gear : {"script", "bitfield"}) {
-    filter f("a", store(std::string("?wait=1&timeout=300ms&gear=") + gear)->open("a", access::write));
+    filter f(
+        "a",
+        store(std::string("?wait=1&timeout=300ms&retry_for=100ms&gear=") + gear)->open("a", access::write));
     const auto got = add_to(f, {"one"});
     ASSERT_FALSE(got.result);
     EXPECT_THAT(got.result.error().message, HasSubstr("nothing was added")) << gear;

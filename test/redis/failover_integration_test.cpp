@@ -103,7 +103,7 @@ TEST_F(Failover, ForgetsExactlyWhatWasNotReplicated) {
 }
 
 TEST_F(Failover, ForgetsNothingAcknowledgedWhereBatchesWaitForTheReplica) {
-  const auto filter = opened("?wait=1&timeout=2s");
+  const auto filter = opened("?wait=1&timeout=2s&retry_for=100ms");
   const auto replicated = source_.take(500);
   ASSERT_EQ(outcome(add_keys(*filter, replicated)), "500 fresh");
   cut_replication();

@@ -26,6 +26,7 @@ using test::event;
 using test::new_events;
 using test::redis_server;
 using test::text_of;
+using testing::Each;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using way = cutting_proxy::direction;
@@ -78,6 +79,7 @@ TEST_F(Ledger, AClaimCutAtEveryByteIsJudgedAndCountedOnce) {
     const claimed got = claim(*job, events, next);
     ASSERT_TRUE(got.result) << where << ": " << got.result.error().message;
     ASSERT_EQ(text_of(got.verdicts), last.empty() ? "000" : "010") << where;
+    ASSERT_THAT(got.before, Each(0)) << where << ": nobody but this very claim judged them";
     for (std::size_t i = 0; i < 3; ++i)
       if (got.verdicts[i] == verdict::fresh) count_in(exact_counts, events[i]);
     next += 3;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <set>
 #include <thread>
 
@@ -22,6 +23,7 @@ using test::keys_in;
 using test::random_digests;
 using test::redis_server;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -197,15 +199,41 @@ TEST_F(Replicated, AcknowledgedBatchIsOnTheReplica) {
   }
 }
 
+TEST_F(Replicated, BatchThatTheReplicaGetsInTimeIsAcknowledged) {
+  const auto filter = store_at(server_.url("?wait=1&timeout=500ms"))->create("clicks", small(4));
+  ASSERT_EQ(outcome(add_keys(*filter, std::span(keys_).first(10))), "10 fresh");
+  server_.run({"CONFIG", "RESETSTAT"});
+  replica_->pause();
+  auto held = std::async(std::launch::async,
+                         [&] { return outcome(add_keys(*filter, std::span(keys_).subspan(10, 90))); });
+  test::wait_until(
+      [&] {
+        return server_.run({"INFO", "commandstats"}).find("cmdstat_wait:calls=2") != std::string::npos;
+      },
+      "a WAIT has found no replica, and is asked again");
+  replica_->resume();
+  EXPECT_EQ(held.get(), "90 fresh");
+}
+
+TEST_F(Replicated, AllPartitionsOfABatchWaitTogether) {
+  const auto filter = store_at(server_.url("?wait=1"))->create("clicks", small(64));
+  ASSERT_EQ(outcome(add_keys(*filter, keys_)), "1000 fresh");
+  server_.run({"CONFIG", "RESETSTAT"});
+  ASSERT_EQ(outcome(add_keys(*filter, random_digests(4).take(1000))), "1000 fresh");
+  // One behind the batch; and one before it, where the first is long ago.
+  EXPECT_THAT(server_.run({"INFO", "commandstats"}), ContainsRegex("cmdstat_wait:calls=[12],"));
+}
+
 TEST_F(Replicated, BatchThatTooFewReplicasHaveIsNotAcknowledged) {
-  const auto two = store_at(server_.url("?wait=2&timeout=3s"))->create("clicks", small());
+  const auto two = store_at(server_.url("?wait=2&timeout=3s&retry_for=100ms"))->create("clicks", small());
   const auto failure = failure_of_add(*two, keys_);
   ASSERT_TRUE(failure);
   EXPECT_THAT(failure->message,
               AllOf(HasSubstr("only 1 of the 2 replicas"), HasSubstr("wait="), Not(HasSubstr("but a key"))));
   EXPECT_EQ(failure->why, cause::backend);
 
-  const auto one = store_at(server_.url("?wait=1&timeout=500ms"))->open("clicks", access::write);
+  const auto one =
+      store_at(server_.url("?wait=1&timeout=500ms&retry_for=100ms"))->open("clicks", access::write);
   replica_->pause();
   EXPECT_THAT(failure_of_add(*one, random_digests(2).take(10))->message, HasSubstr("only 0 of the 1"));
   replica_->resume();
@@ -216,9 +244,9 @@ TEST_F(Replicated, BatchThatTooFewReplicasHaveIsNotAcknowledged) {
 /// Of some keys, how many are in the filter, by whoever asks.
 class ReplicatedGears : public Replicated, public testing::WithParamInterface<const char*> {
  protected:
-  std::shared_ptr<stored_filter> waiting_for(int replicas) const {
-    const std::string options =
-        "?timeout=500ms&gear=" + std::string(GetParam()) + "&wait=" + std::to_string(replicas);
+  std::shared_ptr<stored_filter> waiting_for(int replicas, const char* retry = "100ms") const {
+    const std::string options = "?timeout=500ms&retry_for=" + std::string(retry) + "&gear=" + GetParam() +
+                                "&wait=" + std::to_string(replicas);
     return store_at(server_.url(options))->open("clicks", access::write);
   }
   std::string held(std::span<const digest> keys) const {
@@ -256,7 +284,7 @@ TEST_P(ReplicatedGears, AddNothingMoreBehindABatchThatWasNotAcknowledged) {
               AllOf(HasSubstr("only 0 of the 1"), HasSubstr("nothing was added")));
   EXPECT_EQ(held(later), "10 fresh");
   replica_->resume();
-  EXPECT_EQ(outcome(add_keys(*waiting_for(1), later)), "10 fresh");
+  EXPECT_EQ(outcome(add_keys(*waiting_for(1, "10s"), later)), "10 fresh") << "as soon as no lease holds it";
 }
 
 INSTANTIATE_TEST_SUITE_P(By, ReplicatedGears, testing::Values("script", "bitfield", "merge"),

@@ -75,6 +75,7 @@ TEST(EventRule, CountsAMissingFieldAsAnEmptyValue) {
 TEST(EventRule, SaysWhatIsWrongWithARecord) {
   const event_shape shape{{json("/id")}, json("/time"), {{{"day", json("/at"), std::chrono::hours(24)}}}};
   EXPECT_THAT(read(shape, R"({"time":1,"at":1})"), ElementsAre("has no key"));
+  EXPECT_THAT(read(shape, R"({"id":null,"time":1,"at":1})"), ElementsAre("has null for a key"));
   EXPECT_THAT(read(shape, R"({"id":1,"at":1})"), ElementsAre("has no time"));
   EXPECT_THAT(read(shape, R"({"id":1,"time":"noon","at":1})"), ElementsAre("has a time that cannot be read"));
   EXPECT_THAT(read(shape, R"({"id":1,"time":1})"), ElementsAre("has no time"));
@@ -97,6 +98,7 @@ TEST(EventRule, SaysWhichFieldIsAtFault) {
   };
   EXPECT_EQ(refuse(R"({"id":1,"time":"noon"})"), "/time=noon");
   EXPECT_EQ(refuse(R"({"time":1})"), "/id");
+  EXPECT_EQ(refuse(R"({"id":null,"time":1})"), "/id=null");
   EXPECT_EQ(refuse("{no event"), "");
 }
 
