@@ -162,8 +162,8 @@ job_options stream_run::options_for(const filter& seen) const {
   return options;
 }
 
-/// What the store's settings could lose is said once a job; what a power loss may have taken of files, until the
-/// job has settled again.
+/// What the store's settings could lose is said once a job; what a power loss may have taken of files, until
+/// the job has settled again.
 void stream_run::must_lose_nothing(const store& place, const ledger& book) const {
   if (book.checkpoints().empty()) warn_of_jobs(place);
   if (const std::string doubt = book.doubt(); !doubt.empty())

@@ -139,8 +139,8 @@ return 1
 
 const script& claim(unsigned probes) {
   using namespace script_text;
-  static const for_any_probes all(joined({may_write, has, differs, leases, open_claim, open_partition, open_lane,
-                                          segments, rooms, foresee, claim_text}));
+  static const for_any_probes all(joined({may_write, has, differs, leases, open_claim, open_partition,
+                                          open_lane, segments, rooms, foresee, claim_text}));
   return all[probes];
 }
 
