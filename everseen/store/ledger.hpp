@@ -80,9 +80,9 @@ class ledger {
   /// Puts all checkpoints down in one step; those of other sources stay, and so does one that is further: who
   /// is late, as another has got his source meanwhile, leads nobody back.
   ///
-  /// A note that tells of the effects of events, as the length of a file does, must not stand beside positions
-  /// of somebody else, who has the same effects elsewhere. So checkpoints can say where their sources are to be
-  /// (checkpoint::from), and then each event is settled by one caller alone.
+  /// A note that tells of the effects of events, as the length of a file does, must not stand beside
+  /// positions of somebody else, who has the same effects elsewhere. So checkpoints can say where their
+  /// sources are to be (checkpoint::from), and then each event is settled by one caller alone.
   /// @return false  a source is not where its checkpoint says, and nothing is put down: another has settled
   ///         more of it, or this very call was made before, and its answer was lost; checkpoints() tells
   /// @throws storage_error, backend_error  nothing, or all, is put down; calling again is safe
