@@ -16,7 +16,7 @@ class dry_ledger final : public ledger {
       : filter_(std::move(filter)), description_(std::move(description)) {}
 
   batch_result claim(const origin& from, std::span<const claim_batch> batches) override;
-  void settle(std::span<const checkpoint> /*reached*/) override {}
+  bool settle(std::span<const checkpoint> /*reached*/) override { return true; }
   [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints() const override { return {}; }
   [[nodiscard]] const std::string& description() const noexcept override { return description_; }
   void visit_counters(const counter_visitor& visit) const override;

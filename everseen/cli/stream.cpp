@@ -44,7 +44,7 @@ constexpr std::string_view details =
     "a "
     "time (minute:/time, 10m:/time, hour:3, day:3).\n\n"
     "A file is read on from where the job was. Standard input is to be given again from its beginning; what "
-    "was settled is skipped. A file to write to is cut back to what was settled, so that nothing is in it "
+    "was settled is skipped. A file to write to gets what is settled, so that nothing is in it "
     "twice; on standard output, what was printed after the last settlement, a tenth of a second, comes again "
     "after a crash. SIGTERM and SIGINT end the job in order.\n\n"
     "kafka://HOST:PORT,HOST:PORT/TOPIC reads as a member of a consumer group, and commits offsets when their "

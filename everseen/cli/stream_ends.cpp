@@ -147,9 +147,9 @@ namespace {
       job_of(given), so_far, now));
 }
 
-/// What a run that died had put out beyond what is settled comes again in another place. A file is cut back
-/// to what is settled, and transactions that were not committed are aborted; of others nothing can be taken
-/// back.
+/// What a run that died had put out beyond what is settled comes again in another place. A file has only what
+/// is settled, of which it gets what is missing, and transactions that were not committed are aborted; of
+/// others nothing can be taken back.
 void take_back_the_rest(const stream_arguments& given, const job_marks::checkpoints& known,
                         const job_marks::sink_mark& left,
                         const std::function<void(const std::string&)>& say) {
@@ -168,8 +168,9 @@ void take_back_the_rest(const stream_arguments& given, const job_marks::checkpoi
   try {
     file_sink(left.target).begin(mark->second.note);
   } catch (const error& why) {
-    say(fmt::format("{}; if the last run of this job died, its last lines come again in the new one",
-                    why.what()));
+    say(fmt::format(
+        "{}; if the last run of this job died, the last lines that it settled may be missing there",
+        why.what()));
   }
 }
 

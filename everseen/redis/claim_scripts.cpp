@@ -125,7 +125,11 @@ local function is_behind(one, other)
   end
   return false
 end
-for i = 4, #ARGV, 2 do
+for i = 4, #ARGV, 3 do
+  local so_far = redis.call('HGET', KEYS[2], ARGV[i]) or string.rep('\0', 8)
+  if ARGV[i+2] ~= '' and string.sub(so_far, 1, 8) ~= ARGV[i+2] then return 2 end
+end
+for i = 4, #ARGV, 3 do
   local before = redis.call('HGET', KEYS[2], ARGV[i])
   if not before or not is_behind(ARGV[i+1], before) then
     redis.call('HSET', KEYS[2], ARGV[i], ARGV[i+1])

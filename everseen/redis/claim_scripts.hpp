@@ -40,8 +40,8 @@ namespace everseen::redis::scripts {
 
 /// Puts checkpoints down.
 /// KEYS  jobs, checkpoints    ARGV  job, what is kept of it, when the key ends (empty: never), then lane,
-///       checkpoint, ...
-/// Returns 1 done, 0 there is no such job, or another of its name.
+///       checkpoint, the position where the lane must be so far (empty: anywhere), ...
+/// Returns 1 done, 0 there is no such job, or another of its name, 2 nothing done: a lane is elsewhere.
 [[nodiscard]] const script& put_down();
 
 }  // namespace everseen::redis::scripts

@@ -130,22 +130,25 @@ void require_no_jobs(session& with, const header& h, std::string_view what) {
                 {{"generation", std::to_string(h.live.generation)}, {"jobs", "1"}}, {{"jobs", ""}});
 }
 
-void put_down(session& with, const remote_filter& f, std::string_view job, std::string_view kept,
+bool put_down(session& with, const remote_filter& f, std::string_view job, std::string_view kept,
               std::span<const checkpoint> reached) {
-  if (reached.empty()) return;
+  if (reached.empty()) return true;
   const std::string keys[] = {f.keys.jobs(f.generation), f.keys.checkpoints(f.generation, job)};
   std::vector<std::string> arguments = {std::string(job), std::string(kept), end_of(f)};
   for (const checkpoint& c : reached) {
     std::string value;
     append_position(value, c.position);
-    arguments.insert(arguments.end(), {c.source, value + c.note});
+    std::string from;
+    if (c.from) append_position(from, *c.from);
+    arguments.insert(arguments.end(), {c.source, value + c.note, from});
   }
   const route to{keys[0], 0};
   request r{to, call(scripts::put_down(), keys, arguments), 1, true};
   r.on_replicas = true;
   const answer a = std::move(with.exchange(std::span(&r, 1)).front());
-  if (checked(a, keys[1]).integer() == 1) return;
-  throw is_gone(f, job);
+  const std::int64_t told = checked(a, keys[1]).integer();
+  if (told == 0) throw is_gone(f, job);
+  return told == 1;
 }
 
 storage_error is_gone(const remote_filter& f, std::string_view job) {

@@ -42,9 +42,10 @@ std::string open_job(session& with, const catalogue& names, const remote_filter&
 /// @throws parameter_error  it has some    @throws backend_error, format_error
 void require_no_jobs(session& with, const header& h, std::string_view what);
 
+/// @return false  nothing is put down: a source is not where its checkpoint says (checkpoint::from)
 /// @throws storage_error  the job is not there any more: it was ended, or its filter was dropped
 /// @throws backend_error
-void put_down(session& with, const remote_filter& f, std::string_view job, std::string_view kept,
+bool put_down(session& with, const remote_filter& f, std::string_view job, std::string_view kept,
               std::span<const checkpoint> reached);
 /// @throws backend_error, format_error
 [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints_of(session& with,

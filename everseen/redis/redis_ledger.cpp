@@ -314,8 +314,8 @@ void redis_ledger::take_back(session& with, claiming& c, const std::vector<parti
   c.parts = std::move(again);
 }
 
-void redis_ledger::settle(std::span<const checkpoint> reached) {
-  put_down(*pool_->take(), filter_, job_, kept_, reached);
+bool redis_ledger::settle(std::span<const checkpoint> reached) {
+  return put_down(*pool_->take(), filter_, job_, kept_, reached);
 }
 
 std::map<std::string, checkpoint, std::less<>> redis_ledger::checkpoints() const {

@@ -33,7 +33,7 @@ class redis_ledger final : public ledger {
   ~redis_ledger() override;
 
   batch_result claim(const origin& from, std::span<const claim_batch> batches) override;
-  void settle(std::span<const checkpoint> reached) override;
+  bool settle(std::span<const checkpoint> reached) override;
   [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints() const override;
   [[nodiscard]] const std::string& description() const noexcept override { return description_; }
   void visit_counters(const counter_visitor& visit) const override;

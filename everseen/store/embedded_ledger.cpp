@@ -17,17 +17,19 @@ batch_result embedded_ledger::claim(const origin& from, std::span<const claim_ba
   return filter_.claim(*job_, from, batches);
 }
 
-void embedded_ledger::settle(std::span<const checkpoint> reached) {
-  if (reached.empty()) return;
+bool embedded_ledger::settle(std::span<const checkpoint> reached) {
   const std::scoped_lock in_order(job_->lock);
   std::vector<checkpoint> ahead;
   for (const checkpoint& c : reached) {
     const auto before = job_->reached.find(c.source);
-    if (before == job_->reached.end() || before->second.position <= c.position) ahead.push_back(c);
+    const std::uint64_t so_far = before == job_->reached.end() ? 0 : before->second.position;
+    if (c.from.value_or(so_far) != so_far) return false;
+    if (so_far <= c.position) ahead.push_back({c.source, c.position, c.note});
   }
-  if (ahead.empty()) return;
+  if (ahead.empty()) return true;
   job_->note_checkpoints(ahead);
   for (const checkpoint& c : ahead) job_->reached.insert_or_assign(c.source, c);
+  return true;
 }
 
 std::map<std::string, checkpoint, std::less<>> embedded_ledger::checkpoints() const {

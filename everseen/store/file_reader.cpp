@@ -72,7 +72,7 @@ class ledger_to_read final : public ledger {
     forget_verdicts(batches);
     return claims_result(batches, batch_failure{batch_failure::cause::storage, refusal, {}});
   }
-  void settle(std::span<const checkpoint> /*reached*/) override { throw storage_error(refusal, 0, {}); }
+  bool settle(std::span<const checkpoint> /*reached*/) override { throw storage_error(refusal, 0, {}); }
   [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints() const override {
     return known_.reached;
   }

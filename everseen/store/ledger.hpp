@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +45,8 @@ struct checkpoint {
   std::uint64_t position = 0;
   /// Whatever else must be known to go on from there: which file this is, how long the output was.
   std::string note{};
+  /// Asks of settle() that the source is here so far (0: nothing is known of it). Nothing: anywhere.
+  std::optional<std::uint64_t> from{};
 };
 
 /// What a filter remembers of one job: which events of which sources it has judged, and how.
@@ -76,8 +79,14 @@ class ledger {
 
   /// Puts all checkpoints down in one step; those of other sources stay, and so does one that is further: who
   /// is late, as another has got his source meanwhile, leads nobody back.
+  ///
+  /// A note that tells of the effects of events, as the length of a file does, must not stand beside
+  /// positions of somebody else, who has the same effects elsewhere. So checkpoints can say where their
+  /// sources are to be (checkpoint::from), and then each event is settled by one caller alone.
+  /// @return false  a source is not where its checkpoint says, and nothing is put down: another has settled
+  ///         more of it, or this very call was made before, and its answer was lost; checkpoints() tells
   /// @throws storage_error, backend_error  nothing, or all, is put down; calling again is safe
-  virtual void settle(std::span<const checkpoint> reached) = 0;
+  virtual bool settle(std::span<const checkpoint> reached) = 0;
 
   /// By source, the furthest that settle() was told.    @throws storage_error, backend_error, format_error
   [[nodiscard]] virtual std::map<std::string, checkpoint, std::less<>> checkpoints() const = 0;

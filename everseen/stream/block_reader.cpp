@@ -16,8 +16,6 @@ namespace everseen {
 
 namespace {
 
-constexpr std::size_t max_read_bytes = std::size_t{1} << 30;  // Linux reads at most 2 GiB in one call
-
 [[noreturn]] void cannot(const char* what, const std::string& path, int code) {
   throw storage_error(std::string("cannot ") + what + " " + path + ": " + std::strerror(code), code, path);
 }

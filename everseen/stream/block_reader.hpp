@@ -41,8 +41,11 @@ class block_reader {
  public:
   /// Room after the text of every block that may be read (not used) by vector code.
   static constexpr std::size_t padding = 64;
-  /// The longest record. Offsets inside a block have 32 bits.
+  /// The longest record, and how much is read behind what was carried over. Offsets inside a block have 32
+  /// bits.
   static constexpr std::size_t max_record_bytes = std::size_t{3} << 30;
+  static constexpr std::size_t max_read_bytes = (std::size_t{1} << 30) - 1;
+  static_assert(max_record_bytes + max_read_bytes < std::size_t{1} << 32);
 
   /// @param paths  files in order; empty: standard input; "-" is standard input, too
   /// @throws storage_error  a file cannot be opened, or is a directory; all are tried before anything is read

@@ -40,10 +40,10 @@ batch_result deferred_ledger::claim(const origin& from, std::span<const claim_ba
   return real_->claim(from, batches);
 }
 
-void deferred_ledger::settle(std::span<const checkpoint> reached) {
-  if (reached.empty()) return;
+bool deferred_ledger::settle(std::span<const checkpoint> reached) {
+  if (reached.empty()) return true;
   begin();
-  real_->settle(reached);
+  return real_->settle(reached);
 }
 
 std::map<std::string, checkpoint, std::less<>> deferred_ledger::checkpoints() const {

@@ -24,7 +24,7 @@ class deferred_ledger final : public ledger {
   deferred_ledger(stored_filter& of, std::string job, std::string description, examination examine);
 
   batch_result claim(const origin& from, std::span<const claim_batch> batches) override;
-  void settle(std::span<const checkpoint> reached) override;
+  bool settle(std::span<const checkpoint> reached) override;
   [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints() const override;
   /// Until the job is begun, what it is to be begun with.
   [[nodiscard]] const std::string& description() const noexcept override {

@@ -11,8 +11,8 @@ namespace everseen {
 /// reads them, and whoever sets the environment of a process could kill it anyway; so it is in every build,
 /// and what tests kill is what users run. Points of a job, in the order of a batch: `read`, `claimed`,
 /// `half_put`, `put`, `half_committed` (a transaction that has its offsets), `committed` (by the sink),
-/// `settled` (in the ledger), `accounted` (by the source).
-/// Threads: any. Cost: two comparisons where the variables are not set.
+/// `settled` (in the ledger), `half_shown` (by a sink that shows what is settled), `accounted` (by the
+/// source). Threads: any. Cost: two comparisons where the variables are not set.
 void fault_point(std::string_view name) noexcept;
 
 }  // namespace everseen

@@ -2,24 +2,37 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "everseen/store/descriptor.hpp"
 #include "everseen/stream/output.hpp"
 #include "everseen/stream/sink.hpp"
+#include "everseen/stream/unsettled_file.hpp"
 
 namespace everseen {
 
 /// Appends fresh records to a file, each with a newline.
 ///
-/// Exact: what a crash left behind the last length that was settled is cut off by begin(), and comes again.
-/// What stood in the file before the job is kept. One job at a time may write to a file; a lock says so, on
-/// this machine. Its note has the length and a hash of the last 4 KiB before it: a file that has other bytes
-/// there is not the one that was written, and is never cut.
+/// Exact, for any number of workers with a file each: a file has settled records alone, and of several
+/// workers that have put one record, one settles it. Until then records are in an unsettled_file:
+///
+///     put ──> .NAME.unsettled ──commit──> on the disk ──> ledger: length, hash ──settled──> appended to NAME
+///
+/// A crash before the ledger has the new length leaves records that come again, here or at another worker;
+/// begin() forgets them. After a crash behind it begin() appends what is missing. So nobody who reads the
+/// files needs to know which workers live: no record is in two of them, and none is taken back.
+///
+/// What stood in the file before the job, or was appended by others between two runs, is kept. One job at a
+/// time may write to a file; a lock says so, on this machine. Its note has the length and a hash of the last
+/// 4 KiB before it: a file that has other bytes there is not the one that was written, and is left as it is.
 class file_sink final : public sink {
  public:
   /// Makes no file: begin() does.
   /// @throws storage_error  it cannot be written to, or another job does; there is no such directory
   explicit file_sink(const std::string& path);
+  ~file_sink() override;
+  file_sink(const file_sink&) = delete;
+  file_sink& operator=(const file_sink&) = delete;
 
   /// @param note  as of commit()
   /// @throws parameter_error  the file is not there, or shorter than it was when it was settled, or another
@@ -28,20 +41,39 @@ class file_sink final : public sink {
   void put(const judged_batch& batch) override;
   /// The bytes are on the disk when it returns.
   [[nodiscard]] std::string commit(std::span<const checkpoint> reached) override;
+  void settled() override;
+  void leave_settled(std::string_view note,
+                     const std::map<std::string, checkpoint, std::less<>>& reached) override;
 
   /// The absolute path without links.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
-  std::string path_;
-  descriptor file_;
-  std::uint64_t length_ = 0;
-  std::string tail_;  // the last bytes before length_
-  std::string text_;
+  /// The records of a batch that were put, and where each ends in the file.
+  struct piece {
+    std::string lane;
+    struct record {
+      std::uint64_t position, end;
+    };
+    std::vector<record> records;
+  };
 
   void open(int more_flags);
-  void read_tail();
-  void go_back_to(std::string_view note);
+  void show_settled(std::string_view note);
+  [[nodiscard]] std::uint64_t length_in(std::string_view note) const;
+  [[nodiscard]] std::string tail_before(std::uint64_t length) const;
+  void append_up_to(std::uint64_t length);
+  void write_unsettled(std::string_view text);
+
+  std::string path_;
+  descriptor file_;
+  bool begun_ = false;
+  std::uint64_t shown_ = 0;   // the length of the file
+  std::uint64_t length_ = 0;  // with what is not settled
+  std::string tail_;          // the last bytes before length_
+  std::string text_;
+  std::vector<piece> put_;  // not settled
+  unsettled_file unsettled_;
 };
 
 /// Writes fresh records to a descriptor, each with a newline.

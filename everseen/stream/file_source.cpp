@@ -1,15 +1,37 @@
 #include "everseen/stream/file_source.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <thread>
 #include <utility>
 
 #include "everseen/core/error.hpp"
-#include "everseen/stream/block_reader.hpp"
 #include "everseen/stream/record_ends.hpp"
 
 namespace everseen {
+
+namespace {
+
+constexpr char blank = ' ';
+
+/// The note of a checkpoint: of the beginning of the input, and, of one in front of a last record without its
+/// end, where that ends.
+struct note_parts {
+  std::string_view beginning;
+  std::uint64_t taken_to = 0;
+};
+
+note_parts parts_of(std::string_view note) {
+  const std::size_t at = note.find(blank);
+  if (at == std::string_view::npos) return {note};
+  note_parts parts{note.substr(0, at)};
+  std::from_chars(note.data() + at + 1, note.data() + note.size(), parts.taken_to);
+  return parts;
+}
+
+}  // namespace
 
 file_source::file_source(const std::string& path, options how)
     : input_(path), how_(std::move(how)), lane_(how_.worker) {
@@ -23,8 +45,10 @@ file_source::file_source(const std::string& path, options how)
 void file_source::begin(const std::map<std::string, checkpoint, std::less<>>& reached) {
   const auto found = reached.find(lane_);
   if (found != reached.end()) {
-    input_.begin(found->second.position, found->second.note);
+    const auto [beginning, taken_to] = parts_of(found->second.note);
+    input_.begin(found->second.position, beginning);
     position_ = std::max(position_, found->second.position);
+    taken_to_ = taken_to;
   }
   handed_out_to_ = began_at_ = position_;
 }
@@ -44,7 +68,7 @@ source::state file_source::next(source_batch& into, std::chrono::milliseconds wa
 
 /// What was carried over and what comes next: up to a block of it, or as much as its first record needs.
 file_source::block file_source::read_block() {
-  std::size_t room = std::max(how_.block_bytes, 2 * carry_.size());
+  const std::size_t room = how_.room_for(carry_.size());
   block text{std::make_shared_for_overwrite<char[]>(room + block_reader::padding), carry_.size()};
   std::copy(carry_.begin(), carry_.end(), text.bytes.get());
   while (text.size < room) {
@@ -62,9 +86,19 @@ void file_source::end_the_last_one(const block& text) {
   if (text.size > 0 || position_ == 0 || position_ != began_at_) return;
   if (input_.byte_before() == how_.separator || unended_) return;
   unended_ = true;
-  if (text.bytes[0] == how_.separator) return;
+  if (text.bytes[0] != how_.separator) refuse_another_last_line();
+}
+
+/// What was claimed and not settled gets the verdict of its position: it must be the same record.
+void file_source::must_be_the_one_taken(const source_record& first) {
+  if (taken_to_ != 0 && first.position == began_at_ && first.position + first.bytes.size() != taken_to_)
+    refuse_another_last_line();
+  taken_to_ = 0;
+}
+
+void file_source::refuse_another_last_line() const {
   throw parameter_error("the last line of " + input_.name() +
-                        " had no end when the job took it, and has grown since; give --follow for a file "
+                        " had no end when the job took it, and is another one now; give --follow for a file "
                         "that is being written, and begin another job");
 }
 
@@ -75,7 +109,10 @@ source::state file_source::cut(const block& text, source_batch& into) {
   into = {};
   if (ends_.empty()) {
     if (all.size() > block_reader::max_record_bytes)
-      throw storage_error(input_.name() + " has a record of more than 3 GiB", 0, input_.name());
+      throw storage_error(
+          input_.name() +
+              " has a record of more than 3 GiB, the longest there may be; is the separator right?",
+          EFBIG, input_.name());
     carry_ = all;
     return state::nothing_yet;
   }
@@ -86,12 +123,13 @@ source::state file_source::cut(const block& text, source_batch& into) {
   std::size_t from = 0;
   for (const std::uint32_t end : ends_) {
     into.records.push_back({all.substr(from, end - from), position_ + from});
-    from = end + 1;
+    from = std::size_t{end} + 1;
   }
   if (unended_) {  // the first "record" is the end of the line before
     into.records.erase(into.records.begin());
     unended_ = false;
   }
+  if (!into.records.empty()) must_be_the_one_taken(into.records.front());
   position_ += from;
   carry_ = all.substr(from);
   begins_ = false;
@@ -108,6 +146,7 @@ source::state file_source::end(source_batch& into, std::chrono::milliseconds wai
     return state::nothing_yet;
   }
   ended_ = true;
+  if (carry_.empty() && taken_to_ != 0) refuse_another_last_line();
   if (carry_.empty()) return state::ended;
   block last{std::make_shared_for_overwrite<char[]>(carry_.size() + 1 + block_reader::padding),
              carry_.size() + 1};
@@ -115,6 +154,7 @@ source::state file_source::end(source_batch& into, std::chrono::milliseconds wai
   last.bytes[carry_.size()] = how_.separator;
   const state got = cut(last, into);
   into.next = --position_;  // the separator is not in the file
+  into.unended = true;
   handed_out_to_ = position_;
   return got;
 }
@@ -141,6 +181,12 @@ checkpoint file_source::reached(const source_batch& batch) {
   return {batch.lane, batch.next, input_.note_at(batch.next)};
 }
 
+std::optional<checkpoint> file_source::known_before(const source_batch& batch) const {
+  if (!batch.unended) return {};
+  const std::uint64_t begin = batch.records.front().position;
+  return checkpoint{batch.lane, begin, input_.note_at(begin) + blank + std::to_string(batch.next)};
+}
+
 std::string file_source::place_of(std::string_view /*lane*/, std::uint64_t position) const {
   const auto lines = input_.count_before(position, how_.separator);
   if (!lines)
@@ -150,7 +196,7 @@ std::string file_source::place_of(std::string_view /*lane*/, std::uint64_t posit
 }
 
 void file_source::must_be_of(const checkpoint& known) const {
-  if (known.position > 0) input_.must_be(known.note);
+  if (known.position > 0) input_.must_be(parts_of(known.note).beginning);
 }
 
 std::optional<std::uint64_t> file_source::lag() const {

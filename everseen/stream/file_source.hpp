@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "everseen/stream/block_reader.hpp"
 #include "everseen/stream/resumable_input.hpp"
 #include "everseen/stream/source.hpp"
 
@@ -19,6 +21,7 @@ namespace everseen {
 /// byte. Where it begins again: see resumable_input.
 ///
 /// A last record without its separator is a record, unless the file is followed: then it waits for its end.
+/// A longer one may stand at its position later, so where it ends is put down before it is claimed.
 /// Threads: as source says.
 class file_source final : public source {
  public:
@@ -34,6 +37,12 @@ class file_source final : public source {
     std::function<void()> idle = [] {};
     /// Who reads it: other machines have other files by the same name.
     std::string worker{};
+
+    /// How long a block may be that begins with so many bytes of the one before it: it takes the rest of
+    /// their record, if possible, and 32 bits have an offset in it.    @pre carried <= max_record_bytes
+    [[nodiscard]] std::size_t room_for(std::size_t carried) const noexcept {
+      return std::min(std::max(block_bytes, 2 * carried), carried + block_reader::max_read_bytes);
+    }
   };
 
   /// Waits for the record that names the fields, if there is to be one, as long as it may come.
@@ -45,11 +54,12 @@ class file_source final : public source {
   /// @throws parameter_error  it is not the file that the job has read, or shorter
   void begin(const std::map<std::string, checkpoint, std::less<>>& reached) override;
   /// @throws parameter_error  standard input is not what it was the last time; or the last line had no end
-  ///                          when it was taken, and has grown since
+  ///                          when it was taken, and is another one now
   /// @throws storage_error    reading failed; a followed file was cut short; or another one has its
   ///                          name, and nothing more has come of this one
   [[nodiscard]] state next(source_batch& into, std::chrono::milliseconds wait) override;
   [[nodiscard]] checkpoint reached(const source_batch& batch) override;
+  [[nodiscard]] std::optional<checkpoint> known_before(const source_batch& batch) const override;
   void must_be_of(const checkpoint& known) const override;
   void finish() override {}
   /// By the bytes that are left, and the mean length of the records so far.
@@ -73,6 +83,8 @@ class file_source final : public source {
   [[nodiscard]] block read_block();
   void end_the_last_one(const block& text);
   [[nodiscard]] state cut(const block& text, source_batch& into);
+  void must_be_the_one_taken(const source_record& first);
+  [[noreturn]] void refuse_another_last_line() const;
   [[nodiscard]] state end(source_batch& into, std::chrono::milliseconds wait);
   void must_go_on();
 
@@ -83,6 +95,7 @@ class file_source final : public source {
   std::string carry_;           // the beginning of a record whose end was not read yet
   std::uint64_t position_ = 0;  // of the first byte that was not handed out
   bool unended_ = false;        // what was settled ends within a line
+  std::uint64_t taken_to_ = 0;  // an attempt before this one took a last record without its end up to here
   bool begins_ = true;
   bool ended_ = false;
   std::optional<std::chrono::steady_clock::time_point> quiet_since_;  // with its name gone

@@ -141,7 +141,8 @@ class job {
   bool settle(if_away then);
   void end_after_failure(if_away then);
   void commit();
-  void put_down(std::vector<checkpoint> reached) const;
+  [[nodiscard]] bool put_down(std::vector<checkpoint> reached) const;
+  void leave_settled();
   void account();
   [[nodiscard]] std::vector<checkpoint> all_reached() const;
   void report();
@@ -153,7 +154,7 @@ class job {
     std::uint64_t settled = 0;
     std::uint64_t put = 0;  // up to here this process has put it out: it does so once, whatever is read again
     bool looked_up = false;  // since its turn began: another worker may have settled more before
-    bool passed = false;     // something of it was put out without a verdict, and is not settled yet
+    bool passed = false;     // to be settled before it is claimed: something was put out without a verdict
   };
 
   job_parts parts_;

@@ -5,9 +5,8 @@
 #include "everseen/core/error.hpp"
 #include "everseen/stream/fault_point.hpp"
 #include "everseen/stream/job.hpp"
-#include "everseen/stream/job_marks.hpp"
 
-/// The steps that a batch goes through, and what settles it.
+/// The steps that a batch goes through until it is put out.
 namespace everseen {
 
 /// @return false  it was given up, and with it the job
@@ -48,7 +47,7 @@ void job::take_part() {
   if (takes_part_) return;
   try {
     if (options_.examine) options_.examine();
-    if (sink_is_new_) put_down({});
+    if (sink_is_new_) static_cast<void>(put_down({}));  // no lane is in it, so nothing refuses it
     takes_part_ = true;
   } catch (const backend_error&) {
     if (options_.on_outage != job_options::outage::pass) throw;
@@ -80,7 +79,8 @@ bool job::look_up(const std::string& name) {
     const auto known = parts_.book.checkpoints();
     if (const auto found = known.find(name); found != known.end()) {
       parts_.from.must_be_of(found->second);
-      of.settled = std::max(of.settled, found->second.position);
+      // Where something is put already, settling finds out, and has the sink take back what is too much.
+      if (!reached_.contains(name)) of.settled = std::max(of.settled, found->second.position);
     } else {
       doubt(name);
     }
@@ -108,6 +108,10 @@ std::optional<batch_failure> job::claim(const event_batch& batch) {
   verdicts_.assign(count, verdict::unknown);
   claimed_before_.assign(count, 0);
   if (count == 0) return {};
+  if (auto first = parts_.from.known_before(batch.from)) {
+    reached_.insert_or_assign(batch.from.lane, *std::move(first));
+    lanes_[batch.from.lane].passed = true;
+  }
   if (!may_claim(batch.from.lane)) return {};
   const std::size_t per_event = options_.events.counts.size();
   const auto batches = sorted_.sort(
@@ -124,7 +128,7 @@ std::optional<batch_failure> job::claim(const event_batch& batch) {
 }
 
 /// What was passed by must be settled before anything behind it is claimed: once that is, a replay would be
-/// told `seen` of it.
+/// told `seen` of it. What the source must know of a batch before it is claimed is put down in the same way.
 bool job::may_claim(const std::string& name) {
   const lane& of = lanes_[name];
   return (!of.passed || settle(if_away::later)) && of.looked_up;
@@ -182,66 +186,6 @@ void job::remember(const event_batch& batch) {
   if (furthest.position <= at.position) furthest = std::move(at);
   unsettled_since_.push_back(batch.read_at);
   unsettled_events_ += batch.positions.size();
-}
-
-/// @return false  the store is away, and that is passed by: later, then
-bool job::settle(if_away then) {
-  settled_at_ = std::chrono::steady_clock::now();
-  unsettled_events_ = 0;
-  if (reached_.empty()) return true;
-  commit();
-  try {
-    put_down(all_reached());
-    fault_point("settled");
-  } catch (const backend_error&) {
-    if (then == if_away::fail || options_.on_outage != job_options::outage::pass) throw;
-    return false;
-  }
-  account();
-  return true;
-}
-
-void job::commit() {
-  if (parts_.to != nullptr) {
-    sink_is_whole_ = false;
-    parts_.to->leave_lost(reached_);
-    for (auto& [name, of] : lanes_)
-      if (!reached_.contains(name)) of.put = of.settled;
-    sink_note_ = parts_.to->commit(all_reached());
-    sink_is_whole_ = true;
-  }
-  fault_point("committed");
-}
-
-/// The positions, the sink's note as of them, and when that was, in one step.
-void job::put_down(std::vector<checkpoint> reached) const {
-  if (!options_.sink_name.empty()) reached.push_back({options_.sink_name, options_.sink_order, sink_note_});
-  if (options_.reading.clock) {
-    const auto now = options_.reading.clock().time_since_epoch();
-    reached.push_back({std::string(job_marks::last_settled), static_cast<std::uint64_t>(now.count()), {}});
-  }
-  parts_.book.settle(reached);
-}
-
-void job::account() {
-  const auto all = all_reached();
-  parts_.from.settled(all);
-  fault_point("accounted");
-  for (const checkpoint& each : all) {
-    lanes_[each.source].settled = each.position;
-    lanes_[each.source].passed = false;
-  }
-  reached_.clear();
-  const auto now = std::chrono::steady_clock::now();
-  if (options_.settled)
-    for (const auto since : unsettled_since_) options_.settled(now - since);
-  unsettled_since_.clear();
-}
-
-std::vector<checkpoint> job::all_reached() const {
-  std::vector<checkpoint> all;
-  for (const auto& [name, at] : reached_) all.push_back(at);
-  return all;
 }
 
 }  // namespace everseen

@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstring>
 
+#include "everseen/core/assert.hpp"
+
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -34,6 +36,7 @@ std::uint64_t equal_bytes(const char* at, char wanted) noexcept {
 }  // namespace
 
 void find_record_ends(std::string_view text, char separator, std::vector<std::uint32_t>& ends) {
+  EVERSEEN_ASSERT(text.size() <= std::size_t{1} << 32);
   std::size_t used = ends.size();
   std::size_t at = 0;
   for (; at + stride <= text.size(); at += stride) {

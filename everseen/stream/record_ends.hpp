@@ -10,7 +10,7 @@ namespace everseen {
 /// after the separator before it.
 ///
 /// Looks at 64 bytes at a time; a call of memchr a record would cost more than hashing it.
-/// @pre text.size() < 2^32    Cost: about 1 ns a record of 10 bytes. Threads: any.
+/// @pre text.size() <= 2^32    Cost: about 1 ns a record of 10 bytes. Threads: any.
 void find_record_ends(std::string_view text, char separator, std::vector<std::uint32_t>& ends);
 
 }  // namespace everseen

@@ -47,8 +47,21 @@ class sink {
   virtual void leave_lost(std::map<std::string, checkpoint, std::less<>>& /*reached*/) {}
 
   /// Called before the batches put so far are called settled: makes their effect lasting.
-  /// @return what begin() must know to go on from here
+  /// @return what begin() must know to go on from here; empty: nothing. Where there is something, whatever
+  /// was
+  ///         put is settled only if nobody else has settled any of it; see leave_settled()
   [[nodiscard]] virtual std::string commit(std::span<const checkpoint> reached) = 0;
+
+  /// What the last commit() returned is in the ledger: shows readers what was held back until then.
+  virtual void settled() {}
+
+  /// What the last commit() returned is not in the ledger, as another worker has settled records of the same
+  /// lanes, which it puts out, too; or the answer to an earlier settlement was lost. Takes back what was put
+  /// behind `note`, but for records that `reached` does not have; commit() comes next.
+  /// @param note     what the ledger has: as one of the last commit()s returned it
+  /// @param reached  by lane, what is settled
+  virtual void leave_settled(std::string_view /*note*/,
+                             const std::map<std::string, checkpoint, std::less<>>& /*reached*/) {}
 
   /// Called while the job waits for its store, between attempts: lets go of what cannot be held for so long.
   /// The next put() or commit() takes it up again. Threads: any, while no other call is under way.

@@ -27,9 +27,10 @@ struct source_record {
 struct source_batch {
   std::string lane{};  ///< a stream of ordered records: a partition of a topic, as `clicks/3`, or a file
   std::vector<source_record> records{};
-  std::uint64_t next = 0;                ///< where to go on after them: what is settled once they are
-  std::uint64_t turn = 0;                ///< grows each time this worker gets the lane, or gets it again
-  bool begins = false;                   ///< the first of its turn
+  std::uint64_t next = 0;  ///< where to go on after them: what is settled once they are
+  std::uint64_t turn = 0;  ///< grows each time this worker gets the lane, or gets it again
+  bool begins = false;     ///< the first of its turn
+  bool unended = false;    ///< one record, whose end has not come: it may be longer another time
   std::shared_ptr<const void> memory{};  ///< keeps the bytes
 };
 
@@ -59,6 +60,12 @@ class source {
 
   /// What is to be put down in the ledger once everything of the lane before `next` has had its effect.
   [[nodiscard]] virtual checkpoint reached(const source_batch& batch) = 0;
+
+  /// What is to be put down before a batch is claimed, once everything before it has had its effect: how to
+  /// tell its records again, where their positions alone do not. Nothing: they do.
+  [[nodiscard]] virtual std::optional<checkpoint> known_before(const source_batch& /*batch*/) const {
+    return {};
+  }
 
   /// What the ledger has of a lane that begins, which another process may have put down meanwhile.
   /// @throws parameter_error  that one has read another source by the same name

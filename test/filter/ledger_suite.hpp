@@ -116,6 +116,28 @@ TEST_P(AnyLedger, CheckpointsAreNotLedBackByWhoIsLate) {
   EXPECT_EQ(job->checkpoints().at("> out").note, "15");
 }
 
+TEST_P(AnyLedger, SettlesEachEventForOneOfTwoThatHaveItsEffect) {
+  auto slow = filter_->open_ledger("count", "");
+  auto heir = filter_->open_ledger("count", "");
+  const std::vector<checkpoint> first = {{"clicks/0", 100, "f", 0}, {"> a", 0, "7"}};
+  EXPECT_TRUE(slow->settle(first));
+  EXPECT_TRUE(heir->settle(std::vector<checkpoint>{{"clicks/0", 0x200, "f", 100}, {"> b", 0, "9"}}));
+  for (const std::uint64_t position : {0x150, 0x200, 0x300}) {
+    const std::vector<checkpoint> late = {
+        {"clicks/1", 5, "f", 0}, {"clicks/0", position, "f", 100}, {"> a", 0, "8"}};
+    EXPECT_FALSE(slow->settle(late));
+  }
+  auto reached = slow->checkpoints();
+  EXPECT_FALSE(reached.contains("clicks/1"));
+  EXPECT_EQ(reached.at("> a").note, "7");
+  EXPECT_TRUE(
+      slow->settle(std::vector<checkpoint>{{"clicks/1", 5, "f", 0}, {"clicks/0", 0x300, "f", 0x200}}));
+  reached = begin_again()->checkpoints();
+  EXPECT_EQ(reached.at("clicks/0").position, 0x300U);
+  EXPECT_EQ(reached.at("> b").note, "9");
+  EXPECT_FALSE(heir->settle(std::vector<checkpoint>{{"clicks/2", 5, "f", 3}}));
+}
+
 TEST_P(AnyLedger, CheckpointsAreWhatWasPutDownLast) {
   auto job = filter_->open_ledger("count", "");
   EXPECT_TRUE(job->checkpoints().empty());

@@ -71,6 +71,41 @@ INSTANTIATE_TEST_SUITE_P(Pairs, RedisStreamMatrix,
                                          std::pair("file", "redis_stream")),
                          name_of);
 
+/// Two workers: one stands still at a step until the other has done all the work, also what it had begun;
+/// then it goes on, or never comes back.
+struct TakeoverMatrix : BrokerMatrix, testing::WithParamInterface<std::string> {
+  std::vector<matrix_run> pauses(const matrix_pair& pair, disaster::return_of stopped) {
+    std::vector<matrix_run> runs;
+    for (const std::string& point : fault_points())
+      for (const std::string time : {":1", ":2"})
+        runs.push_back({pair,
+                        {{.stop_at = point + time, .stopped = stopped, .second = disaster::beside::a_worker}},
+                        ++seed,
+                        seed % 2 == 0});
+    return runs;
+  }
+};
+
+TEST_P(TakeoverMatrix, IsExactWhereverAWorkerStandsStillAndGoesOn) {
+  const auto runs = pauses(pair_of("redis_stream", GetParam()), disaster::return_of::after_the_second);
+  const matrix_outcome outcome = survive(runs);
+  EXPECT_GE(outcome.stops, static_cast<int>(common_fault_points().size()));
+  EXPECT_EQ(outcome.failures, 0);
+}
+
+/// What it had settled, and was about to show, it alone can show.
+TEST_P(TakeoverMatrix, IsExactWhereverAWorkerStandsStillForGood) {
+  auto runs = pauses(pair_of("redis_stream", GetParam()), disaster::return_of::nobody);
+  for (matrix_run& each : runs) {
+    const std::string& at = each.disasters.front().stop_at;
+    each.last_worker = at.starts_with("settled") || at.starts_with("half_shown") ? 0 : 1;
+  }
+  EXPECT_GE(survive(runs).stops, static_cast<int>(common_fault_points().size()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sinks, TakeoverMatrix, testing::Values("counts", "files", "stdout", "redis_stream"),
+                         [](const auto& sink) { return sink.param; });
+
 struct KafkaMatrix : BrokerMatrix {
   /// When a group has shared its partitions out, and batches are under way.
   static constexpr milliseconds at_work{3'200};
@@ -130,6 +165,9 @@ TEST_F(KafkaMatrix, KafkaToRedisStream) {
 }
 TEST_F(KafkaMatrix, KafkaToFile) {
   EXPECT_GE(survive(all_of(pair_of("kafka", "file"))).deaths, certain_deaths);
+}
+TEST_F(KafkaMatrix, KafkaToFilesOfTwoWorkers) {
+  EXPECT_GE(survive(rebalances(pair_of("kafka", "files"))).stops, 2);
 }
 TEST_F(KafkaMatrix, KafkaToStandardOutput) {
   EXPECT_GE(survive(all_of(pair_of("kafka", "stdout"))).deaths, certain_deaths);

@@ -49,6 +49,14 @@ class FileSource : public testing::Test {
     }
     return records;
   }
+  /// Reads on, and dies when a batch was claimed, before it was settled: what must be known before that is.
+  void claim_and_die() {
+    file_source from(path());
+    from.begin(reached_);
+    source_batch batch;
+    while (from.next(batch, milliseconds(0)) != source::state::ended)
+      if (const auto known = from.known_before(batch)) reached_.insert_or_assign(known->source, *known);
+  }
   std::string complaint_of_reading_on() {
     try {
       read_on();
@@ -58,9 +66,10 @@ class FileSource : public testing::Test {
     return "none";
   }
 
+  checkpoints reached_;
+
  private:
   test::scratch_directory directory_;
-  checkpoints reached_;
 };
 
 TEST_F(FileSource, GivesRecordsWithTheirOffsets) {
@@ -135,6 +144,45 @@ TEST_F(FileSource, RefusesALineThatHasGrownSinceItWasTaken) {
   read_on();
   append("c\n");
   EXPECT_THAT(complaint_of_reading_on(), HasSubstr("had no end"));
+}
+
+TEST_F(FileSource, GivesALineWithoutAnEndAgainThatWasClaimedAndNotSettled) {
+  write("abc\nx\nabc");
+  claim_and_die();
+  EXPECT_THAT(read_on(), ElementsAre("6 abc"));
+}
+
+TEST_F(FileSource, GivesALineThatGotItsEndAfterItWasClaimedAgain) {
+  write("abc\nx\nabc");
+  claim_and_die();
+  append("\ny\n");
+  EXPECT_THAT(read_on(), ElementsAre("6 abc", "10 y"));
+}
+
+TEST_F(FileSource, RefusesALineThatHasGrownSinceItWasClaimed) {
+  for (const std::string before : {"", "abc\nx\n"}) {
+    reached_.clear();
+    write(before + "abc");
+    claim_and_die();
+    append("def");
+    EXPECT_THAT(complaint_of_reading_on(), HasSubstr("had no end"));
+    append("\ny\n");
+    EXPECT_THAT(complaint_of_reading_on(), HasSubstr("had no end"));
+    write(before + "ab");
+    EXPECT_THAT(complaint_of_reading_on(), HasSubstr("had no end"));
+    write(before);
+    EXPECT_THAT(complaint_of_reading_on(), HasSubstr("had no end"));
+  }
+}
+
+TEST_F(FileSource, ReadsNoMoreAtOnceThan32BitsCanPointTo) {
+  constexpr std::size_t most = std::size_t{1} << 32;
+  for (const std::size_t carried :
+       {std::size_t{0}, std::size_t{1} << 20, std::size_t{2'200'000'000}, block_reader::max_record_bytes}) {
+    const std::size_t room = file_source::options{}.room_for(carried);
+    EXPECT_GT(room, carried);
+    EXPECT_LT(room, most);
+  }
 }
 
 TEST_F(FileSource, WaitsForTheEndOfALineThatIsFollowed) {

@@ -3,9 +3,13 @@
 
 #include "everseen/stream/job.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <functional>
+#include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +23,9 @@
 #include "everseen/filter/open_store.hpp"
 #include "everseen/store/unanswered.hpp"
 #include "everseen/stream/block_reader.hpp"
+#include "everseen/stream/file_sink.hpp"
+
+#include "test/support/scratch_directory.hpp"
 
 namespace everseen {
 namespace {
@@ -53,6 +60,10 @@ class list_source final : public source {
     return state::records;
   }
   checkpoint reached(const source_batch& batch) override { return {batch.lane, batch.next, "note"}; }
+  std::optional<checkpoint> known_before(const source_batch& batch) const override {
+    if (batch.next != lines_.size() * 10 || how_to_tell_the_last.empty()) return {};
+    return checkpoint{batch.lane, batch.records.front().position, how_to_tell_the_last};
+  }
   void settled(std::span<const checkpoint> put_down) override {
     for (const checkpoint& each : put_down) account = each.position;
   }
@@ -62,6 +73,7 @@ class list_source final : public source {
   std::uint64_t account = 0;
   bool finished = false;
   bool never_ends = false;
+  std::string how_to_tell_the_last{};
   std::size_t again_at = 0;  // begins again, once, before it gives this line
 
  private:
@@ -109,9 +121,9 @@ class distant_ledger final : public ledger {
     for (const claim_batch& each : batches) keys.push_back(each.keys);
     return unanswered(keys, batch_failure::cause::backend, "the server is away");
   }
-  void settle(std::span<const checkpoint> reached) override {
+  bool settle(std::span<const checkpoint> reached) override {
     if (away_at.count(++calls_) != 0) throw backend_error("the server is away");
-    real_.settle(reached);
+    return real_.settle(reached);
   }
   std::map<std::string, checkpoint, std::less<>> checkpoints() const override {
     if (checkpoints_fail > 0 && asked_++ > 0 && checkpoints_fail-- > 0)
@@ -206,6 +218,85 @@ TEST_F(Job, PassesAnOutageByWithoutLosingAnything) {
   EXPECT_GE(work.result().verdicts.unknown, 2U);
   EXPECT_EQ(work.result().passed->message, "the server is away");
   EXPECT_EQ(from.account, 70U);
+}
+
+TEST_F(Job, PutsDownHowToTellABatchAgainBeforeItClaimsIt) {
+  distant_ledger away(*book);
+  away.away_at = {
+      5};  // 1: the sink's first note, 2 and 3: the first two, 4: how to tell the last, 5: its claim
+  list_source from({"a", "b", "c"});
+  from.how_to_tell_the_last = "how";
+  job work({seen, away, from, &to}, options());
+  EXPECT_THROW(work.run(), backend_error);
+  EXPECT_EQ(book->checkpoints().at("list").position, 20U);
+  EXPECT_EQ(book->checkpoints().at("list").note, "how");
+  run({"a", "b", "c"});
+  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c"));
+}
+
+/// A ledger beside which another worker settles a lane: once, in front of a settlement of this one.
+class contested_ledger final : public ledger {
+ public:
+  explicit contested_ledger(ledger& real) : real_(real) {}
+  batch_result claim(const origin& from, std::span<const claim_batch> batches) override {
+    return real_.claim(from, batches);
+  }
+  bool settle(std::span<const checkpoint> reached) override {
+    const bool has_lanes =
+        std::ranges::any_of(reached, [](const auto& each) { return each.source == "list"; });
+    if (has_lanes && other_settles)
+      real_.settle(std::vector<checkpoint>{{"list", *std::exchange(other_settles, {}), "of another"}});
+    const bool done = real_.settle(reached);
+    if (done && has_lanes && std::exchange(loses_an_answer, false)) throw backend_error("no answer");
+    return done;
+  }
+  std::map<std::string, checkpoint, std::less<>> checkpoints() const override { return real_.checkpoints(); }
+  const std::string& description() const noexcept override { return real_.description(); }
+  void visit_counters(const counter_visitor& visit) const override { real_.visit_counters(visit); }
+
+  std::optional<std::uint64_t> other_settles{};
+  bool loses_an_answer = false;
+
+ private:
+  ledger& real_;
+};
+
+/// What a job puts into a file beside another worker.
+std::string put_into_a_file(store& place, job_options o, std::optional<std::uint64_t> other_settles,
+                            bool loses_an_answer) {
+  const test::scratch_directory directory;
+  const std::string path = (directory.path() / "fresh").string();
+  const std::string name = directory.path().filename().string();
+  filter fresh{name, place.create(name, place.plan({.capacity = 1000, .error_rate = 1e-12}))};
+  const auto real = fresh.stored().open_ledger("job", "");
+  contested_ledger contested(*real);
+  contested.other_settles = other_settles;
+  contested.loses_an_answer = loses_an_answer;
+  list_source from({"a", "b", "c", "d", "e", "f"});
+  file_sink to(path);
+  job work({fresh, contested, from, &to}, std::move(o));
+  work.run();
+  EXPECT_EQ(from.account, 60U);
+  EXPECT_EQ(real->checkpoints().at("list").position, std::max<std::uint64_t>(60, other_settles.value_or(0)));
+  std::ostringstream all;
+  all << std::ifstream(path).rdbuf();
+  return all.str();
+}
+
+TEST_F(Job, LeavesToAnotherWorkerWhatThatOneHasSettled) {
+  const std::string lines = "a\nb\nc\nd\ne\nf\n";
+  for (const std::uint64_t other : {10U, 20U, 30U, 60U, 70U}) {
+    job_options o = options();
+    EXPECT_EQ(put_into_a_file(*place, o, other, false), lines.substr(std::min<std::size_t>(12, other / 5)));
+    o.settle_every = std::chrono::hours(1);
+    EXPECT_EQ(put_into_a_file(*place, o, other, false), lines.substr(std::min<std::size_t>(12, other / 5)));
+  }
+}
+
+TEST_F(Job, PutsOnceWhatItHasSettledThoughTheAnswerWasLost) {
+  job_options o = options();
+  o.on_outage = job_options::outage::pass;
+  EXPECT_EQ(put_into_a_file(*place, o, {}, true), "a\nb\nc\nd\ne\nf\n");
 }
 
 TEST_F(Job, SettlesAllBeforeARecordThatIsNoEvent) {

@@ -61,17 +61,19 @@ class mishap {
 /// One attempt: its job, perhaps a second one, and what happens to them.
 class attempt {
  public:
-  attempt(const matrix_world& world, const matrix_source& from, const matrix_sink& to, const disaster& d)
-      : world_(world), from_(from), to_(to), d_(d) {}
+  attempt(const matrix_world& world, const matrix_source& from, const matrix_sink& to, const disaster& d,
+          int worker)
+      : world_(world), from_(from), to_(to), d_(d), worker_(worker) {}
 
   program_result run(matrix_outcome& into) {
-    running_program job(command(0), setup(d_.die_at, d_.stop_at));
+    running_program job(command(worker_), setup(d_.die_at, d_.stop_at));
     std::optional<running_program> other;
     if (d_.second != disaster::beside::nobody && !d_.second_after) start(other);
     mishap second(d_.second_after, job, [&] { start(other); });
     mishap kill(d_.kill_after, job, [&] { job.send(SIGKILL); });
     mishap stop(d_.stop_after, job, [&] { stand_still(job); });
-    mishap halt(d_.stop_at.empty() ? disaster::time{} : milliseconds(0), job, [&] { wait_for_halt(job); });
+    mishap halt(d_.stop_at.empty() ? disaster::time{} : milliseconds(0), job,
+                [&] { wait_for_halt(job, other); });
     mishap store(d_.kill_store_after, job, [&] { restart_store(); });
     mishap brokers(d_.lose_brokers_after, job, [&] { world_.on.kafka->lose_network(milliseconds(700)); });
     program_result ended = job.wait();
@@ -111,15 +113,18 @@ class attempt {
     std::this_thread::sleep_for(d_.stop_for);
     job.send(SIGCONT);
   }
-  void wait_for_halt(running_program& job) {
+  void wait_for_halt(running_program& job, const std::optional<running_program>& other) {
     while (!job.is_stopped()) {
       if (job.has_ended()) return;
       std::this_thread::sleep_for(milliseconds(1));
     }
     ++halts_;
     if (d_.store_dies_at_stop) world_.on.store.kill();
-    std::this_thread::sleep_for(d_.stop_for);
-    job.send(SIGCONT);
+    if (d_.stopped == disaster::return_of::by_time)
+      std::this_thread::sleep_for(d_.stop_for);
+    else
+      while (!other->has_ended()) std::this_thread::sleep_for(milliseconds(1));
+    job.send(d_.stopped == disaster::return_of::nobody ? SIGKILL : SIGCONT);
     if (!d_.store_dies_at_stop) return;
     std::this_thread::sleep_for(d_.store_back_after);
     world_.on.store.start();
@@ -134,6 +139,7 @@ class attempt {
   const matrix_source& from_;
   const matrix_sink& to_;
   const disaster& d_;
+  int worker_;
   std::optional<cutting_proxy> network_{};
   int halts_ = 0;
 };
@@ -183,19 +189,24 @@ matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from, con
   from.prepare(world);
   matrix_outcome outcome;
   std::string printed;
-  for (const disaster& d : disasters)
-    printed += attempt(world, from, to, d).run(outcome).out + '\n';  // which ends a line that was cut
-  const program_result last = attempt(world, from, to, {}).run(outcome);
+  const auto run = [&](const disaster& d, int worker) {
+    program_result ended = attempt(world, from, to, d, worker).run(outcome);
+    if (to.early_fault) outcome.fault += to.early_fault(world);
+    return ended;
+  };
+  for (const disaster& d : disasters) printed += run(d, 0).out + '\n';  // which ends a line that was cut
+  const program_result last = run({}, on.last_worker);
   if (last.exit_code == 0)
-    outcome.fault = to.fault(world, printed + last.out) + fault_of_late_ones(world);
+    outcome.fault += to.fault(world, printed + last.out) + fault_of_late_ones(world);
   else
-    outcome.fault = "the last attempt ended with " + std::to_string(last.exit_code) + ": " + last.err;
+    outcome.fault += "the last attempt ended with " + std::to_string(last.exit_code) + ": " + last.err;
   return outcome;
 }
 
 const std::vector<std::string>& fault_points() {
-  static const std::vector<std::string> all = {"read",           "claimed",   "half_put", "put",
-                                               "half_committed", "committed", "settled",  "accounted"};
+  static const std::vector<std::string> all = {"read",    "claimed",        "half_put",
+                                               "put",     "half_committed", "committed",
+                                               "settled", "half_shown",     "accounted"};
   return all;
 }
 

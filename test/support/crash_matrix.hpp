@@ -33,6 +33,7 @@ struct matrix_stage {
   std::string settle_every = "2ms";
   std::vector<std::string> words{};  ///< of every command line, as --window
   kafka_relay* kafka = nullptr;      ///< whose network disasters break
+  int last_worker = 0;               ///< who makes the last attempt, which ends by itself
 };
 
 /// One run of the matrix: its directory, its events.
@@ -66,6 +67,8 @@ struct matrix_sink {
   /// @param printed  standard output of all attempts, one behind the other
   std::function<std::string(const matrix_world&, const std::string& printed)> fault;
   std::vector<std::string> own_points{};  ///< fault points that jobs with other sinks do not come by
+  /// What must not be wrong after any attempt, whoever comes back; none: nothing.
+  std::function<std::string(const matrix_world&)> early_fault{};
 };
 /// In names of tests.
 inline void PrintTo(const matrix_source& from, std::ostream* out) {
@@ -79,6 +82,8 @@ inline void PrintTo(const matrix_sink& to, std::ostream* out) {
 [[nodiscard]] matrix_source from_standard_input();
 [[nodiscard]] matrix_sink to_counts();
 [[nodiscard]] matrix_sink to_file();
+/// Each worker has one; together they have each event once.
+[[nodiscard]] matrix_sink to_files();
 [[nodiscard]] matrix_sink to_standard_output();
 
 /// How one attempt ends before its time, or what happens to it meanwhile.
@@ -96,6 +101,10 @@ struct disaster {
   bool store_dies_at_stop = false;  ///< once it stands still at stop_at: kill -9 of the server, as above
   time stop_after{};                ///< the job stands still, for stop_for
   std::chrono::milliseconds stop_for{5'000};
+  /// It stands still at stop_at until the second worker has ended, for which time enough is; then it goes on,
+  /// or is killed.
+  enum class return_of : std::uint8_t { by_time, after_the_second, nobody };
+  return_of stopped = return_of::by_time;
   enum class beside : std::uint8_t { nobody, a_worker, the_same };
   beside second = beside::nobody;  ///< another worker of the job, or by mistake the same one once more
   time second_after{};             ///< it begins only then

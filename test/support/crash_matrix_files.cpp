@@ -1,5 +1,6 @@
 // Files, standard streams and counters as sources and sinks of the crash matrix.
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -73,7 +74,39 @@ matrix_sink to_file() {
           [](const matrix_world& world, const std::string&) {
             return fault_of_lines(world.clicks, content_of(world.path("fresh.jsonl")), false);
           },
-          {"half_put"}};
+          {"half_put", "half_shown"}};
+}
+
+namespace {
+
+std::string union_of_files(const matrix_world& world) {
+  std::string text = content_of(world.path("fresh-0.jsonl"));
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  return text + content_of(world.path("fresh-1.jsonl"));
+}
+
+/// A job that was killed may have left half a line, which it will complete.
+std::string fault_of_doubles(const std::string& text) {
+  std::map<std::string, int> times;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) ++times[line];
+  const auto doubled = std::ranges::count_if(times, [](const auto& each) { return each.second > 1; });
+  return doubled == 0 ? "" : std::to_string(doubled) + " events are there twice after an attempt; ";
+}
+
+}  // namespace
+
+matrix_sink to_files() {
+  return {"files",
+          [](const matrix_world& world, int worker) {
+            const std::string number = std::to_string(worker);
+            return words{"--to", world.path("fresh-" + number + ".jsonl"), "--worker", "w-" + number};
+          },
+          [](const matrix_world& world, const std::string&) {
+            return fault_of_lines(world.clicks, union_of_files(world), false);
+          },
+          {"half_put", "half_shown"},
+          [](const matrix_world& world) { return fault_of_doubles(union_of_files(world)); }};
 }
 
 matrix_sink to_standard_output() {

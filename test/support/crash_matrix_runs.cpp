@@ -27,6 +27,9 @@ std::vector<matrix_pair> make_pairs() {
   for (const auto& [from_name, from] : sources)
     for (const auto& [to_name, to] : sinks) all.push_back({from_name, to_name, from, to});
   all.back().to = [](matrix_lane& lane) { return to_kafka(lane.kafka); };
+  for (const auto& [from_name, from] : sources)
+    if (from_name == "redis_stream" || from_name == "kafka")  // of which workers take lanes over
+      all.push_back({from_name, "files", from, [](matrix_lane&) { return to_files(); }});
   return all;
 }
 
@@ -38,6 +41,7 @@ click_shape shape_of(const matrix_run& run) {
 
 matrix_outcome run_one(const std::string& program, matrix_lane& lane, const matrix_run& run) {
   matrix_stage stage{program, lane.store, {}, shape_of(run), 1'500, run.settle_every, {}, &lane.kafka.relay};
+  stage.last_worker = run.last_worker;
   // A stream of Redis is read a thousand entries at a time.
   if (run.pair.from_name == "redis_stream") stage.events = 6'000;
   if (run.in_window) stage.words = {"--window", "10m", "--slices", "10"};
@@ -88,8 +92,9 @@ disaster random_disaster(std::mt19937_64& random, const matrix_pair& pair) {
   // A group shares its partitions out only after three seconds; a second worker is another three.
   const bool waits = pair.from_name == "kafka";
   const auto some_time = [&] { return milliseconds(waits ? 2'900 + random() % 1'500 : random() % 120); };
+  const bool has_its_file = pair.to_name == "file" || pair.to_name == "files";
   disaster d;
-  switch (random() % (pair.has_kafka() ? 8 : 6)) {
+  switch (random() % (pair.has_kafka() || pair.to_name == "files" ? 8 : 6)) {
     case 0:
       d.die_at = fault_points()[random() % fault_points().size()] + ":" + std::to_string(1 + random() % 20);
       break;
@@ -109,7 +114,8 @@ disaster random_disaster(std::mt19937_64& random, const matrix_pair& pair) {
       break;
     case 5:
       if (pair.to_name != "file" && pair.from_name != "stdin") {
-        d.second = waits && random() % 2 == 0 ? disaster::beside::a_worker : disaster::beside::the_same;
+        const bool is_another = has_its_file || (waits && random() % 2 == 0);
+        d.second = is_another ? disaster::beside::a_worker : disaster::beside::the_same;
         if (random() % 2 == 0) d.second_after = some_time();
       }
       d.kill_after = some_time();
@@ -119,9 +125,10 @@ disaster random_disaster(std::mt19937_64& random, const matrix_pair& pair) {
       if (random() % 2 == 0) d.kill_after = some_time();
       break;
     default:
-      d.second = pair.to_name != "file" && waits ? disaster::beside::a_worker : disaster::beside::nobody;
+      d.second = pair.to_name == "files" || (pair.to_name != "file" && waits) ? disaster::beside::a_worker
+                                                                              : disaster::beside::nobody;
       d.stop_after = some_time();
-      if (!waits) d.stop_for = milliseconds(300);
+      if (!waits) d.stop_for = milliseconds(700);
   }
   return d;
 }

@@ -40,6 +40,7 @@ struct matrix_run {
   std::uint64_t seed;
   bool in_window = false;  ///< a filter that forgets, and events that are late
   std::string settle_every = "2ms";
+  int last_worker = 0;  ///< as matrix_stage has it
 };
 /// @return what happened in all; its fault names the runs, with their seeds
 [[nodiscard]] matrix_outcome run_side_by_side(const std::string& program, const std::vector<matrix_run>& runs,

@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "everseen/core/error.hpp"
+#include "everseen/stream/fault_point.hpp"
+#include "everseen/stream/job.hpp"
+#include "everseen/stream/job_marks.hpp"
+
+/// How what was put out is settled.
+namespace everseen {
+
+/// @return false  the store is away, and that is passed by: later, then
+bool job::settle(if_away then) {
+  settled_at_ = std::chrono::steady_clock::now();
+  unsettled_events_ = 0;
+  if (reached_.empty()) return true;
+  commit();
+  try {
+    while (!put_down(all_reached())) {
+      leave_settled();
+      commit();
+    }
+  } catch (const backend_error&) {
+    if (!sink_is_whole_ || then == if_away::fail || options_.on_outage != job_options::outage::pass) throw;
+    return false;
+  }
+  fault_point("settled");
+  if (parts_.to != nullptr) {
+    sink_is_whole_ = false;
+    parts_.to->settled();
+    sink_is_whole_ = true;
+  }
+  account();
+  return true;
+}
+
+/// Another worker has the same lanes, or has had them while this one stood still, and has settled some of
+/// what is put here, or an answer was lost: then it was this one. Which it was the sink's mark says, that no
+/// other worker writes. What is settled is not put here again, and what is not settled yet may still be.
+void job::leave_settled() {
+  const auto known = parts_.book.checkpoints();
+  const auto mark = known.find(options_.sink_name);
+  sink_is_whole_ = false;
+  parts_.to->leave_settled(mark == known.end() ? std::string_view() : mark->second.note, known);
+  for (auto& [name, of] : lanes_)
+    if (const auto found = known.find(name); found != known.end())
+      of.settled = std::max(of.settled, found->second.position);
+  std::erase_if(reached_, [this](const auto& each) {
+    if (each.second.position > lanes_.at(each.first).settled) return false;
+    parts_.from.settled({&each.second, 1});
+    return true;
+  });
+}
+
+void job::commit() {
+  if (parts_.to != nullptr) {
+    sink_is_whole_ = false;
+    parts_.to->leave_lost(reached_);
+    for (auto& [name, of] : lanes_)
+      if (!reached_.contains(name)) of.put = of.settled;
+    sink_note_ = parts_.to->commit(all_reached());
+    sink_is_whole_ = true;
+  }
+  fault_point("committed");
+}
+
+/// The positions, the sink's note as of them, and when that was, in one step.
+/// @return false  another worker has settled some of it
+bool job::put_down(std::vector<checkpoint> reached) const {
+  if (!sink_note_.empty())
+    for (checkpoint& each : reached) each.from = lanes_.find(each.source)->second.settled;
+  if (!options_.sink_name.empty()) reached.push_back({options_.sink_name, options_.sink_order, sink_note_});
+  if (options_.reading.clock) {
+    const auto now = options_.reading.clock().time_since_epoch();
+    reached.push_back({std::string(job_marks::last_settled), static_cast<std::uint64_t>(now.count()), {}});
+  }
+  return parts_.book.settle(reached);
+}
+
+void job::account() {
+  const auto all = all_reached();
+  parts_.from.settled(all);
+  fault_point("accounted");
+  for (const checkpoint& each : all) {
+    lanes_[each.source].settled = each.position;
+    lanes_[each.source].passed = false;
+  }
+  reached_.clear();
+  const auto now = std::chrono::steady_clock::now();
+  if (options_.settled)
+    for (const auto since : unsettled_since_) options_.settled(now - since);
+  unsettled_since_.clear();
+}
+
+std::vector<checkpoint> job::all_reached() const {
+  std::vector<checkpoint> all;
+  for (const auto& [name, at] : reached_) all.push_back(at);
+  return all;
+}
+
+}  // namespace everseen
