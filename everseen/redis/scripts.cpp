@@ -218,9 +218,10 @@ return redis.call('UNLINK', KEYS[1])
 }  // namespace
 
 const script& add(unsigned probes) {
-  static const script_text::for_any_probes all(script_text::joined(
-      {script_text::may_write, has, differs, leases, script_text::remembered, open_token,
-       script_text::open_partition, script_text::segments, script_text::rooms, script_text::judge, add_text}));
+  static const script_text::for_any_probes all(
+      script_text::joined({script_text::may_write, has, differs, leases, script_text::remembered, open_token,
+                           script_text::open_partition, script_text::segments, script_text::rooms,
+                           script_text::judge, add_text}));
   return all[probes];
 }
 

@@ -13,8 +13,8 @@ namespace everseen {
 /// A Redis stream that gets each record which goes out as an entry of one field, once, whatever crashes: the
 /// script that appends them also moves a cursor beside the stream, by lane, and appends nothing at or before
 /// it. So a batch that is put again is appended where it was not. Which entries a batch will have is planned
-/// before (redis_stream_scripts.hpp): so it is in the stream once, too, where a server runs half of a call that
-/// it was killed in, and then the retry.
+/// before (redis_stream_scripts.hpp): so it is in the stream once, too, where a server runs half of a call
+/// that it was killed in, and then the retry.
 ///
 /// The cursor is the hash {STREAM}:everseen:MARK; whoever removes the stream for good removes it, too. It
 /// must end with what the ledger knows, or events that a new ledger calls fresh would be taken for appended.
