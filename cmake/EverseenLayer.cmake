@@ -1,4 +1,4 @@
-# everseen_layer(<name> [IN_LIBRARY] [COLD] [DEPENDS <layer>...] [LIBRARIES <target>...] [PRECOMPILED <header>...])
+# everseen_layer(<name> [IN_LIBRARY] [COLD] [DEPENDS <layer>...] [LIBRARIES <target>...])
 #
 # Makes the folder everseen/<name> the static library everseen_<name>, from every .cpp in it but main.cpp, which
 # belongs to a program. A folder without sources becomes an interface library, so that others can depend on it already.
@@ -6,11 +6,10 @@
 #   COLD        what runs a few times a command, not once a key: compiled for a quick build rather than for speed
 #   DEPENDS     layers below; scripts/check_layers.py knows which arrows are allowed
 #   LIBRARIES   libraries of others that the layer's headers or sources use
-#   PRECOMPILED large headers of theirs that most sources of the layer include
 #
 # Sources are found by pattern, with a re-check at every build, so that adding a file touches no list.
 function(everseen_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "IN_LIBRARY;COLD" "" "DEPENDS;LIBRARIES;PRECOMPILED")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "IN_LIBRARY;COLD" "" "DEPENDS;LIBRARIES")
   set(target everseen_${name})
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   file(GLOB headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.hpp")
@@ -24,8 +23,10 @@ function(everseen_layer name)
     target_link_libraries(${target} PRIVATE everseen_flags)
     if(layer_COLD)
       everseen_compile_quickly(${target})
+      everseen_precompile(${target} cold <fmt/format.h> "${PROJECT_SOURCE_DIR}/everseen/text/json.hpp")
+    else()
+      everseen_precompile(${target} hot)
     endif()
-    everseen_precompile(${target} ${layer_PRECOMPILED})
     set(scope PUBLIC)
   else()
     add_library(${target} INTERFACE)

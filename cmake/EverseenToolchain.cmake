@@ -16,6 +16,9 @@ if(EVERSEEN_WERROR)
   target_compile_options(everseen_flags INTERFACE -Werror)
 endif()
 
+# A library of others asks for it (hiredis), and files that share a precompiled header must agree.
+target_compile_definitions(everseen_flags INTERFACE _FILE_OFFSET_BITS=64)
+
 if(EVERSEEN_ASSERTS)
   target_compile_definitions(everseen_flags INTERFACE EVERSEEN_ASSERTS)
 endif()
@@ -36,11 +39,18 @@ function(everseen_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
 endfunction()
 
-# everseen_precompile(<target> [<header>...])
+# everseen_precompile(<target> <family> [<header>...])
 #
-# Reads the headers of the standard library that nearly every file includes once a target instead of once a file, and
-# those that are named. Sources include what they use all the same: the preset `dev` compiles them without this.
-function(everseen_precompile target)
+# Reads the headers of the standard library that nearly every file includes, and those that are named, once a family of
+# targets instead of once a file. The first target of a family makes what the others take: their compile options must be
+# the same. Sources include what they use all the same: the preset `dev` compiles them without this.
+function(everseen_precompile target family)
+  get_property(first GLOBAL PROPERTY EVERSEEN_PRECOMPILED_${family})
+  if(first)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+    return()
+  endif()
+  set_property(GLOBAL PROPERTY EVERSEEN_PRECOMPILED_${family} ${target})
   target_precompile_headers(${target} PRIVATE
     <algorithm> <array> <atomic> <charconv> <chrono> <cstdint> <functional> <map> <memory> <mutex> <optional> <span>
     <string> <string_view> <thread> <utility> <vector> ${ARGN})

@@ -59,7 +59,7 @@ void declare_filter(option_set& known, stream_arguments& given) {
   add_duration(known, "--window", given.window, {"TIME", "forget keys after this time, as in 10m or 1h30m"});
   add_count(known, "--slices", given.slices, {1, max_slices},
             {"N", "forget in N steps: a key is remembered for the window and at most one step more", "10"});
-  add_switch(app, "--existing", given.existing,
+  add_switch(known, "--existing", given.existing,
              "filter and job must be there: where one of them is gone, end with 4 and begin nothing anew");
 }
 

@@ -167,8 +167,7 @@ job_options stream_run::options_for(const filter& seen) const {
 void stream_run::must_lose_nothing(const store& place, const ledger& book) const {
   if (book.checkpoints().empty()) warn_of_jobs(place);
   if (const std::string doubt = book.doubt(); !doubt.empty())
-    fmt::print(stderr, "everseen: warning: {}
-", doubt);
+    fmt::print(stderr, "everseen: warning: {}\n", doubt);
 }
 
 void stream_run::operator()(printer& out) {

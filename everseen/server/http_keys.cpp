@@ -10,6 +10,7 @@
 
 #include "everseen/server/filter_json.hpp"
 #include "everseen/server/json_body.hpp"
+#include "everseen/text/json.hpp"
 
 namespace everseen::server {
 
