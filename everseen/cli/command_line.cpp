@@ -51,7 +51,7 @@ CLI::Option* declare_value(CLI::App& app, const option& o) {
     o.read(unguarded(values));
     return true;
   });
-  declared->allow_extra_args(o.shown.many)->required(o.shown.required);
+  declared->type_name(o.shown.value)->allow_extra_args(o.shown.many)->required(o.shown.required);
   if (o.shown.many) declared->expected(0, CLI::detail::expected_max_vector_size);
   if (!is_argument) declared->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   return declared;
