@@ -54,6 +54,18 @@ int disk::reserve(int file, std::uint64_t bytes, const std::filesystem::path& /*
   return code;
 }
 
+int disk::write(int file, std::uint64_t place, std::span<const std::byte> bytes,
+                const std::filesystem::path& /*path*/) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(place));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    place += static_cast<std::size_t>(written);
+  }
+  return 0;
+}
+
 int disk::sync_file(int file, const std::filesystem::path& /*path*/) {
   return errno_unless(::fsync(file) == 0);
 }

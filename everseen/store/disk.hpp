@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 
 #include "everseen/core/error.hpp"
@@ -43,6 +44,10 @@ class disk {
   /// What was written in this boot is still there, though it may not be on the disk. In another one it is
   /// there if it was synced.
   [[nodiscard]] virtual boot_id boot();
+
+  /// Puts bytes at a place of an open file: all of them, unless it fails.
+  [[nodiscard]] virtual int write(int file, std::uint64_t place, std::span<const std::byte> bytes,
+                                  const std::filesystem::path& path);
 
   /// The one that does what it says.
   [[nodiscard]] static disk& real();

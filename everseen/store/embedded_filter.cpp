@@ -1,5 +1,6 @@
 #include "everseen/store/embedded_filter.hpp"
 
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -137,7 +138,15 @@ void embedded_filter::sync_jobs() {
     const std::scoped_lock alone(jobs_lock_);
     for (const auto& [name, job] : jobs_) all.push_back(job);
   }
-  for (const auto& job : all) job->sync();
+  std::exception_ptr first;
+  for (const auto& job : all) {
+    try {
+      job->sync();
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
 }
 
 void embedded_filter::keep_job(std::string name, std::shared_ptr<job_memory> job) {

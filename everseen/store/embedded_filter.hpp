@@ -57,7 +57,7 @@ class embedded_filter : public stored_filter {
                                                              std::string_view description);
   /// Takes the name of a job from what the next process finds; what is kept of it goes next.
   virtual void forget_job(std::string_view /*name*/) {}
-  /// Brings what jobs have put down to the disk.    @throws storage_error
+  /// Brings what jobs have put down to the disk, of all that can.    @throws storage_error  of the first
   void sync_jobs();
   /// Puts the end down where the next process finds it, before it counts.
   virtual void keep_end(std::optional<event_time> /*when*/) {}

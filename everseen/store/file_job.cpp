@@ -39,9 +39,9 @@ std::string advice_for(const std::filesystem::path& path) {
 }
 
 /// The lengths that a journal has acknowledged by now, before any of its records is read.
-std::array<std::byte, 2 * job_journal::length_bytes> lengths_in(const descriptor& file) {
-  std::array<std::byte, 2 * job_journal::length_bytes> lengths{};
-  (void)!::pread(file.get(), lengths.data(), lengths.size(), job_journal::acknowledged_at);
+std::array<std::byte, job_journal::lengths_bytes> lengths_in(const descriptor& file) {
+  std::array<std::byte, job_journal::lengths_bytes> lengths{};
+  (void)!::pread(file.get(), lengths.data(), lengths.size(), job_journal::lengths_at);
   return lengths;
 }
 
@@ -94,8 +94,8 @@ job_journal::content file_job::read(const std::filesystem::path& filter_director
   // A writer may append meanwhile: what it has acknowledged before the rest is read is there.
   const auto lengths = lengths_in(there);
   auto bytes = read_whole(there, path, std::numeric_limits<std::uint64_t>::max());
-  if (bytes.size() >= job_journal::acknowledged_at + lengths.size())
-    std::ranges::copy(lengths, bytes.begin() + job_journal::acknowledged_at);
+  if (bytes.size() >= job_journal::lengths_at + lengths.size())
+    std::ranges::copy(lengths, bytes.begin() + job_journal::lengths_at);
   return at_path(path, [&] {
     auto says = job_journal::decode({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, now);
     if (says.begun.job == name) return says;
@@ -117,7 +117,7 @@ void file_job::note_step(const step& s) {
 
 void file_job::note_checkpoints(std::span<const checkpoint> marks) {
   // Here, where no claim is under way: keys of one that is may not be on the disk yet, and are forgotten.
-  if ((bytes_ >= compact_at_ || head_.may_lack_steps) && failure_.empty()) {
+  if ((lengths_.acknowledged >= compact_at_ || head_.may_lack_steps) && failure_.empty()) {
     head_.may_lack_steps = false;  // who settles has been told
     write_anew();
   }
@@ -135,35 +135,32 @@ void file_job::check_usable() const {
   if (!failure_.empty()) throw storage_error(failure_, 0, path_.string());
 }
 
+void file_job::check_synced(int code) {
+  if (code == 0) return;
+  failure_ = std::string(disk_error("sync", path_, code).what()) + "; the filter must be opened again";
+  check_usable();
+}
+
 void file_job::append(const std::string& body, char kind) {
   check_usable();
   const std::string record = writer_.record(kind, body);
   // Where this fails, what is there of it was not acknowledged, and the next record takes its place.
-  write_at(bytes_, record);
-  const std::size_t length = bytes_ + record.size();
-  const auto word = job_journal::encode_length(length);
-  const std::string_view text(word.data(), word.size());
-  if (policy_ == sync_policy::always) {
-    if (const int code = disk_.sync_file(file_->get(), path_); code != 0) {
-      failure_ = std::string(disk_error("sync", path_, code).what()) + "; the filter must be opened again";
-      check_usable();
-    }
-    write_at(job_journal::synced_at, text);
-    synced_bytes_ = length;
-  }
-  write_at(job_journal::acknowledged_at, text);
-  bytes_ = length;
+  write_at(lengths_.acknowledged, record);
+  const std::size_t length = lengths_.acknowledged + record.size();
+  const bool at_once = policy_ == sync_policy::always;
+  if (at_once) check_synced(disk_.sync_file(file_->get(), path_));
+  put_lengths({length, at_once ? length : lengths_.synced});
   writer_.went_on(record);
 }
 
+void file_job::put_lengths(const job_journal::lengths& l) {
+  const auto both = job_journal::encode(l);
+  write_at(job_journal::lengths_at, {both.data(), both.size()});
+  lengths_ = l;
+}
+
 void file_job::write_at(std::size_t place, std::string_view bytes) const {
-  while (!bytes.empty()) {
-    const ssize_t written = ::pwrite(file_->get(), bytes.data(), bytes.size(), static_cast<off_t>(place));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw disk_error("write", path_, errno);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-    place += static_cast<std::size_t>(written);
-  }
+  check_disk(disk_.write(file_->get(), place, bytes_of(bytes), path_), "write", path_);
 }
 
 void file_job::sync() {
@@ -173,20 +170,15 @@ void file_job::sync() {
     const std::scoped_lock in_order(lock);
     if (!file_) return;  // it was ended
     check_usable();
-    if (synced_bytes_ == bytes_) return;
+    if (lengths_.synced == lengths_.acknowledged) return;
     file = file_;
-    length = bytes_;
+    length = lengths_.acknowledged;
   }
   const int code = disk_.sync_file(file->get(), path_);  // claims go on meanwhile
   const std::scoped_lock in_order(lock);
   if (file != file_) return;  // it was written anew, which syncs it
-  if (code != 0) {
-    failure_ = std::string(disk_error("sync", path_, code).what()) + "; the filter must be opened again";
-    check_usable();
-  }
-  const auto word = job_journal::encode_length(length);
-  write_at(job_journal::synced_at, {word.data(), word.size()});
-  synced_bytes_ = length;
+  check_synced(code);
+  put_lengths({lengths_.acknowledged, std::max(lengths_.synced, length)});
 }
 
 void file_job::write_anew() {
@@ -204,9 +196,8 @@ void file_job::write_anew() {
   std::vector<checkpoint> marks;
   for (const auto& [source, mark] : reached) marks.push_back(mark);
   add(job_journal::marks_kind, job_journal::encode_marks(marks));
-  const auto word = job_journal::encode_length(all.size());
-  for (const std::size_t place : {job_journal::acknowledged_at, job_journal::synced_at})
-    std::ranges::copy(word, all.begin() + static_cast<std::ptrdiff_t>(place));
+  const job_journal::lengths whole{all.size(), all.size()};
+  std::ranges::copy(job_journal::encode(whole), all.begin() + job_journal::lengths_at);
   replace_whole(disk_, path_, bytes_of(all));
   try {
     check_disk(disk_.sync_directory(path_.parent_path()), "sync", path_.parent_path());
@@ -217,8 +208,8 @@ void file_job::write_anew() {
     throw;
   }
   writer_ = writing;
-  bytes_ = synced_bytes_ = all.size();
-  compact_at_ = std::max(small_bytes, 4 * bytes_);
+  lengths_ = whole;
+  compact_at_ = std::max(small_bytes, 4 * all.size());
 }
 
 void remove_journal(disk& on, const std::filesystem::path& filter_directory, std::string_view name) {

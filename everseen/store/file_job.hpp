@@ -48,7 +48,7 @@ class file_job final : public job_memory {
   void note_end() override;
   void sync() override;
   [[nodiscard]] std::string doubt() const override;
-  [[nodiscard]] std::optional<std::uint64_t> stored_bytes() const override { return bytes_; }
+  [[nodiscard]] std::optional<std::uint64_t> stored_bytes() const override { return lengths_.acknowledged; }
 
   /// What a journal says, also beside its writer.    @throws format_error, storage_error
   [[nodiscard]] static job_journal::content read(const std::filesystem::path& filter_directory,
@@ -61,6 +61,8 @@ class file_job final : public job_memory {
   void append(const std::string& body, char kind);
   void write_anew();
   void write_at(std::size_t place, std::string_view bytes) const;
+  void put_lengths(const job_journal::lengths& l);
+  void check_synced(int code);
   void check_usable() const;
 
   disk& disk_;
@@ -69,8 +71,7 @@ class file_job final : public job_memory {
   job_journal::head head_;
   job_journal::writer writer_{};
   std::shared_ptr<const descriptor> file_{};  // shared with who syncs it
-  std::size_t bytes_ = 0;                     // of the journal
-  std::size_t synced_bytes_ = 0;              // of these, on the disk
+  job_journal::lengths lengths_{};            // as its head has them
   std::size_t compact_at_ = 0;                // bytes at which it is written anew
   std::string failure_{};                     // why nothing can be written any more
 };

@@ -41,12 +41,15 @@ class writer {
   std::uint64_t last_ = 0;  // checksum
 };
 
-/// The places of the two lengths in a journal.
-inline constexpr std::size_t acknowledged_at = 56;
-inline constexpr std::size_t synced_at = 64;
-inline constexpr std::size_t length_bytes = 8;
-/// A length as it stands there: a store of 8 bytes replaces it.
-[[nodiscard]] std::array<char, length_bytes> encode_length(std::size_t length) noexcept;
+/// How long a journal is at least. What is synced is acknowledged.
+struct lengths {
+  std::size_t acknowledged = 0;
+  std::size_t synced = 0;  ///< on the disk
+};
+/// Where a journal has them, and as what: one write replaces both, so nobody finds one without the other.
+inline constexpr std::size_t lengths_at = 56;
+inline constexpr std::size_t lengths_bytes = 16;
+[[nodiscard]] std::array<char, lengths_bytes> encode(const lengths& l) noexcept;
 
 [[nodiscard]] std::string encode_step(const job_memory::step& s);
 /// The whole of what is remembered of a lane; empty where nothing was judged.

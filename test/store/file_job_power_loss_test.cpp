@@ -72,8 +72,8 @@ acknowledged live(const std::filesystem::path& where, forgetful_disk& on) {
   return done;
 }
 
-void expect_exact(const std::filesystem::path& where, const acknowledged& done) {
-  disk_after_boot on;
+/// @param on  of the machine on which the directory is found
+void expect_exact(const std::filesystem::path& where, disk& on, const acknowledged& done) {
   file_store filters(where, sync_policy::never, on);
   if (!filters.exists("f")) {
     EXPECT_FALSE(done.job);
@@ -104,15 +104,52 @@ TEST(FileJobPowerLoss, AtAnyMomentEveryEventIsFreshOnce) {
       SCOPED_TRACE("cut at " + std::to_string(cut) + ", luck " + std::to_string(luck));
       const scratch_directory found;
       on.after_power_loss(scratch.path(), found.path(), luck);
-      expect_exact(found.path(), done);
+      disk_after_boot booted;
+      expect_exact(found.path(), booted, done);
       if (HasFailure()) return;
     }
     if (!on.has_failed()) {
-      EXPECT_GT(cut, 40u);
+      EXPECT_GT(cut, 80u);
       EXPECT_EQ(done.settled, 63u);
       return;
     }
   }
+}
+
+TEST(FileJobKill, AtAnyMomentTheFilterOpensAndEveryEventIsFreshOnce) {
+  for (std::uint64_t cut = 0;; ++cut) {
+    SCOPED_TRACE("killed at " + std::to_string(cut));
+    const scratch_directory scratch;
+    forgetful_disk on;
+    on.fail(cut);  // does nothing from there on, and the page cache keeps what was done before
+    const acknowledged done = live(scratch.path(), on);
+    ASSERT_NO_THROW(expect_exact(scratch.path(), disk::real(), done));
+    if (HasFailure() || !on.has_failed()) return;
+  }
+}
+
+TEST(FileJobDisk, AJobWhoseJournalCannotBeSyncedKeepsNoOtherFromTheDisk) {
+  const scratch_directory scratch;
+  const scratch_directory found;
+  forgetful_disk on;
+  const auto events = events_from(7);  // the second has the key of the first
+  {
+    file_store filters(scratch.path(), sync_policy::never, on);
+    const auto filter = filters.create("f", small_spec());
+    const auto broken = filter->open_ledger("a", "");
+    const auto sound = filter->open_ledger("b", "");
+    ASSERT_TRUE(claim_events(*broken, small_spec(), {"log", 0}, events_from(0)).result);
+    on.fail(on.operations(), 1);
+    EXPECT_THROW(filter->sync(), storage_error);
+    ASSERT_TRUE(claim_events(*sound, small_spec(), {"log", 0}, std::span(events).first(1)).result);
+    EXPECT_THROW(filter->sync(), storage_error) << "that of the first is still not on the disk";
+    on.after_power_loss(scratch.path(), found.path(), 0);
+  }
+  disk_after_boot booted;
+  const auto filter = file_store(found.path(), sync_policy::never, booted).open("f", access::write);
+  const auto again =
+      claim_events(*filter->open_ledger("b", ""), small_spec(), {"log", 0}, std::span(events).subspan(1, 1));
+  EXPECT_EQ(text_of(again.verdicts), "1") << "what was claimed before its sync is remembered";
 }
 
 /// What the power left of a filter that nobody closed.
@@ -190,7 +227,7 @@ TEST(FileJobDisk, AFailedSyncOfAJournalStopsItUntilItIsOpenedAgain) {
   file_store filters(scratch.path(), sync_policy::always, on);
   auto filter = filters.create("f", small_spec());
   auto job = filter->open_ledger("count", "");
-  on.fail(on.operations(), 1, EIO);
+  on.fail(on.operations() + 1, 1, EIO);  // behind the write of the record
   const claimed doubtful = claim_events(*job, small_spec(), {"log", 0}, events_from(0));
   EXPECT_FALSE(doubtful.result);
   EXPECT_EQ(text_of(doubtful.verdicts), "3333333");

@@ -58,12 +58,10 @@ class FileJob : public testing::Test {
   spec spec_ = make_spec({.capacity = 200, .error_rate = 1e-12, .seed = hash_seed{}, .partitions = 1});
 };
 
-/// As it was, but for the length that it says to have acknowledged.
-std::string acknowledging(std::string journal, std::size_t length) {
-  const auto word = job_journal::encode_length(length);
-  for (const std::size_t place : {job_journal::acknowledged_at, job_journal::synced_at})
-    journal.replace(place, word.size(), word.data(), word.size());
-  return journal;
+/// As it was, but for the lengths in its head.
+std::string saying(std::string journal, const job_journal::lengths& l) {
+  const auto both = job_journal::encode(l);
+  return journal.replace(job_journal::lengths_at, both.size(), both.data(), both.size());
 }
 
 TEST_F(FileJob, AJournalThatEndsAnywhereInARecordThatWasNotAcknowledgedLosesAndDoublesNothing) {
@@ -79,7 +77,7 @@ TEST_F(FileJob, AJournalThatEndsAnywhereInARecordThatWasNotAcknowledgedLosesAndD
   // Died while it appended, or just behind, before it was acknowledged: no key of the record was added yet.
   for (std::size_t size = before; size <= bytes.size(); ++size) {
     copy("before", "store");
-    std::ofstream(journal(), std::ios::binary) << acknowledging(bytes, before).substr(0, size);
+    std::ofstream(journal(), std::ios::binary) << saying(bytes, {before, before}).substr(0, size);
     EXPECT_EQ(replay(events), "000000000") << size;
     EXPECT_EQ(open()->state(0).keys(), 9u) << size;
   }
@@ -97,6 +95,26 @@ TEST_F(FileJob, AJournalThatLacksAnythingAcknowledgedIsAnErrorThatSaysWhatToDo) 
   }
   fs::remove(journal());
   EXPECT_THAT(message_of_open(), HasSubstr(journal().string() + " is missing"));
+}
+
+TEST_F(FileJob, AJournalWithOneOfItsLengthsNewerThanTheOtherLosesAndDoublesNothing) {
+  (void)store().create("a", spec_);
+  const auto events = new_events(keys_, 0, 9);
+  claim(std::span(events).first(4));
+  (void)open();
+  copy("store", "before");
+  const auto before = fs::file_size(journal());
+  claim(events);
+  const std::string bytes = journal_bytes();
+  const std::size_t after = bytes.size();
+  for (const job_journal::lengths& l : {job_journal::lengths{before, after}, {after, before}}) {
+    copy("before", "store");
+    std::ofstream(journal(), std::ios::binary) << saying(bytes, l);
+    EXPECT_EQ(replay(events), "000000000") << l.acknowledged << " acknowledged, " << l.synced << " synced";
+    EXPECT_EQ(open()->state(0).keys(), 9u);
+    std::ofstream(journal(), std::ios::binary) << saying(bytes, l).substr(0, after - 1);
+    EXPECT_THAT(message_of_open(), HasSubstr(std::to_string(after) + " bytes that were acknowledged"));
+  }
 }
 
 TEST_F(FileJob, ADamagedJournalHoldsTheFilterUpUntilItsJobIsEnded) {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <random>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,11 @@ class forgetful_disk : public disk {
     ::fstat(file, &status);
     contents_.erase(status.st_ino);  // the number may have been another file's
     return disk::reserve(file, length, path);
+  }
+  int write(int file, std::uint64_t place, std::span<const std::byte> bytes,
+            const std::filesystem::path& path) override {
+    const int code = step();
+    return code != 0 ? code : disk::write(file, place, bytes, path);
   }
   int sync_file(int /*file*/, const std::filesystem::path& path) override {
     const int code = step();
