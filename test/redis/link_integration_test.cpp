@@ -151,7 +151,7 @@ TEST_F(Link, OlderOneThatIsGoneIsAnErrorThatNamesIt) {
   link("old", "new");
   filter open_before = open("new");
   for (const std::string& key : keys_like(server_, "everseen:*old*")) server_.run({"DEL", key});
-  EXPECT_THAT(message_of<storage_error>([&] { (void)open("new"); }),
+  EXPECT_THAT(message_of<format_error>([&] { (void)open("new"); }),
               AllOf(HasSubstr("'new' asks 'old' first"), HasSubstr("link --off new")));
   const auto got = add_to(open_before, {"one", "two"});
   ASSERT_FALSE(got.result);
