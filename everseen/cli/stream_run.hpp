@@ -47,6 +47,7 @@ class stream_run {
   void discard_if_unused(store& place) const noexcept;
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(const filter& seen) const;
   [[nodiscard]] job_options options_for(const filter& seen) const;
+  void must_lose_nothing(const store& place, const ledger& book) const;
   void run(const job_parts& parts, job_options options, const std::string& way);
   void tell(const job_result& result, std::chrono::duration<double> lasted, progress_line* progress) const;
 
