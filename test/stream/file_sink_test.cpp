@@ -31,12 +31,13 @@ class FileSink : public testing::Test {
   static std::string of_another() { return "of another"; }
   /// What a job leaves that is killed when `b` is settled in the ledger and not in the file.
   /// @return the note that the ledger has
-  [[nodiscard]] std::string killed_before_it_shows_b(const file_sink::mark& of) const {
+  [[nodiscard]] std::string killed_before_it_shows_b(const file_sink::mark& of,
+                                                     const std::string& b = "b") const {
     file_sink to(path(), of);
     to.begin("");
     put(to, {{"a", verdict::fresh}});
     settle(to);
-    put(to, {{"b", verdict::fresh}});
+    put(to, {{b, verdict::fresh}});
     return to.commit({});
   }
   static void put(sink& to, const std::vector<std::pair<std::string, verdict>>& events,
@@ -258,9 +259,10 @@ TEST_F(FileSink, KeepsWhatWasSettledThoughItBeginsWithoutANote) {
 }
 
 TEST_F(FileSink, LosesNothingWhereSomebodyElseHasAppendedToWhatIsShownInPart) {
-  for (const std::string appended : {"x\n", "longer than what is missing\n"}) {
+  const std::string b(10'000, 'b');  // more than is compared with the note
+  for (const std::string& appended : {std::string("x\n"), std::string(20'000, 'x')}) {
     std::filesystem::remove(path());
-    const std::string note = killed_before_it_shows_b(mine);
+    const std::string note = killed_before_it_shows_b(mine, b);
     std::ofstream(path(), std::ios::app) << appended;
     const std::string before = text(), left = text_of(hidden());
     {
@@ -272,7 +274,7 @@ TEST_F(FileSink, LosesNothingWhereSomebodyElseHasAppendedToWhatIsShownInPart) {
     std::filesystem::resize_file(path(), 2);
     file_sink again(path(), mine);
     again.begin(note);
-    EXPECT_EQ(text(), "a\nb\n");
+    EXPECT_EQ(text(), "a\n" + b + "\n");
   }
 }
 
