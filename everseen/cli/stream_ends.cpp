@@ -17,6 +17,7 @@
 #include "everseen/stream/kafka_sink.hpp"
 #include "everseen/stream/kafka_source.hpp"
 #include "everseen/stream/machine_name.hpp"
+#include "everseen/stream/output_sink.hpp"
 #include "everseen/stream/redis_stream_sink.hpp"
 #include "everseen/stream/redis_stream_source.hpp"
 
@@ -94,6 +95,13 @@ std::string mark_of(const filter& seen, const std::string& job, const ledger& bo
   return fmt::format("{}:{}:{}", seen.name(), job, word);
 }
 
+/// The same of one worker, whose file it is.
+file_sink::mark mark_of_worker(const filter& seen, const ledger& book, const stream_arguments& given) {
+  return [&seen, &book, job = job_of(given), worker = worker_of(given)] {
+    return fmt::format("{}:{}", mark_of(seen, job, book), worker);
+  };
+}
+
 }  // namespace
 
 stream_source open_source(const stream_arguments& given) {
@@ -131,7 +139,7 @@ stream_sink open_sink(const stream_arguments& given, const filter& seen, const l
             "redis-stream:" + url.stream,
             {}};
   }
-  auto file = std::make_unique<file_sink>(*given.to);
+  auto file = std::make_unique<file_sink>(*given.to, mark_of_worker(seen, book, given));
   std::string path = file->path();
   return {std::move(file), std::move(path), worker_of(given)};
 }
@@ -151,7 +159,7 @@ namespace {
 /// is settled, of which it gets what is missing, and transactions that were not committed are aborted; of
 /// others nothing can be taken back.
 void take_back_the_rest(const stream_arguments& given, const job_marks::checkpoints& known,
-                        const job_marks::sink_mark& left,
+                        const job_marks::sink_mark& left, const file_sink::mark& of_this,
                         const std::function<void(const std::string&)>& say) {
   const auto mark = known.find(job_marks::sink(worker_of(given), left.target));
   if (mark == known.end()) {  // a place that all workers share
@@ -166,7 +174,7 @@ void take_back_the_rest(const stream_arguments& given, const job_marks::checkpoi
   }
   if (mark->second.note.empty()) return;
   try {
-    file_sink(left.target).begin(mark->second.note);
+    file_sink(left.target, of_this).begin(mark->second.note);
   } catch (const error& why) {
     say(fmt::format(
         "{}; if the last run of this job died, the last lines that it settled may be missing there",
@@ -176,8 +184,8 @@ void take_back_the_rest(const stream_arguments& given, const job_marks::checkpoi
 
 }  // namespace
 
-sink_place place_of(const stream_arguments& given, const ledger& book, const stream_sink& to,
-                    const std::function<void(const std::string&)>& say) {
+sink_place place_of(const stream_arguments& given, const filter& seen, const ledger& book,
+                    const stream_sink& to, const std::function<void(const std::string&)>& say) {
   if (to.target.empty()) return {};
   std::string name = job_marks::sink(to.worker, to.target);
   const auto known = book.checkpoints();
@@ -188,7 +196,7 @@ sink_place place_of(const stream_arguments& given, const ledger& book, const str
   const bool is_there = to.worker.empty() || std::filesystem::exists(to.target, none);
   if (is_same && (is_there || !given.move_output)) return {std::move(name), last->order};
   if (!given.move_output) refuse_another_place(given, last->target, to.target);
-  if (!is_same) take_back_the_rest(given, known, *last, say);
+  if (!is_same) take_back_the_rest(given, known, *last, mark_of_worker(seen, book, given), say);
   return {std::move(name), last->order + 1};
 }
 

@@ -45,8 +45,8 @@ struct sink_place {
 /// on at another one, and what was not settled is taken back from a file that it leaves.
 /// @param say  shows a sentence to the user
 /// @throws parameter_error  it has put out elsewhere so far
-[[nodiscard]] sink_place place_of(const stream_arguments& given, const ledger& book, const stream_sink& to,
-                                  const std::function<void(const std::string&)>& say);
+[[nodiscard]] sink_place place_of(const stream_arguments& given, const filter& seen, const ledger& book,
+                                  const stream_sink& to, const std::function<void(const std::string&)>& say);
 
 /// The same of a job that another worker may have put out to since.
 /// @param mark  what place_of() said    @throws parameter_error  it has put out elsewhere

@@ -203,7 +203,7 @@ void stream_run::run_on(store& place, printer& out) {
   job_options options = options_for(seen);
   const auto book = open_ledger(seen);
   const stream_sink to = open_sink(given_, seen, *book, *from_.opened, out.descriptor());
-  const sink_place mark = place_of(given_, *book, to, say);
+  const sink_place mark = place_of(given_, seen, *book, to, say);
   const auto must_be_ours = [&] {
     must_be_our_worker(given_, *book, from_.name);
     if (!to.worker.empty()) must_be_our_worker(given_, *book, mark.name);

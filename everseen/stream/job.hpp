@@ -143,6 +143,7 @@ class job {
   void commit();
   [[nodiscard]] bool put_down(std::vector<checkpoint> reached) const;
   void leave_settled();
+  void must_have_kept(const std::map<std::string, checkpoint, std::less<>>& known) const;
   void account();
   [[nodiscard]] std::vector<checkpoint> all_reached() const;
   void report();

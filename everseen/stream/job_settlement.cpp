@@ -40,6 +40,7 @@ bool job::settle(if_away then) {
 /// other worker writes. What is settled is not put here again, and what is not settled yet may still be.
 void job::leave_settled() {
   const auto known = parts_.book.checkpoints();
+  must_have_kept(known);
   const auto mark = known.find(options_.sink_name);
   sink_is_whole_ = false;
   parts_.to->leave_settled(mark == known.end() ? std::string_view() : mark->second.note, known);
@@ -47,10 +48,28 @@ void job::leave_settled() {
     if (const auto found = known.find(name); found != known.end())
       of.settled = std::max(of.settled, found->second.position);
   std::erase_if(reached_, [this](const auto& each) {
-    if (each.second.position > lanes_.at(each.first).settled) return false;
+    const lane& of = lanes_.at(each.first);
+    // Where the lane is settled so far, what tells its next batch again is still to be put down.
+    if (each.second.position > of.settled || (each.second.position == of.settled && of.passed)) return false;
     parts_.from.settled({&each.second, 1});
     return true;
   });
+}
+
+/// A ledger that went back would refuse each settlement from where this job knows it to be, for good.
+/// @throws format_error
+void job::must_have_kept(const std::map<std::string, checkpoint, std::less<>>& known) const {
+  for (const auto& [name, at] : reached_) {
+    const auto found = known.find(name);
+    const std::uint64_t has = found == known.end() ? 0 : found->second.position;
+    const std::uint64_t had = lanes_.at(name).settled;
+    if (has < had)
+      throw format_error(
+          "the ledger has forgotten what was settled of '" + name + "': it has " + std::to_string(has) +
+          ", and had " + std::to_string(had) +
+          ": its server was started again without 'appendfsync always', or a replica that lagged took its "
+          "place. Events may come twice: put all of it out anew, into a new filter");
+  }
 }
 
 void job::commit() {

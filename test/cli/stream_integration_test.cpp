@@ -324,6 +324,35 @@ TEST_F(Stream, MakesNoFileInThePlaceOfOneThatIsGone) {
   EXPECT_THAT(sh("cat one"), Prints("{\"id\":4}\n"));
 }
 
+TEST_F(Stream, KeepsWhatAKilledJobHasSettledAndNotShownWhateverIsStartedNext) {
+  const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to one ";
+  EXPECT_EQ(on_redis("EVERSEEN_DIE_AT=settled:1 " + fresh).exit_code, 128 + SIGKILL);
+  EXPECT_THAT(sh("cat one; tail -n +2 .one.unsettled | wc -l"), Prints("3\n"));
+  const auto refused = Complains(2, ".one.unsettled has lines", "may be settled");
+  EXPECT_THAT(on_redis("everseen stream --from clicks --filter other --key-json /id --to one"), refused);
+  given("mv one archived");
+  EXPECT_THAT(on_redis(fresh + "--move-output"), refused);
+  given("mv archived one");
+  EXPECT_THAT(on_redis(fresh), Says(HasSubstr("0 events")));
+  EXPECT_THAT(sh("wc -l < one; ls -A | grep unsettled"), Field("out", &program_result::out, "3\n"));
+}
+
+TEST_F(Stream, KeepsWhatAJobHadSettledThatWasKilledAndEnded) {
+  const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to one ";
+  EXPECT_EQ(on_redis("EVERSEEN_DIE_AT=settled:1 " + fresh).exit_code, 128 + SIGKILL);
+  EXPECT_THAT(on_redis("everseen jobs fresh --end stream"),
+              Field("exit_code", &program_result::exit_code, 0));
+  EXPECT_THAT(on_redis(fresh), Complains(2, ".one.unsettled has lines", "may be settled"));
+  EXPECT_THAT(sh("tail -n +2 .one.unsettled | wc -l"), Prints("3\n"));
+}
+
+TEST_F(Stream, SaysThatAPipeIsNoFile) {
+  const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id ";
+  EXPECT_THAT(on_redis("set -o pipefail; " + fresh + "--to /dev/stdout | cat"),
+              Complains(2, "is no regular file", "give -"));
+  EXPECT_THAT(on_redis(fresh + "--to >(cat)"), Complains(2, "is no regular file", "give -"));
+}
+
 TEST_F(Stream, TakesTheNamesOfFieldsFromTheFirstLine) {
   given(
       R"(printf '\xef\xbb\xbf"id",site,at\r\n1,news,1700000000\n2,shop,1700000700\n1,news,1700000000\n' > table)");

@@ -33,7 +33,7 @@ struct BrokerMatrix : testing::Test {
     return {{pair, {}, ++seed},
             {pair, {killed_at("put:1")}, ++seed},
             {pair, {{.kill_store_after = early}, {.die_at = "put:2"}}, ++seed},
-            {pair, {{.cut_after = 500}, {.die_at = "claimed:1", .cut_after = 2000}}, ++seed}};
+            {pair, {{.cut_after = 500}, {.die_at = "claimed:1", .cut_after = 1000}}, ++seed}};
   }
   std::vector<matrix_run> one_too_many(const matrix_pair& pair) {
     return {{pair, {{.second = disaster::beside::the_same}}, ++seed},

@@ -239,6 +239,9 @@ class contested_ledger final : public ledger {
  public:
   explicit contested_ledger(ledger& real) : real_(real) {}
   batch_result claim(const origin& from, std::span<const claim_batch> batches) override {
+    const auto known = real_.checkpoints();
+    const auto lane = known.find(from.source);
+    notes_at_claims.push_back(lane == known.end() ? "" : lane->second.note);
     return real_.claim(from, batches);
   }
   bool settle(std::span<const checkpoint> reached) override {
@@ -256,9 +259,31 @@ class contested_ledger final : public ledger {
 
   std::optional<std::uint64_t> other_settles{};
   bool loses_an_answer = false;
+  strings notes_at_claims{};  // of the lane
 
  private:
   ledger& real_;
+};
+
+/// A ledger whose server is replaced by one that knows less, once it has settled something of a lane.
+class replaced_ledger final : public ledger {
+ public:
+  replaced_ledger(ledger& first, ledger& then) : now_(&first), then_(then) {}
+  batch_result claim(const origin& from, std::span<const claim_batch> batches) override {
+    return now_->claim(from, batches);
+  }
+  bool settle(std::span<const checkpoint> reached) override {
+    const bool done = now_->settle(reached);
+    if (std::ranges::any_of(reached, [](const auto& each) { return each.source == "list"; })) now_ = &then_;
+    return done;
+  }
+  std::map<std::string, checkpoint, std::less<>> checkpoints() const override { return now_->checkpoints(); }
+  const std::string& description() const noexcept override { return now_->description(); }
+  void visit_counters(const counter_visitor& visit) const override { now_->visit_counters(visit); }
+
+ private:
+  ledger* now_;
+  ledger& then_;
 };
 
 /// What a job puts into a file beside another worker.
@@ -273,7 +298,7 @@ std::string put_into_a_file(store& place, job_options o, std::optional<std::uint
   contested.other_settles = other_settles;
   contested.loses_an_answer = loses_an_answer;
   list_source from({"a", "b", "c", "d", "e", "f"});
-  file_sink to(path);
+  file_sink to(path, [] { return std::string("job"); });
   job work({fresh, contested, from, &to}, std::move(o));
   work.run();
   EXPECT_EQ(from.account, 60U);
@@ -297,6 +322,37 @@ TEST_F(Job, PutsOnceWhatItHasSettledThoughTheAnswerWasLost) {
   job_options o = options();
   o.on_outage = job_options::outage::pass;
   EXPECT_EQ(put_into_a_file(*place, o, {}, true), "a\nb\nc\nd\ne\nf\n");
+}
+
+TEST_F(Job, EndsWhereTheLedgerHasLessThanItHadAnsweredFor) {
+  for (const std::uint64_t left : {0U, 10U}) {
+    const test::scratch_directory directory;
+    const std::string name = directory.path().filename().string();
+    filter after{name, place->create(name, place->plan({.capacity = 1000, .error_rate = 1e-12}))};
+    const auto first = seen.stored().open_ledger("left-" + std::to_string(left), "");
+    const auto then = after.stored().open_ledger("job", "");
+    if (left > 0) then->settle(std::vector<checkpoint>{{"list", left, "old"}});
+    replaced_ledger replaced(*first, *then);
+    list_source from({"a", "b", "c", "d"});
+    job work({seen, replaced, from, &to}, options());
+    EXPECT_THROW(work.run(), format_error);
+    EXPECT_EQ(from.account, 20U);
+    EXPECT_EQ(then->checkpoints().count("> list"), 0U);
+  }
+}
+
+TEST_F(Job, PutsDownHowToTellABatchAgainThoughAnotherWorkerHasSettledWhatIsBeforeIt) {
+  contested_ledger contested(*book);
+  contested.other_settles = 20;
+  list_source from({"a", "b", "c"});
+  from.how_to_tell_the_last = "how";
+  job_options o = options();
+  o.settle_every = std::chrono::hours(1);
+  const test::scratch_directory directory;
+  file_sink fresh((directory.path() / "fresh").string(), [] { return std::string("job"); });
+  job work({seen, contested, from, &fresh}, std::move(o));
+  work.run();
+  EXPECT_THAT(contested.notes_at_claims, ElementsAre("", "how"));
 }
 
 TEST_F(Job, SettlesAllBeforeARecordThatIsNoEvent) {

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "everseen/stream/output.hpp"
+#include "everseen/stream/sink.hpp"
+
+namespace everseen {
+
+/// Writes fresh records to a descriptor, each with a newline.
+///
+/// Nothing is lost; what was written after the last settlement comes again after a crash.
+class output_sink final : public sink {
+ public:
+  /// @param name  for messages    The descriptor stays the caller's.
+  output_sink(int descriptor, std::string name) : out_(descriptor, std::move(name)) {}
+
+  void begin(std::string_view /*note*/) override {}
+  void put(const judged_batch& batch) override;
+  [[nodiscard]] std::string commit(std::span<const checkpoint> /*reached*/) override { return {}; }
+
+ private:
+  output out_;
+  std::string text_;
+};
+
+}  // namespace everseen
