@@ -167,6 +167,7 @@ void dispatcher::lost(server& by, const failure& why) {
     failure told = why;
     if (i < touched) {
       j.may_have_run = true;
+      ++lost_answers_;
       told.permanent = told.permanent || !j.asked().repeatable;
     }
     j.start_over();

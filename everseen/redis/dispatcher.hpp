@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -47,6 +48,8 @@ class dispatcher {
 
   /// Who decides how long an outage is ridden out; null: `retry_for` does.
   void wait_with(std::shared_ptr<patience> p) noexcept { patience_ = std::move(p); }
+  /// As session::lost_answers.
+  [[nodiscard]] std::uint64_t lost_answers() const noexcept { return lost_answers_; }
 
  private:
   struct server;
@@ -96,6 +99,7 @@ class dispatcher {
   const std::string wait_;  // the WAIT that asks for the replicas of the URL
   std::optional<tls_context> tls_{};
   std::shared_ptr<patience> patience_{};
+  std::uint64_t lost_answers_ = 0;
   bool in_trouble_ = false;  // patience_ was asked since the last answer
   event_loop loop_{};
   std::map<endpoint, std::unique_ptr<server>> servers_;

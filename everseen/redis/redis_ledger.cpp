@@ -39,7 +39,7 @@ struct redis_ledger::part {
   picture known{};   ///< of the partition
   bool just_looked = false;
   int looks = 0;
-  bool was_sent = false;  ///< by this claim, so it may be what judged them
+  bool was_lost = false;  ///< an answer to this claim was, so it may be what judged them
   std::optional<batch_failure> failed{};
 };
 
@@ -127,7 +127,10 @@ batch_result redis_ledger::claim(const origin& from, std::span<const claim_batch
       return p.failed || p.left.positions.empty();
     });
     std::vector<partition_task> tasks = tasks_for(c);
+    const std::uint64_t lost_before = with->lost_answers();
     drive(*with, replicas_, lease_wait(pool_->url().retry_for), tasks);
+    if (with->lost_answers() != lost_before)
+      for (part& p : c.parts) p.was_lost = true;
     take_back(*with, c, tasks);
   }
   return claims_result(batches, std::move(c.failure));
@@ -265,14 +268,13 @@ void redis_ledger::resolve(part& p, const lane& in) const {
            window::slice_at(*window, t) < window::oldest_live(*window, state.newest());
   });
   const std::size_t judged = claimed_before.size() - p.left.claimed_before.size();
-  if (p.was_sent) std::ranges::fill(claimed_before.first(judged), std::uint8_t{0});
+  if (p.was_lost) std::ranges::fill(claimed_before.first(judged), std::uint8_t{0});
 }
 
 std::vector<partition_task> redis_ledger::tasks_for(claiming& c) {
   std::vector<partition_task> tasks;
   tasks.reserve(c.parts.size());
   for (part& p : c.parts) {
-    p.was_sent = true;
     const auto call = std::make_shared<claim_call>(job_, c.in.name, p.left, c.from.settled,
                                                    *c.in.records[p.left.keys.partition]);
     const auto by_module = [&] { return std::make_unique<module_claim_gear>(filter_, call); };

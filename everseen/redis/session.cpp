@@ -36,6 +36,10 @@ void session::wait_with(std::shared_ptr<patience> p) noexcept {
   impl_->wait_with(std::move(p));
 }
 
+std::uint64_t session::lost_answers() const noexcept {
+  return impl_->lost_answers();
+}
+
 endpoint session::server_of(const route& to) {
   auto found = impl_->server_of(to);
   if (!found) throw backend_error(found.error().message);

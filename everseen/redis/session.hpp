@@ -110,6 +110,9 @@ class session {
   /// Lets `p` decide how long an outage is ridden out, instead of `retry_for`; null: `retry_for` again.
   void wait_with(std::shared_ptr<patience> p) noexcept;
 
+  /// How many requests so far were sent to a server and lost their answer, whether or not a later one came.
+  [[nodiscard]] std::uint64_t lost_answers() const noexcept;
+
   /// Random, and unlike that of any other session: tells clients apart.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 

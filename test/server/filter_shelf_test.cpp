@@ -25,11 +25,12 @@ using namespace std::chrono_literals;
 using test::scratch_directory;
 using ::testing::IsEmpty;
 
-/// A disk on which no filter can be given an end.
+/// A disk on which no filter that is there can be given another end. One that is being made is hidden.
 class disk_without_ends : public disk {
  public:
   int rename(const std::filesystem::path& from, const std::filesystem::path& to) override {
-    return to.filename() == end_name ? ENOSPC : disk::rename(from, to);
+    const bool is_there = !to.parent_path().filename().string().starts_with('.');
+    return is_there && to.filename() == end_name ? ENOSPC : disk::rename(from, to);
   }
 };
 
