@@ -41,8 +41,12 @@ bool is_behind_a_proxy(const options& o) {
 
 bool is_open_to_others(const options& o) {
   const auto is_local = [](const listen_address& where) { return where.is_local(); };
-  return !std::ranges::all_of(o.listen, is_local) || !std::ranges::all_of(o.http, is_local) ||
-         !o.http_hosts.empty();
+  // HTTP over a Unix socket, or with passwords, is mostly for a proxy.
+  const auto is_our_own = [](const listen_address& where) {
+    return where.is_local() && where.is != listen_address::kind::unix_socket;
+  };
+  return !std::ranges::all_of(o.listen, is_local) || !std::ranges::all_of(o.http, is_our_own) ||
+         !o.http_hosts.empty() || (!o.http.empty() && !o.users.empty());
 }
 
 void must_be_safe(const options& o) {
