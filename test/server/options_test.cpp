@@ -24,5 +24,13 @@ TEST(Options, TakeAProxyForWhatLetsOthersIn) {
   EXPECT_FALSE(is_open_to_others(o));
 }
 
+TEST(Options, LeaveRoomForTheWordsOfTheLongestRequest) {
+  options o = with_http("127.0.0.1:8080");
+  o.requests_bytes = 2 * o.request.request_bytes;
+  EXPECT_NO_THROW(must_be_safe(o));
+  o.requests_bytes -= 2;
+  EXPECT_THROW(must_be_safe(o), parameter_error);
+}
+
 }  // namespace
 }  // namespace everseen::server
