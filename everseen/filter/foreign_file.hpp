@@ -85,6 +85,8 @@ class redisbloom_loader {
   void load(std::int64_t iterator, std::span<const std::byte> bytes);
   /// Of all bit arrays, as the header announces them; they are made with their first chunks.
   [[nodiscard]] std::uint64_t bytes() const noexcept;
+  /// Of the bit arrays that were made.
+  [[nodiscard]] std::uint64_t bytes_made() const noexcept;
   [[nodiscard]] bool is_complete() const noexcept;
   /// The filter is there, whole.    @throws format_error  chunks are missing
   void commit();

@@ -118,6 +118,7 @@ struct redisbloom_loader::work {
   redisbloom::chunk_order order;
   std::unique_ptr<store::restore> restored{};
   std::span<std::byte> segment{};
+  std::uint64_t bytes_made = 0;
 };
 
 redisbloom_loader::redisbloom_loader(store& into, std::string_view name, std::span<const std::byte> header)
@@ -134,9 +135,11 @@ std::span<std::byte> redisbloom_loader::place(std::int64_t iterator, std::uint64
   const redisbloom::layer& layer = work_->announced.of.layers[place.layer];
   const geometry shape = {layout_kind::redisbloom, static_cast<std::uint8_t>(layer.probes),
                           work_->announced.lengths[place.layer]};
-  if (place.offset == 0)
+  if (place.offset == 0) {
     work_->segment = work_->restored->add_segment(
         {0, window::timeless, static_cast<std::uint32_t>(place.layer)}, {shape, layer.capacity, layer.keys});
+    work_->bytes_made += shape.bytes;
+  }
   return work_->segment.subspan(place.offset, bytes);
 }
 
@@ -146,6 +149,10 @@ void redisbloom_loader::load(std::int64_t iterator, std::span<const std::byte> b
 
 std::uint64_t redisbloom_loader::bytes() const noexcept {
   return sum(work_->announced.lengths);
+}
+
+std::uint64_t redisbloom_loader::bytes_made() const noexcept {
+  return work_->bytes_made;
 }
 
 bool redisbloom_loader::is_complete() const noexcept {

@@ -8,8 +8,8 @@ namespace everseen::server {
 
 namespace {
 
-/// A client that sent one long request may be quiet from then on.
-constexpr std::size_t most_keys_kept = 65'536;
+/// A client that sent much may be quiet from then on.
+constexpr std::size_t most_bytes_kept = 64 << 10;
 
 void write_word(verdict v, wire::reply_writer& to) {
   to.status(to_string(v));
@@ -109,7 +109,6 @@ void batch_board::write_replies(service& all, wire::reply_writer& to) {
     group& g = groups_[i];
     if (g.batch.is_stale) all.filters().forget(g.of);
     g.of.reset();
-    if (g.batch.keys.capacity() > most_keys_kept) g.batch = {};
     g.batch.keys.clear();
     g.batch.is_stale = false;
     g.batch.why = {};
@@ -117,6 +116,17 @@ void batch_board::write_replies(service& all, wire::reply_writer& to) {
   slots_.clear();
   open_groups_ = 0;
   keys_ = 0;
+  if (memory() <= most_bytes_kept) return;
+  groups_ = {};
+  slots_ = {};
+}
+
+std::size_t batch_board::memory() const noexcept {
+  std::size_t bytes = groups_.capacity() * sizeof(group) + slots_.capacity() * sizeof(slot);
+  for (const group& g : groups_)
+    bytes += g.batch.keys.capacity() * sizeof(g.batch.keys[0]) +
+             g.batch.verdicts.capacity() * sizeof(g.batch.verdicts[0]) + g.batch.fault.capacity();
+  return bytes;
 }
 
 }  // namespace everseen::server

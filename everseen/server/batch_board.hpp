@@ -18,7 +18,7 @@ namespace everseen::server {
 ///
 /// One batch for each filter and question. Batches of different filters commute, so requests may alternate
 /// between them; adding to a filter and asking it do not, so the board refuses to hold both.
-/// Keeps its memory between reads. Threads: one, and while judged elsewhere, none.
+/// Keeps some memory between reads. Threads: one, and while judged elsewhere, none.
 class batch_board {
  public:
   [[nodiscard]] bool is_empty() const noexcept { return slots_.empty(); }
@@ -34,6 +34,9 @@ class batch_board {
 
   /// Writes the replies of all requests in their order and forgets them.
   void write_replies(service& all, wire::reply_writer& to);
+
+  /// That it keeps; little once the replies are written.
+  [[nodiscard]] std::size_t memory() const noexcept;
 
  private:
   struct group {

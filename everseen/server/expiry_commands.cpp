@@ -19,14 +19,13 @@ struct known_end {
   std::optional<event_time> when;  ///< nothing: never
 };
 std::optional<known_end> end_of(call& c) {
-  const auto f = c.all.filters().peek(c.words[1]);
-  if (!f) return std::nullopt;
-  try {
-    return known_end{f->handle.stored().ends_at()};
-  } catch (const no_filter& why) {  // it was made anew elsewhere; or it went at this moment
-    if (c.all.filters().forget_changed(c.words[1], why)) return end_of(c);
-    return std::nullopt;
-  }
+  for (;;) try {
+      const auto f = c.all.filters().peek(c.words[1]);
+      if (!f) return std::nullopt;
+      return known_end{f->handle.stored().ends_at()};
+    } catch (const no_filter& why) {  // it was made anew elsewhere; or it went at this moment
+      if (!c.all.filters().forget_changed(c.words[1], why)) return std::nullopt;
+    }
 }
 
 constexpr std::int64_t no_key = -2;
@@ -93,7 +92,7 @@ void end_at(call& c, std::int64_t unit_ms, event_time from) {
     f->end_at(when);
   } else {
     f.reset();
-    c.all.filters().drop(c.words[1]);
+    c.all.drop(c.words[1]);
   }
   c.reply.integer(1);
 }

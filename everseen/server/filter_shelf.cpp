@@ -78,8 +78,8 @@ std::shared_ptr<shared_filter> filter_shelf::fetch(std::string_view key, access 
     return changing_.join(key, [&] {
       auto found = find(key);
       if (found) return found;
-      close(key);  // of one that has ended, or was forgotten
-      if (!place_->exists(name)) return forget_record(key), found;
+      // Of one that has ended, or was forgotten.
+      if (close_if_over(key, name)) return forget_record(key), found;
       std::shared_ptr<stored_filter> stored;
       try {
         stored = place_->open(name, how);

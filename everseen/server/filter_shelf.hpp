@@ -76,11 +76,14 @@ class filter_shelf {
   /// A filter of RedisBloom's chunks that is being made, and its room.
   struct load {
     filter_room::share room;
+    filter_room::share made;  ///< of that, what the disk has given already
     std::unique_ptr<redisbloom_loader> loader;
   };
   /// @throws name_taken  there is one    @throws no_room    @throws format_error    @throws error  as
   /// store::begin_restore
   [[nodiscard]] load begin_load(std::string_view key, std::span<const std::byte> header);
+  /// @throws format_error  it is not the next chunk
+  void load_chunk(load& of, std::int64_t iterator, std::span<const std::byte> bytes);
   /// From now on the filter is there.    @pre all chunks have come
   void finish_load(std::string_view key, load whole);
 
@@ -99,10 +102,13 @@ class filter_shelf {
   /// Makes the figures of all open filters recent. Waits for the store.
   void look_at_figures();
 
-  /// Makes a filter be opened anew when it is used next: what is open may not be what the store has.
+  /// Makes a filter be opened anew when it is used next: what is open may not be what the store has. Whoever
+  /// asks for it next waits until nobody has this one, so the caller must let go of it before it asks itself.
   void forget(const std::shared_ptr<shared_filter>& f);
   /// Does so where an error says that the filter which is open has gone, got another name or was made again
-  /// by somebody else: what was asked may be asked once more.    @return false  the error says something else
+  /// by somebody else: what was asked may be asked once more.
+  /// @pre the caller does not hold the filter, for the reason that forget() gives    @return false  the error
+  /// says something else
   bool forget_changed(std::string_view key, const error& why);
 
   /// Makes what was acknowledged survive a power loss.    @throws storage_error
@@ -140,8 +146,12 @@ class filter_shelf {
   [[nodiscard]] std::shared_ptr<shared_filter> find_any(std::string_view key) const;
   /// Takes a filter off and waits until nobody uses it and its store has closed it: a store changes nothing
   /// about one that is written to.
-  /// @pre its turn is taken, and the caller does not use it    @throws storage_error  somebody uses it still
-  void close(std::string_view key);
+  /// @pre its turn is taken, and the caller does not use it
+  /// @return false  none was open    @throws storage_error  somebody uses it still
+  bool close(std::string_view key);
+  /// Closes a filter, and of one that has ended gives back at once what it takes in the store, as nobody
+  /// counts it from then on.    @pre as close()    @return true  there is none
+  bool close_if_over(std::string_view key, std::string_view name);
   /// Those that are open now, one after the other; none is kept open meanwhile but the one that is visited.
   void for_each_open(const std::function<void(shared_filter&)>& visit) const;
   void look_at(shared_filter& f) const;
@@ -174,6 +184,7 @@ class filter_shelf {
   /// have of it.
   std::atomic<bool> follows_room_;
   filter_room room_;  // outlives what is open
+  filter_room made_by_loads_{UINT64_MAX};
   key_listing listing_;
   turns changing_{};  // of a name: while its filter is made, opened, renamed or dropped
   std::atomic<bool> is_removing_ = false;

@@ -91,7 +91,7 @@ http_response describe(http_call& c) {
 }
 
 http_response drop(http_call& c) {
-  if (!c.all.filters().drop(c.name)) throw unknown_filter(c.name);
+  if (!c.all.drop(c.name)) throw unknown_filter(c.name);
   http_response r;
   r.status = 204;
   return r;

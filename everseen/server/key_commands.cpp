@@ -13,7 +13,7 @@ namespace {
 
 void del(call& c) {
   std::int64_t dropped = 0;
-  for (const std::string_view key : c.words.subspan(1)) dropped += c.all.filters().drop(key) ? 1 : 0;
+  for (const std::string_view key : c.words.subspan(1)) dropped += c.all.drop(key) ? 1 : 0;
   c.reply.integer(dropped);
 }
 
@@ -31,6 +31,7 @@ void type(call& c) {
 void flush(call& c) {
   std::size_t left = 0;
   std::string why;
+  c.all.loads().forget_all();
   for (const std::string& key : c.all.filters().keys()) try {
       c.all.filters().drop(key);
     } catch (const no_filter&) {

@@ -41,8 +41,12 @@ bool is_behind_a_proxy(const options& o) {
 
 bool is_open_to_others(const options& o) {
   const auto is_local = [](const listen_address& where) { return where.is_local(); };
-  return !std::ranges::all_of(o.listen, is_local) || !std::ranges::all_of(o.http, is_local) ||
-         !o.http_hosts.empty();
+  // HTTP over a Unix socket, or with passwords, is mostly for a proxy.
+  const auto is_our_own = [](const listen_address& where) {
+    return where.is_local() && where.is != listen_address::kind::unix_socket;
+  };
+  return !std::ranges::all_of(o.listen, is_local) || !std::ranges::all_of(o.http, is_our_own) ||
+         !o.http_hosts.empty() || (!o.http.empty() && !o.users.empty());
 }
 
 void must_be_safe(const options& o) {
@@ -50,9 +54,9 @@ void must_be_safe(const options& o) {
     throw parameter_error("there is nothing to listen on; give --listen ADDRESS:PORT");
   must_be_distinct(o);
   must_be_whole(o.tls);
-  if (o.requests_bytes < o.request.request_bytes)
+  if (o.requests_bytes / 2 < o.request.request_bytes)
     throw parameter_error(
-        "--max-bodies is less than --max-request, so a request of that size could never be read");
+        "--max-bodies is less than twice --max-request; a request of that size and its words need as much");
   for (const listen_address& where : o.listen) {
     must_have_certificate(o, where);
     if (where.is_local() || !o.users.empty() || o.open_to_strangers) continue;

@@ -12,6 +12,7 @@ std::size_t receive_buffer::best_capacity(std::size_t needed) const noexcept {
   if (held == 0 && capacity_ > most_bytes) wanted = most_bytes;  // the long request is over
   // A request announces its length before it sends it, so no more than twice what has come is believed.
   wanted = std::max(wanted, std::min(needed, 2 * held + least_bytes));
+  if (needed > held && needed <= wanted) return wanted;
   return std::max(wanted, held + held / 2);
 }
 
@@ -23,7 +24,9 @@ std::span<char> receive_buffer::room(std::size_t needed) {
   std::size_t wanted = best_capacity(needed);
   if (!may_have(wanted)) {  // as little as brings the request on; none, if it is not the shortest
     const std::size_t held = end_ - begin_;
-    wanted = held < least_bytes ? least_bytes : held + held / 8;
+    const std::size_t little = held + held / 8;
+    wanted = held < capacity_ ? capacity_ : needed > held ? std::min(needed, little) : little;
+    if (!may_have(wanted)) wanted = std::max(least_bytes, little);
     if (!may_have(wanted)) return {};
   }
   if (wanted != capacity_ || begin_ > capacity_ / 2 || end_ == capacity_) move_to(wanted);

@@ -107,6 +107,9 @@ class filter_server::house {
       std::this_thread::sleep_for(glance);
       if (i % glances_a_look != 0) continue;
       all_.filters().tend();
+      all_.workers().submit([this] {  // what has come of a load may be at a server that is slow
+        all_.loads().forget_before(chunk_loads::clock::now() - all_.settings().request_timeout);
+      });
       all_.watch().look_for_store();
     }
     if (stops) stops();

@@ -41,6 +41,11 @@ service::~service() {
   filters_.place().wait_with(nullptr);
 }
 
+bool service::drop(std::string_view key) {
+  loads_.forget(key);
+  return filters_.drop(key);
+}
+
 service::identity service::identify(std::string_view network, std::optional<std::string_view> name,
                                     std::string_view password) {
   const auto tried = guess_limit::clock::now();
@@ -48,7 +53,10 @@ service::identity service::identify(std::string_view network, std::optional<std:
   const user_account* found = nullptr;
   for (const user_account& each : settings_.users)
     if (is_same(each.password, password) && (!name || each.name == *name)) found = &each;
-  if (found == nullptr) guesses_.was_wrong(network, tried);
+  if (found == nullptr)
+    guesses_.was_wrong(network, tried);
+  else
+    guesses_.was_right(network, tried);
   return {found, false};
 }
 

@@ -38,6 +38,8 @@ class service {
   [[nodiscard]] filter_shelf& filters() noexcept { return filters_; }
   [[nodiscard]] client_list& clients() noexcept { return clients_; }
   [[nodiscard]] chunk_loads& loads() noexcept { return loads_; }
+  /// A filter, and what has come of one that is being loaded.    @return false  there was no filter
+  bool drop(std::string_view key);
   [[nodiscard]] worker_pool& workers() noexcept { return workers_; }
 
   /// For batches of keys alone; see filter_shelf::threads.

@@ -35,7 +35,12 @@ filter_shelf::load filter_shelf::begin_load(std::string_view key, std::span<cons
   close(key);  // of one that has ended
   auto loader = std::make_unique<redisbloom_loader>(*place_, required_name_of(key), header);
   auto room = room_.reserve(loader->bytes() + bytes_beside_bits(1));
-  return {std::move(room), std::move(loader)};
+  return {std::move(room), filter_room::share(made_by_loads_), std::move(loader)};
+}
+
+void filter_shelf::load_chunk(load& of, std::int64_t iterator, std::span<const std::byte> bytes) {
+  of.loader->load(iterator, bytes);
+  of.made.set(of.loader->bytes_made());
 }
 
 void filter_shelf::finish_load(std::string_view key, load whole) {
@@ -110,8 +115,7 @@ bool filter_shelf::drop(std::string_view key) {
   const auto name = filter_name_of(key);
   if (!name) return false;
   const turns::turn alone = changing_.take(key);
-  close(key);
-  if (!place_->exists(*name)) return false;
+  if (close_if_over(key, *name)) return false;
   try {
     place_->drop(*name);
   } catch (const no_filter&) {  // it has ended just now
@@ -121,15 +125,27 @@ bool filter_shelf::drop(std::string_view key) {
   return true;
 }
 
-void filter_shelf::close(std::string_view key) {
+bool filter_shelf::close(std::string_view key) {
   const auto closed = take_off(key);
-  if (!closed.valid()) return;
+  if (!closed.valid()) return false;
   if (closed.wait_for(longest_use) != std::future_status::ready)
     throw storage_error("the filter '" + std::string(key) +
                             "' is in use: its store has not answered what it was asked before; try again",
                         EBUSY, std::string(key));
   const std::scoped_lock alone(lock_);
   if (const auto found = open_.find(key); found != open_.end()) open_.erase(found);
+  return true;
+}
+
+bool filter_shelf::close_if_over(std::string_view key, std::string_view name) {
+  const bool was_open = close(key);
+  if (place_->exists(name)) return false;
+  try {
+    if (was_open) place_->remove_ended();
+  } catch (const error&) {
+    // The next time: see tend().
+  }
+  return true;
 }
 
 /// What is known of the filter beside its bits goes with it.
@@ -143,24 +159,30 @@ void filter_shelf::rename(std::string_view from, std::string_view to, everseen::
   auto before = find(from);
   const wishes wished = before ? before->wished : wishes{};
   const auto record = before ? before->record : nullptr;
-  const std::uint64_t takes = before ? before->room.bytes() : 0;
+  filter_room::share taken = before ? std::move(before->room) : filter_room::share(room_);
   before.reset();
   close(from);
-  close(to);
-  place_->rename(old_name, name, there);
-  forget_listing();
-  if (!record) return;
-  {
-    const std::scoped_lock alone_again(lock_);
-    records_[std::string(to)] = record;
-  }
-  filter_room::share taken(room_);
-  taken.set(takes);
+  const auto keep_open = [&](std::string_view key) {
+    if (!record) return;
+    {
+      const std::scoped_lock alone_again(lock_);
+      records_[std::string(key)] = record;
+    }
+    try {
+      put(key, place_->open(required_name_of(key), access::write), wished, std::move(taken));
+    } catch (const error&) {
+      // It is there; whoever asks for it learns why it cannot be opened.
+    }
+  };
   try {
-    put(to, place_->open(name, access::write), wished, std::move(taken));
-  } catch (const error&) {
-    // It has its name; whoever asks for it learns why it cannot be opened.
+    close(to);
+    place_->rename(old_name, name, there);
+  } catch (...) {
+    keep_open(from);
+    throw;
   }
+  forget_listing();
+  keep_open(to);
 }
 
 }  // namespace everseen::server

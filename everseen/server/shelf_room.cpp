@@ -57,7 +57,7 @@ void filter_shelf::look_at(shared_filter& f) const {
 
 void filter_shelf::tend() {
   bool has_ended = std::chrono::steady_clock::now() - removed_ > between_removals;
-  std::uint64_t there = 0;
+  std::uint64_t there = made_by_loads_.taken();
   std::vector<std::weak_ptr<shared_filter>> changed;  // to look at one costs a lock for each partition
   {
     const std::shared_lock beside_others(lock_);

@@ -32,11 +32,14 @@ void worker_pool::run() {
   for (;;) {
     changed_.wait(alone, [this] { return is_ending_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
-    const auto work = std::move(waiting_.front());
-    waiting_.pop_front();
-    alone.unlock();
-    work();
-    if (after_each_) after_each_();
+    {
+      // Ends without the lock: what it holds may be the last of a filter, which takes a while to close.
+      const auto work = std::move(waiting_.front());
+      waiting_.pop_front();
+      alone.unlock();
+      work();
+      if (after_each_) after_each_();
+    }
     alone.lock();
   }
 }

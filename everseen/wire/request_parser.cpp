@@ -41,7 +41,7 @@ length_line read_length(const char* at, const char* end) noexcept {
 }
 
 /// A client that sent one long request may be quiet from then on.
-constexpr std::size_t most_words_kept = 16'384;
+constexpr std::size_t most_words_kept = 1'024;
 
 }  // namespace
 

@@ -168,43 +168,47 @@ class OneServer(unittest.TestCase):
 
 class Bodies(unittest.TestCase):
     def test_bodies_of_all_clients_have_a_budget(self):
-        with Server("--max-request", "1Mi", "--max-bodies", "1Mi") as s:
+        with Server("--max-request", "1Mi", "--max-bodies", "2Mi") as s:
             s.ask("POST", "/api/v1/filters", {"name": "f"})
             head = (b"POST /api/v1/filters/f/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                     b"Content-Length: 900000\r\n\r\n")
-            greedy = s.raw()
-            greedy.sendall(head + b" " * 800_000)
-            body = {"keys": ["x" * 400_000]}
-            self.assertTrue(until(lambda: b"everseen_requests_bytes 800000" in s.ask("GET", "/metrics")[2]))
+            greedy = [s.raw(), s.raw()]
+            for each in greedy:
+                each.sendall(head + b" " * 800_000)
+            body = {"keys": ["x" * 600_000]}
+            self.assertTrue(until(lambda: b"everseen_requests_bytes 1600000" in s.ask("GET", "/metrics")[2]))
             status, headers, answer = s.ask("POST", "/api/v1/filters/f/check", body)
             self.assertEqual((status, answer["reason"], headers["Retry-After"]), (503, "busy", "1"))
             self.assertEqual(s.ask("POST", "/api/v1/filters/f/check", {"keys": ["small"]})[0], 200)
-            greedy.close()
+            for each in greedy:
+                each.close()
             self.assertTrue(until(lambda: s.ask("POST", "/api/v1/filters/f/check", body)[0] == 200))
 
     def test_requests_of_both_protocols_share_it(self):
-        with Server("--max-request", "1Mi", "--max-bodies", "1Mi") as s:
+        with Server("--max-request", "1Mi", "--max-bodies", "2Mi") as s:
             def held():
                 return float(re.search(rb"\neverseen_requests_bytes (\S+)", s.ask("GET", "/metrics")[2])[1])
 
-            long = b"*2\r\n$4\r\nECHO\r\n$600000\r\n" + b"x" * 600_000 + b"\r\n"
-            greedy, other = redis_client(s), redis_client(s)
-            greedy.sendall(long[:500_000])
-            self.assertTrue(until(lambda: held() >= 500_000))
+            long = b"*2\r\n$4\r\nECHO\r\n$1000000\r\n" + b"x" * 1_000_000 + b"\r\n"
+            greedy, other = [redis_client(s), redis_client(s)], redis_client(s)
+            for each in greedy:
+                each.sendall(long[:900_000])
+            self.assertTrue(until(lambda: held() >= 1_800_000))
             self.assertTrue(send_and_receive(other, long).startswith(b"-OOM the requests of all clients"))
             self.assertEqual(s.ask("POST", "/api/v1/filters/f/check", {"keys": ["x" * 600_000]})[0], 503)
             small = redis_client(s)
             small.sendall(b"PING\r\n")
             self.assertEqual(small.recv(100), b"+PONG\r\n")
-            greedy.sendall(long[500_000:])
-            self.assertTrue(receive_exactly(greedy, 9 + 600_000 + 2) == long[14:])
+            for each in greedy:
+                each.sendall(long[900_000:])
+                self.assertTrue(receive_exactly(each, 10 + 1_000_000 + 2) == long[14:])
             self.assertTrue(until(lambda: held() == 0))
-            for each in (greedy, other, small):
+            for each in (*greedy, other, small):
                 each.close()
 
     def test_queued_transactions_share_it(self):
-        with Server("--max-request", "1Mi", "--max-bodies", "1Mi") as s:
-            long = b"*2\r\n$4\r\nECHO\r\n$400000\r\n" + b"x" * 400_000 + b"\r\n"
+        with Server("--max-request", "1Mi", "--max-bodies", "2Mi") as s:
+            long = b"*2\r\n$4\r\nECHO\r\n$800000\r\n" + b"x" * 800_000 + b"\r\n"
             one, other = redis_client(s), redis_client(s)
             one.sendall(b"MULTI\r\n" + long)
             self.assertEqual(receive_exactly(one, 14), b"+OK\r\n+QUEUED\r\n")
@@ -213,7 +217,7 @@ class Bodies(unittest.TestCase):
             self.assertTrue(b"-OOM the requests of all clients" in got)
             self.assertTrue(b"-EXECABORT" in got)
             one.sendall(b"EXEC\r\n")
-            self.assertEqual(receive_exactly(one, 4 + 9), b"*1\r\n$400000\r\n")
+            self.assertEqual(receive_exactly(one, 4 + 9), b"*1\r\n$800000\r\n")
             one.close()
             again = redis_client(s)
             again.sendall(b"MULTI\r\n" + long + b"DISCARD\r\nQUIT\r\n")

@@ -29,8 +29,8 @@ using ::testing::IsEmpty;
 class disk_without_ends : public disk {
  public:
   int rename(const std::filesystem::path& from, const std::filesystem::path& to) override {
-    const bool is_there = !to.parent_path().filename().string().starts_with('.');
-    return is_there && to.filename() == end_name ? ENOSPC : disk::rename(from, to);
+    const bool is_being_made = to.parent_path().filename().string().starts_with(".new");
+    return to.filename() == end_name && !is_being_made ? ENOSPC : disk::rename(from, to);
   }
 };
 
@@ -130,6 +130,78 @@ TEST(FilterShelf, LooksAtAFilterAgainOnceKeysWereAdded) {
   ASSERT_TRUE(judge(f->noted(), question::add, seen, out, std::nullopt));
   shelf->tend();
   EXPECT_GT(shelf->bytes(), before) << "it has grown";
+}
+
+/// A place on a disk that others use, too.
+class store_on_a_disk : public memory_store {
+ public:
+  [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override { return free; }
+  std::atomic<std::uint64_t> free = 10'000'000;
+};
+
+TEST(FilterShelf, CountsWhatALoadHasOfTheDiskOnce) {
+  memory_store place;
+  spec_request r;
+  r.layout = layout_kind::redisbloom;
+  filter source("f", place.create("f", place.plan(r)));
+  (void)source.add("x");
+  const redisbloom_chunk header = dump_redisbloom(source, 0);
+  const redisbloom_chunk bits = dump_redisbloom(source, header.iterator);
+
+  const auto disk = std::make_shared<store_on_a_disk>();
+  shelf_of shelf(disk);
+  filter_shelf::load load = shelf->begin_load("k", header.bytes);
+  shelf->load_chunk(load, bits.iterator, bits.bytes);
+  disk->free -= load.loader->bytes_made();
+  shelf->tend();
+  EXPECT_EQ(shelf->max_bytes(), 10'000'000U);
+}
+
+/// A place where nothing can be renamed.
+class store_without_renaming : public memory_store {
+ public:
+  void rename(std::string_view from, std::string_view, namesake) override {
+    throw storage_error("it cannot be renamed", EIO, std::string(from));
+  }
+};
+
+TEST(FilterShelf, CountsAFilterThatCouldNotBeRenamed) {
+  shelf_of shelf(std::make_shared<store_without_renaming>());
+  shelf->create("a", {});
+  const std::uint64_t before = shelf->bytes();
+  ASSERT_GT(before, 0U);
+  EXPECT_THROW(shelf->rename("a", "b", store::namesake::replace), storage_error);
+  EXPECT_EQ(shelf->bytes(), before);
+}
+
+TEST(FilterShelf, CountsARenamedFilterOnce) {
+  shelf_of shelf(std::make_shared<memory_store>());
+  shelf->create("a", {});
+  const std::uint64_t before = shelf->bytes();
+  shelf->rename("a", "b", store::namesake::replace);
+  EXPECT_EQ(shelf->bytes(), before);
+}
+
+/// A place that tells when it was asked to let go of what has ended.
+class store_that_is_asked : public memory_store {
+ public:
+  using memory_store::memory_store;
+  void remove_ended() override {
+    ++asked;
+    memory_store::remove_ended();
+  }
+  std::atomic<int> asked = 0;
+};
+
+TEST(FilterShelf, LetsGoOfTheBitsOfAnEndedFilterWithItsRoom) {
+  const auto place = std::make_shared<store_that_is_asked>();
+  shelf_of shelf(place);
+  shelf->create("k", {})->end_at(event_time(1ms));
+  EXPECT_EQ(shelf->open("k"), nullptr);
+  EXPECT_EQ(shelf->bytes(), 0U);
+  EXPECT_EQ(place->asked, 1);
+  EXPECT_EQ(shelf->open("another"), nullptr);
+  EXPECT_EQ(place->asked, 1) << "of a name alone the store need not look at all others";
 }
 
 }  // namespace

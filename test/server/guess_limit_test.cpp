@@ -61,14 +61,52 @@ TEST(GuessLimit, LetsManySourcesTogetherGuessAHundredTimesASecond) {
   EXPECT_TRUE(limit.may_try("somebody else", start + 60s));
 }
 
-TEST(GuessLimit, RemembersNoMoreSourcesThanItHasRoomFor) {
+TEST(GuessLimit, TakesASourceForAnyOtherOnceItWasNotWrongForLong) {
   guess_limit limit;
-  for (std::size_t i = 0; i < guess_limit::most_sources; ++i) limit.was_wrong(std::to_string(i), start);
-  EXPECT_FALSE(limit.may_try("one more", start)) << "it may have been wrong, too";
-  limit.was_wrong("one more", start);
-  EXPECT_TRUE(limit.may_try("one more", start + 1s));
-  limit.was_wrong("one more", start + guess_limit::memory + 1s);
-  EXPECT_TRUE(limit.may_try("another", start + guess_limit::memory + 1s)) << "the others are forgotten";
+  limit.was_wrong("a", start);
+  const auto later = start + guess_limit::memory + 1s;
+  ASSERT_TRUE(limit.may_try("a", later - 2s)) << "that it asked is not that it was wrong";
+  for (int i = 0; i < 100; ++i) guesses(limit, std::to_string(i), later);
+  ASSERT_FALSE(limit.may_try("99", later)) << "all together were wrong too often";
+  EXPECT_TRUE(limit.may_try("a", later));
+}
+
+TEST(GuessLimit, NeverKeepsOutASourceThatWasRight) {
+  guess_limit limit;
+  limit.was_right("a", start);
+  limit.was_wrong("a", start);
+  for (int i = 0; i < 100; ++i) guesses(limit, std::to_string(i), start);
+  EXPECT_TRUE(limit.may_try("a", start)) << "though all others together were wrong too often";
+  EXPECT_EQ(guesses(limit, "a", start), 49) << "it may not guess either";
+}
+
+/// The nth /64 of a site.
+std::string network(int site, int n) {
+  std::string text = "2001:db8:" + std::to_string(site) + ":";
+  for (const int digit : {n / 1'000 % 10, n / 100 % 10, n / 10 % 10, n % 10}) text += std::to_string(digit);
+  return text + "::";
+}
+
+TEST(GuessLimit, CountsTheNetworksOfASiteTogether) {
+  guess_limit limit;
+  const auto looked_at = [&](guess_limit::clock::time_point now) {
+    int all = 0;
+    for (int i = 0; i < 5'000; ++i) all += guesses(limit, network(1, i), now, 1);
+    return all;
+  };
+  EXPECT_EQ(looked_at(start), 200);
+  EXPECT_EQ(looked_at(start + 1s), 40);
+  EXPECT_TRUE(limit.may_try(network(2, 0), start + 1s)) << "another site is not held up";
+}
+
+TEST(GuessLimit, LetsNewSourcesInHoweverManyOthersWereWrong) {
+  guess_limit limit;
+  limit.was_right("here before", start);
+  for (std::size_t i = 0; i < 2 * guess_limit::most_sources; ++i) limit.was_wrong(std::to_string(i), start);
+  EXPECT_FALSE(limit.may_try(std::to_string(2 * guess_limit::most_sources - 1), start));
+  EXPECT_TRUE(limit.may_try("new", start));
+  EXPECT_TRUE(limit.may_try("0", start)) << "of too many the oldest is forgotten";
+  EXPECT_TRUE(limit.may_try("here before", start));
 }
 
 }  // namespace

@@ -77,6 +77,27 @@ TEST(ReceiveBuffer, GivesNoRoomForALongRequestWhenOthersHoldTooMuch) {
   EXPECT_FALSE(other.room(900'000).empty()) << "the other request is over";
 }
 
+TEST(ReceiveBuffer, HoldsARequestThatIsAllThatMayBeHeld) {
+  byte_budget all(1'000'000);
+  receive_buffer buffer(all);
+  constexpr std::size_t needed = 1'000'000;
+  while (buffer.unread().size() < needed) {
+    const std::span<char> room = buffer.room(needed);
+    ASSERT_FALSE(room.empty()) << "after " << buffer.unread().size();
+    buffer.received(std::min({room.size(), needed - buffer.unread().size(), std::size_t{50'000}}));
+  }
+  EXPECT_LE(all.taken(), needed);
+}
+
+TEST(ReceiveBuffer, UsesTheRoomThatItHasThoughThereIsNoMore) {
+  byte_budget all(300'000);
+  receive_buffer buffer(all);
+  put(buffer, std::string(270'000, 'x'), 290'000);
+  const std::span<char> room = buffer.room(0);
+  EXPECT_FALSE(room.empty()) << "of " << all.taken() << " bytes only " << buffer.unread().size()
+                             << " are used";
+}
+
 TEST(ReceiveBuffer, AlwaysHasRoomForAShortRequest) {
   byte_budget all(0);
   receive_buffer buffer(all);

@@ -1,0 +1,31 @@
+#include "everseen/server/worker_pool.hpp"
+
+#include <future>
+#include <memory>
+
+#include <gtest/gtest.h>
+
+namespace everseen::server {
+namespace {
+
+TEST(WorkerPool, TakesMoreWorkWhileWhatADoneOneHeldIsLetGoOf) {
+  std::promise<void> let_go, taken;
+  bool was_taken = false;
+  {
+    worker_pool pool(1);
+    const auto wait_for_more = [&](const int* held) {
+      delete held;
+      let_go.set_value();
+      was_taken = taken.get_future().wait_for(std::chrono::seconds(10)) == std::future_status::ready;
+    };
+    std::shared_ptr<const int> held(new int(1), wait_for_more);
+    pool.submit([held = std::move(held)] { EXPECT_EQ(*held, 1); });
+    let_go.get_future().wait();
+    pool.submit([] {});
+    taken.set_value();
+  }
+  EXPECT_TRUE(was_taken) << "the pool was locked";
+}
+
+}  // namespace
+}  // namespace everseen::server
