@@ -14,18 +14,20 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # For programs that are built with the library; and the server that can load the module.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "redis-server, libxxhash-dev, libsodium-dev, libhiredis-dev, libexpected-dev, libssl-dev")
 
-# For who runs everseen serve: a unit that knows where the program was installed, and examples.
+# For who runs everseen serve: a unit that knows where the program was installed, and examples. An archive, which CPack
+# makes of a folder of its own, is to be unpacked or linked to as /opt/everseen.
 set(unit "${PROJECT_BINARY_DIR}/everseen.service")
 install(CODE "
   file(READ \"${PROJECT_SOURCE_DIR}/packaging/everseen.service\" text)
-  string(REPLACE /usr/bin/ \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/\" text \"\${text}\")
+  string(REGEX REPLACE \".*/_CPack_Packages/.*\" /opt/everseen prefix \"\${CMAKE_INSTALL_PREFIX}\")
+  string(REPLACE /usr/bin/ \"\${prefix}/${CMAKE_INSTALL_BINDIR}/\" text \"\${text}\")
   file(WRITE \"${unit}\" \"\${text}\")")
 install(FILES "${unit}" DESTINATION lib/systemd/system)
 install(FILES packaging/everseen.toml packaging/compose.yaml packaging/Containerfile
   DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples")
 
-# The licences of what is linked in or carried along ask to travel with it.
-foreach(package IN ITEMS libxxhash-dev libsodium-dev libexpected-dev libboost1.74-dev libhiredis-dev libcli11-dev
+# The licences of what is linked in or carried along ask to travel with it. Boost's does not.
+foreach(package IN ITEMS libxxhash-dev libsodium-dev libexpected-dev libhiredis-dev libcli11-dev
     libfmt-dev nlohmann-json3-dev libsimdjson-dev libtomlplusplus-dev libspdlog-dev prometheus-cpp-dev libcivetweb-dev
     librdkafka1 libssl3 liblz4-1 libzstd1 libsasl2-2 zlib1g libstdc++6 libgcc-s1)
   if(EXISTS "/usr/share/doc/${package}/copyright")

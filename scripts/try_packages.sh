@@ -72,6 +72,7 @@ mmdebstrap --quiet --variant=apt bookworm "$bare"
 cp "$deb" "$bare/everseen.deb"
 cp /etc/resolv.conf "$bare/etc/resolv.conf"
 before=$(chroot "$bare" dpkg-query --show | wc -l)
+chroot "$bare" apt-get update -qq
 chroot "$bare" apt-get install -qq -y --no-install-recommends --download-only /everseen.deb
 inside "$bare" apt-get install -qq -y --no-install-recommends --no-download -o Dpkg::Use-Pty=0 /everseen.deb
 echo "the .deb brought $(($(chroot "$bare" dpkg-query --show | wc -l) - before)) packages, itself included"

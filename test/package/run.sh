@@ -68,6 +68,7 @@ moved=$(echo "$work"/moved/everseen-*)
 foreign=$(ldd "$moved/bin/everseen" | sed -n 's/^\t\([^ ]*\) => /\1 /p' | grep -v -F "$moved/" |
   grep -v -E '^lib(c|m|dl|rt|pthread|resolv)\.so\.' || true)
 [[ -z $foreign ]] || { echo "it does not carry $foreign"; exit 1; }
+grep -q '^ExecStart=/opt/everseen/bin/everseen ' "$moved/lib/systemd/system/everseen.service"
 for directory in include/everseen lib/cmake/everseen lib/redis/modules share/man/man1 share/bash-completion/completions \
   share/zsh/site-functions share/fish/vendor_completions.d share/doc/everseen/licences; do
   [[ -n $(ls -A "$moved/$directory") ]]
