@@ -2,9 +2,8 @@
 if(CPACK_GENERATOR STREQUAL "DEB")
   set(libraries carried)
   set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-  # What the carried libraries need of each other is not to be taken from the system.
-  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CPACK_PACKAGE_DIRECTORY}/_CPack_Packages/\
-${CPACK_TOPLEVEL_TAG}/DEB/${CPACK_PACKAGE_FILE_NAME}/usr/lib/everseen")
+  # The carried libraries are found before those of the system by each other, too. The path is one in the package.
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS /usr/lib/everseen)
 else()
   set(libraries everything)
 endif()
