@@ -1,9 +1,11 @@
-# The Debian package: everything that is installed, in one. `./dev package` makes it.
-set(CPACK_GENERATOR DEB)
+# The packages: all that is installed, and libraries beside it. `./dev package` makes them. A .deb for Debian 12 and
+# later, and a .tar.gz that runs where it is unpacked. cmake/EverseenPackageKind.cmake has what differs.
+set(CPACK_GENERATOR DEB TGZ)
+set(CPACK_PROJECT_CONFIG_FILE "${CMAKE_CURRENT_LIST_DIR}/EverseenPackageKind.cmake")
 set(CPACK_PACKAGE_NAME everseen)
 set(CPACK_PACKAGE_CONTACT "everseen maintainers <maintainers@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Has this key ever been seen? Bloom filters for streams")
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_PACKAGE_FILE_NAME "everseen-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR}")
 set(CPACK_STRIP_FILES ON)
 
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -12,13 +14,28 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # For programs that are built with the library; and the server that can load the module.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "redis-server, libxxhash-dev, libsodium-dev, libhiredis-dev, libexpected-dev, libssl-dev")
 
-# For who runs everseen serve: a unit that knows where the program was installed, and examples.
+# For who runs everseen serve: a unit that knows where the program was installed, and examples. An archive, which CPack
+# makes of a folder of its own, is to be unpacked or linked to as /opt/everseen.
 set(unit "${PROJECT_BINARY_DIR}/everseen.service")
 install(CODE "
   file(READ \"${PROJECT_SOURCE_DIR}/packaging/everseen.service\" text)
-  string(REPLACE /usr/bin/ \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/\" text \"\${text}\")
+  string(REGEX REPLACE \".*/_CPack_Packages/.*\" /opt/everseen prefix \"\${CMAKE_INSTALL_PREFIX}\")
+  string(REPLACE /usr/bin/ \"\${prefix}/${CMAKE_INSTALL_BINDIR}/\" text \"\${text}\")
   file(WRITE \"${unit}\" \"\${text}\")")
 install(FILES "${unit}" DESTINATION lib/systemd/system)
-install(FILES packaging/everseen.toml packaging/compose.yaml DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples")
+install(FILES packaging/everseen.toml packaging/compose.yaml packaging/Containerfile
+  DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples")
+
+# The licences of what is linked in or carried along ask to travel with it. Boost's does not.
+foreach(package IN ITEMS libxxhash-dev libsodium-dev libexpected-dev libhiredis-dev libcli11-dev
+    libfmt-dev nlohmann-json3-dev libsimdjson-dev libtomlplusplus-dev libspdlog-dev prometheus-cpp-dev libcivetweb-dev
+    librdkafka1 libssl3 liblz4-1 libzstd1 libsasl2-2 zlib1g libstdc++6 libgcc-s1)
+  if(EXISTS "/usr/share/doc/${package}/copyright")
+    install(FILES "/usr/share/doc/${package}/copyright" DESTINATION "${CMAKE_INSTALL_DOCDIR}/licences"
+      RENAME "${package}" COMPONENT carried EXCLUDE_FROM_ALL)
+    install(FILES "/usr/share/doc/${package}/copyright" DESTINATION "${CMAKE_INSTALL_DOCDIR}/licences"
+      RENAME "${package}" COMPONENT everything EXCLUDE_FROM_ALL)
+  endif()
+endforeach()
 
 include(CPack)

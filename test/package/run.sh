@@ -47,7 +47,29 @@ echo "== the Debian package"
 cpack --config "$build_tree/CPackConfig.cmake" -B "$work/package" >"$work/cpack.log" || { cat "$work/cpack.log"; exit 1; }
 unpacked="$work/unpacked"
 dpkg-deb --extract "$work"/package/everseen_*.deb "$unpacked"
-dpkg-deb --field "$work"/package/everseen_*.deb Depends | grep -q libhiredis
+needed=$(dpkg-deb --field "$work"/package/everseen_*.deb Depends | sed 's/ ([^)]*)//g')
+# Every one of them is in Debian 12 and in what follows it, under this name.
+[[ $needed == "libc6, libgcc-s1, librdkafka1, libssl3, libstdc++6" ]] || { echo "it depends on $needed"; exit 1; }
 test -s "$unpacked/usr/lib/redis/modules/everseen.so"
 test -s "$unpacked/usr/share/doc/everseen/doc/module.md"
 [[ $(printf 'a\nb\na\n' | "$unpacked/usr/bin/everseen" dedup) == $'a\nb' ]]
+
+echo "== what makes an image of it"
+examples="$unpacked/usr/share/doc/everseen/examples"
+test -s "$examples/$(sed -n 's/^ *dockerfile: //p' "$examples/compose.yaml")"
+(cd "$work/package" && compgen -G "$(sed -n 's/^COPY \(.*\) [^ ]*$/\1/p' "$examples/Containerfile")")
+
+echo "== the .tar.gz"
+mkdir "$work/moved"
+tar --directory "$work/moved" --extract --gzip --file "$work"/package/everseen-*.tar.gz
+moved=$(echo "$work"/moved/everseen-*)
+[[ $(printf 'a\nb\na\n' | "$moved/bin/everseen" dedup) == $'a\nb' ]]
+# Of the system it takes the C library alone.
+foreign=$(ldd "$moved/bin/everseen" | sed -n 's/^\t\([^ ]*\) => /\1 /p' | grep -v -F "$moved/" |
+  grep -v -E '^lib(c|m|dl|rt|pthread|resolv)\.so\.' || true)
+[[ -z $foreign ]] || { echo "it does not carry $foreign"; exit 1; }
+grep -q '^ExecStart=/opt/everseen/bin/everseen ' "$moved/lib/systemd/system/everseen.service"
+for directory in include/everseen lib/cmake/everseen lib/redis/modules share/man/man1 share/bash-completion/completions \
+  share/zsh/site-functions share/fish/vendor_completions.d share/doc/everseen/licences; do
+  [[ -n $(ls -A "$moved/$directory") ]]
+done

@@ -1,0 +1,11 @@
+# Read by cpack, once for each kind of package. The components are those of cmake/EverseenLibraries.cmake.
+if(CPACK_GENERATOR STREQUAL "DEB")
+  set(libraries carried)
+  set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+  # The carried libraries are found before those of the system by each other, too. The path is one in the package.
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS /usr/lib/everseen)
+else()
+  set(libraries everything)
+endif()
+list(GET CPACK_INSTALL_CMAKE_PROJECTS 0 tree)
+set(CPACK_INSTALL_CMAKE_PROJECTS "${tree};everseen;Unspecified;/;${tree};everseen;${libraries};/")

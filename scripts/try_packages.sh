@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Uses both packages where nothing else is: the .deb in a bare Debian 12, installed by apt, and the .tar.gz in a folder
+# with the files of the C library and no others. Neither has a network, but while apt downloads what the .deb depends on.
+# ./dev package --try builds the packages first. Needs root, mmdebstrap, curl and socat.
+#
+# usage: try_packages.sh DEB TAR_GZ
+set -euo pipefail
+
+deb=$1
+tar_gz=$2
+export LC_ALL=C
+
+((EUID == 0)) || { echo "try_packages.sh: a root file system is made by root alone" >&2; exit 1; }
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/everseen-try.XXXXXX")
+server=
+clean_up() {
+  [[ -z $server ]] || kill "$server" 2>/dev/null || true
+  rm -rf --one-file-system "$work"
+}
+trap clean_up EXIT
+say() { printf '\n== %s\n' "$*"; }
+
+# inside ROOT COMMAND...: all symbols are looked up at the start, so that a library which is too old shows.
+inside() {
+  local root=$1
+  shift
+  unshare --net env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ LD_BIND_NOW=1 DEBIAN_FRONTEND=noninteractive \
+    chroot "$root" "$@"
+}
+
+# try_program ROOT PROGRAM
+try_program() {
+  local root=$1 program=$2 once exact
+  inside "$root" "$program" --version
+  inside "$root" "$program" gen words --count 100k >"$work/words"
+  once=$(inside "$root" "$program" dedup <"$work/words" | wc -l)
+  exact=$(sort -u "$work/words" | wc -l)
+  echo "dedup: $once lines of $(wc -l <"$work/words"); sort -u: $exact"
+  # At the default rate of one in a million, a hundred thousand lines lose one line in less than one run of ten.
+  ((once <= exact && once >= exact - 3))
+  try_server "$@"
+}
+
+# try_server ROOT PROGRAM
+try_server() {
+  local root=$1 program=$2 got
+  mkdir -p "$root/run"
+  rm -f "$root/run/redis.sock" "$root/run/http.sock"
+  inside "$root" "$program" serve --store mem: --listen unix:/run/redis.sock --http unix:/run/http.sock &
+  server=$!
+  for _ in {1..600}; do
+    [[ ! -S $root/run/http.sock ]] || break
+    kill -0 "$server"
+    sleep 0.05
+  done
+  got=$(curl --silent --show-error --unix-socket "$root/run/http.sock" http://localhost/api/v1/filters/clicks/add \
+    -H 'Content-Type: application/json' -d '{"keys":["alice"]}')
+  echo "HTTP: $got"
+  [[ $got == *'"fresh"'* ]]
+  got=$(printf 'BF.EXISTS clicks alice\r\nBF.EXISTS clicks bob\r\nSHUTDOWN\r\n' |
+    socat -t 10 - "UNIX-CONNECT:$root/run/redis.sock" | tr -d '\r' | tr '\n' ' ')
+  echo "RESP: $got"
+  [[ $got == ':1 :0 '* ]]
+  wait "$server"
+  server=
+}
+
+say "a bare Debian 12"
+bare=$work/bare
+mmdebstrap --quiet --variant=apt bookworm "$bare"
+cp "$deb" "$bare/everseen.deb"
+cp /etc/resolv.conf "$bare/etc/resolv.conf"
+before=$(chroot "$bare" dpkg-query --show | wc -l)
+chroot "$bare" apt-get update -qq
+chroot "$bare" apt-get install -qq -y --no-install-recommends --download-only /everseen.deb
+inside "$bare" apt-get install -qq -y --no-install-recommends --no-download -o Dpkg::Use-Pty=0 /everseen.deb
+echo "the .deb brought $(($(chroot "$bare" dpkg-query --show | wc -l) - before)) packages, itself included"
+try_program "$bare" everseen
+for file in bash-completion/completions/everseen zsh/site-functions/_everseen fish/vendor_completions.d/everseen.fish; do
+  test -s "$bare/usr/share/$file"
+done
+chroot "$bare" apt-get install -qq -y --no-install-recommends --download-only man-db
+inside "$bare" apt-get install -qq -y --no-install-recommends --no-download -o Dpkg::Use-Pty=0 man-db
+inside "$bare" man -w everseen everseen-dedup everseen-serve
+
+say "the C library and nothing else"
+empty=$work/empty
+mkdir "$empty"
+chroot "$bare" dpkg -L libc6 | tar --directory "$bare" --no-recursion --create --files-from - 2>"$work/tar.log" |
+  tar --directory "$empty" --extract || { cat "$work/tar.log"; exit 1; }
+tar --directory "$empty" --extract --gzip --file "$tar_gz"
+unpacked=$(cd "$empty" && echo everseen-*)
+try_program "$empty" "/$unpacked/bin/everseen"
+
+say "both packages work"
