@@ -21,12 +21,15 @@ clean_up() {
 trap clean_up EXIT
 say() { printf '\n== %s\n' "$*"; }
 
-# inside ROOT COMMAND...: all symbols are looked up at the start, so that a library which is too old shows.
+# inside ROOT COMMAND...: all symbols are looked up at the start, so that a library which is too old shows. The program
+# finds its own libraries by /proc.
 inside() {
   local root=$1
   shift
-  unshare --net env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ LD_BIND_NOW=1 DEBIAN_FRONTEND=noninteractive \
-    chroot "$root" "$@"
+  mkdir -p "$root/proc"
+  # shellcheck disable=SC2016  # the inner shell expands them
+  unshare --net --mount env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ LD_BIND_NOW=1 DEBIAN_FRONTEND=noninteractive \
+    sh -c 'mount --bind /proc "$0/proc" && exec chroot "$0" "$@"' "$root" "$@"
 }
 
 # try_program ROOT PROGRAM
@@ -74,14 +77,14 @@ cp /etc/resolv.conf "$bare/etc/resolv.conf"
 before=$(chroot "$bare" dpkg-query --show | wc -l)
 chroot "$bare" apt-get update -qq
 chroot "$bare" apt-get install -qq -y --no-install-recommends --download-only /everseen.deb
-inside "$bare" apt-get install -qq -y --no-install-recommends --no-download -o Dpkg::Use-Pty=0 /everseen.deb
+inside "$bare" apt-get install -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 /everseen.deb
 echo "the .deb brought $(($(chroot "$bare" dpkg-query --show | wc -l) - before)) packages, itself included"
 try_program "$bare" everseen
 for file in bash-completion/completions/everseen zsh/site-functions/_everseen fish/vendor_completions.d/everseen.fish; do
   test -s "$bare/usr/share/$file"
 done
 chroot "$bare" apt-get install -qq -y --no-install-recommends --download-only man-db
-inside "$bare" apt-get install -qq -y --no-install-recommends --no-download -o Dpkg::Use-Pty=0 man-db
+inside "$bare" apt-get install -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 man-db
 inside "$bare" man -w everseen everseen-dedup everseen-serve
 
 say "the C library and nothing else"
