@@ -1,7 +1,5 @@
 #include "everseen/text/json.hpp"
 
-template class nlohmann::basic_json<>;
-template class nlohmann::basic_json<nlohmann::ordered_map>;
 template class nlohmann::detail::serializer<nlohmann::json>;
 template class nlohmann::detail::serializer<nlohmann::ordered_json>;
 template nlohmann::json nlohmann::json::parse<const char*>(const char*, const char*,
