@@ -153,7 +153,7 @@ bool put_down(session& with, const remote_filter& f, std::string_view job, std::
 
 storage_error is_gone(const remote_filter& f, std::string_view job) {
   return {"the job '" + std::string(job) + "' is not there any more: it was ended, or the filter '" +
-              f.keys.name() + "' was dropped",
+              f.keys.name() + "' was dropped, or its server lost it",
           0, f.keys.jobs(f.generation)};
 }
 
