@@ -21,15 +21,19 @@ clean_up() {
 trap clean_up EXIT
 say() { printf '\n== %s\n' "$*"; }
 
-# inside ROOT COMMAND...: all symbols are looked up at the start, so that a library which is too old shows. The program
+# enter ROOT COMMAND...: becomes that command. All symbols are looked up at the start, so that a library which is too old shows. The program
 # finds its own libraries by /proc.
-inside() {
+enter() {
   local root=$1
   shift
   mkdir -p "$root/proc"
   # shellcheck disable=SC2016  # the inner shell expands them
-  unshare --net --mount env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ LD_BIND_NOW=1 DEBIAN_FRONTEND=noninteractive \
+  exec unshare --net --mount env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ LD_BIND_NOW=1 DEBIAN_FRONTEND=noninteractive \
     sh -c 'mount --bind /proc "$0/proc" && exec chroot "$0" "$@"' "$root" "$@"
+}
+
+inside() {
+  (enter "$@")
 }
 
 # try_program ROOT PROGRAM
@@ -45,24 +49,30 @@ try_program() {
   try_server "$@"
 }
 
+# ask ROOT: sends what it reads to the server by the protocol of Redis, and prints the answers on one line.
+ask() {
+  socat -t 10 - "UNIX-CONNECT:$1/run/redis.sock" | tr -d '\r' | tr '\n' ' '
+}
+
 # try_server ROOT PROGRAM
 try_server() {
   local root=$1 program=$2 got
   mkdir -p "$root/run"
   rm -f "$root/run/redis.sock" "$root/run/http.sock"
-  inside "$root" "$program" serve --store mem: --listen unix:/run/redis.sock --http unix:/run/http.sock &
+  enter "$root" "$program" serve --store mem: --listen unix:/run/redis.sock --http unix:/run/http.sock &
   server=$!
   for _ in {1..600}; do
     [[ ! -S $root/run/http.sock ]] || break
     kill -0 "$server"
     sleep 0.05
   done
-  got=$(curl --silent --show-error --unix-socket "$root/run/http.sock" http://localhost/api/v1/filters/clicks/add \
-    -H 'Content-Type: application/json' -d '{"keys":["alice"]}')
+  got=$(printf 'BF.ADD clicks alice\r\n' | ask "$root")
+  [[ $got == ':1 ' ]]
+  got=$(curl --silent --show-error --max-time 30 --unix-socket "$root/run/http.sock" \
+    http://localhost/api/v1/filters/clicks/check -H 'Content-Type: application/json' -d '{"keys":["alice","bob"]}')
   echo "HTTP: $got"
-  [[ $got == *'"fresh"'* ]]
-  got=$(printf 'BF.EXISTS clicks alice\r\nBF.EXISTS clicks bob\r\nSHUTDOWN\r\n' |
-    socat -t 10 - "UNIX-CONNECT:$root/run/redis.sock" | tr -d '\r' | tr '\n' ' ')
+  [[ $got == '{"verdicts":["seen","fresh"]'* ]]
+  got=$(printf 'BF.EXISTS clicks alice\r\nBF.EXISTS clicks bob\r\nSHUTDOWN\r\n' | ask "$root")
   echo "RESP: $got"
   [[ $got == ':1 :0 '* ]]
   wait "$server"
@@ -90,8 +100,8 @@ inside "$bare" man -w everseen everseen-dedup everseen-serve
 say "the C library and nothing else"
 empty=$work/empty
 mkdir "$empty"
-chroot "$bare" dpkg -L libc6 | tar --directory "$bare" --no-recursion --create --files-from - 2>"$work/tar.log" |
-  tar --directory "$empty" --extract || { cat "$work/tar.log"; exit 1; }
+chroot "$bare" sh -c 'cd /tmp && apt-get download -qq -o APT::Sandbox::User=root libc6'
+dpkg-deb --extract "$bare"/tmp/libc6_*.deb "$empty"
 tar --directory "$empty" --extract --gzip --file "$tar_gz"
 unpacked=$(cd "$empty" && echo everseen-*)
 try_program "$empty" "/$unpacked/bin/everseen"
