@@ -162,10 +162,10 @@ std::optional<field_rule> time_of(const stream_arguments& given, const field_wor
 }  // namespace
 
 event_shape shape_of(const stream_arguments& given, std::string_view header) {
-  field_words words{given.delimiter.value_or('\t')};
-  if (given.header) words.names = names_in(header, words.delimiter);
-  event_shape shape{key_of(given, words), time_of(given, words)};
-  for (const std::string& text : given.counts) shape.counts.push_back(parse_dimensions(text, words));
+  field_words fields{given.delimiter.value_or('\t')};
+  if (given.header) fields.names = names_in(header, fields.delimiter);
+  event_shape shape{key_of(given, fields), time_of(given, fields)};
+  for (const std::string& text : given.counts) shape.counts.push_back(parse_dimensions(text, fields));
   return shape;
 }
 

@@ -162,7 +162,7 @@ void filter_shelf::for_each_open(const std::function<void(shared_filter&)>& visi
   std::vector<std::weak_ptr<shared_filter>> all;
   {
     const std::shared_lock beside_others(lock_);
-    for (const auto& [key, slot] : open_) all.emplace_back(slot.filter);
+    for (const auto& [key, held] : open_) all.emplace_back(held.filter);
   }
   for (const auto& each : all)
     if (const auto f = each.lock()) visit(*f);

@@ -29,8 +29,8 @@ void filter_shelf::remove_ended() {
       const slot& s = each.second;
       return !s.filter && s.closed.wait_for(0s) == std::future_status::ready;  // forgotten
     });
-    for (const auto& [key, slot] : open_)
-      if (slot.filter && slot.filter->has_ended()) ended.push_back(key);
+    for (const auto& [key, held] : open_)
+      if (held.filter && held.filter->has_ended()) ended.push_back(key);
   }
   for (const std::string& key : ended) {
     const turns::turn alone = changing_.take(key);
@@ -61,12 +61,12 @@ void filter_shelf::tend() {
   std::vector<std::weak_ptr<shared_filter>> changed;  // to look at one costs a lock for each partition
   {
     const std::shared_lock beside_others(lock_);
-    for (const auto& [key, slot] : open_) {
-      if (!slot.filter) continue;
-      has_ended = has_ended || slot.filter->has_ended();
-      there += slot.filter->bytes;
-      if (slot.filter->record->count.take_added() || slot.filter->is_new.exchange(false))
-        changed.emplace_back(slot.filter);
+    for (const auto& [key, held] : open_) {
+      if (!held.filter) continue;
+      has_ended = has_ended || held.filter->has_ended();
+      there += held.filter->bytes;
+      if (held.filter->record->count.take_added() || held.filter->is_new.exchange(false))
+        changed.emplace_back(held.filter);
     }
   }
   for (const auto& each : changed)
