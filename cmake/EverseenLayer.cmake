@@ -1,7 +1,7 @@
 # everseen_layer(<name> [IN_LIBRARY] [COLD] [DEPENDS <layer>...] [LIBRARIES <target>...])
 #
-# Makes the folder everseen/<name> the static library everseen_<name>, from every .cpp in it but main.cpp, which
-# belongs to a program. A folder without sources becomes an interface library, so that others can depend on it already.
+# Makes the folder everseen/<name> the static library everseen_<name>, from every .cpp in it and below but main.cpp,
+# which belongs to a program. A folder without sources becomes an interface library, so that others can depend on it already.
 #   IN_LIBRARY  the layer's objects and headers are part of the public library everseen::everseen
 #   COLD        what runs a few times a command, not once a key: compiled for a quick build rather than for speed
 #   DEPENDS     layers below; scripts/check_layers.py knows which arrows are allowed
@@ -11,8 +11,8 @@
 function(everseen_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 layer "IN_LIBRARY;COLD" "" "DEPENDS;LIBRARIES")
   set(target everseen_${name})
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
-  file(GLOB headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.hpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.hpp")
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
   everseen_select_kernels(sources)
 
@@ -39,7 +39,8 @@ function(everseen_layer name)
 
   everseen_check_headers(${target} ${headers})
   if(layer_IN_LIBRARY)
-    install(FILES ${headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/everseen/${name}")
+    install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/everseen/${name}"
+      FILES_MATCHING PATTERN "*.hpp")
     set_property(GLOBAL APPEND PROPERTY EVERSEEN_LIBRARY_DEPENDENCIES ${layer_LIBRARIES})
     if(sources)
       set_property(GLOBAL APPEND PROPERTY EVERSEEN_LIBRARY_OBJECTS $<TARGET_OBJECTS:${target}>)

@@ -30,6 +30,12 @@ if(EVERSEEN_SANITIZE)
   if(EVERSEEN_SANITIZE MATCHES "thread")
     # ThreadSanitizer does not understand the fences around Asio's handlers. Its queues have locks as well.
     target_compile_definitions(everseen_flags INTERFACE BOOST_ASIO_DISABLE_FENCED_BLOCK)
+    # Nor does it see the threads of librdkafka.
+    add_library(everseen_c11_threads SHARED ${CMAKE_CURRENT_LIST_DIR}/c11_threads.cpp)
+    target_compile_features(everseen_c11_threads PRIVATE cxx_std_20)
+    target_link_options(everseen_c11_threads PRIVATE -fsanitize=thread)
+    target_link_libraries(everseen_flags INTERFACE
+      -Wl,--no-as-needed -Wl,-rpath,$<TARGET_FILE_DIR:everseen_c11_threads> everseen_c11_threads)
   endif()
 endif()
 
