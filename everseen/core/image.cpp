@@ -133,7 +133,8 @@ std::array<std::byte, spec_bytes> encode_spec(const spec& s) {
   out.skip(2);
   out.put(s.foreign.expansion);
   out.put(s.foreign.first_bytes);
-  out.skip(8);
+  out.put(static_cast<std::uint8_t>(s.judge));
+  out.skip(7);
   out.seal();
   return bytes;
 }
@@ -157,7 +158,9 @@ spec decode_spec(std::span<const std::byte> bytes) {
   s.window = get_window(in);
   s.partitions = in.get<std::uint32_t>();
   s.foreign = get_foreign_rules(in);
-  in.reserved(8);
+  s.judge = static_cast<judge_kind>(in.get<std::uint8_t>());
+  if (s.judge > judge_kind::client) in.refuse("who judges it is not known");
+  in.reserved(7);
   validate(s);
   return s;
 }

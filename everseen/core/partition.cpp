@@ -222,6 +222,16 @@ void partition::move_window(event_time to) {
   if (!is_late(slice)) open_slice(slice);
 }
 
+void partition::apply(const journal_record& record) {
+  if (!is_late(record.newest)) open_slice(record.newest);
+  std::span<const digest> rest = record.keys;
+  for (const journal_record::group& group : record.groups) {
+    // What the record itself has moved the window beyond is forgotten before it was ever asked for.
+    if (!is_late(group.slice)) insert(open_slice(group.slice), rest.first(group.keys));
+    rest = rest.subspan(group.keys);
+  }
+}
+
 tally partition::check(const partition_batch& batch) const noexcept {
   tally done;
   // All that is not newer than the window looks at the same segments.
@@ -364,6 +374,30 @@ void partition::fill_newest_layer(slice_state& slice, run& keys) {
     }
     layer.keys += keys.add(bits, layer.shape, count);
     place_.note_keys(id, layer.keys);
+  }
+}
+
+/// Fills layers one after the other, each to its last place.
+void partition::insert(slice_state& slice, std::span<const digest> keys) {
+  std::array<verdict, run::max_keys> ignored;
+  while (!keys.empty()) {
+    layer_state& layer = slice.layers.back();
+    std::size_t count = std::min(keys.size(), run::max_keys);
+    if (spec_.growth != growth_kind::overfill) {
+      const std::uint64_t room = layer.capacity - std::min(layer.capacity, layer.keys);
+      if (room == 0) {
+        if (spec_.growth == growth_kind::refuse)
+          throw format_error("a record of the journal has keys for which the filter has no room");
+        grow(slice);
+        continue;
+      }
+      count = static_cast<std::size_t>(std::min<std::uint64_t>(count, room));
+    }
+    const segment_id id = {number_, slice.index, static_cast<std::uint32_t>(slice.layers.size() - 1)};
+    best_kernel().add(place_.at(id), layer.shape, keys.first(count), ignored.data());
+    layer.keys += count;
+    place_.note_keys(id, layer.keys);
+    keys = keys.subspan(count);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "everseen/core/digest.hpp"
 #include "everseen/core/error.hpp"
+#include "everseen/core/journal_record.hpp"
 #include "everseen/core/segments.hpp"
 #include "everseen/core/spec.hpp"
 #include "everseen/core/verdict.hpp"
@@ -76,6 +77,14 @@ class partition {
   /// @pre there is a window    @throws storage_error  as segments::create
   void move_window(event_time to);
 
+  /// Adds the keys of a journal's next record, as everybody does who keeps this partition by that journal.
+  ///
+  /// All of them are counted, without a look at the bits: where a checkpoint was taken while keys were added,
+  /// its bits may hold keys of records to come, and counts, by which layers begin, must not depend on that.
+  /// @throws format_error   the record has keys for which there is no room, so it is not of this journal
+  /// @throws storage_error  as segments::create; the record was applied in part
+  void apply(const journal_record& record);
+
   /// Judges the keys and changes nothing.
   tally check(const partition_batch& batch) const noexcept;
 
@@ -117,6 +126,7 @@ class partition {
   void judge_mixed(const partition_batch& stretch);
   void add_run(window::slice_index index, run& keys);
   void fill_newest_layer(slice_state& slice, run& keys);
+  void insert(slice_state& slice, std::span<const digest> keys);
 };
 
 }  // namespace everseen

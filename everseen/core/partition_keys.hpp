@@ -15,11 +15,6 @@ namespace everseen::partition_keys {
   return state + ":" + std::to_string(id.slice) + "." + std::to_string(id.layer);
 }
 
-/// What a transaction checks the epoch by.
-[[nodiscard]] inline std::string fence(const std::string& state) {
-  return state + ":f";
-}
-
 /// The last batch of one client and what it was answered; expires.
 [[nodiscard]] inline std::string token(const std::string& state, std::string_view client) {
   return state + ":t:" + std::string(client);
@@ -58,18 +53,5 @@ inline constexpr std::string_view unpublished_life_ms = "600000";
 
 /// How much a segment is lengthened by in one command: zeroing 4 MiB takes about a millisecond.
 inline constexpr std::uint64_t growth_step_bytes = std::uint64_t{4} << 20;
-
-/// Constants of the fence, which redis/fence.hpp explains.
-inline constexpr std::uint64_t fence_base = std::uint64_t{1} << 62;
-inline constexpr std::uint64_t fence_second_base = std::uint64_t{1} << 61;
-
-/// What the fence holds in an epoch: twice 63 bits and a zero bit, big-endian.
-/// @pre epoch < 2^60
-[[nodiscard]] inline std::string fence_bytes(std::uint64_t epoch) {
-  std::string bytes;
-  for (const std::uint64_t value : {fence_base - 1 - epoch, fence_second_base + epoch})
-    for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>((value << 1) >> shift);
-  return bytes;
-}
 
 }  // namespace everseen::partition_keys

@@ -199,6 +199,16 @@ std::optional<growth_kind> parse_growth_kind(std::string_view name) noexcept {
   return std::nullopt;
 }
 
+std::string_view to_string(judge_kind kind) noexcept {
+  return kind == judge_kind::client ? "client" : "server";
+}
+
+std::optional<judge_kind> parse_judge_kind(std::string_view name) noexcept {
+  for (const judge_kind kind : {judge_kind::server, judge_kind::client})
+    if (to_string(kind) == name) return kind;
+  return std::nullopt;
+}
+
 spec make_spec(const spec_request& request) {
   // First of all, as what the planner chooses follows from it.
   validate_rate(request.layout.value_or(layout_kind::classic), request.error_rate);
@@ -211,6 +221,7 @@ spec make_spec(const spec_request& request) {
   s.growth = request.growth;
   s.window = request.window;
   s.partitions = request.partitions.value_or(1);
+  s.judge = request.judge.value_or(judge_kind::server);
 
   const unsigned chosen_probes =
       s.layout == layout_kind::classic ? sizing::best_probes(request.error_rate) : probes_of(s.layout, 0);

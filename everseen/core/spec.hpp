@@ -23,6 +23,15 @@ enum class growth_kind : std::uint8_t {
 [[nodiscard]] std::string_view to_string(growth_kind kind) noexcept;
 [[nodiscard]] std::optional<growth_kind> parse_growth_kind(std::string_view name) noexcept;
 
+/// Who keeps the bits of a filter on servers. The values are stored.
+enum class judge_kind : std::uint8_t {
+  server = 0,  ///< its server: by scripts, or by the module
+  client = 1,  ///< each client, and the server the order in which keys were added
+};
+
+[[nodiscard]] std::string_view to_string(judge_kind kind) noexcept;
+[[nodiscard]] std::optional<judge_kind> parse_judge_kind(std::string_view name) noexcept;
+
 /// A sliding window over event time. A key counts as seen for at least `width` and at most `width` plus one
 /// slice (width / slices); memory is returned a slice at a time.
 struct window_spec {
@@ -55,6 +64,7 @@ struct spec {
   std::optional<window_spec> window;
   std::uint32_t partitions = 1;
   foreign_rules foreign{};
+  judge_kind judge = judge_kind::server;  ///< means nothing where there is no server
 
   friend bool operator==(const spec&, const spec&) = default;
 };
@@ -78,6 +88,8 @@ struct spec_request {
   funnel_kind funnel = funnel_kind::bytes;  ///< Guava only
   std::uint32_t expansion = 2;              ///< RedisBloom only
   bool powers_of_two = false;               ///< RedisBloom only; see foreign_rules
+  /// On servers only. Nothing: the store's choice; make_spec takes the server for it.
+  std::optional<judge_kind> judge = judge_kind::server;
 };
 
 inline constexpr std::uint64_t max_capacity = std::uint64_t{1} << 48;

@@ -214,6 +214,12 @@ std::string format_bytes(double bytes) {
   return fmt::format("{:.{}f} {}", bytes, decimals, units[u]);
 }
 
+std::string typed_rate(double rate) {
+  std::string text = fmt::format("{:.3g}", rate);
+  if (const std::size_t zero = text.find("e-0"); zero != std::string::npos) text.erase(zero + 2, 1);
+  return text;
+}
+
 std::string format_rate(double rate) {
   return rate == 0 ? "0" : rate >= 0.0009995 ? fmt::format("{:.2g}", rate) : fmt::format("{:.1e}", rate);
 }

@@ -52,4 +52,7 @@ struct rate_bounds {
 /// A rate as people write it: 0 or two digits and a power of ten, as in 9.5e-07.
 [[nodiscard]] std::string format_rate(double rate);
 
+/// A rate as people type it, with three digits at most: 1e-6, 0.01.
+[[nodiscard]] std::string typed_rate(double rate);
+
 }  // namespace everseen
