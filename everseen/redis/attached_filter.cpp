@@ -8,7 +8,7 @@
 #include "everseen/core/assert.hpp"
 #include "everseen/core/tally_of.hpp"
 #include "everseen/redis/drive.hpp"
-#include "everseen/redis/partition_task.hpp"
+#include "everseen/redis/limited_wait.hpp"
 #include "everseen/redis/refusal.hpp"
 #include "everseen/store/unanswered.hpp"
 
@@ -90,6 +90,21 @@ std::vector<bitmap> measure(session& with, const attachment& a) {
   return all;
 }
 
+/// Waits for strings that another program is about to begin.
+void drive_to_the_end(session& with, replica_wait& replicas, std::chrono::milliseconds patience,
+                      std::vector<attached_task>& tasks) {
+  limited_wait wait(patience);
+  for (;;) {
+    drive(with, replicas, tasks);
+    if (std::ranges::none_of(tasks, &attached_task::held)) return;
+    const bool again = wait.again();
+    for (attached_task& task : tasks) {
+      if (!task.held()) continue;
+      again ? task.go_on() : task.give_up_waiting();
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<bitmap> survey(session& with, const attachment& a) {
@@ -132,6 +147,20 @@ batch_result attached_filter::check(std::span<const partition_batch> batches) co
 batch_result attached_filter::run(std::span<const partition_batch> batches,
                                   attached_task::purpose what) const {
   for (const partition_batch& batch : batches) std::ranges::fill(batch.out, verdict::unknown);
+  std::optional<batch_failure> failure;
+  try {
+    failure = judge(batches, what);
+  } catch (...) {  // the system has no more memory, or descriptors
+    failure = batch_failure::from_current_exception();
+  }
+  const tally done = tally_of_all(batches);
+  if (!failure) return done;
+  failure->done = done;
+  return tl::unexpected(*std::move(failure));
+}
+
+std::optional<batch_failure> attached_filter::judge(std::span<const partition_batch> batches,
+                                                    attached_task::purpose what) const {
   const session_pool::lease with = pool_->take();
   std::vector<attached_task> tasks;
   for (const partition_batch& batch : batches) {
@@ -139,17 +168,14 @@ batch_result attached_filter::run(std::span<const partition_batch> batches,
     for (located_keys& some : locate(names_.to, batch.keys))
       tasks.emplace_back(names_, what, std::move(some), batch.out, way_now(*with));
   }
-  drive(*with, replicas_, lease_wait(std::min(pool_->url().retry_for, begins_within)), tasks);
+  drive_to_the_end(*with, replicas_, std::min(pool_->url().retry_for, begins_within), tasks);
   std::optional<batch_failure> failure;
   for (const attached_task& task : tasks) {
     if (!task.learned().by_script && task.learned().may_change) no_scripts_ = true;
     newest_ = task.learned().newest;
     if (!failure) failure = task.failure();
   }
-  const tally done = tally_of_all(batches);
-  if (!failure) return done;
-  failure->done = done;
-  return tl::unexpected(*std::move(failure));
+  return failure;
 }
 
 attached_task::way attached_filter::way_now(const session& with) const {

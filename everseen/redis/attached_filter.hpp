@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,6 +100,8 @@ class attached_filter final : public stored_filter {
 
  private:
   batch_result run(std::span<const partition_batch> batches, attached_task::purpose what) const;
+  [[nodiscard]] std::optional<batch_failure> judge(std::span<const partition_batch> batches,
+                                                   attached_task::purpose what) const;
   [[nodiscard]] std::vector<bitmap> recent_survey() const;
   [[nodiscard]] attached_task::way way_now(const session& with) const;
 

@@ -8,7 +8,6 @@
 #include "everseen/core/assert.hpp"
 #include "everseen/redis/attached_scripts.hpp"
 #include "everseen/redis/command.hpp"
-#include "everseen/redis/gear.hpp"
 #include "everseen/redis/positions.hpp"
 #include "everseen/redis/refusal.hpp"
 #include "everseen/redis/sequence.hpp"
@@ -67,7 +66,6 @@ request attached_task::next() {
 }
 
 void attached_task::take(const answer& a) {
-  held_ = false;
   if (!a) {
     const bool may_have_run = adds_next() && !way_.by_script && a.error().may_have_run;
     return fail(cause::backend,
@@ -183,6 +181,7 @@ void attached_task::take_fault(std::string_view fault) {
 }
 
 void attached_task::give_up_waiting() {
+  held_ = false;
   fail(cause::format, string_fault::of_missing(growing_key(names_.to, way_.newest), names_.to));
 }
 

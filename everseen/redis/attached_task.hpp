@@ -47,7 +47,9 @@ class attached_task {
   /// @param out  of the whole batch: located_keys::origin says where a key stands in it
   attached_task(const attached_names& f, purpose what, located_keys keys, std::span<verdict> out, way w);
 
-  [[nodiscard]] bool done() const noexcept { return failure_.has_value() || from_ == keys_.origin.size(); }
+  [[nodiscard]] bool done() const noexcept {
+    return failure_.has_value() || held_ || from_ == keys_.origin.size();
+  }
   /// The next thing to ask.    @pre !done()
   [[nodiscard]] request next();
   /// Draws the consequences of the answer.
@@ -62,8 +64,10 @@ class attached_task {
   /// Where all that it asks goes.
   [[nodiscard]] route place() const { return {keys_.place.key, keys_.place.instance}; }
   /// Whether another program is about to begin the newest string, by the last answer: who drives this waits a
-  /// little before next() asks once more, or gives up.
+  /// little before it goes on, or gives up.
   [[nodiscard]] bool held() const noexcept { return held_; }
+  /// Asks once more.    @pre held()
+  void go_on() noexcept { held_ = false; }
   /// Fails, because the string did not come.    @pre held()
   void give_up_waiting();
   /// What was learned on the way: whether scripts are allowed, and the newest string.

@@ -12,7 +12,7 @@
 
 namespace everseen::redis {
 
-/// What a claim names beside its keys, and what it makes of the answer: the part that is the same for all
+/// What a claim names beside its keys, and what it makes of the answer: the part that is the same for both
 /// gears.
 ///
 /// The record of the lane is the client's copy of what the partition remembers. Each call names its head, so

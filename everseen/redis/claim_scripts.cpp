@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "everseen/core/layout.hpp"
+#include "everseen/redis/expiry_text.hpp"
 #include "everseen/redis/script_text.hpp"
 
 namespace everseen::redis::scripts {
@@ -135,7 +136,11 @@ for i = 4, #ARGV, 3 do
     redis.call('HSET', KEYS[2], ARGV[i], ARGV[i+1])
   end
 end
-if ARGV[3] ~= '' then redis.call('PEXPIREAT', KEYS[2], ARGV[3]) end
+if ARGV[3] == 'list' then
+  end_like(KEYS[1], KEYS[2])
+elseif ARGV[3] ~= '' then
+  redis.call('PEXPIREAT', KEYS[2], ARGV[3])
+end
 return 1
 )";
 
@@ -143,8 +148,8 @@ return 1
 
 const script& claim(unsigned probes) {
   using namespace script_text;
-  static const for_any_probes all(joined({may_write, has, differs, leases, open_claim, open_partition,
-                                          open_lane, segments, rooms, foresee, claim_text}));
+  static const for_any_probes all(joined({may_write, has, differs, open_claim, open_partition, open_lane,
+                                          segments, rooms, foresee, claim_text}));
   return all[probes];
 }
 
@@ -169,7 +174,7 @@ const script& finish_end() {
 }
 
 const script& put_down() {
-  static const script one = script_text::make(std::string(put_down_text));
+  static const script one = script_text::make(script_text::joined({script_text::end_like, put_down_text}));
   return one;
 }
 

@@ -15,7 +15,7 @@ namespace everseen::redis::scripts {
 ///       (script_text::segments), then the names of the counters
 /// Returns a character an event, 0 fresh, 1 seen, 2 late, 3 no room; fewer than events where it stopped for
 ///         want of room. Nothing of those behind has happened. `P` the record has another head; `S`, `M`,
-///         `C`, `D<n>`, `L<ms>` as in add().
+///         `C`, `D<n>` as in add().
 [[nodiscard]] const script& claim(unsigned probes);
 
 /// Makes a job, unless it is there.
@@ -39,8 +39,9 @@ namespace everseen::redis::scripts {
 [[nodiscard]] const script& finish_end();
 
 /// Puts checkpoints down.
-/// KEYS  jobs, checkpoints    ARGV  job, what is kept of it, when the key ends (empty: never), then lane,
-///       checkpoint, the position where the lane must be so far (empty: anywhere), ...
+/// KEYS  jobs, checkpoints    ARGV  job, what is kept of it, when the key ends (empty: never; `list`:
+///       with the first key), then lane, checkpoint, the position where the lane must be so far (empty:
+///       anywhere), ...
 /// Returns 1 done, 0 there is no such job, or another of its name, 2 nothing done: a lane is elsewhere.
 [[nodiscard]] const script& put_down();
 

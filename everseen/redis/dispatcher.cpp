@@ -12,6 +12,11 @@ namespace {
 /// So often in a row a redirection is followed at once; then there is a pause, since the cluster disagrees.
 constexpr unsigned redirections_at_once = 4;
 
+/// An older module is told by what it says of the words that it does not know.
+bool denies(const reply& r) {
+  return is_denial(r) || r.is_error("ERR wrong number of arguments");
+}
+
 /// A server does nothing else for the connection meanwhile, so it answers long before the time limit.
 std::string wait_of(const redis_url& url) {
   const auto time = std::clamp<std::chrono::milliseconds>(url.timeout / 2, std::chrono::milliseconds(1),
@@ -114,14 +119,13 @@ void dispatcher::conclude(const server& by, job& j) {
   }
   std::vector<reply> all = j.take_replies();
   const bool harmless = j.asked().repeatable.time() == repetition(true).time();
-  if (const auto denied = std::ranges::find_if(all, is_denial);
+  if (const auto denied = std::ranges::find_if(all, denies);
       j.may_have_run && !harmless && denied != all.end()) {
     // Taken for an answer, somebody would ask by other commands, and find the keys that this one added.
     const failure why = {"redis at " + to_string(by.where) +
-                         " denies what it may have done before: " + std::string(denied->text())};
-    outage o = j.ended_by(why);
-    o.denied = true;
-    return settle(j, tl::unexpected(std::move(o)));
+                         " denies what it may have done before, so the keys may be in the filter: " +
+                         std::string(without_arguments(denied->text()))};
+    return settle(j, tl::unexpected(j.ended_by(why)));
   }
   settle(j, std::move(all));
 }

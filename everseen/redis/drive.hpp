@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/redis/lease.hpp"
 #include "everseen/redis/replica_wait.hpp"
 #include "everseen/redis/session.hpp"
 
@@ -29,10 +28,9 @@ void look_before_adding(session& with, replica_wait& replicas, std::vector<Task>
 /// Sends what tasks want to know, all at once, and hands out the answers, until all are done: the one way of
 /// a batch to the servers, for filters of our own (partition_task) and of others (attached_task).
 ///
-/// @param wait  for what somebody else is about to change; who has waited too long gives up
 /// Cost: an exchange for each step of the longest task. Threads: one a vector of tasks.
 template <typename Task>
-void drive(session& with, replica_wait& replicas, lease_wait wait, std::vector<Task>& tasks) {
+void drive(session& with, replica_wait& replicas, std::vector<Task>& tasks) {
   std::vector<Task*> waiting;
   std::vector<bool> adding;
   std::vector<request> requests;
@@ -54,12 +52,6 @@ void drive(session& with, replica_wait& replicas, lease_wait wait, std::vector<T
       if (adding[i]) replicas.note(waiting[i]->place(), answers[i]);
       waiting[i]->take(answers[i]);
     }
-    std::erase_if(waiting, [](const Task* task) { return !task->held(); });
-    if (waiting.empty()) continue;
-    if (wait.is_over())
-      for (Task* held : waiting) held->give_up_waiting();
-    else
-      wait.pause();
   }
 }
 

@@ -1,9 +1,9 @@
 #include "everseen/redis/generations.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "everseen/redis/drive.hpp"
-#include "everseen/redis/lease.hpp"
 #include "everseen/store/regrouped.hpp"
 
 namespace everseen::redis {
@@ -50,12 +50,13 @@ batch_failure storage_failure(std::string message) {
 
 }  // namespace
 
-generations::generations(std::shared_ptr<session_pool> pool, const remote_filter& opened)
+generations::generations(std::shared_ptr<session_pool> pool, const remote_filter& opened, gear_kind gear)
     : pool_(std::move(pool)),
       catalogue_(pool_->url()),
       name_(opened.keys.name()),
       partitions_(opened.spec.partitions),
-      replicas_(pool_->url()) {
+      replicas_(pool_->url()),
+      gear_(gear) {
   home_ = &known_as(opened, 0);
 }
 
@@ -87,9 +88,12 @@ generations::failure generations::judge_regrouped(session& with, generation& in,
   const regrouped sorted(batches, in.names.spec.partitions, in.names.spec.window.has_value());
   std::vector<part> parts;
   for (const partition_batch& batch : sorted.batches()) parts.push_back({batch});
-  failure f = judge_in(with, in, std::move(parts), what);
-  sorted.give_back();
-  return f;
+  // Also where it throws: what was answered by then was answered.
+  const struct giving_back {
+    const regrouped& from;
+    ~giving_back() { from.give_back(); }
+  } at_the_end{sorted};
+  return judge_in(with, in, std::move(parts), what);
 }
 
 generations::failure generations::judge_in(session& with, generation& in, std::vector<part> parts,
@@ -98,7 +102,7 @@ generations::failure generations::judge_in(session& with, generation& in, std::v
   while (!parts.empty()) {
     if (what == purpose::add) note(all, add_to_next(with, in, parts));
     std::vector<partition_task> tasks = tasks_for(with, in, parts, what, false);
-    run(with, tasks);
+    drive(with, replicas_, tasks);
     learn(in, parts, tasks);
     std::vector<part> again;
     std::vector<part> elsewhere;
@@ -192,21 +196,26 @@ generations::failure generations::follow(session& with, generation& in, std::vec
 }
 
 generations::failure generations::look_up_closed(session& with, generation& in, std::vector<part>& parts) {
+  // Apart from the verdicts: `fresh` there is none yet, should this throw before all were asked.
+  std::vector<std::vector<verdict>> looks;
+  std::vector<std::span<verdict>> verdicts;
+  for (part& p : parts) {
+    looks.emplace_back(p.batch.digests.size(), verdict::unknown);
+    verdicts.push_back(std::exchange(p.batch.out, looks.back()));
+  }
   std::vector<partition_task> tasks = tasks_for(with, in, parts, purpose::check, true);
-  run(with, tasks);
+  drive(with, replicas_, tasks);
   failure all;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const std::span<verdict> out = parts[i].batch.out;
     if (tasks[i].failure()) {
-      std::fill(out.begin(), out.end(), verdict::unknown);
       note(all, batch_failure{batch_failure::cause::backend,
                               "the filter was rebuilt while a batch was on its way for too long; "
                               "whether its keys are fresh nobody knows",
                               {}});
       continue;
     }
-    for (std::size_t k = 0; k < out.size(); ++k)
-      if (out[k] != verdict::seen) out[k] = parts[i].there[k];
+    for (std::size_t k = 0; k < looks[i].size(); ++k)
+      verdicts[i][k] = looks[i][k] == verdict::seen ? verdict::seen : parts[i].there[k];
   }
   return all;
 }
@@ -288,28 +297,10 @@ std::vector<partition_task> generations::tasks_for(const session& with, generati
   tasks.reserve(parts.size());
   const std::scoped_lock alone(lock_);
   for (const part& p : parts)
-    tasks.emplace_back(in.names, what, p.batch, remembered(in, p.batch.partition), first_gear(with, in.names),
-                       second_gear(with, in.names), partition_task::terms{p.also_in, even_if_closed},
-                       gear_in_server(with, in.names));
+    tasks.emplace_back(in.names, what, p.batch, in.known[p.batch.partition],
+                       make_gear(gear_, in.names, with.name()),
+                       partition_task::terms{p.also_in, even_if_closed});
   return tasks;
-}
-
-void generations::run(session& with, std::vector<partition_task>& tasks) {
-  drive(with, replicas_, lease_wait(pool_->url().retry_for), tasks);
-  for (const partition_task& task : tasks) {
-    if (task.changed_gear()) no_scripts_ = true;
-    if (task.known()) has_module_ = task.known()->has_module;
-  }
-}
-
-/// Nothing where a batch should look first whether its server has loaded the module meanwhile. Whether it has
-/// unloaded it, the server tells by itself.
-std::shared_ptr<const remote_partition> generations::remembered(const generation& in,
-                                                                std::uint32_t partition) const {
-  const auto& known = in.known[partition];
-  if (!known || known->has_module || pool_->url().gear) return known;
-  const auto age = std::chrono::steady_clock::now() - known->looked_at;
-  return age < module_unnoticed ? known : nullptr;
 }
 
 void generations::learn(generation& in, std::span<const part> parts, std::span<const partition_task> tasks) {
@@ -320,36 +311,9 @@ void generations::learn(generation& in, std::span<const part> parts, std::span<c
     if (tasks[i].failure())
       known = nullptr;
     else if (tasks[i].known() && (!known || known->epoch < tasks[i].known()->epoch ||
-                                  known->looked_at < tasks[i].known()->looked_at ||
-                                  known->has_module != tasks[i].known()->has_module))
+                                  known->looked_at < tasks[i].known()->looked_at))
       known = tasks[i].known();
   }
-}
-
-gear_kind generations::gear_in_use() const noexcept {
-  if (has_module_) return gear_kind::module;
-  return gear_without_module();
-}
-
-gear_kind generations::gear_without_module() const noexcept {
-  const gear_kind fastest = no_scripts_ ? gear_kind::bitfield : gear_kind::script;
-  const gear_kind asked = pool_->url().gear.value_or(fastest);
-  return asked == gear_kind::merge ? fastest : asked;  // for what is not bulk loading
-}
-
-std::unique_ptr<gear> generations::first_gear(const session& with, const remote_filter& f) const {
-  return make_gear(gear_without_module(), f, with.name());
-}
-
-/// Which servers have it, each tells when it is asked for the state of a partition.
-std::unique_ptr<gear> generations::gear_in_server(const session& with, const remote_filter& f) const {
-  if (pool_->url().gear) return nullptr;
-  return make_gear(gear_kind::module, f, with.name());
-}
-
-std::unique_ptr<gear> generations::second_gear(const session& with, const remote_filter& f) const {
-  if (pool_->url().gear || no_scripts_) return nullptr;
-  return make_gear(gear_kind::bitfield, f, with.name());
 }
 
 }  // namespace everseen::redis

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -31,13 +30,10 @@ namespace everseen::redis {
 /// that all others find it there. So of many that add a key exactly one gets `fresh`, also while a partition
 /// closes.
 ///
-/// A server that loads the module is noticed within a second, at the price of one look at the state of each
-/// partition a second for as long as it has none; one that unloads it, at once.
-///
 /// Threads: any number.
 class generations {
  public:
-  generations(std::shared_ptr<session_pool> pool, const remote_filter& opened);
+  generations(std::shared_ptr<session_pool> pool, const remote_filter& opened, gear_kind gear);
   ~generations();
   generations(const generations&) = delete;
   generations& operator=(const generations&) = delete;
@@ -48,12 +44,6 @@ class generations {
 
   /// How long servers remember answers from now on.    @pre no call is under way
   void keep_answers(std::chrono::milliseconds time);
-
-  /// By which commands keys reach the servers, as far as is known.
-  [[nodiscard]] gear_kind gear_in_use() const noexcept;
-
-  /// For so long a client may not see that a server has loaded the module.
-  static constexpr std::chrono::seconds module_unnoticed{1};
 
  private:
   struct generation;
@@ -69,29 +59,21 @@ class generations {
   failure look_up_closed(session& with, generation& in, std::vector<part>& parts);
   failure why_gone(session& with, const batch_failure& damage) const;
 
-  [[nodiscard]] gear_kind gear_without_module() const noexcept;
   [[nodiscard]] generation* destination(session& with, generation& in);
   [[nodiscard]] generation& next_of(session& with, std::uint64_t number);
   [[nodiscard]] generation& known_as(const remote_filter& names, std::uint64_t parent);
   [[nodiscard]] std::vector<partition_task> tasks_for(const session& with, generation& in,
                                                       std::span<const part> parts, purpose what,
                                                       bool even_if_closed);
-  [[nodiscard]] std::shared_ptr<const remote_partition> remembered(const generation& in,
-                                                                   std::uint32_t partition) const;
-  void run(session& with, std::vector<partition_task>& tasks);
   void learn(generation& in, std::span<const part> parts, std::span<const partition_task> tasks);
-  [[nodiscard]] std::unique_ptr<gear> first_gear(const session& with, const remote_filter& f) const;
-  [[nodiscard]] std::unique_ptr<gear> second_gear(const session& with, const remote_filter& f) const;
-  [[nodiscard]] std::unique_ptr<gear> gear_in_server(const session& with, const remote_filter& f) const;
 
   std::shared_ptr<session_pool> pool_;
   catalogue catalogue_;
   const std::string name_;
   const std::uint32_t partitions_;  // of the batches that we are given
   replica_wait replicas_;
-  std::atomic<bool> no_scripts_{false};  // the server forbids them
-  std::atomic<bool> has_module_{false};  // the server asked last
-  std::mutex lock_;                      // guards what follows
+  const gear_kind gear_;
+  std::mutex lock_;  // guards what follows
   std::map<std::uint64_t, std::unique_ptr<generation>> all_;
   generation* home_ = nullptr;  // where batches begin
 };

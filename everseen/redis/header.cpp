@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "everseen/core/error.hpp"
-#include "everseen/redis/gear.hpp"
 #include "everseen/redis/refusal.hpp"
 #include "everseen/redis/remote_partition.hpp"
 #include "everseen/redis/scripts.hpp"

@@ -20,10 +20,9 @@ namespace everseen::redis {
 /// A command that was refused was not run, so it may be sent again even if its request is not repeatable. Of
 /// such a request only the refused commands are.
 ///
-/// A request with a transaction is one thing: what comes before its MULTI guards it. If EXEC was refused, or
-/// says that a part was, then nothing ran and all of it is sent again; else it ran, and is answered by
-/// whatever was replied. While its slot moves it goes nowhere until
-/// one server has all its keys.
+/// A request with a transaction is one thing. If EXEC was refused, or says that a part was, then nothing ran
+/// and all of it is sent again; else it ran, and is answered by whatever was replied. While its slot moves it
+/// goes nowhere until one server has all its keys.
 class job {
  public:
   using clock = std::chrono::steady_clock;

@@ -20,21 +20,25 @@ std::int64_t number_in(const std::string& key, std::string_view text) {
 
 }  // namespace
 
-void visit_counters_of(session& with, const remote_filter& f, std::uint32_t partition, std::string_view job,
-                       const ledger::counter_visitor& visit) {
-  const std::string key = partition_keys::lane_records(f.keys.state(f.generation, partition), job);
+void visit_counters_at(session& with, const route& lanes, const ledger::counter_visitor& visit) {
   std::unordered_map<std::string, std::int64_t> counters;  // steps may tell of one field twice
   std::string cursor = "0";
   do {
-    const reply page = ask_about(with, {key, partition}, {"HSCAN", key, cursor, "COUNT", "1000"});
+    const reply page = ask_about(with, lanes, {"HSCAN", lanes.key, cursor, "COUNT", "1000"});
     cursor = page[0].text();
     const reply fields = page[1];
     for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
       if (const std::string_view field = fields[i].text(); partition_keys::is_counter_field(field))
-        counters[std::string(field.substr(1))] = number_in(key, fields[i + 1].text());
+        counters[std::string(field.substr(1))] = number_in(lanes.key, fields[i + 1].text());
   } while (cursor != "0" && !cursor.empty());
   for (const auto& [name, value] : counters)
     if (value != 0) visit(name, value);
+}
+
+void visit_counters_of(session& with, const remote_filter& f, std::uint32_t partition, std::string_view job,
+                       const ledger::counter_visitor& visit) {
+  visit_counters_at(
+      with, {partition_keys::lane_records(f.keys.state(f.generation, partition), job), partition}, visit);
 }
 
 }  // namespace everseen::redis

@@ -13,6 +13,8 @@ namespace everseen::redis {
 ///
 /// In steps, as a server does nothing else meanwhile.
 /// @throws backend_error    @throws format_error  a counter is no number, or the key has another type
+void visit_counters_at(session& with, const route& lanes, const ledger::counter_visitor& visit);
+/// The same, of a job's lanes in a partition.
 void visit_counters_of(session& with, const remote_filter& f, std::uint32_t partition, std::string_view job,
                        const ledger::counter_visitor& visit);
 

@@ -56,16 +56,17 @@ bool end_in_partition(session& with, const ending& e, std::uint32_t partition) {
   const std::string state = e.f.keys.state(e.f.generation, partition);
   const route to{state, partition};
   const std::string field = std::string(partition_keys::job_field) + e.job;
-  reply done;
-  do {
+  contention others(e.f, partition);
+  for (;;) {
     renew_epoch(with, e.f, partition);
     const std::string epoch(ask_about(with, to, {"HGET", state, "epoch"}).text());
     if (!is_ours(with, e)) return false;
-    done = ask_about(with, to,
-                     {"EVAL", scripts::end_in_partition().text, "2", state,
-                      partition_keys::lane_records(state, e.job), epoch, field});
-  } while (done.integer() == 0);
-  return true;
+    const reply done = ask_about(with, to,
+                                 {"EVAL", scripts::end_in_partition().text, "2", state,
+                                  partition_keys::lane_records(state, e.job), epoch, field});
+    if (done.integer() != 0) return true;
+    others.yield();
+  }
 }
 
 /// A filter without jobs may be rebuilt and reset again. Whoever begins a job meanwhile looks once more.

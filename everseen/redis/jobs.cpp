@@ -2,7 +2,6 @@
 
 #include "everseen/core/lane_record.hpp"
 #include "everseen/redis/claim_scripts.hpp"
-#include "everseen/redis/gear.hpp"
 #include "everseen/redis/random_name.hpp"
 #include "everseen/redis/refusal.hpp"
 #include "everseen/redis/upkeep.hpp"
@@ -163,9 +162,7 @@ bool is_listed(session& with, const remote_filter& f, std::string_view job, std:
   return !now.is_nil() && now.text() == kept;
 }
 
-std::map<std::string, checkpoint, std::less<>> checkpoints_of(session& with, const remote_filter& f,
-                                                              std::string_view job) {
-  const std::string key = f.keys.checkpoints(f.generation, job);
+std::map<std::string, checkpoint, std::less<>> checkpoints_at(session& with, const std::string& key) {
   const reply fields = ask_about(with, {key, 0}, {"HGETALL", key});
   std::map<std::string, checkpoint, std::less<>> all;
   for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
@@ -175,6 +172,11 @@ std::map<std::string, checkpoint, std::less<>> checkpoints_of(session& with, con
     all[lane] = {lane, position_in(value.text()), std::string(value.text().substr(position_bytes))};
   }
   return all;
+}
+
+std::map<std::string, checkpoint, std::less<>> checkpoints_of(session& with, const remote_filter& f,
+                                                              std::string_view job) {
+  return checkpoints_at(with, f.keys.checkpoints(f.generation, job));
 }
 
 /// The list goes last: by it another drop finds what this one left.

@@ -48,6 +48,9 @@ void require_no_jobs(session& with, const header& h, std::string_view what);
 bool put_down(session& with, const remote_filter& f, std::string_view job, std::string_view kept,
               std::span<const checkpoint> reached);
 /// @throws backend_error, format_error
+[[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints_at(session& with,
+                                                                            const std::string& key);
+/// The same, of a job.
 [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints_of(session& with,
                                                                             const remote_filter& f,
                                                                             std::string_view job);

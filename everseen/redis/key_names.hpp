@@ -44,10 +44,6 @@ class key_names {
   [[nodiscard]] std::string segment(std::uint64_t generation, const segment_id& id) const {
     return partition_keys::segment(state(generation, id.partition), id);
   }
-  /// What a transaction checks the epoch by where scripts are forbidden: fence.hpp.
-  [[nodiscard]] std::string fence(std::uint64_t generation, std::uint32_t partition) const {
-    return partition_keys::fence(state(generation, partition));
-  }
   /// The last batch of one client and what it was answered; expires.
   [[nodiscard]] std::string token(std::uint64_t generation, std::uint32_t partition,
                                   std::string_view client) const {

@@ -25,8 +25,6 @@ request module_claim_gear::judge(const judging& q) {
 }
 
 meaning module_claim_gear::judged(const judging& q, const answer& a) {
-  // A module from before there were jobs does not know the command.
-  if (!a && a.error().denied) return {kind::forbidden, a.error().message};
   if (a && a->back().text() == "P") return {kind::claimed};
   meaning o = module_gear::judged(q, a);
   if (o.what == kind::done) claim_->take(q, o.text);

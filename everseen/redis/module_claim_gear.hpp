@@ -7,8 +7,7 @@
 
 namespace everseen::redis {
 
-/// Claims by the module, one command a batch. As with scripts, a call that is sent again says `claimed`;
-/// where the module has gone meanwhile, scripts go on by the same record.
+/// Claims by the module, one command a batch. As with scripts, a call that is sent again says `claimed`.
 class module_claim_gear final : public module_gear {
  public:
   module_claim_gear(const remote_filter& f, std::shared_ptr<claim_call> c)

@@ -5,9 +5,7 @@
 #include <charconv>
 #include <optional>
 
-#include "everseen/core/assert.hpp"
 #include "everseen/redis/command.hpp"
-#include "everseen/redis/lease.hpp"
 #include "everseen/redis/refusal.hpp"
 
 namespace everseen::redis {
@@ -65,22 +63,29 @@ request module_gear::judge(const judging& q) {
 }
 
 meaning module_gear::judged(const judging& q, const answer& a) {
-  if (!a) return {a.error().denied ? kind::disowned : kind::lost, a.error().message};
+  if (!a) return {kind::lost, a.error().message};
   const reply& r = a->back();
-  if (is_denial(r)) return {kind::forbidden, std::string(r.text())};
-  if (r.is_error("ERR wrong number of arguments")) return {kind::stale};  // it is an older one meanwhile
+  const std::string state = filter_.keys.state(filter_.generation, q.partition);
+  // A command is denied as one that the user may not run; anything else is a key.
+  if (r.is_error("NOPERM") && r.text().find(" to run the ") == std::string_view::npos)
+    return {kind::denied, "the Redis server of " + state + " does not let its user use the filter's keys (" +
+                              std::string(r.text()) + "); allow them, as by ~everseen:* in its ACL"};
+  if (r.is_error("NOPERM"))
+    return {kind::denied, "the Redis server of " + state +
+                              " does not let its user call the everseen module (" + std::string(r.text()) +
+                              "); allow EVERSEEN.ADD, EVERSEEN.CHECK and EVERSEEN.CLAIM, "
+                              "or open the filter with gear=script"};
+  if (is_denial(r) || r.is_error("ERR wrong number of arguments"))  // it is an older one meanwhile
+    return {kind::denied, "the Redis server of " + state +
+                              " does not have the everseen module any more, by "
+                              "which this filter was opened. Load it again, or open the filter "
+                              "again, which then goes by scripts"};
   if (r.is_error()) return {kind::refused, std::string(r.text())};
   const std::string_view said = r.text();
-  const std::string state = filter_.keys.state(filter_.generation, q.partition);
   if (said == "S") return {kind::stale};
   if (said == "M") return {.what = kind::gone, .text = "is missing", .key = state};
   if (said.starts_with('C'))
     return {.what = kind::damaged, .text = std::string(said.substr(1)), .key = state};
-  if (const auto left = held_for(said)) {
-    meaning held{kind::held};
-    held.left = *left;
-    return held;
-  }
   if (said.starts_with('D'))
     if (const auto id = segment_in(said, q.partition))
       return {.what = kind::damaged,
@@ -92,34 +97,13 @@ meaning module_gear::judged(const judging& q, const answer& a) {
   return {kind::done, std::string(said)};
 }
 
-request module_gear::lengthen(const lengthening& /*l*/) {
-  EVERSEEN_ASSERT(false);
-  return {};
-}
-meaning module_gear::lengthened(const lengthening& /*l*/, const answer& /*a*/) {
-  EVERSEEN_ASSERT(false);
-  return {kind::refused, "the module makes segments by itself"};
-}
-request module_gear::publish(const publication& /*p*/) {
-  EVERSEEN_ASSERT(false);
-  return {};
-}
-meaning module_gear::published(const publication& /*p*/, const answer& /*a*/) {
-  EVERSEEN_ASSERT(false);
-  return {kind::refused, "the module makes segments by itself"};
-}
-
 std::string module_question() {
   return encode({"COMMAND", "INFO", "EVERSEEN.ADD"});
 }
 
 bool says_module(const reply& r) noexcept {
-  return r.size() == 1 && r[0].size() > 0;
-}
-
-bool says_slices(const reply& r) noexcept {
-  constexpr std::size_t arity = 1;  // behind the name; below zero: there may be more words
-  return r[0].size() > arity && r[0][arity].integer() < 0;
+  constexpr std::size_t arity = 1;  // behind the name; below zero: there may be more words, as for slices
+  return r.size() == 1 && r[0].size() > arity && r[0][arity].integer() < 0;
 }
 
 }  // namespace everseen::redis

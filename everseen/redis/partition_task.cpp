@@ -6,8 +6,6 @@
 #include "everseen/core/growth.hpp"
 #include "everseen/core/tally_of.hpp"
 #include "everseen/redis/command.hpp"
-#include "everseen/redis/lease.hpp"
-#include "everseen/redis/module_gear.hpp"
 #include "everseen/redis/refusal.hpp"
 #include "everseen/redis/sequence.hpp"
 
@@ -21,16 +19,15 @@ constexpr int max_stale = 1000;  // somebody else wins every race: then somethin
 }  // namespace
 
 partition_task::partition_task(const remote_filter& f, purpose what, const partition_batch& batch,
-                               std::shared_ptr<const remote_partition> known, std::unique_ptr<gear> first,
-                               std::unique_ptr<gear> second, terms t, std::unique_ptr<gear> in_server)
+                               std::shared_ptr<const remote_partition> known, std::unique_ptr<gear> by,
+                               terms t)
     : filter_(f),
       purpose_(what),
       batch_(batch),
       terms_(t),
       known_(std::move(known)),
-      gear_(std::move(first)),
-      second_(std::move(second)),
-      in_server_(std::move(in_server)) {
+      gear_(std::move(by)),
+      growth_(f) {
   std::fill(batch_.out.begin(), batch_.out.end(), verdict::unknown);
   confirmed_ = t.just_looked;
   just_loaded_ = t.just_looked;
@@ -73,10 +70,6 @@ void partition_task::name_targets(judging& q) const {
   for (const segment_id& id : live) q.targets.push_back({id, known_->find(id.slice)->layers[id.layer]});
 }
 
-gear& partition_task::judge() const noexcept {
-  return in_server_ && known_->has_module ? *in_server_ : *gear_;
-}
-
 bool partition_task::must_go_elsewhere() {
   if (known_->closed && !terms_.even_if_closed)
     detour_ = reason::closed;
@@ -96,16 +89,14 @@ void partition_task::look_again() {
 
 mixing partition_task::may_mix() const noexcept {
   if (purpose_ == purpose::check) return mixing::lookup;
-  if (!judge().takes_slices()) return mixing::none;
-  if (!judge().makes_segments()) return mixing::made;
-  return known_->module_takes_slices ? mixing::any : mixing::none;
+  return gear_->makes_segments() ? mixing::any : mixing::made;
 }
 
 /// Decides what the next call is about: keys that may go together, or the segment that the first lacks.
 void partition_task::plan() {
   if (must_go_elsewhere()) return;
   while (!done()) {
-    const std::size_t limit = std::min(batch_.digests.size(), from_ + judge().keys_a_call());
+    const std::size_t limit = std::min(batch_.digests.size(), from_ + gear_->keys_a_call());
     stretch next = next_stretch(filter_.spec, *known_, batch_.times, from_, limit, may_mix());
     count_ = next.keys;
     // A slice only ages, so late by what is known is late; but a reset makes it young again, and where
@@ -115,7 +106,7 @@ void partition_task::plan() {
       settle_unasked(verdict::late);
       continue;
     }
-    if (purpose_ != purpose::check && !judge().makes_segments() && known_->find(slice_of(from_)) == nullptr &&
+    if (purpose_ != purpose::check && !gear_->makes_segments() && known_->find(slice_of(from_)) == nullptr &&
         next.slices.empty())
       return begin_growth(next.slice);
     if (purpose_ == purpose::check && live_segments(next.slice).empty()) {
@@ -126,7 +117,6 @@ void partition_task::plan() {
     }
     step_ = step::judge;
     question_ = ask_about_keys(std::move(next));
-    asked_at_ = clock::now();
     return;
   }
 }
@@ -171,19 +161,16 @@ request partition_task::next() {
   switch (step_) {
     case step::load: {
       const route state = place();
-      if (!looks_for_module()) return {state, encode({"HGETALL", state.key}), 1, true};
-      return {state, encode({"HGETALL", state.key}) + module_question(), 2, true};
+      return {state, encode({"HGETALL", state.key}), 1, true};
     }
     case step::judge:
-      return judge().judge(question_);
-    case step::recall:
-      return gear_->recall(question_);
+      return gear_->judge(question_);
     case step::lengthen:
-      return gear_->lengthen(next_length());
+      return growth_.lengthen(next_length());
     case step::publish:
       break;
   }
-  return gear_->publish(next_list());
+  return growth_.publish(next_list());
 }
 
 judging partition_task::ask_about_keys(stretch about) const {
@@ -196,7 +183,7 @@ judging partition_task::ask_about_keys(stretch about) const {
   q.slices = std::move(about.slices);
   q.digests = batch_.digests.subspan(from_, count_);
   q.first = from_;
-  if (!judge().makes_segments()) name_targets(q);
+  if (!gear_->makes_segments()) name_targets(q);
   return q;
 }
 
@@ -209,8 +196,9 @@ std::uint64_t partition_task::new_bytes() const {
 }
 
 publication partition_task::next_list() const {
-  return {batch_.partition, known_->epoch, next_state_->epoch, encode_state(filter_, *next_state_),
-          new_segment_,     new_bytes(),   expired_,           known_->ends_at};
+  return {
+      batch_.partition, known_->epoch, next_state_->epoch, encode_state(filter_, *next_state_), new_segment_,
+      new_bytes(),      expired_};
 }
 
 void partition_task::take(const answer& a) {
@@ -218,22 +206,17 @@ void partition_task::take(const answer& a) {
     case step::load:
       return take_state(a);
     case step::judge: {
-      const meaning o = judge().judged(question_, a);
+      const meaning o = gear_->judged(question_, a);
       if (!take_exception(o)) take_verdicts(o);
       return;
     }
-    case step::recall: {
-      const meaning o = gear_->recalled(question_, a);
-      if (!take_exception(o)) take_recalled(o);
-      return;
-    }
     case step::lengthen: {
-      const meaning o = gear_->lengthened(next_length(), a);
+      const meaning o = growth_.lengthened(next_length(), a);
       if (!take_exception(o)) take_length(o);
       return;
     }
     case step::publish:
-      if (!take_exception(gear_->published(next_list(), a))) take_published();
+      if (!take_exception(growth_.published(next_list(), a))) take_published();
       return;
   }
 }
@@ -244,10 +227,7 @@ void partition_task::take_state(const answer& a) {
   if (state.is_error()) return refused(state.text());
   try {
     remote_partition read = decode_state(filter_, batch_.partition, state);
-    const bool is_there = looks_for_module() && says_module(a->back());
-    read.has_module = in_server_ && is_there;
-    read.module_takes_slices = is_there && says_slices(a->back());
-    read.looked_at = clock::now();
+    read.looked_at = std::chrono::steady_clock::now();
     known_ = std::make_shared<const remote_partition>(std::move(read));
   } catch (const format_error& e) {
     if (state.size() == 0) detour_ = reason::gone;
@@ -274,7 +254,6 @@ std::string partition_task::with_late(std::string verdicts) const {
 /// Whatever an answer can mean but done. Returns whether it did.
 bool partition_task::take_exception(const meaning& o) {
   using kind = meaning::kind;
-  held_.reset();
   switch (o.what) {
     case kind::done:
       return false;
@@ -287,10 +266,6 @@ bool partition_task::take_exception(const meaning& o) {
       break;
     case kind::claimed:
       look_again();
-      break;
-    case kind::held:
-      held_ = o.left;
-      if (question_.adding) question_.sequence = next_sequence();
       break;
     case kind::unmade:  // its time ran out before it was published, or a new master never heard of it
       if (++unmade_ == max_unmade) {
@@ -307,55 +282,15 @@ bool partition_task::take_exception(const meaning& o) {
     case kind::damaged:
       fail(batch_failure::cause::format, damaged_key(o.key, o.text).what());
       break;
-    case kind::forbidden:
-      take_slower_gear(o);
-      break;
-    case kind::disowned:
-      begin_recall(o);
-      break;
     case kind::refused:
       refused(o.text);
       break;
+    case kind::denied:
     case kind::lost:
       fail(batch_failure::cause::backend, o.text);
       break;
   }
   return true;
-}
-
-void partition_task::take_slower_gear(const meaning& o) {
-  if (step_ == step::judge && &judge() == in_server_.get()) {
-    forget_module();
-    return plan();  // other gears need to know where the bits are
-  }
-  // Who recalls nothing would find the keys that the first attempt added, and take them for old ones.
-  if (!second_ || step_ == step::recall) return refused(o.text);
-  gear_ = std::move(second_);
-  changed_gear_ = true;
-}
-
-void partition_task::forget_module() {
-  auto without = std::make_shared<remote_partition>(*known_);
-  without->has_module = false;
-  known_ = std::move(without);
-}
-
-void partition_task::begin_recall(const meaning& o) {
-  if (&judge() != in_server_.get() || !gear_->recalls()) return fail(batch_failure::cause::backend, o.text);
-  forget_module();
-  step_ = step::recall;
-}
-
-void partition_task::take_recalled(const meaning& o) {
-  // An answer is kept for so long at least, so only now is it certain that there was none.
-  if (o.text.empty() && clock::now() - asked_at_ >= filter_.keeps_answers)
-    return fail(batch_failure::cause::backend,
-                "the module has gone, and what it may have answered at first is forgotten by now");
-  o.text.empty() ? plan() : take_verdicts(o);
-}
-
-void partition_task::give_up_waiting() {
-  fail(batch_failure::cause::backend, held_message(filter_, batch_.partition, *held_));
 }
 
 void partition_task::take_verdicts(const meaning& o) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -8,6 +7,7 @@
 
 #include "everseen/redis/gear.hpp"
 #include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/segment_growth.hpp"
 #include "everseen/redis/session.hpp"
 #include "everseen/redis/stretch.hpp"
 
@@ -21,9 +21,6 @@ inline constexpr std::uint64_t max_string_bytes = partition_keys::max_segment_by
 ///     load ──> add ──stale──> load
 ///               │ no slice, or full
 ///               └──> lengthen (in steps) ──> publish ──> add
-///
-/// Where the module may have judged keys, its answer was lost, and it is gone when they are sent again, the
-/// next gear is asked for that answer before anything else: `add ──> recall ──> add the rest`.
 ///
 /// Whoever drives it sends next() to the server and gives the answer to take(), for many partitions side by
 /// side, until done(). Which commands are sent, the gear decides. Nothing here talks to a socket or waits.
@@ -51,12 +48,8 @@ class partition_task {
   };
 
   /// @param known   what the client remembers of the partition; null if nothing
-  /// @param second  takes over if the server does not allow what the first gear needs; null: that is a
-  /// failure
-  /// @param in_server  takes the place of the first where the server has the module; null: nobody does
   partition_task(const remote_filter& f, purpose what, const partition_batch& batch,
-                 std::shared_ptr<const remote_partition> known, std::unique_ptr<gear> first,
-                 std::unique_ptr<gear> second, terms t, std::unique_ptr<gear> in_server = nullptr);
+                 std::shared_ptr<const remote_partition> known, std::unique_ptr<gear> by, terms t);
 
   [[nodiscard]] bool done() const noexcept {
     return failure_.has_value() || detour_ != reason::none || from_ == batch_.digests.size();
@@ -71,10 +64,8 @@ class partition_task {
   /// Draws the consequences of the answer.
   void take(const answer& a);
 
-  /// Whether the next thing to ask may add keys, or tells that they were added.    @pre !done()
-  [[nodiscard]] bool adds_next() const noexcept {
-    return purpose_ != purpose::check && (step_ == step::judge || step_ == step::recall);
-  }
+  /// Whether the next thing to ask may add keys.    @pre !done()
+  [[nodiscard]] bool adds_next() const noexcept { return purpose_ != purpose::check && step_ == step::judge; }
   /// Where all that it asks goes.
   [[nodiscard]] route place() const {
     return {filter_.keys.state(filter_.generation, batch_.partition), batch_.partition};
@@ -86,19 +77,10 @@ class partition_task {
   [[nodiscard]] const std::shared_ptr<const remote_partition>& known() const noexcept { return known_; }
 
   [[nodiscard]] tally done_so_far() const noexcept;
-  /// How long somebody else holds the partition, by the last answer; none if it was another answer. Then
-  /// next() asks once more: who drives it waits before, or gives up.
-  [[nodiscard]] const std::optional<std::chrono::milliseconds>& held() const noexcept { return held_; }
-  /// Fails, because the partition was held for too long.    @pre held()
-  void give_up_waiting();
-
-  /// Whether the second gear took over.
-  [[nodiscard]] bool changed_gear() const noexcept { return changed_gear_; }
   [[nodiscard]] const std::optional<batch_failure>& failure() const noexcept { return failure_; }
 
  private:
-  using clock = std::chrono::steady_clock;
-  enum class step : std::uint8_t { load, judge, recall, lengthen, publish };
+  enum class step : std::uint8_t { load, judge, lengthen, publish };
 
   /// How much a segment is lengthened by in one command.
   static constexpr std::uint64_t step_bytes = partition_keys::growth_step_bytes;
@@ -108,9 +90,6 @@ class partition_task {
   [[nodiscard]] mixing may_mix() const noexcept;
   void name_targets(judging& q) const;
   [[nodiscard]] std::string with_late(std::string verdicts) const;
-  /// The gear that asks about keys now.
-  [[nodiscard]] gear& judge() const noexcept;
-  [[nodiscard]] bool looks_for_module() const noexcept { return in_server_ || gear_->makes_segments(); }
   bool must_go_elsewhere();
   void look_again();
   void plan();
@@ -122,10 +101,6 @@ class partition_task {
   [[nodiscard]] publication next_list() const;
   void take_state(const answer& a);
   bool take_exception(const meaning& o);
-  void take_slower_gear(const meaning& o);
-  void forget_module();
-  void begin_recall(const meaning& o);
-  void take_recalled(const meaning& o);
   void take_verdicts(const meaning& o);
   void take_length(const meaning& o);
   void take_published();
@@ -138,10 +113,7 @@ class partition_task {
   terms terms_;
   std::shared_ptr<const remote_partition> known_;
   std::unique_ptr<gear> gear_;
-  std::unique_ptr<gear> second_;
-  std::unique_ptr<gear> in_server_;
-  bool changed_gear_ = false;
-  std::optional<std::chrono::milliseconds> held_;
+  segment_growth growth_;
 
   step step_ = step::load;
   std::size_t from_ = 0;   // keys before have their verdict
@@ -149,9 +121,8 @@ class partition_task {
   bool just_loaded_ = false;
   bool confirmed_ = false;  // by the server, in this task: known_ is not from before a reset
   reason detour_ = reason::none;
-  judging question_;              // of the call under way
-  clock::time_point asked_at_{};  // not later than it was first sent
-  int stale_ = 0;                 // times in a row that the plan was stale
+  judging question_;  // of the call under way
+  int stale_ = 0;     // times in a row that the plan was stale
 
   std::optional<remote_partition> next_state_;  // growth under way
   segment_id new_segment_;

@@ -72,4 +72,32 @@ spec plan_for_redis(const redis_url& url, spec_request request, judged_by by) {
   return s;
 }
 
+spec plan_for_clients(const redis_url& url, spec_request request) {
+  if (request.layout && is_foreign(*request.layout))
+    throw parameter_error("a filter of another system is judged by its server; leave out --judge client");
+  const bool chosen = request.partitions.has_value();
+  spec s = make_spec(request);
+  const std::uint64_t servers = servers_at_most(url);
+  if (!chosen && servers > 1)
+    s.partitions = static_cast<std::uint32_t>(
+        std::bit_ceil(std::max<std::uint64_t>(s.partitions, servers * partitions_a_server)));
+  if (growth::plan_layer(s, 0).shape.bytes > max_string_bytes)
+    throw parameter_error(
+        "a segment would be longer than the 512 MiB of a Redis string; give more --partitions");
+  return s;
+}
+
+void require_that_clients_hold(const redis_url& url, const spec& s) {
+  const std::uint64_t bytes =
+      growth::plan_layer(s, 0).shape.bytes * s.partitions * (s.window ? s.window->slices : 1);
+  if (bytes <= url.mirror_bytes) return;
+  const auto mib = [](std::uint64_t n) { return std::to_string((n + (1 << 20) - 1) >> 20); };
+  throw parameter_error(
+      "a filter for so many keys has " + mib(bytes) +
+      " MiB of bits, which each client would hold, and the URL lets it hold " + mib(url.mirror_bytes) +
+      " MiB; give the option mirror=" + mib(bytes) +
+      "Mi where the clients have that memory, or --judge server to keep the bits on the server alone, "
+      "which is many times slower without the module");
+}
+
 }  // namespace everseen::redis

@@ -27,4 +27,11 @@ enum class judged_by : std::uint8_t { commands, module };
 [[nodiscard]] spec plan_for_redis(const redis_url& url, spec_request request,
                                   judged_by by = judged_by::commands);
 
+/// make_spec for a filter that its clients judge: memory's, with enough partitions to keep several servers
+/// equally busy.    @throws parameter_error  as plan_for_redis
+[[nodiscard]] spec plan_for_clients(const redis_url& url, spec_request request);
+/// Whether a client can hold the filter as it begins.
+/// @throws parameter_error  not by the URL, and the message says what can be done
+void require_that_clients_hold(const redis_url& url, const spec& s);
+
 }  // namespace everseen::redis

@@ -31,30 +31,17 @@ const reply& checked(const answer& a, const std::string& key) {
 
 }  // namespace
 
-redis_filter::redis_filter(std::shared_ptr<session_pool> pool, remote_filter f, access how)
-    : pool_(std::move(pool)), filter_(std::move(f)), how_(how), generations_(pool_, filter_) {
-  if (pool_->url().gear == gear_kind::merge && how == access::write)
-    merge_ = std::make_unique<merge_gear>(filter_, pool_->url());
-}
-
-redis_filter::~redis_filter() {
-  if (!merge_) return;
-  try {
-    const session_pool::lease with = pool_->take();
-    merge_->release(*with);
-  } catch (const error&) {
-    // The lease ends by itself.
-  }
-}
+redis_filter::redis_filter(std::shared_ptr<session_pool> pool, remote_filter f, gear_kind gear, access how)
+    : pool_(std::move(pool)),
+      filter_(std::move(f)),
+      gear_(gear),
+      how_(how),
+      generations_(pool_, filter_, gear_) {}
 
 batch_result redis_filter::add(std::span<const partition_batch> batches) {
   if (how_ == access::read)
     return unanswered(batches, batch_failure::cause::storage,
                       "the filter was opened for reading; open it for writing to add keys");
-  if (merge_) {
-    const session_pool::lease with = pool_->take();
-    return merge_->add(*with, batches);
-  }
   return run(batches, partition_task::purpose::add);
 }
 
@@ -63,8 +50,13 @@ batch_result redis_filter::check(std::span<const partition_batch> batches) const
 }
 
 batch_result redis_filter::run(std::span<const partition_batch> batches, partition_task::purpose what) const {
-  const session_pool::lease with = pool_->take();
-  std::optional<batch_failure> failure = generations_.judge(*with, batches, what);
+  for (const partition_batch& batch : batches) std::ranges::fill(batch.out, verdict::unknown);
+  std::optional<batch_failure> failure;
+  try {
+    failure = generations_.judge(*pool_->take(), batches, what);
+  } catch (...) {  // the system has no more memory, or descriptors
+    failure = batch_failure::from_current_exception();
+  }
   tally done;
   for (const partition_batch& batch : batches) done += tally_of(batch.out);
   if (!failure) return done;
@@ -73,15 +65,7 @@ batch_result redis_filter::run(std::span<const partition_batch> batches, partiti
 }
 
 std::string redis_filter::way() const {
-  if (merge_) return "redis, merge";
-  switch (generations_.gear_in_use()) {
-    case gear_kind::module:
-      return "redis, module";
-    case gear_kind::bitfield:
-      return "redis, bitfield";
-    default:
-      return "redis, script";
-  }
+  return gear_ == gear_kind::module ? "redis, module" : "redis, script";
 }
 
 std::optional<event_time> redis_filter::ends_at() const {
@@ -98,10 +82,6 @@ void redis_filter::end_at(std::optional<event_time> when) {
 
 std::unique_ptr<ledger> redis_filter::open_ledger(std::string_view job, std::string_view description) {
   validate_job_name(job);
-  const auto& gear = pool_->url().gear;
-  if (gear == gear_kind::bitfield || gear == gear_kind::merge)
-    throw parameter_error(
-        "a job needs scripts or the everseen module on the Redis server; open the store without gear=");
   const session_pool::lease with = pool_->take();
   std::string kept;
   if (how_ == access::read) {
@@ -112,7 +92,7 @@ std::unique_ptr<ledger> redis_filter::open_ledger(std::string_view job, std::str
   } else {
     kept = open_job(*with, catalogue(pool_->url()), filter_, job, description);
   }
-  return std::make_unique<redis_ledger>(pool_, filter_, std::string(job), std::move(kept),
+  return std::make_unique<redis_ledger>(pool_, filter_, gear_, std::string(job), std::move(kept),
                                         how_ == access::write);
 }
 

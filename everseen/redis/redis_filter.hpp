@@ -1,13 +1,10 @@
 #pragma once
 
-#include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "everseen/redis/generations.hpp"
-#include "everseen/redis/merge_gear.hpp"
 #include "everseen/redis/partition_task.hpp"
 #include "everseen/redis/remote_partition.hpp"
 #include "everseen/redis/session.hpp"
@@ -22,8 +19,8 @@ namespace everseen::redis {
 /// so a plan made from an old picture costs a round trip and never a wrong verdict.
 class redis_filter final : public stored_filter {
  public:
-  redis_filter(std::shared_ptr<session_pool> pool, remote_filter f, access how);
-  ~redis_filter() override;
+  /// @param gear  as choose_gear() says
+  redis_filter(std::shared_ptr<session_pool> pool, remote_filter f, gear_kind gear, access how);
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return filter_.spec; }
   batch_result add(std::span<const partition_batch> batches) override;
@@ -42,8 +39,7 @@ class redis_filter final : public stored_filter {
   /// servers remember their answers for a day.
   void wait_with(std::shared_ptr<patience> p) override;
   [[nodiscard]] std::string way() const override;
-  /// By scripts or the module, so not with the gears that a URL may ask for instead. Of a filter that was
-  /// opened for reading only a job that is there, to be read.
+  /// Of a filter that was opened for reading only a job that is there, to be read.
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
                                                     std::string_view description) override;
   [[nodiscard]] std::vector<std::string> jobs() const override;
@@ -61,8 +57,8 @@ class redis_filter final : public stored_filter {
 
   std::shared_ptr<session_pool> pool_;
   const remote_filter filter_;  // as it was when it was opened
+  const gear_kind gear_;
   const access how_;
-  std::unique_ptr<merge_gear> merge_{};  // null unless the URL asks for it
   mutable generations generations_;
 };
 

@@ -8,11 +8,9 @@
 #include "everseen/redis/drive.hpp"
 #include "everseen/redis/job_counters.hpp"
 #include "everseen/redis/jobs.hpp"
-#include "everseen/redis/lease.hpp"
 #include "everseen/redis/module_claim_gear.hpp"
 #include "everseen/redis/refusal.hpp"
 #include "everseen/redis/script_claim_gear.hpp"
-#include "everseen/redis/transaction.hpp"
 #include "everseen/store/claims.hpp"
 
 namespace everseen::redis {
@@ -73,16 +71,17 @@ struct redis_ledger::claiming {
   }
 };
 
-redis_ledger::redis_ledger(std::shared_ptr<session_pool> pool, remote_filter f, std::string job,
-                           std::string kept, bool may_claim)
+redis_ledger::redis_ledger(std::shared_ptr<session_pool> pool, remote_filter f, gear_kind gear,
+                           std::string job, std::string kept, bool may_claim)
     : pool_(std::move(pool)),
       filter_(std::move(f)),
+      gear_(gear),
       job_(std::move(job)),
       kept_(std::move(kept)),
       description_(description_in(kept_)),
       may_claim_(may_claim),
       replicas_(pool_->url()),
-      generations_(pool_, filter_),
+      generations_(pool_, filter_, gear_),
       pictures_(filter_.spec.partitions) {}
 
 redis_ledger::~redis_ledger() = default;
@@ -99,23 +98,24 @@ redis_ledger::lane& redis_ledger::lane_of(std::string_view source) {
   return *found->second;
 }
 
-/// Nothing where it is time to look whether the server has loaded the module meanwhile.
-redis_ledger::picture redis_ledger::remembered(std::uint32_t partition) const {
-  const picture& known = pictures_[partition];
-  if (!known || known->has_module || !asks_for_module()) return known;
-  return std::chrono::steady_clock::now() - known->looked_at < generations::module_unnoticed ? known
-                                                                                             : nullptr;
-}
-
 batch_result redis_ledger::claim(const origin& from, std::span<const claim_batch> batches) {
   forget_verdicts(batches);
   if (!may_claim_) return claims_result(batches, read_only_claim());
+  try {
+    return claims_result(batches, claim_all(from, batches));
+  } catch (...) {  // the system has no more memory, or descriptors
+    return claims_result(batches, batch_failure::from_current_exception());
+  }
+}
+
+std::optional<batch_failure> redis_ledger::claim_all(const origin& from,
+                                                     std::span<const claim_batch> batches) {
   const session_pool::lease with = pool_->take();
   claiming c{from, lane_of(from.source)};
   {
     const std::scoped_lock alone(lock_);
     for (const claim_batch& batch : batches)
-      if (!batch.positions.empty()) c.parts.push_back({batch, remembered(batch.keys.partition)});
+      if (!batch.positions.empty()) c.parts.push_back({batch, pictures_[batch.keys.partition]});
   }
   while (!c.parts.empty()) {
     look(*with, c);
@@ -128,12 +128,12 @@ batch_result redis_ledger::claim(const origin& from, std::span<const claim_batch
     });
     std::vector<partition_task> tasks = tasks_for(c);
     const std::uint64_t lost_before = with->lost_answers();
-    drive(*with, replicas_, lease_wait(pool_->url().retry_for), tasks);
+    drive(*with, replicas_, tasks);
     if (with->lost_answers() != lost_before)
       for (part& p : c.parts) p.was_lost = true;
     take_back(*with, c, tasks);
   }
-  return claims_result(batches, std::move(c.failure));
+  return std::move(c.failure);
 }
 
 /// Reads the state of partitions, and with it the record of the lane: so a record that does not know an event
@@ -149,14 +149,13 @@ void redis_ledger::look(session& with, claiming& c) {
     const bool is_dim = is_replay && filter_.spec.window && !p.just_looked;
     if (p.known && record && !is_dim) continue;
     const std::string state = filter_.keys.state(filter_.generation, number);
-    transaction t;
-    t.command({"HGETALL", state});
-    t.command({"HGET", partition_keys::lane_records(state, job_), c.in.name});
-    requests.push_back(t.finish({state, number}, true));
-    if (asks_for_module()) {
-      requests.back().wire += module_question();
-      ++requests.back().commands;
-    }
+    // One transaction, which a server without scripts knows, too.
+    requests.push_back({{state, number},
+                        encode({"MULTI"}) + encode({"HGETALL", state}) +
+                            encode({"HGET", partition_keys::lane_records(state, job_), c.in.name}) +
+                            encode({"EXEC"}),
+                        4,
+                        true});
     blind.push_back(&p);
   }
   if (blind.empty()) return;
@@ -179,18 +178,13 @@ void redis_ledger::look(session& with, claiming& c) {
 /// @param is_there  whether the job is, as of a moment behind the look
 void redis_ledger::take_look(session& with, part& p, lane& in, const answer& a, bool& is_there) {
   if (!a) throw backend_error(a.error().message);
-  answer transacted = a;
-  bool has_module = false;
-  if (asks_for_module()) {
-    // One that takes no slices has another EVERSEEN.CLAIM, or none.
-    has_module = says_module(transacted->back()) && says_slices(transacted->back());
-    transacted->pop_back();
-  }
   const std::uint32_t number = p.left.keys.partition;
   const std::string state = filter_.keys.state(filter_.generation, number);
-  reply both;
-  const meaning o = transaction::read(transacted, both);
-  if (o.what != meaning::kind::done) throw backend_error(refused_command(state, o.text));
+  // The first error is the cause: the last is EXECABORT.
+  const auto refused = std::ranges::find_if(*a, [](const reply& r) { return r.is_error(); });
+  if (refused != a->end()) throw backend_error(refused_command(state, refused->text()));
+  const reply& both = a->back();
+  if (both.size() != 2) throw backend_error(refused_command(state, "a transaction was not answered in full"));
   for (std::size_t i = 0; i < 2; ++i) {
     if (both[i].is_error("WRONGTYPE"))
       throw damaged_key(i == 0 ? state : partition_keys::lane_records(state, job_), "has another type");
@@ -201,8 +195,6 @@ void redis_ledger::take_look(session& with, part& p, lane& in, const answer& a, 
   if (read.closed)  // only by foreign hands: a filter with jobs is not rebuilt
     throw storage_error("the filter '" + filter_.keys.name() + "' was replaced meanwhile; open it again", 0,
                         state);
-  read.has_module = has_module;
-  read.module_takes_slices = true;  // a claim has no other form
   read.looked_at = std::chrono::steady_clock::now();
   p.known = std::make_shared<const remote_partition>(std::move(read));
   p.just_looked = true;
@@ -277,15 +269,13 @@ std::vector<partition_task> redis_ledger::tasks_for(claiming& c) {
   for (part& p : c.parts) {
     const auto call = std::make_shared<claim_call>(job_, c.in.name, p.left, c.from.settled,
                                                    *c.in.records[p.left.keys.partition]);
-    const auto by_module = [&] { return std::make_unique<module_claim_gear>(filter_, call); };
-    std::unique_ptr<gear> first;
-    if (pool_->url().gear == gear_kind::module)
-      first = by_module();
+    std::unique_ptr<gear> by;
+    if (gear_ == gear_kind::module)
+      by = std::make_unique<module_claim_gear>(filter_, call);
     else
-      first = std::make_unique<script_claim_gear>(filter_, call);
-    tasks.emplace_back(filter_, partition_task::purpose::claim, p.left.keys, p.known, std::move(first),
-                       nullptr, partition_task::terms{.just_looked = std::exchange(p.just_looked, false)},
-                       asks_for_module() ? by_module() : nullptr);
+      by = std::make_unique<script_claim_gear>(filter_, call);
+    tasks.emplace_back(filter_, partition_task::purpose::claim, p.left.keys, p.known, std::move(by),
+                       partition_task::terms{.just_looked = std::exchange(p.just_looked, false)});
   }
   return tasks;
 }

@@ -28,8 +28,8 @@ class redis_ledger final : public ledger {
  public:
   /// @param f  the generation that it is a job of, which stays
   /// @param kept  of the job, as open_job() returns it
-  redis_ledger(std::shared_ptr<session_pool> pool, remote_filter f, std::string job, std::string kept,
-               bool may_claim);
+  redis_ledger(std::shared_ptr<session_pool> pool, remote_filter f, gear_kind gear, std::string job,
+               std::string kept, bool may_claim);
   ~redis_ledger() override;
 
   batch_result claim(const origin& from, std::span<const claim_batch> batches) override;
@@ -45,8 +45,9 @@ class redis_ledger final : public ledger {
   struct fresh_replays;
   using picture = std::shared_ptr<const remote_partition>;
 
+  [[nodiscard]] std::optional<batch_failure> claim_all(const origin& from,
+                                                       std::span<const claim_batch> batches);
   [[nodiscard]] lane& lane_of(std::string_view source);
-  [[nodiscard]] picture remembered(std::uint32_t partition) const;
   void look(session& with, claiming& c);
   void take_look(session& with, part& p, lane& in, const answer& a, bool& is_there);
   void complete(session& with, claiming& c);
@@ -55,10 +56,10 @@ class redis_ledger final : public ledger {
   [[nodiscard]] batch_failure why_missing(session& with, const std::string& key) const;
   [[nodiscard]] std::vector<partition_task> tasks_for(claiming& c);
   void take_back(session& with, claiming& c, const std::vector<partition_task>& tasks);
-  [[nodiscard]] bool asks_for_module() const noexcept { return !pool_->url().gear; }
 
   std::shared_ptr<session_pool> pool_;
   const remote_filter filter_;
+  const gear_kind gear_;
   const std::string job_;
   const std::string kept_;
   const std::string description_;

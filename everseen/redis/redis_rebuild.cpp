@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "everseen/redis/ending.hpp"
-#include "everseen/redis/fence.hpp"
 #include "everseen/redis/jobs.hpp"
 #include "everseen/redis/redis_filter.hpp"
 #include "everseen/redis/refusal.hpp"
@@ -33,17 +32,6 @@ std::string spec_text(const spec& s) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Keys are hashed once, by whoever has the filter open, for both generations.
-void require_same_digests(const spec& old, const spec& next) {
-  if (old.hash != next.hash || old.seed != next.seed)
-    throw parameter_error(
-        "the copy is of another filter: it hashes keys with another seed. Rebuild from keys, or from a copy "
-        "of "
-        "this filter");
-  if (old.window != next.window)
-    throw parameter_error("a rebuild cannot change the window of a filter; create another one");
-}
-
 void send_all(session& with, const std::vector<request>& requests) {
   const std::vector<answer> answers = with.exchange(requests);
   for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -62,7 +50,7 @@ redis_rebuild::redis_rebuild(std::shared_ptr<session_pool> pool, std::string_vie
       live_(catalogue_.read(*with_, name)),
       next_(live_) {
   validate(s);
-  require_same_digests(live_.spec, s);
+  require_rebuildable(live_.spec, s);
   next_.spec = s;
   next_.generation = random_generation();
 }
@@ -110,7 +98,6 @@ void redis_rebuild::make_states(std::span<const partition_state> base) {
   const std::string end = to_text(*draft.ends_at);
   for (std::uint32_t p = 0; p < next_.spec.partitions; ++p) {
     const std::string state = next_.keys.state(next_.generation, p);
-    const std::string fence = next_.keys.fence(next_.generation, p);
     std::vector<std::string> words = {
         "HSET", state, "epoch", "0", "manifest", encode_state(draft, {p, 0, base[p].slices}), "ends_at", end};
     for (const slice_state& slice : base[p].slices)
@@ -122,9 +109,8 @@ void redis_rebuild::make_states(std::span<const partition_state> base) {
     std::vector<request> requests;
     requests.push_back({{state, p},
                         encode(std::vector<std::string_view>(words.begin(), words.end())) +
-                            encode({"PEXPIREAT", state, end}) + encode({"SET", fence, fence::bytes_of(0)}) +
-                            encode({"PEXPIREAT", fence, end}),
-                        4,
+                            encode({"PEXPIREAT", state, end}),
+                        2,
                         true});
     send_all(*with_, requests);
   }
@@ -145,7 +131,7 @@ void redis_rebuild::make_segment(const segment_id& id, std::uint64_t bytes, cons
 }
 
 std::shared_ptr<stored_filter> redis_rebuild::target() {
-  return std::make_shared<redis_filter>(pool_, next_, access::write);
+  return std::make_shared<redis_filter>(pool_, next_, choose_gear(*with_, pool_->url()), access::write);
 }
 
 /// The copy may have been taken beside a writer, so that its count lags behind its bits.

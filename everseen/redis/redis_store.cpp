@@ -5,12 +5,14 @@
 #include <iterator>
 #include <utility>
 
+#include "everseen/redis/admin/mirrored_rebuild.hpp"
+#include "everseen/redis/admin/mirrored_restore.hpp"
 #include "everseen/redis/ending.hpp"
-#include "everseen/redis/fence.hpp"
+#include "everseen/redis/filter/followed_filter.hpp"
+#include "everseen/redis/gear.hpp"
 #include "everseen/redis/header.hpp"
 #include "everseen/redis/jobs.hpp"
 #include "everseen/redis/linking.hpp"
-#include "everseen/redis/module_gear.hpp"
 #include "everseen/redis/planning.hpp"
 #include "everseen/redis/redis_filter.hpp"
 #include "everseen/redis/redis_rebuild.hpp"
@@ -66,27 +68,37 @@ parameter_error attached_is_not_ours(std::string_view name, std::string_view wha
 }  // namespace
 
 redis_store::redis_store(redis_url url)
-    : pool_(std::make_shared<session_pool>(std::move(url))), catalogue_(pool_->url()) {}
+    : pool_(std::make_shared<session_pool>(std::move(url))),
+      catalogue_(pool_->url()),
+      directory_(pool_->url().prefix,
+                 pool_->url().shape == redis_url::topology::many ? pool_->url().endpoints.size() : 1) {}
 
 spec redis_store::plan(const spec_request& request) const {
+  const auto by_clients = [&] {
+    spec_request asked = request;
+    asked.judge = judge_kind::client;
+    spec s = plan_for_clients(pool_->url(), asked);
+    require_that_clients_hold(pool_->url(), s);
+    return s;
+  };
+  if (request.judge == judge_kind::client) return by_clients();
   if (request.layout) return plan_for_redis(pool_->url(), request);
-  return plan_for_redis(pool_->url(), request, has_module() ? judged_by::module : judged_by::commands);
+  const bool by_module = has_module();
+  if (!request.judge && !by_module && !pool_->url().gear) return by_clients();
+  return plan_for_redis(pool_->url(), request, by_module ? judged_by::module : judged_by::commands);
 }
 
-/// Whether all servers have it. One that cannot be reached counts as one without: that it cannot is told by
-/// whatever follows.
 bool redis_store::has_module() const {
   const std::optional<gear_kind> forced = pool_->url().gear;
-  if (forced) return *forced == gear_kind::module;
-  const session_pool::lease with = pool_->take();
-  const auto answers = with->exchange_with_all(module_question(), true);
-  return std::ranges::all_of(answers, [](const answer& a) { return a && says_module(a->front()); });
+  return forced ? *forced == gear_kind::module : have_module(*pool_->take());
 }
 
 /// A filter that may take the name, as far as can be seen now.
 remote_filter redis_store::new_filter(session& with, std::string_view name, const spec& s) const {
   validate(s);
   validate_filter_name(name);
+  directory_.make_way(with, name);
+  if (directory_.has(with, name)) throw filter_exists(name);
   finish_rename_from(with, catalogue_, name);
   catalogue_.require_free(with, name);
   return {.keys = catalogue_.keys_of(name),
@@ -120,14 +132,6 @@ class redis_store::draft {
   [[nodiscard]] request make(const route& key, std::string wire) {
     if (made_.empty() || made_.back().key != key.key) made_.push_back(key);
     return {key, std::move(wire) + encode({"PEXPIRE", key.key, draft_life_ms}), 2, true};
-  }
-
-  /// What makes a partition: its state, and the fence of its epoch.
-  void make_partition(std::vector<request>& requests, const route& state, std::string wire,
-                      std::uint64_t epoch) {
-    const std::string fence = filter_.keys.fence(filter_.generation, state.partition);
-    requests.push_back(make(state, std::move(wire)));
-    requests.push_back(make({fence, state.partition}, encode({"SET", fence, fence::bytes_of(epoch)})));
   }
 
   /// Takes the name, by one step: of many clients that make a filter of the same name exactly one succeeds.
@@ -175,18 +179,32 @@ class redis_store::draft {
 
 std::shared_ptr<stored_filter> redis_store::create(std::string_view name, const spec& s) {
   const session_pool::lease with = pool_->take();
+  if (s.judge == judge_kind::client) return make_for_clients(*with, name, s, {});
   return make(*with, new_filter(*with, name, s));
+}
+
+std::shared_ptr<stored_filter> redis_store::make_for_clients(
+    session& with, std::string_view name, const spec& s,
+    std::optional<std::chrono::milliseconds> life) const {
+  validate(s);
+  validate_filter_name(name);
+  require_that_clients_hold(pool_->url(), s);
+  catalogue_.require_free(with, name);
+  return std::make_shared<followed_filter>(pool_, std::string(name), directory_.create(with, name, s, life),
+                                           access::write);
 }
 
 std::shared_ptr<stored_filter> redis_store::create_expiring(std::string_view name, const spec& s,
                                                             std::chrono::milliseconds life) {
   const session_pool::lease with = pool_->take();
+  if (s.judge == judge_kind::client) return make_for_clients(*with, name, s, life);
   remote_filter f = new_filter(*with, name, s);
   f.ends_at = end_after(catalogue::server_time(*with, f.keys.header()), life);
   return make(*with, std::move(f));
 }
 
 std::shared_ptr<stored_filter> redis_store::make(session& with, remote_filter new_one) const {
+  const gear_kind gear = choose_gear(with, pool_->url());
   draft made(*this, with, std::move(new_one));
   const remote_filter& f = made.filter();
   const std::vector<std::string> fields = first_state(f);
@@ -195,11 +213,11 @@ std::shared_ptr<stored_filter> redis_store::make(session& with, remote_filter ne
     const std::string key = f.keys.state(f.generation, p);
     std::vector<std::string_view> words = {"HSET", key};
     words.insert(words.end(), fields.begin(), fields.end());
-    made.make_partition(requests, {key, p}, encode(words), 0);
+    requests.push_back(made.make({key, p}, encode(words)));
   }
   send_all(with, requests);
   made.commit();
-  return std::make_shared<redis_filter>(pool_, f, access::write);
+  return std::make_shared<redis_filter>(pool_, f, gear, access::write);
 }
 
 std::vector<bitmap> redis_store::attach(std::string_view name, const attachment& a, missing_key missing) {
@@ -217,9 +235,23 @@ void redis_store::unlink(std::string_view newer) {
 
 std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access how) {
   const session_pool::lease with = pool_->take();
+  if (directory_.lists(*with, name)) {
+    const link_hash links = links_of(catalogue_);
+    const auto older = links.asked_first(*with, directory_.open(*with, name, false).id);
+    return older ? open_linked(*with, name, *older, links.key(), how) : open_alone(*with, name, how);
+  }
+  directory_.require_first_server(*with, name);
   const header h = catalogue_.read_header(*with, name);
   if (h.attached) require_gear(pool_->url(), *h.attached);
-  return h.linked ? open_linked(*with, h, how) : open_alone(*with, h, how);
+  return h.linked ? open_linked(*with, name, *h.linked, h.live.keys.header(), how)
+                  : open_alone(*with, h, how);
+}
+
+std::shared_ptr<stored_filter> redis_store::open_alone(session& with, std::string_view name, access how) {
+  if (directory_.lists(with, name))
+    return std::make_shared<followed_filter>(pool_, std::string(name),
+                                             directory_.open(with, name, how == access::write), how);
+  return open_alone(with, catalogue_.read_header(with, name), how);
 }
 
 std::shared_ptr<stored_filter> redis_store::open_alone(session& with, header h, access how) {
@@ -239,20 +271,20 @@ std::shared_ptr<stored_filter> redis_store::open_alone(session& with, header h, 
   }
   const remote_filter f = h.live;
   if (how == access::write && !catalogue_.list(with, f)) throw no_such_filter(name);
-  return std::make_shared<redis_filter>(pool_, f, how);
+  return std::make_shared<redis_filter>(pool_, f, choose_gear(with, pool_->url()), how);
 }
 
-std::shared_ptr<stored_filter> redis_store::open_linked(session& with, const header& h, access how) {
-  const predecessor& older = *h.linked;
+std::shared_ptr<stored_filter> redis_store::open_linked(session& with, std::string_view name,
+                                                        const predecessor& older, const std::string& clock,
+                                                        access how) {
   time_source now;
   if (older.until) {
-    now = clock_of(with, h.live.keys.header());
-    if (older.is_over(now())) return open_alone(with, h, how);
+    now = clock_of(with, clock);
+    if (older.is_over(now())) return open_alone(with, name, how);
   }
   return everseen::open_linked(
-      h.live.keys.name(), older, std::move(now),
-      [&] { return open_alone(with, catalogue_.read_header(with, older.name), access::read); },
-      [&] { return open_alone(with, h, how); });
+      name, older, std::move(now), [&] { return open_alone(with, older.name, access::read); },
+      [&] { return open_alone(with, name, how); });
 }
 
 std::optional<attachment> redis_store::attachment_of(std::string_view name) const {
@@ -260,12 +292,13 @@ std::optional<attachment> redis_store::attachment_of(std::string_view name) cons
 }
 
 bool redis_store::exists(std::string_view name) const {
-  return catalogue_.is_ready(*pool_->take(), name);
+  const session_pool::lease with = pool_->take();
+  return directory_.has(*with, name) || catalogue_.is_ready(*with, name);
 }
 
 std::vector<std::string> redis_store::list() const {
   const session_pool::lease with = pool_->take();
-  std::vector<std::string> names;
+  std::vector<std::string> names = directory_.names(*with);
   for (std::string& name : catalogue_.names(*with)) {
     if (catalogue_.is_ready(*with, name))
       names.push_back(std::move(name));
@@ -284,6 +317,11 @@ std::vector<std::string> redis_store::list() const {
 void redis_store::drop(std::string_view name) {
   const session_pool::lease with = pool_->take();
   validate_filter_name(name);
+  if (const auto id = directory_.find(*with, name)) {
+    require_unasked(*with, catalogue_, name);
+    directory_.drop(*with, name);
+    return links_of(catalogue_).forget(*with, name, *id);
+  }
   finish_rename_from(*with, catalogue_, name);
   const std::string header = catalogue_.keys_of(name).header();
   const bool there = catalogue_.has_header(*with, name);
@@ -317,11 +355,27 @@ void redis_store::drop(std::string_view name) {
 }
 
 void redis_store::rename(std::string_view from, std::string_view to, namesake there) {
-  redis::rename(*pool_->take(), catalogue_, from, to, there);
+  const session_pool::lease with = pool_->take();
+  if (directory_.has(*with, from)) {
+    validate_filter_name(to);
+    if (catalogue_.is_ready(*with, to)) throw filter_exists(to);
+    if (from != to)
+      for (const std::string_view one : {from, to})
+        if (directory_.has(*with, one)) require_alone(*with, catalogue_, one);
+    return directory_.rename(*with, from, to, there == namesake::replace);
+  }
+  directory_.make_way(*with, to);
+  if (directory_.has(*with, to)) throw filter_exists(to);
+  redis::rename(*with, catalogue_, from, to, there);
+}
+
+void redis_store::remove_ended() {
+  directory_.remove_ended(*pool_->take());
 }
 
 void redis_store::reset(std::string_view name) {
   const session_pool::lease with = pool_->take();
+  if (directory_.has(*with, name)) return directory_.reset(*with, name);
   header h = catalogue_.read_header(*with, name);
   if (h.attached) throw attached_is_not_ours(name, "let that program empty it, or delete its key by hand");
   require_no_jobs(*with, h, "be reset");
@@ -332,7 +386,10 @@ void redis_store::reset(std::string_view name) {
 
 std::unique_ptr<store::rebuild> redis_store::begin_rebuild(std::string_view name, const spec& s,
                                                            std::span<const partition_state> base) {
-  if (catalogue_.read_header(*pool_->take(), name).attached)
+  const session_pool::lease with = pool_->take();
+  if (directory_.has(*with, name))
+    return std::make_unique<mirrored_rebuild>(pool_, directory_, name, s, base);
+  if (catalogue_.read_header(*with, name).attached)
     throw attached_is_not_ours(name, "create a filter of everseen's own beside it, and fill that");
   auto begun = std::make_unique<redis_rebuild>(pool_, name, s);
   begun->begin(base);
@@ -462,8 +519,8 @@ class redis_store::restoring final : public store::restore {
         words.push_back(count_field({p, slice.index, layer}));
         words.push_back(std::to_string(slice.layers[layer].keys));
       }
-    draft_.make_partition(requests, {key, p},
-                          encode(std::vector<std::string_view>(words.begin(), words.end())), state.epoch);
+    requests.push_back(
+        draft_.make({key, p}, encode(std::vector<std::string_view>(words.begin(), words.end()))));
   }
 
   redis_store into_;  // a copy: who restores need not keep the store
@@ -475,6 +532,10 @@ class redis_store::restoring final : public store::restore {
 };
 
 std::unique_ptr<store::restore> redis_store::begin_restore(std::string_view name, const spec& s) {
+  if (s.judge == judge_kind::client) {
+    catalogue_.require_free(*pool_->take(), name);
+    return std::make_unique<mirrored_restore>(pool_, directory_, name, s);
+  }
   return std::make_unique<restoring>(*this, name, s);
 }
 

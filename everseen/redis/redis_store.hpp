@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "everseen/redis/admin/filter_directory.hpp"
 #include "everseen/redis/attaching.hpp"
 #include "everseen/redis/catalogue.hpp"
 #include "everseen/redis/redis_url.hpp"
@@ -56,6 +57,8 @@ class redis_store final : public store {
   void drop(std::string_view name) override;
   /// In some steps, one of which decides: renaming.hpp. Where scripts are forbidden that is a backend_error.
   void rename(std::string_view from, std::string_view to, namesake there) override;
+  /// Those that their clients judge; keys of the others end by themselves.
+  void remove_ended() override;
   /// Partition by partition, each in one step that no batch interleaves; clients go on as before.
   void reset(std::string_view name) override;
   [[nodiscard]] std::vector<std::string> warnings() const override;
@@ -75,12 +78,18 @@ class redis_store final : public store {
   [[nodiscard]] bool has_module() const;
   [[nodiscard]] remote_filter new_filter(session& with, std::string_view name, const spec& s) const;
   std::shared_ptr<stored_filter> open_alone(session& with, header h, access how);
-  std::shared_ptr<stored_filter> open_linked(session& with, const header& h, access how);
+  std::shared_ptr<stored_filter> open_alone(session& with, std::string_view name, access how);
+  /// @param clock  a key of the server by whose clock the link ends
+  std::shared_ptr<stored_filter> open_linked(session& with, std::string_view name, const predecessor& older,
+                                             const std::string& clock, access how);
   std::shared_ptr<stored_filter> make(session& with, remote_filter new_one) const;
+  std::shared_ptr<stored_filter> make_for_clients(session& with, std::string_view name, const spec& s,
+                                                  std::optional<std::chrono::milliseconds> life) const;
   void unlink_partition(session& with, const remote_filter& f, std::uint32_t partition) const;
 
   std::shared_ptr<session_pool> pool_;
   catalogue catalogue_;
+  filter_directory directory_;  // of filters that their clients judge
 };
 
 }  // namespace everseen::redis

@@ -4,6 +4,8 @@
 #include <array>
 #include <set>
 
+#include <unistd.h>
+
 #include "everseen/core/error.hpp"
 #include "everseen/redis/url_text.hpp"
 
@@ -47,8 +49,7 @@ gear_kind to_gear(text value) {
   if (value == "module") return gear_kind::module;
   if (value == "script") return gear_kind::script;
   if (value == "bitfield") return gear_kind::bitfield;
-  if (value == "merge") return gear_kind::merge;
-  throw parameter_error("gear= is module, script, bitfield or merge");
+  throw parameter_error("gear= is script or module, or bitfield for an attached filter");
 }
 
 std::string to_prefix(text value) {
@@ -71,7 +72,7 @@ void set_db(redis_url& url, text value) {
   url.db = static_cast<unsigned>(url_text::to_number("db", value, 1'000'000));
 }
 
-constexpr std::array<option, 14> options{{
+constexpr std::array<option, 15> options{{
     {"connect_timeout",
      [](redis_url& u, text v) { u.connect_timeout = positive_time("connect_timeout", v); }},
     {"timeout", [](redis_url& u, text v) { u.timeout = positive_time("timeout", v); }},
@@ -79,6 +80,7 @@ constexpr std::array<option, 14> options{{
     {"gear", [](redis_url& u, text v) { u.gear = to_gear(v); }},
     {"prefix", [](redis_url& u, text v) { u.prefix = to_prefix(v); }},
     {"segment", [](redis_url& u, text v) { u.segment_bytes = to_segment(v); }},
+    {"mirror", [](redis_url& u, text v) { u.mirror_bytes = url_text::to_bytes("mirror", v); }},
     {"wait", [](redis_url& u,
                 text v) { u.wait_replicas = static_cast<unsigned>(url_text::to_number("wait", v, 1000)); }},
     {"ca", [](redis_url& u, text v) { u.ca_file = filled("ca", v); }},
@@ -170,6 +172,14 @@ void check_sense(const redis_url& url) {
 }
 
 }  // namespace
+
+std::uint64_t default_mirror_bytes() noexcept {
+  constexpr std::uint64_t most = std::uint64_t{1} << 30;
+  const auto pages = ::sysconf(_SC_PHYS_PAGES);
+  const auto page = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return most;
+  return std::min(most, static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) / 4);
+}
 
 std::chrono::milliseconds retry_unless_told(redis_url::topology shape) noexcept {
   return shape == redis_url::topology::cluster ? milliseconds(30'000) : milliseconds(10'000);

@@ -10,9 +10,9 @@
 
 namespace everseen::redis {
 
-/// How a batch reaches the server: module_gear.hpp, script_gear.hpp, bitfield_gear.hpp and merge_gear.hpp say
-/// what each needs and promises.
-enum class gear_kind : std::uint8_t { module, script, bitfield, merge };
+/// How a batch reaches the server: module_gear.hpp and script_gear.hpp. Filters of other programs know
+/// scripts and BITFIELD: attached_task.hpp.
+enum class gear_kind : std::uint8_t { module, script, bitfield };
 
 /// One server: a host and port, or a Unix socket.
 struct endpoint {
@@ -21,6 +21,9 @@ struct endpoint {
   std::string unix_path{};  ///< not empty: a Unix socket, host and port unused
   friend auto operator<=>(const endpoint&, const endpoint&) = default;
 };
+
+/// 1 GiB, or a quarter of the machine's memory where that is less.
+[[nodiscard]] std::uint64_t default_mirror_bytes() noexcept;
 
 /// Everything that a URL says.
 ///
@@ -31,9 +34,9 @@ struct endpoint {
 ///     unix:/path.sock[?options]                              a Unix socket; several, separated by commas
 ///
 /// Options, separated by &: connect_timeout, timeout, retry_for (500ms, 5s, 1m); gear; prefix; segment
-/// (1Mi..512Mi bytes); wait (replicas that must have a batch before it is acknowledged); ca, cert, key (PEM
-/// files), server_name, db, user, password. Bytes may be written as %XX; in a password, the bytes @ / ? , &
-/// and % must be. IPv6 addresses stand in brackets.
+/// (1Mi..512Mi bytes); mirror (bytes of memory for a filter that its clients judge); wait (replicas that must
+/// have a batch before it is acknowledged); ca, cert, key (PEM files), server_name, db, user, password. Bytes
+/// may be written as %XX; in a password, the bytes @ / ? , & and % must be. IPv6 addresses stand in brackets.
 struct redis_url {
   enum class topology : std::uint8_t { one, many, cluster };
 
@@ -53,10 +56,12 @@ struct redis_url {
   std::chrono::milliseconds timeout{5'000};  ///< for the reply to one command
   /// How long an outage is ridden out before it is reported. See retry_unless_told.
   std::chrono::milliseconds retry_for{10'000};
-  std::optional<gear_kind> gear{};  ///< default: the fastest that the server allows
+  std::optional<gear_kind> gear{};  ///< default: choose_gear()
   std::string prefix = "everseen";
   std::uint64_t segment_bytes = std::uint64_t{32} << 20;
   unsigned wait_replicas = 0;
+  /// What the bits of a filter that its clients judge may take of this process's memory.
+  std::uint64_t mirror_bytes = default_mirror_bytes();
 
   friend bool operator==(const redis_url&, const redis_url&) = default;
 };

@@ -1,5 +1,6 @@
 #include "everseen/redis/refusal.hpp"
 
+#include <algorithm>
 #include <initializer_list>
 
 #include "everseen/redis/url_text.hpp"
@@ -47,12 +48,32 @@ bool is_denial(const reply& r) noexcept {
   return r.is_error("NOPERM") || (r.is_error() && r.text().starts_with("ERR unknown command"));
 }
 
+bool forbids_scripts(const reply& r) noexcept {
+  if (!is_denial(r)) return false;
+  // It names what it refuses, in quotes of one kind or another: 'evalsha', `EVAL`. A command that only the
+  // script may not run is another matter.
+  for (const std::string_view name : {"'eval", "'EVAL", "`eval", "`EVAL"})
+    if (r.text().find(name) != std::string_view::npos) return true;
+  return false;
+}
+
+std::string scripts_forbidden(std::string_view who) {
+  return std::string(who) +
+         " forbids scripts; allow its user EVAL and EVALSHA, or load the everseen module on every server. A "
+         "bitmap of another program needs neither: everseen attach";
+}
+
+std::string_view without_arguments(std::string_view said) noexcept {
+  return said.substr(0, std::min(said.find(", with args beginning"), said.size()));
+}
+
 std::string refused_command(std::string_view key, std::string_view said) {
   // Searched for: servers before Redis 7 put words of their own before what failed inside a script.
   if (said.find("OOM ") != std::string_view::npos)
     return "the Redis server has reached its maxmemory (at " + std::string(key) +
            "); give it more, or drop a filter";
-  return "the Redis server refused a command on " + std::string(key) + ": " + std::string(said);
+  return "the Redis server refused a command on " + std::string(key) + ": " +
+         std::string(without_arguments(said));
 }
 
 }  // namespace everseen::redis

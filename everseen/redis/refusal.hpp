@@ -35,6 +35,15 @@ struct refusal {
 /// Said to a command that was sent before, it tells nothing about that attempt.
 [[nodiscard]] bool is_denial(const reply& r) noexcept;
 
+/// Whether a reply says that the server will not run scripts for us, ever: an ACL without them, or commands
+/// that were renamed away.
+[[nodiscard]] bool forbids_scripts(const reply& r) noexcept;
+/// What to tell people then.    @param who  the server, or who needs scripts there
+[[nodiscard]] std::string scripts_forbidden(std::string_view who);
+
+/// An error without the arguments of ours that it repeats, which may be any bytes.
+[[nodiscard]] std::string_view without_arguments(std::string_view said) noexcept;
+
 /// What to tell people when a server answers a command on a key with an error that is no damage.
 [[nodiscard]] std::string refused_command(std::string_view key, std::string_view said);
 

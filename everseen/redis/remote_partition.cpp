@@ -15,7 +15,9 @@ std::string_view as_text(std::span<const std::byte> bytes) noexcept {
 std::uint64_t parse_count(const std::string& key, std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size()) throw damaged_key(key, "lacks a valid count");
+  // Scripts compare numbers as texts, so one that is written in another way would never be met.
+  const bool is_number = code == std::errc{} && end == text.data() + text.size();
+  if (!is_number || text != std::to_string(value)) throw damaged_key(key, "lacks a valid count");
   return value;
 }
 
@@ -107,7 +109,6 @@ remote_partition decode_state(const remote_filter& f, std::uint32_t number, cons
   p.number = number;
   p.epoch = parse_count(key, values["epoch"]);
   if (m.revision != p.epoch) throw damaged_key(key, "does not fit its epoch");
-  p.ends_at = values["ends_at"];
   if (!values["end_number"].empty()) p.end_number = parse_count(key, values["end_number"]);
   if (!values["next"].empty()) p.next = parse_count(key, values["next"]);
   p.closed = !values["closed"].empty();

@@ -38,12 +38,9 @@ struct remote_partition {
   std::uint32_t number = 0;
   std::uint64_t epoch = 0;
   std::vector<slice_state> slices;  ///< ascending; counts of keys are those of the moment of reading
-  std::string ends_at{};            ///< when its keys expire, milliseconds since 1970; empty: never
   std::uint64_t end_number = 0;     ///< which of the ends that its filter was given
-  std::uint64_t next = 0;   ///< the generation that is to replace this one, and must get its keys, too
-  bool closed = false;      ///< it was replaced: its keys are judged there
-  bool has_module = false;  ///< its server had loaded the module (module_gear.hpp)
-  bool module_takes_slices = false;  ///< and that is one whose calls may be about several
+  std::uint64_t next = 0;  ///< the generation that is to replace this one, and must get its keys, too
+  bool closed = false;     ///< it was replaced: its keys are judged there
   std::chrono::steady_clock::time_point looked_at{};
 
   [[nodiscard]] const slice_state* find(window::slice_index slice) const noexcept;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "everseen/redis/ending.hpp"
-#include "everseen/redis/gear.hpp"
 #include "everseen/redis/linking.hpp"
 #include "everseen/redis/redis_rebuild.hpp"
 #include "everseen/redis/refusal.hpp"

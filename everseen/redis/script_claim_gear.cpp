@@ -39,21 +39,24 @@ request script_claim_gear::judge(const judging& q) {
   for (std::size_t from = 0; from < q.digests.size(); from += events_a_call(q)) {
     const judging part = part_of(q, from, events_a_call(q));
     // The first call brings the script to a server that lacks it.
-    all.wire += encoded(scripts::claim(probes_of(q)), words_of(part, next), with_text_ && from == 0);
+    const script& s = scripts::claim(probes_of(q));
+    const partition_script::words w = words_of(part, next);
+    all.wire += from == 0 ? script_.encoded(s, w) : partition_script::encoded(s, w, false);
     ++all.commands;
     next = claim_->link_behind(part);
   }
   return all;
 }
 
-script_gear::script_words script_claim_gear::words_of(const judging& q, const claim_call::link& at) const {
+partition_script::words script_claim_gear::words_of(const judging& q, const claim_call::link& at) const {
   const std::string state = filter_.keys.state(filter_.generation, q.partition);
   const claim_call::counting counts = claim_->counts(q);
-  script_words w = {{state, partition_keys::lane_records(state, claim_->job())},
-                    {std::to_string(q.epoch), claim_->lane(), at.head, std::to_string(at.forgotten_bytes + 1),
-                     std::string(partition_keys::job_field) + claim_->job(),
-                     filter_.spec.growth == growth_kind::refuse ? "1" : "0", claim_->positions(q),
-                     counts.places, std::to_string(claim_->counts_per_event())}};
+  partition_script::words w = {
+      {state, partition_keys::lane_records(state, claim_->job())},
+      {std::to_string(q.epoch), claim_->lane(), at.head, std::to_string(at.forgotten_bytes + 1),
+       std::string(partition_keys::job_field) + claim_->job(),
+       filter_.spec.growth == growth_kind::refuse ? "1" : "0", claim_->positions(q), counts.places,
+       std::to_string(claim_->counts_per_event())}};
   append_keys(w, q);
   w.arguments.insert(w.arguments.end(), counts.names.begin(), counts.names.end());
   return w;
@@ -74,9 +77,7 @@ meaning script_claim_gear::judged(const judging& q, const answer& a) {
 }
 
 meaning script_claim_gear::judged_part(const judging& part, const reply& r) {
-  meaning o = understand(part.partition, r);
-  if (o.what == kind::forbidden)
-    return {kind::refused, "a job needs scripts (EVAL), or the everseen module: " + o.text};
+  meaning o = script_.understand(part.partition, r);
   if (o.what != kind::done) return o;
   if (o.text == "P") return {kind::claimed};
   o = verdicts_in(part, r, std::move(o));

@@ -26,7 +26,7 @@ class script_claim_gear final : public script_gear {
 
  private:
   [[nodiscard]] std::size_t events_a_call(const judging& q) const noexcept;
-  [[nodiscard]] script_words words_of(const judging& q, const claim_call::link& at) const;
+  [[nodiscard]] partition_script::words words_of(const judging& q, const claim_call::link& at) const;
   meaning judged_part(const judging& part, const reply& r);
 
   std::shared_ptr<claim_call> claim_;

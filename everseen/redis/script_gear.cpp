@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "everseen/redis/command.hpp"
-#include "everseen/redis/fence.hpp"
-#include "everseen/redis/lease.hpp"
 #include "everseen/redis/positions.hpp"
 
 namespace everseen::redis {
@@ -32,45 +29,6 @@ std::string places_of(const judging& q, std::span<const judging::target> written
 
 }  // namespace
 
-std::string script_gear::encoded(const script& s, const script_words& w, bool with_text) {
-  const std::string count = std::to_string(w.keys.size());
-  std::vector<std::string_view> words = {with_text ? "EVAL" : "EVALSHA", with_text ? s.text : s.sha1, count};
-  words.insert(words.end(), w.keys.begin(), w.keys.end());
-  words.insert(words.end(), w.arguments.begin(), w.arguments.end());
-  return encode(words);
-}
-
-request script_gear::call(const script& s, std::uint32_t partition, const script_words& w) const {
-  return {{w.keys.front(), partition}, encoded(s, w, with_text_), 1, true};
-}
-
-meaning script_gear::understand(std::uint32_t partition, const answer& a) {
-  if (!a) return {kind::lost, a.error().message};
-  return understand(partition, a->back());
-}
-
-meaning script_gear::understand(std::uint32_t partition, const reply& r) {
-  if (r.is_error("NOSCRIPT") && !with_text_) {
-    with_text_ = true;
-    return {kind::again};
-  }
-  with_text_ = false;
-  if (forbids_scripts(r)) return {kind::forbidden, std::string(r.text())};
-  if (r.is_error()) return {kind::refused, std::string(r.text())};
-  const std::string state = filter_.keys.state(filter_.generation, partition);
-  if (r.what() == reply::kind::nil || r.what() == reply::kind::array)
-    return {kind::refused, "a script was answered by something else than it says"};
-  if (r.text() == "S") return {kind::stale};
-  if (r.text() == "M") return {.what = kind::gone, .text = "is missing", .key = state};
-  if (r.text() == "C") return {.what = kind::damaged, .text = "lacks a valid count", .key = state};
-  if (const auto left = held_for(r.text())) {
-    meaning held{kind::held};
-    held.left = *left;
-    return held;
-  }
-  return {kind::done, std::string(r.text())};
-}
-
 unsigned script_gear::probes_of(const judging& q) noexcept {
   // The same in all layers, but of RedisBloom, whose newest has most.
   unsigned most = 1;
@@ -78,7 +36,7 @@ unsigned script_gear::probes_of(const judging& q) noexcept {
   return most;
 }
 
-void script_gear::append_keys(script_words& w, const judging& q) const {
+void script_gear::append_keys(partition_script::words& w, const judging& q) const {
   const auto written = std::span(q.targets).last(q.written);
   auto& words = w.arguments;
   words.insert(words.end(),
@@ -101,7 +59,8 @@ void script_gear::append_keys(script_words& w, const judging& q) const {
 }
 
 request script_gear::judge(const judging& q) {
-  script_words w = {{filter_.keys.state(filter_.generation, q.partition)}, {std::to_string(q.epoch)}};
+  partition_script::words w = {{filter_.keys.state(filter_.generation, q.partition)},
+                               {std::to_string(q.epoch)}};
   if (q.adding) {
     w.keys.push_back(filter_.keys.token(filter_.generation, q.partition, client_));
     w.arguments.insert(w.arguments.end(), {q.sequence, std::to_string(filter_.keeps_answers.count()),
@@ -109,13 +68,13 @@ request script_gear::judge(const judging& q) {
   }
   append_keys(w, q);
   const unsigned probes = probes_of(q);
-  request asked = call(q.adding ? scripts::add(probes) : scripts::check(probes), q.partition, w);
+  request asked = script_.call(q.adding ? scripts::add(probes) : scripts::check(probes), q.partition, w);
   if (q.adding) asked.repeatable = repetition(filter_.keeps_answers);
   return asked;
 }
 
 meaning script_gear::judged(const judging& q, const answer& a) {
-  meaning o = understand(q.partition, a);
+  meaning o = script_.understand(q.partition, a);
   return o.what == kind::done ? verdicts_in(q, a->back(), std::move(o)) : o;
 }
 
@@ -127,54 +86,6 @@ meaning script_gear::verdicts_in(const judging& q, const reply& r, meaning o) co
   if (r.what() != reply::kind::string || o.text.find_first_not_of(possible) != std::string::npos)
     return {kind::refused, "a script answered '" + o.text.substr(0, 20) + "', which are no verdicts"};
   o.wants_growth = o.text.size() < q.digests.size();
-  return o;
-}
-
-request script_gear::recall(const judging& q) {
-  return call(scripts::recall(), q.partition,
-              {{filter_.keys.state(filter_.generation, q.partition),
-                filter_.keys.token(filter_.generation, q.partition, client_)},
-               {q.sequence, std::to_string(filter_.keeps_answers.count())}});
-}
-
-meaning script_gear::recalled(const judging& q, const answer& a) {
-  meaning o = understand(q.partition, a);
-  if (o.what == kind::done && o.text.find_first_not_of("0123") != std::string::npos)
-    return {kind::refused, "a script answered '" + o.text.substr(0, 20) + "', which are no verdicts"};
-  return o;
-}
-
-request script_gear::lengthen(const lengthening& l) {
-  return call(scripts::lengthen(), l.id.partition,
-              {{filter_.keys.state(filter_.generation, l.id.partition),
-                filter_.keys.segment(filter_.generation, l.id)},
-               {std::to_string(l.epoch), std::to_string(l.bytes), std::string(unpublished_life_ms)}});
-}
-
-meaning script_gear::lengthened(const lengthening& l, const answer& a) {
-  meaning o = understand(l.id.partition, a);
-  if (o.what != kind::done) return o;
-  o.length = static_cast<std::uint64_t>(std::max<std::int64_t>(a->back().integer(), 0));
-  if (o.length < l.bytes) return {kind::refused, "a segment was not lengthened as it was asked for"};
-  return o;
-}
-
-request script_gear::publish(const publication& p) {
-  script_words w = {
-      {filter_.keys.state(filter_.generation, p.partition), filter_.keys.segment(filter_.generation, p.added),
-       filter_.keys.fence(filter_.generation, p.partition)},
-      {std::to_string(p.epoch), std::to_string(p.next_epoch), p.manifest, std::to_string(p.bytes),
-       count_field(p.added), fence::bytes_of(p.next_epoch)}};
-  for (const segment_id& id : p.expired) {
-    w.keys.push_back(filter_.keys.segment(filter_.generation, id));
-    w.arguments.push_back(count_field(id));
-  }
-  return call(scripts::publish(), p.partition, w);
-}
-
-meaning script_gear::published(const publication& p, const answer& a) {
-  meaning o = understand(p.partition, a);
-  if (o.what == kind::done && o.text == "D1") return {kind::unmade};
   return o;
 }
 

@@ -94,13 +94,11 @@ for s = 1, segments do
 end
 )";
 
-// Whether the partition is as the caller believes, and his to change.
+// Whether the partition is as the caller believes.
 inline constexpr std::string_view open_partition = R"(
 local epoch = call('HGET', state, 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
-local held = held_by_other(state, '')
-if held then return held end
 )";
 
 // Behind `segments`: how much room each segment that is written to has. What may be refused is tried here,
@@ -180,28 +178,6 @@ local function differs(segment, bytes)
   if type(length) == 'number' then return length ~= tonumber(bytes) end
   if string.find(length.err, 'WRONGTYPE', 1, true) then return true end
   redis.call('STRLEN', segment)
-end
-)";
-
-// A lease is the field `lease` of a state: its owner's 32 characters, a colon, and when it ends, in ms of the
-// server's clock.
-inline constexpr std::string_view leases = R"(
-local function now_ms()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
-end
-local function held_by_other(state, owner)
-  local lease = redis.call('HGET', state, 'lease')
-  if not lease or string.sub(lease, 1, 32) == owner then return nil end
-  local left = tonumber(string.sub(lease, 34)) - now_ms()
-  if left > 0 then return 'L' .. left end
-end
-local function holds(state, owner)
-  local lease = redis.call('HGET', state, 'lease')
-  return lease and string.sub(lease, 1, 32) == owner and tonumber(string.sub(lease, 34)) > now_ms()
-end
-local function hold(state, owner, life)
-  redis.call('HSET', state, 'lease', owner .. ':' .. string.format('%.0f', now_ms() + tonumber(life)))
 end
 )";
 

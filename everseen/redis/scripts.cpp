@@ -14,7 +14,6 @@ namespace {
 
 using script_text::differs;
 using script_text::has;
-using script_text::leases;
 using script_text::make;
 
 // BITFIELD counts as a write whatever it does: a replica and a server without memory left would refuse a
@@ -40,14 +39,6 @@ count()
 local answer = table.concat(out)
 call('SET', token, ARGV[2] .. answer, 'PX', ARGV[3])
 return answer
-)";
-
-constexpr std::string_view recall_text = R"(
-if redis.call('EXISTS', KEYS[1]) == 0 then return 'M' end
-local known = remembered(KEYS[2], ARGV[1], ARGV[2])
-if known then return known end
-redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
-return ''
 )";
 
 constexpr std::string_view open_check = R"(
@@ -84,15 +75,11 @@ constexpr std::string_view publish_text = R"(
 local epoch = redis.call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
-local held = held_by_other(KEYS[1], '')
-if held then return held end
 if differs(KEYS[2], ARGV[4]) then return 'D1' end
 local ends_at = redis.call('HGET', KEYS[1], 'ends_at')
 if ends_at then redis.call('PEXPIREAT', KEYS[2], ends_at) else redis.call('PERSIST', KEYS[2]) end
 redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3], ARGV[5], '0')
-redis.call('SET', KEYS[3], ARGV[6])
-if ends_at then redis.call('PEXPIREAT', KEYS[3], ends_at) end
-for i = 4, #KEYS do
+for i = 3, #KEYS do
   redis.call('UNLINK', KEYS[i])
   redis.call('HDEL', KEYS[1], ARGV[3+i])
 end
@@ -104,11 +91,8 @@ local epoch = redis.call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
 redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3])
-if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], ARGV[5], ARGV[6]) end
-redis.call('SET', KEYS[2], ARGV[4])
-local ends_at = redis.call('HGET', KEYS[1], 'ends_at')
-if ends_at then redis.call('PEXPIREAT', KEYS[2], ends_at) end
-for i = 3, #KEYS do
+if ARGV[4] ~= '' then redis.call('HSET', KEYS[1], ARGV[4], ARGV[5]) end
+for i = 2, #KEYS do
   redis.call('UNLINK', KEYS[i])
   redis.call('HDEL', KEYS[1], ARGV[4+i])
 end
@@ -119,16 +103,15 @@ constexpr std::string_view settle_text = R"(
 local epoch = redis.call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
-for i = 3, #KEYS do
-  if ARGV[5+i] ~= '' and differs(KEYS[i], ARGV[5+i]) then return 'D' .. (i - 2) end
+for i = 2, #KEYS do
+  if ARGV[5+i] ~= '' and differs(KEYS[i], ARGV[5+i]) then return 'D' .. (i - 1) end
 end
 redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3])
-if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], ARGV[5], ARGV[6]) end
-redis.call('SET', KEYS[2], ARGV[4])
-if ARGV[7] == '' then redis.call('HDEL', KEYS[1], 'ends_at')
-else redis.call('HSET', KEYS[1], 'ends_at', ARGV[7]) end
+if ARGV[4] ~= '' then redis.call('HSET', KEYS[1], ARGV[4], ARGV[5]) end
+if ARGV[6] == '' then redis.call('HDEL', KEYS[1], 'ends_at')
+else redis.call('HSET', KEYS[1], 'ends_at', ARGV[6]) end
 for i = 1, #KEYS do
-  if ARGV[7] == '' then redis.call('PERSIST', KEYS[i]) else redis.call('PEXPIREAT', KEYS[i], ARGV[7]) end
+  if ARGV[6] == '' then redis.call('PERSIST', KEYS[i]) else redis.call('PEXPIREAT', KEYS[i], ARGV[6]) end
 end
 return 'K'
 )";
@@ -218,16 +201,10 @@ return redis.call('UNLINK', KEYS[1])
 }  // namespace
 
 const script& add(unsigned probes) {
-  static const script_text::for_any_probes all(
-      script_text::joined({script_text::may_write, has, differs, leases, script_text::remembered, open_token,
-                           script_text::open_partition, script_text::segments, script_text::rooms,
-                           script_text::judge, add_text}));
+  static const script_text::for_any_probes all(script_text::joined(
+      {script_text::may_write, has, differs, script_text::remembered, open_token, script_text::open_partition,
+       script_text::segments, script_text::rooms, script_text::judge, add_text}));
   return all[probes];
-}
-
-const script& recall() {
-  static const script one = make(script_text::joined({script_text::remembered, recall_text}));
-  return one;
 }
 
 const script& check(unsigned probes) {
@@ -242,7 +219,7 @@ const script& lengthen() {
 }
 
 const script& publish() {
-  static const script one = make(std::string(differs) + std::string(leases) + std::string(publish_text));
+  static const script one = make(std::string(differs) + std::string(publish_text));
   return one;
 }
 

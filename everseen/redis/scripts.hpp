@@ -31,8 +31,7 @@ namespace scripts {
 ///       stopping, then the keys (script_text::segments)
 /// Returns a character a key: 0 fresh, 1 seen, 2 late, 3 no room; fewer than keys where it stopped for want
 ///         of room.
-///         `S` stale, `M` no state, `C` no count, `D<n>` segment n is missing or has another length,
-///         `L<ms>` somebody else holds the partition for so long, unless he renews his lease.
+///         `S` stale, `M` no state, `C` no count, `D<n>` segment n is missing or has another length.
 ///
 /// A batch is remembered with its answer under the token key; the same sequence gets the same answer again,
 /// and the token a new life: a write, too, so that a WAIT behind the call waits for what the first attempt
@@ -41,14 +40,6 @@ namespace scripts {
 /// A lower sequence than the remembered one comes from a connection that was given up: nobody waits for it,
 /// and it must not push out the memory of a later batch: it is answered `O` (old).
 [[nodiscard]] const script& add(unsigned probes);
-
-/// What a batch was answered that somebody else than these scripts was asked to judge, and who that was does
-/// not answer any more. Where it was not judged it never will be: a copy of it that comes later gets no
-/// verdicts.
-///
-/// KEYS  state, token    ARGV  sequence, life of the token in ms    Returns the verdicts; none if it was not
-/// judged; `O` old, `M` no state.
-[[nodiscard]] const script& recall();
 
 /// Judges keys and changes nothing.
 ///
@@ -64,26 +55,26 @@ namespace scripts {
 
 /// Replaces the list of a partition's segments by the next one.
 ///
-/// KEYS  state, the new segment, the fence, the segments to forget
-/// ARGV  epoch, next epoch, next manifest, length of the new segment, its count field, what the fence holds
-/// then, the count fields to forget
-/// Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length, `L<ms>` as above.
-/// The new segment and the fence end when the state's field `ends_at` says, or never.
+/// KEYS  state, the new segment, the segments to forget
+/// ARGV  epoch, next epoch, next manifest, length of the new segment, its count field, the count fields to
+/// forget
+/// Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length.
+/// The new segment ends when the state's field `ends_at` says, or never.
 [[nodiscard]] const script& publish();
 
 /// Gives a partition's state another epoch, one field more, and segments less.
 ///
-/// KEYS  state, the fence, the segments to forget
-/// ARGV  epoch, next epoch, next manifest, what the fence holds then, the field (`` for none), its value, the
-/// count fields to forget
+/// KEYS  state, the segments to forget
+/// ARGV  epoch, next epoch, next manifest, the field (`` for none), its value, the count fields to forget
 /// Returns `K` done, `S` stale, `M` no state.
 [[nodiscard]] const script& revise();
 
 /// Gives all keys of a partition one moment at which they end, in another epoch of its state.
 ///
-/// KEYS  state, the fence, all segments
-/// ARGV  epoch, next epoch, next manifest, what the fence holds then, a field (`` for none), its value, the
-/// end in milliseconds since 1970 (`` for never), the lengths of the segments (`` for what does not matter)
+/// KEYS  state, all segments
+/// ARGV  epoch, next epoch, next manifest, a field (`` for none), its value, the end in milliseconds since
+/// 1970
+/// (`` for never), the lengths of the segments (`` for what does not matter)
 /// Returns `K` done, `S` stale, `M` no state, `D<n>` segment n has another length.
 [[nodiscard]] const script& settle();
 

@@ -66,7 +66,6 @@ struct request {
 struct outage {
   std::string message;        ///< names the server, says what to do
   bool may_have_run = false;  ///< the command was sent, so it may have taken effect
-  bool denied = false;        ///< an answer did come, to a later attempt: that this command is not allowed
 };
 
 /// One reply for each command of a request, or why there are none.
@@ -89,6 +88,7 @@ class session {
  public:
   /// Connects to nothing yet.
   /// @throws parameter_error  the certificates or the key of the URL cannot be read
+  /// @throws storage_error    the system has no more descriptors
   explicit session(const redis_url& url);
   ~session();
   session(const session&) = delete;
@@ -96,6 +96,7 @@ class session {
 
   /// Answers in the order of the requests. Requests for one server are sent in their order; after a
   /// redirection or an outage they may run in another.
+  /// @throws storage_error  the system has no more descriptors
   [[nodiscard]] std::vector<answer> exchange(std::span<const request> requests);
 
   /// The same command, which names no key, to every master: of a URL in its order, of a cluster in that of
@@ -151,7 +152,7 @@ class session_pool {
     std::unique_ptr<session> session_;
   };
 
-  /// A session that is free, or a new one: never waits for another thread.
+  /// A session that is free, or a new one: never waits for another thread.    @throws  as session
   [[nodiscard]] lease take();
   [[nodiscard]] const redis_url& url() const noexcept;
 

@@ -1,4 +1,5 @@
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "everseen/redis/session.hpp"
@@ -45,7 +46,10 @@ session_pool::lease::~lease() {
 
 void session_pool::give_back(std::unique_ptr<session> s) {
   const std::lock_guard lock(impl_->mutex);
-  impl_->idle.push_back(std::move(s));
+  try {
+    impl_->idle.push_back(std::move(s));
+  } catch (const std::bad_alloc&) {  // then it goes; another one can be made
+  }
 }
 
 void session_pool::wait_with(std::shared_ptr<patience> p) {

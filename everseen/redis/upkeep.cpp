@@ -3,11 +3,8 @@
 #include <algorithm>
 
 #include "everseen/core/error.hpp"
-#include "everseen/redis/fence.hpp"
-#include "everseen/redis/gear.hpp"
 #include "everseen/redis/refusal.hpp"
 #include "everseen/redis/scripts.hpp"
-#include "everseen/redis/transaction.hpp"
 
 namespace everseen::redis {
 
@@ -45,59 +42,25 @@ void require_no_error(const reply& r, const std::string& key) {
   if (r.is_error()) throw backend_error(refused_command(key, r.text()));
 }
 
-reply run_script(session& with, const route& to, const script& s, const std::vector<std::string>& keys,
+reply ask_script(session& with, const route& to, const script& s, const std::vector<std::string>& keys,
                  const std::vector<std::string>& arguments) {
   const std::string count = std::to_string(keys.size());
   std::vector<std::string_view> words = {"EVAL", s.text, count};
   words.insert(words.end(), keys.begin(), keys.end());
   words.insert(words.end(), arguments.begin(), arguments.end());
-  return run(with, to, encode(words), 1)->front();
-}
-
-/// For what nothing does without scripts.
-reply ask_script(session& with, const route& to, const script& s, const std::vector<std::string>& keys,
-                 const std::vector<std::string>& arguments) {
-  reply r = run_script(with, to, s, keys, arguments);
-  if (forbids_scripts(r)) throw backend_error("the Redis server forbids scripts (EVAL), and this needs them");
+  reply r = run(with, to, encode(words), 1)->front();
+  if (forbids_scripts(r))
+    throw backend_error("the Redis server forbids scripts, and this needs them; allow its user EVAL");
   require_no_error(r, to.key);
   return r;
-}
-
-/// What scripts::revise() does, as a transaction.
-std::string revise_without_script(session& with, const route& state, std::uint64_t epoch,
-                                  const std::vector<std::string>& keys,
-                                  const std::vector<std::string>& arguments, const remote_partition& was) {
-  transaction t(keys[1], epoch);
-  t.command({"HGET", keys[0], "epoch"});
-  t.command({"HSET", keys[0], "epoch", arguments[1], "manifest", arguments[2]});
-  if (!arguments[4].empty()) t.command({"HSET", keys[0], arguments[4], arguments[5]});
-  t.command({"SET", keys[1], arguments[3]});
-  if (!was.ends_at.empty()) t.command({"PEXPIREAT", keys[1], was.ends_at});
-  for (std::size_t i = 2; i < keys.size(); ++i) {
-    t.command({"UNLINK", keys[i]});
-    t.command({"HDEL", keys[0], arguments[4 + i]});
-  }
-  const request asked = t.finish(state, true);
-  reply result;
-  const meaning m = transaction::read(run(with, asked.to, asked.wire, asked.commands), epoch, result);
-  if (m.what == meaning::kind::stale) return "S";
-  if (m.what != meaning::kind::done)
-    throw backend_error("the Redis server refused a command on " + state.key + ": " + m.text);
-  for (std::size_t i = 0; i < result.size(); ++i) require_no_error(result[i], state.key);
-  return "K";
 }
 
 std::string attempt(session& with, const remote_filter& f, const remote_partition& was, const change& c) {
   const std::uint64_t epoch = was.epoch + 1;
   const remote_partition next = {was.number, epoch, c.forget ? std::vector<slice_state>{} : was.slices};
-  std::vector<std::string> keys = {f.keys.state(f.generation, was.number),
-                                   f.keys.fence(f.generation, was.number)};
-  std::vector<std::string> arguments = {std::to_string(was.epoch),
-                                        std::to_string(epoch),
-                                        encode_state(f, next),
-                                        fence::bytes_of(epoch),
-                                        c.field,
-                                        c.value};
+  std::vector<std::string> keys = {f.keys.state(f.generation, was.number)};
+  std::vector<std::string> arguments = {std::to_string(was.epoch), std::to_string(epoch),
+                                        encode_state(f, next), c.field, c.value};
   if (c.ends) arguments.push_back(c.ends_at);
   for (const slice_state& slice : was.slices)
     for (std::uint32_t layer = 0; (c.forget || c.ends) && layer < slice.layers.size(); ++layer) {
@@ -108,15 +71,10 @@ std::string attempt(session& with, const remote_filter& f, const remote_partitio
     }
   const script& s = c.ends ? scripts::settle() : scripts::revise();
   const route state = {keys.front(), was.number};
-  const reply done = run_script(with, state, s, keys, arguments);
-  if (forbids_scripts(done) && !c.ends)
-    return revise_without_script(with, state, was.epoch, keys, arguments, was);
-  if (forbids_scripts(done))
-    throw backend_error("the Redis server forbids scripts (EVAL), and this needs them");
-  require_no_error(done, state.key);
+  const reply done = ask_script(with, state, s, keys, arguments);
   if (done.text() == "M") throw damaged_key(keys.front(), "is missing");
-  if (const auto number = scripts::damaged_segment(done.text(), keys.size() - 2))
-    throw damaged_key(keys[*number + 1], "is missing, or has another type or length");
+  if (const auto number = scripts::damaged_segment(done.text(), keys.size() - 1))
+    throw damaged_key(keys[*number], "is missing, or has another type or length");
   if (done.text() != "K" && done.text() != "S")
     throw backend_error("the Redis server answered a script on " + keys.front() +
                         " by something else than it says");
@@ -125,11 +83,17 @@ std::string attempt(session& with, const remote_filter& f, const remote_partitio
 
 /// Sent twice it answers stale the second time, and is done once more: that does no harm.
 void carry_out(session& with, const remote_filter& f, std::uint32_t partition, const change& c) {
-  while (attempt(with, f, look_at(with, f, partition), c) != "K") {
-  }
+  contention others(f, partition);
+  while (attempt(with, f, look_at(with, f, partition), c) != "K") others.yield();
 }
 
 }  // namespace
+
+void contention::yield() {
+  if (!wait_.again())
+    throw backend_error("the partition " + state_ +
+                        " changes faster than it can be looked at; try again when fewer clients use it");
+}
 
 void empty_partition(session& with, const remote_filter& f, std::uint32_t partition) {
   carry_out(with, f, partition, {.forget = true});
@@ -145,10 +109,12 @@ void announce(session& with, const remote_filter& f, std::uint32_t partition, st
 
 bool call_partition(session& with, const remote_filter& f, std::uint32_t partition, const std::string& name,
                     const std::function<bool()>& is_still_so) {
+  contention others(f, partition);
   for (;;) {
     const remote_partition was = look_at(with, f, partition);
     if (!is_still_so()) return false;
     if (attempt(with, f, was, {.field = "named", .value = name}) == "K") return true;
+    others.yield();
   }
 }
 
@@ -159,11 +125,13 @@ void end_partition(session& with, const remote_filter& f, std::uint32_t partitio
                          .ends = true,
                          .ends_at = when ? to_text(*when) : ""};
   const std::string state = f.keys.state(f.generation, partition);
+  contention others(f, partition);
   for (;;) {
     const reply fields = ask_about(with, {state, partition}, {"HGETALL", state});
     if (fields.size() == 0) return;
     const remote_partition was = decode_state(f, partition, fields);
     if (was.end_number >= number || attempt(with, f, was, ending) == "K") return;
+    others.yield();
   }
 }
 
@@ -174,6 +142,7 @@ void make_lasting(session& with, const remote_filter& f, std::uint32_t partition
 
 void close_partition(session& with, const remote_filter& f, std::uint32_t partition, event_time until) {
   const std::string state = f.keys.state(f.generation, partition);
+  contention others(f, partition);
   for (;;) {
     const reply fields = ask_about(with, {state, partition}, {"HGETALL", state});
     if (fields.size() == 0) return;
@@ -181,6 +150,7 @@ void close_partition(session& with, const remote_filter& f, std::uint32_t partit
     if (was.closed) return;
     const change closing = {.field = "closed", .value = "1", .ends = true, .ends_at = to_text(until)};
     if (attempt(with, f, was, closing) == "K") return;
+    others.yield();
   }
 }
 
@@ -210,7 +180,7 @@ void unlink_partition(session& with, const remote_filter& f, std::uint32_t parti
   const std::string state = f.keys.state(f.generation, partition);
   // From the names of the counts: they stay readable where the manifest does not.
   constexpr std::string_view counts = "keys:";
-  std::vector<std::string> keys = {state, f.keys.fence(f.generation, partition)};
+  std::vector<std::string> keys = {state};
   try {
     const reply fields = ask_about(with, {state, partition}, {"HKEYS", state});
     for (std::size_t i = 0; i < fields.size(); ++i)

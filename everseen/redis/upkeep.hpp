@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -9,13 +10,29 @@
 #include <utility>
 #include <vector>
 
+#include "everseen/redis/limited_wait.hpp"
 #include "everseen/redis/remote_partition.hpp"
 #include "everseen/redis/session.hpp"
 
 namespace everseen::redis {
 
 // What is done to a partition as a whole, while others use it. Each is one step for them: it moves the epoch
-// on, so that nobody goes on with a plan from before.
+// on, so that nobody goes on with a plan from before. All need scripts.
+
+/// Somebody whose step was refused, as the partition had changed since it was looked at.
+class contention {
+ public:
+  contention(const remote_filter& f, std::uint32_t partition)
+      : state_(f.keys.state(f.generation, partition)) {}
+
+  /// Lets others go first, before another attempt.
+  /// @throws backend_error  they were faster for ten seconds
+  void yield();
+
+ private:
+  std::string state_;
+  limited_wait wait_{std::chrono::seconds(10)};
+};
 
 /// Forgets all keys.
 /// @throws format_error  the state is missing or damaged    @throws backend_error

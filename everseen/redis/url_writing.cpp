@@ -20,8 +20,6 @@ std::string_view name_of(gear_kind gear) {
       return "script";
     case gear_kind::bitfield:
       return "bitfield";
-    case gear_kind::merge:
-      return "merge";
   }
   return "";
 }
@@ -47,6 +45,7 @@ std::string options_of(const redis_url& url) {
   if (url.gear) say("gear", name_of(*url.gear));
   if (url.prefix != plain.prefix) say("prefix", url.prefix);
   if (url.segment_bytes != plain.segment_bytes) say("segment", std::to_string(url.segment_bytes));
+  if (url.mirror_bytes != plain.mirror_bytes) say("mirror", std::to_string(url.mirror_bytes));
   if (url.wait_replicas != 0) say("wait", std::to_string(url.wait_replicas));
   say_text("ca", url.ca_file);
   say_text("cert", url.cert_file);

@@ -1,0 +1,65 @@
+#include "everseen/redis/admin/segment_draft.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "everseen/core/partition_keys.hpp"
+#include "everseen/redis/command.hpp"
+#include "everseen/redis/keyspace/script_calls.hpp"
+#include "everseen/store/recovered_keys.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+constexpr std::size_t page_bytes = std::size_t{1} << 20;
+constexpr std::size_t pages_at_once = 16;
+
+}  // namespace
+
+segment_draft::segment_draft(std::shared_ptr<session_pool> pool, const filter_directory& in, const spec& s)
+    : pool_(std::move(pool)), made_(in.draft(s)), states_(s.partitions) {}
+
+std::span<std::byte> segment_draft::add_segment(const segment_id& id, const layer_state& layer) {
+  send_last();
+  if (layer.shape.bytes > partition_keys::max_segment_bytes)
+    throw parameter_error(
+        "a segment is longer than the 512 MiB of a Redis string; keep the filter in a file: store, or make "
+        "one with more partitions of its keys");
+  restore_layer(states_.at(id.partition), id, layer);
+  last_id_ = id;
+  last_.assign(layer.shape.bytes, std::byte{0});
+  return last_;
+}
+
+void segment_draft::send_last() {
+  if (last_.empty()) return;
+  // The copy may have been taken beside a writer, so that its count lags.
+  for (slice_state& slice : states_[last_id_.partition].slices)
+    if (slice.index == last_id_.slice) {
+      layer_state& layer = slice.layers[last_id_.layer];
+      layer.keys = recovered_keys(layer.keys, layer.shape, last_);
+    }
+  const std::string key = made_.keys.segment(last_id_);
+  const std::string_view bits(reinterpret_cast<const char*>(last_.data()), last_.size());
+  const session_pool::lease with = pool_->take();
+  std::vector<request> pages;
+  for (std::size_t at = 0; at < bits.size(); at += page_bytes) {
+    pages.push_back({{key, last_id_.partition},
+                     encode({"SETRANGE", key, std::to_string(at), bits.substr(at, page_bytes)}) +
+                         encode({"PEXPIRE", key, filter_directory::unseen_life_ms}),
+                     2,
+                     true});
+    if (pages.size() < pages_at_once && at + page_bytes < bits.size()) continue;
+    for (const answer& a : with->exchange(pages)) (void)expect_reply(a, key);
+    pages.clear();
+  }
+  last_.clear();
+}
+
+const std::vector<partition_state>& segment_draft::finish() {
+  send_last();
+  return states_;
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "everseen/redis/admin/filter_directory.hpp"
+#include "everseen/redis/session.hpp"
+#include "everseen/store/store.hpp"
+
+namespace everseen::redis {
+
+/// A filter that its clients judge and that nobody knows yet, made from segments: what it begins with is its
+/// first checkpoint.
+///
+/// Segments go to the server one by one, with a time limit, so one that is given up leaves nothing for long.
+class segment_draft {
+ public:
+  segment_draft(std::shared_ptr<session_pool> pool, const filter_directory& in, const spec& s);
+
+  [[nodiscard]] const filter_identity& identity() const noexcept { return made_; }
+  /// As store::restore has it.    @throws parameter_error  it is too long for a Redis string
+  std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer);
+  /// All that were added, one a partition, once they are on their servers.    @throws backend_error
+  [[nodiscard]] const std::vector<partition_state>& finish();
+
+ private:
+  void send_last();
+
+  std::shared_ptr<session_pool> pool_;
+  const filter_identity made_;
+  std::vector<partition_state> states_;
+  segment_id last_id_{};
+  std::vector<std::byte> last_{};
+};
+
+}  // namespace everseen::redis

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "everseen/redis/filter/mirrored_filter.hpp"
+
+namespace everseen::redis {
+
+/// A filter that its clients judge, whichever of its generations is in place: one that is rebuilt is sealed,
+/// and names the one that succeeds.
+///
+///     keys ──> generation in place ──sealed──> its successor, which asks the sealed one until the rebuild is
+///     done
+///
+/// Adding and looking up go on from one generation to the next; all else is about the one that was opened,
+/// and says so once another is in place. Threads: any number.
+class followed_filter final : public stored_filter {
+ public:
+  /// @throws storage_error  it was dropped    @throws backend_error, format_error
+  followed_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, access how);
+  ~followed_filter() override;
+
+  /// Of the generation that was opened: batches come as it is divided.
+  [[nodiscard]] const spec& get_spec() const noexcept override { return opened_->get_spec(); }
+  /// While the filter is rebuilt, also what the generation before has is added.
+  batch_result add(std::span<const partition_batch> batches) override;
+  batch_result check(std::span<const partition_batch> batches) const override;
+  /// @throws storage_error  the filter was rebuilt since it was opened; so all that follows
+  [[nodiscard]] partition_state state(std::uint32_t partition) const override;
+  /// @throws storage_error  it is being rebuilt
+  void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
+  void sync() override {}
+  /// While it is rebuilt: itself, as it was before.
+  [[nodiscard]] std::optional<predecessor> asks_first() const override;
+  [[nodiscard]] std::optional<event_time> ends_at() const override;
+  /// @throws parameter_error  it is being rebuilt
+  void end_at(std::optional<event_time> when) override;
+  [[nodiscard]] std::string place_of(std::uint32_t partition) const override;
+  void wait_with(std::shared_ptr<patience> p) override { opened_->wait_with(std::move(p)); }
+  [[nodiscard]] std::string way() const override { return opened_->way(); }
+  /// @throws parameter_error  it is being rebuilt
+  [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
+                                                    std::string_view description) override;
+  [[nodiscard]] std::vector<std::string> jobs() const override;
+  [[nodiscard]] job_size size_of_job(std::string_view job) const override;
+  void end_job(std::string_view job) override;
+
+ private:
+  struct generation;
+  using keys = std::span<const partition_batch>;
+
+  [[nodiscard]] std::shared_ptr<const generation> generation_of(session& with,
+                                                                std::shared_ptr<mirrored_filter> newest,
+                                                                const generation* known) const;
+  [[nodiscard]] std::shared_ptr<const generation> in_place(
+      std::chrono::steady_clock::duration known_within) const;
+  [[nodiscard]] bool follow(const std::shared_ptr<const generation>& sealed) const;
+  [[nodiscard]] bool find_again(session& with, const std::shared_ptr<const generation>& lost) const;
+  [[nodiscard]] bool was_rebuilt(const std::shared_ptr<const generation>& failed) const;
+  void name_damage(const generation& in, batch_failure& failure) const;
+  void replace(const std::shared_ptr<const generation>& left, std::shared_ptr<const generation> next) const;
+  template <typename Judge>
+  batch_result judge(keys batches, std::chrono::steady_clock::duration known_within, bool sealed_judges,
+                     Judge by) const;
+  template <typename Judge>
+  batch_result guarded(keys batches, Judge judge_all) const;
+  [[nodiscard]] mirrored_filter& opened() const;
+
+  const std::shared_ptr<session_pool> pool_;
+  const std::string name_;
+  const access how_;
+  const std::shared_ptr<mirrored_filter> opened_;
+  image::filter_id origin_{};  // all generations have this one
+  mutable std::mutex lock_;    // guards what follows
+  mutable std::shared_ptr<const generation> in_place_{};
+  mutable std::chrono::steady_clock::time_point looked_at_{};
+};
+
+}  // namespace everseen::redis

@@ -1,0 +1,69 @@
+#include "everseen/redis/filter/succession.hpp"
+
+#include <string>
+#include <utility>
+
+#include "everseen/redis/filter/filter_end.hpp"
+#include "everseen/redis/journal/stored_checkpoint.hpp"
+#include "everseen/redis/keyspace/filter_header.hpp"
+#include "everseen/redis/keyspace/name_index.hpp"
+#include "everseen/redis/remote_partition.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+/// Each time somebody else has finished a rebuild meanwhile.
+constexpr int most_attempts = 20;
+
+/// @return false  one of them has gone meanwhile
+bool follow_back(session& with, filter_identity from, sealing ending, bool is_first_look,
+                 std::vector<filter_identity>& chain) {
+  chain.clear();
+  while (const auto after = asks_before(with, from.keys)) {
+    filter_identity old{{from.keys.prefix(), *after}, {}, *after};
+    const auto h = read_filter_header(with, old);
+    if (!h && is_first_look) return false;
+    if (!h) {
+      // Its server has come back without the end of a rebuild, and the other is gone for good.
+      if (ending == sealing::yes) (void)forget_before(with, from, *after, random_word());
+      return true;
+    }
+    old.spec = h->spec;
+    if (ending == sealing::yes && !seal(with, old, from.id)) return false;
+    chain.push_back(old);
+    from = std::move(old);
+  }
+  return true;
+}
+
+}  // namespace
+
+/// It outlives its maker before it is found: so that whoever finds it has it whole.
+placing put_in_place(session& with, const filter_identity& old, const image::filter_id& by) {
+  const name_index names(old.keys.prefix());
+  const auto before = read_filter_header(with, old);
+  if (!before) throw filter_is_gone(old.keys.header());
+  filter_identity next{{old.keys.prefix(), by}, {}, by};
+  const auto h = read_filter_header(with, next);
+  if (!h) {
+    // Or it was there, was succeeded itself, and is gone: then this one is to go, too.
+    if (!names.leads_to(with, old.id)) return placing::unnamed;
+    forget_successor(with, old, by);
+    return placing::unmade;
+  }
+  next.spec = h->spec;
+  if (h->expires_at != before->expires_at && !copy_end(with, next, before->expires_at))
+    throw filter_is_gone(next.keys.header());
+  if (!h->has_limits || h->expires_at != before->expires_at) give_limits(with, next);
+  return names.succeed(with, old.id, by) ? placing::done : placing::unnamed;
+}
+
+std::vector<filter_identity> asked_before(session& with, const filter_identity& f, sealing seal) {
+  std::vector<filter_identity> chain;
+  for (int i = 0; i < most_attempts; ++i)
+    if (follow_back(with, f, seal, i == 0, chain)) return chain;
+  throw damaged_key(f.keys.header(), "asks a filter of which a part is missing");
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "everseen/redis/keyspace/filter_identity.hpp"
+#include "everseen/redis/session.hpp"
+
+namespace everseen::redis {
+
+// What follows once it is decided that one filter succeeds another (filter_header.hpp): doc/format.md,
+// "Rebuild". Each step can be done by anybody, any number of times.
+
+enum class placing : std::uint8_t {
+  done,
+  unnamed,  ///< no name leads to either: the filter was dropped, or rebuilt once more
+  unmade,   ///< the successor was never made whole; the old one goes on
+};
+/// Lets the names of the old one lead to its successor.
+/// @throws storage_error  the old one is gone    @throws backend_error, format_error
+[[nodiscard]] placing put_in_place(session& with, const filter_identity& old, const image::filter_id& by);
+
+enum class sealing : bool { no, yes };
+/// The filters that are asked before one, the one that it succeeds first.
+/// @param seal  ends all their journals; only then may anything be added to the filter
+/// @throws storage_error, backend_error, format_error
+[[nodiscard]] std::vector<filter_identity> asked_before(session& with, const filter_identity& f,
+                                                        sealing seal);
+
+}  // namespace everseen::redis

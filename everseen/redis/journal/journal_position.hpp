@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace everseen::redis {
+
+/// A place between two records of a partition's journal.
+///
+/// The checksum of the record before it makes it one of this history alone: a server that came back with less
+/// than it had, and was written to since, has no such place.
+struct journal_position {
+  std::uint64_t offset = 0;    ///< bytes from the beginning of the journal
+  std::uint64_t checksum = 0;  ///< of the record before; 0 at the beginning
+  friend bool operator==(const journal_position&, const journal_position&) = default;
+};
+
+/// The offset in decimal, a colon, the checksum in 16 hexadecimal digits.
+[[nodiscard]] std::string to_text(const journal_position& p);
+[[nodiscard]] std::optional<journal_position> parse_journal_position(std::string_view text);
+
+/// Length of the strings in which a journal is kept. Redis moves a string whenever it outgrows its memory,
+/// which for one of 32 MiB costs more than all else (doc/measurements.md, "Journal").
+inline constexpr std::uint64_t journal_chunk_bytes = std::uint64_t{4} << 20;
+
+}  // namespace everseen::redis

@@ -1,0 +1,170 @@
+#include "everseen/redis/journal/journal_scripts.hpp"
+
+#include "everseen/redis/expiry_text.hpp"
+#include "everseen/redis/script_text.hpp"
+
+namespace everseen::redis::journal_scripts {
+
+namespace {
+
+// The fields `checkpoint` and `turn` say whose turn it is: a word, a space, and until when, in ms.
+constexpr std::string_view taking_turns = R"(
+local function now_ms()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local function is_mine(holder, word)
+  return holder and string.sub(holder, 1, #word + 1) == word .. ' '
+end
+local function until_ms(holder)
+  return tonumber(string.match(holder, ' (%d+)$'))
+end
+local function taken(word, life)
+  return word .. ' ' .. string.format('%.0f', now_ms() + tonumber(life))
+end
+)";
+
+}  // namespace
+
+const script& append() {
+  static const script s = script_text::make(script_text::joined({taking_turns, script_text::end_like, R"(
+local call, state, position, writer, number = redis.call, KEYS[1], ARGV[1], ARGV[3], ARGV[4]
+local at = call('HMGET', state, 'end', 'begin', 'turn', writer, ARGV[10] or 'end', 'successor')
+if not at[1] then return {'M'} end
+if at[4] and string.match(at[4], '^%d+') == number then
+  call('HSET', state, writer, at[4])
+  return {'K'}
+end
+if at[6] then return {'N', at[6]} end
+local held = at[3] and at[3] ~= '' and not is_mine(at[3], writer) and until_ms(at[3]) > now_ms()
+if held or at[1] ~= position then
+  if ARGV[9] ~= '' and not held then call('HSET', state, 'turn', taken(writer, ARGV[9])) end
+  return {held and 'W' or 'S', at[1], at[2] or '', call('GETRANGE', KEYS[2], ARGV[5], ARGV[5] + ARGV[8] - 1)}
+end
+local lanes, lane, record = ARGV[10] and KEYS[3], ARGV[11], nil
+if lanes then
+  if not at[5] then return {'J'} end
+  record = call('HGET', lanes, lane) or ''
+  if string.sub(record, 1, 8) ~= ARGV[12] then return {'H'} end
+end
+if ARGV[6] ~= '' then
+  if call('STRLEN', KEYS[2]) < tonumber(ARGV[5]) then return {'D'} end
+  call('SETRANGE', KEYS[2], ARGV[5], ARGV[6])
+  if ARGV[5] == '0' then end_like(state, KEYS[2]) end
+  if ARGV[7] ~= '' then
+    call('SETRANGE', KEYS[#KEYS], 0, ARGV[7])
+    end_like(state, KEYS[#KEYS])
+  end
+end
+if lanes then
+  local names, write = {}, {lane, ARGV[14] .. string.sub(record, ARGV[13]) .. ARGV[15]}
+  for i = 16, #ARGV, 2 do names[#names+1] = '\0' .. ARGV[i] end
+  local now = #names > 0 and call('HMGET', lanes, unpack(names))
+  for i, name in ipairs(names) do
+    local sum = tonumber(now[i] or '0')
+    if sum then
+      write[#write+1] = name
+      write[#write+1] = string.format('%.0f', sum + ARGV[15+2*i])
+    end
+  end
+  call('HSET', lanes, unpack(write))
+  if record == '' then end_like(state, lanes) end
+end
+call('HSET', state, 'end', ARGV[2], writer, number .. ' ' .. call('TIME')[1], 'turn', '')
+return {'K'}
+)"}));
+  return s;
+}
+
+const script& begin_checkpoint() {
+  static const script s = script_text::make(script_text::joined({taking_turns, R"(
+local begin, ended, word, life, to_be = unpack(ARGV)
+local at = redis.call('HMGET', KEYS[1], 'begin', 'checkpoint', 'manifest', 'counts', 'end', 'next', 'successor')
+if not at[1] then return {'M'} end
+if at[7] then return {'L'} end
+if at[1] ~= begin then return {'S', at[1]} end
+if at[5] ~= ended then return {'E'} end
+if at[2] and not is_mine(at[2], word) and until_ms(at[2]) > now_ms() then return {'L'} end
+redis.call('HSET', KEYS[1], 'checkpoint', taken(word, life), 'next', to_be)
+return {'K', at[3] or '', at[4] or '', at[6] or ''}
+)"}));
+  return s;
+}
+
+const script& write_page() {
+  static const script s = script_text::make(script_text::joined({taking_turns, script_text::end_like, R"(
+local at = redis.call('HMGET', KEYS[1], 'begin', 'checkpoint', 'successor')
+if not at[1] then return {'M'} end
+if at[3] or not is_mine(at[2], ARGV[1]) then return {'S'} end
+local offset, bytes = ARGV[2], ARGV[3]
+if bytes == '' then
+  -- What is there may be left of a filter that was reset.
+  local there = redis.call('STRLEN', KEYS[2]) - offset
+  bytes = string.rep('\0', math.min(ARGV[4], math.max(there, 0)))
+end
+redis.call('SETRANGE', KEYS[2], offset, bytes)
+end_like(KEYS[1], KEYS[2])
+redis.call('HSET', KEYS[1], 'checkpoint', taken(ARGV[1], ARGV[5]))
+return {'K'}
+)"}));
+  return s;
+}
+
+const script& commit_checkpoint() {
+  static const script s = script_text::make(script_text::joined({taking_turns, R"(
+local call, state = redis.call, KEYS[1]
+local at = call('HMGET', state, 'begin', 'checkpoint')
+if not at[1] then return {'M'} end
+if at[1] == ARGV[2] then return {'K'} end
+if not is_mine(at[2], ARGV[1]) then return {'S'} end
+call('HSET', state, 'begin', ARGV[2], 'manifest', ARGV[3], 'counts', ARGV[4], 'checkpoint', ' 0')
+local oldest, fields = call('TIME')[1] - ARGV[5], call('HGETALL', state)
+for f = 1, #fields, 2 do
+  local last = string.sub(fields[f], 1, 2) == 'w:' and tonumber(string.match(fields[f + 1], ' (%d+)$'))
+  if last and last < oldest then call('HDEL', state, fields[f]) end
+end
+for k = 2, #KEYS do call('UNLINK', KEYS[k]) end
+return {'K'}
+)"}));
+  return s;
+}
+
+const script& limit() {
+  static const script s = script_text::make(R"(
+if redis.call('HEXISTS', KEYS[1], 'end') == 0 then return {'M'} end
+if ARGV[1] == '' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIREAT', KEYS[1], ARGV[1]) end
+redis.call('HSET', KEYS[1], 'checkpoint', ' 0')
+return {'K'}
+)");
+  return s;
+}
+
+const script& seal() {
+  static const script s = script_text::make(R"(
+local at = redis.call('HMGET', KEYS[1], 'end', 'successor')
+if not at[1] then return {'M'} end
+if not at[2] then redis.call('HSET', KEYS[1], 'successor', ARGV[1]) end
+return {at[2] and at[2] ~= ARGV[1] and 'N' or 'K'}
+)");
+  return s;
+}
+
+const script& empty() {
+  static const script s = script_text::make(R"(
+local call, state = redis.call, KEYS[1]
+local at = call('HMGET', state, 'end', 'begin', 'next', 'successor')
+if not at[1] then return {'M'} end
+if at[1] == ARGV[2] then return {'K'} end
+if at[4] then return {'N'} end
+if at[1] ~= ARGV[1] or (at[2] or '') ~= ARGV[4] or (at[3] or '') ~= ARGV[5] then return {'S'} end
+for _, field in ipairs(call('HKEYS', state)) do
+  if string.sub(field, 1, 4) == 'job:' then return {'J'} end
+end
+call('HSET', state, 'begin', ARGV[2], 'end', ARGV[2], 'manifest', ARGV[3], 'counts', '', 'checkpoint', ' 0', 'next', '')
+for k = 2, #KEYS do call('UNLINK', KEYS[k]) end
+return {'K'}
+)");
+  return s;
+}
+
+}  // namespace everseen::redis::journal_scripts

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "everseen/redis/scripts.hpp"
+
+/// What changes a partition that is kept by its journal: doc/format.md, "Journal".
+///
+/// Each script writes strings first and the state last, by one command. So a server that was killed while it
+/// wrote its log, and lost the end of a call, has bytes behind the end of the journal, which the next call
+/// overwrites, or bits that the journal holds as well.
+namespace everseen::redis::journal_scripts {
+
+/// Adds a record where the journal ends, if it ends where the caller believes; and, for a claim, goes on with
+/// the record of a lane and raises counters.
+///
+/// KEYS  state, chunk of the position; of a claim the lanes of the job; the chunk after it, where the record
+/// reaches
+///       there
+/// ARGV  1 position, 2 position behind the record, 3 field of the writer, 4 number of this call among those
+/// of the
+///       writer, 5 where in its chunk the record begins, 6 its bytes in the chunk (``: there is no record), 7
+///       its bytes in the next one (``: none), 8 how many bytes the caller wants to see, 9 for how many ms it
+///       asks for a turn (``: not at all) of a claim: 10 field of the job, 11 lane, 12 head that the lane's
+///       record has, 13 from which of its bytes on the record is kept, 14 its new head, 15 what is put behind
+///       it, then name and increment of each counter
+/// Returns `K` done, by this call or an earlier copy of it; `S`, end, begin, and bytes behind the position:
+/// the
+///         journal ends elsewhere; `W` and the same: it is another client's turn; `N` and an id: the
+///         partition is sealed, and the filter of this id succeeds; `J` there is no such job; `H` the lane's
+///         record has another head; `M` no state; `D` the chunk is shorter than it was. But for `K` nothing
+///         was changed.
+///
+/// A turn keeps all others out until the one who has it has added a record, or its time is over: so a client
+/// that is far away from a busy partition gets its word in.
+///
+/// The lanes are written before the state: where the end of a call is lost, a lane may be ahead of the
+/// journal, and whoever finds the record adds its keys again, which changes nothing where they are.
+[[nodiscard]] const script& append();
+
+/// Asks to be the one who moves the checkpoint on to where the journal ends.
+///
+/// Only to there, as a server that came back with less has no other place that a client may know: whoever is
+/// the one in turn has the history that the server has, until the server loses the turn as well.
+///
+/// KEYS  state    ARGV  where the checkpoint was, where the journal ends, a random word, for how many ms, the
+///       manifest that the checkpoint will have
+/// Returns `K`, manifest and counts of the checkpoint, manifest of one that was begun and maybe never
+///         finished; `S`, begin: it has moved; `E` the journal ends elsewhere; `L` somebody else is at it;
+///         `M` no state.
+[[nodiscard]] const script& begin_checkpoint();
+
+/// Writes a part of a segment.
+/// KEYS  state, segment    ARGV  the word, offset, bytes (``: all are zero), how many, for how many ms more
+/// Returns `K`; `S` somebody else has taken over; `M` no state.
+[[nodiscard]] const script& write_page();
+
+/// Moves the beginning of the journal to where the segments are.
+///
+/// KEYS  state, what is no longer needed: chunks, segments
+/// ARGV  the word, begin, manifest, counts, for how many seconds a writer's last call is remembered
+/// Returns as write_page.
+[[nodiscard]] const script& commit_checkpoint();
+
+/// Lets the state expire, and whatever key is made for it from now on with it. Who is moving the checkpoint
+/// is shut out, as the segments that it has made so far have the limit of before.
+///
+/// KEYS  state    ARGV  when, in ms since 1970; empty: never    Returns `K`; `M` no state.
+[[nodiscard]] const script& limit();
+
+/// Seals the partition: its journal has ended for good, nobody moves its checkpoint any more, and another
+/// filter succeeds this one.
+///
+/// KEYS  state    ARGV  id of the successor    Returns `K`; `N` it was sealed for another one; `M` no state.
+[[nodiscard]] const script& seal();
+
+/// Lets the journal begin anew where it ends, with nothing before: a checkpoint of an empty partition.
+///
+/// KEYS  state, what is no longer needed: chunks, segments
+/// ARGV  where the journal ended, where it begins now, manifest, where it began, manifest of a checkpoint
+/// that
+///       was begun
+/// Returns `K`; `S` one of these is another by now; `N` it is sealed; `J` a job may claim here; `M` no state.
+[[nodiscard]] const script& empty();
+
+}  // namespace everseen::redis::journal_scripts

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "everseen/store/memory_segments.hpp"
+
+namespace everseen::redis {
+
+/// The bits of a filter's mirrors, up to a bound: many filters may be open in one process, and one that has
+/// grown elsewhere must not take the machine's memory with it.
+class mirror_memory final : public memory_segments {
+ public:
+  mirror_memory(std::uint32_t partitions, std::uint64_t most_bytes)
+      : memory_segments(partitions), most_bytes_(most_bytes) {}
+
+  /// @throws storage_error  beyond the bound; says what to do
+  void create(const segment_id& id, const geometry& shape, std::uint64_t capacity) override;
+  void drop_before(std::uint32_t partition, window::slice_index oldest) override;
+
+  /// @throws storage_error  so many bytes more would be beyond the bound
+  void require_room(std::uint64_t bytes) const;
+
+ private:
+  const std::uint64_t most_bytes_;
+  std::atomic<std::uint64_t> bytes_ = 0;
+};
+
+}  // namespace everseen::redis

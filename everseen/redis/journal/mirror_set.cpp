@@ -1,0 +1,221 @@
+#include "everseen/redis/journal/mirror_set.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "everseen/redis/remote_partition.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+/// Between two looks whether it is over.
+constexpr std::chrono::milliseconds another_clients_turn{2};
+
+/// Nothing may leave a batch of which parts were added, whatever it is.
+batch_failure failure_of_this_exception() {
+  try {
+    return batch_failure::from_current_exception();
+  } catch (const std::exception& e) {
+    return {batch_failure::cause::storage, e.what(), {}};
+  }
+}
+
+struct held_task {
+  partition_mirror* mirror;
+  std::unique_lock<std::mutex> order;
+  std::unique_ptr<mirror_task> task;
+};
+
+}  // namespace
+
+template <typename Step>
+void mirror_task::guarded(Step step) {
+  try {
+    step();
+  } catch (...) {
+    fail(failure_of_this_exception());
+    give_up();
+  }
+}
+
+std::optional<script_call> mirror_task::next(session& with) {
+  std::optional<script_call> call;
+  if (failure_ && failure_->ends_batch()) return call;
+  guarded([&] {
+    if (mirror_.is_empty())
+      mirror_.load(with);
+    else if (mirror_.unasked() > mirror_set::unasked_at_most)
+      bring_up_to_date(with);
+    if (mirror_.successor()) throw filter_is_succeeded(mirror_.place().key);
+    call = go_on(with);
+  });
+  return call;
+}
+
+void mirror_task::bring_up_to_date(session& with) {
+  mirror_set::bring_up_to_date(with, mirror_);
+}
+
+void mirror_task::stop(batch_failure why) {
+  fail(std::move(why));
+  give_up();
+}
+
+void mirror_task::take(session& with, const answer& a, std::chrono::steady_clock::time_point asked) {
+  waits_ = false;
+  guarded([&] {
+    const std::string key = mirror_.place().key;
+    const reply& r = expect_reply(a, key);
+    const std::string_view said = r[0].text();
+    if (said == "K") {
+      done();  // it is in the journal, whatever becomes of this mirror
+      mirror_.accept(asked);
+      write_checkpoint(with);
+    } else if (said == "S" || said == "W") {
+      waits_ = said == "W";
+      mirror_.read_on(with, r, asked);
+    } else if (said == "N") {
+      mirror_.note_successor(successor_in(key, r[1]));
+      throw filter_is_succeeded(key);
+    } else if (said == "D") {
+      throw damaged_key(key, "has a journal whose last part is missing");
+    } else if (said == "M") {
+      throw filter_is_gone(key);
+    } else {
+      take_other(with, r);
+    }
+  });
+}
+
+/// One that fails costs memory on the server and room in its log, and nothing else: the next batch tries
+/// again.
+void mirror_task::write_checkpoint(session& with) {
+  if (!mirror_.wants_checkpoint()) return;
+  try {
+    mirror_.write_checkpoint(with);
+  } catch (const lost_history&) {
+    throw;
+  } catch (const error&) {
+    mirror_.put_checkpoint_off();
+  }
+}
+
+void mirror_task::take_other(session&, const reply& r) {
+  throw format_error("a script was answered by '" + std::string(r[0].text()) + "', which it does not say");
+}
+
+mirror_set::mirror_set(const filter_identity& f, const redis_url& url)
+    : filter_(f), memory_(f.spec.partitions, url.mirror_bytes), replicas_(url) {
+  for (std::uint32_t p = 0; p < f.spec.partitions; ++p)
+    mirrors_.push_back(std::make_unique<partition_mirror>(filter_, p, memory_));
+}
+
+std::optional<batch_failure> mirror_set::run(session& with, std::span<const std::uint32_t> partitions,
+                                             const task_maker& make) {
+  try {
+    life_.require(with);
+    if (successor()) throw filter_is_succeeded(filter_.keys.header());
+  } catch (const error&) {
+    return batch_failure::from_current_exception();
+  }
+  std::vector<std::size_t> left(partitions.size());
+  for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
+  std::optional<batch_failure> failure;
+  while (!left.empty()) {
+    std::vector<held_task> taken;
+    const auto take = [&](std::size_t i, std::unique_lock<std::mutex> order) {
+      partition_mirror& mirror = (*this)[partitions[i]];
+      taken.push_back({&mirror, std::move(order), make(i, mirror)});
+    };
+    std::erase_if(left, [&](std::size_t i) {
+      std::unique_lock order((*this)[partitions[i]].order(), std::try_to_lock);
+      const bool is_free = order.owns_lock();
+      if (is_free) take(i, std::move(order));
+      return is_free;
+    });
+    if (taken.empty()) {
+      take(left.front(), std::unique_lock((*this)[partitions[left.front()]].order()));
+      left.erase(left.begin());
+    }
+    std::vector<mirror_task*> tasks;
+    for (held_task& each : taken) tasks.push_back(each.task.get());
+    while (exchange(with, tasks)) {
+    }
+    for (held_task& each : taken) {
+      note_successor(*each.mirror);
+      if (auto& one = each.task->failure(); one && (!failure || !failure->ends_batch()))
+        failure = std::move(one);
+    }
+  }
+  return failure;
+}
+
+/// One call for each task that needs one.    @return whether there was any
+bool mirror_set::exchange(session& with, std::span<mirror_task* const> tasks) {
+  std::vector<script_call> calls;
+  std::vector<mirror_task*> callers;
+  std::vector<route> places;
+  for (mirror_task* task : tasks)
+    if (auto call = task->next(with)) {
+      places.push_back(call->to);
+      calls.push_back(*std::move(call));
+      callers.push_back(task);
+    }
+  if (calls.empty()) return false;
+  // What replicas cannot have is not sent at all: the server would keep it.
+  auto lacking = replicas_.look_before(with, places);
+  for (std::size_t i = callers.size(); i-- > 0;)
+    if (lacking[i]) {
+      callers[i]->stop(*std::move(lacking[i]));
+      callers.erase(callers.begin() + static_cast<std::ptrdiff_t>(i));
+      calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  const auto asked = std::chrono::steady_clock::now();
+  const std::vector<answer> answers = run_scripts(with, calls);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    replicas_.note(calls[i].to, answers[i]);
+    callers[i]->take(with, answers[i], asked);
+  }
+  if (!callers.empty() && std::ranges::all_of(callers, [](const mirror_task* t) { return t->waits(); }))
+    std::this_thread::sleep_for(another_clients_turn);
+  return true;
+}
+
+std::optional<image::filter_id> mirror_set::successor() const {
+  const std::scoped_lock alone(succession_);
+  return successor_;
+}
+
+void mirror_set::note_successor(const partition_mirror& mirror) {
+  if (!mirror.successor()) return;
+  const std::scoped_lock alone(succession_);
+  successor_ = mirror.successor();
+}
+
+void mirror_set::clear() {
+  for (const auto& mirror : mirrors_) {
+    const std::scoped_lock order(mirror->order());
+    mirror->clear();
+  }
+}
+
+void mirror_set::take_end(session& with, partition_mirror& mirror, const reply& now,
+                          std::chrono::steady_clock::time_point asked) {
+  if (now[0].text() != to_text(mirror.position())) return mirror.read_on(with);
+  mirror.note_asked(asked);
+  mirror.note_successor(successor_in(mirror.place().key, now[1]));
+}
+
+void mirror_set::bring_up_to_date(session& with, partition_mirror& mirror) {
+  if (mirror.is_empty()) return mirror.load(with);
+  const route at = mirror.place();
+  const auto asked = std::chrono::steady_clock::now();
+  const reply now = ask_about(with, at, {"HMGET", at.key, "end", "successor"});
+  take_end(with, mirror, now, asked);
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "everseen/redis/journal/mirror_memory.hpp"
+#include "everseen/redis/journal/partition_mirror.hpp"
+#include "everseen/redis/keyspace/filter_life.hpp"
+#include "everseen/redis/redis_url.hpp"
+#include "everseen/redis/replica_wait.hpp"
+#include "everseen/redis/session.hpp"
+
+namespace everseen::redis {
+
+/// What is done with one partition, in calls of its server. The mirror is held for as long as this lives.
+class mirror_task {
+ public:
+  explicit mirror_task(partition_mirror& mirror) noexcept : mirror_(mirror) {}
+  virtual ~mirror_task() = default;
+  mirror_task(const mirror_task&) = delete;
+  mirror_task& operator=(const mirror_task&) = delete;
+
+  /// Goes on until the server is needed.    @return the call; nothing: it is done
+  std::optional<script_call> next(session& with);
+  /// @param asked  when the call was made
+  void take(session& with, const answer& a, std::chrono::steady_clock::time_point asked);
+  /// Ends the task before its call is sent.
+  void stop(batch_failure why);
+  /// It was another client's turn.
+  [[nodiscard]] bool waits() const noexcept { return waits_; }
+  /// Why not everything could be done.
+  [[nodiscard]] std::optional<batch_failure>& failure() noexcept { return failure_; }
+
+ protected:
+  /// As next(), of a mirror that is up to date as far as is known. May throw everseen::error.
+  virtual std::optional<script_call> go_on(session& with) = 0;
+  /// The call was done.
+  virtual void done() = 0;
+  /// Another answer than those which all calls get.    @throws format_error  by default: nobody gives it
+  virtual void take_other(session& with, const reply& r);
+  /// Keys without an answer become `unknown`.
+  virtual void give_up() noexcept = 0;
+
+  [[nodiscard]] partition_mirror& mirror() const noexcept { return mirror_; }
+  void fail(batch_failure why) { failure_ = std::move(why); }
+
+ private:
+  template <typename Step>
+  void guarded(Step step);
+  void bring_up_to_date(session& with);
+  void write_checkpoint(session& with);
+
+  partition_mirror& mirror_;
+  std::optional<batch_failure> failure_{};
+  bool waits_ = false;
+};
+
+/// The mirrors of a filter's partitions. Threads: any number.
+class mirror_set {
+ public:
+  mirror_set(const filter_identity& f, const redis_url& url);
+
+  [[nodiscard]] const filter_identity& filter() const noexcept { return filter_; }
+  [[nodiscard]] partition_mirror& operator[](std::uint32_t partition) { return *mirrors_.at(partition); }
+
+  /// @throws  as filter_life::require
+  void require_life(session& with) { life_.require(with); }
+
+  using task_maker = std::function<std::unique_ptr<mirror_task>(std::size_t, partition_mirror&)>;
+  /// Does a task in each of these partitions, which differ. Those that nobody else is in go first, all at
+  /// once; for one of the others this waits.
+  /// @param make  the task for the i-th partition
+  /// @return the first failure; one that ends a batch comes before a lack of room. That the filter has ended
+  ///         comes before all tasks, and none is made
+  std::optional<batch_failure> run(session& with, std::span<const std::uint32_t> partitions,
+                                   const task_maker& make);
+
+  /// For so long a client that adds only what it has seen may not know what others have done.
+  static constexpr std::chrono::seconds unasked_at_most{1};
+
+  /// The filter that succeeds this one, once a sealed partition was met.
+  [[nodiscard]] std::optional<image::filter_id> successor() const;
+  /// Of a mirror that the caller holds.
+  void note_successor(const partition_mirror& mirror);
+  /// Gives the memory of all mirrors back. Whoever uses one afterwards loads it anew.
+  void clear();
+
+  /// Brings a mirror that the caller holds up to where its journal ends.    @throws  as
+  /// partition_mirror::load
+  static void bring_up_to_date(session& with, partition_mirror& mirror);
+  /// The same of one that is loaded, with what its server says.
+  /// @param now  the fields end and successor    @param asked  when it was asked
+  static void take_end(session& with, partition_mirror& mirror, const reply& now,
+                       std::chrono::steady_clock::time_point asked);
+
+ private:
+  bool exchange(session& with, std::span<mirror_task* const> tasks);
+
+  const filter_identity filter_;
+  filter_life life_{filter_};
+  mirror_memory memory_;
+  replica_wait replicas_;
+  std::vector<std::unique_ptr<partition_mirror>> mirrors_;
+  mutable std::mutex succession_;
+  std::optional<image::filter_id> successor_{};
+};
+
+}  // namespace everseen::redis

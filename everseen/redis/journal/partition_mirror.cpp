@@ -1,0 +1,254 @@
+#include "everseen/redis/journal/partition_mirror.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "everseen/core/assert.hpp"
+#include "everseen/core/growth.hpp"
+#include "everseen/core/partition_keys.hpp"
+#include "everseen/redis/journal/journal_scripts.hpp"
+#include "everseen/redis/journal/stored_checkpoint.hpp"
+#include "everseen/redis/remote_partition.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+/// So much of what others have added comes with a refusal.
+constexpr std::uint64_t seen_with_refusal = std::uint64_t{256} << 10;
+/// Each time another client has moved the checkpoint meanwhile, which it does once in many megabytes.
+constexpr int most_attempts = 100;
+/// Whoever is refused so often asks that others wait: long enough for a round trip to another continent.
+constexpr int refusals_before_a_turn = 4;
+constexpr std::string_view turn_ms = "1000";
+
+/// Keys by their slices, as a record has them.
+void sort_by_slice(journal_record& r, std::vector<std::pair<window::slice_index, digest>>& keys) {
+  std::ranges::stable_sort(keys, {}, [](const auto& k) { return k.first; });
+  for (const auto& [slice, key] : keys) {
+    if (r.groups.empty() || r.groups.back().slice != slice) r.groups.push_back({slice, 0});
+    ++r.groups.back().keys;
+    r.keys.push_back(key);
+  }
+}
+
+}  // namespace
+
+filter_is_succeeded::filter_is_succeeded(const std::string& key)
+    : storage_error("the filter was rebuilt meanwhile; open it again", 0, key) {}
+
+partition_mirror::partition_mirror(const filter_identity& of, std::uint32_t number, mirror_memory& place)
+    : of_(of), number_(number), place_(place), writer_("w:" + random_word()) {}
+
+format_error partition_mirror::damaged(const std::string& what) const {
+  return damaged_key(of_.keys.state(number_), what);
+}
+
+void partition_mirror::clear() {
+  place_.drop_before(number_, std::numeric_limits<window::slice_index>::max());
+  logic_.reset();
+  successor_.reset();
+}
+
+void partition_mirror::load(session& with) {
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    clear();
+    const auto asked = clock::now();
+    const stored_checkpoint stored = read_checkpoint(with, of_, number_);
+    // Bits before the journal: a segment may be newer than the checkpoint, and then holds keys of records
+    // behind it.
+    bool whole = false;
+    try {
+      whole = load_segments(with, stored) && replay(with, stored.end, {});
+    } catch (...) {
+      clear();
+      throw;
+    }
+    if (whole) {
+      note_asked(asked);
+      return note_successor(stored.successor);
+    }
+    // Something was not as the state says: either the state has changed meanwhile, or it is damage.
+    clear();
+    if (read_checkpoint(with, of_, number_).begin == stored.begin)
+      throw damaged("has a checkpoint or a journal that is not whole");
+  }
+  throw backend_error("other clients change " + of_.keys.state(number_) +
+                      " faster than this one can read it; try again when they add fewer keys");
+}
+
+/// @return false  a segment is missing or has another length
+bool partition_mirror::load_segments(session& with, const stored_checkpoint& stored) {
+  for (const slice_state& slice : stored.state.slices)
+    for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer) {
+      const segment_id id = {number_, slice.index, layer};
+      const layer_state& l = slice.layers[layer];
+      place_.create(id, l.shape, l.capacity);
+      if (!read_segment(with, of_, id, {place_.at(id), l.shape.bytes})) return false;
+      place_.note_keys(id, l.keys);
+    }
+  logic_ = std::make_unique<partition>(of_.spec, number_, place_, stored.state);
+  begin_ = position_ = stored.begin;
+  return true;
+}
+
+/// What was applied in part is of no more use.
+void partition_mirror::apply(const journal_record& r) {
+  try {
+    logic_->apply(r);
+  } catch (...) {
+    clear();
+    throw;
+  }
+}
+
+/// Applies the records up to `end`.
+/// @param bytes  of the journal behind position_, as far as they are known
+/// @return false  the journal does not go on from here to there
+bool partition_mirror::replay(session& with, const journal_position& end, std::string bytes) {
+  if (end.offset < position_.offset) return false;
+  bytes.resize(std::min<std::uint64_t>(bytes.size(), end.offset - position_.offset));
+  while (position_ != end) {
+    journal_reader reader(bytes);
+    try {
+      while (const auto record = reader.next()) {
+        if (record->previous != position_.checksum) return false;
+        apply(*record);
+        position_.offset += journal_record_head_bytes + journal_record_tail_bytes +
+                            16 * record->groups.size() + 16 * record->keys.size();
+        position_.checksum = reader.last_checksum();
+      }
+    } catch (const format_error&) {
+      return false;
+    }
+    bytes.erase(0, bytes.size() - reader.rest());
+    if (position_.offset >= end.offset) break;
+    const std::uint64_t from = position_.offset + bytes.size();
+    const std::string more =
+        read_journal(with, of_, number_, from, std::min(end.offset, from + max_journal_record_bytes));
+    if (more.empty()) return false;
+    bytes += more;
+  }
+  return position_ == end;
+}
+
+void partition_mirror::read_on(session& with) {
+  const auto asked = clock::now();
+  const stored_checkpoint now = read_checkpoint(with, of_, number_);
+  follow(with, now.begin, now.end, {});
+  note_asked(asked);
+  note_successor(now.successor);
+}
+
+void partition_mirror::read_on(session& with, const reply& refusal, clock::time_point asked) {
+  ++refusals_;
+  const auto end = parse_journal_position(refusal[1].text());
+  const auto begin = parse_journal_position(refusal[2].text());
+  if (!end || !begin) throw damaged("does not say where its journal ends");
+  follow(with, *begin, *end, std::string(refusal[3].text()));
+  note_asked(asked);
+}
+
+void partition_mirror::follow(session& with, const journal_position& begin, const journal_position& end,
+                              std::string bytes) {
+  begin_ = begin;
+  if (begin.offset <= position_.offset && replay(with, end, std::move(bytes))) return;
+  const std::uint64_t had = position_.offset;
+  load(with);
+  // Where another client has moved the checkpoint beyond this mirror while it read, nothing is missing.
+  if (begin_.offset <= had)
+    throw lost_history(
+        "the server of " + of_.keys.state(number_) + " has another journal than the one it had (" +
+        std::to_string(had) + " bytes were answered for, " + std::to_string(position_.offset) +
+        " are there): it came back without all that it had acknowledged, and keys of that time "
+        "may be called fresh again. What is there now is used from here on");
+}
+
+prediction partition_mirror::prepare(const partition_batch& batch, predictor::no_room then) {
+  EVERSEEN_ASSERT(batch.digests.size() <= max_journal_record_keys);
+  prediction all = predictor_.predict(*logic_, of_.spec, batch, then, partition_keys::max_segment_bytes);
+  journal_record r{.previous = position_.checksum};
+  const auto& slices = logic_->state().slices;
+  r.newest = all.moves_to.value_or(slices.empty() ? window::timeless : slices.back().index);
+  const auto slice_of = [&](std::size_t i) {
+    return of_.spec.window ? window::slice_at(*of_.spec.window, batch.times[batch.times.size() == 1 ? 0 : i])
+                           : window::timeless;
+  };
+  std::vector<std::pair<window::slice_index, digest>> timed;
+  for (std::size_t i = 0; i < all.judged; ++i) {
+    if (batch.out[i] != verdict::fresh) continue;
+    if (of_.spec.window)
+      timed.emplace_back(slice_of(i), batch.digests[i]);
+    else
+      r.keys.push_back(batch.digests[i]);
+  }
+  if (of_.spec.window)
+    sort_by_slice(r, timed);
+  else if (!r.keys.empty())
+    r.groups.push_back({window::timeless, r.keys.size()});
+  forget_record();
+  if (r.keys.empty() && !all.moves_to) return all;
+  put_together(std::move(r), all.new_bytes);
+  return all;
+}
+
+void partition_mirror::prepare_move(window::slice_index newest) {
+  forget_record();
+  const auto& slices = logic_->state().slices;
+  if (!slices.empty() && slices.back().index >= newest) return;
+  put_together({.previous = position_.checksum, .newest = newest},
+               growth::plan_layer(of_.spec, 0).shape.bytes);
+}
+
+void partition_mirror::forget_record() {
+  record_.reset();
+  record_bytes_.clear();
+  behind_record_ = position_;
+}
+
+/// @param new_bytes  of memory that it takes to apply the record
+void partition_mirror::put_together(journal_record r, std::uint64_t new_bytes) {
+  // Before it is in the journal: what cannot be applied here must not be added.
+  place_.require_room(new_bytes);
+  behind_record_.checksum = append_record(record_bytes_, r);
+  behind_record_.offset = position_.offset + record_bytes_.size();
+  record_ = std::move(r);
+}
+
+script_call partition_mirror::append_call() {
+  ++calls_;
+  const std::uint64_t chunk = position_.offset / journal_chunk_bytes;
+  const std::uint64_t at = position_.offset % journal_chunk_bytes;
+  const std::size_t here = std::min<std::uint64_t>(record_bytes_.size(), journal_chunk_bytes - at);
+  script_call call{
+      &journal_scripts::append(),
+      place(),
+      {of_.keys.state(number_), of_.keys.chunk(number_, chunk)},
+      {to_text(position_), to_text(behind_record_), writer_, std::to_string(calls_), std::to_string(at),
+       record_bytes_.substr(0, here), record_bytes_.substr(here), std::to_string(seen_with_refusal),
+       std::string(refusals_ < refusals_before_a_turn ? "" : turn_ms)}};
+  call.on_replicas = true;
+  if (here < record_bytes_.size()) call.keys.push_back(of_.keys.chunk(number_, chunk + 1));
+  return call;
+}
+
+void partition_mirror::accept(clock::time_point asked) {
+  if (record_) apply(*std::exchange(record_, {}));
+  position_ = behind_record_;
+  refusals_ = 0;
+  note_asked(asked);
+}
+
+tally partition_mirror::check(const partition_batch& batch) const {
+  return logic_->check(batch);
+}
+
+bool partition_mirror::wants_checkpoint() const noexcept {
+  constexpr std::uint64_t least = std::uint64_t{1} << 20;
+  return logic_ && position_.offset >= no_checkpoint_before_ && position_.offset > begin_.offset &&
+         position_.offset - begin_.offset > std::max(least, logic_->state().bytes());
+}
+
+}  // namespace everseen::redis

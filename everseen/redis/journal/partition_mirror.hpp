@@ -1,0 +1,144 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "everseen/core/partition.hpp"
+#include "everseen/core/prediction.hpp"
+#include "everseen/redis/journal/mirror_memory.hpp"
+#include "everseen/redis/journal/stored_checkpoint.hpp"
+#include "everseen/redis/keyspace/script_calls.hpp"
+#include "everseen/redis/session.hpp"
+
+namespace everseen::redis {
+
+/// A server came back with less than it had acknowledged. The mirror has what there is now.
+class lost_history final : public backend_error {
+ public:
+  using backend_error::backend_error;
+};
+
+/// The partition is sealed: another filter has taken this one's place, and what was not judged is judged
+/// there.
+class filter_is_succeeded final : public storage_error {
+ public:
+  explicit filter_is_succeeded(const std::string& key);
+};
+
+/// A partition as this process holds it: its bits, and up to where in the journal they go.
+///
+///     predict ──> next_record ──> (append, by whoever talks to the server) ──taken──> accept
+///        ^                                   │
+///        └──────── read_on <──refused────────┘
+///
+/// Threads: whoever uses any function but order() holds order().
+class partition_mirror {
+ public:
+  /// `of` and `place` must outlive the mirror.
+  partition_mirror(const filter_identity& of, std::uint32_t number, mirror_memory& place);
+
+  [[nodiscard]] std::mutex& order() noexcept { return order_; }
+  [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+  [[nodiscard]] route place() const { return {of_.keys.state(number_), number_}; }
+
+  /// Nothing is known of the partition yet, or what was known turned out to be another history.
+  [[nodiscard]] bool is_empty() const noexcept { return logic_ == nullptr; }
+  /// Reads checkpoint and journal.
+  /// @throws format_error  they are damaged, and the message names the key    @throws backend_error
+  /// @throws storage_error  no memory, or more than mirror= of the URL allows
+  void load(session& with);
+  /// Reads the journal on to where it ends by now.    @throws lost_history    @throws  as load
+  void read_on(session& with);
+  /// The same with what a refusal of append() told.    @throws  as load
+  /// @param asked  when the call was made
+  void read_on(session& with, const reply& refusal, std::chrono::steady_clock::time_point asked);
+  /// Forgets everything, so that it is loaded anew.
+  void clear();
+
+  /// Predicts the verdicts of keys and prepares the record that adds the fresh ones.
+  /// @pre   at most max_journal_record_keys
+  /// @return what predictor::predict says
+  /// @throws storage_error  the keys would take more memory than mirror= of the URL allows; nothing is
+  /// prepared
+  prediction prepare(const partition_batch& batch, predictor::no_room then);
+  /// Prepares a record that moves the window on and adds no key; none if it is there.    @throws  as prepare
+  void prepare_move(window::slice_index newest);
+  /// Whether there is anything to add.
+  [[nodiscard]] bool has_record() const noexcept { return record_.has_value(); }
+  /// The call of journal_scripts::append that adds the prepared record, or, where there is none, finds out
+  /// whether the journal still ends here.
+  [[nodiscard]] script_call append_call();
+  /// The call was done.    @throws  as load, but nothing of servers
+  /// @param asked  when it was made
+  void accept(std::chrono::steady_clock::time_point asked);
+
+  /// Judges by what is here and changes nothing.
+  tally check(const partition_batch& batch) const;
+  [[nodiscard]] const partition_state& state() const noexcept { return logic_->state(); }
+  [[nodiscard]] const journal_position& position() const noexcept { return position_; }
+  [[nodiscard]] const std::byte* bits(const segment_id& id) const noexcept { return place_.at(id); }
+
+  /// The filter that succeeds, if the partition was found sealed.
+  [[nodiscard]] const std::optional<image::filter_id>& successor() const noexcept { return successor_; }
+  void note_successor(const std::optional<image::filter_id>& id) noexcept {
+    if (id) successor_ = id;
+  }
+
+  /// Whether the journal has become so long that a checkpoint pays.
+  [[nodiscard]] bool wants_checkpoint() const noexcept;
+  /// One failed: the next is written when the journal has grown by as much again.
+  void put_checkpoint_off() noexcept {
+    no_checkpoint_before_ = position_.offset + (position_.offset - begin_.offset);
+  }
+  /// Brings the segments on the server up to this mirror and cuts the journal off before it, unless somebody
+  /// else does.    @throws backend_error, format_error
+  void write_checkpoint(session& with);
+
+  using clock = std::chrono::steady_clock;
+  /// The server has said that the journal ends here, when it was asked then.
+  void note_asked(clock::time_point when) noexcept { asked_at_ = std::max(asked_at_, when); }
+  /// How long nobody has asked the server.
+  [[nodiscard]] std::chrono::steady_clock::duration unasked() const noexcept {
+    return std::chrono::steady_clock::now() - asked_at_;
+  }
+
+ private:
+  [[nodiscard]] bool load_segments(session& with, const stored_checkpoint& stored);
+  void follow(session& with, const journal_position& begin, const journal_position& end, std::string bytes);
+  [[nodiscard]] bool replay(session& with, const journal_position& end, std::string bytes);
+  void apply(const journal_record& r);
+  void forget_record();
+  void put_together(journal_record r, std::uint64_t new_bytes);
+  [[nodiscard]] std::optional<stored_checkpoint> begin_checkpoint(session& with, const std::string& word);
+  [[nodiscard]] bool write_segment(session& with, const std::string& word, const segment_id& id,
+                                   std::uint64_t bytes);
+  [[nodiscard]] format_error damaged(const std::string& what) const;
+
+  const filter_identity& of_;
+  const std::uint32_t number_;
+  mirror_memory& place_;
+  std::mutex order_;
+  std::unique_ptr<partition> logic_{};
+  journal_position begin_{};     // as far as is known
+  journal_position position_{};  // what the bits hold
+  std::optional<image::filter_id> successor_{};
+  std::uint64_t no_checkpoint_before_ = 0;
+  std::chrono::steady_clock::time_point asked_at_{};
+
+  predictor predictor_{};
+  std::optional<journal_record> record_{};
+  std::string record_bytes_{};
+  journal_position behind_record_{};
+  std::string writer_;       // the field of this mirror in the state
+  int refusals_ = 0;         // in a row
+  std::uint64_t calls_ = 0;  // of append so far
+};
+
+}  // namespace everseen::redis

@@ -1,0 +1,253 @@
+#include "everseen/redis/journal/stored_checkpoint.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <set>
+#include <vector>
+
+#include "everseen/core/bytes.hpp"
+#include "everseen/core/error.hpp"
+#include "everseen/redis/command.hpp"
+#include "everseen/redis/journal/journal_scripts.hpp"
+#include "everseen/redis/keyspace/script_calls.hpp"
+#include "everseen/redis/remote_partition.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+constexpr std::uint64_t page_bytes = std::uint64_t{1} << 20;
+constexpr std::size_t pages_at_once = 8;
+constexpr int most_attempts = 1000;
+
+std::uint64_t random_number() {
+  const image::filter_id random = image::random_filter_id();
+  return load_le64(random.data());
+}
+
+}  // namespace
+
+std::string encode_manifest(const filter_identity& f, std::uint32_t partition, const partition_state& s) {
+  image::manifest m;
+  m.filter = f.id;
+  m.spec = f.spec;
+  m.clean = true;
+  for (const listed_segment& each : segments_of(partition, s.slices))
+    m.segments.push_back({each.id, each.layer.shape, each.layer.capacity});
+  const auto bytes = image::encode_manifest(m);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string encode_counts(const partition_state& s) {
+  std::string counts;
+  for (const slice_state& slice : s.slices)
+    for (const layer_state& layer : slice.layers) {
+      counts.resize(counts.size() + 8);
+      store_le(counts.data() + counts.size() - 8, layer.keys);
+    }
+  return counts;
+}
+
+namespace {
+
+image::manifest decode_manifest(const filter_identity& f, std::uint32_t partition, std::string_view bytes) {
+  const std::string key = f.keys.state(partition);
+  image::manifest m;
+  try {
+    m = image::decode_manifest(std::as_bytes(std::span(bytes)));
+  } catch (const error& e) {
+    throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
+  }
+  if (m.filter != f.id) throw damaged_key(key, "belongs to another filter");
+  if (m.spec != f.spec) throw damaged_key(key, "was made by another spec");
+  for (const image::manifest::entry& entry : m.segments)
+    if (entry.id.partition != partition) throw damaged_key(key, "names a segment of another partition");
+  return m;
+}
+
+}  // namespace
+
+std::vector<segment_id> decode_segments(const filter_identity& f, std::uint32_t partition,
+                                        std::string_view manifest) {
+  std::vector<segment_id> ids;
+  if (manifest.empty()) return ids;
+  for (const auto& entry : decode_manifest(f, partition, manifest).segments) ids.push_back(entry.id);
+  return ids;
+}
+
+partition_state decode_checkpoint(const filter_identity& f, std::uint32_t partition,
+                                  std::string_view manifest, std::string_view counts) {
+  const std::string key = f.keys.state(partition);
+  const image::manifest m = decode_manifest(f, partition, manifest);
+  if (counts.size() != 8 * m.segments.size()) throw damaged_key(key, "lacks the counts of its segments");
+  partition_state state;
+  for (std::size_t i = 0; i < m.segments.size(); ++i) {
+    const image::manifest::entry& entry = m.segments[i];
+    if (state.slices.empty() || state.slices.back().index != entry.id.slice)
+      state.slices.push_back({entry.id.slice, {}});
+    state.slices.back().layers.push_back({entry.shape, entry.capacity, load_le64(counts.data() + 8 * i)});
+  }
+  return state;
+}
+
+namespace {
+
+/// begin, end, manifest, counts, next, successor    @throws storage_error, backend_error  as read_checkpoint
+reply fields_of(session& with, const filter_identity& f, std::uint32_t partition) {
+  const std::string key = f.keys.state(partition);
+  reply fields = ask_about(with, {key, partition},
+                           {"HMGET", key, "begin", "end", "manifest", "counts", "next", "successor"});
+  if (fields[1].is_nil()) throw filter_is_gone(key);
+  return fields;
+}
+
+/// @throws format_error  the state is damaged
+stored_checkpoint checkpoint_in(const filter_identity& f, std::uint32_t partition, const reply& fields) {
+  const std::string key = f.keys.state(partition);
+  const auto begin = parse_journal_position(fields[0].text());
+  const auto end = parse_journal_position(fields[1].text());
+  if (!begin || !end || end->offset < begin->offset)
+    throw damaged_key(key, "does not say where its journal is");
+  const std::string_view next = fields[4].text();
+  return {decode_checkpoint(f, partition, fields[2].text(), fields[3].text()), *begin, *end,
+          decode_segments(f, partition, next), successor_in(key, fields[5])};
+}
+
+}  // namespace
+
+std::optional<image::filter_id> successor_in(const std::string& key, const reply& field) {
+  if (field.is_nil()) return std::nullopt;
+  image::filter_id id;
+  if (field.text().size() != id.size()) throw damaged_key(key, "does not say which filter succeeds");
+  std::memcpy(id.data(), field.text().data(), id.size());
+  return id;
+}
+
+stored_checkpoint read_checkpoint(session& with, const filter_identity& f, std::uint32_t partition) {
+  return checkpoint_in(f, partition, fields_of(with, f, partition));
+}
+
+std::vector<std::string> strings_of(const filter_identity& f, std::uint32_t partition,
+                                    const stored_checkpoint& c) {
+  std::vector<std::string> keys;
+  std::set<segment_id> segments(c.being_written.begin(), c.being_written.end());
+  for (const listed_segment& s : segments_of(partition, c.state.slices)) segments.insert(s.id);
+  for (const segment_id& s : segments) keys.push_back(f.keys.segment(s));
+  for (std::uint64_t chunk = c.begin.offset / journal_chunk_bytes;
+       chunk <= c.end.offset / journal_chunk_bytes; ++chunk)
+    keys.push_back(f.keys.chunk(partition, chunk));
+  return keys;
+}
+
+namespace {
+
+/// What a state says, or, where it is damaged, what it still says of its journal.
+stored_checkpoint as_far_as_known(const filter_identity& f, std::uint32_t partition, const reply& fields) {
+  try {
+    return checkpoint_in(f, partition, fields);
+  } catch (const format_error&) {
+    stored_checkpoint rest;
+    rest.begin = parse_journal_position(fields[0].text()).value_or(journal_position{});
+    rest.end = parse_journal_position(fields[1].text()).value_or(journal_position{});
+    if (rest.end.offset < rest.begin.offset) std::swap(rest.begin, rest.end);
+    // No journal is so long; this is damage as well.
+    if (rest.end.offset - rest.begin.offset > std::uint64_t{1} << 40) rest.begin = rest.end = {};
+    return rest;
+  }
+}
+
+}  // namespace
+
+/// One that is being removed was sealed for another filter, or is sealed for none.
+bool seal(session& with, const filter_identity& f, const image::filter_id& successor) {
+  const std::string id(reinterpret_cast<const char*>(successor.data()), successor.size());
+  std::vector<script_call> calls;
+  for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
+    const std::string key = f.keys.state(p);
+    calls.push_back({&journal_scripts::seal(), {key, p}, {key}, {id}});
+    calls.back().on_replicas = successor != f.id;
+  }
+  const std::vector<answer> answers = run_scripts(with, calls);
+  bool is_whole = true;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const std::string& key = calls[i].to.key;
+    const std::string_view said = expect_reply(answers[i], key)[0].text();
+    if (said == "N" && successor != f.id)
+      throw damaged_key(key, "was sealed for another filter than the one that succeeds");
+    is_whole = is_whole && said != "M";
+  }
+  return is_whole;
+}
+
+/// The journal goes on in the next chunk, with a checksum that no record has: so whoever has the partition
+/// open finds that its history has ended, and reads anew.
+void empty_partition(session& with, const filter_identity& f, std::uint32_t partition) {
+  const std::string key = f.keys.state(partition);
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    const reply fields = fields_of(with, f, partition);
+    const stored_checkpoint now = as_far_as_known(f, partition, fields);
+    const std::uint64_t reach = std::max(now.begin.offset, now.end.offset);
+    const journal_position begin{(reach / journal_chunk_bytes + 1) * journal_chunk_bytes, random_number()};
+    script_call call{&journal_scripts::empty(),
+                     {key, partition},
+                     {key},
+                     {std::string(fields[1].text()), to_text(begin), encode_manifest(f, partition, {}),
+                      std::string(fields[0].text()), std::string(fields[4].text())}};
+    std::ranges::move(strings_of(f, partition, now), std::back_inserter(call.keys));
+    const reply said = run_script(with, std::move(call));
+    if (said[0].text() == "M") throw filter_is_gone(key);
+    if (said[0].text() == "N") throw storage_error("the filter is being rebuilt; try again", 0, key);
+    if (said[0].text() == "J")
+      throw parameter_error("the filter has got a job meanwhile, and cannot be reset; end the job first");
+    if (said[0].text() == "K") return;
+  }
+  throw backend_error("other clients add to " + key +
+                      " faster than it can be emptied; try again when they rest");
+}
+
+bool read_segment(session& with, const filter_identity& f, const segment_id& id, std::span<std::byte> into) {
+  const std::string key = f.keys.segment(id);
+  const route to{key, id.partition};
+  if (ask_about(with, to, {"STRLEN", key}).integer() != static_cast<std::int64_t>(into.size())) return false;
+  for (std::uint64_t from = 0; from < into.size();) {
+    std::vector<request> pages;
+    const std::uint64_t first = from;
+    for (; from < into.size() && pages.size() < pages_at_once; from += page_bytes)
+      pages.push_back({to,
+                       encode({"GETRANGE", key, std::to_string(from),
+                               std::to_string(std::min<std::uint64_t>(into.size(), from + page_bytes) - 1)}),
+                       1, true});
+    const std::vector<answer> answers = with.exchange(pages);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const std::string_view page = expect_reply(answers[i], key).text();
+      const std::uint64_t at = first + i * page_bytes;
+      if (page.size() != std::min<std::uint64_t>(page_bytes, into.size() - at)) return false;
+      std::memcpy(into.data() + at, page.data(), page.size());
+    }
+  }
+  return true;
+}
+
+std::string read_journal(session& with, const filter_identity& f, std::uint32_t partition, std::uint64_t from,
+                         std::uint64_t to) {
+  std::vector<request> parts;
+  std::vector<std::string> keys;
+  while (from < to) {
+    const std::uint64_t chunk = from / journal_chunk_bytes;
+    const std::uint64_t until = std::min(to, (chunk + 1) * journal_chunk_bytes);
+    keys.push_back(f.keys.chunk(partition, chunk));
+    parts.push_back({{keys.back(), partition},
+                     encode({"GETRANGE", keys.back(), std::to_string(from % journal_chunk_bytes),
+                             std::to_string((until - 1) % journal_chunk_bytes)}),
+                     1,
+                     true});
+    from = until;
+  }
+  const std::vector<answer> answers = with.exchange(parts);
+  std::string bytes;
+  for (std::size_t i = 0; i < answers.size(); ++i) bytes += expect_reply(answers[i], keys[i]).text();
+  return bytes;
+}
+
+}  // namespace everseen::redis

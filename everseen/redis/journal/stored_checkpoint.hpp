@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/core/error.hpp"
+#include "everseen/core/partition.hpp"
+#include "everseen/redis/journal/journal_position.hpp"
+#include "everseen/redis/keyspace/filter_header.hpp"
+#include "everseen/redis/keyspace/filter_identity.hpp"
+#include "everseen/redis/session.hpp"
+
+namespace everseen::redis {
+
+/// What a server says of a partition: its segments hold the journal up to `begin` (and maybe more), and the
+/// journal goes on from there to `end`.
+struct stored_checkpoint {
+  partition_state state{};
+  journal_position begin{};
+  journal_position end{};
+  /// Of a checkpoint that was begun last, finished or not.
+  std::vector<segment_id> being_written{};
+  /// The filter that succeeds; then the journal has ended for good.
+  std::optional<image::filter_id> successor{};
+};
+
+/// Fields and values of a partition's state with such a checkpoint.
+[[nodiscard]] std::string encode_manifest(const filter_identity& f, std::uint32_t partition,
+                                          const partition_state& s);
+[[nodiscard]] std::string encode_counts(const partition_state& s);
+/// @throws format_error  they are damaged or of another filter
+[[nodiscard]] partition_state decode_checkpoint(const filter_identity& f, std::uint32_t partition,
+                                                std::string_view manifest, std::string_view counts);
+/// The segments that a manifest lists; none where it is empty.    @throws  as decode_checkpoint
+[[nodiscard]] std::vector<segment_id> decode_segments(const filter_identity& f, std::uint32_t partition,
+                                                      std::string_view manifest);
+
+/// @throws storage_error  the filter was dropped    @throws format_error  the state is damaged
+/// @throws backend_error  no answer
+[[nodiscard]] stored_checkpoint read_checkpoint(session& with, const filter_identity& f,
+                                                std::uint32_t partition);
+
+/// The filter that is said to succeed in a partition's state; nothing: none.    @throws format_error
+[[nodiscard]] std::optional<image::filter_id> successor_in(const std::string& key, const reply& field);
+
+/// Ends all journals of a filter for good.
+/// @return false  a state is gone    @throws format_error  one was sealed for another    @throws
+/// backend_error
+[[nodiscard]] bool seal(session& with, const filter_identity& f, const image::filter_id& successor);
+
+/// Forgets all keys of a partition, in one step; one that is damaged is whole after it.
+/// @throws storage_error  the filter was dropped, or is being rebuilt    @throws backend_error
+void empty_partition(session& with, const filter_identity& f, std::uint32_t partition);
+
+/// The keys of what a partition consists of beside its state.
+[[nodiscard]] std::vector<std::string> strings_of(const filter_identity& f, std::uint32_t partition,
+                                                  const stored_checkpoint& c);
+
+/// Fills `into` with a segment.    @return false  it is missing or has another length
+/// @throws backend_error
+[[nodiscard]] bool read_segment(session& with, const filter_identity& f, const segment_id& id,
+                                std::span<std::byte> into);
+
+/// Bytes of the journal; fewer where it has no more.    @throws backend_error
+[[nodiscard]] std::string read_journal(session& with, const filter_identity& f, std::uint32_t partition,
+                                       std::uint64_t from, std::uint64_t to);
+
+}  // namespace everseen::redis

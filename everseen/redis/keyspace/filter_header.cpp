@@ -1,0 +1,314 @@
+#include "everseen/redis/keyspace/filter_header.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "everseen/core/image.hpp"
+#include "everseen/redis/command.hpp"
+#include "everseen/redis/keyspace/job_keys.hpp"
+#include "everseen/redis/refusal.hpp"
+#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/script_text.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+/// What `limits` holds where there is no end.
+constexpr std::string_view never = "never";
+
+/// KEYS list of jobs; `!` begins what is left of those that are being removed.
+constexpr std::string_view jobs = R"(
+local function has_job(list)
+  for _, job in ipairs(redis.call('HKEYS', list)) do
+    if string.sub(job, 1, 1) ~= '!' then return true end
+  end
+  return false
+end
+)";
+
+/// KEYS header, list of jobs    ARGV id, that of the successor    Returns `K`; `N` it has another; `J` it has
+/// jobs; `M` there is no such header.
+const script& put_next() {
+  static const script s = script_text::make(std::string(jobs) + R"(
+local at = redis.call('HMGET', KEYS[1], 'id', 'next')
+if at[1] ~= ARGV[1] then return 'M' end
+if at[2] == ARGV[2] then return 'K' end
+if at[2] then return 'N' end
+if has_job(KEYS[2]) then return 'J' end
+redis.call('HSET', KEYS[1], 'next', ARGV[2])
+return 'K'
+)");
+  return s;
+}
+
+/// KEYS header    ARGV id, that of the successor
+const script& take_next_away() {
+  static const script s = script_text::make(R"(
+local at = redis.call('HMGET', KEYS[1], 'id', 'next')
+if at[1] == ARGV[1] and at[2] == ARGV[2] then redis.call('HDEL', KEYS[1], 'next') end
+return 'K'
+)");
+  return s;
+}
+
+/// KEYS header    ARGV id, end (empty: never)    Returns 1; 0 there is no such header.
+const script& take_end() {
+  static const script s = script_text::make(R"(
+if redis.call('HGET', KEYS[1], 'id') ~= ARGV[1] then return 0 end
+if ARGV[2] == '' then redis.call('HDEL', KEYS[1], 'expires_at') else redis.call('HSET', KEYS[1], 'expires_at', ARGV[2]) end
+return 1
+)");
+  return s;
+}
+
+/// KEYS header, list of jobs    ARGV id, the end as it was (empty: never), the new one    Returns `K`; `S` it
+/// has another end; `E` it has ended; `J` it has jobs; `R` it is being rebuilt; `M` there is no such header.
+const script& move_end() {
+  static const script s = script_text::make(std::string(jobs) + R"(local call, header = redis.call, KEYS[1]
+local at = call('HMGET', header, 'id', 'expires_at', 'after', 'next')
+if at[1] ~= ARGV[1] then return 'M' end
+if at[3] or at[4] then return 'R' end
+local time = call('TIME')
+if at[2] and tonumber(at[2]) <= time[1] * 1000 + math.floor(time[2] / 1000) then return 'E' end
+if (at[2] or '') == ARGV[3] then return 'K' end
+if (at[2] or '') ~= ARGV[2] then return 'S' end
+if has_job(KEYS[2]) then return 'J' end
+if ARGV[3] == '' then call('HDEL', header, 'expires_at') else call('HSET', header, 'expires_at', ARGV[3]) end
+return 'K'
+)");
+  return s;
+}
+
+/// KEYS header    ARGV id, the end (empty: never), the same for `limits`    Returns 1 done, 0 it has another.
+const script& settle_limits() {
+  static const script s = script_text::make(R"(
+local at = redis.call('HMGET', KEYS[1], 'id', 'expires_at')
+if at[1] ~= ARGV[1] or (at[2] or '') ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], 'limits', ARGV[3])
+redis.call('PERSIST', KEYS[1])
+return 1
+)");
+  return s;
+}
+
+/// KEYS header    ARGV id, id of the one before, a random word of the caller    Returns 1 done, by this call
+/// or an earlier copy of it; 0 it has another or none.
+const script& drop_before() {
+  static const script s = script_text::make(R"(
+local at = redis.call('HMGET', KEYS[1], 'id', 'after', 'alone_by', 'next')
+if at[1] ~= ARGV[1] then return 0 end
+if at[3] == ARGV[3] then return 1 end
+if at[4] then return 0 end
+if at[2] ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], 'alone_by', ARGV[3])
+return redis.call('HDEL', KEYS[1], 'after')
+)");
+  return s;
+}
+
+std::string_view text_of(std::span<const std::byte> bytes) noexcept {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string bytes_of(const image::filter_id& id) {
+  return std::string(text_of(std::as_bytes(std::span(id))));
+}
+
+std::string id_of(const filter_identity& f) {
+  return bytes_of(f.id);
+}
+
+/// @return nothing: the field holds none
+std::optional<image::filter_id> id_in(const reply& field) {
+  image::filter_id id;
+  if (field.is_nil() || field.text().size() != id.size()) return std::nullopt;
+  std::ranges::copy(field.text(), id.begin());
+  return id;
+}
+
+std::string end_text(std::optional<event_time> end) {
+  return end ? to_text(*end) : std::string();
+}
+
+std::string limits_text(std::optional<event_time> end) {
+  return end ? to_text(*end) : std::string(never);
+}
+
+std::optional<event_time> end_in(const std::string& key, const reply& field) {
+  if (field.is_nil()) return std::nullopt;
+  std::int64_t ms = 0;
+  const std::string_view text = field.text();
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), ms);
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size())
+    throw damaged_key(key, "has no valid end");
+  return event_time(std::chrono::milliseconds(ms));
+}
+
+}  // namespace
+
+event_time time_in(const reply& told) {
+  std::int64_t parts[2] = {};
+  bool is_time = told.size() == 2;
+  for (std::size_t i = 0; is_time && i < 2; ++i) {
+    const std::string_view text = told[i].text();
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), parts[i]);
+    is_time = read.ec == std::errc{} && read.ptr == text.data() + text.size();
+  }
+  if (!is_time) throw backend_error("the Redis server does not tell the time");
+  return event_time(std::chrono::milliseconds(parts[0] * 1000 + parts[1] / 1000));
+}
+
+std::optional<image::filter_id> asks_before(session& with, const filter_keys& f) {
+  return id_in(ask_about(with, {f.header(), 0}, {"HGET", f.header(), "after"}));
+}
+
+std::optional<filter_header> read_filter_header(session& with, const filter_identity& f) {
+  const std::string key = f.keys.header();
+  const request asked{
+      {key, 0},
+      encode({"HMGET", key, "id", "spec", "expires_at", "limits", "servers", "after", "origin", "next"}) +
+          encode({"TIME"}),
+      2,
+      true};
+  const answer a = std::move(with.exchange(std::span(&asked, 1)).front());
+  const event_time now = time_in(expect_reply(a, key));
+  const reply& fields = a->front();
+  if (fields.is_error("WRONGTYPE")) throw damaged_key(key, "has another type");
+  if (fields.is_error()) throw backend_error(refused_command(key, fields.text()));
+  if (fields[0].is_nil() && fields[1].is_nil()) return std::nullopt;
+  if (fields[0].text() != id_of(f)) throw damaged_key(key, "belongs to another filter");
+  filter_header h{.spec = {}, .expires_at = end_in(key, fields[2]), .now = now};
+  const std::string_view servers = fields[4].text();
+  const auto read = std::from_chars(servers.data(), servers.data() + servers.size(), h.servers);
+  if (read.ec != std::errc{} || read.ptr != servers.data() + servers.size())
+    throw damaged_key(key, "does not say how many servers the filter has");
+  h.after = id_in(fields[5]);
+  if (!h.after && !fields[5].is_nil()) throw damaged_key(key, "does not say which filter it asks first");
+  h.origin = id_in(fields[6]).value_or(f.id);
+  h.next = id_in(fields[7]);
+  h.has_limits = fields[3].text() == limits_text(h.expires_at);
+  try {
+    h.spec = image::decode_spec(std::as_bytes(std::span(fields[1].text())));
+  } catch (const error& e) {
+    throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
+  }
+  return h;
+}
+
+std::vector<bool> have_ended(session& with, std::span<const filter_keys> filters) {
+  std::vector<request> requests;
+  for (const filter_keys& f : filters)
+    requests.push_back(
+        {{f.header(), 0}, encode({"HGET", f.header(), "expires_at"}) + encode({"TIME"}), 2, true});
+  const std::vector<answer> answers = with.exchange(requests);
+  std::vector<bool> ended;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const event_time now = time_in(expect_reply(answers[i], requests[i].to.key));
+    const reply& end = answers[i]->front();
+    std::int64_t ms = 0;
+    const bool ends =
+        !end.is_error() && !end.is_nil() &&
+        std::from_chars(end.text().data(), end.text().data() + end.text().size(), ms).ec == std::errc{};
+    ended.push_back(ends && event_time(std::chrono::milliseconds(ms)) <= now);
+  }
+  return ended;
+}
+
+request begin_filter_header(const filter_identity& f, const filter_header& h,
+                            std::string_view unseen_life_ms) {
+  const std::string header = f.keys.header();
+  const std::string id = id_of(f);
+  const auto spec_bytes = image::encode_spec(f.spec);
+  const std::string end = end_text(h.expires_at);
+  const std::string count = std::to_string(h.servers);
+  const std::string origin = bytes_of(h.origin);
+  const std::string before = h.after ? bytes_of(*h.after) : std::string();
+  std::vector<std::string_view> words = {
+      "HSET",    header, "id", id, "spec", text_of(spec_bytes), "judge", to_string(f.spec.judge),
+      "servers", count};
+  if (h.expires_at) words.insert(words.end(), {"expires_at", end});
+  if (h.after) words.insert(words.end(), {"after", before, "origin", origin});
+  return {
+      {header, 0},
+      encode({"HDEL", header, "expires_at"}) + encode(words) + encode({"PEXPIRE", header, unseen_life_ms}),
+      3,
+      true};
+}
+
+succession decide_succession(session& with, const filter_identity& old, const image::filter_id& by) {
+  const std::string key = old.keys.header();
+  script_call call{&put_next(), {key, 0}, {key, job_keys::list(old.keys)}, {id_of(old), bytes_of(by)}};
+  call.on_replicas = true;
+  const reply said = run_script(with, std::move(call));
+  switch (said.text().front()) {
+    case 'K':
+      return succession::decided;
+    case 'N':
+      return succession::taken;
+    case 'J':
+      return succession::has_jobs;
+    default:
+      return succession::gone;
+  }
+}
+
+void forget_successor(session& with, const filter_identity& old, const image::filter_id& by) {
+  const std::string key = old.keys.header();
+  (void)run_script(with, {&take_next_away(), {key, 0}, {key}, {id_of(old), bytes_of(by)}});
+}
+
+bool copy_end(session& with, const filter_identity& to, std::optional<event_time> end) {
+  const std::string key = to.keys.header();
+  return run_script(with, {&take_end(), {key, 0}, {key}, {id_of(to), end_text(end)}}).integer() == 1;
+}
+
+bool forget_before(session& with, const filter_identity& f, const image::filter_id& before,
+                   const std::string& word) {
+  const std::string key = f.keys.header();
+  script_call call{&drop_before(), {key, 0}, {key}, {id_of(f), bytes_of(before), word}};
+  call.on_replicas = true;
+  return run_script(with, std::move(call)).integer() == 1;
+}
+
+end_change change_end(session& with, const filter_identity& f, std::optional<event_time> from,
+                      std::optional<event_time> to) {
+  const std::string key = f.keys.header();
+  script_call call{&move_end(), {key, 0}, {key, job_keys::list(f.keys)}};
+  call.arguments = {id_of(f), end_text(from), end_text(to)};
+  const reply said = run_script(with, std::move(call));
+  switch (said.text().front()) {
+    case 'K':
+      return end_change::done;
+    case 'S':
+      return end_change::superseded;
+    case 'E':
+      return end_change::over;
+    case 'J':
+      return end_change::has_jobs;
+    case 'R':
+      return end_change::rebuilt;
+    default:
+      return end_change::gone;
+  }
+}
+
+bool note_limits(session& with, const filter_identity& f, std::optional<event_time> end) {
+  const std::string key = f.keys.header();
+  script_call call{&settle_limits(), {key, 0}, {key}};
+  call.arguments = {id_of(f), end_text(end), limits_text(end)};
+  return run_script(with, std::move(call)).integer() == 1;
+}
+
+event_time limit_of(event_time end, event_time now) noexcept {
+  const event_time from = std::max(end, now);
+  return event_time::max() - from < later_than_the_end ? event_time::max() : from + later_than_the_end;
+}
+
+storage_error filter_is_gone(const std::string& key) {
+  return {
+      "the filter that was opened is gone: it was dropped, replaced or deleted (" + key + " is not there)", 0,
+      key};
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "everseen/core/error.hpp"
+#include "everseen/core/spec.hpp"
+#include "everseen/redis/keyspace/filter_identity.hpp"
+#include "everseen/redis/keyspace/script_calls.hpp"
+#include "everseen/redis/session.hpp"
+
+namespace everseen::redis {
+
+/// What the header of a filter says: doc/format.md, "Header".
+///
+/// `expires_at` alone decides when a filter ends, by the clock of the server that has the header: once that
+/// has come nothing changes it any more. The limits of the other keys only bring their memory back.
+struct filter_header {
+  everseen::spec spec;
+  std::size_t servers = 1;                  ///< independent ones, over which its partitions are spread
+  std::optional<event_time> expires_at{};   ///< nothing: never
+  std::optional<image::filter_id> after{};  ///< the filter that it succeeds, and asks first
+  std::optional<image::filter_id> next{};   ///< the one that succeeds it
+  image::filter_id origin{};                ///< the first of all that succeeded one another; maybe itself
+  event_time now{};                         ///< by that clock, when this was read
+  bool has_limits = false;                  ///< the other keys have the limits that belong to this end
+
+  [[nodiscard]] bool is_over() const noexcept { return expires_at && *expires_at <= now; }
+};
+
+/// @return nothing: there is none
+/// @throws format_error  it is damaged, or another filter's    @throws backend_error
+[[nodiscard]] std::optional<filter_header> read_filter_header(session& with, const filter_identity& f);
+/// Of several filters whether they have ended, in one exchange. What cannot be read has not.
+/// @throws backend_error  no answer
+[[nodiscard]] std::vector<bool> have_ended(session& with, std::span<const filter_keys> filters);
+
+/// The filter that one asks first; nothing where its header does not say, or is gone.    @throws
+/// backend_error
+[[nodiscard]] std::optional<image::filter_id> asks_before(session& with, const filter_keys& f);
+
+/// Makes the header of a filter that nobody finds yet, of which spec and id are not read.
+[[nodiscard]] request begin_filter_header(const filter_identity& f, const filter_header& h,
+                                          std::string_view unseen_life_ms);
+/// One filter takes another one's place: doc/format.md, "Rebuild".
+enum class succession : std::uint8_t {
+  decided,
+  taken,  ///< another one succeeds
+  has_jobs,
+  gone,
+};
+/// Decides which filter succeeds: from then on the old one gets no job and no other end.
+/// @throws backend_error, format_error
+[[nodiscard]] succession decide_succession(session& with, const filter_identity& old,
+                                           const image::filter_id& by);
+/// Takes that back of one that was never made whole.    @throws backend_error, format_error
+void forget_successor(session& with, const filter_identity& old, const image::filter_id& by);
+/// Gives it the end of the one before, which cannot change any more.
+/// @return false  it is gone    @throws backend_error, format_error
+[[nodiscard]] bool copy_end(session& with, const filter_identity& to, std::optional<event_time> end);
+/// From now on it does not ask the one before it.
+/// @param word  random, one for all attempts of a caller
+/// @return false  it asks another one, or none, or is succeeded itself, or gone
+/// @throws backend_error, format_error
+[[nodiscard]] bool forget_before(session& with, const filter_identity& f, const image::filter_id& before,
+                                 const std::string& word);
+
+enum class end_change : std::uint8_t {
+  done,
+  superseded,  ///< the end is another one than the caller believes
+  over,        ///< it has ended
+  has_jobs,
+  rebuilt,  ///< it is being
+  gone,     ///< there is no header
+};
+/// Gives a filter without jobs, which is not being rebuilt, another end.    @throws backend_error,
+/// format_error
+[[nodiscard]] end_change change_end(session& with, const filter_identity& f, std::optional<event_time> from,
+                                    std::optional<event_time> to);
+/// The other keys have the limits of this end now.
+/// @return false  the filter has another end by now    @throws backend_error, format_error
+[[nodiscard]] bool note_limits(session& with, const filter_identity& f, std::optional<event_time> end);
+
+inline constexpr std::chrono::milliseconds later_than_the_end = std::chrono::hours(24);
+/// When the other keys of a filter expire that ends then: a day later, and not before tomorrow.
+[[nodiscard]] event_time limit_of(event_time end, event_time now) noexcept;
+
+/// What TIME answered.    @throws backend_error  something else
+[[nodiscard]] event_time time_in(const reply& told);
+
+/// What whoever has a filter open is told once it was dropped.
+[[nodiscard]] storage_error filter_is_gone(const std::string& key);
+
+}  // namespace everseen::redis

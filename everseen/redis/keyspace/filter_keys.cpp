@@ -1,0 +1,28 @@
+#include "everseen/redis/keyspace/filter_keys.hpp"
+
+#include <charconv>
+
+namespace everseen::redis {
+
+std::string filter_keys::to_text(const image::filter_id& id) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const std::uint8_t byte : id) {
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
+}
+
+std::optional<image::filter_id> filter_keys::parse_id(std::string_view digits) {
+  image::filter_id id;
+  if (digits.size() != 2 * id.size()) return std::nullopt;
+  for (std::size_t i = 0; i < id.size(); ++i) {
+    const char* const byte = digits.data() + 2 * i;
+    const auto read = std::from_chars(byte, byte + 2, id[i], 16);
+    if (read.ec != std::errc{} || read.ptr != byte + 2) return std::nullopt;
+  }
+  return id;
+}
+
+}  // namespace everseen::redis

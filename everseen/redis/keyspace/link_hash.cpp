@@ -1,0 +1,105 @@
+#include "everseen/redis/keyspace/link_hash.hpp"
+
+#include <charconv>
+
+#include "everseen/redis/command.hpp"
+#include "everseen/redis/keyspace/filter_header.hpp"
+#include "everseen/redis/keyspace/script_calls.hpp"
+#include "everseen/redis/refusal.hpp"
+#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/script_text.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+/// KEYS links, index    ARGV newer, older, its entry, id that the newer one's name must lead to (``: none)
+/// Returns 1 done, 0 it does not, or one of them has another link.
+const script& put_link() {
+  static const script s = script_text::make(R"(
+local call, links, newer, older = redis.call, KEYS[1], ARGV[1], ARGV[2]
+if ARGV[4] ~= '' and call('HGET', KEYS[2], newer) ~= ARGV[4] then return 0 end
+local time, all = call('TIME'), call('HGETALL', KEYS[1])
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+for i = 1, #all, 2 do
+  local from, till, to = all[i], string.match(all[i + 1], '^%x+ (%S+) (.*)$')
+  if not till or (till ~= '-' and tonumber(till) <= now) then
+    call('HDEL', links, from)
+  elseif (from == newer) ~= (to == older) or from == older or to == newer then
+    return 0
+  end
+end
+call('HSET', links, newer, ARGV[3])
+return 1
+)");
+  return s;
+}
+
+/// KEYS links    ARGV newer, its id
+const script& forget_link() {
+  static const script s = script_text::make(R"(
+local kept = redis.call('HGET', KEYS[1], ARGV[1])
+if not kept or string.sub(kept, 1, 32) ~= ARGV[2] then return 0 end
+return redis.call('HDEL', KEYS[1], ARGV[1])
+)");
+  return s;
+}
+
+std::string entry_of(const stored_link& l) {
+  return filter_keys::to_text(l.id) + ' ' + (l.older.until ? to_text(*l.older.until) : "-") + ' ' +
+         l.older.name;
+}
+
+stored_link link_in(std::string_view newer, std::string_view entry, const std::string& key) {
+  stored_link l{std::string(newer), {}, {}};
+  constexpr std::size_t id_length = 32;
+  const std::size_t end = entry.find(' ', id_length + 1);
+  const auto id = filter_keys::parse_id(entry.substr(0, id_length));
+  bool is_whole = id && end != std::string_view::npos && entry[id_length] == ' ';
+  if (id) l.id = *id;
+  if (is_whole && entry.substr(id_length + 1, end - id_length - 1) != "-") {
+    std::int64_t until = 0;
+    const auto read = std::from_chars(entry.data() + id_length + 1, entry.data() + end, until);
+    is_whole = read.ec == std::errc{} && read.ptr == entry.data() + end;
+    l.older.until = event_time(std::chrono::milliseconds(until));
+  }
+  if (!is_whole) throw damaged_key(key, "holds something else than a link");
+  l.older.name = entry.substr(end + 1);
+  return l;
+}
+
+}  // namespace
+
+std::vector<stored_link> link_hash::all(session& with) const {
+  const request asked{at_, encode({"HGETALL", at_.key}) + encode({"TIME"}), 2, true};
+  const answer a = std::move(with.exchange(std::span(&asked, 1)).front());
+  const event_time now = time_in(expect_reply(a, at_.key));
+  const reply& fields = a->front();
+  if (fields.is_error("WRONGTYPE")) throw damaged_key(at_.key, "has another type");
+  if (fields.is_error()) throw backend_error(refused_command(at_.key, fields.text()));
+  std::vector<stored_link> links;
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
+    stored_link l = link_in(fields[i].text(), fields[i + 1].text(), at_.key);
+    if (!l.older.is_over(now)) links.push_back(std::move(l));
+  }
+  return links;
+}
+
+std::optional<predecessor> link_hash::asked_first(session& with, const image::filter_id& id) const {
+  for (stored_link& l : all(with))
+    if (l.id == id) return std::move(l.older);
+  return std::nullopt;
+}
+
+bool link_hash::put(session& with, const stored_link& link, bool named) const {
+  const std::string id(reinterpret_cast<const char*>(link.id.data()), named ? link.id.size() : 0);
+  return run_script(with,
+                    {&put_link(), at_, {at_.key, index_}, {link.newer, link.older.name, entry_of(link), id}})
+             .integer() == 1;
+}
+
+void link_hash::forget(session& with, std::string_view newer, const image::filter_id& id) const {
+  (void)run_script(with, {&forget_link(), at_, {at_.key}, {std::string(newer), filter_keys::to_text(id)}});
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,234 @@
+#include "everseen/redis/keyspace/name_index.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "everseen/redis/command.hpp"
+#include "everseen/redis/keyspace/script_calls.hpp"
+#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/script_text.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+std::string bytes_of(const image::filter_id& id) {
+  return {reinterpret_cast<const char*>(id.data()), id.size()};
+}
+
+image::filter_id id_in(std::string_view bytes, const std::string& key) {
+  image::filter_id id;
+  if (bytes.size() != id.size()) throw damaged_key(key, "holds something else than the id of a filter");
+  std::memcpy(id.data(), bytes.data(), id.size());
+  return id;
+}
+
+/// Fields of filters that have no name. No name begins like them.
+constexpr char removed = '!';
+constexpr char kept = '~';
+
+std::string removal_of(const image::filter_id& id) {
+  return removed + filter_keys::to_text(id);
+}
+std::string keeping_of(const image::filter_id& id) {
+  return kept + filter_keys::to_text(id);
+}
+bool is_name(std::string_view field) {
+  return field[0] != removed && field[0] != kept;
+}
+
+/// The id in such a field.
+image::filter_id id_in_field(std::string_view field, const std::string& key) {
+  const auto id = filter_keys::parse_id(field.substr(1));
+  if (!id || filter_keys::to_text(*id) != field.substr(1))
+    throw damaged_key(key, "holds something else than the id of a filter");
+  return *id;
+}
+
+/// Takes a name, and puts up the sign. KEYS index, sign    ARGV name, id    Returns 1 the name leads to this
+/// filter, by this call or an earlier copy of it; 0 to another; 2 there are names no more.
+const script& take_name() {
+  static const script s = script_text::make(R"(
+local call, index, sign = redis.call, KEYS[1], KEYS[2]
+if call('EXISTS', sign) == 1 and call('EXISTS', index) == 0 then return 2 end
+call('HSETNX', index, ARGV[1], ARGV[2])
+call('SET', sign, '')
+return call('HGET', index, ARGV[1]) == ARGV[2] and 1 or 0
+)");
+  return s;
+}
+
+/// Forgets a filter that was removed; behind the last one the sign goes, too, and before it.
+/// KEYS index, sign    ARGV field
+const script& forget_removal() {
+  static const script s = script_text::make(R"(
+local call, index = redis.call, KEYS[1]
+if call('HEXISTS', index, ARGV[1]) == 0 then return 0 end
+if call('HLEN', index) == 1 then call('DEL', KEYS[2]) end
+return call('HDEL', index, ARGV[1])
+)");
+  return s;
+}
+
+/// Takes a name off a filter, if it is this one, and puts down that its keys are to be removed.
+/// KEYS index    ARGV name, id, field of the removal
+const script& forget_name() {
+  static const script s = script_text::make(R"(
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return redis.call('HEXISTS', KEYS[1], ARGV[3]) end
+redis.call('HSET', KEYS[1], ARGV[3], ARGV[2])
+return redis.call('HDEL', KEYS[1], ARGV[1])
+)");
+  return s;
+}
+
+/// Gives a filter another name. KEYS index    ARGV old name, new name, id, id that the new name may lead to
+/// (``: none), field of its removal. Returns `K` done, by this call or an earlier copy of it; `T` the new
+/// name is taken; `N` the old name leads elsewhere.
+const script& move_name() {
+  static const script s = script_text::make(R"(
+local from, to = redis.call('HGET', KEYS[1], ARGV[1]), redis.call('HGET', KEYS[1], ARGV[2])
+if to == ARGV[3] and not from then return 'K' end
+if from ~= ARGV[3] then return 'N' end
+if (to or '') ~= ARGV[4] then return 'T' end
+if to then redis.call('HSET', KEYS[1], ARGV[5], to) end
+redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
+redis.call('HDEL', KEYS[1], ARGV[1])
+return 'K'
+)");
+  return s;
+}
+
+/// KEYS index, links    ARGV id of the old filter, of the new one, field under which the old one is kept,
+/// that under which the new one would be, that of its removal, both ids in digits    Returns whether a name
+/// leads to the new one.
+const script& put_successor() {
+  static const script s = script_text::make(R"(
+local call, index, links, old, new = redis.call, KEYS[1], KEYS[2], ARGV[1], ARGV[2]
+local all, is_there = call('HGETALL', index), 0
+for i = 1, #all, 2 do
+  local name, id = all[i], all[i + 1]
+  if string.find(name, '^[^!~]') and (id == old or id == new) then
+    is_there = 1
+    if id == old then
+      call('HSET', index, name, new, ARGV[3], new)
+      local link = call('HGET', links, name)
+      if link and string.sub(link, 1, 32) == ARGV[6] then
+        call('HSET', links, name, ARGV[7] .. string.sub(link, 33))
+      end
+    end
+  end
+end
+if is_there == 0 and call('HEXISTS', index, ARGV[4]) == 0 then call('HSET', index, ARGV[5], new) end
+return is_there
+)");
+  return s;
+}
+
+/// KEYS index    ARGV field under which a filter is kept, field of its removal, its id
+const script& let_go() {
+  static const script s = script_text::make(R"(
+if redis.call('HDEL', KEYS[1], ARGV[1]) == 1 then redis.call('HSET', KEYS[1], ARGV[2], ARGV[3]) end
+return 1
+)");
+  return s;
+}
+
+}  // namespace
+
+/// Asks the index, and whether it was lost.
+reply name_index::ask(session& with, const std::string& command) const {
+  const request asked{at_, command + encode({"EXISTS", at_.key}) + encode({"EXISTS", sign_}), 3, true};
+  answer a = std::move(with.exchange(std::span(&asked, 1)).front());
+  (void)expect_reply(a, at_.key);
+  if ((*a)[1].integer() == 0 && (*a)[2].integer() == 1) throw is_lost();
+  a->resize(1);
+  (void)expect_reply(a, at_.key);
+  return std::move(a->front());
+}
+
+format_error name_index::is_lost() const {
+  return format_error(
+      "the key " + at_.key +
+      " is missing, and with it the names of all filters under this prefix: it was deleted, evicted or "
+      "overwritten. Restore it, or, to begin without them, delete " +
+      sign_);
+}
+
+std::optional<image::filter_id> name_index::find(session& with, std::string_view name) const {
+  const reply id = ask(with, encode({"HGET", at_.key, name}));
+  if (id.is_nil()) return std::nullopt;
+  return id_in(id.text(), at_.key);
+}
+
+name_index::entries name_index::all(session& with) const {
+  const reply found = ask(with, encode({"HGETALL", at_.key}));
+  entries names;
+  for (std::size_t i = 0; i + 1 < found.size(); i += 2)
+    if (is_name(found[i].text())) names.emplace(found[i].text(), id_in(found[i + 1].text(), at_.key));
+  return names;
+}
+
+bool name_index::leads_to(session& with, const image::filter_id& id) const {
+  return std::ranges::any_of(all(with), [&](const auto& entry) { return entry.second == id; });
+}
+
+bool name_index::take(session& with, std::string_view name, const image::filter_id& id) const {
+  const std::int64_t told =
+      run_script(with, {&take_name(), at_, {at_.key, sign_}, {std::string(name), bytes_of(id)}}).integer();
+  if (told == 2) throw is_lost();
+  return told == 1;
+}
+
+bool name_index::forget(session& with, std::string_view name, const image::filter_id& id) const {
+  return run_script(with, {&forget_name(), at_, {at_.key}, {std::string(name), bytes_of(id), removal_of(id)}})
+             .integer() == 1;
+}
+
+name_index::leftovers name_index::left(session& with) const {
+  const reply found = ask_about(with, at_, {"HGETALL", at_.key});
+  leftovers all;
+  for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
+    const std::string_view field = found[i].text();
+    if (field[0] == removed) all.being_removed.push_back(id_in_field(field, at_.key));
+    if (field[0] == kept)
+      all.kept.emplace_back(id_in_field(field, at_.key), id_in(found[i + 1].text(), at_.key));
+  }
+  return all;
+}
+
+void name_index::release(session& with, const image::filter_id& id) const {
+  (void)run_script(with, {&let_go(), at_, {at_.key}, {keeping_of(id), removal_of(id), bytes_of(id)}});
+}
+
+bool name_index::succeed(session& with, const image::filter_id& old,
+                         const image::filter_id& successor) const {
+  script_call call{&put_successor(), at_, {at_.key, links_}};
+  call.arguments = {bytes_of(old),
+                    bytes_of(successor),
+                    keeping_of(old),
+                    keeping_of(successor),
+                    removal_of(successor),
+                    filter_keys::to_text(old),
+                    filter_keys::to_text(successor)};
+  call.on_replicas = true;
+  return run_script(with, std::move(call)).integer() == 1;
+}
+
+void name_index::note_removed(session& with, const image::filter_id& id) const {
+  (void)run_script(with, {&forget_removal(), at_, {at_.key, sign_}, {removal_of(id)}});
+}
+
+name_index::moved name_index::move(session& with, std::string_view from, std::string_view to,
+                                   const image::filter_id& id,
+                                   const std::optional<image::filter_id>& instead_of) const {
+  const reply said = run_script(with, {&move_name(),
+                                       at_,
+                                       {at_.key},
+                                       {std::string(from), std::string(to), bytes_of(id),
+                                        instead_of ? bytes_of(*instead_of) : std::string(),
+                                        instead_of ? removal_of(*instead_of) : std::string()}});
+  if (said.text() == "N") return moved::left;
+  return said.text() == "T" ? moved::taken : moved::done;
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,211 @@
+#include "everseen/redis/ledger/job_list.hpp"
+
+#include <functional>
+#include <vector>
+
+#include "everseen/core/lane_record.hpp"
+#include "everseen/redis/claim_scripts.hpp"
+#include "everseen/redis/command.hpp"
+#include "everseen/redis/job_counters.hpp"
+#include "everseen/redis/jobs.hpp"
+#include "everseen/redis/keyspace/filter_header.hpp"
+#include "everseen/redis/keyspace/script_calls.hpp"
+#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/script_text.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+constexpr std::size_t id_length = 32;
+
+/// Takes a job off the list; its id stays as one to be removed.
+/// KEYS list    ARGV job, its entry, the name of what is being removed    Returns 1 done, 0 it is another.
+const script& unlist() {
+  static const script s = script_text::make(R"(
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return redis.call('HEXISTS', KEYS[1], ARGV[3]) end
+redis.call('HSET', KEYS[1], ARGV[3], ARGV[1])
+redis.call('HDEL', KEYS[1], ARGV[1])
+return 1
+)");
+  return s;
+}
+
+/// Puts a job on the list, unless one of its name is there; the list expires when the states do.
+/// KEYS list, header    ARGV job, its entry, how much later than the filter it expires    Returns 1 done, 0
+/// there is no header, 2 the filter is being rebuilt.
+const script& enlist() {
+  static const script s = script_text::make(R"(
+local at = redis.call('HMGET', KEYS[2], 'id', 'expires_at', 'next', 'after')
+if not at[1] then return 0 end
+if (at[3] or at[4]) and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 2 end
+redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
+local ends = at[2]
+if ends then redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', ends + ARGV[3])) end
+return 1
+)");
+  return s;
+}
+
+/// Lets a job claim in a partition.    KEYS state    ARGV field of the job    Returns 1; 0 there is no such
+/// state.
+const script& mark_partition() {
+  static const script s = script_text::make(R"(
+if redis.call('HEXISTS', KEYS[1], 'end') == 0 then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], '1')
+return 1
+)");
+  return s;
+}
+
+std::string entry_of(const listed_job& j) {
+  return j.id + ' ' + j.description;
+}
+
+listed_job job_in(std::string_view entry, const std::string& key) {
+  if (entry.size() <= id_length || entry[id_length] != ' ')
+    throw damaged_key(key, "lists a job without an id");
+  return {std::string(entry.substr(0, id_length)), std::string(entry.substr(id_length + 1))};
+}
+
+}  // namespace
+
+std::map<std::string, listed_job, std::less<>> job_list::all(session& with) const {
+  const reply fields = ask_about(with, list_, {"HGETALL", list_.key});
+  std::map<std::string, listed_job, std::less<>> jobs;
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
+    if (!fields[i].text().starts_with('!'))
+      jobs.emplace(fields[i].text(), job_in(fields[i + 1].text(), list_.key));
+  return jobs;
+}
+
+std::optional<listed_job> job_list::find(session& with, std::string_view job) const {
+  const reply entry = ask_about(with, list_, {"HGET", list_.key, job});
+  if (entry.is_nil()) return std::nullopt;
+  return job_in(entry.text(), list_.key);
+}
+
+/// The list first: whoever resets the filter looks there, and at each partition once more. Each who opens a
+/// job marks the partitions, as the one who listed it may have died before.
+listed_job job_list::open(session& with, std::string_view job, std::string_view description) const {
+  auto there = find(with, job);
+  if (!there) {
+    const listed_job made{random_word(), std::string(description)};
+    const std::int64_t told =
+        run_script(with, {&enlist(),
+                          list_,
+                          {list_.key, filter_.keys.header()},
+                          {std::string(job), entry_of(made), std::to_string(later_than_the_end.count())}})
+            .integer();
+    if (told == 0) throw filter_is_gone(filter_.keys.header());
+    if (told == 2)
+      throw parameter_error(
+          "'" + name_ + "' is being rebuilt, and the job '" + std::string(job) +
+          "' needs a filter that judges alone; wait until the rebuild is done, or begin it again");
+    there = find(with, job);
+    if (!there) throw is_gone(job);
+  }
+  mark(with, job, there->id);
+  // Who ended it meanwhile has removed the marks before, or finds them when it is done.
+  const auto still = find(with, job);
+  if (still && still->id == there->id) return *std::move(there);
+  remove(with, there->id);
+  throw is_gone(job);
+}
+
+void job_list::mark(session& with, std::string_view job, const std::string& id) const {
+  const job_keys keys(filter_.keys, id);
+  std::vector<script_call> calls;
+  for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
+    const std::string state = filter_.keys.state(p);
+    calls.push_back({&mark_partition(), {state, p}, {state}, {keys.field()}});
+  }
+  const std::vector<answer> answers = run_scripts(with, calls);
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    if (expect_reply(answers[i], calls[i].to.key).integer() == 0) throw is_gone(job);
+}
+
+/// The field first: from then on nobody claims for the job, so nothing comes behind its removal.
+void job_list::remove(session& with, const std::string& id) const {
+  const job_keys keys(filter_.keys, id);
+  for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
+    const std::string state = filter_.keys.state(p);
+    (void)ask_about(with, {state, p}, {"HDEL", state, keys.field()});
+    (void)ask_about(with, {keys.lanes(p), p}, {"UNLINK", keys.lanes(p)});
+  }
+  (void)ask_about(with, {keys.checkpoints(), 0}, {"UNLINK", keys.checkpoints()});
+  (void)ask_about(with, list_, {"HDEL", list_.key, "!" + id});
+}
+
+void job_list::end(session& with, std::string_view job) const {
+  const reply fields = ask_about(with, list_, {"HGETALL", list_.key});
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
+    if (fields[i].text().starts_with('!')) remove(with, std::string(fields[i].text().substr(1)));
+  const auto there = find(with, job);
+  if (!there) throw no_such_job(name_, job);
+  (void)run_script(with,
+                   {&unlist(), list_, {list_.key}, {std::string(job), entry_of(*there), "!" + there->id}});
+  remove(with, there->id);
+}
+
+void job_list::end_all(session& with) const {
+  const reply fields = ask_about(with, list_, {"HGETALL", list_.key});
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
+    remove(with, fields[i].text().starts_with('!') ? std::string(fields[i].text().substr(1))
+                                                   : job_in(fields[i + 1].text(), list_.key).id);
+}
+
+bool job_list::settle(session& with, std::string_view job, const listed_job& of,
+                      std::span<const checkpoint> reached) const {
+  if (reached.empty()) return true;
+  script_call call{&scripts::put_down(),
+                   list_,
+                   {list_.key, job_keys(filter_.keys, of.id).checkpoints()},
+                   {std::string(job), entry_of(of), "list"}};
+  for (const checkpoint& c : reached) {
+    std::string value;
+    append_position(value, c.position);
+    std::string from;
+    if (c.from) append_position(from, *c.from);
+    call.arguments.insert(call.arguments.end(), {c.source, value + c.note, from});
+  }
+  call.on_replicas = true;
+  const std::int64_t told = run_script(with, std::move(call)).integer();
+  if (told == 0) throw is_gone(job);
+  return told == 1;
+}
+
+std::map<std::string, checkpoint, std::less<>> job_list::checkpoints(session& with,
+                                                                     const listed_job& of) const {
+  return checkpoints_at(with, job_keys(filter_.keys, of.id).checkpoints());
+}
+
+void job_list::visit_counters(session& with, std::uint32_t partition, const listed_job& of,
+                              const ledger::counter_visitor& visit) const {
+  visit_counters_at(with, {job_keys(filter_.keys, of.id).lanes(partition), partition}, visit);
+}
+
+job_size job_list::size(session& with, std::string_view job) const {
+  const auto there = find(with, job);
+  if (!there) throw no_such_job(name_, job);
+  const job_keys keys(filter_.keys, there->id);
+  job_size all{0, 0};
+  for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
+    visit_counters(with, p, *there, [&](std::string_view, std::int64_t) { ++all.counters; });
+    const std::string key = keys.lanes(p);
+    const request asked{{key, p}, encode({"MEMORY", "USAGE", key}), 1, true};
+    const answer told = std::move(with.exchange(std::span(&asked, 1)).front());
+    if (!told) throw backend_error(told.error().message);
+    if (told->back().is_error()) all.bytes.reset();  // it is forbidden, or the server is old
+    if (all.bytes) *all.bytes += static_cast<std::uint64_t>(told->back().integer());
+  }
+  return all;
+}
+
+storage_error job_list::is_gone(std::string_view job) const {
+  return {"the job '" + std::string(job) + "' is not there any more: it was ended, or the filter '" + name_ +
+              "' was dropped, or its server lost it",
+          0, list_.key};
+}
+
+}  // namespace everseen::redis

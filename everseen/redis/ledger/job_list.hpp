@@ -1,0 +1,68 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "everseen/redis/keyspace/filter_identity.hpp"
+#include "everseen/redis/keyspace/job_keys.hpp"
+#include "everseen/redis/session.hpp"
+#include "everseen/store/ledger.hpp"
+#include "everseen/store/store.hpp"
+
+namespace everseen::redis {
+
+/// A job as its filter lists it.
+struct listed_job {
+  std::string id;
+  std::string description;
+};
+
+/// The jobs of a filter, and how far each has settled.
+///
+/// A job is there from the one step that lists it until the one that takes it off the list. Its keys are made
+/// before and removed behind; a removal that was cut short is finished by the next.
+///
+/// All functions throw backend_error, and format_error for damage.
+class job_list {
+ public:
+  /// @param name  of the filter, for messages    @param f  must outlive the list
+  job_list(std::string name, const filter_identity& f)
+      : name_(std::move(name)), filter_(f), list_{job_keys::list(f.keys), 0} {}
+
+  [[nodiscard]] std::map<std::string, listed_job, std::less<>> all(session& with) const;
+  [[nodiscard]] std::optional<listed_job> find(session& with, std::string_view job) const;
+  /// The job of this name, which is made if there is none.
+  [[nodiscard]] listed_job open(session& with, std::string_view job, std::string_view description) const;
+  /// @throws parameter_error  there is none
+  void end(session& with, std::string_view job) const;
+  /// Ends all.
+  void end_all(session& with) const;
+
+  /// @return false  nothing is put down: a source is not where its checkpoint says (checkpoint::from)
+  /// @throws storage_error  the job is not there any more
+  bool settle(session& with, std::string_view job, const listed_job& of,
+              std::span<const checkpoint> reached) const;
+  [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints(session& with,
+                                                                           const listed_job& of) const;
+
+  /// Counters of one partition, those that are 0 left out.
+  void visit_counters(session& with, std::uint32_t partition, const listed_job& of,
+                      const ledger::counter_visitor& visit) const;
+  [[nodiscard]] job_size size(session& with, std::string_view job) const;
+
+  /// The error of a job that was there.
+  [[nodiscard]] storage_error is_gone(std::string_view job) const;
+
+ private:
+  void mark(session& with, std::string_view job, const std::string& id) const;
+  void remove(session& with, const std::string& id) const;
+
+  std::string name_;
+  const filter_identity& filter_;
+  route list_;
+};
+
+}  // namespace everseen::redis

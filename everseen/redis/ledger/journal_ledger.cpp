@@ -1,0 +1,260 @@
+#include "everseen/redis/ledger/journal_ledger.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "everseen/redis/remote_partition.hpp"
+#include "everseen/store/claims.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+/// Counters are raised by one command, and Lua gives a command fewer than 8000 words.
+constexpr std::size_t most_counters_a_call = 3500;
+/// Somebody else claims the same lane and wins every race: then something is broken.
+constexpr int most_looks = 1000;
+
+/// How many of the first events name no more counters than one call may raise.
+std::size_t events_in_a_call(const claim_batch& batch) {
+  const std::size_t most = std::min(batch.positions.size(), max_journal_record_keys);
+  const std::size_t each = batch.counts.per_event;
+  if (each == 0 || batch.counts.names.size() <= most_counters_a_call || most * each <= most_counters_a_call)
+    return most;
+  std::vector<bool> named(batch.counts.names.size());
+  std::size_t different = 0;
+  for (std::size_t i = 0; i < most; ++i)
+    for (const std::uint32_t name : batch.counts.of_event.subspan(i * each, each)) {
+      if (named[name]) continue;
+      named[name] = true;
+      if (++different > most_counters_a_call) return std::max<std::size_t>(i, 1);
+    }
+  return most;
+}
+
+}  // namespace
+
+/// By partition, the client's copy of the lane's record; nothing where it is to be read.
+struct journal_ledger::lane {
+  std::string name;
+  std::vector<std::optional<lane_record>> records;
+  std::vector<std::string> answered;  ///< by partition, the head of the record when the server last answered
+};
+
+/// The events of one partition on their way.
+///
+///     read the record ──> replays: their verdicts from it, their keys added again ──> the rest: claimed
+///           ^                                                                              │
+///           └────────────────────── the lane has another head ─────────────────────────────┘
+class journal_ledger::claiming final : public mirror_task {
+ public:
+  claiming(partition_mirror& mirror, journal_ledger& of, lane& in, const origin& from,
+           const claim_batch& batch)
+      : mirror_task(mirror), of_(of), in_(in), settled_(from.settled), left_(batch) {}
+
+ private:
+  [[nodiscard]] std::optional<lane_record>& record() const noexcept { return in_.records[mirror().number()]; }
+
+  std::optional<script_call> go_on(session& with) override {
+    if (!lost_before_) lost_before_ = with.lost_answers();
+    if (!record()) read_record(with);
+    if (auto call = add_again()) return call;
+    answer_those_judged();
+    if (left_.positions.empty()) return std::nullopt;
+    claim_batch part = left_;
+    const std::size_t events = events_in_a_call(left_);
+    part.keys.digests = part.keys.digests.first(events);
+    part.keys.out = part.keys.out.first(events);
+    if (part.keys.times.size() > 1) part.keys.times = part.keys.times.first(events);
+    reach_ = mirror().prepare(part.keys, predictor::no_room::ends);
+    is_claim_ = true;
+    if (reach_.judged > 0) return claim_call();
+    done();
+    return std::nullopt;
+  }
+
+  void read_record(session& with) {
+    if (++looks_ > most_looks)
+      throw backend_error("somebody else claims the events of '" + in_.name +
+                          "' for the same job faster than this process; end one of the two");
+    const std::string key = of_.keys_.lanes(mirror().number());
+    record() = lane_record::decode(ask_about(with, {key, mirror().number()}, {"HGET", key, in_.name}).text());
+    if (record()->head() >= in_.answered[mirror().number()]) return;
+    const auto listed = of_.jobs_.find(with, of_.job_);
+    if (!listed || listed->id != of_.kept_.id) throw of_.jobs_.is_gone(of_.job_);
+    throw format_error("the server of '" + key + "' has forgotten events of '" + in_.name +
+                       "' that it had answered for: it was started again without 'appendfsync always', or a "
+                       "replica that lagged took its place. Counters may be too low: count again from the "
+                       "beginning, into a new filter");
+  }
+
+  /// Adds the keys of events that the record calls fresh, unless they are there: a server that was killed
+  /// while it wrote may have kept the record and not the keys, and another client that knows the record from
+  /// before may not know the keys yet.
+  std::optional<script_call> add_again() {
+    std::vector<digest> digests;
+    std::vector<event_time> times;
+    for (std::size_t i = 0; i < left_.positions.size() && record()->has_judged(left_.positions[i]); ++i) {
+      if (!record()->was_fresh(left_.positions[i])) continue;
+      digests.push_back(left_.keys.digests[i]);
+      if (!left_.keys.times.empty()) times.push_back(left_.keys.times[left_.keys.times.size() == 1 ? 0 : i]);
+    }
+    for (std::size_t from = 0; from < digests.size();) {
+      const std::size_t count = std::min(digests.size() - from, max_journal_record_keys);
+      std::vector<verdict> ignored(count);
+      const prediction p =
+          mirror().prepare({mirror().number(), std::span(digests).subspan(from, count),
+                            times.empty() ? std::span<const event_time>()
+                                          : std::span<const event_time>(times).subspan(from, count),
+                            ignored},
+                           predictor::no_room::skips);
+      if (mirror().has_record()) {
+        is_claim_ = false;
+        return mirror().append_call();
+      }
+      from += p.judged;
+    }
+    return std::nullopt;
+  }
+
+  /// As positions ascend those that were judged are the first ones. Those whose answer this claim lost are
+  /// its own.
+  void answer_those_judged() {
+    const auto claimed_before = left_.claimed_before;
+    const auto& window = of_.mirrors_.filter().spec.window;
+    const auto& slices = mirror().state().slices;
+    answer_replays(left_, *record(), [&](event_time t) {
+      return window && !slices.empty() &&
+             window::slice_at(*window, t) < window::oldest_live(*window, slices.back().index);
+    });
+    const std::size_t judged = claimed_before.size() - left_.claimed_before.size();
+    if (was_sent_) std::ranges::fill(claimed_before.first(judged), std::uint8_t{0});
+  }
+
+  script_call claim_call() {
+    script_call call = mirror().append_call();
+    call.keys.insert(call.keys.begin() + 2, of_.keys_.lanes(mirror().number()));
+    lane_record& now = *record();
+    std::string head = now.head();
+    const std::size_t kept_from = head.size() + now.settled_before(settled_) * position_bytes + 1;
+    std::string new_head;
+    std::string fresh;
+    append_position(new_head, left_.positions[reach_.judged - 1]);
+    std::unordered_map<std::uint32_t, std::uint64_t> raised;
+    const std::size_t each = left_.counts.per_event;
+    for (std::size_t i = 0; i < reach_.judged; ++i) {
+      // By 0 where an event is not fresh: in a torn log it may have been so, and its counter is then there
+      // already, and must be written as it is now (doc/operations.md, "A torn AOF").
+      const bool is_fresh = left_.keys.out[i] == verdict::fresh;
+      if (is_fresh) append_position(fresh, left_.positions[i]);
+      for (const std::uint32_t name : left_.counts.of_event.subspan(i * each, each)) raised[name] += is_fresh;
+    }
+    call.arguments.insert(call.arguments.end(),
+                          {of_.keys_.field(), in_.name, std::move(head), std::to_string(kept_from),
+                           std::move(new_head), std::move(fresh)});
+    for (const auto& [name, by] : raised) {
+      call.arguments.emplace_back(left_.counts.names[name]);
+      call.arguments.push_back(std::to_string(by));
+    }
+    return call;
+  }
+
+  void done() override {
+    if (!is_claim_) return;  // keys of replays: looked at again, and found
+    lane_record& now = *record();
+    now.forget(settled_);
+    for (std::size_t i = 0; i < reach_.judged; ++i)
+      now.note(left_.positions[i], left_.keys.out[i] == verdict::fresh);
+    in_.answered[mirror().number()] = now.head();
+    left_ = rest_of(left_, reach_.judged);
+    is_claim_ = false;
+    if (reach_.full) {
+      fail(*std::move(reach_.full));
+      left_ = rest_of(left_, left_.positions.size());
+    }
+  }
+
+  void take_other(session& with, const reply& r) override {
+    if (r[0].text() == "H") {
+      record().reset();
+      was_sent_ = was_sent_ || with.lost_answers() != *lost_before_;
+      forget_rest();
+    } else if (r[0].text() == "J") {
+      throw of_.jobs_.is_gone(of_.job_);
+    } else {
+      mirror_task::take_other(with, r);
+    }
+  }
+
+  void forget_rest() noexcept { std::ranges::fill(left_.keys.out, verdict::unknown); }
+
+  /// Nothing is certain of the events that have no answer.
+  void give_up() noexcept override {
+    record().reset();
+    forget_rest();
+  }
+
+  journal_ledger& of_;
+  lane& in_;
+  const std::uint64_t settled_;
+  claim_batch left_;  // of which nothing is known yet
+  prediction reach_{};
+  bool is_claim_ = false;                       // the call under way
+  bool was_sent_ = false;                       // an answer was lost, so this claim may be what judged events
+  std::optional<std::uint64_t> lost_before_{};  // answers of the session, before this claim
+  int looks_ = 0;
+};
+
+journal_ledger::journal_ledger(std::shared_ptr<session_pool> pool, mirror_set& mirrors,
+                               std::string filter_name, std::string job, listed_job kept, bool may_claim)
+    : pool_(std::move(pool)),
+      mirrors_(mirrors),
+      jobs_(std::move(filter_name), mirrors.filter()),
+      job_(std::move(job)),
+      kept_(std::move(kept)),
+      keys_(mirrors.filter().keys, kept_.id),
+      may_claim_(may_claim) {}
+
+journal_ledger::~journal_ledger() = default;
+
+journal_ledger::lane& journal_ledger::lane_of(std::string_view source) {
+  const std::scoped_lock alone(lock_);
+  auto found = lanes_.find(source);
+  if (found == lanes_.end()) {
+    auto made = std::make_unique<lane>(lane{std::string(source), {}, {}});
+    made->records.resize(mirrors_.filter().spec.partitions);
+    made->answered.resize(mirrors_.filter().spec.partitions);
+    found = lanes_.emplace(std::string(source), std::move(made)).first;
+  }
+  return *found->second;
+}
+
+batch_result journal_ledger::claim(const origin& from, std::span<const claim_batch> batches) {
+  forget_verdicts(batches);
+  if (!may_claim_) return claims_result(batches, read_only_claim());
+  lane& in = lane_of(from.source);
+  std::vector<std::uint32_t> partitions;
+  for (const claim_batch& batch : batches) partitions.push_back(batch.keys.partition);
+  const session_pool::lease with = pool_->take();
+  auto failure = mirrors_.run(*with, partitions, [&](std::size_t i, partition_mirror& mirror) {
+    return std::make_unique<claiming>(mirror, *this, in, from, batches[i]);
+  });
+  return claims_result(batches, std::move(failure));
+}
+
+bool journal_ledger::settle(std::span<const checkpoint> reached) {
+  return jobs_.settle(*pool_->take(), job_, kept_, reached);
+}
+
+std::map<std::string, checkpoint, std::less<>> journal_ledger::checkpoints() const {
+  return jobs_.checkpoints(*pool_->take(), kept_);
+}
+
+void journal_ledger::visit_counters(const counter_visitor& visit) const {
+  const session_pool::lease with = pool_->take();
+  for (std::uint32_t p = 0; p < mirrors_.filter().spec.partitions; ++p)
+    jobs_.visit_counters(*with, p, kept_, visit);
+}
+
+}  // namespace everseen::redis
