@@ -8,6 +8,7 @@
 #include "everseen/core/error.hpp"
 #include "everseen/core/growth.hpp"
 #include "everseen/core/sizing.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen {
 
@@ -124,17 +125,6 @@ std::vector<curve_point> curve_of(const plan_row& row) {
   }
   return curve;
 }
-
-namespace {
-
-/// As people type it: 1e-6.
-std::string typed_rate(double rate) {
-  std::string text = fmt::format("{:.3g}", rate);
-  if (const std::size_t zero = text.find("e-0"); zero != std::string::npos) text.erase(zero + 2, 1);
-  return text;
-}
-
-}  // namespace
 
 std::string command_of(const plan_request& request, const plan_result& plan) {
   const plan_row& row = plan.rows[plan.picked];

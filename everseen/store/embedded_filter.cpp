@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "everseen/core/assert.hpp"
-#include "everseen/store/claim_verdicts.hpp"
+#include "everseen/core/prediction.hpp"
 #include "everseen/store/claims.hpp"
 #include "everseen/store/embedded_ledger.hpp"
 #include "everseen/store/unanswered.hpp"
@@ -187,8 +187,9 @@ std::optional<batch_failure> embedded_filter::claim_in(partition& logic, job_mem
     std::ranges::fill(batch.keys.out, verdict::unknown);
     return failure;
   }
+  predictor verdicts;
   while (!batch.positions.empty()) {
-    claim_reach reach = foretell(logic, spec_, batch);
+    prediction reach = verdicts.predict(logic, spec_, batch.keys, predictor::no_room::ends);
     if (auto failure = put_down(job, record, from, batch, reach.judged)) return failure;
     if (auto failure = keep(logic, batch, reach.judged)) return failure;
     if (reach.full) return std::move(reach.full);

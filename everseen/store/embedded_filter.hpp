@@ -42,7 +42,7 @@ class embedded_filter : public stored_filter {
   [[nodiscard]] job_size size_of_job(std::string_view job) const override;
   /// @pre nobody uses a ledger of this job any more
   void end_job(std::string_view job) override;
-  /// One step of each partition: foretells the verdicts, has them put down, and adds the keys.
+  /// One step of each partition: predicts the verdicts, has them put down, and adds the keys.
   /// @pre the job's lock is held    @return as ledger::claim
   virtual batch_result claim(job_memory& job, const origin& from, std::span<const claim_batch> batches);
 

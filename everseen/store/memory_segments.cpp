@@ -42,6 +42,12 @@ void memory_segments::note_keys(const segment_id& id, std::uint64_t keys) noexce
   if (keys >= noted.many_keys) noted.bits.expect_many_touches();
 }
 
+std::uint64_t memory_segments::bytes_of(std::uint32_t partition) const noexcept {
+  std::uint64_t sum = 0;
+  for (const segment& s : partitions_[partition]) sum += s.bits.size();
+  return sum;
+}
+
 void memory_segments::drop_before(std::uint32_t partition, window::slice_index oldest) {
   std::erase_if(partitions_[partition], [&](const segment& s) { return s.id.slice < oldest; });
 }

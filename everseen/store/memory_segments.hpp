@@ -17,6 +17,10 @@ class memory_segments : public segments {
   void drop_before(std::uint32_t partition, window::slice_index oldest) override;
   void note_keys(const segment_id& id, std::uint64_t keys) noexcept override;
 
+ protected:
+  /// Bytes of all segments of a partition.
+  [[nodiscard]] std::uint64_t bytes_of(std::uint32_t partition) const noexcept;
+
  private:
   struct segment {
     segment_id id;

@@ -2,10 +2,12 @@
 
 namespace everseen {
 
-regrouped::regrouped(std::span<const partition_batch> batches, std::uint32_t partitions, bool timed)
+regrouped::regrouped(std::span<const partition_batch> batches, std::uint32_t partitions, bool timed,
+                     which keys)
     : groups_(partitions) {
   for (const partition_batch& batch : batches)
     for (std::size_t i = 0; i < batch.digests.size(); ++i) {
+      if (keys == which::unknown && batch.out[i] != verdict::unknown) continue;
       group& to = groups_[partition_of(batch.digests[i], partitions)];
       to.digests.push_back(batch.digests[i]);
       to.wanted_at.push_back(&batch.out[i]);
@@ -20,7 +22,7 @@ regrouped::regrouped(std::span<const partition_batch> batches, std::uint32_t par
   }
 }
 
-void regrouped::give_back() const {
+void regrouped::give_back() const noexcept {
   for (const group& g : groups_)
     for (std::size_t i = 0; i < g.verdicts.size(); ++i) *g.wanted_at[i] = g.verdicts[i];
 }

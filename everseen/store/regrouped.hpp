@@ -15,13 +15,18 @@ namespace everseen {
 /// The digests, times, keys and verdicts of the first batches must outlive this. Threads: one at a time.
 class regrouped {
  public:
+  enum class which : std::uint8_t {
+    all,
+    unknown,  ///< those that have no verdict yet
+  };
   /// @param timed  whether the filter has a window, so that times matter
-  regrouped(std::span<const partition_batch> batches, std::uint32_t partitions, bool timed);
+  regrouped(std::span<const partition_batch> batches, std::uint32_t partitions, bool timed,
+            which keys = which::all);
 
   [[nodiscard]] std::span<const partition_batch> batches() const noexcept { return batches_; }
 
   /// Puts the verdicts where the first batches want them.
-  void give_back() const;
+  void give_back() const noexcept;
 
  private:
   struct group {

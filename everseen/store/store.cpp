@@ -4,6 +4,13 @@
 
 namespace everseen {
 
+spec store::plan(const spec_request& request) const {
+  if (request.judge == judge_kind::client)
+    throw parameter_error(
+        "clients judge filters on Redis alone; leave --judge out, or give --store redis://HOST");
+  return make_spec(request);
+}
+
 no_filter no_such_filter(std::string_view name) {
   return no_filter("there is no filter named '" + std::string(name) + "'; make one with: everseen create " +
                    std::string(name));
@@ -32,6 +39,15 @@ void require_no_jobs(std::string_view filter, std::span<const std::string> jobs,
       "'" + std::string(filter) + "' has jobs (" + names + ") and cannot " + std::string(what) +
       ": what they were told of their events must stay true. Create another filter for what "
       "is to come, or drop this one when its jobs are done");
+}
+
+void require_rebuildable(const spec& old, const spec& next) {
+  if (old.hash != next.hash || old.seed != next.seed)
+    throw parameter_error(
+        "the copy is of another filter: it hashes keys with another seed. Rebuild from keys, or from a copy "
+        "of this filter");
+  if (old.window != next.window)
+    throw parameter_error("a rebuild cannot change the window of a filter; create another one");
 }
 
 void validate_job_name(std::string_view job) {

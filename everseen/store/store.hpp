@@ -123,8 +123,8 @@ class store {
   virtual ~store() = default;
 
   /// make_spec, as this store would have it: what a key costs differs between memory and a server.
-  /// @throws parameter_error  as make_spec
-  [[nodiscard]] virtual spec plan(const spec_request& request) const { return make_spec(request); }
+  /// @throws parameter_error  as make_spec; also where clients are to judge and there are no servers
+  [[nodiscard]] virtual spec plan(const spec_request& request) const;
 
   /// @throws name_taken  a filter of this name exists    @throws storage_error
   virtual std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) = 0;
@@ -241,6 +241,11 @@ class store {
   /// who has the filter open goes on with it. What it holds then is what it was given and what was added
   /// since begin_rebuild(); nobody is told `fresh` of a key that was given before it came. Destroyed before
   /// commit(), it leaves the filter as it was. Threads: one at a time; target() any number.
+  ///
+  /// Where clients judge, the new one takes its place at the beginning, and asks the old one until commit().
+  /// So keys are `seen` as soon as they are given, and destroyed before commit() it leaves a filter that
+  /// knows what both have. With a base the beginning is the first target() or commit(), after all of merge():
+  /// what is added before that, and not in the base, must be given, too.
   class rebuild {
    public:
     virtual ~rebuild() = default;
@@ -267,6 +272,9 @@ class store {
 /// @param what  that cannot be done with a filter as long as it has jobs, as in "be reset"
 /// @throws parameter_error  it has some
 void require_no_jobs(std::string_view filter, std::span<const std::string> jobs, std::string_view what);
+/// Keys are hashed once, by whoever has the filter open, for the old one and the new.
+/// @throws parameter_error  the one that is to replace it has another seed or window
+void require_rebuildable(const spec& old, const spec& next);
 /// @throws parameter_error  a filter could not have the name either
 void validate_job_name(std::string_view job);
 
