@@ -52,6 +52,7 @@ class loop {
   [[nodiscard]] bool is_draining() const noexcept { return is_draining_; }
 
  private:
+  void run();
   void tick();
   void for_each(void (connection::*what)());
 

@@ -16,7 +16,7 @@ exec_gate::lane& exec_gate::lane_of_this_thread() noexcept {
   return lanes_[mine % lanes_.size()];
 }
 
-bool exec_gate::enter(lane& in, const void* who, go when_in) {
+bool exec_gate::enter(lane& in, const void* who, go when_in) noexcept {
   ++in.inside;
   if (!is_closed_) return true;
   {
@@ -28,12 +28,12 @@ bool exec_gate::enter(lane& in, const void* who, go when_in) {
   return false;
 }
 
-void exec_gate::leave(lane& in) {
+void exec_gate::leave(lane& in) noexcept {
   --in.inside;
   if (is_closed_) let_in();
 }
 
-void exec_gate::enter_alone(const void* who, go when_in) {
+void exec_gate::enter_alone(const void* who, go when_in) noexcept {
   {
     const std::scoped_lock alone(lock_);
     is_closed_ = true;
@@ -42,7 +42,7 @@ void exec_gate::enter_alone(const void* who, go when_in) {
   let_in();
 }
 
-void exec_gate::leave_alone() {
+void exec_gate::leave_alone() noexcept {
   {
     const std::scoped_lock alone(lock_);
     is_alone_ = false;

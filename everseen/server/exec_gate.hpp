@@ -16,6 +16,7 @@ namespace everseen::server {
 /// neither a stream of commands nor one of transactions keeps the others out. Who is in may stay while he
 /// waits for the store; a transaction that wants in then waits for him, and whoever comes later for it.
 ///
+/// Where memory runs out the process ends, as nobody could come in any more who was not counted to its end.
 /// Threads: any number. Cost to come in and go where no transaction is about: two atomic additions to a cache
 /// line that is this thread's own.
 class exec_gate {
@@ -30,13 +31,13 @@ class exec_gate {
 
   /// @param who  for withdraw()
   /// @return true  he is in; false  `when_in` is called as soon as he is
-  [[nodiscard]] bool enter(lane& in, const void* who, go when_in);
+  [[nodiscard]] bool enter(lane& in, const void* who, go when_in) noexcept;
   /// @param in  the one that was entered by    @pre he is in
-  void leave(lane& in);
+  void leave(lane& in) noexcept;
 
   /// @param when_in  called when nobody else is in, maybe at once
-  void enter_alone(const void* who, go when_in);
-  void leave_alone();
+  void enter_alone(const void* who, go when_in) noexcept;
+  void leave_alone() noexcept;
 
   /// Who waits is not called any more. He may be being called at this moment.
   void withdraw(const void* who);

@@ -167,7 +167,7 @@ class http_connection final : public client_connection<Stream> {
   /// @param entered  where it came in among those who ask and change filters, to go out again; may be null
   void run_on(worker_pool& pool, exec_gate::lane* entered) {
     pool.submit([this, entered] {
-      answer(all(), *admitted_, head_, [this, entered](http_response r) {
+      answer(all(), *admitted_, head_, [this, entered](http_response r) noexcept {
         if (entered != nullptr) all().gate().leave(*entered);
         base::resume([this, r = std::move(r)] { reply(r, keeps_alive()); });
       });

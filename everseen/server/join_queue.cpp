@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds one_moment{100};
 }  // namespace
 
 void join_queue::submit(key_batch& batch, std::optional<event_time> when, std::function<void()> done,
-                        std::shared_ptr<void> owner) {
+                        std::shared_ptr<void> owner) noexcept {
   {
     const std::scoped_lock alone(lock_);
     waiting_.push_back({&batch, when, std::move(done)});

@@ -31,11 +31,11 @@ class join_queue {
   join_queue(noted_filter of, question q, worker_pool& workers, limits l)
       : filter_(of), question_(q), workers_(workers), limits_(l) {}
 
-  /// Judges a batch and calls `done`, on another thread.
+  /// Judges a batch and calls `done`, on another thread. Where memory runs out on the way the process ends.
   /// @param when  for a filter with a window: the time of all its keys
   /// @param owner  keeps this queue until it needs to no more
   void submit(key_batch& batch, std::optional<event_time> when, std::function<void()> done,
-              std::shared_ptr<void> owner);
+              std::shared_ptr<void> owner) noexcept;
 
  private:
   struct waiting {

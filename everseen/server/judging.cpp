@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "everseen/server/outage.hpp"
 #include "everseen/server/refusals.hpp"
@@ -60,18 +61,22 @@ batch_result judge(noted_filter by, question q, std::span<const std::string_view
 
 void judge(noted_filter by, question q, key_batch& batch, std::optional<event_time> when) {
   batch.verdicts.resize(batch.keys.size());
+  batch_result result;
   try {
-    const batch_result result = judge(by, q, batch.keys, batch.verdicts, when);
-    if (result) return;
-    batch.fault = text_of(result.error());
-    batch.is_stale = result.error().ends_batch();
-    batch.why.failure = result.error();
-  } catch (const error&) {  // a store may notice only now that the filter is gone
+    result = judge(by, q, batch.keys, batch.verdicts, when);
+  } catch (const std::exception& e) {
     batch.fault = text_of_current_exception();
-    batch.is_stale = true;
+    // A store may notice only now that the filter is gone. Anything else is the system's: it has no more
+    // memory.
+    batch.is_stale = dynamic_cast<const error*>(&e) != nullptr;
     batch.why.thrown = std::current_exception();
     std::fill(batch.verdicts.begin(), batch.verdicts.end(), verdict::unknown);
+    return;
   }
+  if (result) return;
+  batch.fault = text_of(result.error());
+  batch.is_stale = result.error().ends_batch();
+  batch.why.failure = std::move(result).error();
 }
 
 }  // namespace everseen::server

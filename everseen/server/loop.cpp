@@ -1,6 +1,7 @@
 #include <vector>
 
 #include <boost/asio/post.hpp>
+#include <boost/system/system_error.hpp>
 
 #include "everseen/server/asio_loop.hpp"
 
@@ -9,11 +10,21 @@ namespace everseen::server {
 loop::loop()
     : work_(context_.get_executor()), timer_(context_), thread_([this] {
         tick();
-        context_.run();
+        run();
       }) {}
 
 loop::~loop() {
   finish();
+}
+
+/// What the system refuses to one connection ends nothing but what that connection waited for. Where memory
+/// runs out the process ends: what was half done, others may wait for.
+void loop::run() {
+  for (;;) try {
+      context_.run();
+      return;
+    } catch (const boost::system::system_error&) {
+    }
 }
 
 void loop::tick() {
@@ -21,12 +32,12 @@ void loop::tick() {
   timer_.async_wait([this](boost::system::error_code fault) {
     // A timer that has rung already cannot be cancelled.
     if (fault || has_finished_) return;
+    tick();
     const auto now = connection::clock::now();
     std::vector<std::shared_ptr<connection>> all;  // a look may remove it
     for (const auto& [raw, weak] : connections_)
       if (auto c = weak.lock()) all.push_back(std::move(c));
     for (const auto& each : all) each->look_at_clock(now);
-    tick();
   });
 }
 

@@ -19,7 +19,7 @@ void worker_pool::finish() {
   threads_.clear();
 }
 
-void worker_pool::submit(std::function<void()> work) {
+void worker_pool::submit(std::function<void()> work) noexcept {
   {
     const std::scoped_lock alone(lock_);
     waiting_.push_back(std::move(work));

@@ -23,8 +23,9 @@ class worker_pool {
   /// Finishes what was submitted, and what that submits. Nothing may be submitted afterwards.
   void finish();
 
+  /// Where memory runs out, here or in a work, the process ends: others wait for what a work was to do.
   /// @param work  must not throw
-  void submit(std::function<void()> work);
+  void submit(std::function<void()> work) noexcept;
 
  private:
   void run();
