@@ -10,12 +10,14 @@
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/sample_random.hpp"
+#include "everseen/cli/store_bench.hpp"
 #include "everseen/cli/verbs.hpp"
 #include "everseen/core/kernels.hpp"
 #include "everseen/core/sizing.hpp"
 #include "everseen/everseen.hpp"
 #include "everseen/store/huge_memory.hpp"
 #include "everseen/text/json.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 
@@ -24,8 +26,12 @@ namespace {
 constexpr std::size_t most_keys = std::size_t{1} << 22;  // so many that they reach all lines of 256 MiB
 constexpr std::size_t batch = 4096;
 
+constexpr std::uint64_t usual_store_keys = 1'000'000;
+
 struct bench_arguments {
   std::optional<std::uint64_t> bytes;
+  std::optional<std::string> store;
+  std::optional<std::uint64_t> keys;
   bool json = false;
 };
 
@@ -106,7 +112,7 @@ double hash_ns(hash_kind kind) {
   return sum == 0 ? 0 : t.ns_a_key;
 }
 
-exit_code bench(const bench_arguments& given, printer& out) {
+exit_code bench_machine(const bench_arguments& given, printer& out) {
   std::vector<std::uint64_t> sizes = {std::uint64_t{1} << 20, std::uint64_t{16} << 20,
                                       std::uint64_t{256} << 20};
   if (given.bytes) sizes = {*given.bytes};
@@ -134,10 +140,63 @@ exit_code bench(const bench_arguments& given, printer& out) {
   return exit_code::done;
 }
 
+nlohmann::ordered_json json_of(const store_costs& costs, const bench_arguments& given, std::uint64_t keys) {
+  nlohmann::ordered_json all = {{"store", url_without_password(*given.store)}, {"keys", keys}};
+  if (costs.round_trip_us) all["round_trip_us"] = *costs.round_trip_us;
+  all["costs"] = nlohmann::ordered_json::array();
+  for (const key_cost& c : costs.rows) {
+    nlohmann::ordered_json row = {{"judged", c.judged},
+                                  {"keys", c.keys},
+                                  {"error_rate", c.error_rate},
+                                  {"keys_a_second", c.keys_a_second},
+                                  {"own_us", c.own_us}};
+    if (c.server_us) row["server_us"] = *c.server_us;
+    if (c.in_bytes) row["in_bytes"] = *c.in_bytes;
+    if (c.out_bytes) row["out_bytes"] = *c.out_bytes;
+    all["costs"].push_back(std::move(row));
+  }
+  all["constants"] = nlohmann::ordered_json::object();
+  for (const measured_constant& c : costs.constants) all["constants"][c.name] = c.value;
+  return all;
+}
+
+void print_costs(const store_costs& costs, printer& out) {
+  if (costs.round_trip_us) out.print("a round trip takes {:.0f} \u00b5s\n\n", *costs.round_trip_us);
+  out.print("{:<18} {:<28} {:>7} {:>12} {:>10} {:>12} {:>9} {:>9}\n", "judged by", "keys", "rate", "keys/s",
+            "own us/key", "server us", "bytes in", "bytes out");
+  const auto shown = [](const std::optional<double>& value, int digits) {
+    return value ? fmt::format("{:.{}f}", *value, digits) : std::string();
+  };
+  for (const key_cost& c : costs.rows)
+    out.print("{:<18} {:<28} {:>7} {:>12} {:>10.4f} {:>12} {:>9} {:>9}\n", c.judged, c.keys,
+              fmt::format("{:g}", c.error_rate), format_count(static_cast<std::uint64_t>(c.keys_a_second)),
+              c.own_us, shown(c.server_us, 4), shown(c.in_bytes, 1), shown(c.out_bytes, 1));
+}
+
+exit_code bench_store(const bench_arguments& given, printer& out) {
+  if (given.bytes) throw parameter_error("--bytes is for memory alone; leave out --store, or give --keys");
+  const std::uint64_t keys = given.keys.value_or(usual_store_keys);
+  const store_costs costs = measure_store(*given.store, keys);
+  if (given.json)
+    out.write(json_of(costs, given, keys).dump(2) + "\n");
+  else
+    print_costs(costs, out);
+  return exit_code::done;
+}
+
+exit_code bench(const bench_arguments& given, printer& out) {
+  if (given.store) return bench_store(given, out);
+  if (given.keys) throw parameter_error("--keys is for a store; give --store URL, too");
+  return bench_machine(given, out);
+}
+
 action declare(option_set& known) {
   const auto given = std::make_shared<bench_arguments>();
   add_count(known, "--bytes", given->bytes, {line_bytes, std::uint64_t{1} << 40},
             {"N", "measure only segments of this size", "1Mi, 16Mi and 256Mi"});
+  add_text(known, "--store", given->store, {"URL", "measure a store and its servers"});
+  add_count(known, "--keys", given->keys, {10'000, std::uint64_t{1} << 32},
+            {"N", "with --store: keys to add to each filter; on servers at most 100M", "1M"});
   add_switch(known, "--json", given->json, "print JSON");
   return [given](printer& out) { return bench(*given, out); };
 }
@@ -151,9 +210,24 @@ verb bench_verb() {
       .details =
           "Times a look-up and an add of a key whose digest is known, in each layout, for segments of three "
           "sizes: one for a core's own cache, one for the last cache, one for memory (unless the last cache "
-          "is larger). And how long hashing takes. Checks the answers, too.",
+          "is larger). And how long hashing takes. Checks the answers, too.\n\n"
+          "With --store, bench measures a store instead, with batches of 50,000 digests: CPU of the servers "
+          "(by "
+          "INFO) and of this process for a fresh key and for a repeat, keys a second, a round trip, and "
+          "bytes on "
+          "the wire. On servers it measures filters that clients judge and filters that servers judge. It "
+          "makes "
+          "filters of its own, called everseen-bench- and a random word, and drops them; if that fails, they "
+          "end after an hour without use. Work that the servers do for other clients meanwhile is counted, "
+          "too. A key "
+          "costs more "
+          "in a filter that is larger than the processor's caches: see --keys. everseen plan --store redis "
+          "--constants FILE takes the JSON.",
       .examples = {{"All sizes", "everseen bench"},
-                   {"One size, for a program", "everseen bench --bytes 64Ki --json"}},
+                   {"One size, for a program", "everseen bench --bytes 64Ki --json"},
+                   {"What a key costs in files", "everseen bench --store file:filters --keys 100k"},
+                   {"Your own Redis servers, for plan",
+                    "everseen bench --store $EVERSEEN_STORE --keys 100k --json > costs.json"}},
       .declare = declare,
   };
 }

@@ -42,6 +42,7 @@ spec_request request_of(const create_options& o, const spec_request& standard) {
   r.layout = o.layout;
   r.hash = o.hash.value_or(r.hash);
   r.growth = o.growth.value_or(r.growth);
+  if (o.judge) r.judge = o.judge;
   if (o.probes) r.probes = static_cast<unsigned>(*o.probes);
   if (o.partitions) r.partitions = static_cast<std::uint32_t>(*o.partitions);
   if (o.slices && !o.window) throw parameter_error("--slices divide a window; give --window, too");
@@ -80,6 +81,7 @@ void add_create_options(option_set& known, create_options& target, const create_
       parse_own_hash);
   add_count(known, "--partitions", target.partitions, {1, max_partitions},
             {"COUNT", "parts that threads can work on side by side", "by size"});
+  add_judge(known, target.judge, "server");
   add_choice(known, "--as", target.as,
              {"guava32|guava64|redisbloom", "a filter such as this system would make, to be exported there"},
              parse_foreign_layout);

@@ -17,6 +17,7 @@ struct create_options {
   std::optional<layout_kind> layout, as;
   std::optional<hash_kind> hash;
   std::optional<growth_kind> growth;
+  std::optional<judge_kind> judge;
   std::optional<funnel_kind> funnel;
   std::optional<std::chrono::milliseconds> window;
 };

@@ -56,6 +56,7 @@ void declare_filter(option_set& known, dedup_arguments& given) {
   add_choice(known, "--hash", given.hash,
              {"xxh3|siphash", "siphash where strangers choose the keys and may mean harm", "xxh3"},
              parse_own_hash);
+  add_judge(known, given.judge, judge_by_default);
   add_text(known, "--filter", given.filter_name,
            {"NAME", "remember the keys in this filter, across runs; created if there is none"});
   add_switch(known, "--existing", given.existing, "the filter must be there: where it is gone, end with 4");

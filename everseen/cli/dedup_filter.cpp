@@ -36,6 +36,7 @@ spec_request request_of(const dedup_arguments& given, const block_reader& input)
   if (const auto bytes = input.total_bytes(); bytes && !given.filter_name)
     request.capacity = std::min(request.capacity, *bytes + least_capacity);
   request.hash = given.hash.value_or(request.hash);
+  request.judge = given.judge;
   if (given.window) request.window = {*given.window, static_cast<std::uint32_t>(given.slices.value_or(10))};
   return request;
 }

@@ -14,7 +14,7 @@ namespace {
 
 /// A run that failed before it added anything may have left it.
 std::string way_out(const filter& f) {
-  if (f.info().keys > 0 || !f.stored().jobs().empty()) return {};
+  if (f.info().keys > 0 || !f.stored().jobs().empty() || f.stored().asks_first()) return {};
   return fmt::format("; it is empty, and everseen drop {} removes it", f.name());
 }
 
@@ -31,6 +31,7 @@ void must_agree(const filter_wishes& given, const filter& f) {
   if (given.error_rate && *given.error_rate != s.error_rate) differs("--error-rate", s.error_rate);
   if (given.capacity && *given.capacity != s.capacity) differs("--capacity", s.capacity);
   if (given.hash && *given.hash != s.hash) differs("--hash", to_string(s.hash));
+  if (given.judge && *given.judge != s.judge) differs("--judge", to_string(s.judge));
   if (given.window && (!s.window || s.window->width != *given.window))
     differs("--window", s.window ? format_duration(s.window->width) : "none");
   if (given.slices && (!s.window || s.window->slices != *given.slices))

@@ -17,6 +17,7 @@ struct filter_wishes {
   std::optional<double> error_rate;
   std::optional<std::uint64_t> capacity;
   std::optional<hash_kind> hash;
+  std::optional<judge_kind> judge;
   std::optional<std::chrono::milliseconds> window;
   std::optional<std::uint64_t> slices;
   bool existing = false;  ///< none is made

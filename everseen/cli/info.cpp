@@ -161,6 +161,7 @@ void print_json(const filter_info& info, const std::optional<predecessor>& older
   }
   if (older) {
     json["linked"] = {{"older", older->name}};
+    json["being_rebuilt"] = older->name == info.name;
     if (older->until) json["linked"]["until"] = format_event_time(*older->until);
   }
   if (info.ends_at) json["ends_at"] = format_event_time(*info.ends_at);
@@ -198,7 +199,9 @@ void print_slices(const filter_info& info, printer& out) {
 void print_text(const filter_info& info, const std::optional<predecessor>& older, printer& out) {
   const spec& s = info.spec;
   out.print("name          {}\n", info.name);
-  if (older)
+  if (older && older->name == info.name)
+    out.print("rebuild       under way, or given up: asks what it was before first\n");
+  else if (older)
     out.print("linked        asks {} first{}\n", older->name,
               older->until ? ", until " + format_event_time(*older->until) : "");
   const bool countless = info.keys >= countless_keys;

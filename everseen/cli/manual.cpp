@@ -138,10 +138,11 @@ const std::vector<constant_entry>& store_urls() {
 const std::vector<constant_entry>& redis_url_options() {
   static const std::vector<constant_entry> options = {
       {"retry_for=TIME", "how long an outage is ridden out (10s; 30s for a cluster)"},
+      {"mirror=BYTES", "memory of this process for a filter that its clients judge (1Gi, at most a quarter)"},
       {"timeout=TIME", "for one answer (5s)"},
       {"connect_timeout=TIME", "for one connection (2s)"},
       {"wait=N", "replicas that must have what was added (0)"},
-      {"gear=NAME", "module, script, bitfield or merge (the first of these that the server offers)"},
+      {"gear=NAME", "module or script (the module where every server has it); attached: script or bitfield"},
       {"prefix=NAME", "of all keys (everseen)"},
       {"segment=BYTES", "the longest string to make, 1Mi to 512Mi (32Mi)"},
       {"user, password, db", "instead of before and behind the host"},

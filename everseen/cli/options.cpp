@@ -93,6 +93,16 @@ void add_time(option_set& known, const std::string& flags, std::optional<event_t
   });
 }
 
+void add_judge(option_set& known, std::optional<judge_kind>& target, std::string_view otherwise) {
+  add_choice(
+      known, "--judge", target,
+      {"server|client",
+       "on Redis: who keeps the filter's bits. client: each process that uses it, and the server keeps the "
+       "order of keys; many times faster on a Redis without the module, for the filter's size in memory",
+       std::string(otherwise)},
+      parse_judge_kind);
+}
+
 void add_argument(option_set& known, std::string& target, const option_text& manual) {
   known.push_back({entry_of("", manual), [&target](const words& values) { target = values.front(); }});
   known.back().shown.required = true;

@@ -59,6 +59,11 @@ template <typename T, typename Parse>
 void add_choice(option_set& known, const std::string& flags, std::optional<T>& target,
                 const option_text& manual, Parse parse);
 
+/// Who keeps the bits of a filter on Redis: its servers, or each client.
+/// @param otherwise  who judges where nothing is said, for the manual
+void add_judge(option_set& known, std::optional<judge_kind>& target, std::string_view otherwise);
+inline constexpr std::string_view judge_by_default = "client; server where all servers have the module";
+
 /// One argument without a flag.
 void add_argument(option_set& known, std::string& target, const option_text& manual);
 void add_argument(option_set& known, std::optional<std::string>& target, const option_text& manual);

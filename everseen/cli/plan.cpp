@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "everseen/cli/fleet_plan.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/verbs.hpp"
@@ -23,6 +24,7 @@ constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
 struct options {
   plan_request request;
   std::optional<std::uint64_t> bits;
+  fleet_options fleet;
   bool json = false;
 };
 
@@ -58,6 +60,11 @@ void print_table(const plan_result& plan, printer& out) {
 }
 
 exit_code run(options o, printer& out) {
+  if (is_about_servers(o.fleet)) {
+    if (o.bits || o.request.bytes || o.request.values)
+      throw parameter_error("--bytes, --bits and --values are not for --store; leave them out");
+    return plan_servers(o.fleet, {o.request.keys, o.request.error_rate, o.json}, out);
+  }
   if (o.bits && o.request.bytes)
     throw parameter_error("--bits and --bytes are the same in two units; give one");
   if (o.bits) o.request.bytes = (*o.bits + 7) / 8;
@@ -83,6 +90,7 @@ action declare(option_set& known) {
                  o->request.values = last - first + 1;
                }
              });
+  declare_fleet(known, o->fleet);
   add_switch(known, "--json", o->json, "print JSON");
   return [o](printer& out) { return run(*o, out); };
 }
@@ -92,14 +100,35 @@ action declare(option_set& known) {
 verb plan_verb() {
   return {
       "plan",
-      "Show what a filter would cost, and which layout fits",
+      "Show what a filter, or a fleet with one, would cost, and what fits",
       "Give two of keys, error rate and memory; plan answers with the third, for every layout and beside a "
-      "hash set (64-bit hashes, two thirds full) and a bitmap over all possible values.",
+      "hash set (64-bit hashes, two thirds full) and a bitmap over all possible values.\n\n"
+      "With --store redis, plan computes how many servers a stream of events needs, in each design: one "
+      "process "
+      "with a filter of its own, clients that judge, servers that judge by script or by the module. For each "
+      "it "
+      "shows the memory (with what Redis copies while it saves), CPU and network of a server, and the memory "
+      "and "
+      "cores of a client. It says why a design is not possible, and recommends the possible one with the "
+      "fewest "
+      "servers, then with the least CPU. A server is one redis-server process, which judges on one core. "
+      "Without --error-rate the rate is 1e-6. The exit code is 1 if no design is possible. Make the filter "
+      "by "
+      "the command that plan prints: dedup and stream would make one that clients judge, unless all servers "
+      "have the module or --judge server says otherwise.\n\n"
+      "The costs behind it were measured on one machine; some numbers are assumptions. --json shows all of "
+      "them. To use the costs of your own servers, measure them with everseen bench --store URL --json, and "
+      "give the output to --constants.",
       {{"Memory for a billion keys at one error in a million", "everseen plan --keys 1G --error-rate 1e-6"},
        {"The error rate that 64 MiB give to ten million keys", "everseen plan --keys 10M --bytes 64Mi"},
        {"How many keys fit into 1 GiB", "everseen plan --bytes 1Gi --error-rate 0.1%"},
        {"Ten million ids out of ten billion, beside a bitmap",
-        "everseen plan --keys 10M --error-rate 1% --values 1..10G"}},
+        "everseen plan --keys 10M --error-rate 1% --values 1..10G"},
+       {"Redis servers for a million events a second",
+        "everseen plan --store redis --keys 1G --per-second 1M"},
+       {"The same by your own servers' costs",
+        "everseen plan --store redis --keys 1G --per-second 1M --clients 20 --constants costs.json",
+        "everseen bench --store mem: --keys 10k --json > costs.json"}},
       declare};
 }
 

@@ -41,6 +41,7 @@ spec next_spec(const options& o, const store& place, const spec& now) {
   r.funnel = now.foreign.funnel;
   r.expansion = now.foreign.expansion;
   r.powers_of_two = now.foreign.powers_of_two;
+  r.judge = now.judge;
   return place.plan(r);
 }
 
@@ -102,7 +103,9 @@ std::uint64_t fill(filter to, const options& o) {
     const auto time = o.keys.time_for(to.get_spec());
     const batch_result done = to.add(keys, verdicts, {time ? &*time : nullptr, time ? 1U : 0U});
     unfit.note(to, keys, done);
-    if (unfit.fault()) throw parameter_error(*unfit.fault() + "; the filter is as it was");
+    if (unfit.fault())
+      throw parameter_error(*unfit.fault() +
+                            "; the rebuild is given up, and nothing that the filter knew is forgotten");
     given += keys.size();
   }
   return given;
@@ -160,9 +163,15 @@ verb rebuild_verb() {
       "Keys that were added before and are not given are forgotten. To forget none, give all that were added "
       "up to the "
       "moment when the rebuild has begun.\n\n"
-      "One that is interrupted leaves the filter as it was; on Redis it must be done within a day. A filter "
-      "in files "
-      "cannot be added to meanwhile, and who reads it must open it again.",
+      "One that is interrupted leaves the filter as it was; where the server judges it must be done within a "
+      "day. "
+      "Where clients judge, keys that are given are seen at once, with --from-export the rebuild begins once "
+      "the copy "
+      "is on the server, and one that is interrupted leaves a filter that knows what both have, as everseen "
+      "info says, "
+      "until it is begun again. A filter in files cannot be added to meanwhile, and who reads it must open "
+      "it again. A "
+      "link to an older filter stays.",
       {{"Hold only these keys", "everseen rebuild clicks < ids.txt", scene},
        {"Make room for ten times as many", "everseen rebuild clicks --capacity 10M < ids.txt", scene}},
       declare};

@@ -56,6 +56,7 @@ void declare_filter(option_set& known, stream_arguments& given) {
   add_choice(known, "--hash", given.hash,
              {"xxh3|siphash", "siphash where strangers choose the keys and may mean harm", "xxh3"},
              parse_own_hash);
+  add_judge(known, given.judge, judge_by_default);
   add_duration(known, "--window", given.window, {"TIME", "forget keys after this time, as in 10m or 1h30m"});
   add_count(known, "--slices", given.slices, {1, max_slices},
             {"N", "forget in N steps: a key is remembered for the window and at most one step more", "10"});

@@ -30,6 +30,7 @@ spec_request request_of(const stream_arguments& given) {
   request.error_rate = given.error_rate.value_or(request.error_rate);
   request.capacity = given.capacity.value_or(default_capacity);
   request.hash = given.hash.value_or(request.hash);
+  request.judge = given.judge;
   if (given.window) request.window = {*given.window, static_cast<std::uint32_t>(given.slices.value_or(10))};
   return request;
 }
