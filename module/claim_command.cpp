@@ -185,7 +185,7 @@ int claim_events(api::context* ctx, api::string** words, int count) {
   return guarded(ctx, [&]() -> int {
     const question q = read(words[1], words[7], words[8], words[9], words[10]);
     const claim c = read_claim(words, count, q.digests.size());
-    auto r = look_at(ctx, q, true);
+    auto r = look_at(ctx, q);
     if (!r) return reply(ctx, r.error());
     const std::string ends_at = r->ends_at;
     const auto before = read_lane(ctx, c);

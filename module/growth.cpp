@@ -73,18 +73,18 @@ next_list list_with(const record& r, const segment_needed& needed) {
 
 /// What growth touches beside the state, which the command named.
 struct touched_keys {
-  value segment, fence;
+  value segment;
   std::vector<value> expired{};
 
   touched_keys(api::context* ctx, const std::string& state, const segment_needed& needed,
                const std::vector<segment_id>& gone)
-      : segment(ctx, partition_keys::segment(state, needed.id)), fence(ctx, partition_keys::fence(state)) {
+      : segment(ctx, partition_keys::segment(state, needed.id)) {
     expired.reserve(gone.size());
     for (const segment_id& id : gone) expired.emplace_back(ctx, partition_keys::segment(state, id));
   }
 
   [[nodiscard]] std::vector<api::string*> all() const {
-    std::vector<api::string*> keys = {segment.get(), fence.get()};
+    std::vector<api::string*> keys = {segment.get()};
     for (const value& key : expired) keys.push_back(key.get());
     return keys;
   }
@@ -114,14 +114,11 @@ bool publish(api::context* ctx, api::string* state, const record& r, const segme
              const next_list& next, const touched_keys& keys) {
   const std::vector<std::byte> manifest = image::encode_manifest(next.manifest);
   const std::string epoch = std::to_string(next.manifest.revision);
-  const std::string fence_bytes = partition_keys::fence_bytes(next.manifest.revision);
   // A list that names a segment which expires would be damage, so it comes second.
   if (!live_as_long(ctx, r, keys.segment.get()) ||
       !run(ctx, "HSET", "!scccbcc", state, "epoch", epoch.c_str(), "manifest",
            reinterpret_cast<const char*>(manifest.data()), manifest.size(),
-           partition_keys::count_field(needed.id).c_str(), "0") ||
-      !run(ctx, "SET", "!sb", keys.fence.get(), fence_bytes.data(), fence_bytes.size()) ||
-      !live_as_long(ctx, r, keys.fence.get()))
+           partition_keys::count_field(needed.id).c_str(), "0"))
     return false;
   for (std::size_t i = 0; i < next.expired.size(); ++i)
     if (!run(ctx, "UNLINK", "!s", keys.expired[i].get()) ||

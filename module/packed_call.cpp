@@ -65,12 +65,10 @@ question read(api::string* state, api::string* epoch, api::string* slice, api::s
           m.digests, m.verdicts};
 }
 
-judged<record> look_at(api::context* ctx, const question& q, bool adding) {
+judged<record> look_at(api::context* ctx, const question& q) {
   auto r = read_record(ctx, q.state);
   if (!r) return r;
   if (r->epoch != q.epoch) return refuse(refusal::kind::stale);
-  if (adding && r->held_for.count() > 0)
-    return tl::unexpected(refusal{.why = refusal::kind::held, .left = r->held_for});
   check_slice(r->spec(), q.slice);
   if (!q.slices.empty()) check_slice(r->spec(), std::ranges::max(q.slices));
   return r;
@@ -98,8 +96,6 @@ int reply(api::context* ctx, const refusal& r) {
       return say("C", r.text);
     case stale:
       return say("S");
-    case held:
-      return say("L", std::to_string(r.left.count()));
     case segment:
       return say("D", std::to_string(r.id.slice).append(".").append(std::to_string(r.id.layer)));
     case old:

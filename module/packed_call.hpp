@@ -30,7 +30,7 @@ struct question {
                             api::string* offsets = nullptr);
 
 /// The record, if the caller may go by it.    @throws bad_word  a slice is none of this filter's
-[[nodiscard]] judged<record> look_at(api::context* ctx, const question& q, bool adding);
+[[nodiscard]] judged<record> look_at(api::context* ctx, const question& q);
 
 /// A character a verdict; valid until the next call.
 [[nodiscard]] std::string_view write(std::span<const verdict> verdicts);

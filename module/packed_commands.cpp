@@ -37,7 +37,7 @@ int add_digests(api::context* ctx, api::string** words, int count_of_words) {
       ++counters::all().repeated_batches;
       return reply_with(ctx, **before);
     }
-    auto r = look_at(ctx, q, true);
+    auto r = look_at(ctx, q);
     if (!r) return reply(ctx, r.error());
     allowance left(ctx);
     const progress done = add(ctx, q.state, *std::move(r), q.keys(), left);
@@ -57,7 +57,7 @@ int check_digests(api::context* ctx, api::string** words, int count_of_words) {
   if (count_of_words != 5) return api::wrong_arity(ctx);
   return guarded(ctx, [&]() -> int {
     const question q = read(words[1], words[2], words[3], words[4]);
-    const auto r = look_at(ctx, q, false);
+    const auto r = look_at(ctx, q);
     if (!r) return reply(ctx, r.error());
     if (const auto refused = check(ctx, q.state, *r, q.keys())) return reply(ctx, *refused);
     counters::all().note_checked(q.out);

@@ -10,7 +10,7 @@
 /// character a key, the digits of the verdicts (3: no room), for fewer keys where the rest is to be asked
 /// again; or a refusal of all keys, which begins with a letter:
 ///
-///     S stale  M no state  C<what> damaged  L<ms> held  D<slice>.<layer> segment  O old
+///     S stale  M no state  C<what> damaged  D<slice>.<layer> segment  O old
 namespace everseen::redis_module {
 
 /// EVERSEEN.ADD state token epoch slice sequence life digests [offsets]

@@ -156,7 +156,6 @@ std::string check_partition(api::context* ctx, api::string* state, const record&
 
 std::string add_to_partition(api::context* ctx, api::string* state, record r, const batch& b,
                              allowance& left) {
-  if (r.held_for.count() > 0) return say_why({.why = refusal::kind::held, .left = r.held_for});
   if (r.has_next || r.closed) return refused(rebuilding);
   const growth_kind growth = r.spec().growth;
   const progress done = add(ctx, state, std::move(r), b, left);

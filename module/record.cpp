@@ -14,8 +14,6 @@ namespace everseen::redis_module {
 
 namespace {
 
-constexpr std::size_t owner_bytes = 32;
-
 template <typename Integer>
 std::optional<Integer> read_number(std::string_view text) {
   Integer number{};
@@ -64,14 +62,6 @@ std::shared_ptr<const plan> plan_of(std::string_view bytes) {
   return made;
 }
 
-/// How long somebody else may hold the partition: `OWNER:END`, in ms of the server's clock.
-std::chrono::milliseconds left_of(std::string_view lease) {
-  if (lease.size() <= owner_bytes) return {};
-  const auto end = read_number<std::int64_t>(lease.substr(owner_bytes + 1));
-  const std::int64_t left = end.value_or(0) - api::milliseconds();
-  return std::chrono::milliseconds(std::max<std::int64_t>(left, 0));
-}
-
 /// A number as the server's own commands take it: nothing else could be raised, or be a time.
 std::optional<std::uint64_t> read_plain_number(std::string_view text) {
   constexpr std::uint64_t most = std::uint64_t{1} << 62;
@@ -101,11 +91,11 @@ judged<record> read_record(api::context* ctx, api::string* state) {
   const open_key key(ctx, state, api::read_key);
   if (key.type() == api::type_empty) return refuse(refusal::kind::gone);
   if (key.type() != api::type_hash) return refuse(refusal::kind::damaged, "has another type");
-  std::array<api::string*, 6> fields{};
+  std::array<api::string*, 5> fields{};
   api::hash_get(key.get(), api::hash_c_fields, "epoch", &fields[0], "manifest", &fields[1], "ends_at",
-                &fields[2], "next", &fields[3], "closed", &fields[4], "lease", &fields[5], nullptr);
+                &fields[2], "next", &fields[3], "closed", &fields[4], nullptr);
   const value epoch(ctx, fields[0]), manifest(ctx, fields[1]), ends_at(ctx, fields[2]), next(ctx, fields[3]),
-      closed(ctx, fields[4]), lease(ctx, fields[5]);
+      closed(ctx, fields[4]);
   if (!epoch.exists() || !manifest.exists()) return refuse(refusal::kind::gone);
 
   record r;
@@ -131,7 +121,6 @@ judged<record> read_record(api::context* ctx, api::string* state) {
   r.state = *std::move(counted);
   r.epoch = *its_epoch;
   r.ends_at = ends_at.text();
-  r.held_for = left_of(lease.text());
   r.has_next = !next.text().empty();
   r.closed = !closed.text().empty();
   return r;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,10 +28,9 @@ struct record {
   std::shared_ptr<const plan> shape;
   partition_state state;  ///< the segments of the manifest and how many keys they hold
   std::uint64_t epoch = 0;
-  std::string ends_at{};                  ///< when its keys expire; empty: never
-  std::chrono::milliseconds held_for{0};  ///< somebody else loads in bulk for so long; 0: nobody does
-  bool has_next = false;                  ///< a rebuild must get its keys, too
-  bool closed = false;                    ///< a rebuild has replaced it
+  std::string ends_at{};  ///< when its keys expire; empty: never
+  bool has_next = false;  ///< a rebuild must get its keys, too
+  bool closed = false;    ///< a rebuild has replaced it
 
   [[nodiscard]] const everseen::spec& spec() const noexcept { return shape->manifest.spec; }
 };

@@ -11,9 +11,6 @@ std::string message_of(const refusal& r) {
       return "DAMAGED the state of a partition " + r.text;
     case stale:
       return "STALE the partition has changed since it was looked at";
-    case held:
-      return "LEASED somebody loads in bulk, for " + std::to_string(r.left.count()) +
-             " ms at least; try again then";
     case segment:
       return "DAMAGED the segment " + std::to_string(r.id.slice) + "." + std::to_string(r.id.layer) +
              " of a partition is missing, or has another type or length";

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include <tl/expected.hpp>
@@ -15,7 +14,6 @@ struct refusal {
     gone,        ///< there is no such state
     damaged,     ///< the state is not what it must be: `text` says why
     stale,       ///< the caller planned for another epoch
-    held,        ///< somebody else may add now, and nobody but him, for `left`
     segment,     ///< `id` is missing, or has another type or length
     wrong_type,  ///< a key that was named holds something else
     old,         ///< a later batch of this client was answered: nobody waits for this one
@@ -28,7 +26,6 @@ struct refusal {
 
   kind why = kind::failed;
   std::string text{};
-  std::chrono::milliseconds left{0};
   segment_id id{};
 
   /// Whether the keys are to be sent once more, and nothing is wrong.
@@ -42,7 +39,7 @@ using judged = tl::expected<T, refusal>;
 [[nodiscard]] std::string message_of(const refusal& r);
 
 [[nodiscard]] inline tl::unexpected<refusal> refuse(refusal::kind why, std::string text = {}) {
-  return tl::unexpected(refusal{why, std::move(text), {}, {}});
+  return tl::unexpected(refusal{why, std::move(text), {}});
 }
 
 }  // namespace everseen::redis_module

@@ -11,7 +11,7 @@
 namespace everseen::redis_module {
 
 /// The memory of a client's last batch: its sequence, then what it was answered (doc/format.md, "In Redis").
-/// A batch whose answer was lost may be sent again, to whichever gear.
+/// A batch whose answer was lost may be sent again, and gets the first answer.
 class token {
  public:
   token(api::context* ctx, api::string* key, std::string_view sequence, std::chrono::milliseconds life)
