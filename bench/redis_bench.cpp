@@ -21,6 +21,7 @@
 #include "everseen/filter/filter.hpp"
 #include "everseen/redis/redis_store.hpp"
 
+#include "bench/published_way.hpp"
 #include "bench/redis_server.hpp"
 #include "bench/support.hpp"
 
@@ -31,37 +32,6 @@ redis_server& server(std::size_t number = 0) {
   static std::array<std::unique_ptr<redis_server>, 3> all;
   if (!all.at(number)) all.at(number) = std::make_unique<redis_server>();
   return *all.at(number);
-}
-
-/// What the published way gives, over all iterations.
-struct published {
-  double keys = 0;
-  double wall_seconds = 0;
-  double cpu_seconds = 0;  ///< of client and server together
-
-  [[nodiscard]] double keys_a_second() const { return keys / wall_seconds; }
-  [[nodiscard]] double cpu_seconds_a_key() const { return cpu_seconds / keys; }
-};
-
-void measure_published(unsigned probes, published& sum) {
-  const auto digests = random_digests(10'000, 5);
-  const geometry shape{layout_kind::classic, static_cast<std::uint8_t>(probes), std::uint64_t{4} << 20};
-  std::array<std::uint64_t, max_probes> positions{};
-  const double cpu_before = server().cpu_seconds() + own_cpu_seconds();
-  const double took = seconds([&] {
-    for (const digest& d : digests) {
-      std::string wire;
-      const std::size_t count = bit_positions(shape, d, positions);
-      for (std::size_t i = 0; i < count; ++i)
-        wire += redis::encode({"SETBIT", "published", std::to_string(positions[i]), "1"});
-      const redis::request r{{}, std::move(wire), count, true};
-      require(server().session().exchange(std::span(&r, 1)).front().has_value(), "SETBIT");
-    }
-  });
-  sum.keys += static_cast<double>(digests.size());
-  sum.wall_seconds += took;
-  sum.cpu_seconds += server().cpu_seconds() + own_cpu_seconds() - cpu_before;
-  (void)server().session().ask({}, {"UNLINK", "published"});
 }
 
 /// A filter made for a million keys, with its first layers. Of its four partitions, as a filter of many
@@ -108,12 +78,12 @@ void gear(benchmark::State& state, const std::string& options, what asked) {
   const auto digests = random_digests(count, 11);
   const auto others = random_digests(count, 12);
   double cpu = 0, own = 0, wall = 0;
-  published peer;
+  published_way peer;
   unsigned probes = 0;
   for (auto _ : state) {
     shared_filter f(options, rate);
     probes = f.filter.get_spec().probes;
-    measure_published(probes, peer);
+    peer.measure(server(), probes);
     if (known || asked == what::check_new) (void)f.run(digests, true);
     const double cpu_before = server().cpu_seconds();
     const double own_before = own_cpu_seconds();
@@ -145,42 +115,6 @@ BENCHMARK_CAPTURE(gear, script_add_new, "?gear=script", what::add_new)->Apply(ra
 BENCHMARK_CAPTURE(gear, script_add_known, "?gear=script", what::add_known)->Apply(rates)->Arg(6);
 BENCHMARK_CAPTURE(gear, script_check_new, "?gear=script", what::check_new)->Apply(rates)->Arg(6);
 BENCHMARK_CAPTURE(gear, script_check_known, "?gear=script", what::check_known)->Apply(rates)->Arg(6);
-BENCHMARK_CAPTURE(gear, bitfield_add_new, "?gear=bitfield", what::add_new)->Apply(rates)->Arg(2)->Arg(6);
-BENCHMARK_CAPTURE(gear, bitfield_check_new, "?gear=bitfield", what::check_new)->Apply(rates)->Arg(2);
-
-/// How many keys a second does bulk loading take, from the lease to the last acknowledged page? All in one
-/// batch, as the store gets it.
-void merge(benchmark::State& state) {
-  constexpr std::size_t count = 1'000'000;
-  const double rate = std::pow(10.0, -static_cast<double>(state.range(0)));
-  const auto digests = random_digests(count, 11);
-  std::vector<verdict> out(count);
-  const partition_batch batch{0, digests, {}, out};
-  double cpu = 0, wall = 0;
-  published peer;
-  for (auto _ : state) {
-    const redis::redis_store store(redis::parse_redis_url(server().url("?gear=merge")));
-    const spec s = store.plan({.capacity = count, .error_rate = rate, .partitions = 1});
-    const auto filter = redis::redis_store(store).create("bench", s);
-    measure_published(s.probes, peer);
-    const double cpu_before = server().cpu_seconds();
-    const double took = seconds([&] {
-      const auto result = filter->add(std::span(&batch, 1));
-      require(result.has_value(), result ? "" : result.error().message);
-      require(static_cast<double>(result->seen) <= 10 + 3 * rate * count, "verdicts");
-    });
-    cpu += server().cpu_seconds() - cpu_before;
-    wall += took;
-    state.SetIterationTime(took);
-    require(filter->check(std::span(&batch, 1))->seen == count, "a key is not on the server");
-    server().clear();
-  }
-  const double keys = static_cast<double>(count * state.iterations());
-  state.counters["keys/s"] = keys / wall;
-  state.counters["redis_keys/s"] = keys / cpu;
-  state.counters["vs_published"] = keys / wall / peer.keys_a_second();
-}
-BENCHMARK(merge)->Apply(rates)->Arg(2)->Arg(6);
 
 /// Does one client keep three independent servers equally busy? `cpu_spread` is the largest share of CPU time
 /// over the smallest, minus 1.
@@ -254,10 +188,6 @@ void dedup_shared(benchmark::State& state, const std::string& options) {
   state.counters["client/redis"] = client / cpu;
 }
 BENCHMARK_CAPTURE(dedup_shared, script, "?gear=script")
-    ->UseManualTime()
-    ->Iterations(1)
-    ->Unit(benchmark::kSecond);
-BENCHMARK_CAPTURE(dedup_shared, merge, "?gear=merge")
     ->UseManualTime()
     ->Iterations(1)
     ->Unit(benchmark::kSecond);
