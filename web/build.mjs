@@ -1,7 +1,7 @@
 // Builds the page, or bundles tests so that node can run them.
 //
 // usage: node build.mjs [--out DIRECTORY]     the files as a browser gets them
-//        node build.mjs --tests FROM TO       each FROM/*_test.ts as TO/*_test.mjs
+//        node build.mjs --tests FROM TO       FROM/*_test.ts as TO/unit.mjs, and those that need a browser as TO/integration.mjs
 //
 // Scripts, styles and fonts get a hash of their content into their names, so that browsers may keep them for ever.
 // index.html is asked for each time and names them.
@@ -41,12 +41,20 @@ async function buildPage(out) {
   await writeFile(path.join(out, "licences.txt"), await licencesOf(Object.keys(result.metafile.inputs)));
 }
 
+/** All tests of a kind are one program, so that they share a browser. */
 async function buildTests(from, out) {
   await rm(out, { recursive: true, force: true });
+  const files = (await filesEndingIn(from, "_test.ts")).sort();
+  const needBrowser = (file) => file.endsWith("_integration_test.ts");
+  await bundleTests(files.filter(needBrowser), path.join(out, "integration.mjs"));
+  await bundleTests(files.filter((file) => !needBrowser(file)), path.join(out, "unit.mjs"));
+}
+
+async function bundleTests(files, outfile) {
+  const contents = files.map((file) => `import ${JSON.stringify(path.resolve(file))};`).join("\n");
   await esbuild.build({
-    entryPoints: await filesEndingIn(from, "_test.ts"),
-    outdir: out,
-    outExtension: { ".js": ".mjs" },
+    stdin: { contents, resolveDir: "." },
+    outfile,
     bundle: true,
     platform: "node",
     alias: { page: path.resolve("src") },

@@ -1,7 +1,11 @@
 /** How the page asks for what changes. */
 
-/** Of a server's time an open page takes a tenth at most: where answers take long, pauses are longer. */
+/**
+ * Of a server's time an open page takes a tenth: where answers take long, pauses are longer. But one answer that came
+ * late must not leave the page still for minutes.
+ */
 const pausesAnAnswer = 9;
+const longestPauseMs = 30_000;
 
 /**
  * Asks again and again, `everyMs` after each answer: never two questions at a time, and none while nobody looks.
@@ -15,7 +19,8 @@ export function keepAsking(ask: (signal: AbortSignal) => Promise<void>, everyMs:
     const began = performance.now();
     if (!document.hidden) await ask(aborter.signal);
     if (aborter.signal.aborted) return;
-    timer = window.setTimeout(turn, Math.max(everyMs, (performance.now() - began) * pausesAnAnswer));
+    const pause = Math.min((performance.now() - began) * pausesAnAnswer, longestPauseMs);
+    timer = window.setTimeout(turn, Math.max(everyMs, pause));
   };
   void turn();
   return () => {
