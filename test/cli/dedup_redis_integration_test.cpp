@@ -38,13 +38,36 @@ TEST_F(DedupRedis, WarnsAsCreateDoesWhereItMakesTheFilter) {
 }
 
 TEST_F(DedupRedis, MakesNoNewFilterInThePlaceOfALostOne) {
-  ASSERT_EQ(on_redis("echo a | everseen dedup --filter urls").exit_code, 0);
+  ASSERT_EQ(on_redis("echo a | everseen dedup --filter urls --judge server").exit_code, 0);
   server_.run({"DEL", "everseen:urls"});
   EXPECT_THAT(
       on_redis("echo a | everseen dedup --filter urls"),
       AllOf(Complains(4, "the key everseen:urls is missing", "Restore the filter from an export, or drop it"),
             Field("out", &program_result::out, IsEmpty())));
   EXPECT_EQ(server_.run({"EXISTS", "everseen:urls"}), "0");
+  EXPECT_EQ(on_redis("everseen drop urls").exit_code, 0) << "as it says";
+  EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"), Prints("a\n"));
+}
+
+TEST_F(DedupRedis, MakesNoNewFilterWhereTheNamesOfAllWereLost) {
+  ASSERT_EQ(on_redis("echo a | everseen dedup --filter urls").exit_code, 0);
+  ASSERT_EQ(server_.run({"DEL", "everseen:{names}"}), "1");
+  for (const std::string run :
+       {"echo a | everseen dedup --filter urls", "everseen create other --judge client"})
+    EXPECT_THAT(on_redis(run),
+                AllOf(Complains(4, "everseen:{names} is missing", "delete everseen:{names}:sign"),
+                      Field("out", &program_result::out, IsEmpty())));
+  EXPECT_EQ(server_.run({"DEL", "everseen:{names}:sign"}), "1");
+  EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"), Prints("a\n"));
+}
+
+TEST_F(DedupRedis, MakesNoNewFilterWhereTheHeaderWasLost) {
+  ASSERT_EQ(on_redis("echo a | everseen dedup --filter urls").exit_code, 0);
+  std::string header = server_.run({"KEYS", "everseen:{????????????????????????????????}"});
+  ASSERT_EQ(server_.run({"DEL", header}), "1") << header;
+  EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"),
+              AllOf(Complains(4, header + " is missing", "Restore the filter from an export, or drop it"),
+                    Field("out", &program_result::out, IsEmpty())));
   EXPECT_EQ(on_redis("everseen drop urls").exit_code, 0) << "as it says";
   EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"), Prints("a\n"));
 }

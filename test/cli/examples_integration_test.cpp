@@ -17,7 +17,7 @@ class Examples : public test::Shell {
  protected:
   /// What is for Redis alone gets a server, without a key of the example before.
   std::string store_for(const verb& v) const {
-    constexpr std::array<std::string_view, 4> redis_alone = {"attach", "link", "stream", "counts"};
+    constexpr std::array<std::string_view, 5> redis_alone = {"attach", "bench", "link", "stream", "counts"};
     if (std::ranges::find(redis_alone, v.name) == redis_alone.end()) return "";
     server_.run({"FLUSHALL"});
     return "export EVERSEEN_STORE=" + server_.url() + "; ";

@@ -157,7 +157,7 @@ TEST_F(Foreign, KeysThatAFunnelCannotTakeLeaveTheOthersTheirVerdicts) {
 TEST_F(Foreign, RebuildWithAKeyThatAFunnelCannotTakeLeavesTheFilterAsItWas) {
   given("everseen create users --as guava64 --capacity 100 --funnel long -q; everseen add users -q 1");
   EXPECT_THAT(sh("printf '2\\noops\\n' | everseen rebuild users"),
-              Complains(2, "'oops'", "key 2 of those given", "as it was"));
+              Complains(2, "'oops'", "key 2 of those given", "nothing that the filter knew is forgotten"));
   EXPECT_THAT(sh("everseen check users 1"), Prints("seen\t1\n"));
 }
 

@@ -45,7 +45,7 @@ class Stream : public Shell {
     on.environment["EVERSEEN_STOP_AT"] = point;
     auto program =
         std::make_unique<running_program>(std::vector<std::string>{"bash", "-c", "exec " + line}, on);
-    wait_until([&] { return program->is_stopped(); }, "it stands still");
+    EXPECT_TRUE(program->waits_to_stop());
     return program;
   }
   static constexpr const char* count =
@@ -188,6 +188,7 @@ TEST_F(Stream, ListsItsJobs) {
 }
 
 TEST_F(Stream, FinishesAnEndThatWasCutShortAsItSays) {
+  on_redis("everseen create clicks --judge server");
   on_redis(count);
   // As whoever ended it and died behind the first step leaves it.
   const std::string list = server_.run({"KEYS", "everseen:{clicks/*}:jobs"});
@@ -505,7 +506,7 @@ TEST_F(Stream, WritesItsCountsAsJson) {
 
 /// The example of README, with a job and a server that are killed in the middle of it.
 TEST_F(Stream, ExampleOfClicksEndsWithDifferenceZeroThoughItsPartsAreKilled) {
-  running_program example({"bash", EVERSEEN_SOURCE_DIR "/examples/clicks/run.sh", "300k"}, setup());
+  running_program example({"bash", EVERSEEN_SOURCE_DIR "/examples/clicks/run.sh", "120k"}, setup());
   for (const char* what : {"everseen stream is process ", "redis-server is process "}) {
     wait_until([&] { return example.err().find("everseen stream is process ") != std::string::npos; },
                "the job of the example has begun");

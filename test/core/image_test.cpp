@@ -105,7 +105,8 @@ TEST(Image, SpecNamesTheFieldThatMakesNoSense) {
   EXPECT_NE(reason(64, std::uint8_t{4}).find("funnel"), std::string::npos);
   EXPECT_NE(reason(65, std::uint8_t{2}).find("flags"), std::string::npos);
   EXPECT_NE(reason(66, std::uint8_t{1}).find("reserved"), std::string::npos);
-  EXPECT_NE(reason(80, std::uint8_t{1}).find("reserved"), std::string::npos);
+  EXPECT_NE(reason(80, std::uint8_t{2}).find("judges"), std::string::npos);
+  EXPECT_NE(reason(81, std::uint8_t{1}).find("reserved"), std::string::npos);
   EXPECT_THROW((void)image::decode_spec(forged(good, 16, std::uint64_t{0})), parameter_error);
   EXPECT_THROW((void)image::decode_spec(forged(good, 24, std::numeric_limits<double>::quiet_NaN())),
                parameter_error);

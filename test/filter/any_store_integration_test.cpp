@@ -25,14 +25,6 @@ redis_cluster& cluster() {
   return one;
 }
 
-/// A server that runs no scripts.
-redis_server& without_scripts() {
-  redis_server::options o;
-  o.config = {"--rename-command", "EVAL", "", "--rename-command", "EVALSHA", ""};
-  static redis_server one(o);
-  return one;
-}
-
 redis_server& in_server() {
   static redis_server one(test::with_module());
   return one;
@@ -53,15 +45,29 @@ const kind kinds[] = {
      }},
     {"redis_cluster", [](const auto&) { return cluster().url("/" + fresh_prefix()); }},
     {"redis_module", [](const auto&) { return in_server().url("/" + fresh_prefix() + "&gear=module"); }},
-    {"redis_merge", [](const auto&) { return instance(0).url("/" + fresh_prefix() + "&gear=merge"); }},
-    {"redis_bitfield", [](const auto&) { return without_scripts().url("/" + fresh_prefix()); }},
 };
+
+const kind judged_by_clients[] = {
+    {"redis_clients", [](const auto&) { return instance(0).url("/" + fresh_prefix()); }, judge_kind::client},
+    {"redis_clients_many",
+     [](const auto&) {
+       return "redis://" + instance(0).address() + "," + instance(1).address() + "," + instance(2).address() +
+              "/" + fresh_prefix();
+     },
+     judge_kind::client},
+    {"redis_clients_cluster", [](const auto&) { return cluster().url("/" + fresh_prefix()); },
+     judge_kind::client},
+};
+
+INSTANTIATE_TEST_SUITE_P(JudgedByClients, AnyStore, testing::ValuesIn(judged_by_clients), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(JudgedByClients, AnyStoreLinks, testing::ValuesIn(judged_by_clients), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(JudgedByClients, AnyStoreLife, testing::ValuesIn(judged_by_clients), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(JudgedByClients, AnyLedger, testing::ValuesIn(judged_by_clients), name_of_kind);
 
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyStore, testing::ValuesIn(kinds), name_of_kind);
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyStoreLinks, testing::ValuesIn(kinds), name_of_kind);
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyStoreLife, testing::ValuesIn(kinds), name_of_kind);
-// Without the module and without scripts there are no jobs.
-INSTANTIATE_TEST_SUITE_P(Kinds, AnyLedger, testing::ValuesIn(std::span(kinds).first(5)), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(Kinds, AnyLedger, testing::ValuesIn(kinds), name_of_kind);
 
 }  // namespace
 }  // namespace everseen::any_store

@@ -285,7 +285,7 @@ TEST_F(Rights, WhoMayNotTouchWhatExpiresEndsNoSlice) {
   const std::string state = state_of(server_, "w");
   const auto today = filter->state(0).slices.at(0).index;
   const std::string later = std::to_string(today + 1000);
-  give({state, state + ":t:*", state + ":f", state + ":" + later + ".0"});
+  give({state, state + ":t:*", state + ":" + later + ".0"});
   const std::string before = content(server_);
   EXPECT_THAT(as_eve({"EVERSEEN.ADD", state, state + ":t:eve", run({"HGET", state, "epoch"}), later, sequence,
                       "600000", packed(3)}),
@@ -428,7 +428,6 @@ TEST_F(BadInput, NothingAtRandomEndsTheServerOrChangesTheFilter) {
                                              "EVERSEEN.CHECKKEYS", "EVERSEEN.INFO",  "EVERSEEN.EXPLAIN"};
   const std::vector<std::string> words = {state_,
                                           state_ + ":0.0",
-                                          state_ + ":f",
                                           state_ + ":t:me",
                                           "everseen:g",
                                           "everseen",

@@ -170,16 +170,6 @@ TEST_F(PlainCommands, NameOnePartitionByItsState) {
   EXPECT_EQ(run({"HGET", state, "keys:0.0"}), std::to_string(mine));
 }
 
-TEST_F(PlainCommands, WaitForWhoLoadsInBulk) {
-  const auto filter = make({.capacity = 1000, .partitions = 1});
-  const auto bulk =
-      redis::redis_store(redis::parse_redis_url(server_.url("?gear=merge"))).open("f", access::write);
-  const auto keys = random_digests(3).take(10);
-  ASSERT_TRUE(add_keys(*bulk, keys).result);
-  EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), StartsWith("-LEASED "));
-  EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}), "0");
-}
-
 TEST_F(PlainCommands, LeaveAFilterAloneThatIsBeingRebuilt) {
   const auto filter = make({.capacity = 1000, .partitions = 1});
   redis::redis_store store(redis::parse_redis_url(server_.url()));

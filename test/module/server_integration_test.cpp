@@ -114,7 +114,6 @@ TEST(Server, KeepsItsFiltersWhenTheModuleGoesAndComes) {
   EXPECT_EQ(check_keys(*filter, more).result->seen, 500U);
 }
 
-// A batch whose answer was lost may be sent again by whichever gear.
 TEST(Server, JudgesInPortionsWhileASnapshotIsSaved) {
   const redis_server server(joined({"--rdb-key-save-delay", "1000000"}, test::with_module()));
   // So many scattered bits that the first call copies every page of 60 MB: more than it has time for.

@@ -167,6 +167,7 @@ TEST(ClusterWithReplicas, LostMasterThatNobodyReplacesIsReportedAndTheOthersAnsw
 
 TEST(ClusterWithReplicas, ClusterDownIsRiddenOut) {
   redis_cluster cluster(redis_cluster::replicas::none);
+  cluster.misses_after(1s);
   session s(parse_redis_url(cluster.url("?retry_for=15s")));
   for (const auto& a : s.exchange(increments(60, false))) ASSERT_TRUE(a);
   cluster.node(0).kill();

@@ -1,4 +1,4 @@
-// What clients may expect of the gears beside each other, and of servers that allow less than scripts.
+// What clients may expect of the two gears beside each other, and of servers that allow less than scripts.
 // That gears give the same verdicts is in model_property_test.cpp.
 
 #include <atomic>
@@ -10,30 +10,37 @@
 #include <thread>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
-#include "everseen/redis/bitfield_gear.hpp"
-#include "everseen/redis/fence.hpp"
+#include "everseen/core/growth.hpp"
+#include "everseen/redis/limited_wait.hpp"
 #include "everseen/redis/partition_task.hpp"
+#include "everseen/redis/scripts.hpp"
+#include "everseen/redis/segment_growth.hpp"
 #include "everseen/redis/slot_map.hpp"
 
 #include "test/redis/stored.hpp"
 #include "test/redis/talking.hpp"
-#include "test/support/cutting_proxy.hpp"
 
 namespace everseen::redis {
 namespace {
 
 using test::add_keys;
 using test::check_keys;
-using test::cutting_proxy;
 using test::random_digests;
 using test::redis_server;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
-redis_server::options renamed_away() {
-  redis_server::options o;
-  o.config = {"--rename-command", "EVAL", "", "--rename-command", "EVALSHA", ""};
-  return o;
+const std::vector<std::string> renamed_away = {"--rename-command", "EVAL",    "",
+                                               "--rename-command", "EVALSHA", ""};
+
+std::vector<std::string> with_module_but_no_scripts() {
+  std::vector<std::string> config = test::with_module();
+  config.insert(config.end(), renamed_away.begin(), renamed_away.end());
+  return config;
 }
 
 spec growing(const store& in, std::uint64_t capacity) {
@@ -54,30 +61,57 @@ void expect_filter_works(const std::string& url) {
   EXPECT_FALSE(store->exists("f"));
 }
 
-TEST(ServerWithoutScripts, IsServedWhereTheirCommandsWereRenamedAway) {
-  const redis_server server(renamed_away());
-  expect_filter_works(server.url());
-  EXPECT_EQ(server.run({"DBSIZE"}), "0") << "a dropped filter leaves nothing";
+void expect_filter_is_refused(const std::string& url) {
+  const auto store = store_at(url);
+  EXPECT_THAT(message_of<backend_error>([&] { (void)store->create("f", growing(*store, 50)); }),
+              AllOf(HasSubstr("forbids scripts"), HasSubstr("EVALSHA"), HasSubstr("everseen module"),
+                    HasSubstr("everseen attach")));
 }
 
-TEST(ServerWithoutScripts, IsServedWhereTheUserMayNotRunThem) {
+TEST(ServerWithoutScripts, IsRefusedWhereTheirCommandsWereRenamedAway) {
+  const redis_server server(renamed_away);
+  expect_filter_is_refused(server.url());
+  expect_filter_is_refused(server.url("?gear=script"));
+  EXPECT_EQ(server.run({"DBSIZE"}), "0") << "nothing is begun that cannot be used";
+}
+
+TEST(ServerWithoutScripts, IsRefusedWhereTheUserMayNotRunThem) {
   const redis_server server;
   server.run({"ACL", "SETUSER", "clicks", "on", ">secret", "~*", "+@all", "-@scripting"});
-  expect_filter_works(server.url("?user=clicks&password=secret"));
+  expect_filter_is_refused(server.url("?user=clicks&password=secret"));
 }
 
-TEST(ServerWithoutScripts, IsAnErrorForWhoForcesTheGear) {
-  const redis_server server(renamed_away());
+TEST(ServerWithoutScripts, IsServedByTheModule) {
+  const redis_server server(with_module_but_no_scripts());
+  expect_filter_works(server.url());
+  for (const std::string& key : keys_like(server, "*"))
+    EXPECT_NE(server.run({"PTTL", key}), "-1") << key << ": a dropped filter leaves nothing that lasts";
+}
+
+TEST(ServerWithoutScripts, IsRefusedWhereItTakesThemFromAnOpenFilter) {
+  const redis_server server;
   const auto store = store_at(server.url());
-  (void)store->create("f", growing(*store, 50));
-  const auto forced = store_at(server.url("?gear=script"))->open("f", access::write);
-  const auto failure = failure_of_add(*forced, random_digests(3).take(5));
+  const auto filter = store->create("f", growing(*store, 50));
+  server.run({"ACL", "SETUSER", "default", "-eval", "-evalsha"});
+  const auto failure = failure_of_add(*filter, random_digests(3).take(5));
   ASSERT_TRUE(failure);
-  EXPECT_NE(failure->message.find("unknown command"), std::string::npos) << failure->message;
+  EXPECT_THAT(failure->message, AllOf(HasSubstr("forbids scripts"), HasSubstr("EVALSHA")));
+  server.run({"ACL", "SETUSER", "default", "+@all"});
+  EXPECT_EQ(outcome(add_keys(*filter, random_digests(3).take(5))), "5 fresh");
+}
+
+TEST(Gears, ThereAreTwoAndOthersAreRefused) {
+  const redis_server server;
+  for (const std::string gear : {"merge", "fast"})
+    EXPECT_THAT(message_of<parameter_error>([&] { (void)store_at(server.url("?gear=" + gear)); }),
+                HasSubstr("gear= is script or module"));
+  const auto store = store_at(server.url("?gear=bitfield"));
+  EXPECT_THAT(message_of<parameter_error>([&] { (void)store->create("f", growing(*store, 50)); }),
+              AllOf(HasSubstr("gear=script"), HasSubstr("gear=module"), HasSubstr("attached")));
 }
 
 TEST(Gears, GiveEachKeyOneFreshBesideEachOther) {
-  const redis_server server;
+  const redis_server server(test::with_module());
   const auto store = store_at(server.url());
   (void)store->create("f", growing(*store, 500));
   const auto keys = random_digests(9).take(20'000);
@@ -88,7 +122,7 @@ TEST(Gears, GiveEachKeyOneFreshBesideEachOther) {
     for (int c = 0; c < 6; ++c)
       clients.emplace_back([&, c] {
         const auto f =
-            store_at(server.url(c % 2 ? "?gear=bitfield" : "?gear=script"))->open("f", access::write);
+            store_at(server.url(c % 2 ? "?gear=module" : "?gear=script"))->open("f", access::write);
         for (std::size_t from = 0; from < keys.size(); from += 500) {
           const auto got = add_keys(*f, std::span(keys).subspan(from, 500));
           for (std::size_t i = 0; i < got.verdicts.size(); ++i) {
@@ -103,92 +137,67 @@ TEST(Gears, GiveEachKeyOneFreshBesideEachOther) {
   EXPECT_LE(std::ranges::count_if(fresh, [](const auto& f) { return f == 0; }), 2) << "false positives";
 }
 
-/// Whether a transaction that was planned for an epoch runs beside this fence.
-bool runs(session& with, std::uint64_t planned) {
-  const request r{
-      {"fence", 0},
-      fence::guard("fence", planned) + encode({"MULTI"}) + encode({"INCR", "n"}) + encode({"EXEC"}),
-      fence::guard_commands + 3,
-      false};
-  return !exchange_one(with, r).value().back().is_nil();
-}
-
-TEST(Fence, LetsATransactionThroughInItsEpochAlone) {
-  const redis_server server;
-  session with(parse_redis_url(server.url()));
-  const std::vector<std::uint64_t> epochs = {0,
-                                             1,
-                                             2,
-                                             3,
-                                             255,
-                                             256,
-                                             1000,
-                                             std::uint64_t{1} << 40,
-                                             (std::uint64_t{1} << 40) + 1,
-                                             (std::uint64_t{1} << 60) - 1};
-  for (const std::uint64_t epoch : epochs) {
-    (void)with.ask({"fence", 0}, {"SET", "fence", fence::bytes_of(epoch)});
-    for (const std::uint64_t planned : epochs)
-      EXPECT_EQ(runs(with, planned), planned == epoch) << planned << " in " << epoch;
-    EXPECT_EQ(with.ask({"fence", 0}, {"GET", "fence"}).text(), fence::bytes_of(epoch)) << "is never changed";
-  }
-}
-
-TEST(Fence, MissingOneLetsNothingThroughAndStaysMissing) {
-  const redis_server server;
-  session with(parse_redis_url(server.url()));
-  for (int again = 0; again < 2; ++again) EXPECT_FALSE(runs(with, 0));
-  test::wait_until([&] { return server.run({"DBSIZE"}) == "0"; }, "the fence has gone");
-}
-
-/// A client of the bitfield gear whose every exchange is taken by hand, so that others can come in between.
-class bitfield_client {
+/// A client whose every exchange is taken by hand, so that others can come in between.
+class stepwise_client {
  public:
-  bitfield_client(const std::string& url, remote_filter f, std::span<const digest> keys)
-      : filter_(std::move(f)), verdicts_(keys.size()), with_(parse_redis_url(url)) {
+  stepwise_client(gear_kind gear, const std::string& url, remote_filter f, std::span<const digest> keys)
+      : gear_(gear), filter_(std::move(f)), verdicts_(keys.size()), with_(parse_redis_url(url)) {
     task_.emplace(filter_, partition_task::purpose::add, partition_batch{0, keys, {}, verdicts_}, nullptr,
-                  make_gear(gear_kind::bitfield, filter_, with_.name()), nullptr, partition_task::terms{});
+                  make_gear(gear, filter_, with_.name()), partition_task::terms{});
   }
 
-  /// One exchange; says which commands it sent.
-  std::string step() {
-    const request asked = task_->next();
-    task_->take(exchange_one(with_, asked));
-    return asked.wire;
+  /// One exchange; says whether it was to add keys.
+  bool step() {
+    const bool adds = task_->adds_next();
+    task_->take(exchange_one(with_, task_->next()));
+    return adds;
   }
-  /// Until it would send this command.
-  void step_before(const std::string& command) {
-    while (!task_->done() && task_->next().wire.find(command) == std::string::npos) step();
+  /// Until it would add. The server knows its script by then.
+  void step_before_adding() {
+    if (gear_ == gear_kind::script)
+      (void)exchange_one(with_, {{}, encode({"SCRIPT", "LOAD", text()}), 1, true});
+    while (!task_->done() && !task_->adds_next()) step();
   }
   void finish() {
     while (!task_->done()) step();
   }
   [[nodiscard]] const std::vector<verdict>& verdicts() const { return verdicts_; }
-  [[nodiscard]] partition_task& task() { return *task_; }
 
  private:
+  [[nodiscard]] std::string text() const {
+    return scripts::add(growth::plan_layer(filter_.spec, 0).shape.probes).text;
+  }
+
+  gear_kind gear_;
   remote_filter filter_;
   std::vector<verdict> verdicts_;
   session with_;
   std::optional<partition_task> task_;
 };
 
-const std::string write = "HINCRBY";
+std::string_view name_of(gear_kind gear) {
+  return gear == gear_kind::module ? "module" : "script";
+}
 
-TEST(Fence, WriteThatWasPlannedBeforeTheFilterGrewChangesNothing) {
-  for (const std::string other_gear : {"script", "bitfield"}) {
-    const redis_server server;
-    const auto store = store_at(server.url("?gear=" + other_gear));
+class EachGear : public testing::TestWithParam<gear_kind> {};
+
+INSTANTIATE_TEST_SUITE_P(Gears, EachGear, testing::Values(gear_kind::script, gear_kind::module),
+                         [](const auto& one) { return std::string(name_of(one.param)); });
+
+TEST_P(EachGear, WriteThatWasPlannedBeforeTheFilterGrewChangesNothing) {
+  for (const gear_kind other_gear : {gear_kind::script, gear_kind::module}) {
+    const redis_server server(test::with_module());
+    const auto store = store_at(server.url("?gear=" + std::string(name_of(other_gear))));
     const auto other = store->create("f", growing(*store, 100));
     random_digests random(4);
     ASSERT_EQ(outcome(add_keys(*other, random.take(60))), "60 fresh");
 
     const auto keys = random.take(10);
-    bitfield_client client(server.url(), remote_filter_at(server, "f", other->get_spec()), keys);
-    client.step_before(write);
+    stepwise_client client(GetParam(), server.url(), remote_filter_at(server, "f", other->get_spec()), keys);
+    client.step_before_adding();
     ASSERT_EQ(outcome(add_keys(*other, random.take(60))), "60 fresh");  // the layer had room for 40
     const auto before = other->state(0);
-    EXPECT_NE(client.step().find(write), std::string::npos);
+    EXPECT_TRUE(client.step());
     EXPECT_EQ(client.verdicts(), std::vector(10, verdict::unknown));
     EXPECT_EQ(other->state(0), before);
     EXPECT_EQ(outcome(check_keys(*other, keys)), "10 fresh");
@@ -198,32 +207,33 @@ TEST(Fence, WriteThatWasPlannedBeforeTheFilterGrewChangesNothing) {
   }
 }
 
-// MIGRATE takes keys one by one: for a while the fence is on one server and the bits on the other.
-TEST(Fence, GuardsAWriteWhileItsSlotMoves) {
-  test::redis_cluster cluster;
+// MIGRATE takes keys one by one: for a while the state is on one server and the bits on the other.
+TEST_P(EachGear, WriteThatWasPlannedBeforeItsSlotMovedChangesNothing) {
+  test::redis_cluster cluster(test::redis_cluster::replicas::none, test::with_module());
   const auto store = store_at(cluster.url());
   const auto other = store->create("f", growing(*store, 100));
   random_digests random(4);
   ASSERT_EQ(outcome(add_keys(*other, random.take(60))), "60 fresh");
 
   const auto f = remote_filter_at(cluster.owner(slot_of("everseen:f")), "f", other->get_spec());
-  const unsigned slot = slot_of(f.keys.state(f.generation, 0));
+  const std::string state = f.keys.state(f.generation, 0);
+  const unsigned slot = slot_of(state);
   const std::size_t from = slot * 3 / 16384, to = (from + 1) % 3;
   const auto keys = random.take(10);
-  bitfield_client client(cluster.url(), f, keys);
-  client.step_before(write);
+  stepwise_client client(GetParam(), cluster.url(), f, keys);
+  client.step_before_adding();
   ASSERT_EQ(outcome(add_keys(*other, random.take(60))), "60 fresh");
   const auto before = other->state(0);
 
   cluster.begin_to_move(slot, from, to);
-  cluster.node(from).run({"MIGRATE", "127.0.0.1", std::to_string(cluster.node(to).port()),
-                          f.keys.fence(f.generation, 0), "0", "5000"});
+  cluster.node(from).run(
+      {"MIGRATE", "127.0.0.1", std::to_string(cluster.node(to).port()), state, "0", "5000"});
   std::jthread later([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     cluster.move_keys(slot, from, to);
     cluster.finish_to_move(slot, to);
   });
-  EXPECT_NE(client.step().find(write), std::string::npos);
+  EXPECT_TRUE(client.step());
   later.join();
   EXPECT_EQ(client.verdicts(), std::vector(10, verdict::unknown));
   EXPECT_EQ(other->state(0), before);
@@ -232,101 +242,120 @@ TEST(Fence, GuardsAWriteWhileItsSlotMoves) {
   EXPECT_EQ(outcome(check_keys(*other, keys)), "10 seen");
 }
 
-// Nothing can tell whether a transaction ran whose answer was lost; so nobody may say so.
-TEST(BitfieldGear, BatchCutAnywhereIsAnsweredRightlyOrNotAtAll) {
-  const redis_server server;
-  cutting_proxy proxy(server.port());
-  const auto direct = store_at(server.url());
-  (void)direct->create("f", growing(*direct, 100'000));
-  const auto filter = store_at(proxy.url("?gear=bitfield"))->open("f", access::write);
-  random_digests random(5);
-  std::size_t unanswered = 0;
-  for (const auto way : {cutting_proxy::direction::to_server, cutting_proxy::direction::to_client}) {
-    bool cut = true;
-    for (std::size_t at = 0; cut && !testing::Test::HasFailure(); at += 7) {
-      auto keys = random.take(2);
-      keys.push_back(keys.front());
-      proxy.cut_after(way, at);
-      const auto got = add_keys(*filter, keys);
-      if (got.result) {
-        EXPECT_EQ(got.verdicts, (std::vector{verdict::fresh, verdict::fresh, verdict::seen})) << at;
-        EXPECT_EQ(outcome(check_keys(*filter, keys)), "3 seen") << at;
-      } else {
-        EXPECT_EQ(got.verdicts, std::vector(3, verdict::unknown)) << at;
-        ++unanswered;
-      }
-      cut = proxy.has_cut();
-    }
-  }
-  EXPECT_GT(unanswered, 0U);
+TEST_P(EachGear, WriteToAFilterThatWasDroppedMeanwhileLeavesNothing) {
+  const redis_server server(test::with_module());
+  const auto store = store_at(server.url("?gear=module"));  // which leaves no tokens by scripts behind
+  const auto other = store->create("f", growing(*store, 100));
+  random_digests random(4);
+  const auto keys = random.take(10);
+  stepwise_client client(GetParam(), server.url(), remote_filter_at(server, "f", other->get_spec()), keys);
+  client.step_before_adding();
+  store->drop("f");
+  client.finish();
+  EXPECT_EQ(client.verdicts(), std::vector(10, verdict::unknown));
+  EXPECT_EQ(server.run({"KEYS", "everseen:{f/*}"}), "");
 }
 
-TEST(BitfieldGear, LengtheningASegmentThatWasPublishedMeanwhileLeavesItAsItIs) {
+TEST_P(EachGear, KeysThatAreThereTakeNoRoomFromOthersWhereTheFilterRefuses) {
+  const redis_server server(test::with_module());
+  const auto store = store_at(server.url("?gear=" + std::string(name_of(GetParam()))));
+  const auto filter = store->create(
+      "f", planned(*store,
+                   {.capacity = 2000, .error_rate = 1e-6, .growth = growth_kind::refuse, .partitions = 1}));
+  random_digests random(4);
+  const auto keys = random.take(900);
+  for (const char* expected : {"900 fresh", "900 seen", "900 seen"}) {
+    EXPECT_EQ(outcome(add_keys(*filter, keys)), expected);
+    EXPECT_EQ(filter->state(0).slices.at(0).layers.at(0).keys, 900U);
+  }
+}
+
+/// Lets this process open no more files for as long as it lives.
+class no_descriptors {
+ public:
+  no_descriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit none = before_;
+    none.rlim_cur = 0;
+    ::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~no_descriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  no_descriptors(const no_descriptors&) = delete;
+  no_descriptors& operator=(const no_descriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(Session, WithoutDescriptorsIsAFailureOfTheBatchAndNothingElse) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "UndefinedBehaviorSanitizer needs a descriptor to look at an object";
+#endif
+  redis_server server;
+  const auto store = store_at(server.url());
+  const auto filter = store->create("f", growing(*store, 100));
+  const auto keys = random_digests(4).take(10);
+  // Asked while the only session waits, so that another one is needed.
+  class holding final : public patience {
+   public:
+    explicit holding(const stored_filter& f) : filter_(f) {}
+    bool tries_again(const outage&) override {
+      const no_descriptors limited;
+      beside_ = check_keys(filter_, random_digests(5).take(3));
+      return false;
+    }
+    void is_over() override {}
+    std::optional<test::answers> beside_{};
+
+   private:
+    const stored_filter& filter_;
+  };
+  const auto patient = std::make_shared<holding>(*filter);
+  filter->wait_with(patient);
+  server.stop();
+  const auto got = add_keys(*filter, keys);
+  ASSERT_TRUE(patient->beside_) << outcome(got);
+  ASSERT_FALSE(patient->beside_->result);
+  EXPECT_EQ(patient->beside_->result.error().why, batch_failure::cause::storage);
+  EXPECT_THAT(patient->beside_->result.error().message, HasSubstr("open files"));
+}
+
+TEST(SegmentGrowth, LengtheningASegmentThatWasPublishedMeanwhileLeavesItAsItIs) {
   const redis_server server;
   const auto store = store_at(server.url());
   const auto filter = store->create("f", growing(*store, 100));
   ASSERT_EQ(outcome(add_keys(*filter, random_digests(4).take(60))), "60 fresh");
   const remote_filter f = remote_filter_at(server, "f", filter->get_spec());
   session with(parse_redis_url(server.url()));
-  const auto client = make_gear(gear_kind::bitfield, f, with.name());
+  segment_growth client(f);
   const std::uint64_t bytes = filter->state(0).slices.at(0).layers.at(0).shape.bytes;
   const lengthening late = {{0, 0, 0}, 0, bytes};
   const std::string segment = f.keys.segment(f.generation, late.id);
   const std::string bits = server.run({"GET", segment});
-  const answer a = exchange_one(with, client->lengthen(late));
-  EXPECT_EQ(client->lengthened(late, a).what, meaning::kind::stale);
+  const answer a = exchange_one(with, client.lengthen(late));
+  EXPECT_EQ(client.lengthened(late, a).what, meaning::kind::stale);
   EXPECT_EQ(server.run({"PTTL", segment}), "-1") << "it must not expire";
   EXPECT_EQ(server.run({"GET", segment}), bits);
 }
 
-TEST(BitfieldGear, WriteToAFilterThatWasDroppedMeanwhileLeavesNothing) {
-  const redis_server server;
-  const auto store = store_at(server.url("?gear=bitfield"));
-  const auto other = store->create("f", growing(*store, 100));
-  random_digests random(4);
-  ASSERT_EQ(outcome(add_keys(*other, random.take(60))), "60 fresh");
-  const auto keys = random.take(10);
-  bitfield_client client(server.url(), remote_filter_at(server, "f", other->get_spec()), keys);
-  client.step_before(write);
-  store->drop("f");
-  client.finish();
-  EXPECT_EQ(client.verdicts(), std::vector(10, verdict::unknown));
-  test::wait_until([&] { return server.run({"DBSIZE"}) == "0"; }, "the dropped filter has gone");
-}
-
-TEST(BitfieldGear, GivesNothingBackToAFilterThatWasEmptiedMeanwhile) {
+// A script that is asked for by its name would never meet such an epoch.
+TEST(Upkeep, EpochThatIsWrittenInAnotherWayIsDamageAndNoEndlessLoop) {
   const redis_server server;
   const auto store = store_at(server.url());
-  const auto other = store->create("f", growing(*store, 1000));
-  random_digests random(4);
-  const auto keys = random.take(100);
-  ASSERT_EQ(outcome(add_keys(*other, keys)), "100 fresh");
-  bitfield_client client(server.url(), remote_filter_at(server, "f", other->get_spec()), keys);
-  client.step_before(write);
-  client.step();
-  ASSERT_FALSE(client.task().done()) << "it has to give them back";
-  store->reset("f");
-  ASSERT_EQ(outcome(add_keys(*other, random.take(5))), "5 fresh");
-  client.finish();
-  EXPECT_EQ(client.verdicts(), std::vector(100, verdict::seen)) << "they were, when it asked";
-  EXPECT_EQ(other->state(0).slices.at(0).layers.at(0).keys, 5U);
+  const auto filter = store->create("f", growing(*store, 100));
+  const remote_filter f = remote_filter_at(server, "f", filter->get_spec());
+  server.run({"HSET", f.keys.state(f.generation, 0), "epoch", "00"});
+  EXPECT_THAT(message_of<format_error>([&] { store->reset("f"); }), HasSubstr("valid count"));
 }
 
-TEST(BitfieldGear, KeysThatAreThereTakeNoRoomFromOthersWhereTheFilterRefuses) {
-  const redis_server server;
-  const auto store = store_at(server.url());
-  const auto other = store->create(
-      "f", planned(*store,
-                   {.capacity = 2000, .error_rate = 1e-6, .growth = growth_kind::refuse, .partitions = 1}));
-  random_digests random(4);
-  const auto keys = random.take(900);
-  ASSERT_EQ(outcome(add_keys(*other, keys)), "900 fresh");
-  bitfield_client client(server.url(), remote_filter_at(server, "f", other->get_spec()), keys);
-  while (!client.task().done()) {
-    client.step();
-    ASSERT_EQ(other->state(0).slices.at(0).layers.at(0).keys, 900U);
-  }
-  EXPECT_EQ(client.verdicts(), std::vector(900, verdict::seen));
+TEST(Upkeep, WhoIsNeverFastEnoughGivesUp) {
+  limited_wait wait(std::chrono::milliseconds(50));
+  int attempts = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  while (wait.again()) ++attempts;
+  EXPECT_GE(attempts, 2);
+  EXPECT_LE(attempts, 20) << "with pauses between them";
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ class Model : public testing::TestWithParam<std::vector<std::string>> {};
 
 TEST_P(Model, SeveralClientsInTurnAnswerAsOneFilterInMemory) {
   redis_server server(test::with_module());
-  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     random_stream random(seed);
     const std::string name = "f" + std::to_string(seed);
@@ -117,16 +117,12 @@ TEST_P(Model, SeveralClientsInTurnAnswerAsOneFilterInMemory) {
     const auto made = store->create(name, s);
     std::vector<std::shared_ptr<stored_filter>> clients;
     for (const std::string& gear : GetParam())
-      clients.push_back(
-          gear == "merge" ? nullptr : store_at(server.unix_url("?gear=" + gear))->open(name, access::write));
+      clients.push_back(store_at(server.unix_url("?gear=" + gear))->open(name, access::write));
     for (int step = 0; step < 20; ++step) {
       SCOPED_TRACE("step " + std::to_string(step));
-      const timed_batch b = random.next(random.below(12) == 0);
-      const std::size_t turn = random.below(clients.size());
-      // Who loads in bulk keeps the others out for as long as it has the filter open.
-      const auto bulk =
-          clients[turn] ? nullptr : store_at(server.url("?gear=merge"))->open(name, access::write);
-      stored_filter& client = bulk ? *bulk : *clients[turn];
+      // A large one is more than a call takes. They are few, as each leaves its filter in many layers.
+      const timed_batch b = random.next(random.below(36) == 0);
+      stored_filter& client = *clients[random.below(clients.size())];
       if (random.below(4) == 0) {
         ASSERT_EQ(judge(s, b, [&](auto& all) { return client.check(all); }),
                   judge(s, b, [&](auto& all) { return model->check(all); }));
@@ -139,14 +135,8 @@ TEST_P(Model, SeveralClientsInTurnAnswerAsOneFilterInMemory) {
   }
 }
 
-const std::vector<std::string> gears[] = {{"script", "script", "script"},
-                                          {"bitfield", "bitfield"},
-                                          {"script", "bitfield", "bitfield"},
-                                          {"module", "module"},
-                                          {"module", "script", "bitfield"},
-                                          {"merge", "merge"},
-                                          {"merge", "module"},
-                                          {"merge", "script", "bitfield"}};
+const std::vector<std::string> gears[] = {
+    {"script", "script", "script"}, {"module", "module"}, {"module", "script", "script"}};
 
 INSTANTIATE_TEST_SUITE_P(Gears, Model, testing::ValuesIn(gears), [](const auto& one) {
   std::string name;

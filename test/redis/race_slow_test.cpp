@@ -25,7 +25,7 @@ using test::redis_server;
 
 constexpr int processes = 16;
 constexpr int steps = 8;
-constexpr std::size_t keys_a_step = 600;
+constexpr std::size_t keys_a_step = 300;
 constexpr std::size_t keys_a_batch = 60;
 constexpr window_spec window{60s, 4};
 
@@ -34,7 +34,7 @@ event_time time_of(int step) {
 }
 
 spec raced_spec() {
-  return make_spec({.capacity = 600,
+  return make_spec({.capacity = 300,
                     .error_rate = 1e-12,
                     .layout = layout_kind::classic,
                     .probes = 19,
@@ -58,13 +58,24 @@ std::shared_ptr<stored_filter> open_or_create(redis_store& store) {
 /// Adds all keys, step by step, each process from another place of the step; tells the numbers of those that
 /// it got `fresh` for, and last how many verdicts were neither fresh nor seen nor late.
 void take_part(const std::string& url, int process, const child_process::tell& tell) {
-  const auto filter = open_or_create(*store_at(url));
+  auto filter = open_or_create(*store_at(url));
   int unanswered = 0;
   for (int step = 0; step < steps; ++step) {
     const auto keys = keys_of(step);
     for (std::size_t from = 0; from < keys_a_step; from += keys_a_batch) {
-      const std::size_t begin = (from + static_cast<std::size_t>(process) * 120) % keys_a_step;
-      const auto got = test::add_keys(*filter, std::span(keys).subspan(begin, keys_a_batch), time_of(step));
+      const std::size_t begin = (from + static_cast<std::size_t>(process) * keys_a_batch) % keys_a_step;
+      const auto some = std::span(keys).subspan(begin, keys_a_batch);
+      auto got = test::add_keys(*filter, some, time_of(step));
+      for (int again = 0; !got.result && again < 50; ++again) {
+        filter = open_or_create(*store_at(url));
+        for (std::size_t i = 0; i < keys_a_batch; ++i) {
+          if (got.verdicts[i] != verdict::unknown) continue;
+          const auto one = test::add_keys(*filter, some.subspan(i, 1), time_of(step));
+          got.verdicts[i] = one.verdicts.front();
+          got.result = one.result;
+          if (!one.result) break;
+        }
+      }
       for (std::size_t i = 0; i < keys_a_batch; ++i) {
         if (got.verdicts[i] == verdict::fresh)
           tell(static_cast<int>(static_cast<std::size_t>(step) * keys_a_step + begin + i));
@@ -141,7 +152,6 @@ void race(const std::string& url, const std::vector<const redis_server*>& server
     EXPECT_EQ(state, expected_state(s, p)) << "partition " << p;
     EXPECT_GT(state.slices.back().layers.size(), 1u) << "nothing grew, so nothing was tested";
     expected.insert(names.state(std::stoull(generation), p));
-    expected.insert(names.fence(std::stoull(generation), p));
     for (const slice_state& slice : state.slices)
       for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer)
         expected.insert(names.segment(std::stoull(generation), {p, slice.index, layer}));
@@ -163,16 +173,9 @@ TEST(Race, OnAClusterEveryKeyIsFreshOnce) {
   race(cluster.url(), {&cluster.node(0), &cluster.node(1), &cluster.node(2)});
 }
 
-// Counts may differ a little here: bitfield_gear.hpp says when.
-TEST(Race, WithoutScriptsEveryKeyIsFreshOnce) {
-  redis_server server;
-  expect_every_key_fresh_once({server.url("?gear=bitfield")});
-}
-
 TEST(Race, BetweenGearsOnAClusterEveryKeyIsFreshOnce) {
   redis_cluster cluster(redis_cluster::replicas::none, test::with_module());
-  expect_every_key_fresh_once(
-      {cluster.url("?gear=bitfield"), cluster.url("?gear=script"), cluster.url("?gear=module")});
+  expect_every_key_fresh_once({cluster.url("?gear=script"), cluster.url("?gear=module")});
 }
 
 TEST(Race, WithTheModuleEveryKeyIsFreshOnce) {
@@ -185,7 +188,8 @@ TEST(Race, OnAClusterWithTheModuleEveryKeyIsFreshOnce) {
   race(cluster.url(), {&cluster.node(0), &cluster.node(1), &cluster.node(2)});
 }
 
-/// A fleet in which somebody loads and unloads the module all the while.
+/// A fleet in which somebody loads and unloads the module all the while: who has opened the filter by it gets
+/// an error, and opens it again.
 TEST(Race, WhileTheModuleComesAndGoesEveryKeyIsFreshOnce) {
   redis_server server(std::vector<std::string>{"--enable-module-command", "yes"});
   child_process administrator([&](const auto& tell) {
@@ -242,7 +246,9 @@ TEST(Race, MakingAndDroppingOneNameNeverLooksLikeDamage) {
 
 TEST(Race, WithoutScriptsMakingAndDroppingOneNameNeverLooksLikeDamage) {
   redis_server::options o;
-  o.config = {"--rename-command", "EVAL", "", "--rename-command", "EVALSHA", ""};
+  o.config = test::with_module();
+  for (const char* word : {"--rename-command", "EVAL", "", "--rename-command", "EVALSHA", ""})
+    o.config.emplace_back(word);
   expect_no_damage_by_making_and_dropping(redis_server(o));
 }
 

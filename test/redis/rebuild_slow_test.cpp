@@ -24,7 +24,7 @@ using test::redis_server;
 
 constexpr std::size_t writers = 3;
 constexpr std::size_t readers = 2;
-constexpr std::size_t new_keys = 24'000;
+constexpr std::size_t new_keys = 12'000;
 constexpr std::size_t old_keys = 2'000;
 constexpr std::size_t keys_a_batch = 60;
 
@@ -65,8 +65,14 @@ void fail(const shared_board& all, const char* who, const std::string& why) {
   if (all->failures++ < 5) std::fprintf(stderr, "%s: %s\n", who, why.c_str());
 }
 
+/// Where clients judge, a writer would be done before a second rebuild.
+std::chrono::milliseconds pause_of(judge_kind judge) {
+  return judge == judge_kind::client ? 50ms : 0ms;
+}
+
 /// Adds all keys, beginning elsewhere than the others, with some old ones in each batch.
-void write(const std::string& url, std::size_t number, const shared_board& all) {
+void write(const std::string& url, std::size_t number, std::chrono::milliseconds pause,
+           const shared_board& all) {
   const auto filter = store_at(url)->open("busy", access::write);
   const auto keys = keys_to_come();
   const auto old = keys_from_before();
@@ -86,6 +92,7 @@ void write(const std::string& url, std::size_t number, const shared_board& all) 
       all->acknowledged[begin + i] = got.verdicts[i] != verdict::unknown;
     }
     ++all->batches[number];
+    std::this_thread::sleep_for(pause);
   }
   all->batches[number] = -1;
   --all->writing;
@@ -119,10 +126,11 @@ std::vector<digest> acknowledged(const shared_board& all) {
   return in;
 }
 
-void rebuild_while_in_use(const std::string& url) {
+void rebuild_while_in_use(const std::string& url, judge_kind judge) {
   const auto store = store_at(url);
   const auto spec_of = [&](std::uint64_t capacity, std::uint32_t partitions) {
-    return planned(*store, {.capacity = capacity, .error_rate = 1e-12, .partitions = partitions});
+    return planned(*store,
+                   {.capacity = capacity, .error_rate = 1e-12, .partitions = partitions, .judge = judge});
   };
   const auto old = keys_from_before();
   ASSERT_TRUE(test::add_keys(*store->create("busy", spec_of(4'000, 3)), old).result);
@@ -130,7 +138,7 @@ void rebuild_while_in_use(const std::string& url) {
   all->writing = writers;
   std::vector<std::unique_ptr<child_process>> others;
   for (std::size_t i = 0; i < writers; ++i)
-    others.push_back(std::make_unique<child_process>([&](auto&&) { write(url, i, all); }));
+    others.push_back(std::make_unique<child_process>([&](auto&&) { write(url, i, pause_of(judge), all); }));
   for (std::size_t i = 0; i < readers; ++i)
     others.push_back(std::make_unique<child_process>([&](auto&&) { read(url, all); }));
 
@@ -160,14 +168,18 @@ void rebuild_while_in_use(const std::string& url) {
   EXPECT_EQ(test::check_keys(*store->open("busy", access::read), keys_to_come()).result->seen, new_keys);
 }
 
-TEST(RebuildInUse, OnOneServerLosesNothingAndFailsNobody) {
+class RebuildInUse : public testing::TestWithParam<judge_kind> {};
+INSTANTIATE_TEST_SUITE_P(JudgedBy, RebuildInUse, testing::Values(judge_kind::server, judge_kind::client),
+                         [](const auto& judge) { return std::string(to_string(judge.param)); });
+
+TEST_P(RebuildInUse, OnOneServerLosesNothingAndFailsNobody) {
   const redis_server server;
-  rebuild_while_in_use(server.url());
+  rebuild_while_in_use(server.url(), GetParam());
 }
 
-TEST(RebuildInUse, OnAClusterLosesNothingAndFailsNobody) {
+TEST_P(RebuildInUse, OnAClusterLosesNothingAndFailsNobody) {
   redis_cluster cluster;
-  rebuild_while_in_use(cluster.url());
+  rebuild_while_in_use(cluster.url(), GetParam());
 }
 
 }  // namespace

@@ -83,11 +83,11 @@ TEST(RedisUrl, ReadsUnixSockets) {
 TEST(RedisUrl, ReadsEveryOtherOption) {
   const auto url = parse_redis_url(
       "redis://"
-      "h?connect_timeout=250ms&timeout=2s&retry_for=1m&gear=bitfield&prefix=my:app&segment=64Mi&wait=2");
+      "h?connect_timeout=250ms&timeout=2s&retry_for=1m&gear=module&prefix=my:app&segment=64Mi&wait=2");
   EXPECT_EQ(url.connect_timeout, 250ms);
   EXPECT_EQ(url.timeout, 2s);
   EXPECT_EQ(url.retry_for, 60s);
-  EXPECT_EQ(url.gear, gear_kind::bitfield);
+  EXPECT_EQ(url.gear, gear_kind::module);
   EXPECT_EQ(url.prefix, "my:app");
   EXPECT_EQ(url.segment_bytes, std::uint64_t{64} << 20);
   EXPECT_EQ(url.wait_replicas, 2U);
@@ -105,7 +105,7 @@ TEST(RedisUrl, WrittenWithoutItsCredentialsItReadsBack) {
   for (const char* text :
        {"redis://h:1/3?timeout=7s", "rediss+cluster://a:1,[::1]:2?ca=/x%20y",
         "unix:/a%2C,/b?db=2&prefix=p%26q", "unix:////a",
-        "redis://[fe80::1%25eth0]:5?gear=merge&segment=512Mi&wait=1&retry_for=0ms&connect_timeout=1ms"}) {
+        "redis://[fe80::1%25eth0]:5?gear=script&segment=512Mi&wait=1&retry_for=0ms&connect_timeout=1ms"}) {
     const auto url = parse_redis_url(text);
     EXPECT_EQ(parse_redis_url(to_string(url)), url) << to_string(url);
   }
@@ -147,6 +147,7 @@ TEST(RedisUrl, RefusesWhatMakesNoSense) {
                            "redis://h?timeout=1s&",
                            "redis://h?tiemout=1s",
                            "redis://h?gear=fast",
+                           "redis://h?gear=merge",
                            "redis://h?segment=1Ki",
                            "redis://h?segment=513Mi",
                            "redis://h?segment=1048577",

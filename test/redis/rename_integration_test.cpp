@@ -199,10 +199,11 @@ TEST_F(Renaming, WhereverItDiesTheIndexKnowsTheEndThatTheNameHasBySoonerThanItsH
 /// whose answer it never got.
 TEST_F(Renaming, WhoIsHeldUpAnywhereHarmsNobodyWhoRenamesTheFilterBackOrOnMeanwhile) {
   unsigned renamed_meanwhile = 0;
+  const auto few = std::span(keys_).first(20);
   for (const way w : {way::to_server, way::to_client})
     for (const std::string meanwhile : {"a", "c"})
       for (std::size_t bytes = 0;; bytes += w == way::to_server ? 211 : 7) {
-        make("a", keys_);
+        make("a", few);
         bool over = false;
         {
           const auto held_up = store_at(proxy_.url("/?retry_for=60s"));
@@ -217,7 +218,7 @@ TEST_F(Renaming, WhoIsHeldUpAnywhereHarmsNobodyWhoRenamesTheFilterBackOrOnMeanwh
             }
             done = true;
           });
-          while (!done && !proxy_.has_cut()) std::this_thread::sleep_for(50us);
+          while (!done && !proxy_.has_cut()) std::this_thread::sleep_for(500us);
           over = !proxy_.has_cut();
           if (!over && store_->exists("b")) {
             EXPECT_NO_THROW(store_->rename("b", meanwhile, refuse)) << bytes;
@@ -231,7 +232,7 @@ TEST_F(Renaming, WhoIsHeldUpAnywhereHarmsNobodyWhoRenamesTheFilterBackOrOnMeanwh
         ASSERT_EQ(keys_like(server_, "everseen:?"), std::vector<std::string>{"everseen:" + names[0]})
             << bytes;
         const auto filter = store_->open(names[0], access::write);
-        ASSERT_EQ(outcome(add_keys(*filter, keys_)), "200 seen") << bytes;
+        ASSERT_EQ(outcome(add_keys(*filter, few)), "20 seen") << bytes;
         (void)server_.run({"FLUSHALL"});
         if (over) break;
       }

@@ -2,6 +2,7 @@
 
 #include <future>
 #include <memory>
+#include <new>
 
 #include <gtest/gtest.h>
 
@@ -25,6 +26,16 @@ TEST(WorkerPool, TakesMoreWorkWhileWhatADoneOneHeldIsLetGoOf) {
     taken.set_value();
   }
   EXPECT_TRUE(was_taken) << "the pool was locked";
+}
+
+TEST(WorkerPoolDeathTest, EndsTheProcessWhereMemoryRunsOutSoThatNobodyWaitsForEver) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        worker_pool pool(1);
+        pool.submit([] { throw std::bad_alloc(); });
+      },
+      "bad_alloc");
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 
 #include <atomic>
 #include <csignal>
+#include <exception>
 #include <fstream>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "test/support/cutting_proxy.hpp"
 #include "test/support/kafka_relay.hpp"
@@ -27,7 +29,7 @@ std::vector<std::string> command_of(const matrix_world& world, const matrix_sour
   return words;
 }
 
-/// Lets something happen some time after a job began, unless it has ended before.
+/// Lets something happen some time after a job began, unless it has ended before. What it throws, end() does.
 class mishap {
  public:
   template <typename Happen>
@@ -35,26 +37,31 @@ class mishap {
     if (!after) return;
     const auto at = std::chrono::steady_clock::now() + *after;
     thread_ = std::thread([this, at, &to, happen] {
-      while (std::chrono::steady_clock::now() < at && !over_) std::this_thread::sleep_for(milliseconds(1));
-      if (over_ || to.has_ended()) return;
+      if (to.ends_within(std::chrono::ceil<milliseconds>(at - std::chrono::steady_clock::now()))) return;
       ++happened_;
-      happen();
+      try {
+        happen();
+      } catch (...) {
+        thrown_ = std::current_exception();
+      }
     });
   }
-  ~mishap() { end(); }
+  ~mishap() {
+    if (thread_.joinable()) thread_.join();
+  }
   mishap(const mishap&) = delete;
   mishap& operator=(const mishap&) = delete;
 
   /// @return how often it happened
   int end() {
-    over_ = true;
     if (thread_.joinable()) thread_.join();
+    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
     return happened_;
   }
 
  private:
-  std::atomic<bool> over_ = false;
   std::atomic<int> happened_ = 0;
+  std::exception_ptr thrown_{};
   std::thread thread_{};
 };
 
@@ -114,16 +121,13 @@ class attempt {
     job.send(SIGCONT);
   }
   void wait_for_halt(running_program& job, const std::optional<running_program>& other) {
-    while (!job.is_stopped()) {
-      if (job.has_ended()) return;
-      std::this_thread::sleep_for(milliseconds(1));
-    }
+    if (!job.waits_to_stop()) return;
     ++halts_;
     if (d_.store_dies_at_stop) world_.on.store.kill();
     if (d_.stopped == disaster::return_of::by_time)
       std::this_thread::sleep_for(d_.stop_for);
     else
-      while (!other->has_ended()) std::this_thread::sleep_for(milliseconds(1));
+      (void)other->ends_within(std::chrono::minutes(2));
     job.send(d_.stopped == disaster::return_of::nobody ? SIGKILL : SIGCONT);
     if (!d_.store_dies_at_stop) return;
     std::this_thread::sleep_for(d_.store_back_after);
@@ -144,12 +148,15 @@ class attempt {
   int halts_ = 0;
 };
 
-/// With several partitions, so that a death may find a claim in some of them and not in others.
-void create_filter(const matrix_world& world) {
+/// With several partitions, so that a death may find a claim in some of them and not in others. On Redis the
+/// seed says who judges: two of four have the server, two the clients.
+void create_filter(const matrix_world& world, std::uint64_t seed) {
   std::vector<std::string> words = {
       world.on.program, "create", world.filter,   "--store", world.store_url(), "--error-rate", "1e-12",
       "--capacity",     "10k",    "--partitions", "8"};
   words.insert(words.end(), world.on.words.begin(), world.on.words.end());
+  if (world.store_url().starts_with("redis"))
+    words.insert(words.end(), {"--judge", seed / 2 % 2 == 0 ? "server" : "client"});
   if (const program_result made = run_program(words); made.exit_code != 0)
     throw std::runtime_error("no filter for the matrix: " + made.err);
 }
@@ -185,7 +192,7 @@ matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from, con
                      make_clicks(seed, on.events, on.clicks),
                      "job-" + std::to_string(seed),
                      "matrix-" + std::to_string(seed)};
-  create_filter(world);
+  create_filter(world, seed);
   from.prepare(world);
   matrix_outcome outcome;
   std::string printed;

@@ -43,7 +43,7 @@ matrix_outcome run_one(const std::string& program, matrix_lane& lane, const matr
   matrix_stage stage{program, lane.store, {}, shape_of(run), 1'500, run.settle_every, {}, &lane.kafka.relay};
   stage.last_worker = run.last_worker;
   // A stream of Redis is read a thousand entries at a time.
-  if (run.pair.from_name == "redis_stream") stage.events = 6'000;
+  if (run.pair.from_name == "redis_stream") stage.events = 4'000;
   if (run.in_window) stage.words = {"--window", "10m", "--slices", "10"};
   matrix_outcome outcome;
   try {
@@ -74,12 +74,16 @@ matrix_outcome run_side_by_side(const std::string& program, const std::vector<ma
   matrix_outcome all;
   std::mutex mutex;
   std::atomic<std::size_t> next = 0;
+  const auto add = [&](const matrix_outcome& one) {
+    const std::lock_guard lock(mutex);
+    all += one;
+  };
   const auto work = [&] {
-    matrix_lane lane;
-    for (std::size_t i = next++; i < runs.size(); i = next++) {
-      const matrix_outcome one = run_one(program, lane, runs[i]);
-      const std::lock_guard lock(mutex);
-      all += one;
+    try {
+      matrix_lane lane;
+      for (std::size_t i = next++; i < runs.size(); i = next++) add(run_one(program, lane, runs[i]));
+    } catch (const std::exception& e) {
+      add({.fault = std::string("\nno server or brokers for a run: ") + e.what()});
     }
   };
   std::vector<std::thread> threads;

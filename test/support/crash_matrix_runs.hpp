@@ -14,7 +14,8 @@ namespace everseen::test {
 
 /// A server and brokers for one run at a time.
 struct matrix_lane {
-  redis_server store{redis_server::options{.config = {"--appendonly", "yes", "--appendfsync", "always"}}};
+  redis_server store{
+      redis_server::options{.config = {"--appendonly", "yes", "--appendfsync", "always", "--hz", "10"}}};
   kafka_brokers kafka{};
 };
 

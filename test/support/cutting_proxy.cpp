@@ -61,6 +61,9 @@ class cutting_proxy::impl {
   mutable std::mutex mutex{};
   std::optional<std::pair<direction, std::size_t>> cut{};  // which way, and how many bytes still pass
   std::chrono::milliseconds delay{0};
+  std::optional<std::pair<direction, std::size_t>> hold{};  // the same, of a hold
+  std::array<std::size_t, 2> passed{};                      // by direction
+  bool holds = false;                                       // and something waits
   bool refuses = false;
   bool refuses_when_cut = false;
   std::size_t connections = 0;
@@ -72,6 +75,10 @@ class cutting_proxy::impl {
   bool serve(pair& p, const std::vector<pollfd>& events, std::size_t at);
   bool read(pipe_half& half);
   bool write(pipe_half& half);
+  /// Bytes that wait until they are released.    @pre  the mutex is held
+  [[nodiscard]] bool is_held(const pipe_half& half) const noexcept {
+    return half.is_full() && hold && hold->first == half.way && hold->second == 0;
+  }
 
   std::uint16_t server_port_;
   listening_socket listener_{};
@@ -83,10 +90,11 @@ class cutting_proxy::impl {
 
 std::vector<pollfd> cutting_proxy::impl::interests() const {
   std::vector<pollfd> all{{news_.get(), POLLIN, 0}, {listener_.fd.get(), POLLIN, 0}};
+  const std::lock_guard lock(mutex);
   for (const pair& p : pairs_)
     for (const pipe_half& half : p.halves) {
       all.push_back({half.from, static_cast<short>(half.is_full() ? 0 : POLLIN), 0});
-      all.push_back({half.to, static_cast<short>(half.is_full() ? POLLOUT : 0), 0});
+      all.push_back({half.to, static_cast<short>(half.is_full() && !is_held(half) ? POLLOUT : 0), 0});
     }
   return all;
 }
@@ -152,11 +160,23 @@ bool cutting_proxy::impl::read(pipe_half& half) {
 bool cutting_proxy::impl::write(pipe_half& half) {
   const std::lock_guard lock(mutex);
   const bool counts = cut && cut->first == half.way;
-  const std::size_t pass = counts ? std::min(cut->second, half.waiting.size()) : half.waiting.size();
+  std::size_t pass = counts ? std::min(cut->second, half.waiting.size()) : half.waiting.size();
+  if (hold && hold->first == half.way) {
+    pass = std::min(pass, hold->second);
+    if (pass == 0 && is_held(half)) {
+      holds = true;
+      return true;
+    }
+  }
   const ssize_t sent =
       pass == 0 ? 0 : ::send(half.to, half.waiting.data(), pass, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent < 0) return errno == EAGAIN;
   half.waiting.erase(half.waiting.begin(), half.waiting.begin() + sent);
+  passed[static_cast<std::size_t>(half.way)] += static_cast<std::size_t>(sent);
+  if (hold && hold->first == half.way) {
+    hold->second -= static_cast<std::size_t>(sent);
+    holds = is_held(half);
+  }
   if (!counts) return true;
   cut->second -= static_cast<std::size_t>(sent);
   if (cut->second > 0) return true;
@@ -183,6 +203,20 @@ void cutting_proxy::cut_for_long_after(direction d, std::size_t bytes) {
 bool cutting_proxy::has_cut() const {
   const std::lock_guard lock(impl_->mutex);
   return !impl_->cut;
+}
+void cutting_proxy::hold_after(direction d, std::size_t bytes) {
+  impl_->tell([&] { impl_->hold = {d, bytes}, impl_->holds = false; });
+}
+bool cutting_proxy::holds() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->holds;
+}
+void cutting_proxy::release() {
+  impl_->tell([&] { impl_->hold.reset(), impl_->holds = false; });
+}
+std::size_t cutting_proxy::passed(direction d) const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->passed[static_cast<std::size_t>(d)];
 }
 void cutting_proxy::delay(std::chrono::milliseconds by) {
   impl_->tell([&] { impl_->delay = by; });

@@ -8,7 +8,8 @@
 
 namespace everseen::test {
 
-/// A network that fails as told: forwards a TCP port of 127.0.0.1 to another, and can cut, delay or refuse.
+/// A network that fails as told: forwards a TCP port of 127.0.0.1 to another, and can cut, hold, delay or
+/// refuse.
 ///
 /// Threads: any; it works in one of its own.
 class cutting_proxy {
@@ -31,6 +32,14 @@ class cutting_proxy {
   void cut_for_long_after(direction d, std::size_t bytes);
   /// Whether the last of these cuts has happened.
   [[nodiscard]] bool has_cut() const;
+  /// From now on, so many bytes in this direction still pass; those behind them wait until release(), as if
+  /// who reads or writes them had been stopped.
+  void hold_after(direction d, std::size_t bytes);
+  /// Whether bytes wait.
+  [[nodiscard]] bool holds() const;
+  void release();
+  /// Bytes that have passed so far.
+  [[nodiscard]] std::size_t passed(direction d) const;
   /// Every piece of data waits so long.
   void delay(std::chrono::milliseconds by);
   /// Cuts what there is, and every new connection at once.

@@ -64,36 +64,56 @@ class peer {
 };
 
 struct connection {
-  connection(int c, int b) : client(c), broker(b) {}
+  connection(int c, int b, std::uint16_t port) : client(c), broker(b), broker_port(port) {}
   peer client, broker;
+  std::uint16_t broker_port;
   std::map<std::int32_t, kafka_request> asked{};  // that the broker is to answer, by correlation
 };
 
+/// Waits until a mock has noticed the end of every connection to it that is closed by now: it is one thread
+/// that looks at all of them at once, so that whoever connects later is answered later.
+void have_it_notice(std::uint16_t broker_port) {
+  const int s = connect_to(broker_port);
+  if (s < 0) return;  // a broker that is down
+  peer witness(s);
+  const timeval patience{.tv_sec = 20, .tv_usec = 0};
+  ::setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  witness.send(kafka_wire::writer()
+                   .int16(static_cast<std::int16_t>(kafka_wire::api::api_versions))
+                   .int16(0)
+                   .int32(0)
+                   .string("")
+                   .text());
+  witness.flush();
+  std::array<char, 1> first;
+  (void)::recv(s, first.data(), first.size(), 0);
+}
+
 /// The mock aborts where a member asks for its share while it waits for an answer to the same question, as
-/// one does whose connection was cut. Such a member joins once more instead.
+/// one does whose connection was cut. Such a member joins once more instead, until the mock knows of the cut.
 class sync_gate {
  public:
   [[nodiscard]] bool lets_through(const kafka_request& asked, const connection& by) {
     const auto who = member_that_syncs(asked);
     if (!who) return true;
-    std::erase_if(waiting_, [](const auto& each) {
-      return each.second.closed && clock::now() - *each.second.closed > mock_notices;
-    });
-    return waiting_.try_emplace(*who, asking{&by, {}}).second;
+    if (const auto before = waiting_.find(*who); before != waiting_.end() && before->second.by == nullptr) {
+      have_it_notice(before->second.broker_port);
+      waiting_.erase(before);
+    }
+    return waiting_.try_emplace(*who, asking{&by, by.broker_port}).second;
   }
   void answered(const kafka_request& asked) {
     if (const auto who = member_that_syncs(asked)) waiting_.erase(*who);
   }
   void closed(const connection& which) {
     for (auto& [who, each] : waiting_)
-      if (each.by == &which && !each.closed) each.closed = clock::now();
+      if (each.by == &which) each.by = nullptr;
   }
 
  private:
-  static constexpr std::chrono::milliseconds mock_notices{300};
   struct asking {
-    const connection* by;
-    std::optional<clock::time_point> closed;
+    const connection* by;  // none: it has been closed
+    std::uint16_t broker_port;
   };
   std::map<std::pair<std::string, std::string>, asking> waiting_{};
 };
@@ -196,7 +216,7 @@ void kafka_relay::impl::accept(broker_port& of) {
   if (broker < 0)
     ::close(client);
   else
-    connections_.emplace_back(client, broker);
+    connections_.emplace_back(client, broker, of.real);
 }
 
 /// @return false  the connection has ended

@@ -84,7 +84,7 @@ class reader {
 template <typename Int>
 void overwrite(std::string& message, std::size_t at, Int value) {
   for (std::size_t i = sizeof(Int); i-- > 0; value = static_cast<Int>(static_cast<std::uint64_t>(value) >> 8))
-    message.at(at + i) = static_cast<char>(value & 0xFF);
+    message.at(at + i) = static_cast<char>(static_cast<std::uint64_t>(value) & 0xFF);
 }
 
 /// Puts a message together.
@@ -138,6 +138,7 @@ enum class api : std::int16_t {
   join_group = 11,
   leave_group = 13,
   sync_group = 14,
+  api_versions = 18,
   init_producer = 22,
   add_partitions = 24,
   add_offsets = 25,

@@ -1,5 +1,6 @@
 #include "test/support/program.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -9,8 +10,10 @@
 #include <thread>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +24,11 @@ namespace {
 int checked(int result, const char* what) {
   if (result < 0) throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
   return result;
+}
+
+/// Of a process; readable once it has ended. The header that declares it lacks extern "C" in glibc 2.36.
+int descriptor_of(pid_t process) {
+  return checked(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)), "pidfd_open");
 }
 
 int file_in_memory() {
@@ -73,6 +81,7 @@ running_program::running_program(const std::vector<std::string>& command, const 
     pipe[0] = file_with(setup.input);
   process_ = checked(::fork(), "fork");
   if (process_ == 0) become(command, setup, {pipe[0], out_, err_});
+  end_ = descriptor_of(process_);
   ::close(pipe[0]);
   input_ = pipe[1];
 }
@@ -85,6 +94,7 @@ running_program::~running_program() {
   close_input();
   ::close(out_);
   ::close(err_);
+  ::close(end_);
 }
 
 void running_program::write(std::string_view text) {
@@ -119,28 +129,37 @@ bool running_program::waits_to_say(std::string_view text, std::chrono::seconds l
 }
 
 bool running_program::has_ended() const {
-  siginfo_t told{};  // its end stays to be told by wait()
-  return ::waitid(P_PID, static_cast<id_t>(process_.load()), &told, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-         told.si_pid != 0;
+  return ends_within(std::chrono::milliseconds(0));
 }
 
-bool running_program::is_stopped() const {
-  siginfo_t told{};
+bool running_program::ends_within(std::chrono::milliseconds limit) const {
+  const auto until = std::chrono::steady_clock::now() + limit;
+  pollfd end{end_, POLLIN, 0};
+  for (;;) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();
+    const int told = ::poll(&end, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
+    if (told >= 0 || errno != EINTR) return told != 0;
+  }
+}
+
+bool running_program::waits_to_stop() const {
+  siginfo_t told{};  // its end stays to be told by wait()
   const auto process = static_cast<id_t>(process_.load());
-  return ::waitid(P_PID, process, &told, WSTOPPED | WNOHANG | WNOWAIT) == 0 && told.si_code == CLD_STOPPED;
+  while (::waitid(P_PID, process, &told, WSTOPPED | WEXITED | WNOWAIT) != 0)
+    if (errno != EINTR) return false;
+  return told.si_code == CLD_STOPPED;
 }
 
 program_result running_program::wait(std::chrono::seconds limit) {
   program_result result;
-  const auto end = std::chrono::steady_clock::now() + limit;
   int status = 0;
   rusage usage{};
-  while (::wait4(process_, &status, WNOHANG, &usage) == 0) {
-    if (!result.too_slow && std::chrono::steady_clock::now() > end) {
-      result.too_slow = true;
-      send(SIGKILL);
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (!ends_within(limit)) {
+    result.too_slow = true;
+    send(SIGKILL);
+  }
+  while (::wait4(process_, &status, 0, &usage) < 0 && errno == EINTR) {
   }
   process_ = -1;
   result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

@@ -53,13 +53,16 @@ class running_program {
                                   std::chrono::seconds limit = std::chrono::seconds(30)) const;
 
   [[nodiscard]] bool has_ended() const;
-  /// Whether it stands still, by SIGSTOP.
-  [[nodiscard]] bool is_stopped() const;
+  /// Waits for its end, which stays to be told by wait(); false when the time is up.
+  [[nodiscard]] bool ends_within(std::chrono::milliseconds limit) const;
+  /// Waits until it stands still, by SIGSTOP; false if it ended instead.
+  [[nodiscard]] bool waits_to_stop() const;
   /// Waits for its end; kills it when the time is up.
   program_result wait(std::chrono::seconds limit = std::chrono::seconds(120));
 
  private:
   std::atomic<pid_t> process_ = -1;
+  int end_ = -1;    // readable once the process has ended
   int input_ = -1;  // our end of the pipe
   int out_ = -1;    // files in memory: they hold any amount and never block the program
   int err_ = -1;

@@ -23,6 +23,12 @@ redis_cluster::redis_cluster(replicas r, const std::vector<std::string>& config)
   introduce();
   if (r == replicas::one_each) give_replicas();
   wait_until_ok();
+  if (r == replicas::none) misses_after(std::chrono::seconds(30));
+}
+
+void redis_cluster::misses_after(std::chrono::milliseconds silence) {
+  for (const auto& n : nodes_)
+    n->run({"CONFIG", "SET", "cluster-node-timeout", std::to_string(silence.count())});
 }
 
 std::string redis_cluster::url(std::string_view rest) const {

@@ -53,7 +53,7 @@ bool is_free(std::uint16_t port) {
 }  // namespace
 
 std::uint16_t free_port() {
-  static std::minstd_rand random{std::random_device{}()};
+  thread_local std::minstd_rand random{std::random_device{}()};
   std::uniform_int_distribution<unsigned> any(15'000, 32'000);
   for (;;)
     if (const auto port = static_cast<std::uint16_t>(any(random)); is_free(port)) return port;

@@ -1,6 +1,12 @@
-/** A real browser that notes everything that must not happen: errors, and requests that leave the server. */
+/**
+ * A real browser that notes everything that must not happen: errors, and requests that leave the server.
+ *
+ * One browser serves all tests, and a page that a test has left serves the next: to start either costs many times what
+ * it costs to load the page. A page is left empty, and one that a test did not leave, because it failed, is not used again.
+ */
 
 import assert from "node:assert/strict";
+import { after } from "node:test";
 
 import { chromium } from "playwright-core";
 import type { Browser, Locator, Page } from "playwright-core";
@@ -10,48 +16,87 @@ export interface Look {
   width?: number;
   height?: number;
   dark?: boolean;
-  still?: boolean; // prefers-reduced-motion
+  moving?: boolean; // without it, prefers-reduced-motion: each frame of an animation costs as much as a test
+}
+
+interface Window {
+  page: Page;
+  faults: string[];
+  address: string;
+}
+
+let browser: Promise<Browser> | undefined;
+const left = { en: [] as Window[], zh: [] as Window[] };
+
+after(async () => (await browser)?.close());
+
+async function openWindow(language: "en" | "zh"): Promise<Window> {
+  browser ??= launch();
+  const context = await (await browser).newContext({ locale: language === "zh" ? "zh-CN" : "en-US" });
+  const page = await context.newPage();
+  // Long, for machines that have much else to do: nothing waits that long where all is well.
+  page.setDefaultTimeout(60000);
+  const window: Window = { page, faults: [], address: "" };
+  page.on("pageerror", (error) => window.faults.push(error.message));
+  page.on("console", (message) => {
+    // A browser says itself that a request failed, whether or not the page expects it.
+    if (message.type() === "error" && !/Failed to load resource/.test(message.text())) window.faults.push(message.text());
+  });
+  page.on("request", (request) => {
+    const url = request.url();
+    if (url !== "about:blank" && !url.startsWith(window.address)) window.faults.push(`asked ${url}`);
+  });
+  return window;
 }
 
 export class Visitor {
   private constructor(
-    readonly page: Page,
-    private readonly address: string,
-    private readonly faults: string[],
+    private readonly window: Window,
+    private readonly language: "en" | "zh",
   ) {}
 
-  static async come(browser: Browser, address: string, look: Look = {}): Promise<Visitor> {
-    const context = await browser.newContext({
-      locale: look.language === "zh" ? "zh-CN" : "en-US",
-      viewport: { width: look.width ?? 1200, height: look.height ?? 900 },
+  static async come(address: string, look: Look = {}): Promise<Visitor> {
+    const language = look.language ?? "en";
+    const window = left[language].pop() ?? (await openWindow(language));
+    window.faults.length = 0;
+    window.address = address;
+    const visitor = new Visitor(window, language);
+    await visitor.change(look);
+    return visitor;
+  }
+
+  get page(): Page {
+    return this.window.page;
+  }
+
+  /** Another look, but for the language, at what is open. Done when what follows the width has followed. */
+  async change(look: Look): Promise<void> {
+    await this.page.setViewportSize({ width: look.width ?? 1200, height: look.height ?? 900 });
+    await this.page.emulateMedia({
       colorScheme: look.dark ? "dark" : "light",
-      reducedMotion: look.still ? "reduce" : "no-preference",
+      reducedMotion: look.moving ? "no-preference" : "reduce",
     });
-    const page = await context.newPage();
-    // Long, for machines that have much else to do: nothing waits that long where all is well.
-    page.setDefaultTimeout(60000);
-    const faults: string[] = [];
-    page.on("pageerror", (error) => faults.push(error.message));
-    page.on("console", (message) => {
-      // A browser says itself that a request failed, whether or not the page expects it.
-      if (message.type() === "error" && !/Failed to load resource/.test(message.text())) faults.push(message.text());
-    });
-    page.on("request", (request) => {
-      if (!request.url().startsWith(address)) faults.push(`asked ${request.url()}`);
-    });
-    return new Visitor(page, address, faults);
+    if (this.page.url() === "about:blank") return;
+    await this.page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
   }
 
   async open(name: "learn" | "plan" | "watch"): Promise<Page> {
-    await this.page.goto(`${this.address}/#${name}`);
+    await this.page.goto(`${this.window.address}/#${name}`);
     await this.page.locator("main h1").waitFor();
     await this.page.evaluate(() => document.fonts.ready.then(() => undefined)); // its letters have their final width
     return this.page;
   }
 
   async leave(): Promise<void> {
-    await this.page.context().close();
-    assert.deepEqual(this.faults, []);
+    await this.page.unrouteAll({ behavior: "ignoreErrors" });
+    await this.page.context().clearPermissions();
+    await this.page.evaluate(() => {
+      localStorage.clear();
+      sessionStorage.clear();
+    });
+    await this.page.goto("about:blank");
+    assert.deepEqual(this.window.faults, []);
+    left[this.language].push(this.window);
   }
 }
 
@@ -59,7 +104,7 @@ export class Visitor {
 export const slider = (within: Page | Locator, name: string): Locator => within.getByRole("slider", { name, exact: true });
 export const field = (within: Page | Locator, name: string): Locator => within.getByRole("textbox", { name, exact: true });
 
-export async function launch(): Promise<Browser> {
+function launch(): Promise<Browser> {
   const executablePath = process.env.EVERSEEN_CHROMIUM;
   if (!executablePath) throw new Error("EVERSEEN_CHROMIUM must name Chromium; ./dev setup installs it, ctest finds it");
   // Its sandbox needs rights that containers seldom give; it only ever sees our own page.

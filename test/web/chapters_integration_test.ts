@@ -3,30 +3,28 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 
 import { siphash128 } from "page/bloom/siphash";
 import { chance, hex64 } from "page/ui/format";
 
-import { field, launch, slider, Visitor } from "./browser";
+import { field, slider, Visitor } from "./browser";
+import type { Look } from "./browser";
 import { Serving } from "./serving";
 
 let server: Serving;
-let browser: Browser;
 
 before(async () => {
   server = await Serving.start();
-  browser = await launch();
 });
 after(async () => {
-  await browser?.close();
   await server?.stop();
 });
 
-/** A test with the page Learn open in its own browser window. */
-function learning(name: string, body: (page: Page) => Promise<void>): void {
+/** A test with the page Learn open. */
+function learning(name: string, body: (page: Page) => Promise<void>, look: Look = {}): void {
   test(name, async () => {
-    const visitor = await Visitor.come(browser, server.address);
+    const visitor = await Visitor.come(server.address, look);
     await body(await visitor.open("learn"));
     await visitor.leave();
   });
@@ -78,13 +76,17 @@ learning("inside a cache line: fifty words at a time fill the lines, which can b
   assert.equal(await panel.locator(".line-word i.on").count(), 0);
 });
 
-learning("every chapter is a press away", async (page) => {
-  for (const chapter of await page.locator(".contents button").all()) {
-    const title = (await chapter.innerText()).trim();
-    await chapter.click();
-    await page.waitForFunction((name) => document.activeElement?.textContent?.trim() === name, title);
-  }
-});
+learning(
+  "every chapter is a press away",
+  async (page) => {
+    for (const chapter of await page.locator(".contents button").all()) {
+      const title = (await chapter.innerText()).trim();
+      await chapter.click();
+      await page.waitForFunction((name) => document.activeElement?.textContent?.trim() === name, title);
+    }
+  },
+  { moving: true },
+);
 
 learning("every chapter has something to move, and it moves the figures", async (page) => {
   for (const panel of ["size", "probes", "cost", "growth", "window"]) {
@@ -120,16 +122,20 @@ learning("forgetting: a word is remembered for the window, and then no more", as
   assert.match(await panel.locator(".answer").innerText(), /is forgotten.*remembered for 11:30/);
 });
 
-learning("forgetting: time runs by itself when asked to", async (page) => {
-  const panel = page.locator(".panel.window");
-  await panel.getByRole("button", { name: "Run" }).click();
-  const time = slider(panel, "Time");
-  await page.waitForFunction((input) => Number((input as HTMLInputElement).value) > 170, await time.elementHandle());
-  await panel.getByRole("button", { name: "Stop" }).click();
-  const stopped = await time.inputValue();
-  await panel.getByRole("button", { name: "“alice” comes now" }).click();
-  assert.equal(await time.inputValue(), stopped);
-  await panel.getByRole("button", { name: "From the start" }).click();
-  assert.equal(await time.inputValue(), "150");
-  await panel.getByText("has not come yet").waitFor();
-});
+learning(
+  "forgetting: time runs by itself when asked to",
+  async (page) => {
+    const panel = page.locator(".panel.window");
+    await panel.getByRole("button", { name: "Run" }).click();
+    const time = slider(panel, "Time");
+    await page.waitForFunction((input) => Number((input as HTMLInputElement).value) > 170, await time.elementHandle());
+    await panel.getByRole("button", { name: "Stop" }).click();
+    const stopped = await time.inputValue();
+    await panel.getByRole("button", { name: "“alice” comes now" }).click();
+    assert.equal(await time.inputValue(), stopped);
+    await panel.getByRole("button", { name: "From the start" }).click();
+    assert.equal(await time.inputValue(), "150");
+    await panel.getByText("has not come yet").waitFor();
+  },
+  { moving: true },
+);

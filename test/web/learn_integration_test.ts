@@ -1,32 +1,29 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 
 import { add, bitsOf, chanceNow, probesOf, witnesses } from "page/bloom/row";
 import type { Row } from "page/bloom/row";
 import { chance, hex32 } from "page/ui/format";
 
-import { field, launch, slider, Visitor } from "./browser";
+import { field, slider, Visitor } from "./browser";
 import type { Look } from "./browser";
 import { Serving } from "./serving";
 
 let server: Serving;
-let browser: Browser;
 
 before(async () => {
   server = await Serving.start();
-  browser = await launch();
 });
 after(async () => {
-  await browser?.close();
   await server?.stop();
 });
 
-/** A test with the page Learn open in its own browser window. */
+/** A test with the page Learn open. */
 function learning(name: string, body: (page: Page, visitor: Visitor) => Promise<void>, look: Look = {}): void {
   test(name, async () => {
-    const visitor = await Visitor.come(browser, server.address, look);
+    const visitor = await Visitor.come(server.address, look);
     await body(await visitor.open("learn"), visitor);
     await visitor.leave();
   });
@@ -60,23 +57,27 @@ learning("a word that is added switches on the bits of its two hashes, and is li
   });
 });
 
-learning("a wire leads from each hash to its bit", async (page) => {
-  await page.fill("#add-word", "ever");
-  const ends = await page.locator(".wire").evaluateAll((wires) =>
-    wires.map((wire) => {
-      const path = wire as SVGPathElement;
-      const end = path.getPointAtLength(path.getTotalLength());
-      const svg = path.ownerSVGElement!.getBoundingClientRect();
-      return { x: end.x + svg.left, y: end.y + svg.top };
-    }),
-  );
-  const probes = probesOf("ever", rowOf());
-  assert.equal(ends.length, probes.length);
-  for (const [i, { position }] of probes.entries()) {
-    const lamp = (await page.locator(`[data-bit="${position}"] i`).boundingBox())!;
-    assert.ok(Math.abs(ends[i].x - (lamp.x + lamp.width / 2)) < 2, `wire ${i} ends beside its lamp`);
-  }
-});
+learning(
+  "a wire leads from each hash to its bit",
+  async (page) => {
+    await page.fill("#add-word", "ever");
+    const ends = await page.locator(".wire").evaluateAll((wires) =>
+      wires.map((wire) => {
+        const path = wire as SVGPathElement;
+        const end = path.getPointAtLength(path.getTotalLength());
+        const svg = path.ownerSVGElement!.getBoundingClientRect();
+        return { x: end.x + svg.left, y: end.y + svg.top };
+      }),
+    );
+    const probes = probesOf("ever", rowOf());
+    assert.equal(ends.length, probes.length);
+    for (const [i, { position }] of probes.entries()) {
+      const lamp = (await page.locator(`[data-bit="${position}"] i`).boundingBox())!;
+      assert.ok(Math.abs(ends[i].x - (lamp.x + lamp.width / 2)) < 2, `wire ${i} ends beside its lamp`);
+    }
+  },
+  { moving: true },
+);
 
 learning("the row answers at every letter, and names the bits that said so", async (page) => {
   await addWord(page, "bloom");
@@ -172,7 +173,7 @@ for (const width of [360, 1200])
       await page.fill("#ask-word", "lamp");
       assert.deepEqual(await places(), before);
     },
-    { width, still: true },
+    { width },
   );
 
 learning("any word can be added, and a word of the set is asked for by a press", async (page) => {

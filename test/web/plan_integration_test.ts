@@ -4,29 +4,26 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
 
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 
 import { bytes } from "page/ui/format";
 
-import { field, launch, slider, Visitor } from "./browser";
+import { field, slider, Visitor } from "./browser";
 import type { Look } from "./browser";
 import { printed, program, Serving } from "./serving";
 
 let server: Serving;
-let browser: Browser;
 
 before(async () => {
   server = await Serving.start();
-  browser = await launch();
 });
 after(async () => {
-  await browser?.close();
   await server?.stop();
 });
 
 function planning(name: string, body: (page: Page) => Promise<void>, look: Look = {}): void {
   test(name, async () => {
-    const visitor = await Visitor.come(browser, server.address, look);
+    const visitor = await Visitor.come(server.address, look);
     const page = await visitor.open("plan");
     await page.locator(".plan-table").waitFor();
     await body(page);
@@ -137,7 +134,7 @@ planning(
       assert.ok(box.y + box.height <= moved.y || box.y >= moved.y + moved.height, "the answer covers what is moved");
     }
   },
-  { width: 360, height: 740, still: true },
+  { width: 360, height: 740 },
 );
 
 for (const look of [{ width: 1200 }, { width: 360 }, { width: 360, language: "zh" as const }])
@@ -196,9 +193,9 @@ planning("gives a command line that works, and copies it", async (page) => {
 });
 
 test("copies also where the browser has no clipboard to write to", async () => {
-  const visitor = await Visitor.come(browser, server.address);
-  await visitor.page.addInitScript(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+  const visitor = await Visitor.come(server.address);
   const page = await visitor.open("plan");
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
   await page.getByRole("button", { name: "Copy" }).click();
   const copied = page.getByRole("button", { name: "Copied" });
   await copied.waitFor();
@@ -225,7 +222,7 @@ planning(
 
 test("says when the server is away, and goes on when it is back", async () => {
   const own = await Serving.start();
-  const visitor = await Visitor.come(browser, own.address);
+  const visitor = await Visitor.come(own.address);
   const page = await visitor.open("plan");
   await page.locator(".plan-table").waitFor();
   await own.stop();
@@ -242,7 +239,7 @@ test("says when the server is away, and goes on when it is back", async () => {
 
 test("asks for a password where the server wants one, and remembers it for Watch", async () => {
   const own = await Serving.start(["--password", "sesame"]);
-  const visitor = await Visitor.come(browser, own.address);
+  const visitor = await Visitor.come(own.address);
   const page = await visitor.open("plan");
   await page.getByLabel("Password").fill("wrong");
   await page.keyboard.press("Enter");

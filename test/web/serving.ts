@@ -48,6 +48,13 @@ export class Serving {
     return printed("redis-cli", ["-s", `${this.directory}/s`, ...words]);
   }
 
+  /** Many commands by one redis-cli: each that is started costs as much as hundreds of commands. */
+  async cliAll(commands: readonly string[]): Promise<void> {
+    const running = run("redis-cli", ["-s", `${this.directory}/s`]);
+    running.child.stdin!.end(commands.join("\n"));
+    await running;
+  }
+
   /** Adds keys named prefix 0, prefix 1, … in one command. */
   async add(filter: string, prefix: string, count: number): Promise<void> {
     await this.cli("BF.MADD", filter, ...Array.from({ length: count }, (_, i) => `${prefix} ${i}`));

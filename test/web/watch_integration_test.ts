@@ -1,22 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import type { Browser } from "playwright-core";
-
-import { launch, Visitor } from "./browser";
+import { Visitor } from "./browser";
 import { RedisServer } from "./redis_server";
 import { printed, Serving } from "./serving";
-import { shows, watchingIn } from "./watching";
-
-let browser: Browser;
-const watching = watchingIn(() => browser);
-
-before(async () => {
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-});
+import { shows, watching } from "./watching";
 
 watching("says that there is no filter yet, and the command that it shows makes one", async (page) => {
   await page.getByRole("heading", { name: "There is no filter yet" }).waitFor();
@@ -71,7 +59,7 @@ test("shows the partitions of each server, where a filter is spread over several
   try {
     await server.cli("BF.RESERVE", "clicks", "0.01", "1000");
     await server.add("clicks", "key", 100);
-    const visitor = await Visitor.come(browser, server.address);
+    const visitor = await Visitor.come(server.address);
     const page = await visitor.open("watch");
     for (const place of places) {
       const instance = page.locator(".instance").filter({ hasText: place });
@@ -123,7 +111,7 @@ test("shows one who may only read the verdict of a key and nothing of how it is 
       ...["-sSf", "-H", "Content-Type: application/json", "-H", "Authorization: Bearer keep"],
       ...["-d", JSON.stringify({ name: "clicks" }), `${server.address}/api/v1/filters`],
     ]);
-    const visitor = await Visitor.come(browser, server.address);
+    const visitor = await Visitor.come(server.address);
     const page = await visitor.open("watch");
     await page.locator("#token").fill("look");
     await page.keyboard.press("Enter");
@@ -153,7 +141,7 @@ watching("lists many filters a page at a time, and asks for no more than changes
   const lists: string[] = [];
   page.on("request", (request) => request.url().includes("/api/v1/filters?") && lists.push(request.url()));
   const name = (i: number): string => `filter ${String(i).padStart(3, "0")}`;
-  for (let i = 0; i < 230; ++i) await server.cli("BF.RESERVE", name(i), "0.01", "100");
+  await server.cliAll(Array.from({ length: 230 }, (_, i) => `BF.RESERVE "${name(i)}" 0.01 100`));
   await page.getByText("1 to 100 of 230, by name").waitFor();
   assert.ok(await page.getByRole("button", { name: "Earlier" }).isDisabled());
   await page.getByRole("button", { name: "Later" }).click();

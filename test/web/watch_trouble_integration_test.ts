@@ -4,24 +4,12 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import type { Browser } from "playwright-core";
-
-import { launch, Visitor } from "./browser";
+import { Visitor } from "./browser";
 import { RedisServer } from "./redis_server";
 import { printed, program, Serving } from "./serving";
-import { figure, shows, watchingIn } from "./watching";
-
-let browser: Browser;
-const watching = watchingIn(() => browser);
-
-before(async () => {
-  browser = await launch();
-});
-after(async () => {
-  await browser?.close();
-});
+import { figure, shows, watching } from "./watching";
 
 watching("says so when a key cannot be explained because nobody answers", async (page, server) => {
   await server.cli("BF.ADD", "clicks", "alice");
@@ -41,7 +29,7 @@ test("tells damaged filters from those that cannot be reached, and shows the oth
   await mkdir(path.join(home, "away", "manifest"));
   const server = await Serving.start([], 0, `file:${home}`);
   try {
-    const visitor = await Visitor.come(browser, server.address);
+    const visitor = await Visitor.come(server.address);
     const page = await visitor.open("watch");
     await page.getByRole("heading", { name: "good" }).waitFor();
     assert.match(await page.locator(".unread.damaged").innerText(), /^bad\s+damaged: .*\/bad\/.*restore it from an export/);
@@ -78,7 +66,7 @@ test("in an outage of the store says so, and shows what is known of the filters 
   try {
     await server.cli("BF.RESERVE", "clicks", "0.01", "1000");
     await server.add("clicks", "key", 10);
-    const visitor = await Visitor.come(browser, server.address);
+    const visitor = await Visitor.come(server.address);
     const page = await visitor.open("watch");
     await shows(page, "Keys", "10");
     await redis.stop();

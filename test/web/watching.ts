@@ -2,7 +2,7 @@
 
 import { test } from "node:test";
 
-import type { Browser, Locator, Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 
 import { Visitor } from "./browser";
 import type { Look } from "./browser";
@@ -15,20 +15,18 @@ interface Circumstances {
   look?: Look;
 }
 
-/** Tests with a server of their own and the page Watch open. */
-export function watchingIn(browser: () => Browser) {
-  return (name: string, body: Body, { flags = [], look = {} }: Circumstances = {}): void => {
-    test(name, async () => {
-      const server = await Serving.start(flags);
-      try {
-        const visitor = await Visitor.come(browser(), server.address, look);
-        await body(await visitor.open("watch"), server, visitor);
-        await visitor.leave();
-      } finally {
-        await server.stop();
-      }
-    });
-  };
+/** A test with a server of its own and the page Watch open. */
+export function watching(name: string, body: Body, { flags = [], look = {} }: Circumstances = {}): void {
+  test(name, async () => {
+    const server = await Serving.start(flags);
+    try {
+      const visitor = await Visitor.come(server.address, look);
+      await body(await visitor.open("watch"), server, visitor);
+      await visitor.leave();
+    } finally {
+      await server.stop();
+    }
+  });
 }
 
 /** A figure of the filter in view. */

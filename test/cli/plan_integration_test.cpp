@@ -1,0 +1,88 @@
+// `everseen plan`, from the shell: what it computes is tested in test/report.
+
+#include <nlohmann/json.hpp>
+
+#include "test/cli/shell.hpp"
+
+namespace everseen::test {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+class Plan : public Shell {
+ protected:
+  [[nodiscard]] nlohmann::json planned(const std::string& options) const {
+    const program_result done = sh("everseen plan --store redis --json " + options);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return nlohmann::json::parse(done.out);
+  }
+};
+
+TEST_F(Plan, OfServersNamesTheDesignAndTheCommand) {
+  EXPECT_THAT(
+      sh("everseen plan --store redis --keys 1e9 --per-second 1e6"),
+      Prints(
+          AllOf(HasSubstr("8 clients"), HasSubstr("\nclient "), HasSubstr("<- picked"),
+                HasSubstr("\neverseen create NAME --capacity 1000000000 --error-rate 1e-6 --judge client\n"),
+                HasSubstr("must have the option mirror="))));
+}
+
+TEST_F(Plan, OfServersMakesAFilterThatIsAsLargeAsItSays) {
+  const nlohmann::json plan = planned("--keys 1e6 --per-second 1e5 --clients 1");
+  EXPECT_EQ(plan["picked"], "embedded");
+  EXPECT_EQ(plan["designs"][0]["partitions"], 1);
+  given("everseen create f --capacity 1e6 --error-rate 1e-6 -q && everseen add f a -q");
+  EXPECT_EQ(plan["designs"][0]["filter_bytes"],
+            nlohmann::json::parse(sh("everseen info f --json").out)["bytes"]);
+}
+
+TEST_F(Plan, OfServersEndsWithOneWhereNoDesignIsPossible) {
+  const program_result done = sh("everseen plan --store redis --keys 1e12 --per-second 1e5 --judge client");
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_THAT(done.out, AllOf(HasSubstr("client cannot: each client would keep all"),
+                              Not(HasSubstr("<- picked")), Not(HasSubstr("everseen create"))));
+}
+
+TEST_F(Plan, OfServersShowsNoNumberOfServersWhereNoneWouldDo) {
+  const std::string command = "everseen plan --store redis --keys 1e14 --per-second 1e5";
+  const program_result done = sh(command + " --json");
+  EXPECT_EQ(done.exit_code, 1);
+  const nlohmann::json script = nlohmann::json::parse(done.out)["designs"][2];
+  EXPECT_TRUE(script["servers"].is_null());
+  EXPECT_FALSE(script.contains("client"));
+  EXPECT_THAT(sh(command).out, ContainsRegex("\nscript( +-){7}\n"));
+}
+
+TEST_F(Plan, OfServersTakesItsOwnConstantsBack) {
+  given("everseen plan --store redis --keys 1e9 --per-second 1e6 --json > plan.json");
+  EXPECT_THAT(sh("everseen plan --store redis --keys 1e9 --per-second 1e6 --json --constants plan.json | cmp "
+                 "- plan.json"),
+              Prints(""));
+}
+
+TEST_F(Plan, OfServersGoesByMeasuredConstants) {
+  given("echo '{\"constants\": {\"script_fresh_us\": 35}}' > slow.json");
+  const std::string question = "--keys 1e9 --per-second 1e6 --judge server";
+  const auto servers = [](const nlohmann::json& plan) { return plan["designs"][2]["servers"].get<int>(); };
+  EXPECT_EQ(servers(planned(question)), 6) << "3.5 cores, 0.6 of each";
+  EXPECT_GE(servers(planned(question + " --constants slow.json")), 59);
+  EXPECT_THAT(sh("everseen plan --store redis --keys 1 --per-second 1 --constants none"),
+              Complains(3, "none"));
+  EXPECT_THAT(sh("everseen plan --store redis --keys 1 --per-second 1 --constants /dev/null"),
+              Complains(2, "no JSON object"));
+}
+
+TEST_F(Plan, OfServersComplainsOfWhatDoesNotFit) {
+  EXPECT_THAT(sh("everseen plan --store redis --keys 1e9"), Complains(2, "--per-second"));
+  EXPECT_THAT(sh("everseen plan --store redis --per-second 1"), Complains(2, "--keys"));
+  EXPECT_THAT(sh("everseen plan --store file --keys 1 --per-second 1"), Complains(2, "--store", "redis"));
+  EXPECT_THAT(sh("everseen plan --keys 1e9 --error-rate 1e-6 --per-second 1"),
+              Complains(2, "--per-second is about servers", "--store redis"));
+  EXPECT_THAT(sh("everseen plan --store redis --keys 1 --per-second 1 --bytes 1Mi"), Complains(2, "--bytes"));
+}
+
+}  // namespace
+}  // namespace everseen::test

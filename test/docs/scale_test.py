@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Holds the tables of doc/scale.md to what `everseen plan` computes.
+
+usage: scale_test.py DOCUMENT PROGRAM [--write]
+
+A table stands between `<!-- table NAME -->` and `<!-- end -->`; a block of kind `console` is a command and what it prints.
+With --write the document is brought up to date instead.
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+document, program, *wishes = sys.argv[1:]
+path = pathlib.Path(document)
+text = path.read_text(encoding="utf-8")
+
+KEYS = ["1e9", "1e10", "1e12"]
+EVENTS = ["1e5", "1e6", "1e7", "1e8"]
+POWERS = {"1e5": "10⁵", "1e6": "10⁶", "1e7": "10⁷", "1e8": "10⁸", "1e9": "10⁹", "1e10": "10¹⁰", "1e12": "10¹²"}
+# What stands in why_not, and what a table says.
+LIMITS = {"would keep": "memory of a client", "cores": "cores of a client", "its network": "network of a client",
+          "journal": "order of a journal", "more than": "number of servers", "would read": "events of a client"}
+
+
+def plan(*options):
+    done = subprocess.run([program, "plan", "--store", "redis", "--json", *options], capture_output=True, text=True)
+    if done.returncode > 1:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def design(name, *options):
+    return next(d for d in plan(*options)["designs"] if d["design"] == name)
+
+
+def limit(d):
+    return next(short for words, short in LIMITS.items() if words in d["why_not"])
+
+
+def size(count):
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if count < 1000 or unit == "TiB":
+            return f"{count:.3g} {unit}"
+        count /= 1024
+    return None
+
+
+def bits(a_second):
+    bits_a_second = 8 * a_second
+    return f"{bits_a_second / 1e9:.3g} Gbit/s" if bits_a_second >= 1e9 else f"{bits_a_second / 1e6:.3g} Mbit/s"
+
+
+def share(cores):
+    return "< 1 %" if cores < 0.01 else f"{100 * cores:.0f} %"
+
+
+def millions(count):
+    return f"{count / 1e6:,.2g} million" if count < 1e8 else f"{count / 1e6:,.0f} million"
+
+
+def rows(head, body):
+    lines = ["| " + " | ".join(row) + " |" for row in [head, *body]]
+    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
+
+
+def servers(d):
+    return f"{d['servers']:,}" if d["possible"] else f"no: {limit(d)}"
+
+
+def needs(name):
+    """What one design takes, for all numbers of keys and events."""
+    body = []
+    for keys in KEYS:
+        for events in EVENTS:
+            d = design(name, "--keys", keys, "--per-second", events)
+            server, client = d["server"], d["client"]
+            number = f"{d['servers']:,} ({d['decided_by']})"
+            body.append([POWERS[keys], POWERS[events], number, size(server["bytes"]), share(server["cores"]),
+                         bits(server["in_bytes_a_second"]), bits(server["out_bytes_a_second"]),
+                         size(client["bytes"]) if client["bytes"] else "–", f"{client['cores']:.2g}",
+                         "yes" if d["possible"] else f"no: {limit(d)}"])
+    return rows(["keys", "events/s", "servers", "memory each", "CPU each", "in each", "out each", "memory of a client",
+                 "cores of a client", "possible"], body)
+
+
+def picks():
+    body = []
+    for keys in KEYS:
+        for events in EVENTS:
+            row = [POWERS[keys], POWERS[events]]
+            for module in ([], ["--module"]):
+                p = plan("--keys", keys, "--per-second", events, *module)
+                best = next((d for d in p["designs"] if d["design"] == p["picked"]), None)
+                row.append(f"{best['design']}, {best['servers']:,}" if best else "none")
+            body.append([*row[:2], f"{p['clients']}", *row[2:]])
+    return rows(["keys", "events/s", "clients", "without the module", "with it"], body)
+
+
+def repeats():
+    body = []
+    for share_of_fresh in ("1", "0.5", "0.05", "0.01"):
+        row = [f"{100 * float(share_of_fresh):g} %"]
+        for events in ("1e6", "1e7"):
+            p = plan("--keys", "1e9", "--per-second", events, "--fresh-share", share_of_fresh)
+            row += [servers(d) for d in p["designs"] if d["design"] in ("client", "script")]
+        body.append(row)
+    return rows(["fresh", "10⁶/s: judged by clients", "by script", "10⁷/s: judged by clients", "by script"], body)
+
+
+def most_events(wanted, *options):
+    """The largest number of events a second, to three digits, for which `wanted` holds of the plan for clients that judge."""
+    def holds(events):
+        return wanted(design("client", "--keys", "1e9", "--per-second", str(events), *options))
+    low, high = 1, 10**10
+    while high / low > 1.001:
+        middle = int((low * high) ** 0.5) + 1
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    # What stops it just above, where something does at all.
+    return low, design("client", "--keys", "1e9", "--per-second", str(int(low * 1.002) + 1), *options)
+
+
+def clients():
+    body = []
+    for number in ("2", "4", "8", "16", "32", "64", "128"):
+        one, _ = most_events(lambda d: d["possible"] and d["servers"] == 1, "--clients", number)
+        most, beyond = most_events(lambda d: d["possible"], "--clients", number)
+        million = plan("--keys", "1e9", "--per-second", "1e6", "--clients", number)["designs"]
+        by = [servers(d) for d in million if d["design"] in ("client", "script")]
+        body.append([number, millions(one), millions(most), limit(beyond), *by])
+    return rows(["clients", "one server does", "any number of servers do", "then ends the", "servers for 10⁶/s", "by script"], body)
+
+
+def batches():
+    """At 10⁹ keys, all fresh, on one server, where nothing else costs anything: what the order of a partition allows."""
+    body = []
+    with tempfile.NamedTemporaryFile("w+", suffix=".json") as file:
+        for batch in (1, 100, 1000, 50_000):
+            row = [f"{batch:,}"]
+            for round_trip in (16, 250, 1000):
+                given = {name: 0 for name in plan("--keys", "1", "--per-second", "1")["constants"] if name.startswith("client_")}
+                given |= {"batch_keys": batch, "round_trip_us": round_trip, "client_cores": 1, "client_events": 1e9}
+                file.seek(0)
+                file.truncate()
+                json.dump({"constants": given}, file)
+                file.flush()
+                most, _ = most_events(lambda d: d["possible"] and d["servers"] == 1, "--clients", "8", "--constants", file.name)
+                row.append(millions(most))
+            body.append(row)
+    return rows(["keys a batch", "16 µs", "250 µs", "1 ms"], body)
+
+
+def constants():
+    return rows(["name", "value", "what it is", "from"],
+                [[f"`{name}`", f"{c['value']:,.0f}" if c["value"] >= 1000 else f"{c['value']:g}", c["meaning"], c["source"]]
+                 for name, c in plan("--keys", "1e9", "--per-second", "1e6")["constants"].items()])
+
+
+TABLES = {"picks": picks, "client": lambda: needs("client"), "script": lambda: needs("script"), "module": lambda: needs("module"),
+          "repeats": repeats, "clients": clients, "batches": batches, "constants": constants}
+
+
+def console(block):
+    command = block.splitlines()[0].removeprefix("$ everseen ")
+    done = subprocess.run([program, *command.split()], capture_output=True, text=True)
+    return f"```console\n$ everseen {command}\n" + "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines()) + "```"
+
+
+named = re.findall(r"<!-- table (\w+) -->", text)
+if sorted(named) != sorted(TABLES):
+    sys.exit(f"{document} has the tables {sorted(named)}; there are {sorted(TABLES)}")
+now = re.sub(r"<!-- table (\w+) -->\n.*?<!-- end -->", lambda m: f"<!-- table {m[1]} -->\n{TABLES[m[1]]()}\n<!-- end -->", text,
+             flags=re.DOTALL)
+now = re.sub(r"^```console\n(.*?)^```", lambda m: console(m[1]), now, flags=re.DOTALL | re.MULTILINE)
+if wishes == ["--write"]:
+    path.write_text(now, encoding="utf-8")
+elif now != text:
+    for was, is_now in zip(text.splitlines(), now.splitlines()):
+        if was != is_now:
+            print(f"{document} says\n{was}\nbut this is what everseen plan computes:\n{is_now}", file=sys.stderr)
+    sys.exit(f"bring it up to date by {sys.argv[0]} {document} PROGRAM --write")

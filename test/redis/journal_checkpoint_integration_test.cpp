@@ -1,0 +1,168 @@
+// Checkpoints of filters that their clients judge, while their writers stop, die, and lose the server.
+
+#include <algorithm>
+#include <chrono>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/core/error.hpp"
+
+#include "test/redis/judged_by_clients.hpp"
+
+namespace everseen::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using test::add_keys;
+using test::check_keys;
+using test::cutting_proxy;
+using test::random_digests;
+using ::testing::IsEmpty;
+
+class CheckpointUnderWay : public JudgedByClients {
+ protected:
+  /// The segment has several pages.
+  static constexpr spec_request several_pages{.capacity = 200'000, .error_rate = 1e-9, .partitions = 1};
+
+  /// Adds 100 keys, of which the last begin a checkpoint, by a client that dies in the middle of it.
+  void abandon_a_checkpoint(std::size_t after_bytes, event_time now = {}, std::size_t segments_begun = 1) {
+    cutting_proxy proxy(server_.port());
+    const auto lost = client_by(proxy, "/?retry_for=0s&timeout=20s");
+    (void)check_keys(*lost, random_.take(1), now);
+    const auto keys = random_.take(100);
+    // A server that does not know the scripts yet gets the pages twice.
+    proxy.hold_after(direction::to_server, after_bytes);
+    auto got = add_beside(*lost, keys, now);
+    wait_until_held(proxy);
+    test::wait_until([&] { return !field("checkpoint").empty() && segments().size() >= segments_begun; },
+                     "a page is there");
+    proxy.refuse(true);
+    EXPECT_TRUE(got.get().result) << "the keys are in the journal";
+    ASSERT_EQ(field("begin"), to_text(journal_position{})) << "the checkpoint was finished";
+    keys_.insert(keys_.end(), keys.begin(), keys.end());
+  }
+  std::vector<std::string> segments() { return keys_like(server_, "everseen:{*/0}:*.0"); }
+  /// As if the time of the one who writes a checkpoint were over.
+  void let_its_time_pass() {
+    const std::string holder = field("checkpoint");
+    (void)server_.run({"HSET", state_key(), "checkpoint", holder.substr(0, holder.find(' ')) + " 1"});
+  }
+
+  random_digests random_{21};
+  std::vector<digest> keys_;
+};
+
+TEST_F(CheckpointUnderWay, LateWriterIsRefusedAndNothingIsLost) {
+  const auto beside = make(several_pages);
+  keys_ = fill_to_the_brink(*beside, random_);
+  cutting_proxy proxy(server_.port());
+  const auto late = client_by(proxy);
+  (void)check_keys(*late, keys_);
+  const auto of_late = random_.take(100);
+  const auto of_other = random_.take(100);
+  proxy.hold_after(direction::to_server, 2'000'000);
+  auto stopped = add_beside(*late, of_late);
+  wait_until_held(proxy);
+  ASSERT_EQ(field("begin"), to_text(journal_position{}));
+  let_its_time_pass();
+  EXPECT_EQ(fresh_in(add_keys(*beside, of_other)), 100u);
+  const std::string begin = field("begin");
+  EXPECT_NE(begin, to_text(journal_position{})) << "the other one has taken over";
+  proxy.release();
+  const auto got = stopped.get();
+  EXPECT_TRUE(got.result) << got.result.error().message;
+  EXPECT_EQ(fresh_in(got), 100u);
+  EXPECT_EQ(field("begin"), begin);
+  const auto newcomer = client();
+  for (const auto& some : {keys_, of_late, of_other}) EXPECT_EQ(fresh_in(check_keys(*newcomer, some)), 0u);
+  EXPECT_EQ(newcomer->state(0), beside->state(0));
+}
+
+TEST_F(CheckpointUnderWay, AbandonedOneIsFinishedByTheNextClient) {
+  const auto beside = make(several_pages);
+  keys_ = fill_to_the_brink(*beside, random_);
+  abandon_a_checkpoint(2'000'000);
+  const auto before = random_.take(100);
+  EXPECT_EQ(fresh_in(add_keys(*beside, before)), 100u);
+  EXPECT_EQ(field("begin"), to_text(journal_position{})) << "the first one may still come back";
+  let_its_time_pass();
+  EXPECT_EQ(fresh_in(add_keys(*beside, random_.take(1))), 1u);
+  EXPECT_EQ(journal_bytes(), 0u);
+  EXPECT_EQ(fresh_in(check_keys(*client(), keys_)), 0u);
+  EXPECT_EQ(fresh_in(check_keys(*client(), before)), 0u);
+}
+
+TEST_F(CheckpointUnderWay, AbandonedOneLeavesNoBitBehindAReset) {
+  // Two slices; before the reset the newer one has keys in all of its pages, after it a single one.
+  const auto beside =
+      make({.capacity = 400'000, .error_rate = 1e-9, .window = window_spec{2000ms, 2}, .partitions = 1});
+  (void)add_keys(*beside, random_.take(1), event_time(0ms));
+  const auto old = random_.take(20'000);
+  (void)add_keys(*beside, old, event_time(1000ms));
+  keys_ = fill_to_the_brink(*beside, random_, event_time(0ms));
+  // The first segment twice, and a part of the other one.
+  const std::uint64_t segment = beside->state(0).bytes() / 2;
+  abandon_a_checkpoint(2 * segment + segment * 3 / 4, event_time(0ms), 2);
+  store_->reset("clicks");
+  EXPECT_EQ(field("begin"), field("end"));
+  const auto later = client();
+  (void)add_keys(*later, random_.take(1), event_time(0ms));
+  (void)add_keys(*later, random_.take(1), event_time(1000ms));
+  for (int i = 0; i < 40; ++i) (void)add_keys(*later, random_.take(10'000), event_time(0ms));
+  ASSERT_LT(journal_bytes(), 40u * 10'000 * 16) << "there was a checkpoint";
+  EXPECT_EQ(fresh_in(check_keys(*client(), old, event_time(1000ms))), old.size());
+}
+
+TEST_F(CheckpointUnderWay, AbandonedOneLeavesNoKeyBehindADrop) {
+  const auto beside = make(several_pages);
+  keys_ = fill_to_the_brink(*beside, random_);
+  abandon_a_checkpoint(2'000'000);
+  store_->drop("clicks");
+  EXPECT_THAT(keys_like(server_, "*"), IsEmpty());
+}
+
+TEST_F(CheckpointUnderWay, RecordThatItsServerLostEndsNoJournal) {
+  const auto beside = make(several_pages);
+  keys_ = fill_to_the_brink(*beside, random_);
+  cutting_proxy proxy(server_.port());
+  const auto ahead = client_by(proxy);
+  (void)check_keys(*ahead, keys_);
+  const std::string kept_end = field("end");
+  // The record is acknowledged; the checkpoint that follows it meets a replica that never had it.
+  proxy.hold_after(direction::to_client, 0);
+  const auto lost = random_.take(100);
+  auto got = add_beside(*ahead, lost);
+  wait_until_held(proxy);
+  (void)server_.run({"HSET", state_key(), "end", kept_end});
+  proxy.release();
+  EXPECT_FALSE(got.get().result) << "keys of that time may be called fresh again, and it says so";
+  const auto newcomer = client();
+  EXPECT_EQ(fresh_in(check_keys(*newcomer, keys_)), 0u);
+  const auto more = random_.take(300);
+  EXPECT_EQ(fresh_in(add_keys(*newcomer, more)), 300u);
+  EXPECT_EQ(fresh_in(add_keys(*ahead, more)), 0u);
+  EXPECT_EQ(fresh_in(check_keys(*client(), more)), 0u);
+}
+
+TEST_F(CheckpointUnderWay, JournalThatIsCutOffWhileAClientReadsItIsNoLoss) {
+  const auto beside = make({.capacity = 100'000, .error_rate = 0.01, .partitions = 1});
+  cutting_proxy proxy(server_.port());
+  const auto slow = client_by(proxy);
+  EXPECT_EQ(fresh_in(add_keys(*slow, random_.take(10))), 10u);
+  const auto unread = random_.take(1000);
+  (void)add_keys(*beside, unread);
+  // It is told where the journal ends, and stopped before it reads it: `$<bytes>\r\n<end>\r\n` passes.
+  proxy.hold_after(direction::to_client, field("end").size() + 7);
+  auto got = std::async(std::launch::async, [&] { return check_keys(*slow, unread); });
+  wait_until_held(proxy);
+  for (int i = 0; i < 40; ++i) (void)add_keys(*beside, random_.take(10'000));
+  ASSERT_THAT(keys_like(server_, "everseen:{*/0}:j0"), IsEmpty());
+  proxy.release();
+  const auto read = got.get();
+  ASSERT_TRUE(read.result) << read.result.error().message;
+  EXPECT_EQ(fresh_in(read), 0u);
+}
+
+}  // namespace
+}  // namespace everseen::redis

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "everseen/redis/journal/journal_position.hpp"
+
+#include "test/redis/stored.hpp"
+#include "test/support/cutting_proxy.hpp"
+
+namespace everseen::redis {
+
+inline spec judged_by_clients(spec_request request) {
+  request.seed = hash_seed{};
+  request.judge = judge_kind::client;
+  return make_spec(request);
+}
+
+inline std::uint64_t fresh_in(const test::answers& a) {
+  return static_cast<std::uint64_t>(std::ranges::count(a.verdicts, verdict::fresh));
+}
+
+/// A ledger with the filter that it needs.
+struct opened_job {
+  std::shared_ptr<stored_filter> filter;
+  std::unique_ptr<ledger> of;
+
+  explicit opened_job(std::shared_ptr<stored_filter> in, const std::string& name = "count")
+      : filter(std::move(in)), of(filter->open_ledger(name, "")) {}
+  ledger& operator*() const { return *of; }
+};
+
+/// A server, and clients as other processes would be.
+class JudgedByClients : public testing::Test {
+ protected:
+  using direction = test::cutting_proxy::direction;
+
+  explicit JudgedByClients(std::vector<std::string> config = {}) : server_(std::move(config)) {}
+
+  std::shared_ptr<stored_filter> client(const std::string& name = "clicks", access how = access::write) {
+    return store_at(server_.unix_url())->open(name, how);
+  }
+  /// A client that meets the server by way of a proxy.
+  std::shared_ptr<stored_filter> client_by(const test::cutting_proxy& proxy,
+                                           const std::string& options = "/?retry_for=20s") {
+    return store_at(proxy.url(options))->open("clicks", access::write);
+  }
+  std::shared_ptr<stored_filter> make(spec_request request, const std::string& name = "clicks") {
+    return store_->create(name, judged_by_clients(request));
+  }
+
+  /// The key of the state of partition 0.
+  std::string state_key() { return key_like(server_, "everseen:{*/0}"); }
+  /// A field of it.
+  std::string field(const std::string& name) { return server_.run({"HGET", state_key(), name}); }
+  /// Bytes of journal that a new client would read.
+  std::uint64_t journal_bytes() {
+    return parse_journal_position(field("end"))->offset - parse_journal_position(field("begin"))->offset;
+  }
+  /// Adds keys until 100 more make the journal longer than is left without a checkpoint.
+  std::vector<digest> fill_to_the_brink(stored_filter& filter, test::random_digests& random,
+                                        event_time now = {}) {
+    const auto one = random.take(1);
+    (void)test::add_keys(filter, one, now);
+    const std::uint64_t least = std::max<std::uint64_t>(std::uint64_t{1} << 20, filter.state(0).bytes());
+    // Of each record 56 bytes are not keys; there are fewer than 10.
+    auto keys = random.take((least - journal_bytes()) / 16 - 60);
+    EXPECT_EQ(fresh_in(test::add_keys(filter, keys, now)), keys.size());
+    EXPECT_EQ(field("begin"), to_text(journal_position{}));
+    keys.push_back(one.front());
+    return keys;
+  }
+
+  test::redis_server server_;
+  std::shared_ptr<redis_store> store_ = store_at(server_.unix_url());
+};
+
+/// Waits until a proxy holds bytes back.
+inline void wait_until_held(const test::cutting_proxy& proxy) {
+  test::wait_until([&] { return proxy.holds(); }, "the proxy holds bytes back");
+}
+
+/// Adds keys in a thread of its own.
+inline std::future<test::answers> add_beside(stored_filter& to, std::span<const digest> keys,
+                                             event_time now = {}) {
+  return std::async(std::launch::async, [&to, keys, now] { return test::add_keys(to, keys, now); });
+}
+
+}  // namespace everseen::redis
