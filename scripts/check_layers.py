@@ -31,6 +31,17 @@ ARROWS = {
     },
 }
 
+# Rooms: folders inside a layer -> what else of that layer their files may include. The layer's own files, which lie in no
+# such folder, may include every room.
+ROOMS = {
+    "redis/keyspace": {"redis"},
+    "redis/journal": {"redis", "redis/keyspace"},
+    "redis/ledger": {"redis", "redis/keyspace", "redis/journal"},
+    "redis/filter": {"redis", "redis/keyspace", "redis/journal", "redis/ledger"},
+    "redis/admin": {"redis", "redis/keyspace", "redis/journal", "redis/ledger", "redis/filter"},
+}
+MOST_FILES_IN_A_ROOM = 25
+
 # The core may include these headers of others, and standard headers except the impure ones.
 CORE_LIBRARIES = {"xxhash.h", "sodium.h", "tl/expected.hpp", "immintrin.h", "arm_neon.h", "cpuid.h"}
 IMPURE = {"iostream", "fstream", "ostream", "istream", "sstream", "filesystem", "thread", "future", "random"}
@@ -82,11 +93,32 @@ def include_fault(layer, bracket, header):
     return None
 
 
+def room_fault(path, header):
+    """Why a file of one room may not include `header` of another, or None."""
+    room = path.relative_to(ROOT / "everseen").parent.as_posix()
+    target = pathlib.PurePath(header).parent.relative_to("everseen").as_posix()
+    same_layer = "/" in room and target.split("/")[0] == room.split("/")[0]
+    if same_layer and target != room and target not in ROOMS[room]:
+        return f"{room} may not include {target} ({header})"
+    return None
+
+
+def room_faults(house):
+    for folder in sorted(p for p in house.glob("*/*") if p.is_dir()):
+        name = folder.relative_to(house).as_posix()
+        if name not in ROOMS:
+            yield f"everseen/{name} is not a room that scripts/check_layers.py knows"
+        elif len(list(folder.iterdir())) > MOST_FILES_IN_A_ROOM:
+            yield f"everseen/{name} has more than {MOST_FILES_IN_A_ROOM} files"
+
+
 def source_faults(path, layer):
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         include = INCLUDE.match(line)
         fault = include and (
-            include_fault(layer, *include.groups()) or hidden_library_fault(path, layer, include.group(2))
+            include_fault(layer, *include.groups())
+            or hidden_library_fault(path, layer, include.group(2))
+            or (include.group(2).startswith("everseen/") and room_fault(path, include.group(2)))
         )
         reads_clock = layer in CLOCKLESS and CLOCK.search(line.split("//")[0])
         if not fault and reads_clock and path.relative_to(ROOT) != THE_CLOCK:
@@ -110,6 +142,7 @@ def cmake_faults(path):
 
 def faults():
     house = ROOT / "everseen"
+    yield from room_faults(house)
     for path in sorted(house.rglob("*")):
         layer = layer_of(path.relative_to(house))
         if path.suffix in {".hpp", ".cpp"}:
