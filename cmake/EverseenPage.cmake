@@ -15,6 +15,8 @@ function(everseen_embed_page target)
     everseen_install_page_packages()
     everseen_build_page("${assets}")
   else()
+    # Under a name of its own: it would be taken for a page that is up to date once the option is turned on.
+    set(assets "${EVERSEEN_PAGE_DIRECTORY}/no_page.cpp")
     file(CONFIGURE OUTPUT "${assets}" CONTENT [[
 #include "everseen/server/page.hpp"
 
