@@ -21,9 +21,9 @@ namespace everseen::partition_keys {
 }
 
 /// By lane, what a job knows of it here (lane_record.hpp), and by counter_field(), what it counts: one hash,
-/// so that one command writes both.
+/// so that one command writes both.    @param job  its id
 [[nodiscard]] inline std::string lane_records(const std::string& state, std::string_view job) {
-  return state + ":j:" + std::string(job);
+  return state + ":l" + std::string(job);
 }
 
 /// The field of a counter in the hash of records. No lane's name begins like it.
@@ -34,8 +34,10 @@ namespace everseen::partition_keys {
   return field.starts_with('\0');
 }
 
-/// What the fields of a state hash begin with that name the jobs which have such keys.
-inline constexpr std::string_view job_field = "job:";
+/// The field of a state hash without which nothing is claimed for a job.    @param job  its id
+[[nodiscard]] inline std::string job_field(std::string_view job) {
+  return "job:" + std::string(job);
+}
 
 /// The field of a state hash that counts a segment's keys.
 [[nodiscard]] inline std::string count_field(const segment_id& id) {

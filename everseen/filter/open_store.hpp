@@ -15,7 +15,7 @@ namespace everseen {
 /// | `mem:` | in this process's memory, as long as the returned object |
 /// | `file:DIRECTORY?sync=always,interval or never` | in a directory, one subdirectory a filter |
 /// | `redis://`, `rediss://`, `unix:`, `redis+cluster://` | on Redis servers, shared: see
-/// everseen/redis/redis_url.hpp |
+/// everseen/redis/wire/redis_url.hpp |
 ///
 /// @throws parameter_error  unknown scheme or option    @throws storage_error  the directory cannot be made
 /// A Redis URL connects to nothing yet.

@@ -46,6 +46,7 @@ class linked_filter final : public stored_filter {
   void end_at(std::optional<event_time> when) override { newer_->end_at(when); }
   void wait_with(std::shared_ptr<patience> p) override;
   [[nodiscard]] std::string way() const override { return newer_->way(); }
+  [[nodiscard]] bool is_called(std::string_view name) const override { return newer_->is_called(name); }
   [[nodiscard]] std::optional<predecessor> asks_first() const override;
   /// @throws parameter_error  always: a job needs a filter that judges alone
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,

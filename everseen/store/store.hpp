@@ -83,6 +83,10 @@ class stored_filter {
   /// can be away.    @param p  null: the store's own limit again    @pre no call is under way
   virtual void wait_with(std::shared_ptr<patience> /*p*/) {}
 
+  /// Whether a name that it had when it was opened still leads to it: elsewhere it may have been given to
+  /// another filter. May wait for the store.
+  [[nodiscard]] virtual bool is_called(std::string_view /*name*/) const { return true; }
+
   /// The older filter that is asked before this one, as long as it is; nothing: none.
   [[nodiscard]] virtual std::optional<predecessor> asks_first() const { return {}; }
 
@@ -152,11 +156,11 @@ class store {
   /// What becomes of a filter that has a name already which another is to get.
   enum class namesake : std::uint8_t { refuse, replace };
   /// Gives a filter another name. It keeps all else: keys, jobs, its end. Under which of the two names it is
-  /// found changes at one moment, and stays so whatever process dies; who has it open under the old name is
-  /// told at his next batch, unless he shares this process's memory.
+  /// found changes at one moment, and stays so whatever process dies. Who has it open goes on with it, or, in
+  /// files that another process renames, is told at his next batch.
   /// @throws no_filter        there is no filter of the old name
   /// @throws name_taken       there is one of the new name, and it was not to be replaced
-  /// @throws parameter_error  one of them has a link, is being rebuilt, or is another program's
+  /// @throws parameter_error  one of them has a link, or is being rebuilt
   /// @throws format_error     one of them is damaged
   /// @throws storage_error    one of them is being written    @throws backend_error
   virtual void rename(std::string_view from, std::string_view to, namesake there) = 0;
@@ -236,16 +240,16 @@ class store {
   /// A filter that is made anew while the one of its name is in use, to hold other keys, more, or at another
   /// rate.
   ///
-  /// From begin_rebuild() until commit() whoever adds keys to the filter adds them to the new one, too;
-  /// verdicts are those of the old one. At commit() the new one takes its place, partition by partition, and
-  /// who has the filter open goes on with it. What it holds then is what it was given and what was added
-  /// since begin_rebuild(); nobody is told `fresh` of a key that was given before it came. Destroyed before
-  /// commit(), it leaves the filter as it was. Threads: one at a time; target() any number.
+  /// On servers the new one takes the old one's place at once, and asks it first until commit(): who adds
+  /// keys to the filter adds them to the new one, and who has it open goes on with that. So keys are `seen`
+  /// as soon as they are given, and nobody is told `fresh` of one that the old one has. After commit() the
+  /// new one holds what it was given and what was added since begin_rebuild(). Destroyed before, it leaves a
+  /// filter that knows what both have. With a base all that begins with the first target() or commit(),
+  /// behind the last merge(): what is added before, and is not in the base, must be given, too.
   ///
-  /// Where clients judge, the new one takes its place at the beginning, and asks the old one until commit().
-  /// So keys are `seen` as soon as they are given, and destroyed before commit() it leaves a filter that
-  /// knows what both have. With a base the beginning is the first target() or commit(), after all of merge():
-  /// what is added before that, and not in the base, must be given, too.
+  /// In files nobody else adds meanwhile, and the new one takes its place at commit(), by one step.
+  ///
+  /// Threads: one at a time; target() any number.
   class rebuild {
    public:
     virtual ~rebuild() = default;
