@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,11 +10,10 @@
 #include <vector>
 
 #include "everseen/redis/admin/filter_directory.hpp"
-#include "everseen/redis/attaching.hpp"
-#include "everseen/redis/catalogue.hpp"
-#include "everseen/redis/redis_url.hpp"
-#include "everseen/redis/remote_partition.hpp"
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/attached/attaching.hpp"
+#include "everseen/redis/keyspace/server_fleet.hpp"
+#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/store/store.hpp"
 
 namespace everseen::redis {
@@ -21,13 +21,9 @@ namespace everseen::redis {
 /// Filters on Redis as it comes: one instance, several independent ones, or a cluster; Redis 5 or later,
 /// Valkey.
 ///
-/// A filter is a header key that everybody finds by name, and for each partition a state key and its
-/// segments: doc/format.md, "In Redis". Any number of clients may use, fill and grow one filter at once.
-///
-/// Every filter has keys of its own, under a generation drawn at random, and its header comes last. So a
-/// filter is there wholly or not at all, what a lost or dropped one of the same name left behind is never
-/// taken for its bits, and who still uses a dropped one is told so. What a process that died left half made
-/// expires after a day, unless it died just before taking the name: then its keys are already lasting.
+/// A filter is a name in the index, which leads to an id, and the keys of that id: doc/format.md, "In Redis".
+/// Any number of clients may use, fill and grow one filter at once; making, renaming, replacing and dropping
+/// it are one step each for everybody.
 class redis_store final : public store {
  public:
   /// Connects to nothing yet.
@@ -36,7 +32,7 @@ class redis_store final : public store {
   /// Asks the servers whether they have the module, unless the request or the URL says enough.
   [[nodiscard]] spec plan(const spec_request& request) const override;
   std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) override;
-  /// All its keys end at one moment, by the clocks of their servers; using it does not put that off.
+  /// Its header says when it ends, by the clock of its server; using it does not put that off.
   std::shared_ptr<stored_filter> create_expiring(std::string_view name, const spec& s,
                                                  std::chrono::milliseconds life) override;
   /// Makes a filter that another program keeps on these servers usable under a name; see attached_filter.hpp.
@@ -55,16 +51,14 @@ class redis_store final : public store {
   [[nodiscard]] std::vector<std::string> list() const override;
   /// An attached filter is only forgotten: nothing that its own program keeps is touched.
   void drop(std::string_view name) override;
-  /// In some steps, one of which decides: renaming.hpp. Where scripts are forbidden that is a backend_error.
   void rename(std::string_view from, std::string_view to, namesake there) override;
-  /// Those that their clients judge; keys of the others end by themselves.
   void remove_ended() override;
   /// Partition by partition, each in one step that no batch interleaves; clients go on as before.
   void reset(std::string_view name) override;
   [[nodiscard]] std::vector<std::string> warnings() const override;
   [[nodiscard]] std::vector<std::string> job_warnings() const override;
   [[nodiscard]] bool is_remote() const noexcept override { return true; }
-  void wait_with(std::shared_ptr<patience> p) override { pool_->wait_with(std::move(p)); }
+  void wait_with(std::shared_ptr<patience> p) override;
   /// A Redis string ends at 512 MiB.
   [[nodiscard]] std::optional<std::uint64_t> longest_segment_bytes() const override;
   std::unique_ptr<rebuild> begin_rebuild(std::string_view name, const spec& s,
@@ -72,24 +66,23 @@ class redis_store final : public store {
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
  private:
-  class draft;
-  class restoring;
-
+  enum class fleet_use : bool { look, found };
+  [[nodiscard]] bool is_spread() const noexcept;
+  [[nodiscard]] std::shared_ptr<session_pool> servers(fleet_use use = fleet_use::look) const;
+  [[nodiscard]] std::optional<server_fleet> fleet() const;
   [[nodiscard]] bool has_module() const;
-  [[nodiscard]] remote_filter new_filter(session& with, std::string_view name, const spec& s) const;
-  std::shared_ptr<stored_filter> open_alone(session& with, header h, access how);
+  std::shared_ptr<stored_filter> make(std::string_view name, const spec& s,
+                                      std::optional<std::chrono::milliseconds> life) const;
   std::shared_ptr<stored_filter> open_alone(session& with, std::string_view name, access how);
-  /// @param clock  a key of the server by whose clock the link ends
   std::shared_ptr<stored_filter> open_linked(session& with, std::string_view name, const predecessor& older,
-                                             const std::string& clock, access how);
-  std::shared_ptr<stored_filter> make(session& with, remote_filter new_one) const;
-  std::shared_ptr<stored_filter> make_for_clients(session& with, std::string_view name, const spec& s,
-                                                  std::optional<std::chrono::milliseconds> life) const;
-  void unlink_partition(session& with, const remote_filter& f, std::uint32_t partition) const;
+                                             access how);
 
-  std::shared_ptr<session_pool> pool_;
-  catalogue catalogue_;
-  filter_directory directory_;  // of filters that their clients judge
+  const std::shared_ptr<session_pool> named_;  // with the servers as the URL names them
+  mutable std::mutex lock_;                    // guards what follows
+  mutable std::shared_ptr<session_pool> ordered_{};
+  mutable std::optional<server_fleet> fleet_{};
+  std::shared_ptr<patience> waiting_{};
+  filter_directory directory_;
 };
 
 }  // namespace everseen::redis

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "everseen/core/partition_keys.hpp"
-#include "everseen/redis/command.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
+#include "everseen/redis/wire/command.hpp"
 #include "everseen/store/recovered_keys.hpp"
 
 namespace everseen::redis {
@@ -47,7 +47,7 @@ void segment_draft::send_last() {
   for (std::size_t at = 0; at < bits.size(); at += page_bytes) {
     pages.push_back({{key, last_id_.partition},
                      encode({"SETRANGE", key, std::to_string(at), bits.substr(at, page_bytes)}) +
-                         encode({"PEXPIRE", key, filter_directory::unseen_life_ms}),
+                         encode({"PEXPIRE", key, unseen_life_ms}),
                      2,
                      true});
     if (pages.size() < pages_at_once && at + page_bytes < bits.size()) continue;

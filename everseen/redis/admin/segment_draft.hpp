@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "everseen/redis/admin/filter_directory.hpp"
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/transport/session.hpp"
 #include "everseen/store/store.hpp"
 
 namespace everseen::redis {
 
-/// A filter that its clients judge and that nobody knows yet, made from segments: what it begins with is its
-/// first checkpoint.
+/// A filter that nobody knows yet, made from segments.
 ///
 /// Segments go to the server one by one, with a time limit, so one that is given up leaves nothing for long.
 class segment_draft {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "everseen/redis/command.hpp"
+#include "everseen/redis/filter/partition_admin.hpp"
 #include "everseen/redis/journal/journal_scripts.hpp"
-#include "everseen/redis/journal/stored_checkpoint.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
-#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/wire/command.hpp"
 #include "everseen/store/store.hpp"
 
 namespace everseen::redis {
@@ -24,16 +24,16 @@ storage_error changes_too_fast(const filter_identity& f) {
   return storage_error("the filter changes faster than it can be given an end", 0, f.keys.header());
 }
 
+parameter_error is_being_rebuilt(const std::string& name) {
+  return parameter_error(
+      "'" + name +
+      "' is being rebuilt, and cannot be given another end; finish the rebuild, or begin it again");
+}
+
 filter_header header_of(session& with, const filter_identity& f) {
   auto h = read_filter_header(with, f);
   if (!h) throw filter_is_gone(f.keys.header());
   return *std::move(h);
-}
-
-std::vector<std::string> job_names(session& with, const std::string& name, const filter_identity& f) {
-  std::vector<std::string> names;
-  for (const auto& [job, kept] : job_list(name, f).all(with)) names.push_back(job);
-  return names;
 }
 
 /// The states first: what is made after that has its limit from there.
@@ -53,7 +53,7 @@ void limit_states(session& with, const filter_identity& f, const std::string& li
 void limit_keys(session& with, const filter_identity& f, const std::string& limit) {
   std::vector<route> keys;
   for (std::uint32_t p = 0; p < f.spec.partitions; ++p)
-    for (const std::string& key : strings_of(f, p, read_checkpoint(with, f, p))) keys.push_back({key, p});
+    for (const std::string& key : strings_of(with, f, p)) keys.push_back({key, p});
   for (const auto& [name, job] : job_list({}, f).all(with)) {
     const job_keys of(f.keys, job.id);
     for (std::uint32_t p = 0; p < f.spec.partitions; ++p) keys.push_back({of.lanes(p), p});
@@ -98,7 +98,8 @@ void end_at(session& with, const std::string& name, const filter_identity& f,
   for (int i = 0; i < most_attempts; ++i) {
     const filter_header h = header_of(with, f);
     if (h.is_over()) throw filter_has_ended(name);
-    require_no_jobs(name, job_names(with, name, f), "be given another end");
+    if (h.after || h.next) throw is_being_rebuilt(name);
+    require_no_jobs(name, job_list(name, f).names(with), "be given another end");
     if (is_later(when, h.expires_at)) set_limits(with, f, when, h.now);
     switch (change_end(with, f, h.expires_at, when)) {
       case end_change::done:
@@ -106,10 +107,7 @@ void end_at(session& with, const std::string& name, const filter_identity& f,
       case end_change::over:
         throw filter_has_ended(name);
       case end_change::rebuilt:
-        throw parameter_error(
-            "'" + name +
-            "' is being rebuilt, and cannot be given another end; finish the rebuild, or begin it "
-            "again");
+        throw is_being_rebuilt(name);
       case end_change::gone:
         throw filter_is_gone(f.keys.header());
       case end_change::superseded:

@@ -5,9 +5,9 @@
 
 #include "everseen/core/tally_of.hpp"
 #include "everseen/redis/filter/succession.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/name_index.hpp"
-#include "everseen/redis/remote_partition.hpp"
 #include "everseen/store/regrouped.hpp"
 #include "everseen/store/unanswered.hpp"
 
@@ -36,12 +36,22 @@ std::vector<partition_batch> with_verdicts_in(std::span<const partition_batch> b
   return same;
 }
 
+/// Whether what is missing, or not what it must be, is on the servers.
+bool is_about_keys(const batch_failure& f) noexcept {
+  return f.why == batch_failure::cause::storage || f.why == batch_failure::cause::format;
+}
+
+/// By name and header.
+bool is_there(session& with, const filter_identity& f) {
+  return name_index(f.keys.prefix()).leads_to(with, f.id) && read_filter_header(with, f);
+}
+
 }  // namespace
 
 /// A filter in place, and those that it asks first.
 struct followed_filter::generation {
-  std::shared_ptr<mirrored_filter> newest;
-  std::vector<std::shared_ptr<mirrored_filter>> before{};  ///< the one that it succeeds first
+  std::shared_ptr<sealable_filter> newest;
+  std::vector<std::shared_ptr<sealable_filter>> before{};  ///< the one that it succeeds first
 
   [[nodiscard]] std::vector<image::filter_id> ids() const {
     std::vector<image::filter_id> all{newest->identity().id};
@@ -76,7 +86,7 @@ struct followed_filter::generation {
 
  private:
   /// @param found  a verdict a key: `seen` where one has it, else `late` where one calls it that
-  static batch_result look_up(const mirrored_filter& in, keys batches, std::vector<verdict>& found) {
+  static batch_result look_up(const sealable_filter& in, keys batches, std::vector<verdict>& found) {
     std::vector<verdict> here;
     const auto same = with_verdicts_in(batches, here);
     const regrouped sorted(same, in.get_spec().partitions, in.get_spec().window.has_value());
@@ -95,7 +105,7 @@ followed_filter::followed_filter(std::shared_ptr<session_pool> pool, std::string
     : pool_(std::move(pool)),
       name_(std::move(name)),
       how_(how),
-      opened_(std::make_shared<mirrored_filter>(pool_, name_, f, how)),
+      opened_(open_sealable(pool_, name_, f, how)),
       in_place_(generation_of(*pool_->take(), opened_, nullptr)) {
   const auto h = read_filter_header(*pool_->take(), f);
   if (!h) throw filter_is_gone(f.keys.header());
@@ -106,7 +116,7 @@ followed_filter::~followed_filter() = default;
 
 /// A filter with those that it asks. What this client has open of them already stays open.
 std::shared_ptr<const followed_filter::generation> followed_filter::generation_of(
-    session& with, std::shared_ptr<mirrored_filter> newest, const generation* known) const {
+    session& with, std::shared_ptr<sealable_filter> newest, const generation* known) const {
   auto made = std::make_shared<generation>(generation{std::move(newest)});
   const auto open = [&](const filter_identity& f) {
     if (known != nullptr) {
@@ -114,7 +124,7 @@ std::shared_ptr<const followed_filter::generation> followed_filter::generation_o
       for (const auto& one : known->before)
         if (one->identity().id == f.id) return one;
     }
-    return std::make_shared<mirrored_filter>(pool_, name_, f, access::read);
+    return open_sealable(pool_, name_, f, access::read);
   };
   const sealing seal = how_ == access::write ? sealing::yes : sealing::no;
   for (const filter_identity& f : asked_before(with, made->newest->identity(), seal))
@@ -150,7 +160,7 @@ void followed_filter::replace(const std::shared_ptr<const generation>& left,
     if (in_place_ != left) return;  // another thread was faster
     in_place_ = std::move(next);
   }
-  const auto clear = [&](mirrored_filter& f) {
+  const auto clear = [&](sealable_filter& f) {
     if (std::ranges::find(still, f.identity().id) == still.end()) f.clear();
   };
   clear(*left->newest);
@@ -165,8 +175,7 @@ bool followed_filter::follow(const std::shared_ptr<const generation>& sealed) co
   const auto h = read_filter_header(*with, next);
   if (!h) return find_again(*with, sealed);
   next.spec = h->spec;
-  replace(sealed,
-          generation_of(*with, std::make_shared<mirrored_filter>(pool_, name_, next, how_), sealed.get()));
+  replace(sealed, generation_of(*with, open_sealable(pool_, name_, next, how_), sealed.get()));
   return true;
 }
 
@@ -180,7 +189,7 @@ bool followed_filter::find_again(session& with, const std::shared_ptr<const gene
   const auto h = read_filter_header(with, next);
   if (!h || h->origin != origin_) return false;
   next.spec = h->spec;
-  replace(lost, generation_of(with, std::make_shared<mirrored_filter>(pool_, name_, next, how_), lost.get()));
+  replace(lost, generation_of(with, open_sealable(pool_, name_, next, how_), lost.get()));
   return true;
 }
 
@@ -195,17 +204,30 @@ bool followed_filter::was_rebuilt(const std::shared_ptr<const generation>& faile
   return true;
 }
 
-/// Where a filter is there by name and header and one of its states is not, that is damage and no drop.
-void followed_filter::name_damage(const generation& in, batch_failure& failure) const {
+/// Where a filter is there by name and header and one of its states is not, that is damage and no drop: a
+/// drop takes the name first, so the states are asked before it.
+std::optional<format_error> followed_filter::damage_of(const generation& in) const {
   const filter_identity& f = in.newest->identity();
+  const std::string_view always = f.spec.judge == judge_kind::client ? "begin" : "epoch";
   const session_pool::lease with = pool_->take();
-  if (!name_index(f.keys.prefix()).leads_to(*with, f.id) || !read_filter_header(*with, f)) return;
   for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
     const std::string key = f.keys.state(p);
-    if (ask_about(*with, {key, p}, {"EXISTS", key}).integer() == 1) continue;
-    failure.why = batch_failure::cause::format;
-    failure.message = damaged_key(key, "is missing").what();
-    return;
+    if (ask_about(*with, {key, p}, {"HEXISTS", key, always}).integer() == 1) continue;
+    if (!is_there(*with, f)) return {};
+    return damaged_key(key, "is missing");
+  }
+  return {};
+}
+
+/// What keys that are missing mean where the filter was not rebuilt. One whose keys are being removed may
+/// lack a segment: that is a drop and no damage.
+void followed_filter::tell_damage_from_drop(const generation& in, batch_failure& failure) const {
+  const filter_identity& f = in.newest->identity();
+  if (failure.why == batch_failure::cause::storage) {
+    const auto damage = damage_of(in);
+    if (damage) failure = {batch_failure::cause::format, damage->what(), {}};
+  } else if (!is_there(*pool_->take(), f)) {
+    failure = {batch_failure::cause::storage, filter_is_gone(f.keys.header()).what(), {}};
   }
 }
 
@@ -234,10 +256,10 @@ batch_result followed_filter::judge(keys batches, std::chrono::steady_clock::dur
       if (!sealed_judges) forget();
       continue;
     }
-    // It may be gone because it was rebuilt; or one that it asked, because the rebuild is done.
-    if (!judged && judged.error().why == batch_failure::cause::storage) {
+    // It may be gone, or going, because it was rebuilt; or one that it asked, because the rebuild is done.
+    if (!judged && is_about_keys(judged.error())) {
       if (was_rebuilt(now)) continue;
-      name_damage(*now, judged.error());
+      tell_damage_from_drop(*now, judged.error());
     }
     tally sum;
     for (const partition_batch& batch : batches) sum += tally_of(batch.out);
@@ -266,7 +288,7 @@ batch_result followed_filter::guarded(keys batches, Judge judge_all) const {
 batch_result followed_filter::add(keys batches) {
   return guarded(batches, [&] {
     return judge(batches, known_within_when_adding, true,
-                 [](mirrored_filter& newest, keys some) { return newest.add(some); });
+                 [](sealable_filter& newest, keys some) { return newest.add(some); });
   });
 }
 
@@ -274,7 +296,7 @@ batch_result followed_filter::add(keys batches) {
 batch_result followed_filter::check(keys batches) const {
   return guarded(batches, [&] {
     return judge(batches, {}, false,
-                 [](const mirrored_filter& newest, keys some) { return newest.check(some); });
+                 [](const sealable_filter& newest, keys some) { return newest.check(some); });
   });
 }
 
@@ -289,7 +311,7 @@ std::optional<event_time> followed_filter::ends_at() const {
   }
 }
 
-mirrored_filter& followed_filter::opened() const {
+sealable_filter& followed_filter::opened() const {
   const std::scoped_lock alone(lock_);
   if (in_place_->newest != opened_) throw filter_is_succeeded(opened_->identity().keys.header());
   return *opened_;
@@ -297,9 +319,14 @@ mirrored_filter& followed_filter::opened() const {
 
 /// Whether the partition was sealed is known behind the look.
 partition_state followed_filter::state(std::uint32_t partition) const {
-  partition_state found = opened().state(partition);
-  if (opened_->successor()) throw filter_is_succeeded(opened_->identity().keys.header());
-  return found;
+  try {
+    partition_state found = opened().state(partition);
+    if (opened_->successor()) throw filter_is_succeeded(opened_->identity().keys.header());
+    return found;
+  } catch (const storage_error&) {
+    if (const auto damage = damage_of(*in_place({}))) throw *damage;
+    throw;
+  }
 }
 
 void followed_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
@@ -311,6 +338,15 @@ void followed_filter::visit_segments(std::uint32_t partition, const segment_visi
                             "it again",
                         0, {});
   opened().visit_segments(partition, visit);
+}
+
+bool followed_filter::is_called(std::string_view name) const {
+  const filter_identity& opened = opened_->identity();
+  const session_pool::lease with = pool_->take();
+  const auto id = name_index(opened.keys.prefix()).find(*with, name);
+  if (!id || *id == opened.id) return id.has_value();
+  const auto h = read_filter_header(*with, {{opened.keys.prefix(), *id}, {}, *id});
+  return h && h->origin == origin_;
 }
 
 std::optional<predecessor> followed_filter::asks_first() const {
@@ -327,7 +363,12 @@ std::string followed_filter::place_of(std::uint32_t partition) const {
 }
 
 std::unique_ptr<ledger> followed_filter::open_ledger(std::string_view job, std::string_view description) {
-  return opened().open_ledger(job, description);
+  try {
+    return opened().open_ledger(job, description);
+  } catch (const storage_error&) {
+    if (was_rebuilt(in_place({}))) throw filter_is_succeeded(opened_->identity().keys.header());
+    throw;
+  }
 }
 
 std::vector<std::string> followed_filter::jobs() const {

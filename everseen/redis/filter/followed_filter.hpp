@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "everseen/redis/filter/mirrored_filter.hpp"
+#include "everseen/redis/filter/sealable_filter.hpp"
 
 namespace everseen::redis {
 
-/// A filter that its clients judge, whichever of its generations is in place: one that is rebuilt is sealed,
+/// A filter of everseen's own, whichever of its generations is in place: one that is rebuilt is sealed,
 /// and names the one that succeeds.
 ///
 ///     keys ──> generation in place ──sealed──> its successor, which asks the sealed one until the rebuild is
@@ -32,10 +32,13 @@ class followed_filter final : public stored_filter {
   batch_result add(std::span<const partition_batch> batches) override;
   batch_result check(std::span<const partition_batch> batches) const override;
   /// @throws storage_error  the filter was rebuilt since it was opened; so all that follows
+  /// @throws format_error   a part of it is lost or damaged
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   /// @throws storage_error  it is being rebuilt
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
   void sync() override {}
+  /// Also where it was rebuilt since.
+  [[nodiscard]] bool is_called(std::string_view name) const override;
   /// While it is rebuilt: itself, as it was before.
   [[nodiscard]] std::optional<predecessor> asks_first() const override;
   [[nodiscard]] std::optional<event_time> ends_at() const override;
@@ -56,26 +59,27 @@ class followed_filter final : public stored_filter {
   using keys = std::span<const partition_batch>;
 
   [[nodiscard]] std::shared_ptr<const generation> generation_of(session& with,
-                                                                std::shared_ptr<mirrored_filter> newest,
+                                                                std::shared_ptr<sealable_filter> newest,
                                                                 const generation* known) const;
   [[nodiscard]] std::shared_ptr<const generation> in_place(
       std::chrono::steady_clock::duration known_within) const;
   [[nodiscard]] bool follow(const std::shared_ptr<const generation>& sealed) const;
   [[nodiscard]] bool find_again(session& with, const std::shared_ptr<const generation>& lost) const;
   [[nodiscard]] bool was_rebuilt(const std::shared_ptr<const generation>& failed) const;
-  void name_damage(const generation& in, batch_failure& failure) const;
+  [[nodiscard]] std::optional<format_error> damage_of(const generation& in) const;
+  void tell_damage_from_drop(const generation& in, batch_failure& failure) const;
   void replace(const std::shared_ptr<const generation>& left, std::shared_ptr<const generation> next) const;
   template <typename Judge>
   batch_result judge(keys batches, std::chrono::steady_clock::duration known_within, bool sealed_judges,
                      Judge by) const;
   template <typename Judge>
   batch_result guarded(keys batches, Judge judge_all) const;
-  [[nodiscard]] mirrored_filter& opened() const;
+  [[nodiscard]] sealable_filter& opened() const;
 
   const std::shared_ptr<session_pool> pool_;
   const std::string name_;
   const access how_;
-  const std::shared_ptr<mirrored_filter> opened_;
+  const std::shared_ptr<sealable_filter> opened_;
   image::filter_id origin_{};  // all generations have this one
   mutable std::mutex lock_;    // guards what follows
   mutable std::shared_ptr<const generation> in_place_{};

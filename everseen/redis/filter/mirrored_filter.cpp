@@ -8,11 +8,12 @@
 
 #include "everseen/core/assert.hpp"
 #include "everseen/core/tally_of.hpp"
-#include "everseen/redis/command.hpp"
 #include "everseen/redis/filter/filter_end.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/link_hash.hpp"
+#include "everseen/redis/keyspace/segment_list.hpp"
 #include "everseen/redis/ledger/journal_ledger.hpp"
-#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/wire/command.hpp"
 #include "everseen/store/unanswered.hpp"
 
 namespace everseen::redis {
@@ -78,14 +79,10 @@ class moving final : public mirror_task {
 
 mirrored_filter::mirrored_filter(std::shared_ptr<session_pool> pool, std::string name,
                                  const filter_identity& f, access how)
-    : pool_(std::move(pool)),
-      name_(std::move(name)),
-      how_(how),
-      mirrors_(f, pool_->url()),
-      jobs_(name_, mirrors_.filter()) {}
+    : sealable_filter(std::move(pool), std::move(name), f, how), mirrors_(identity(), this->pool()->url()) {}
 
 batch_result mirrored_filter::add(std::span<const partition_batch> batches) {
-  if (how_ == access::read)
+  if (!may_write())
     return unanswered(batches, batch_failure::cause::storage,
                       "the filter was opened for reading; open it for writing to add keys");
   std::vector<std::uint32_t> partitions;
@@ -93,7 +90,7 @@ batch_result mirrored_filter::add(std::span<const partition_batch> batches) {
     partitions.push_back(batch.partition);
     std::ranges::fill(batch.out, verdict::unknown);
   }
-  const session_pool::lease with = pool_->take();
+  const session_pool::lease with = session_now();
   auto failure = mirrors_.run(*with, partitions, [&](std::size_t i, partition_mirror& mirror) {
     return std::make_unique<adding>(mirror, batches[i]);
   });
@@ -108,7 +105,7 @@ void mirrored_filter::move_window_to(window::slice_index newest) {
   std::vector<std::uint32_t> all(get_spec().partitions);
   std::iota(all.begin(), all.end(), std::uint32_t{0});
   const auto failure = mirrors_.run(
-      *pool_->take(), all, [&](std::size_t, partition_mirror& mirror) -> std::unique_ptr<mirror_task> {
+      *session_now(), all, [&](std::size_t, partition_mirror& mirror) -> std::unique_ptr<mirror_task> {
         return std::make_unique<moving>(mirror, newest);
       });
   if (failure) failure->raise();
@@ -118,22 +115,28 @@ batch_result mirrored_filter::check(std::span<const partition_batch> batches) co
   tally done;
   std::optional<batch_failure> failure;
   try {
-    const session_pool::lease with = pool_->take();
-    mirrors_.require_life(*with);
+    const session_pool::lease with = session_now();
+    require_life(*with);
     std::vector<request> requests;
+    std::vector<const partition_batch*> asking;
     for (const partition_batch& batch : batches) {
+      if (const auto judged = check_unasked(batch)) {
+        done += *judged;
+        continue;
+      }
+      asking.push_back(&batch);
       const route at = mirrors_[batch.partition].place();
       requests.push_back({at, encode({"HMGET", at.key, "end", "successor"}), 1, true});
     }
     const auto asked = std::chrono::steady_clock::now();
     const std::vector<answer> ends = with->exchange(requests);
-    for (std::size_t i = 0; i < batches.size(); ++i) {
+    for (std::size_t i = 0; i < asking.size(); ++i) {
       try {
-        done += check_in(*with, batches[i], expect_reply(ends[i], requests[i].to.key), asked);
+        done += check_in(*with, *asking[i], expect_reply(ends[i], requests[i].to.key), asked);
       } catch (const error&) {  // the other partitions have their answers
         batch_failure one = batch_failure::from_current_exception();
-        (void)unanswered({&batches[i], 1}, one.why, {});
-        done.unknown += batches[i].out.size();
+        (void)unanswered({asking[i], 1}, one.why, {});
+        done.unknown += asking[i]->out.size();
         if (!failure) failure = std::move(one);
       }
     }
@@ -144,6 +147,15 @@ batch_result mirrored_filter::check(std::span<const partition_batch> batches) co
   if (!failure) return done;
   failure->done = done;
   return tl::unexpected(*std::move(failure));
+}
+
+/// Nothing: the server must be asked.
+std::optional<tally> mirrored_filter::check_unasked(const partition_batch& batch) const {
+  partition_mirror& mirror = mirrors_[batch.partition];
+  if (pool()->url().staleness.count() == 0) return std::nullopt;
+  const std::scoped_lock order(mirror.order());
+  if (mirror.is_empty() || mirror.unasked() > pool()->url().staleness) return std::nullopt;
+  return mirror.check(batch);
 }
 
 tally mirrored_filter::check_in(session& with, const partition_batch& batch, const reply& now,
@@ -160,8 +172,8 @@ tally mirrored_filter::check_in(session& with, const partition_batch& batch, con
 
 partition_state mirrored_filter::state(std::uint32_t partition) const {
   partition_mirror& mirror = mirrors_[partition];
-  const session_pool::lease with = pool_->take();
-  mirrors_.require_life(*with);
+  const session_pool::lease with = session_now();
+  require_life(*with);
   const std::scoped_lock order(mirror.order());
   mirror_set::bring_up_to_date(*with, mirror);
   mirrors_.note_successor(mirror);
@@ -170,8 +182,8 @@ partition_state mirrored_filter::state(std::uint32_t partition) const {
 
 void mirrored_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
   partition_mirror& mirror = mirrors_[partition];
-  const session_pool::lease with = pool_->take();
-  mirrors_.require_life(*with);
+  const session_pool::lease with = session_now();
+  require_life(*with);
   const std::scoped_lock order(mirror.order());
   mirror_set::bring_up_to_date(*with, mirror);
   mirrors_.note_successor(mirror);
@@ -179,61 +191,9 @@ void mirrored_filter::visit_segments(std::uint32_t partition, const segment_visi
     visit(s.id, s.layer, {mirror.bits(s.id), s.layer.shape.bytes});
 }
 
-std::optional<event_time> mirrored_filter::ends_at() const {
-  const auto h = read_filter_header(*pool_->take(), mirrors_.filter());
-  if (!h) throw filter_is_gone(mirrors_.filter().keys.header());
-  if (h->is_over()) throw filter_has_ended(name_);
-  return h->expires_at;
-}
-
-void mirrored_filter::end_at(std::optional<event_time> when) {
-  if (how_ == access::read)
-    throw parameter_error("the filter was opened for reading; open it for writing to give it another end");
-  redis::end_at(*pool_->take(), name_, mirrors_.filter(), when);
-}
-
-std::string mirrored_filter::place_of(std::uint32_t partition) const {
-  const session_pool::lease with = pool_->take();
-  return to_string(with->server_of(mirrors_[partition].place()));
-}
-
-std::unique_ptr<ledger> mirrored_filter::open_ledger(std::string_view job, std::string_view description) {
-  validate_job_name(job);
-  const session_pool::lease with = pool_->take();
-  mirrors_.require_life(*with);
-  std::optional<listed_job> there = jobs_.find(*with, job);
-  if (!there && how_ == access::read) throw no_such_job(name_, job);
-  if (how_ == access::write) there = open_job(*with, job, description);
-  return std::make_unique<journal_ledger>(pool_, mirrors_, name_, std::string(job), *std::move(there),
-                                          how_ == access::write);
-}
-
-/// Who links it meanwhile looks for jobs after putting down the link; so one of the two finds the other.
-listed_job mirrored_filter::open_job(session& with, std::string_view job, std::string_view description) {
-  listed_job opened = jobs_.open(with, job, description);
-  const auto older = link_hash(pool_->url().prefix).asked_first(with, mirrors_.filter().id);
-  if (!older) return opened;
-  jobs_.end(with, job);
-  throw parameter_error(
-      "'" + name_ + "' asks '" + older->name +
-      "' first, and a job needs a filter that judges alone; unlink it: everseen link --off " + name_ +
-      ", or give the job a filter of its own");
-}
-
-std::vector<std::string> mirrored_filter::jobs() const {
-  std::vector<std::string> names;
-  for (const auto& [job, kept] : jobs_.all(*pool_->take())) names.push_back(job);
-  return names;
-}
-
-job_size mirrored_filter::size_of_job(std::string_view job) const {
-  return jobs_.size(*pool_->take(), job);
-}
-
-void mirrored_filter::end_job(std::string_view job) {
-  if (how_ == access::read)
-    throw storage_error("the filter was opened for reading; open it for writing to end a job", 0, {});
-  jobs_.end(*pool_->take(), job);
+std::unique_ptr<ledger> mirrored_filter::ledger_of(std::string job, listed_job listed) {
+  return std::make_unique<journal_ledger>(pool(), mirrors_, name(), std::move(job), std::move(listed),
+                                          may_write());
 }
 
 }  // namespace everseen::redis

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "everseen/redis/filter/filter_end.hpp"
-#include "everseen/redis/journal/stored_checkpoint.hpp"
+#include "everseen/redis/filter/partition_admin.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/name_index.hpp"
-#include "everseen/redis/remote_partition.hpp"
 
 namespace everseen::redis {
 
@@ -26,7 +26,7 @@ bool follow_back(session& with, filter_identity from, sealing ending, bool is_fi
     if (!h && is_first_look) return false;
     if (!h) {
       // Its server has come back without the end of a rebuild, and the other is gone for good.
-      if (ending == sealing::yes) (void)forget_before(with, from, *after, random_word());
+      if (ending == sealing::yes) (void)forget_before(with, from, *after, random_name());
       return true;
     }
     old.spec = h->spec;

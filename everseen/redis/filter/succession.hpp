@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "everseen/redis/keyspace/filter_identity.hpp"
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/transport/session.hpp"
 
 namespace everseen::redis {
 

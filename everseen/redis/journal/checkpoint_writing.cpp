@@ -13,7 +13,8 @@
 
 #include "everseen/redis/journal/journal_scripts.hpp"
 #include "everseen/redis/journal/partition_mirror.hpp"
-#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/keyspace/segment_list.hpp"
 
 namespace everseen::redis {
 
@@ -37,17 +38,18 @@ bool is_zero(std::string_view page) noexcept {
 /// @return what is to be replaced; nothing: it is not this client's turn
 std::optional<stored_checkpoint> partition_mirror::begin_checkpoint(session& with, const std::string& word) {
   for (int attempt = 0; attempt < most_beginnings; ++attempt) {
-    const reply begun = run_script(with, {&journal_scripts::begin_checkpoint(),
-                                          place(),
-                                          {of_.keys.state(number_)},
-                                          {to_text(begin_), to_text(position_), word, std::string(life_ms),
-                                           encode_manifest(of_, number_, logic_->state())}});
+    const reply begun =
+        run_script(with, {&journal_scripts::begin_checkpoint(),
+                          place(),
+                          {of_.keys.state(number_)},
+                          {to_text(journal_.begin()), to_text(position()), word, std::string(life_ms),
+                           encode_manifest(of_, number_, logic_->state())}});
     const std::string_view said = begun[0].text();
     if (said == "K")
-      return stored_checkpoint{decode_checkpoint(of_, number_, begun[1].text(), begun[2].text()), begin_,
-                               position_, decode_segments(of_, number_, begun[3].text())};
+      return stored_checkpoint{decode_checkpoint(of_, number_, begun[1].text(), begun[2].text()),
+                               journal_.begin(), position(), decode_segments(of_, number_, begun[3].text())};
     if (said == "S")
-      if (const auto moved = parse_journal_position(begun[1].text())) begin_ = *moved;
+      if (const auto moved = parse_journal_position(begun[1].text())) move_begin(*moved);
     if (said != "E") break;  // the next batch finds out why there is no state
     read_on(with);
     if (!wants_checkpoint()) break;
@@ -56,7 +58,7 @@ std::optional<stored_checkpoint> partition_mirror::begin_checkpoint(session& wit
 }
 
 void partition_mirror::write_checkpoint(session& with) {
-  const std::string word = random_word();
+  const std::string word = random_name();
   const auto before = begin_checkpoint(with, word);
   if (!before) return;
   std::map<segment_id, std::uint64_t> stored;
@@ -70,17 +72,17 @@ void partition_mirror::write_checkpoint(session& with) {
   script_call commit{&journal_scripts::commit_checkpoint(),
                      place(),
                      {of_.keys.state(number_)},
-                     {word, to_text(position_), encode_manifest(of_, number_, logic_->state()),
+                     {word, to_text(position()), encode_manifest(of_, number_, logic_->state()),
                       encode_counts(logic_->state()), std::string(calls_kept_s)}};
-  for (std::uint64_t chunk = begin_.offset / journal_chunk_bytes;
-       chunk < position_.offset / journal_chunk_bytes; ++chunk)
+  for (std::uint64_t chunk = journal_.begin().offset / journal_chunk_bytes;
+       chunk < position().offset / journal_chunk_bytes; ++chunk)
     commit.keys.push_back(of_.keys.chunk(number_, chunk));
   std::set<segment_id> left;
   for (const auto& [id, keys] : stored) left.insert(id);
   left.insert(before->being_written.begin(), before->being_written.end());
   for (const listed_segment& s : segments_of(number_, logic_->state().slices)) left.erase(s.id);
   for (const segment_id& id : left) commit.keys.push_back(of_.keys.segment(id));
-  if (run_script(with, std::move(commit))[0].text() == "K") begin_ = position_;
+  if (run_script(with, std::move(commit))[0].text() == "K") move_begin(position());
 }
 
 /// @return false  somebody else has taken over

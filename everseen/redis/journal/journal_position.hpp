@@ -25,4 +25,17 @@ struct journal_position {
 /// which for one of 32 MiB costs more than all else (doc/measurements.md, "Journal").
 inline constexpr std::uint64_t journal_chunk_bytes = std::uint64_t{4} << 20;
 
+/// From this length on a record lies in a chunk of its own, which a server takes without a look at its bytes:
+/// what goes through a script is hashed byte by byte (doc/measurements.md, "Judged by clients").
+inline constexpr std::uint64_t long_record_bytes = std::uint64_t{32} << 10;
+
+/// Stands in a chunk where a record would begin: the journal goes on at the beginning of the next one.
+inline constexpr char next_chunk_mark = '>';
+
+/// Where a record of so many bytes begins that follows one which ends at `offset`.
+[[nodiscard]] constexpr std::uint64_t begin_of_record(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  const std::uint64_t in_chunk = offset % journal_chunk_bytes;
+  return bytes < long_record_bytes || in_chunk == 0 ? offset : offset - in_chunk + journal_chunk_bytes;
+}
+
 }  // namespace everseen::redis

@@ -1,7 +1,7 @@
 #include "everseen/redis/journal/journal_scripts.hpp"
 
-#include "everseen/redis/expiry_text.hpp"
-#include "everseen/redis/script_text.hpp"
+#include "everseen/redis/script/expiry_text.hpp"
+#include "everseen/redis/script/script_text.hpp"
 
 namespace everseen::redis::journal_scripts {
 
@@ -29,42 +29,56 @@ end
 const script& append() {
   static const script s = script_text::make(script_text::joined({taking_turns, script_text::end_like, R"(
 local call, state, position, writer, number = redis.call, KEYS[1], ARGV[1], ARGV[3], ARGV[4]
-local at = call('HMGET', state, 'end', 'begin', 'turn', writer, ARGV[10] or 'end', 'successor')
-if not at[1] then return {'M'} end
+local staged = ARGV[10] ~= '' and KEYS[#KEYS-1]
+local function unchanged(...)
+  if staged then call('UNLINK', staged) end
+  return {...}
+end
+local at = call('HMGET', state, 'end', 'begin', 'turn', writer, ARGV[11] or 'end', 'successor')
+if not at[1] then return unchanged('M') end
 if at[4] and string.match(at[4], '^%d+') == number then
   call('HSET', state, writer, at[4])
-  return {'K'}
+  return unchanged('K')
 end
-if at[6] then return {'N', at[6]} end
+if at[6] then return unchanged('N', at[6]) end
 local held = at[3] and at[3] ~= '' and not is_mine(at[3], writer) and until_ms(at[3]) > now_ms()
 if held or at[1] ~= position then
   if ARGV[9] ~= '' and not held then call('HSET', state, 'turn', taken(writer, ARGV[9])) end
-  return {held and 'W' or 'S', at[1], at[2] or '', call('GETRANGE', KEYS[2], ARGV[5], ARGV[5] + ARGV[8] - 1)}
+  local seen = call('GETRANGE', KEYS[2], ARGV[5], ARGV[5] + ARGV[8] - 1)
+  return unchanged(held and 'W' or 'S', at[1], at[2] or '', seen)
 end
-local lanes, lane, record = ARGV[10] and KEYS[3], ARGV[11], nil
+local lanes, lane, record = ARGV[11] and KEYS[3], ARGV[12], nil
 if lanes then
-  if not at[5] then return {'J'} end
+  if not at[5] then return unchanged('J') end
   record = call('HGET', lanes, lane) or ''
-  if string.sub(record, 1, 8) ~= ARGV[12] then return {'H'} end
+  if string.sub(record, 1, 8) ~= ARGV[13] then return unchanged('H') end
 end
-if ARGV[6] ~= '' then
-  if call('STRLEN', KEYS[2]) < tonumber(ARGV[5]) then return {'D'} end
+if (staged or ARGV[6] ~= '') and call('STRLEN', KEYS[2]) < tonumber(ARGV[5]) then return unchanged('D') end
+-- SET, not SETRANGE, where a chunk begins: one that is left of a torn log may be about to expire.
+if staged then
+  if call('STRLEN', staged) ~= tonumber(ARGV[10]) then return unchanged('U') end
+  if ARGV[5] ~= '0' then call('SETRANGE', KEYS[2], ARGV[5], '>') end
+  call('RENAME', staged, KEYS[#KEYS])
+  end_like(state, KEYS[#KEYS])
+elseif ARGV[5] == '0' and ARGV[6] ~= '' then
+  call('SET', KEYS[2], ARGV[6])
+  end_like(state, KEYS[2])
+elseif ARGV[6] ~= '' then
   call('SETRANGE', KEYS[2], ARGV[5], ARGV[6])
-  if ARGV[5] == '0' then end_like(state, KEYS[2]) end
-  if ARGV[7] ~= '' then
-    call('SETRANGE', KEYS[#KEYS], 0, ARGV[7])
-    end_like(state, KEYS[#KEYS])
-  end
+end
+if ARGV[7] ~= '' then
+  call('SET', KEYS[#KEYS], ARGV[7])
+  end_like(state, KEYS[#KEYS])
 end
 if lanes then
-  local names, write = {}, {lane, ARGV[14] .. string.sub(record, ARGV[13]) .. ARGV[15]}
-  for i = 16, #ARGV, 2 do names[#names+1] = '\0' .. ARGV[i] end
+  local names, write = {}, {lane, ARGV[15] .. string.sub(record, ARGV[14]) .. ARGV[16]}
+  for i = 17, #ARGV, 2 do names[#names+1] = '\0' .. ARGV[i] end
   local now = #names > 0 and call('HMGET', lanes, unpack(names))
   for i, name in ipairs(names) do
     local sum = tonumber(now[i] or '0')
     if sum then
       write[#write+1] = name
-      write[#write+1] = string.format('%.0f', sum + ARGV[15+2*i])
+      write[#write+1] = string.format('%.0f', sum + ARGV[16+2*i])
     end
   end
   call('HSET', lanes, unpack(write))
@@ -131,9 +145,9 @@ return {'K'}
 
 const script& limit() {
   static const script s = script_text::make(R"(
-if redis.call('HEXISTS', KEYS[1], 'end') == 0 then return {'M'} end
+if redis.call('EXISTS', KEYS[1]) == 0 then return {'M'} end
 if ARGV[1] == '' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIREAT', KEYS[1], ARGV[1]) end
-redis.call('HSET', KEYS[1], 'checkpoint', ' 0')
+if redis.call('HEXISTS', KEYS[1], 'end') == 1 then redis.call('HSET', KEYS[1], 'checkpoint', ' 0') end
 return {'K'}
 )");
   return s;
@@ -141,10 +155,14 @@ return {'K'}
 
 const script& seal() {
   static const script s = script_text::make(R"(
-local at = redis.call('HMGET', KEYS[1], 'end', 'successor')
-if not at[1] then return {'M'} end
-if not at[2] then redis.call('HSET', KEYS[1], 'successor', ARGV[1]) end
-return {at[2] and at[2] ~= ARGV[1] and 'N' or 'K'}
+if redis.call('EXISTS', KEYS[1]) == 0 then return {'M'} end
+local sealed_for = redis.call('HGET', KEYS[1], 'successor')
+if not sealed_for then
+  redis.call('HSET', KEYS[1], 'successor', ARGV[1])
+  local epoch = redis.call('HGET', KEYS[1], 'epoch')
+  if epoch then redis.call('HSET', KEYS[1], 'epoch', string.format('%.0f', (tonumber(epoch) or 0) + 1)) end
+end
+return {sealed_for and sealed_for ~= ARGV[1] and 'N' or 'K'}
 )");
   return s;
 }

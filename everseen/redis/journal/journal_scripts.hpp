@@ -1,6 +1,6 @@
 #pragma once
 
-#include "everseen/redis/scripts.hpp"
+#include "everseen/redis/script/script.hpp"
 
 /// What changes a partition that is kept by its journal: doc/format.md, "Journal".
 ///
@@ -12,22 +12,26 @@ namespace everseen::redis::journal_scripts {
 /// Adds a record where the journal ends, if it ends where the caller believes; and, for a claim, goes on with
 /// the record of a lane and raises counters.
 ///
-/// KEYS  state, chunk of the position; of a claim the lanes of the job; the chunk after it, where the record
-/// reaches
-///       there
+/// A long record (journal_position.hpp) is not among the words: the caller has put it, and the mark for the
+/// next chunk behind it, to a key of its own, which becomes the chunk.
+///
+/// KEYS  state, chunk of the position; of a claim the lanes of the job; of a long record the key where it is
+///       and the chunk that it becomes, which may be that of the position, of another one the chunk after the
+///       position's, where the record reaches there
 /// ARGV  1 position, 2 position behind the record, 3 field of the writer, 4 number of this call among those
 /// of the
-///       writer, 5 where in its chunk the record begins, 6 its bytes in the chunk (``: there is no record), 7
-///       its bytes in the next one (``: none), 8 how many bytes the caller wants to see, 9 for how many ms it
-///       asks for a turn (``: not at all) of a claim: 10 field of the job, 11 lane, 12 head that the lane's
-///       record has, 13 from which of its bytes on the record is kept, 14 its new head, 15 what is put behind
-///       it, then name and increment of each counter
+///       writer, 5 where in its chunk the position is, 6 bytes of the record in this chunk (``: there are
+///       none), 7 its bytes in the next one (``: none), 8 how many bytes the caller wants to see, 9 for how
+///       many ms it asks for a turn (``: not at all), 10 of a long record how many bytes lie ready (``: it is
+///       none); of a claim: 11 field of the job, 12 lane, 13 head that the lane's record has, 14 from which
+///       of its bytes on the record is kept, 15 its new head, 16 what is put behind it, then name and
+///       increment of each counter
 /// Returns `K` done, by this call or an earlier copy of it; `S`, end, begin, and bytes behind the position:
 /// the
 ///         journal ends elsewhere; `W` and the same: it is another client's turn; `N` and an id: the
 ///         partition is sealed, and the filter of this id succeeds; `J` there is no such job; `H` the lane's
-///         record has another head; `M` no state; `D` the chunk is shorter than it was. But for `K` nothing
-///         was changed.
+///         record has another head; `M` no state; `D` the chunk is shorter than it was; `U` what was to lie
+///         ready does not. But for `K` nothing was changed, and what lies ready is gone.
 ///
 /// A turn keeps all others out until the one who has it has added a record, or its time is over: so a client
 /// that is far away from a busy partition gets its word in.

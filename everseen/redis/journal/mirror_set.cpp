@@ -6,7 +6,8 @@
 #include <thread>
 #include <utility>
 
-#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/keyspace/stored_id.hpp"
 
 namespace everseen::redis {
 
@@ -79,10 +80,12 @@ void mirror_task::take(session& with, const answer& a, std::chrono::steady_clock
       waits_ = said == "W";
       mirror_.read_on(with, r, asked);
     } else if (said == "N") {
-      mirror_.note_successor(successor_in(key, r[1]));
+      mirror_.note_successor(id_in_field(r[1], key));
       throw filter_is_succeeded(key);
     } else if (said == "D") {
       throw damaged_key(key, "has a journal whose last part is missing");
+    } else if (said == "U") {
+      refuse_lack(a, key);
     } else if (said == "M") {
       throw filter_is_gone(key);
     } else {
@@ -207,7 +210,7 @@ void mirror_set::take_end(session& with, partition_mirror& mirror, const reply& 
                           std::chrono::steady_clock::time_point asked) {
   if (now[0].text() != to_text(mirror.position())) return mirror.read_on(with);
   mirror.note_asked(asked);
-  mirror.note_successor(successor_in(mirror.place().key, now[1]));
+  mirror.note_successor(id_in_field(now[1], mirror.place().key));
 }
 
 void mirror_set::bring_up_to_date(session& with, partition_mirror& mirror) {

@@ -11,9 +11,9 @@
 #include "everseen/redis/journal/mirror_memory.hpp"
 #include "everseen/redis/journal/partition_mirror.hpp"
 #include "everseen/redis/keyspace/filter_life.hpp"
-#include "everseen/redis/redis_url.hpp"
-#include "everseen/redis/replica_wait.hpp"
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/transport/replica_wait.hpp"
+#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/wire/redis_url.hpp"
 
 namespace everseen::redis {
 

@@ -9,8 +9,10 @@
 #include "everseen/core/growth.hpp"
 #include "everseen/core/partition_keys.hpp"
 #include "everseen/redis/journal/journal_scripts.hpp"
+#include "everseen/redis/journal/journal_walk.hpp"
 #include "everseen/redis/journal/stored_checkpoint.hpp"
-#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/wire/command.hpp"
 
 namespace everseen::redis {
 
@@ -23,6 +25,10 @@ constexpr int most_attempts = 100;
 /// Whoever is refused so often asks that others wait: long enough for a round trip to another continent.
 constexpr int refusals_before_a_turn = 4;
 constexpr std::string_view turn_ms = "1000";
+/// Much longer than a server takes from one command of a request to the next.
+constexpr std::string_view staged_ms = "60000";
+
+static_assert(max_journal_record_bytes <= journal_chunk_bytes, "one lies in a chunk of its own");
 
 /// Keys by their slices, as a record has them.
 void sort_by_slice(journal_record& r, std::vector<std::pair<window::slice_index, digest>>& keys) {
@@ -36,11 +42,8 @@ void sort_by_slice(journal_record& r, std::vector<std::pair<window::slice_index,
 
 }  // namespace
 
-filter_is_succeeded::filter_is_succeeded(const std::string& key)
-    : storage_error("the filter was rebuilt meanwhile; open it again", 0, key) {}
-
 partition_mirror::partition_mirror(const filter_identity& of, std::uint32_t number, mirror_memory& place)
-    : of_(of), number_(number), place_(place), writer_("w:" + random_word()) {}
+    : of_(of), number_(number), place_(place), writer_(random_name()) {}
 
 format_error partition_mirror::damaged(const std::string& what) const {
   return damaged_key(of_.keys.state(number_), what);
@@ -90,7 +93,7 @@ bool partition_mirror::load_segments(session& with, const stored_checkpoint& sto
       place_.note_keys(id, l.keys);
     }
   logic_ = std::make_unique<partition>(of_.spec, number_, place_, stored.state);
-  begin_ = position_ = stored.begin;
+  journal_.start_at(stored.begin);
   return true;
 }
 
@@ -104,34 +107,25 @@ void partition_mirror::apply(const journal_record& r) {
   }
 }
 
+void partition_mirror::move_begin(const journal_position& p) {
+  if (p != journal_.begin()) no_checkpoint_before_ = 0;
+  journal_.move_begin(p);
+}
+
 /// Applies the records up to `end`.
-/// @param bytes  of the journal behind position_, as far as they are known
+/// @param bytes  of the journal behind position(), as far as they are known
 /// @return false  the journal does not go on from here to there
 bool partition_mirror::replay(session& with, const journal_position& end, std::string bytes) {
-  if (end.offset < position_.offset) return false;
-  bytes.resize(std::min<std::uint64_t>(bytes.size(), end.offset - position_.offset));
-  while (position_ != end) {
-    journal_reader reader(bytes);
+  journal_walk walk(with, of_, number_, position(), end, std::move(bytes));
+  while (const auto record = walk.next()) {
     try {
-      while (const auto record = reader.next()) {
-        if (record->previous != position_.checksum) return false;
-        apply(*record);
-        position_.offset += journal_record_head_bytes + journal_record_tail_bytes +
-                            16 * record->groups.size() + 16 * record->keys.size();
-        position_.checksum = reader.last_checksum();
-      }
+      apply(*record);
     } catch (const format_error&) {
       return false;
     }
-    bytes.erase(0, bytes.size() - reader.rest());
-    if (position_.offset >= end.offset) break;
-    const std::uint64_t from = position_.offset + bytes.size();
-    const std::string more =
-        read_journal(with, of_, number_, from, std::min(end.offset, from + max_journal_record_bytes));
-    if (more.empty()) return false;
-    bytes += more;
+    journal_.go_on_to(walk.position(), walk.record_bytes());
   }
-  return position_ == end;
+  return position() == end;
 }
 
 void partition_mirror::read_on(session& with) {
@@ -153,15 +147,15 @@ void partition_mirror::read_on(session& with, const reply& refusal, clock::time_
 
 void partition_mirror::follow(session& with, const journal_position& begin, const journal_position& end,
                               std::string bytes) {
-  begin_ = begin;
-  if (begin.offset <= position_.offset && replay(with, end, std::move(bytes))) return;
-  const std::uint64_t had = position_.offset;
+  move_begin(begin);
+  if (begin.offset <= position().offset && replay(with, end, std::move(bytes))) return;
+  const std::uint64_t had = position().offset;
   load(with);
   // Where another client has moved the checkpoint beyond this mirror while it read, nothing is missing.
-  if (begin_.offset <= had)
+  if (journal_.begin().offset <= had)
     throw lost_history(
         "the server of " + of_.keys.state(number_) + " has another journal than the one it had (" +
-        std::to_string(had) + " bytes were answered for, " + std::to_string(position_.offset) +
+        std::to_string(had) + " bytes were answered for, " + std::to_string(position().offset) +
         " are there): it came back without all that it had acknowledged, and keys of that time "
         "may be called fresh again. What is there now is used from here on");
 }
@@ -169,7 +163,7 @@ void partition_mirror::follow(session& with, const journal_position& begin, cons
 prediction partition_mirror::prepare(const partition_batch& batch, predictor::no_room then) {
   EVERSEEN_ASSERT(batch.digests.size() <= max_journal_record_keys);
   prediction all = predictor_.predict(*logic_, of_.spec, batch, then, partition_keys::max_segment_bytes);
-  journal_record r{.previous = position_.checksum};
+  journal_record r{.previous = position().checksum};
   const auto& slices = logic_->state().slices;
   r.newest = all.moves_to.value_or(slices.empty() ? window::timeless : slices.back().index);
   const auto slice_of = [&](std::size_t i) {
@@ -198,14 +192,14 @@ void partition_mirror::prepare_move(window::slice_index newest) {
   forget_record();
   const auto& slices = logic_->state().slices;
   if (!slices.empty() && slices.back().index >= newest) return;
-  put_together({.previous = position_.checksum, .newest = newest},
+  put_together({.previous = position().checksum, .newest = newest},
                growth::plan_layer(of_.spec, 0).shape.bytes);
 }
 
 void partition_mirror::forget_record() {
   record_.reset();
   record_bytes_.clear();
-  behind_record_ = position_;
+  behind_record_ = position();
 }
 
 /// @param new_bytes  of memory that it takes to apply the record
@@ -213,30 +207,49 @@ void partition_mirror::put_together(journal_record r, std::uint64_t new_bytes) {
   // Before it is in the journal: what cannot be applied here must not be added.
   place_.require_room(new_bytes);
   behind_record_.checksum = append_record(record_bytes_, r);
-  behind_record_.offset = position_.offset + record_bytes_.size();
+  behind_record_.offset = begin_of_record(position().offset, record_bytes_.size()) + record_bytes_.size();
   record_ = std::move(r);
 }
 
 script_call partition_mirror::append_call() {
   ++calls_;
-  const std::uint64_t chunk = position_.offset / journal_chunk_bytes;
-  const std::uint64_t at = position_.offset % journal_chunk_bytes;
-  const std::size_t here = std::min<std::uint64_t>(record_bytes_.size(), journal_chunk_bytes - at);
   script_call call{
       &journal_scripts::append(),
       place(),
-      {of_.keys.state(number_), of_.keys.chunk(number_, chunk)},
-      {to_text(position_), to_text(behind_record_), writer_, std::to_string(calls_), std::to_string(at),
-       record_bytes_.substr(0, here), record_bytes_.substr(here), std::to_string(seen_with_refusal),
-       std::string(refusals_ < refusals_before_a_turn ? "" : turn_ms)}};
+      {of_.keys.state(number_), of_.keys.chunk(number_, position().offset / journal_chunk_bytes)},
+      {to_text(position()), to_text(behind_record_), "w:" + writer_, std::to_string(calls_),
+       std::to_string(position().offset % journal_chunk_bytes), "", "", std::to_string(seen_with_refusal),
+       std::string(refusals_ < refusals_before_a_turn ? "" : turn_ms), ""}};
   call.on_replicas = true;
-  if (here < record_bytes_.size()) call.keys.push_back(of_.keys.chunk(number_, chunk + 1));
+  if (record_bytes_.size() < long_record_bytes)
+    put_in_place(call);
+  else
+    stage(call);
   return call;
+}
+
+void partition_mirror::put_in_place(script_call& append) const {
+  const std::uint64_t left = journal_chunk_bytes - position().offset % journal_chunk_bytes;
+  append.arguments[5] = record_bytes_.substr(0, left);
+  if (record_bytes_.size() <= left) return;
+  append.arguments[6] = record_bytes_.substr(left);
+  append.keys.push_back(of_.keys.chunk(number_, position().offset / journal_chunk_bytes + 1));
+}
+
+/// With room for the mark that the next long record needs behind this one: else the server would have to move
+/// the whole of it then.
+void partition_mirror::stage(script_call& append) const {
+  const std::uint64_t begin = behind_record_.offset - record_bytes_.size();
+  const std::string staged = of_.keys.staged(number_, writer_, calls_);
+  append.before = encode({"SET", staged, record_bytes_ + next_chunk_mark, "PX", staged_ms});
+  append.arguments[9] = std::to_string(record_bytes_.size() + 1);
+  append.keys.push_back(staged);
+  append.keys.push_back(of_.keys.chunk(number_, begin / journal_chunk_bytes));
 }
 
 void partition_mirror::accept(clock::time_point asked) {
   if (record_) apply(*std::exchange(record_, {}));
-  position_ = behind_record_;
+  journal_.go_on_to(behind_record_, record_bytes_.size());
   refusals_ = 0;
   note_asked(asked);
 }
@@ -247,8 +260,8 @@ tally partition_mirror::check(const partition_batch& batch) const {
 
 bool partition_mirror::wants_checkpoint() const noexcept {
   constexpr std::uint64_t least = std::uint64_t{1} << 20;
-  return logic_ && position_.offset >= no_checkpoint_before_ && position_.offset > begin_.offset &&
-         position_.offset - begin_.offset > std::max(least, logic_->state().bytes());
+  return logic_ && journal_.bytes() >= no_checkpoint_before_ &&
+         journal_.bytes() > std::max(least, logic_->state().bytes());
 }
 
 }  // namespace everseen::redis

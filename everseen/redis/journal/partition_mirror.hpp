@@ -12,10 +12,11 @@
 
 #include "everseen/core/partition.hpp"
 #include "everseen/core/prediction.hpp"
+#include "everseen/redis/journal/known_journal.hpp"
 #include "everseen/redis/journal/mirror_memory.hpp"
 #include "everseen/redis/journal/stored_checkpoint.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/transport/session.hpp"
 
 namespace everseen::redis {
 
@@ -23,13 +24,6 @@ namespace everseen::redis {
 class lost_history final : public backend_error {
  public:
   using backend_error::backend_error;
-};
-
-/// The partition is sealed: another filter has taken this one's place, and what was not judged is judged
-/// there.
-class filter_is_succeeded final : public storage_error {
- public:
-  explicit filter_is_succeeded(const std::string& key);
 };
 
 /// A partition as this process holds it: its bits, and up to where in the journal they go.
@@ -82,7 +76,7 @@ class partition_mirror {
   /// Judges by what is here and changes nothing.
   tally check(const partition_batch& batch) const;
   [[nodiscard]] const partition_state& state() const noexcept { return logic_->state(); }
-  [[nodiscard]] const journal_position& position() const noexcept { return position_; }
+  [[nodiscard]] const journal_position& position() const noexcept { return journal_.end(); }
   [[nodiscard]] const std::byte* bits(const segment_id& id) const noexcept { return place_.at(id); }
 
   /// The filter that succeeds, if the partition was found sealed.
@@ -94,9 +88,7 @@ class partition_mirror {
   /// Whether the journal has become so long that a checkpoint pays.
   [[nodiscard]] bool wants_checkpoint() const noexcept;
   /// One failed: the next is written when the journal has grown by as much again.
-  void put_checkpoint_off() noexcept {
-    no_checkpoint_before_ = position_.offset + (position_.offset - begin_.offset);
-  }
+  void put_checkpoint_off() noexcept { no_checkpoint_before_ = 2 * journal_.bytes(); }
   /// Brings the segments on the server up to this mirror and cuts the journal off before it, unless somebody
   /// else does.    @throws backend_error, format_error
   void write_checkpoint(session& with);
@@ -114,8 +106,11 @@ class partition_mirror {
   void follow(session& with, const journal_position& begin, const journal_position& end, std::string bytes);
   [[nodiscard]] bool replay(session& with, const journal_position& end, std::string bytes);
   void apply(const journal_record& r);
+  void move_begin(const journal_position& p);
   void forget_record();
   void put_together(journal_record r, std::uint64_t new_bytes);
+  void put_in_place(script_call& append) const;
+  void stage(script_call& append) const;
   [[nodiscard]] std::optional<stored_checkpoint> begin_checkpoint(session& with, const std::string& word);
   [[nodiscard]] bool write_segment(session& with, const std::string& word, const segment_id& id,
                                    std::uint64_t bytes);
@@ -126,17 +121,16 @@ class partition_mirror {
   mirror_memory& place_;
   std::mutex order_;
   std::unique_ptr<partition> logic_{};
-  journal_position begin_{};     // as far as is known
-  journal_position position_{};  // what the bits hold
+  known_journal journal_{};  // up to where the bits hold it
   std::optional<image::filter_id> successor_{};
-  std::uint64_t no_checkpoint_before_ = 0;
+  std::uint64_t no_checkpoint_before_ = 0;  // bytes of the journal
   std::chrono::steady_clock::time_point asked_at_{};
 
   predictor predictor_{};
   std::optional<journal_record> record_{};
   std::string record_bytes_{};
   journal_position behind_record_{};
-  std::string writer_;       // the field of this mirror in the state
+  std::string writer_;       // random, and unlike that of any other mirror
   int refusals_ = 0;         // in a row
   std::uint64_t calls_ = 0;  // of append so far
 };

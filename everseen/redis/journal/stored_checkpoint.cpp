@@ -8,10 +8,12 @@
 
 #include "everseen/core/bytes.hpp"
 #include "everseen/core/error.hpp"
-#include "everseen/redis/command.hpp"
 #include "everseen/redis/journal/journal_scripts.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/keyspace/segment_list.hpp"
+#include "everseen/redis/keyspace/stored_id.hpp"
+#include "everseen/redis/wire/command.hpp"
 
 namespace everseen::redis {
 
@@ -28,17 +30,6 @@ std::uint64_t random_number() {
 
 }  // namespace
 
-std::string encode_manifest(const filter_identity& f, std::uint32_t partition, const partition_state& s) {
-  image::manifest m;
-  m.filter = f.id;
-  m.spec = f.spec;
-  m.clean = true;
-  for (const listed_segment& each : segments_of(partition, s.slices))
-    m.segments.push_back({each.id, each.layer.shape, each.layer.capacity});
-  const auto bytes = image::encode_manifest(m);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 std::string encode_counts(const partition_state& s) {
   std::string counts;
   for (const slice_state& slice : s.slices)
@@ -48,25 +39,6 @@ std::string encode_counts(const partition_state& s) {
     }
   return counts;
 }
-
-namespace {
-
-image::manifest decode_manifest(const filter_identity& f, std::uint32_t partition, std::string_view bytes) {
-  const std::string key = f.keys.state(partition);
-  image::manifest m;
-  try {
-    m = image::decode_manifest(std::as_bytes(std::span(bytes)));
-  } catch (const error& e) {
-    throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
-  }
-  if (m.filter != f.id) throw damaged_key(key, "belongs to another filter");
-  if (m.spec != f.spec) throw damaged_key(key, "was made by another spec");
-  for (const image::manifest::entry& entry : m.segments)
-    if (entry.id.partition != partition) throw damaged_key(key, "names a segment of another partition");
-  return m;
-}
-
-}  // namespace
 
 std::vector<segment_id> decode_segments(const filter_identity& f, std::uint32_t partition,
                                         std::string_view manifest) {
@@ -111,18 +83,10 @@ stored_checkpoint checkpoint_in(const filter_identity& f, std::uint32_t partitio
     throw damaged_key(key, "does not say where its journal is");
   const std::string_view next = fields[4].text();
   return {decode_checkpoint(f, partition, fields[2].text(), fields[3].text()), *begin, *end,
-          decode_segments(f, partition, next), successor_in(key, fields[5])};
+          decode_segments(f, partition, next), id_in_field(fields[5], key)};
 }
 
 }  // namespace
-
-std::optional<image::filter_id> successor_in(const std::string& key, const reply& field) {
-  if (field.is_nil()) return std::nullopt;
-  image::filter_id id;
-  if (field.text().size() != id.size()) throw damaged_key(key, "does not say which filter succeeds");
-  std::memcpy(id.data(), field.text().data(), id.size());
-  return id;
-}
 
 stored_checkpoint read_checkpoint(session& with, const filter_identity& f, std::uint32_t partition) {
   return checkpoint_in(f, partition, fields_of(with, f, partition));
@@ -135,7 +99,7 @@ std::vector<std::string> strings_of(const filter_identity& f, std::uint32_t part
   for (const listed_segment& s : segments_of(partition, c.state.slices)) segments.insert(s.id);
   for (const segment_id& s : segments) keys.push_back(f.keys.segment(s));
   for (std::uint64_t chunk = c.begin.offset / journal_chunk_bytes;
-       chunk <= c.end.offset / journal_chunk_bytes; ++chunk)
+       chunk <= c.end.offset / journal_chunk_bytes + 1; ++chunk)
     keys.push_back(f.keys.chunk(partition, chunk));
   return keys;
 }
@@ -159,30 +123,9 @@ stored_checkpoint as_far_as_known(const filter_identity& f, std::uint32_t partit
 
 }  // namespace
 
-/// One that is being removed was sealed for another filter, or is sealed for none.
-bool seal(session& with, const filter_identity& f, const image::filter_id& successor) {
-  const std::string id(reinterpret_cast<const char*>(successor.data()), successor.size());
-  std::vector<script_call> calls;
-  for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
-    const std::string key = f.keys.state(p);
-    calls.push_back({&journal_scripts::seal(), {key, p}, {key}, {id}});
-    calls.back().on_replicas = successor != f.id;
-  }
-  const std::vector<answer> answers = run_scripts(with, calls);
-  bool is_whole = true;
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    const std::string& key = calls[i].to.key;
-    const std::string_view said = expect_reply(answers[i], key)[0].text();
-    if (said == "N" && successor != f.id)
-      throw damaged_key(key, "was sealed for another filter than the one that succeeds");
-    is_whole = is_whole && said != "M";
-  }
-  return is_whole;
-}
-
 /// The journal goes on in the next chunk, with a checksum that no record has: so whoever has the partition
 /// open finds that its history has ended, and reads anew.
-void empty_partition(session& with, const filter_identity& f, std::uint32_t partition) {
+void empty_journal(session& with, const filter_identity& f, std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
     const reply fields = fields_of(with, f, partition);
@@ -227,27 +170,6 @@ bool read_segment(session& with, const filter_identity& f, const segment_id& id,
     }
   }
   return true;
-}
-
-std::string read_journal(session& with, const filter_identity& f, std::uint32_t partition, std::uint64_t from,
-                         std::uint64_t to) {
-  std::vector<request> parts;
-  std::vector<std::string> keys;
-  while (from < to) {
-    const std::uint64_t chunk = from / journal_chunk_bytes;
-    const std::uint64_t until = std::min(to, (chunk + 1) * journal_chunk_bytes);
-    keys.push_back(f.keys.chunk(partition, chunk));
-    parts.push_back({{keys.back(), partition},
-                     encode({"GETRANGE", keys.back(), std::to_string(from % journal_chunk_bytes),
-                             std::to_string((until - 1) % journal_chunk_bytes)}),
-                     1,
-                     true});
-    from = until;
-  }
-  const std::vector<answer> answers = with.exchange(parts);
-  std::string bytes;
-  for (std::size_t i = 0; i < answers.size(); ++i) bytes += expect_reply(answers[i], keys[i]).text();
-  return bytes;
 }
 
 }  // namespace everseen::redis

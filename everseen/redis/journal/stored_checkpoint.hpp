@@ -12,7 +12,7 @@
 #include "everseen/redis/journal/journal_position.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/filter_identity.hpp"
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/transport/session.hpp"
 
 namespace everseen::redis {
 
@@ -28,9 +28,7 @@ struct stored_checkpoint {
   std::optional<image::filter_id> successor{};
 };
 
-/// Fields and values of a partition's state with such a checkpoint.
-[[nodiscard]] std::string encode_manifest(const filter_identity& f, std::uint32_t partition,
-                                          const partition_state& s);
+/// How many keys the segments of a manifest hold, in its order.
 [[nodiscard]] std::string encode_counts(const partition_state& s);
 /// @throws format_error  they are damaged or of another filter
 [[nodiscard]] partition_state decode_checkpoint(const filter_identity& f, std::uint32_t partition,
@@ -44,19 +42,14 @@ struct stored_checkpoint {
 [[nodiscard]] stored_checkpoint read_checkpoint(session& with, const filter_identity& f,
                                                 std::uint32_t partition);
 
-/// The filter that is said to succeed in a partition's state; nothing: none.    @throws format_error
-[[nodiscard]] std::optional<image::filter_id> successor_in(const std::string& key, const reply& field);
-
-/// Ends all journals of a filter for good.
-/// @return false  a state is gone    @throws format_error  one was sealed for another    @throws
-/// backend_error
-[[nodiscard]] bool seal(session& with, const filter_identity& f, const image::filter_id& successor);
-
 /// Forgets all keys of a partition, in one step; one that is damaged is whole after it.
-/// @throws storage_error  the filter was dropped, or is being rebuilt    @throws backend_error
-void empty_partition(session& with, const filter_identity& f, std::uint32_t partition);
+/// @throws storage_error  the filter was dropped, or is being rebuilt    @throws parameter_error  it has a
+/// job
+/// @throws backend_error
+void empty_journal(session& with, const filter_identity& f, std::uint32_t partition);
 
-/// The keys of what a partition consists of beside its state.
+/// The keys of what a partition consists of beside its state; the last is one that a server which was killed
+/// may have made behind the end.
 [[nodiscard]] std::vector<std::string> strings_of(const filter_identity& f, std::uint32_t partition,
                                                   const stored_checkpoint& c);
 
@@ -64,9 +57,5 @@ void empty_partition(session& with, const filter_identity& f, std::uint32_t part
 /// @throws backend_error
 [[nodiscard]] bool read_segment(session& with, const filter_identity& f, const segment_id& id,
                                 std::span<std::byte> into);
-
-/// Bytes of the journal; fewer where it has no more.    @throws backend_error
-[[nodiscard]] std::string read_journal(session& with, const filter_identity& f, std::uint32_t partition,
-                                       std::uint64_t from, std::uint64_t to);
 
 }  // namespace everseen::redis

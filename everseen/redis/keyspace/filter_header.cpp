@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "everseen/core/image.hpp"
-#include "everseen/redis/command.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/job_keys.hpp"
-#include "everseen/redis/refusal.hpp"
-#include "everseen/redis/remote_partition.hpp"
-#include "everseen/redis/script_text.hpp"
+#include "everseen/redis/keyspace/stored_id.hpp"
+#include "everseen/redis/script/script_text.hpp"
+#include "everseen/redis/wire/command.hpp"
+#include "everseen/redis/wire/refusal.hpp"
 
 namespace everseen::redis {
 
@@ -111,10 +113,6 @@ std::string_view text_of(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::string bytes_of(const image::filter_id& id) {
-  return std::string(text_of(std::as_bytes(std::span(id))));
-}
-
 std::string id_of(const filter_identity& f) {
   return bytes_of(f.id);
 }
@@ -135,6 +133,21 @@ std::string limits_text(std::optional<event_time> end) {
   return end ? to_text(*end) : std::string(never);
 }
 
+/// Its spec, or what another program says that it is.
+void read_kind(filter_header& h, const std::string& key, const reply& fields) {
+  try {
+    if (fields[8].is_nil()) {
+      h.spec = image::decode_spec(std::as_bytes(std::span(fields[1].text())));
+    } else {
+      h.attached = decode_attachment(fields[8].text(), fields[9].text(), fields[10].text());
+      h.instances = fields[11].text();
+      h.spec = spec_of(*h.attached);
+    }
+  } catch (const error& e) {
+    throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
+  }
+}
+
 std::optional<event_time> end_in(const std::string& key, const reply& field) {
   if (field.is_nil()) return std::nullopt;
   std::int64_t ms = 0;
@@ -143,6 +156,14 @@ std::optional<event_time> end_in(const std::string& key, const reply& field) {
   if (read.ec != std::errc{} || read.ptr != text.data() + text.size())
     throw damaged_key(key, "has no valid end");
   return event_time(std::chrono::milliseconds(ms));
+}
+
+/// @return 0: the field holds none
+std::size_t count_in(const reply& field) {
+  std::size_t count = 0;
+  const std::string_view text = field.text();
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
+  return read.ec == std::errc{} && read.ptr == text.data() + text.size() ? count : 0;
 }
 
 }  // namespace
@@ -159,40 +180,46 @@ event_time time_in(const reply& told) {
   return event_time(std::chrono::milliseconds(parts[0] * 1000 + parts[1] / 1000));
 }
 
+event_time server_time(session& with, const std::string& key) {
+  return time_in(ask_about(with, {key, 0}, {"TIME"}));
+}
+
+std::size_t servers_of(session& with, const filter_keys& f) {
+  try {
+    return count_in(ask_about(with, {f.header(), 0}, {"HGET", f.header(), "servers"}));
+  } catch (const format_error&) {
+    return 0;
+  }
+}
+
 std::optional<image::filter_id> asks_before(session& with, const filter_keys& f) {
   return id_in(ask_about(with, {f.header(), 0}, {"HGET", f.header(), "after"}));
 }
 
 std::optional<filter_header> read_filter_header(session& with, const filter_identity& f) {
   const std::string key = f.keys.header();
-  const request asked{
-      {key, 0},
-      encode({"HMGET", key, "id", "spec", "expires_at", "limits", "servers", "after", "origin", "next"}) +
-          encode({"TIME"}),
-      2,
-      true};
+  const request asked{{key, 0},
+                      encode({"HMGET", key, "id", "spec", "expires_at", "limits", "servers", "after",
+                              "origin", "next", "attached", "key", "cursor", "instances"}) +
+                          encode({"TIME"}),
+                      2,
+                      true};
   const answer a = std::move(with.exchange(std::span(&asked, 1)).front());
   const event_time now = time_in(expect_reply(a, key));
   const reply& fields = a->front();
   if (fields.is_error("WRONGTYPE")) throw damaged_key(key, "has another type");
   if (fields.is_error()) throw backend_error(refused_command(key, fields.text()));
-  if (fields[0].is_nil() && fields[1].is_nil()) return std::nullopt;
+  if (fields[0].is_nil() && fields[1].is_nil() && fields[8].is_nil()) return std::nullopt;
   if (fields[0].text() != id_of(f)) throw damaged_key(key, "belongs to another filter");
   filter_header h{.spec = {}, .expires_at = end_in(key, fields[2]), .now = now};
-  const std::string_view servers = fields[4].text();
-  const auto read = std::from_chars(servers.data(), servers.data() + servers.size(), h.servers);
-  if (read.ec != std::errc{} || read.ptr != servers.data() + servers.size())
-    throw damaged_key(key, "does not say how many servers the filter has");
+  h.servers = count_in(fields[4]);
+  if (h.servers == 0) throw damaged_key(key, "does not say how many servers the filter has");
   h.after = id_in(fields[5]);
   if (!h.after && !fields[5].is_nil()) throw damaged_key(key, "does not say which filter it asks first");
   h.origin = id_in(fields[6]).value_or(f.id);
   h.next = id_in(fields[7]);
   h.has_limits = fields[3].text() == limits_text(h.expires_at);
-  try {
-    h.spec = image::decode_spec(std::as_bytes(std::span(fields[1].text())));
-  } catch (const error& e) {
-    throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
-  }
+  read_kind(h, key, fields);
   return h;
 }
 
@@ -218,22 +245,29 @@ std::vector<bool> have_ended(session& with, std::span<const filter_keys> filters
 request begin_filter_header(const filter_identity& f, const filter_header& h,
                             std::string_view unseen_life_ms) {
   const std::string header = f.keys.header();
-  const std::string id = id_of(f);
-  const auto spec_bytes = image::encode_spec(f.spec);
-  const std::string end = end_text(h.expires_at);
-  const std::string count = std::to_string(h.servers);
-  const std::string origin = bytes_of(h.origin);
-  const std::string before = h.after ? bytes_of(*h.after) : std::string();
-  std::vector<std::string_view> words = {
-      "HSET",    header, "id", id, "spec", text_of(spec_bytes), "judge", to_string(f.spec.judge),
-      "servers", count};
-  if (h.expires_at) words.insert(words.end(), {"expires_at", end});
-  if (h.after) words.insert(words.end(), {"after", before, "origin", origin});
-  return {
-      {header, 0},
-      encode({"HDEL", header, "expires_at"}) + encode(words) + encode({"PEXPIRE", header, unseen_life_ms}),
-      3,
-      true};
+  std::vector<std::string> words = {"HSET", header, "id", id_of(f), "servers", std::to_string(h.servers)};
+  const auto put = [&](std::string_view field, std::string value) {
+    words.emplace_back(field);
+    words.push_back(std::move(value));
+  };
+  if (h.attached) {
+    put("attached", encode(*h.attached));
+    put("key", h.attached->key);
+    if (!h.instances.empty()) put("instances", h.instances);
+    if (!h.attached->cursor.empty()) put("cursor", h.attached->cursor);
+  } else {
+    put("spec", std::string(text_of(image::encode_spec(f.spec))));
+    put("judge", std::string(to_string(f.spec.judge)));
+  }
+  if (h.expires_at) put("expires_at", to_text(*h.expires_at));
+  if (h.after) put("after", bytes_of(*h.after));
+  if (h.after) put("origin", bytes_of(h.origin));
+  return {{header, 0},
+          encode({"HDEL", header, "expires_at"}) +
+              encode(std::vector<std::string_view>(words.begin(), words.end())) +
+              encode({"PEXPIRE", header, unseen_life_ms}),
+          3,
+          true};
 }
 
 succession decide_succession(session& with, const filter_identity& old, const image::filter_id& by) {
@@ -305,10 +339,15 @@ event_time limit_of(event_time end, event_time now) noexcept {
   return event_time::max() - from < later_than_the_end ? event_time::max() : from + later_than_the_end;
 }
 
+filter_is_succeeded::filter_is_succeeded(const std::string& key)
+    : storage_error("the filter was rebuilt meanwhile; open it again", 0, key) {}
+
 storage_error filter_is_gone(const std::string& key) {
   return {
-      "the filter that was opened is gone: it was dropped, replaced or deleted (" + key + " is not there)", 0,
-      key};
+      "the filter that was opened is gone: it was dropped, replaced or deleted, or its server lost its data "
+      "(" +
+          key + " is not there)",
+      0, key};
 }
 
 }  // namespace everseen::redis

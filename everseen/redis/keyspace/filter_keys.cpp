@@ -4,16 +4,6 @@
 
 namespace everseen::redis {
 
-std::string filter_keys::to_text(const image::filter_id& id) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const std::uint8_t byte : id) {
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
-  return text;
-}
-
 std::optional<image::filter_id> filter_keys::parse_id(std::string_view digits) {
   image::filter_id id;
   if (digits.size() != 2 * id.size()) return std::nullopt;

@@ -5,8 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "everseen/core/filter_names.hpp"
 #include "everseen/core/image.hpp"
+#include "everseen/core/partition_keys.hpp"
 #include "everseen/core/segments.hpp"
+#include "everseen/redis/wire/random_name.hpp"
 
 namespace everseen::redis {
 
@@ -21,38 +24,44 @@ class filter_keys {
       : prefix_(std::move(prefix)), id_(to_text(id)) {}
 
   /// 32 hexadecimal digits.
-  [[nodiscard]] static std::string to_text(const image::filter_id& id);
+  [[nodiscard]] static std::string to_text(const image::filter_id& id) { return filter_names::to_text(id); }
   [[nodiscard]] static std::optional<image::filter_id> parse_id(std::string_view digits);
 
   /// Hash of the filters' names, each with its id. No filter's header has such a name.
-  [[nodiscard]] static std::string index(const std::string& prefix) { return prefix + ":{names}"; }
+  [[nodiscard]] static std::string index(const std::string& prefix) { return filter_names::index(prefix); }
   /// Beside it, in one cluster slot: the links, and the sign that there are names.
-  [[nodiscard]] static std::string links(const std::string& prefix) { return index(prefix) + ":links"; }
+  [[nodiscard]] static std::string links(const std::string& prefix) { return filter_names::links(prefix); }
   [[nodiscard]] static std::string sign(const std::string& prefix) { return index(prefix) + ":sign"; }
+
+  /// Of several independent servers, what each says of itself.
+  [[nodiscard]] static std::string server(const std::string& prefix) { return prefix + ":{server}"; }
 
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
-  [[nodiscard]] std::string header() const { return prefix_ + ":{" + id_ + "}"; }
+  [[nodiscard]] std::string header() const { return filter_names::header(prefix_, id_); }
   /// What a partition remembers beside bits and journal.
   [[nodiscard]] std::string state(std::uint32_t partition) const {
-    return prefix_ + ":{" + id_ + "/" + std::to_string(partition) + "}";
+    return filter_names::state(prefix_, id_, partition);
   }
   [[nodiscard]] std::string segment(const segment_id& s) const {
-    return state(s.partition) + ":" + std::to_string(s.slice) + "." + std::to_string(s.layer);
+    return partition_keys::segment(state(s.partition), s);
+  }
+  /// The last batch of one client and what it was answered; expires.
+  [[nodiscard]] std::string token(std::uint32_t partition, std::string_view client) const {
+    return partition_keys::token(state(partition), client);
   }
   /// A part of the journal.
   [[nodiscard]] std::string chunk(std::uint32_t partition, std::uint64_t number) const {
     return state(partition) + ":j" + std::to_string(number);
+  }
+  /// What a client hands over for one of its calls, the n-th, before it makes the call; expires.
+  [[nodiscard]] std::string staged(std::uint32_t partition, std::string_view client, std::uint64_t n) const {
+    return state(partition) + ":s" + std::string(client) + "." + std::to_string(n);
   }
 
  private:
   std::string prefix_;
   std::string id_;
 };
-
-/// 128 random bits in hexadecimal digits: a name that nothing else has.
-[[nodiscard]] inline std::string random_word() {
-  return filter_keys::to_text(image::random_filter_id());
-}
 
 }  // namespace everseen::redis

@@ -10,11 +10,16 @@ constexpr std::chrono::seconds known_within{1};
 
 }  // namespace
 
-/// What looks over by what was read before may have got a later end since.
+/// What looks over by what was read before may have got a later end since. Where it does not, one of several
+/// threads reads the header again, and the others go on meanwhile: no lock is held while a server is asked.
 void filter_life::require(session& with) {
-  if (is_known()) return;
-  const std::scoped_lock alone(looking_);
-  if (!is_known()) look(with);
+  const auto now = ours::now();
+  ours::rep due = look_again_at_;
+  const bool has_ended = now.time_since_epoch().count() >= ends_at_;
+  if (!has_ended && now.time_since_epoch().count() < due) return;
+  const ours::rep next = (now + known_within).time_since_epoch().count();
+  if (!has_ended && due != never_looked && !look_again_at_.compare_exchange_strong(due, next)) return;
+  look(with);
 }
 
 void filter_life::look(session& with) {

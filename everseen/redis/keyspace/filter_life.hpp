@@ -2,10 +2,9 @@
 
 #include <atomic>
 #include <chrono>
-#include <mutex>
 
 #include "everseen/redis/keyspace/filter_header.hpp"
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/transport/session.hpp"
 
 namespace everseen::redis {
 
@@ -24,16 +23,12 @@ class filter_life {
 
  private:
   using ours = std::chrono::steady_clock;
-  [[nodiscard]] bool is_known() const noexcept {
-    const auto now = ours::now().time_since_epoch().count();
-    return now < look_again_at_ && now < ends_at_;
-  }
   void look(session& with);
 
   const filter_identity& filter_;
-  std::mutex looking_;
-  // By our clock; a filter that was never asked about has to be.
-  std::atomic<ours::rep> look_again_at_{ours::duration::min().count()};
+  static constexpr ours::rep never_looked = ours::duration::min().count();
+  // By our clock.
+  std::atomic<ours::rep> look_again_at_{never_looked};
   std::atomic<ours::rep> ends_at_{ours::duration::max().count()};
 };
 

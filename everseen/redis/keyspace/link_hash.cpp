@@ -1,33 +1,33 @@
 #include "everseen/redis/keyspace/link_hash.hpp"
 
 #include <charconv>
+#include <utility>
 
-#include "everseen/redis/command.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/refusal.hpp"
-#include "everseen/redis/remote_partition.hpp"
-#include "everseen/redis/script_text.hpp"
+#include "everseen/redis/keyspace/stored_id.hpp"
+#include "everseen/redis/script/script_text.hpp"
+#include "everseen/redis/wire/command.hpp"
+#include "everseen/redis/wire/refusal.hpp"
 
 namespace everseen::redis {
 
 namespace {
 
-/// KEYS links, index    ARGV newer, older, its entry, id that the newer one's name must lead to (``: none)
-/// Returns 1 done, 0 it does not, or one of them has another link.
+/// KEYS links, index    ARGV newer, older, its entry, ids that the two names must lead to
+/// Returns 1 done, 0 they do not, or one of them has another link.
 const script& put_link() {
-  static const script s = script_text::make(R"(
+  static const script s = script_text::make(std::string(live_links) + R"(
 local call, links, newer, older = redis.call, KEYS[1], ARGV[1], ARGV[2]
-if ARGV[4] ~= '' and call('HGET', KEYS[2], newer) ~= ARGV[4] then return 0 end
-local time, all = call('TIME'), call('HGETALL', KEYS[1])
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-for i = 1, #all, 2 do
-  local from, till, to = all[i], string.match(all[i + 1], '^%x+ (%S+) (.*)$')
-  if not till or (till ~= '-' and tonumber(till) <= now) then
-    call('HDEL', links, from)
-  elseif (from == newer) ~= (to == older) or from == older or to == newer then
-    return 0
-  end
+local ids = call('HMGET', KEYS[2], newer, older)
+if ids[1] ~= ARGV[4] or ids[2] ~= ARGV[5] then return 0 end
+local live = live_links(links)
+for from, to in pairs(live) do
+  if (from == newer) ~= (to == older) or from == older or to == newer then return 0 end
+end
+for _, from in ipairs(call('HKEYS', links)) do
+  if not live[from] then call('HDEL', links, from) end
 end
 call('HSET', links, newer, ARGV[3])
 return 1
@@ -91,10 +91,20 @@ std::optional<predecessor> link_hash::asked_first(session& with, const image::fi
   return std::nullopt;
 }
 
-bool link_hash::put(session& with, const stored_link& link, bool named) const {
-  const std::string id(reinterpret_cast<const char*>(link.id.data()), named ? link.id.size() : 0);
-  return run_script(with,
-                    {&put_link(), at_, {at_.key, index_}, {link.newer, link.older.name, entry_of(link), id}})
+links_of_filter link_hash::of(session& with, std::string_view name) const {
+  links_of_filter found;
+  for (stored_link& l : all(with)) {
+    if (l.older.name == name) found.asked_by = l.newer;
+    if (l.newer == name) found.asks = std::move(l.older);
+  }
+  return found;
+}
+
+bool link_hash::put(session& with, const stored_link& link, const image::filter_id& older) const {
+  return run_script(with, {&put_link(),
+                           at_,
+                           {at_.key, index_},
+                           {link.newer, link.older.name, entry_of(link), bytes_of(link.id), bytes_of(older)}})
              .integer() == 1;
 }
 

@@ -8,21 +8,28 @@
 #include "everseen/core/image.hpp"
 #include "everseen/core/predecessor.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/transport/session.hpp"
 
 namespace everseen::redis {
 
 /// That one filter asks another one first.
 struct stored_link {
   std::string newer;
-  image::filter_id id{};  ///< of the newer one: a link is gone with it, whoever gets its name
+  image::filter_id id{};  ///< of the newer one
   predecessor older;
 };
 
-/// The links under a prefix of which a filter is one that its clients judge: doc/format.md, "Links".
+/// What the links say of one filter.
+struct links_of_filter {
+  std::optional<predecessor> asks{};  ///< the one that it asks first
+  std::string asked_by{};             ///< the one that asks it first; empty: none
+};
+
+/// The links under a prefix: doc/format.md, "Links".
 ///
-/// One hash beside the index, so that the rule that a filter has one link at most is kept by one step. What
-/// is over does not count, and goes when another one is put down.
+/// One hash beside the index, so that each change of both is one step: a filter has one link at most, a link
+/// goes with its newer filter, and neither filter is dropped or renamed as long as the link holds. Links that
+/// are over do not count, and go when another one is put down.
 ///
 /// All functions throw backend_error, and format_error where the hash is something else.
 class link_hash {
@@ -32,12 +39,13 @@ class link_hash {
 
   /// Those that are not over.
   [[nodiscard]] std::vector<stored_link> all(session& with) const;
-  /// @param id  of the newer one
+  [[nodiscard]] links_of_filter of(session& with, std::string_view name) const;
+  /// The same of a filter whose name may be another one by now.
   [[nodiscard]] std::optional<predecessor> asked_first(session& with, const image::filter_id& id) const;
   /// Puts a link down, in the place of one between the same two.
-  /// @param named  the newer one is a filter that its clients judge, and must still have its name
-  /// @return false  it has not, or one of the filters has another link
-  [[nodiscard]] bool put(session& with, const stored_link& link, bool named) const;
+  /// @param older  the id of the older one
+  /// @return false  one of the names leads to another filter, or one of the filters has another link
+  [[nodiscard]] bool put(session& with, const stored_link& link, const image::filter_id& older) const;
   /// Another filter's of that name stays.
   void forget(session& with, std::string_view newer, const image::filter_id& id) const;
 
@@ -48,5 +56,25 @@ class link_hash {
   route at_;
   std::string index_;
 };
+
+/// For scripts: `live_links(key)` gives the older name by the newer one, of links that are not over, and
+/// `is_asked(links, name)` whether that filter is the older one of a link.
+inline constexpr std::string_view live_links = R"(
+local function live_links(key)
+  local time, all, live = redis.call('TIME'), redis.call('HGETALL', key), {}
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  for i = 1, #all, 2 do
+    local till, older = string.match(all[i + 1], '^%x+ (%S+) (.*)$')
+    if till and (till == '-' or tonumber(till) > now) then live[all[i]] = older end
+  end
+  return live
+end
+local function is_asked(links, name)
+  for _, older in pairs(links) do
+    if older == name then return true end
+  end
+  return false
+end
+)";
 
 }  // namespace everseen::redis

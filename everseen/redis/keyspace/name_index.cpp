@@ -1,27 +1,18 @@
 #include "everseen/redis/keyspace/name_index.hpp"
 
 #include <algorithm>
-#include <cstring>
 
-#include "everseen/redis/command.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/keyspace/link_hash.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/remote_partition.hpp"
-#include "everseen/redis/script_text.hpp"
+#include "everseen/redis/keyspace/stored_id.hpp"
+#include "everseen/redis/script/script_text.hpp"
+#include "everseen/redis/wire/command.hpp"
+#include "everseen/redis/wire/refusal.hpp"
 
 namespace everseen::redis {
 
 namespace {
-
-std::string bytes_of(const image::filter_id& id) {
-  return {reinterpret_cast<const char*>(id.data()), id.size()};
-}
-
-image::filter_id id_in(std::string_view bytes, const std::string& key) {
-  image::filter_id id;
-  if (bytes.size() != id.size()) throw damaged_key(key, "holds something else than the id of a filter");
-  std::memcpy(id.data(), bytes.data(), id.size());
-  return id;
-}
 
 /// Fields of filters that have no name. No name begins like them.
 constexpr char removed = '!';
@@ -38,7 +29,7 @@ bool is_name(std::string_view field) {
 }
 
 /// The id in such a field.
-image::filter_id id_in_field(std::string_view field, const std::string& key) {
+image::filter_id id_in_name(std::string_view field, const std::string& key) {
   const auto id = filter_keys::parse_id(field.substr(1));
   if (!id || filter_keys::to_text(*id) != field.substr(1))
     throw damaged_key(key, "holds something else than the id of a filter");
@@ -70,29 +61,38 @@ return call('HDEL', index, ARGV[1])
   return s;
 }
 
-/// Takes a name off a filter, if it is this one, and puts down that its keys are to be removed.
-/// KEYS index    ARGV name, id, field of the removal
+/// Takes a name off a filter, if it is this one, and puts down that its keys are to be removed. Its link goes
+/// with it.    KEYS index, links    ARGV name, id, field of the removal, whether another filter may ask it
+/// Returns 1 done; 0 another one asks it, or the name leads elsewhere.
 const script& forget_name() {
-  static const script s = script_text::make(R"(
-if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return redis.call('HEXISTS', KEYS[1], ARGV[3]) end
-redis.call('HSET', KEYS[1], ARGV[3], ARGV[2])
-return redis.call('HDEL', KEYS[1], ARGV[1])
+  static const script s = script_text::make(std::string(live_links) + R"(
+local call, index, name = redis.call, KEYS[1], ARGV[1]
+if call('HGET', index, name) ~= ARGV[2] then return call('HEXISTS', index, ARGV[3]) end
+if ARGV[4] == '0' and is_asked(live_links(KEYS[2]), name) then return 0 end
+call('HDEL', KEYS[2], name)
+call('HSET', index, ARGV[3], ARGV[2])
+return call('HDEL', index, name)
 )");
   return s;
 }
 
-/// Gives a filter another name. KEYS index    ARGV old name, new name, id, id that the new name may lead to
-/// (``: none), field of its removal. Returns `K` done, by this call or an earlier copy of it; `T` the new
-/// name is taken; `N` the old name leads elsewhere.
+/// Gives a filter another name. KEYS index, links    ARGV old name, new name, id, id that the new name may
+/// lead to (``: none), field of its removal. Returns `K` done, by this call or an earlier copy of it; `T` the
+/// new name is taken; `N` the old name leads elsewhere; `L` one of the filters is linked.
 const script& move_name() {
-  static const script s = script_text::make(R"(
-local from, to = redis.call('HGET', KEYS[1], ARGV[1]), redis.call('HGET', KEYS[1], ARGV[2])
+  static const script s = script_text::make(std::string(live_links) + R"(
+local call, index = redis.call, KEYS[1]
+local from, to = call('HGET', index, ARGV[1]), call('HGET', index, ARGV[2])
 if to == ARGV[3] and not from then return 'K' end
 if from ~= ARGV[3] then return 'N' end
 if (to or '') ~= ARGV[4] then return 'T' end
-if to then redis.call('HSET', KEYS[1], ARGV[5], to) end
-redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
-redis.call('HDEL', KEYS[1], ARGV[1])
+local links = live_links(KEYS[2])
+for i = 1, 2 do
+  if links[ARGV[i]] or is_asked(links, ARGV[i]) then return 'L' end
+end
+if to then call('HSET', index, ARGV[5], to) end
+call('HSET', index, ARGV[2], ARGV[3])
+call('HDEL', index, ARGV[1])
 return 'K'
 )");
   return s;
@@ -173,14 +173,30 @@ bool name_index::leads_to(session& with, const image::filter_id& id) const {
 }
 
 bool name_index::take(session& with, std::string_view name, const image::filter_id& id) const {
-  const std::int64_t told =
-      run_script(with, {&take_name(), at_, {at_.key, sign_}, {std::string(name), bytes_of(id)}}).integer();
+  const std::vector<answer> answers =
+      run_scripts(with, {{&take_name(), at_, {at_.key, sign_}, {std::string(name), bytes_of(id)}}});
+  if (answers.front() && forbids_scripts(answers.front()->back())) return take_by_commands(with, name, id);
+  const std::int64_t told = expect_reply(answers.front(), at_.key).integer();
   if (told == 2) throw is_lost();
   return told == 1;
 }
 
-bool name_index::forget(session& with, std::string_view name, const image::filter_id& id) const {
-  return run_script(with, {&forget_name(), at_, {at_.key}, {std::string(name), bytes_of(id), removal_of(id)}})
+/// The same but for one thing: names that are lost between the look and the step are lost unnoticed.
+bool name_index::take_by_commands(session& with, std::string_view name, const image::filter_id& id) const {
+  if (const auto there = find(with, name)) return *there == id;
+  const std::string bytes = bytes_of(id);
+  const std::string wire =
+      encode({"HSETNX", at_.key, name, bytes}) + encode({"SET", sign_, ""}) + encode({"HGET", at_.key, name});
+  return exchange_all(with, {{at_, wire, 3, true}}).front()->back().text() == bytes;
+}
+
+bool name_index::forget(session& with, std::string_view name, const image::filter_id& id,
+                        while_asked how) const {
+  return run_script(with,
+                    {&forget_name(),
+                     at_,
+                     {at_.key, links_},
+                     {std::string(name), bytes_of(id), removal_of(id), how == while_asked::yes ? "1" : "0"}})
              .integer() == 1;
 }
 
@@ -189,9 +205,9 @@ name_index::leftovers name_index::left(session& with) const {
   leftovers all;
   for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
     const std::string_view field = found[i].text();
-    if (field[0] == removed) all.being_removed.push_back(id_in_field(field, at_.key));
+    if (field[0] == removed) all.being_removed.push_back(id_in_name(field, at_.key));
     if (field[0] == kept)
-      all.kept.emplace_back(id_in_field(field, at_.key), id_in(found[i + 1].text(), at_.key));
+      all.kept.emplace_back(id_in_name(field, at_.key), id_in(found[i + 1].text(), at_.key));
   }
   return all;
 }
@@ -223,11 +239,12 @@ name_index::moved name_index::move(session& with, std::string_view from, std::st
                                    const std::optional<image::filter_id>& instead_of) const {
   const reply said = run_script(with, {&move_name(),
                                        at_,
-                                       {at_.key},
+                                       {at_.key, links_},
                                        {std::string(from), std::string(to), bytes_of(id),
                                         instead_of ? bytes_of(*instead_of) : std::string(),
                                         instead_of ? removal_of(*instead_of) : std::string()}});
   if (said.text() == "N") return moved::left;
+  if (said.text() == "L") return moved::linked;
   return said.text() == "T" ? moved::taken : moved::done;
 }
 

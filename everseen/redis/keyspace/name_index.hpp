@@ -10,7 +10,7 @@
 
 #include "everseen/core/error.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/transport/session.hpp"
 
 namespace everseen::redis {
 
@@ -37,6 +37,7 @@ class name_index {
 
   /// Whether it is the filter of some name.
   [[nodiscard]] bool leads_to(session& with, const image::filter_id& id) const;
+  /// Works where scripts are forbidden, too: attached filters need none.
   /// @return whether the name leads to this filter now; else it leads to another
   [[nodiscard]] bool take(session& with, std::string_view name, const image::filter_id& id) const;
   /// What filters without a name have left: whoever took the name off, or put another filter in their place,
@@ -58,14 +59,19 @@ class name_index {
   ///         is being removed
   [[nodiscard]] bool succeed(session& with, const image::filter_id& old,
                              const image::filter_id& successor) const;
-  /// Takes the name off this filter, which is being removed from then on.
-  /// @return false  the name leads to another one, or to none
-  [[nodiscard]] bool forget(session& with, std::string_view name, const image::filter_id& id) const;
+  /// Whether that is done to a filter that another one asks first.
+  enum class while_asked : bool { no, yes };
+  /// Takes the name off this filter, which is being removed from then on. A link of which it is the newer one
+  /// goes with it.
+  /// @return false  the name leads to another one, or to none, or another one asks it
+  [[nodiscard]] bool forget(session& with, std::string_view name, const image::filter_id& id,
+                            while_asked how) const;
 
   enum class moved : std::uint8_t {
     done,
-    left,   ///< the old name does not lead to this filter
-    taken,  ///< the new name leads to another filter than `instead_of`
+    left,    ///< the old name does not lead to this filter
+    taken,   ///< the new name leads to another filter than `instead_of`
+    linked,  ///< a filter of one of the names asks another one first, or is asked by one
   };
   /// Gives a filter another name.    @param instead_of  what the new name may lead to; nothing: it is free
   [[nodiscard]] moved move(session& with, std::string_view from, std::string_view to,
@@ -75,6 +81,7 @@ class name_index {
  private:
   [[nodiscard]] reply ask(session& with, const std::string& command) const;
   [[nodiscard]] format_error is_lost() const;
+  [[nodiscard]] bool take_by_commands(session& with, std::string_view name, const image::filter_id& id) const;
 
   route at_;
   std::string sign_;

@@ -1,13 +1,20 @@
 #include "everseen/redis/keyspace/script_calls.hpp"
 
+#include <algorithm>
+#include <span>
+#include <utility>
+
 #include "everseen/core/error.hpp"
-#include "everseen/redis/command.hpp"
-#include "everseen/redis/refusal.hpp"
-#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/wire/command.hpp"
+#include "everseen/redis/wire/refusal.hpp"
 
 namespace everseen::redis {
 
 namespace {
+
+/// Neither side has to keep more.
+constexpr std::size_t at_once = 256;
 
 request encoded(const script_call& call, bool with_text) {
   const std::string count = std::to_string(call.keys.size());
@@ -16,12 +23,24 @@ request encoded(const script_call& call, bool with_text) {
   words.insert(words.end(), call.keys.begin(), call.keys.end());
   words.insert(words.end(), call.arguments.begin(), call.arguments.end());
   request r{call.to, encode(words), 1, call.repeatable};
+  if (!call.before.empty()) {
+    r.wire.insert(0, call.before);
+    ++r.commands;
+  }
   r.on_replicas = call.on_replicas;
   return r;
 }
 
 bool lacks_script(const answer& a) {
   return a && a->back().is_error("NOSCRIPT");
+}
+
+const reply& no_error(const reply& r, const std::string& key) {
+  if (!r.is_error()) return r;
+  // Searched for: servers before Redis 7 put words of their own before what failed inside a script.
+  if (r.text().find("WRONGTYPE") != std::string_view::npos) throw damaged_key(key, "has another type");
+  if (forbids_scripts(r)) throw backend_error(scripts_needed(key));
+  throw backend_error(refused_command(key, r.text()));
 }
 
 }  // namespace
@@ -48,12 +67,35 @@ reply run_script(session& with, script_call call) {
   return expect_reply(answers.front(), key);
 }
 
+std::vector<answer> exchange_all(session& with, const std::vector<request>& requests) {
+  std::vector<answer> all;
+  for (std::size_t from = 0; from < requests.size(); from += at_once) {
+    const auto some = std::span(requests).subspan(from, std::min(at_once, requests.size() - from));
+    for (answer& a : with.exchange(some)) {
+      const std::string& key = requests[all.size()].to.key;
+      if (!a) throw backend_error(a.error().message);
+      for (const reply& r : *a) (void)no_error(r, key);
+      all.push_back(std::move(a));
+    }
+  }
+  return all;
+}
+
 const reply& expect_reply(const answer& a, const std::string& key) {
   if (!a) throw backend_error(a.error().message);
-  const reply& r = a->back();
-  if (r.is_error("WRONGTYPE")) throw damaged_key(key, "has another type");
-  if (r.is_error()) throw backend_error(refused_command(key, r.text()));
-  return r;
+  return no_error(a->back(), key);
+}
+
+void refuse_lack(const answer& a, const std::string& key) {
+  (void)no_error(a->front(), key);
+  throw backend_error("the server of " + key +
+                      " did not keep what it was sent a moment ago; does it evict keys for lack of memory?");
+}
+
+void require_scripts(session& with, const route& at) {
+  const request asked{at, encode({"EVAL", "return 1", "0"}), 1, true};
+  const answer a = std::move(with.exchange(std::span(&asked, 1)).front());
+  (void)expect_reply(a, at.key);
 }
 
 }  // namespace everseen::redis

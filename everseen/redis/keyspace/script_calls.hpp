@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/redis/scripts.hpp"
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/script/script.hpp"
+#include "everseen/redis/transport/session.hpp"
 
 namespace everseen::redis {
 
@@ -19,10 +19,14 @@ struct script_call {
   bool repeatable = true;
   /// Whether replicas are to have it first, where the URL asks for that: what adds keys or claims events.
   bool on_replicas = false;
+  /// A command, from encode(), that is to run before the script each time it is sent, on the same server:
+  /// with bytes that the script need not see. Answered by the first of two replies.
+  std::string before{};
 };
 
 /// Runs scripts on their servers, all at once, and brings the text to a server that lacks it.
-/// @return one reply a call, in their order; an error that a script raised is a reply
+/// @return an answer a call, in their order, whose last reply is that of the script; an error that it raised
+/// is a reply
 [[nodiscard]] std::vector<answer> run_scripts(session& with, const std::vector<script_call>& calls);
 
 /// One script, for where a missing answer is exceptional.
@@ -30,9 +34,22 @@ struct script_call {
 /// type
 reply run_script(session& with, script_call call);
 
+/// Sends requests, some at a time, each of whose replies is to be there and no error.
+/// @throws backend_error, format_error  as run_script
+std::vector<answer> exchange_all(session& with, const std::vector<request>& requests);
+
+/// Of what cannot be finished without scripts nothing is begun.
+/// @throws backend_error  the server that has a key forbids them, or does not answer
+void require_scripts(session& with, const route& at);
+
 /// What to throw for an answer that is none: an outage, or an error of the server.
 /// @return the reply, if it is neither
 /// @throws backend_error, format_error  as run_script
 const reply& expect_reply(const answer& a, const std::string& key);
+
+/// What to throw for a script that lacks what the command before it was to bring.
+/// @param a  of a script_call with `before`
+/// @throws backend_error  always, with what the server said of that command; format_error  as run_script
+[[noreturn]] void refuse_lack(const answer& a, const std::string& key);
 
 }  // namespace everseen::redis

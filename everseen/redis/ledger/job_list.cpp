@@ -4,14 +4,13 @@
 #include <vector>
 
 #include "everseen/core/lane_record.hpp"
-#include "everseen/redis/claim_scripts.hpp"
-#include "everseen/redis/command.hpp"
-#include "everseen/redis/job_counters.hpp"
-#include "everseen/redis/jobs.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/remote_partition.hpp"
-#include "everseen/redis/script_text.hpp"
+#include "everseen/redis/ledger/job_counters.hpp"
+#include "everseen/redis/script/expiry_text.hpp"
+#include "everseen/redis/script/script_text.hpp"
+#include "everseen/redis/wire/command.hpp"
 
 namespace everseen::redis {
 
@@ -51,10 +50,40 @@ return 1
 /// state.
 const script& mark_partition() {
   static const script s = script_text::make(R"(
-if redis.call('HEXISTS', KEYS[1], 'end') == 0 then return 0 end
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], '1')
 return 1
 )");
+  return s;
+}
+
+/// Puts checkpoints down.
+/// KEYS list, checkpoints    ARGV job, its entry, then lane, checkpoint, the position where the lane must be
+/// so far (empty: anywhere), ...    Returns 1 done, 0 there is no such job, or another of its name, 2 nothing
+/// done: a lane is elsewhere.
+const script& put_down() {
+  static const script s = script_text::make(script_text::joined({script_text::end_like, R"(
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+local function is_behind(one, other)
+  for i = 1, 8 do
+    local a, b = string.byte(one, i) or 0, string.byte(other, i) or 0
+    if a ~= b then return a < b end
+  end
+  return false
+end
+for i = 3, #ARGV, 3 do
+  local so_far = redis.call('HGET', KEYS[2], ARGV[i]) or string.rep('\0', 8)
+  if ARGV[i+2] ~= '' and string.sub(so_far, 1, 8) ~= ARGV[i+2] then return 2 end
+end
+for i = 3, #ARGV, 3 do
+  local before = redis.call('HGET', KEYS[2], ARGV[i])
+  if not before or not is_behind(ARGV[i+1], before) then
+    redis.call('HSET', KEYS[2], ARGV[i], ARGV[i+1])
+  end
+end
+end_like(KEYS[1], KEYS[2])
+return 1
+)"}));
   return s;
 }
 
@@ -79,6 +108,12 @@ std::map<std::string, listed_job, std::less<>> job_list::all(session& with) cons
   return jobs;
 }
 
+std::vector<std::string> job_list::names(session& with) const {
+  std::vector<std::string> names;
+  for (const auto& [job, kept] : all(with)) names.push_back(job);
+  return names;
+}
+
 std::optional<listed_job> job_list::find(session& with, std::string_view job) const {
   const reply entry = ask_about(with, list_, {"HGET", list_.key, job});
   if (entry.is_nil()) return std::nullopt;
@@ -90,7 +125,7 @@ std::optional<listed_job> job_list::find(session& with, std::string_view job) co
 listed_job job_list::open(session& with, std::string_view job, std::string_view description) const {
   auto there = find(with, job);
   if (!there) {
-    const listed_job made{random_word(), std::string(description)};
+    const listed_job made{random_name(), std::string(description)};
     const std::int64_t told =
         run_script(with, {&enlist(),
                           list_,
@@ -130,17 +165,24 @@ void job_list::remove(session& with, const std::string& id) const {
   const job_keys keys(filter_.keys, id);
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
     const std::string state = filter_.keys.state(p);
-    (void)ask_about(with, {state, p}, {"HDEL", state, keys.field()});
+    try {
+      (void)ask_about(with, {state, p}, {"HDEL", state, keys.field()});
+    } catch (const format_error&) {  // where the state is something else nobody claims
+    }
     (void)ask_about(with, {keys.lanes(p), p}, {"UNLINK", keys.lanes(p)});
   }
   (void)ask_about(with, {keys.checkpoints(), 0}, {"UNLINK", keys.checkpoints()});
   (void)ask_about(with, list_, {"HDEL", list_.key, "!" + id});
 }
 
-void job_list::end(session& with, std::string_view job) const {
-  const reply fields = ask_about(with, list_, {"HGETALL", list_.key});
-  for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
+void job_list::finish_ends(session& with) const {
+  const reply fields = ask_about(with, list_, {"HKEYS", list_.key});
+  for (std::size_t i = 0; i < fields.size(); ++i)
     if (fields[i].text().starts_with('!')) remove(with, std::string(fields[i].text().substr(1)));
+}
+
+void job_list::end(session& with, std::string_view job) const {
+  finish_ends(with);
   const auto there = find(with, job);
   if (!there) throw no_such_job(name_, job);
   (void)run_script(with,
@@ -151,17 +193,17 @@ void job_list::end(session& with, std::string_view job) const {
 void job_list::end_all(session& with) const {
   const reply fields = ask_about(with, list_, {"HGETALL", list_.key});
   for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
-    remove(with, fields[i].text().starts_with('!') ? std::string(fields[i].text().substr(1))
-                                                   : job_in(fields[i + 1].text(), list_.key).id);
+    remove(with, std::string(fields[i].text().starts_with('!') ? fields[i].text().substr(1)
+                                                               : fields[i + 1].text().substr(0, id_length)));
 }
 
 bool job_list::settle(session& with, std::string_view job, const listed_job& of,
                       std::span<const checkpoint> reached) const {
   if (reached.empty()) return true;
-  script_call call{&scripts::put_down(),
+  script_call call{&put_down(),
                    list_,
                    {list_.key, job_keys(filter_.keys, of.id).checkpoints()},
-                   {std::string(job), entry_of(of), "list"}};
+                   {std::string(job), entry_of(of)}};
   for (const checkpoint& c : reached) {
     std::string value;
     append_position(value, c.position);
@@ -177,7 +219,16 @@ bool job_list::settle(session& with, std::string_view job, const listed_job& of,
 
 std::map<std::string, checkpoint, std::less<>> job_list::checkpoints(session& with,
                                                                      const listed_job& of) const {
-  return checkpoints_at(with, job_keys(filter_.keys, of.id).checkpoints());
+  const std::string key = job_keys(filter_.keys, of.id).checkpoints();
+  const reply fields = ask_about(with, {key, 0}, {"HGETALL", key});
+  std::map<std::string, checkpoint, std::less<>> all;
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
+    const std::string lane(fields[i].text());
+    const reply value = fields[i + 1];
+    if (value.text().size() < position_bytes) throw damaged_key(key, "has a checkpoint of the wrong length");
+    all[lane] = {lane, position_in(value.text()), std::string(value.text().substr(position_bytes))};
+  }
+  return all;
 }
 
 void job_list::visit_counters(session& with, std::uint32_t partition, const listed_job& of,

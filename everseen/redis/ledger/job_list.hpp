@@ -5,10 +5,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "everseen/redis/keyspace/filter_identity.hpp"
 #include "everseen/redis/keyspace/job_keys.hpp"
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/transport/session.hpp"
 #include "everseen/store/ledger.hpp"
 #include "everseen/store/store.hpp"
 
@@ -33,9 +34,12 @@ class job_list {
       : name_(std::move(name)), filter_(f), list_{job_keys::list(f.keys), 0} {}
 
   [[nodiscard]] std::map<std::string, listed_job, std::less<>> all(session& with) const;
+  [[nodiscard]] std::vector<std::string> names(session& with) const;
   [[nodiscard]] std::optional<listed_job> find(session& with, std::string_view job) const;
   /// The job of this name, which is made if there is none.
   [[nodiscard]] listed_job open(session& with, std::string_view job, std::string_view description) const;
+  /// Removes what is left of jobs whose end was cut short.
+  void finish_ends(session& with) const;
   /// @throws parameter_error  there is none
   void end(session& with, std::string_view job) const;
   /// Ends all.

@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "everseen/redis/remote_partition.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/store/claims.hpp"
 
 namespace everseen::redis {
@@ -13,8 +13,6 @@ namespace {
 
 /// Counters are raised by one command, and Lua gives a command fewer than 8000 words.
 constexpr std::size_t most_counters_a_call = 3500;
-/// Somebody else claims the same lane and wins every race: then something is broken.
-constexpr int most_looks = 1000;
 
 /// How many of the first events name no more counters than one call may raise.
 std::size_t events_in_a_call(const claim_batch& batch) {
@@ -35,13 +33,6 @@ std::size_t events_in_a_call(const claim_batch& batch) {
 
 }  // namespace
 
-/// By partition, the client's copy of the lane's record; nothing where it is to be read.
-struct journal_ledger::lane {
-  std::string name;
-  std::vector<std::optional<lane_record>> records;
-  std::vector<std::string> answered;  ///< by partition, the head of the record when the server last answered
-};
-
 /// The events of one partition on their way.
 ///
 ///     read the record ──> replays: their verdicts from it, their keys added again ──> the rest: claimed
@@ -49,7 +40,7 @@ struct journal_ledger::lane {
 ///           └────────────────────── the lane has another head ─────────────────────────────┘
 class journal_ledger::claiming final : public mirror_task {
  public:
-  claiming(partition_mirror& mirror, journal_ledger& of, lane& in, const origin& from,
+  claiming(partition_mirror& mirror, journal_ledger& of, known_lane& in, const origin& from,
            const claim_batch& batch)
       : mirror_task(mirror), of_(of), in_(in), settled_(from.settled), left_(batch) {}
 
@@ -60,7 +51,7 @@ class journal_ledger::claiming final : public mirror_task {
     if (!lost_before_) lost_before_ = with.lost_answers();
     if (!record()) read_record(with);
     if (auto call = add_again()) return call;
-    answer_those_judged();
+    answer_those_judged(left_, *record(), of_.mirrors_.filter().spec, mirror().state().slices, was_sent_);
     if (left_.positions.empty()) return std::nullopt;
     claim_batch part = left_;
     const std::size_t events = events_in_a_call(left_);
@@ -75,40 +66,27 @@ class journal_ledger::claiming final : public mirror_task {
   }
 
   void read_record(session& with) {
-    if (++looks_ > most_looks)
-      throw backend_error("somebody else claims the events of '" + in_.name +
-                          "' for the same job faster than this process; end one of the two");
+    if (++looks_ > most_looks) throw claimed_by_others(in_.name);
     const std::string key = of_.keys_.lanes(mirror().number());
     record() = lane_record::decode(ask_about(with, {key, mirror().number()}, {"HGET", key, in_.name}).text());
-    if (record()->head() >= in_.answered[mirror().number()]) return;
+    if (!has_forgotten(in_, mirror().number())) return;
     const auto listed = of_.jobs_.find(with, of_.job_);
     if (!listed || listed->id != of_.kept_.id) throw of_.jobs_.is_gone(of_.job_);
-    throw format_error("the server of '" + key + "' has forgotten events of '" + in_.name +
-                       "' that it had answered for: it was started again without 'appendfsync always', or a "
-                       "replica that lagged took its place. Counters may be too low: count again from the "
-                       "beginning, into a new filter");
+    throw has_forgotten_events(key, in_.name);
   }
 
-  /// Adds the keys of events that the record calls fresh, unless they are there: a server that was killed
-  /// while it wrote may have kept the record and not the keys, and another client that knows the record from
-  /// before may not know the keys yet.
+  /// Adds the keys of replays that the record calls fresh, unless they are there: also because another client
+  /// that knows the record from before may not know the keys yet.
   std::optional<script_call> add_again() {
-    std::vector<digest> digests;
-    std::vector<event_time> times;
-    for (std::size_t i = 0; i < left_.positions.size() && record()->has_judged(left_.positions[i]); ++i) {
-      if (!record()->was_fresh(left_.positions[i])) continue;
-      digests.push_back(left_.keys.digests[i]);
-      if (!left_.keys.times.empty()) times.push_back(left_.keys.times[left_.keys.times.size() == 1 ? 0 : i]);
-    }
-    for (std::size_t from = 0; from < digests.size();) {
-      const std::size_t count = std::min(digests.size() - from, max_journal_record_keys);
+    const fresh_replays all(left_, *record());
+    for (std::size_t from = 0; from < all.digests.size();) {
+      const std::size_t count = std::min(all.digests.size() - from, max_journal_record_keys);
       std::vector<verdict> ignored(count);
-      const prediction p =
-          mirror().prepare({mirror().number(), std::span(digests).subspan(from, count),
-                            times.empty() ? std::span<const event_time>()
-                                          : std::span<const event_time>(times).subspan(from, count),
-                            ignored},
-                           predictor::no_room::skips);
+      const prediction p = mirror().prepare(
+          {mirror().number(), std::span(all.digests).subspan(from, count),
+           all.times.empty() ? std::span<const event_time>() : std::span(all.times).subspan(from, count),
+           ignored},
+          predictor::no_room::skips);
       if (mirror().has_record()) {
         is_claim_ = false;
         return mirror().append_call();
@@ -116,20 +94,6 @@ class journal_ledger::claiming final : public mirror_task {
       from += p.judged;
     }
     return std::nullopt;
-  }
-
-  /// As positions ascend those that were judged are the first ones. Those whose answer this claim lost are
-  /// its own.
-  void answer_those_judged() {
-    const auto claimed_before = left_.claimed_before;
-    const auto& window = of_.mirrors_.filter().spec.window;
-    const auto& slices = mirror().state().slices;
-    answer_replays(left_, *record(), [&](event_time t) {
-      return window && !slices.empty() &&
-             window::slice_at(*window, t) < window::oldest_live(*window, slices.back().index);
-    });
-    const std::size_t judged = claimed_before.size() - left_.claimed_before.size();
-    if (was_sent_) std::ranges::fill(claimed_before.first(judged), std::uint8_t{0});
   }
 
   script_call claim_call() {
@@ -196,7 +160,7 @@ class journal_ledger::claiming final : public mirror_task {
   }
 
   journal_ledger& of_;
-  lane& in_;
+  known_lane& in_;
   const std::uint64_t settled_;
   claim_batch left_;  // of which nothing is known yet
   prediction reach_{};
@@ -214,26 +178,15 @@ journal_ledger::journal_ledger(std::shared_ptr<session_pool> pool, mirror_set& m
       job_(std::move(job)),
       kept_(std::move(kept)),
       keys_(mirrors.filter().keys, kept_.id),
-      may_claim_(may_claim) {}
+      may_claim_(may_claim),
+      lanes_(mirrors.filter().spec.partitions) {}
 
 journal_ledger::~journal_ledger() = default;
-
-journal_ledger::lane& journal_ledger::lane_of(std::string_view source) {
-  const std::scoped_lock alone(lock_);
-  auto found = lanes_.find(source);
-  if (found == lanes_.end()) {
-    auto made = std::make_unique<lane>(lane{std::string(source), {}, {}});
-    made->records.resize(mirrors_.filter().spec.partitions);
-    made->answered.resize(mirrors_.filter().spec.partitions);
-    found = lanes_.emplace(std::string(source), std::move(made)).first;
-  }
-  return *found->second;
-}
 
 batch_result journal_ledger::claim(const origin& from, std::span<const claim_batch> batches) {
   forget_verdicts(batches);
   if (!may_claim_) return claims_result(batches, read_only_claim());
-  lane& in = lane_of(from.source);
+  known_lane& in = lanes_[from.source];
   std::vector<std::uint32_t> partitions;
   for (const claim_batch& batch : batches) partitions.push_back(batch.keys.partition);
   const session_pool::lease with = pool_->take();

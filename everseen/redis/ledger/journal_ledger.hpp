@@ -2,14 +2,11 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "everseen/core/lane_record.hpp"
 #include "everseen/redis/journal/mirror_set.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
+#include "everseen/redis/ledger/known_lane.hpp"
 #include "everseen/store/ledger.hpp"
 
 namespace everseen::redis {
@@ -33,9 +30,7 @@ class journal_ledger final : public ledger {
   void visit_counters(const counter_visitor& visit) const override;
 
  private:
-  struct lane;
   class claiming;
-  [[nodiscard]] lane& lane_of(std::string_view source);
 
   std::shared_ptr<session_pool> pool_;
   mirror_set& mirrors_;
@@ -44,8 +39,7 @@ class journal_ledger final : public ledger {
   const listed_job kept_;
   const job_keys keys_;
   const bool may_claim_;
-  std::mutex lock_;  // guards the map, but not what a lane holds: that is its one claimer's
-  std::map<std::string, std::unique_ptr<lane>, std::less<>> lanes_;
+  known_lanes lanes_;
 };
 
 }  // namespace everseen::redis

@@ -1,0 +1,132 @@
+#include "everseen/redis/admin/filter_rebuild.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "everseen/redis/admin/planning.hpp"
+#include "everseen/redis/filter/sealable_filter.hpp"
+#include "everseen/redis/filter/succession.hpp"
+#include "everseen/redis/journal/mirror_set.hpp"
+#include "everseen/redis/keyspace/filter_header.hpp"
+#include "everseen/redis/ledger/job_list.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+/// Each time another rebuild was faster.
+constexpr int most_attempts = 100;
+
+storage_error replaced(const std::string& name, const filter_identity& f) {
+  return storage_error(
+      "the filter '" + name + "' was dropped, emptied or rebuilt by somebody else meanwhile; begin again", 0,
+      f.keys.header());
+}
+
+void require_none(session& with, const std::string& name, const filter_identity& f) {
+  require_no_jobs(name, job_list(name, f).names(with), "be rebuilt");
+}
+
+}  // namespace
+
+filter_rebuild::filter_rebuild(std::shared_ptr<session_pool> pool, const filter_directory& in,
+                               std::string_view name, const spec& s, std::span<const partition_state> base)
+    : pool_(std::move(pool)), in_(in), name_(name), base_(base.begin(), base.end()), draft_(pool_, in, s) {
+  validate(s);
+  if (s.judge == judge_kind::client) require_that_clients_hold(pool_->url(), s);
+  const session_pool::lease with = pool_->take();
+  const filter_header h = in_.look_up(*with, name_, true).header;
+  require_own(name_, h, "create a filter of everseen's own beside it, and fill that");
+  origin_ = h.origin;
+  (void)old_one(*with);
+  if (base_.empty()) begin();
+}
+
+/// The filter that is to be succeeded; by now it may be another one of the same origin.
+filter_identity filter_rebuild::old_one(session& with) {
+  auto [old, h] = in_.look_up(with, name_, true);
+  if (h.origin != origin_) throw replaced(name_, old);
+  require_rebuildable(old.spec, draft_.identity().spec);
+  require_none(with, name_, old);
+  return old;
+}
+
+void filter_rebuild::merge(const segment_id& id, std::span<const std::byte> bits) {
+  const auto& slices = base_.at(id.partition).slices;
+  const auto slice = std::ranges::find(slices, id.slice, &slice_state::index);
+  if (slice == slices.end() || id.layer >= slice->layers.size() ||
+      bits.size() != slice->layers[id.layer].shape.bytes)
+    throw parameter_error("the base of the rebuild has no such segment");
+  std::ranges::copy(bits, draft_.add_segment(id, slice->layers[id.layer]).begin());
+}
+
+/// Prepares the new filter and has it succeed. Where the answer to that is lost it must not be prepared
+/// again: it may be in use.
+void filter_rebuild::decide(session& with) {
+  if (is_in_doubt_) throw replaced(name_, draft_.identity());
+  const std::vector<partition_state>& states = draft_.finish();
+  const filter_identity& next = draft_.identity();
+  for (int i = 0; i < most_attempts; ++i) {
+    const filter_identity old = old_one(with);
+    const auto h = read_filter_header(with, old);
+    if (!h) throw replaced(name_, old);
+    in_.prepare(with, next, states,
+                {.spec = next.spec, .expires_at = h->expires_at, .after = old.id, .origin = h->origin});
+    is_in_doubt_ = true;
+    const succession said = decide_succession(with, old, next.id);
+    is_in_doubt_ = false;
+    switch (said) {
+      case succession::decided:
+        old_ = old;
+        return;
+      case succession::has_jobs:
+        require_none(with, name_, old);
+        continue;
+      case succession::taken:
+        continue;
+      case succession::gone:
+        throw replaced(name_, old);
+    }
+  }
+  throw storage_error("'" + name_ + "' is rebuilt by others, again and again", 0, next.keys.header());
+}
+
+/// A client that judges and adds only what it has seen hears of a seal within a second: so that whatever is
+/// added from the end of this on is kept, this waits.
+void filter_rebuild::begin() {
+  if (is_in_place_) return;
+  const session_pool::lease with = pool_->take();
+  if (!old_) decide(*with);
+  const filter_identity& next = draft_.identity();
+  if (put_in_place(*with, *old_, next.id) != placing::done) throw replaced(name_, next);
+  (void)asked_before(*with, next, sealing::yes);
+  if (next.spec.window) keep_window();
+  if (old_->spec.judge == judge_kind::client) std::this_thread::sleep_for(mirror_set::unasked_at_most);
+  is_in_place_ = true;
+}
+
+/// What was too late for the old one is too late for the new one.
+void filter_rebuild::keep_window() const {
+  const auto before = open_sealable(pool_, name_, *old_, access::read);
+  std::optional<window::slice_index> newest;
+  for (std::uint32_t p = 0; p < old_->spec.partitions; ++p)
+    if (const auto slices = before->state(p).slices; !slices.empty())
+      newest = std::max(newest.value_or(slices.back().index), slices.back().index);
+  if (newest) open_sealable(pool_, name_, draft_.identity(), access::write)->move_window_to(*newest);
+}
+
+std::shared_ptr<stored_filter> filter_rebuild::target() {
+  begin();
+  return open_sealable(pool_, name_, draft_.identity(), access::write);
+}
+
+void filter_rebuild::commit() {
+  begin();
+  const session_pool::lease with = pool_->take();
+  const filter_identity& made = draft_.identity();
+  if (!forget_before(*with, made, old_->id, word_)) throw replaced(name_, made);
+  in_.finish_removals(*with);
+}
+
+}  // namespace everseen::redis

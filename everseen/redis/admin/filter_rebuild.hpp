@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/redis/admin/filter_directory.hpp"
+#include "everseen/redis/admin/segment_draft.hpp"
+#include "everseen/redis/transport/session.hpp"
+#include "everseen/store/store.hpp"
+
+namespace everseen::redis {
+
+/// Makes a filter anew while its clients use it: doc/format.md, "Rebuild".
+///
+/// The new one takes the old one's place at once, and asks it first until commit(): what it is given is seen
+/// from then on. One that is given up leaves both, and the next rebuild or a reset ends that.
+class filter_rebuild final : public store::rebuild {
+ public:
+  /// @throws  as store::begin_rebuild
+  filter_rebuild(std::shared_ptr<session_pool> pool, const filter_directory& in, std::string_view name,
+                 const spec& s, std::span<const partition_state> base);
+
+  /// Those of a base come before target() and commit(): the new filter takes its place when it has them.
+  void merge(const segment_id& id, std::span<const std::byte> bits) override;
+  std::shared_ptr<stored_filter> target() override;
+  void commit() override;
+
+ private:
+  [[nodiscard]] filter_identity old_one(session& with);
+  void begin();
+  void decide(session& with);
+  void keep_window() const;
+
+  std::shared_ptr<session_pool> pool_;
+  const filter_directory in_;
+  const std::string name_;
+  const std::vector<partition_state> base_;
+  const std::string word_ = random_name();
+  segment_draft draft_;
+  image::filter_id origin_{};
+  std::optional<filter_identity> old_{};  // nothing: it is not decided yet that the new one succeeds
+  bool is_in_place_ = false;
+  bool is_in_doubt_ = false;  // whether that was decided
+};
+
+}  // namespace everseen::redis

@@ -1,0 +1,304 @@
+#include "everseen/redis/attached/attached_task.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <vector>
+
+#include "everseen/core/assert.hpp"
+#include "everseen/redis/attached/attached_scripts.hpp"
+#include "everseen/redis/script/positions.hpp"
+#include "everseen/redis/script/sequence.hpp"
+#include "everseen/redis/wire/command.hpp"
+#include "everseen/redis/wire/refusal.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+using cause = batch_failure::cause;
+
+/// Keys judged in one call, and bits of all strings that it may have to look at for them: some milliseconds
+/// of the server's time.
+constexpr std::size_t keys_a_call = 1000;
+constexpr std::size_t bits_a_call = 16'000;
+/// Keys whose bits one command reads where nothing has to be atomic.
+constexpr std::size_t keys_a_read = 64;
+constexpr int max_moved = 1000;  // somebody else wins every race: then something is broken
+
+void append_bits(std::vector<std::string>& words, std::span<const std::uint64_t> positions, bool set) {
+  for (const std::uint64_t p : positions) {
+    words.insert(words.end(), {set ? "SET" : "GET", "u1", std::to_string(p)});
+    if (set) words.emplace_back("1");
+  }
+}
+
+std::string encode_all(const std::vector<std::string>& words) {
+  return encode(std::vector<std::string_view>(words.begin(), words.end()));
+}
+
+}  // namespace
+
+attached_task::attached_task(const attached_names& f, purpose what, located_keys keys, std::span<verdict> out,
+                             way w)
+    : names_(f), purpose_(what), keys_(std::move(keys)), out_(out), way_(std::move(w)) {
+  for (const std::uint32_t at : keys_.origin) out_[at] = verdict::unknown;
+}
+
+std::size_t attached_task::count() const noexcept {
+  const std::size_t strings = grows() ? way_.newest + 1 : 1;
+  const std::size_t keys =
+      std::clamp<std::size_t>(bits_a_call / (strings * names_.to.how.probes), 1, keys_a_call);
+  return std::min(keys, keys_.origin.size() - from_);
+}
+
+std::span<const std::uint64_t> attached_task::positions_of(std::size_t first, std::size_t keys) const {
+  const std::size_t probes = names_.to.how.probes;
+  return std::span(keys_.positions).subspan(first * probes, keys * probes);
+}
+
+request attached_task::next() {
+  EVERSEEN_ASSERT(!done());
+  if (way_.by_script) return ask_script();
+  if (step_ == step::look) return ask_length();
+  if (step_ == step::reach) return ask_to_reach();
+  return purpose_ == purpose::add ? ask_to_write() : ask_to_read();
+}
+
+void attached_task::take(const answer& a) {
+  if (!a) {
+    const bool may_have_run = adds_next() && !way_.by_script && a.error().may_have_run;
+    return fail(cause::backend,
+                a.error().message + (may_have_run ? "; nobody knows which keys were added" : ""));
+  }
+  if (way_.by_script) return take_script(a->back());
+  if (step_ == step::look) return take_length(a->back());
+  if (step_ == step::judge) return take_bits(a);
+  if (a->back().is_error()) return refused(a->back());
+  step_ = step::judge;
+}
+
+std::vector<std::string> attached_task::script_keys() const {
+  const bool adding = purpose_ == purpose::add;
+  std::vector<std::string> keys;
+  if (adding) keys.push_back(token_key(names_.own, keys_.place.key, way_.client));
+  if (!grows()) {
+    keys.push_back(keys_.place.key);
+    return keys;
+  }
+  keys.push_back(names_.to.cursor);
+  for (const bitmap_place& p : places_of(names_.to, way_.newest + 1)) keys.push_back(p.key);
+  return keys;
+}
+
+std::vector<std::string> attached_task::script_arguments() const {
+  const compat::scheme& how = names_.to.how;
+  const bool adding = purpose_ == purpose::add;
+  std::vector<std::string> arguments;
+  if (adding) arguments = {sequence_, std::to_string(names_.keeps_answers.count())};
+  arguments.insert(arguments.end(), {std::to_string(longest_bytes(names_.to)), std::to_string(count()),
+                                     pack_positions(positions_of(from_, count()), how.probes, how.bits)});
+  if (grows()) arguments.push_back(std::to_string(way_.newest));
+  if (grows() && adding)
+    arguments.insert(arguments.end(), {std::to_string(how.bits), std::to_string(reachable_bits(names_.to))});
+  if (!grows() && adding) arguments.push_back(std::to_string(last_position(from_, count())));
+  return arguments;
+}
+
+const script& attached_task::script_to_call() const {
+  namespace scripts = attached_scripts;
+  const unsigned probes = names_.to.how.probes;
+  if (grows())
+    return purpose_ == purpose::add ? scripts::add_growing(probes) : scripts::check_growing(probes);
+  return purpose_ == purpose::add ? scripts::add(probes) : scripts::check(probes);
+}
+
+request attached_task::ask_script() {
+  // The same until it is answered: a server that has lost its scripts may have judged the batch before.
+  if (purpose_ == purpose::add && sequence_.empty()) sequence_ = next_sequence();
+  const script& s = script_to_call();
+  std::vector<std::string> keys = script_keys();
+  std::vector<std::string> words = {with_text_ ? "EVAL" : "EVALSHA", with_text_ ? s.text : s.sha1,
+                                    std::to_string(keys.size())};
+  std::ranges::move(keys, std::back_inserter(words));
+  std::ranges::move(script_arguments(), std::back_inserter(words));
+  const repetition remembered =
+      purpose_ == purpose::add ? repetition(names_.keeps_answers) : repetition(true);
+  return {place(), encode_all(words), 1, remembered};
+}
+
+void attached_task::take_script(const reply& r) {
+  if (r.is_error("NOSCRIPT") && !with_text_) {
+    with_text_ = true;
+    return;
+  }
+  with_text_ = false;
+  sequence_.clear();
+  if (forbids_scripts(r)) {
+    if (grows())
+      return fail(
+          cause::backend,
+          "a growing filter needs scripts, and the Redis server forbids them; allow EVAL and EVALSHA");
+    if (!way_.may_change) return refused(r);
+    way_.by_script = false;
+    return;
+  }
+  // A user who may only read runs no script on a key, and BITFIELD_RO all the same.
+  if (r.is_error("NOPERM") && purpose_ == purpose::check && way_.may_change && !grows()) {
+    way_.by_script = false;
+    return;
+  }
+  if (r.is_error()) return refused(r);
+  const std::string_view said = r.text();
+  if (r.what() != reply::kind::string)
+    return fail(cause::backend, "a script answered something else than verdicts");
+  if (said.find_first_not_of("01") == std::string_view::npos) return take_verdicts(said);
+  take_fault(said);
+}
+
+/// Why a script judged nothing.
+void attached_task::take_fault(std::string_view fault) {
+  std::uint64_t number = 0;
+  const auto end = fault.data() + fault.size();
+  const bool has_number = std::from_chars(fault.data() + 1, end, number).ptr == end && number > 0;
+  const std::string key = grows() && has_number ? growing_key(names_.to, number - 1) : keys_.place.key;
+  if (fault.starts_with('S')) return take_newest(fault.substr(1));
+  if (fault == "H") {
+    held_ = true;
+    return;
+  }
+  if (fault == "C")
+    return fail(cause::format, string_fault::of_lost_cursor(names_.to.cursor, growing_key(names_.to, 1)));
+  if (fault.starts_with('M') && has_number)
+    return fail(cause::format, string_fault::of_missing(key, names_.to));
+  if ((fault.starts_with('L') || fault.starts_with('T')) && has_number)
+    return wrong_string(fault.front(), key);
+  if (fault == "O")
+    return fail(
+        cause::backend,
+        "a later batch of this connection was answered before this one, which is not judged any more");
+  fail(cause::backend, "a script answered '" + std::string(fault.substr(0, 20)) + "', which are no verdicts");
+}
+
+void attached_task::give_up_waiting() {
+  held_ = false;
+  fail(cause::format, string_fault::of_missing(growing_key(names_.to, way_.newest), names_.to));
+}
+
+void attached_task::take_verdicts(std::string_view verdicts) {
+  if (verdicts.size() > count()) return fail(cause::backend, "the server answered more than it was asked");
+  const bool stopped = verdicts.size() < count();
+  if (stopped && !grows()) return fail(cause::backend, "the server answered less than it was asked");
+  for (const char v : verdicts) judge_key(from_++, v == '1');
+  moved_ = 0;
+  if (stopped) take_newest(std::to_string(way_.newest + 1));
+}
+
+void attached_task::take_newest(std::string_view number) {
+  const auto newest = cursor_number(number);
+  if (!newest) return fail(cause::format, string_fault::of_cursor(names_.to.cursor, number));
+  if (++moved_ == max_moved) return fail(cause::backend, "the cursor moves faster than it can be read");
+  way_.newest = *newest;
+}
+
+void attached_task::judge_key(std::size_t key, bool seen) {
+  out_[keys_.origin[key]] = seen ? verdict::seen : verdict::fresh;
+}
+
+std::uint64_t attached_task::last_position(std::size_t first, std::size_t keys) const {
+  return std::ranges::max(positions_of(first, keys));
+}
+
+/// A script looks at the length in the step that writes. Here it is looked at once, before anything is set.
+request attached_task::ask_length() const {
+  return {place(), encode({"STRLEN", keys_.place.key}), 1, true};
+}
+
+void attached_task::take_length(const reply& r) {
+  if (r.is_error("WRONGTYPE")) return wrong_string('T', keys_.place.key);
+  if (r.is_error()) return refused(r);
+  if (r.integer() > static_cast<std::int64_t>(longest_bytes(names_.to)))
+    return wrong_string('L', keys_.place.key);
+  const std::uint64_t last = purpose_ == purpose::add ? last_position(0, keys_.origin.size()) : 0;
+  step_ = 8 * static_cast<std::uint64_t>(r.integer()) > last || purpose_ == purpose::check ? step::judge
+                                                                                           : step::reach;
+}
+
+/// Lengthens the string once, and not for one key after the other; changes no bit.
+request attached_task::ask_to_reach() const {
+  const std::string last = std::to_string(last_position(0, keys_.origin.size()));
+  return {place(), encode({"BITFIELD", keys_.place.key, "INCRBY", "u1", last, "0"}), 1, true};
+}
+
+request attached_task::ask_to_write() const {
+  request r{place(), "", count(), false};
+  for (std::size_t key = from_; key < from_ + count(); ++key) {
+    std::vector<std::string> words = {"BITFIELD", keys_.place.key};
+    append_bits(words, positions_of(key, 1), true);
+    r.wire += encode_all(words);
+  }
+  return r;
+}
+
+request attached_task::ask_to_read() const {
+  request r{place(), "", 0, true};
+  for (std::size_t key = from_; key < from_ + count(); key += keys_a_read, ++r.commands) {
+    std::vector<std::string> words = {std::string(reading_), keys_.place.key};
+    append_bits(words, positions_of(key, std::min(keys_a_read, from_ + count() - key)), false);
+    r.wire += encode_all(words);
+  }
+  return r;
+}
+
+/// The bits as they were before, command after command. Each is judged by itself: a command that is refused
+/// says nothing about those behind it, whose keys were added.
+void attached_task::take_bits(const answer& a) {
+  const std::size_t probes = names_.to.how.probes;
+  const std::size_t end = from_ + count();
+  const std::size_t keys_a_command = purpose_ == purpose::add ? 1 : keys_a_read;
+  // Before Redis 6 there is nothing that only reads.
+  if (a->front().is_error("ERR") && reading_ != "BITFIELD" &&
+      a->front().text().starts_with("ERR unknown command")) {
+    reading_ = "BITFIELD";
+    return;
+  }
+  std::size_t first = from_;
+  for (const reply& r : *a) {
+    const std::size_t keys = std::min(keys_a_command, end - first);
+    if (r.is_error()) {
+      if (!failure_) refused(r);
+    } else if (r.size() != keys * probes) {
+      if (!failure_) fail(cause::backend, "the server answered another number of bits than it was asked for");
+    } else {
+      for (std::size_t key = 0; key < keys; ++key) {
+        std::size_t set = 0;
+        for (std::size_t i = 0; i < probes; ++i) set += r[key * probes + i].integer() == 1 ? 1 : 0;
+        judge_key(first + key, set == probes);
+      }
+    }
+    first += keys;
+  }
+  from_ = end;
+}
+
+void attached_task::fail(batch_failure::cause why, std::string message) {
+  failure_ = batch_failure{why, std::move(message), {}};
+}
+
+void attached_task::refused(const reply& r) {
+  const std::string said(r.text());
+  const std::string& key = keys_.place.key;
+  if (said.find("WRONGTYPE") != std::string::npos) return wrong_string('T', key);
+  if (r.is_error("NOPERM"))
+    return fail(cause::backend, "the Redis user may not do what everseen needs: commands on " + key +
+                                    " and on its own keys, which begin with " + names_.own +
+                                    " (it says: " + said + ")");
+  fail(cause::backend, refused_command(key, said));
+}
+
+void attached_task::wrong_string(char how, const std::string& key) {
+  fail(cause::format,
+       how == 'T' ? string_fault::of_another_type(key) : string_fault::of_length(key, names_.to));
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,83 @@
+#include "everseen/redis/attached/attaching.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "everseen/redis/wire/slot_map.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+using form = attachment::form;
+using topology = redis_url::topology;
+
+/// Begins the names of all that is kept for this attachment beside its header. In such a name the first
+/// braces are those of the string that it is about.
+std::string own_names(const filter_keys& f) {
+  return f.prefix() + ":" + f.id() + ":";
+}
+
+void require_topology(const redis_url& url, const attachment& a) {
+  if (a.shape == form::sharded) {
+    if (url.shape == topology::cluster)
+      throw parameter_error("--sharded is for independent servers; a cluster spreads its keys by itself");
+    return;
+  }
+  if (url.shape == topology::many)
+    throw parameter_error(
+        "which of the servers has " + a.key +
+        "? Give --store the URL of that one alone, or --sharded if bkdr-php spread it over all");
+  const slot_number slot = slot_of(a.cursor);
+  if (a.shape == form::growing && url.shape == topology::cluster &&
+      (slot != slot_of(growing_key(a, 0)) || slot != slot_of(growing_key(a, 1))))
+    throw parameter_error(
+        "in a cluster the strings of a growing filter and its cursor must lie in one slot: "
+        "give them one hash tag, as in --key {uids} --cursor {uids}:cursor");
+}
+
+/// Compares the strings that are there with what they are said to be.
+void require_strings(const attachment& a, const std::vector<bitmap>& all, missing_key missing) {
+  const bool there = std::ranges::any_of(all, [](const auto& b) { return b.bytes > 0; });
+  if (!there && missing == missing_key::refuse)
+    throw parameter_error("there is no key " + all.front().place.key +
+                          "; check its name, or add --create if the first key added is to make it");
+  if (a.shape != form::growing) return;
+  for (const auto& b : all)
+    if (b.bytes > 0 && 8 * b.bytes != a.how.bits)
+      throw parameter_error(b.place.key + " has " + std::to_string(8 * b.bytes) + " bits and not " +
+                            std::to_string(a.how.bits) +
+                            "; all strings of a growing filter are of one length");
+}
+
+}  // namespace
+
+std::vector<bitmap> attach(session_pool& shards, session& with, const filter_directory& in,
+                           std::string_view name, attachment a, const std::optional<server_fleet>& fleet,
+                           missing_key missing) {
+  const redis_url& url = shards.url();
+  a.instances = a.shape == form::sharded ? static_cast<std::uint32_t>(url.endpoints.size()) : 0;
+  validate(a);
+  require_topology(url, a);
+  require_gear(url, a);
+  if (in.has(with, name)) throw filter_exists(name);
+  std::vector<bitmap> all = survey(*shards.take(), a);
+  require_strings(a, all, missing);
+  a.was_there = std::ranges::all_of(all, [](const bitmap& b) { return b.bytes > 0; });
+  in.attach(with, name, a, fleet ? fleet->ids_of(url) : std::string());
+  return all;
+}
+
+std::shared_ptr<attached_filter> open_attached(std::shared_ptr<session_pool> pool, const found_filter& f,
+                                               const std::optional<server_fleet>& fleet, access how) {
+  const attachment& a = *f.header.attached;
+  require_gear(pool->url(), a);
+  require_topology(pool->url(), a);
+  if (fleet && fleet->url.endpoints != fleet->in_order_of(f.header.instances).endpoints)
+    pool = std::make_shared<session_pool>(fleet->in_order_of(f.header.instances));
+  return std::make_shared<attached_filter>(std::move(pool), a, own_names(f.identity.keys), how);
+}
+
+}  // namespace everseen::redis

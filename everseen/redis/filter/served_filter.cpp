@@ -1,0 +1,188 @@
+#include "everseen/redis/filter/served_filter.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "everseen/core/assert.hpp"
+#include "everseen/core/tally_of.hpp"
+#include "everseen/redis/journal/stored_checkpoint.hpp"
+#include "everseen/redis/keyspace/script_calls.hpp"
+#include "everseen/redis/ledger/served_ledger.hpp"
+#include "everseen/redis/transport/drive.hpp"
+#include "everseen/redis/wire/command.hpp"
+#include "everseen/store/unanswered.hpp"
+
+namespace everseen::redis {
+
+served_filter::served_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
+                             gear_kind gear, access how)
+    : sealable_filter(std::move(pool), std::move(name), f, how),
+      gear_(gear),
+      replicas_(this->pool()->url()),
+      known_(f.spec.partitions) {}
+
+std::optional<image::filter_id> served_filter::successor() const {
+  const std::scoped_lock alone(lock_);
+  return successor_;
+}
+
+void served_filter::clear() {
+  const std::scoped_lock alone(lock_);
+  std::ranges::fill(known_, nullptr);
+}
+
+batch_result served_filter::add(std::span<const partition_batch> batches) {
+  if (!may_write())
+    return unanswered(batches, batch_failure::cause::storage,
+                      "the filter was opened for reading; open it for writing to add keys");
+  return run(batches, partition_task::purpose::add);
+}
+
+batch_result served_filter::check(std::span<const partition_batch> batches) const {
+  return run(batches, partition_task::purpose::check);
+}
+
+std::unique_ptr<gear> served_filter::new_gear(const session& with) const {
+  return make_gear(gear_, identity(), with.name(), keeps_answers_);
+}
+
+batch_result served_filter::run(std::span<const partition_batch> batches,
+                                partition_task::purpose what) const {
+  for (const partition_batch& batch : batches) std::ranges::fill(batch.out, verdict::unknown);
+  std::optional<batch_failure> failure;
+  try {
+    const session_pool::lease with = session_now();
+    life_.require(*with);
+    std::vector<partition_task> tasks;
+    tasks.reserve(batches.size());
+    {
+      const std::scoped_lock alone(lock_);
+      for (const partition_batch& batch : batches)
+        if (!batch.digests.empty())
+          tasks.emplace_back(identity(), what, batch, known_[batch.partition], new_gear(*with));
+    }
+    failure = drive_all(*with, tasks);
+  } catch (...) {  // the system has no more memory, or descriptors
+    failure = batch_failure::from_current_exception();
+  }
+  tally done;
+  for (const partition_batch& batch : batches) done += tally_of(batch.out);
+  if (!failure) return done;
+  failure->done = done;
+  return tl::unexpected(*std::move(failure));
+}
+
+/// @return the first failure; one that ends a batch comes before a lack of room
+std::optional<batch_failure> served_filter::drive_all(session& with,
+                                                      std::vector<partition_task>& tasks) const {
+  drive(with, replicas_, tasks);
+  std::optional<batch_failure> all;
+  for (const partition_task& task : tasks) {
+    learn(task);
+    std::optional<batch_failure> one = task.failure();
+    // That it is gone is no damage yet: the filter may have been dropped, or rebuilt.
+    if (task.detour() == partition_task::reason::gone)
+      one = batch_failure{batch_failure::cause::storage, filter_is_gone(task.place().key).what(), {}};
+    if (one && (!all || (!all->ends_batch() && one->ends_batch()))) all = std::move(one);
+  }
+  return all;
+}
+
+/// Another thread may have learned more meanwhile; after a failure nothing is certain.
+void served_filter::learn(const partition_task& task) const {
+  const std::scoped_lock alone(lock_);
+  auto& known = known_[task.place().partition];
+  if (task.failure()) {
+    known = nullptr;
+    return;
+  }
+  const auto& now = task.known();
+  if (!now) return;
+  if (!known || known->epoch < now->epoch || known->looked_at < now->looked_at) known = now;
+  if (now->successor) successor_ = now->successor;
+}
+
+void served_filter::move_window_to(window::slice_index newest) {
+  const session_pool::lease with = session_now();
+  std::vector<partition_task> tasks;
+  tasks.reserve(identity().spec.partitions);
+  for (std::uint32_t p = 0; p < identity().spec.partitions; ++p)
+    tasks.emplace_back(identity(), p, newest, new_gear(*with));
+  if (const auto failure = drive_all(*with, tasks)) failure->raise();
+}
+
+std::string served_filter::way() const {
+  return gear_ == gear_kind::module ? "redis, module" : "redis, script";
+}
+
+void served_filter::wait_with(std::shared_ptr<patience> p) {
+  keeps_answers_ = p ? answers_kept_in_an_outage : answers_kept;
+  sealable_filter::wait_with(std::move(p));
+}
+
+remote_partition served_filter::load(session& with, std::uint32_t partition) const {
+  const std::string key = identity().keys.state(partition);
+  const reply fields = ask_about(with, {key, partition}, {"HGETALL", key});
+  if (fields.size() == 0) throw filter_is_gone(key);
+  remote_partition p = decode_state(identity(), partition, fields);
+  const std::scoped_lock alone(lock_);
+  if (p.successor) successor_ = p.successor;
+  return p;
+}
+
+partition_state served_filter::state(std::uint32_t partition) const {
+  EVERSEEN_ASSERT(partition < identity().spec.partitions);
+  const session_pool::lease with = session_now();
+  life_.require(*with);
+  for (;;) {
+    const remote_partition now = load(*with, partition);
+    const auto lost = first_lost(*with, now);
+    if (!lost) return {now.slices};
+    require_gone(*with, now, *lost);
+  }
+}
+
+/// The first segment that is not there in its full length.    Cost: one exchange, whatever their number.
+std::optional<segment_id> served_filter::first_lost(session& with, const remote_partition& p) const {
+  const std::vector<listed_segment> listed = segments_of(p.number, p.slices);
+  std::vector<request> requests;
+  for (const listed_segment& s : listed) {
+    const std::string key = identity().keys.segment(s.id);
+    requests.push_back({{key, p.number}, encode({"STRLEN", key}), 1, true});
+  }
+  const std::vector<answer> answers = with.exchange(requests);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const reply& length = expect_reply(answers[i], requests[i].to.key);
+    if (length.integer() != static_cast<std::int64_t>(listed[i].layer.shape.bytes)) return listed[i].id;
+  }
+  return {};
+}
+
+/// A writer beside us may have moved the window on: what left it is not missed.
+/// @throws format_error  the segment is missing, or has another length, though the partition lists it
+void served_filter::require_gone(session& with, const remote_partition& then, const segment_id& id) const {
+  const remote_partition now = load(with, id.partition);
+  const slice_state* still = now.find(id.slice);
+  if (now.epoch == then.epoch || (still != nullptr && id.layer < still->layers.size()))
+    throw damaged_key(identity().keys.segment(id), "is missing or has another length");
+}
+
+void served_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
+  const session_pool::lease with = session_now();
+  life_.require(*with);
+  const remote_partition now = load(*with, partition);
+  for (const listed_segment& s : segments_of(partition, now.slices)) {
+    std::vector<std::byte> bits(s.layer.shape.bytes);
+    if (read_segment(*with, identity(), s.id, bits))
+      visit(s.id, s.layer, bits);
+    else
+      require_gone(*with, now, s.id);
+  }
+}
+
+std::unique_ptr<ledger> served_filter::ledger_of(std::string job, listed_job listed) {
+  return std::make_unique<served_ledger>(pool(), identity(), gear_, *this, name(), std::move(job),
+                                         std::move(listed), may_write());
+}
+
+}  // namespace everseen::redis

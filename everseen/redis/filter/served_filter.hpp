@@ -1,0 +1,66 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "everseen/redis/filter/sealable_filter.hpp"
+#include "everseen/redis/keyspace/filter_life.hpp"
+#include "everseen/redis/script/sequence.hpp"
+#include "everseen/redis/served/gear.hpp"
+#include "everseen/redis/served/partition_task.hpp"
+#include "everseen/redis/transport/replica_wait.hpp"
+
+namespace everseen::redis {
+
+/// A filter on Redis servers that they judge, by the module or by scripts.
+///
+/// Bits, counts and growth live on the servers; this object remembers only how each partition looked last.
+/// Every call to a server names the epoch that it was planned for, and a server that has moved on refuses it,
+/// so a plan made from an old picture costs a round trip and never a wrong verdict. Threads: any number.
+class served_filter final : public sealable_filter {
+ public:
+  /// @param gear  as choose_gear() says
+  served_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
+                gear_kind gear, access how);
+
+  [[nodiscard]] std::optional<image::filter_id> successor() const override;
+  void move_window_to(window::slice_index newest) override;
+  void clear() override;
+
+  batch_result add(std::span<const partition_batch> batches) override;
+  batch_result check(std::span<const partition_batch> batches) const override;
+  /// @throws format_error  a segment is missing, or has another type or length
+  [[nodiscard]] partition_state state(std::uint32_t partition) const override;
+  void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
+  /// An outage may then last for hours, so the servers remember their answers for a day.
+  void wait_with(std::shared_ptr<patience> p) override;
+  [[nodiscard]] std::string way() const override;
+
+ private:
+  [[nodiscard]] std::unique_ptr<ledger> ledger_of(std::string job, listed_job listed) override;
+  void require_life(session& with) const override { life_.require(with); }
+  batch_result run(std::span<const partition_batch> batches, partition_task::purpose what) const;
+  [[nodiscard]] std::optional<batch_failure> drive_all(session& with,
+                                                       std::vector<partition_task>& tasks) const;
+  [[nodiscard]] std::unique_ptr<gear> new_gear(const session& with) const;
+  void learn(const partition_task& task) const;
+  [[nodiscard]] remote_partition load(session& with, std::uint32_t partition) const;
+  [[nodiscard]] std::optional<segment_id> first_lost(session& with, const remote_partition& p) const;
+  void require_gone(session& with, const remote_partition& then, const segment_id& id) const;
+
+  const gear_kind gear_;
+  std::atomic<std::chrono::milliseconds> keeps_answers_{answers_kept};
+  mutable filter_life life_{identity()};
+  mutable replica_wait replicas_;
+  mutable std::mutex lock_;  // guards what follows
+  mutable std::vector<std::shared_ptr<const remote_partition>> known_;
+  mutable std::optional<image::filter_id> successor_{};
+};
+
+}  // namespace everseen::redis

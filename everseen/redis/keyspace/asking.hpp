@@ -1,0 +1,23 @@
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "everseen/core/error.hpp"
+#include "everseen/core/partition.hpp"
+#include "everseen/redis/transport/session.hpp"
+
+namespace everseen::redis {
+
+/// One command about one key, which may run twice.
+/// @throws format_error  the key has another type    @throws backend_error  as session::ask; names the key
+[[nodiscard]] reply ask_about(session& with, const route& key, std::initializer_list<std::string_view> words);
+
+/// The error of a key that is not what it must be.
+[[nodiscard]] format_error damaged_key(const std::string& key, const std::string& what);
+
+/// Milliseconds since 1970, as the servers have it.
+[[nodiscard]] std::string to_text(event_time t);
+
+}  // namespace everseen::redis

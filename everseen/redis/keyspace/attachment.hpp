@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/compat/family.hpp"
+#include "everseen/core/funnel.hpp"
+#include "everseen/core/spec.hpp"
+
+namespace everseen::redis {
+
+/// A filter that another program keeps in Redis and everseen uses beside it: doc/format.md, "Attached
+/// filters".
+///
+/// Of its bits nothing is everseen's: the names of the strings, the positions of the bits and the rule of
+/// growth are those of the family, and nothing but bits is ever written to them.
+struct attachment {
+  /// How keys are spread over strings.
+  enum class form : std::uint8_t {
+    single,   ///< one string, named `key`
+    growing,  ///< KEY-0, KEY-1, … of equal length, and `cursor` says which is the newest: the Guava of Java
+    sharded,  ///< KEY.0, KEY.1, … on each of `instances` servers: bkdr-php of more than one string or server
+  };
+
+  compat::scheme how;
+  funnel_kind funnel = funnel_kind::bytes;
+  form shape = form::single;
+  std::string key{};
+  std::string cursor{};         ///< the key of the cursor; empty unless it grows
+  std::uint32_t instances = 0;  ///< 0 unless sharded
+  bool was_there = false;       ///< every string was there when it was attached, so a missing one was lost
+
+  friend bool operator==(const attachment& a, const attachment& b) noexcept {
+    return a.how.which == b.how.which && a.how.bits == b.how.bits && a.how.probes == b.how.probes &&
+           a.funnel == b.funnel && a.shape == b.shape && a.key == b.key && a.cursor == b.cursor &&
+           a.instances == b.instances && a.was_there == b.was_there;
+  }
+};
+
+/// A string that holds bits of an attached filter.
+struct bitmap_place {
+  std::string key;
+  std::uint32_t instance = 0;  ///< among several servers
+  friend bool operator==(const bitmap_place&, const bitmap_place&) = default;
+};
+
+/// @throws parameter_error  the family knows no such filter, or it would not fit Redis
+void validate(const attachment& a);
+
+/// Every string that keys may be sent to.
+/// @param newest  of a growing one, what its cursor says; else ignored
+[[nodiscard]] std::vector<bitmap_place> places_of(const attachment& a, std::uint64_t newest);
+[[nodiscard]] std::string growing_key(const attachment& a, std::uint64_t number);
+
+/// Bits of one string that hashes can reach: fewer than the scheme says where they have 31 bits.
+[[nodiscard]] std::uint64_t reachable_bits(const attachment& a) noexcept;
+/// The length that a string has at most, when its last bit is set.
+[[nodiscard]] std::uint64_t longest_bytes(const attachment& a) noexcept;
+
+/// What the layers above are told: a classic filter of one partition that goes on when it is full. Its
+/// capacity is the number of keys that set half of the bits, its rate what that gives.
+[[nodiscard]] spec spec_of(const attachment& a);
+
+/// "go-zero's Redis filter, 14 probes in 20,971,520 bits": what it is, for people.
+[[nodiscard]] std::string to_string(const attachment& a);
+
+/// The record of it in a header, all but the names of its keys: doc/format.md, "Attached filters".
+[[nodiscard]] std::string encode(const attachment& a);
+/// @param key, cursor  stand beside the record
+/// @throws format_error  damaged    @throws parameter_error  as validate
+[[nodiscard]] attachment decode_attachment(std::string_view record, std::string_view key,
+                                           std::string_view cursor);
+
+/// What a cursor says; nothing if that is no number of a string.
+[[nodiscard]] std::optional<std::uint64_t> cursor_number(std::string_view text) noexcept;
+
+/// Why a key is not what was attached, in words.
+namespace string_fault {
+[[nodiscard]] std::string of_another_type(std::string_view key);
+[[nodiscard]] std::string of_length(std::string_view key, const attachment& a);
+[[nodiscard]] std::string of_cursor(std::string_view key, std::string_view holds);
+/// A string of a chain.
+[[nodiscard]] std::string of_missing(std::string_view key, const attachment& a);
+[[nodiscard]] std::string of_lost_cursor(std::string_view cursor, std::string_view second);
+}  // namespace string_fault
+
+/// Where the server remembers the last batch of one client for a string, and what it answered: a key of our
+/// own in the slot of the string, and of no other string: those of one hash tag have tokens of their own.
+/// @param own  begins all names of this attachment, unlike those of any other
+[[nodiscard]] std::string token_key(std::string_view own, const std::string& bitmap, std::string_view client);
+
+}  // namespace everseen::redis

@@ -1,0 +1,44 @@
+#include "everseen/redis/keyspace/segment_list.hpp"
+
+#include <span>
+
+#include "everseen/core/error.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
+
+namespace everseen::redis {
+
+std::vector<listed_segment> segments_of(std::uint32_t partition, const std::vector<slice_state>& slices) {
+  std::vector<listed_segment> all;
+  for (const slice_state& slice : slices)
+    for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer)
+      all.push_back({{partition, slice.index, layer}, slice.layers[layer]});
+  return all;
+}
+
+std::string encode_manifest(const filter_identity& f, std::uint32_t partition, const partition_state& s) {
+  image::manifest m;
+  m.filter = f.id;
+  m.spec = f.spec;
+  m.clean = true;
+  for (const listed_segment& each : segments_of(partition, s.slices))
+    m.segments.push_back({each.id, each.layer.shape, each.layer.capacity});
+  const auto bytes = image::encode_manifest(m);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+image::manifest decode_manifest(const filter_identity& f, std::uint32_t partition, std::string_view bytes) {
+  const std::string key = f.keys.state(partition);
+  image::manifest m;
+  try {
+    m = image::decode_manifest(std::as_bytes(std::span(bytes)));
+  } catch (const error& e) {
+    throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
+  }
+  if (m.filter != f.id) throw damaged_key(key, "belongs to another filter");
+  if (m.spec != f.spec) throw damaged_key(key, "was made by another spec");
+  for (const image::manifest::entry& entry : m.segments)
+    if (entry.id.partition != partition) throw damaged_key(key, "names a segment of another partition");
+  return m;
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/core/image.hpp"
+#include "everseen/core/partition.hpp"
+#include "everseen/redis/keyspace/filter_identity.hpp"
+
+namespace everseen::redis {
+
+/// All segments of slices, oldest first, with their layers.
+struct listed_segment {
+  segment_id id;
+  layer_state layer;
+};
+[[nodiscard]] std::vector<listed_segment> segments_of(std::uint32_t partition,
+                                                      const std::vector<slice_state>& slices);
+
+/// The list of a partition's segments, as its state keeps it. How many keys each holds stands beside it.
+[[nodiscard]] std::string encode_manifest(const filter_identity& f, std::uint32_t partition,
+                                          const partition_state& s);
+/// @throws format_error  it is damaged, or of another filter or partition
+[[nodiscard]] image::manifest decode_manifest(const filter_identity& f, std::uint32_t partition,
+                                              std::string_view bytes);
+
+}  // namespace everseen::redis

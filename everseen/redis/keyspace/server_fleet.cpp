@@ -1,0 +1,175 @@
+#include "everseen/redis/keyspace/server_fleet.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "everseen/core/error.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
+#include "everseen/redis/keyspace/script_calls.hpp"
+#include "everseen/redis/wire/command.hpp"
+#include "everseen/redis/wire/random_name.hpp"
+#include "everseen/redis/wire/refusal.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+constexpr std::size_t id_length = 32;
+
+/// What a server says of itself; nothing of it is there on one that has no part in a fleet.
+struct member {
+  endpoint at;
+  std::string id{};
+  std::string fleet{};  ///< the ids of all, in their order
+  std::string away{};   ///< why it does not answer; empty: it does
+};
+
+/// Asks each server what it says of itself, behind a command of its own.
+/// @param commands  one a server, or none
+std::vector<member> members(session& with, const redis_url& url,
+                            const std::vector<std::string>& commands = {}) {
+  const std::string key = filter_keys::server(url.prefix);
+  std::vector<request> requests;
+  for (std::uint32_t i = 0; i < url.endpoints.size(); ++i)
+    requests.push_back({{key, i},
+                        (commands.empty() ? "" : commands[i]) + encode({"HMGET", key, "id", "fleet"}),
+                        commands.empty() ? 1u : 2u,
+                        true});
+  const std::vector<answer> answers = with.exchange(requests);
+  std::vector<member> all;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (!answers[i] && commands.empty()) {
+      all.push_back({.at = url.endpoints[i], .away = answers[i].error().message});
+      continue;
+    }
+    const std::string where = key + " on " + to_string(url.endpoints[i]);
+    (void)expect_reply(answers[i], where);
+    // A list of ids of which one was not taken would shut its server out for good.
+    if (answers[i]->front().is_error())
+      throw backend_error(refused_command(where, answers[i]->front().text()));
+    const reply& said = answers[i]->back();
+    all.push_back({url.endpoints[i], std::string(said[0].text()), std::string(said[1].text())});
+  }
+  return all;
+}
+
+/// The fleet that some of them belong to; empty: none does.
+std::string fleet_of(const redis_url& url, const std::vector<member>& all) {
+  const member* known = nullptr;
+  for (const member& each : all) {
+    if (each.fleet.empty()) continue;
+    if (known != nullptr && known->fleet != each.fleet)
+      throw parameter_error("filters under '" + url.prefix + "' on redis at " + to_string(known->at) +
+                            " are spread over other servers than those on " + to_string(each.at) +
+                            "; name the servers that belong together");
+    known = &each;
+  }
+  return known == nullptr ? std::string() : known->fleet;
+}
+
+std::size_t size_of(std::string_view fleet) noexcept {
+  return fleet.size() / id_length;
+}
+
+/// Gives the only server that is away the id that no other one has.
+/// @throws backend_error  several are
+void find_away(std::vector<member>& all, std::string_view fleet) {
+  const auto is_away = [](const member& m) { return !m.away.empty(); };
+  const auto away = std::ranges::find_if(all, is_away);
+  if (away == all.end()) return;
+  if (fleet.empty() || std::ranges::count_if(all, is_away) > 1) throw backend_error(away->away);
+  for (std::size_t at = 0; at < fleet.size(); at += id_length)
+    if (std::ranges::find(all, fleet.substr(at, id_length), &member::id) == all.end())
+      away->id = fleet.substr(at, id_length);
+}
+
+std::optional<server_fleet> ordered(const redis_url& url, std::vector<member> all) {
+  const std::string fleet = fleet_of(url, all);
+  find_away(all, fleet);
+  if (fleet.empty()) return std::nullopt;
+  if (size_of(fleet) != all.size())
+    throw parameter_error("filters under '" + url.prefix + "' are spread over " +
+                          std::to_string(size_of(fleet)) + " servers, and the URL names " +
+                          std::to_string(all.size()) + "; name all of them, in any order");
+  // Whoever founded the fleet may have died before all servers had its list.
+  const auto stranger = std::ranges::find_if(
+      all, [&](const member& m) { return m.id.empty() || fleet.find(m.id) == std::string::npos; });
+  if (stranger != all.end())
+    throw format_error("redis at " + to_string(stranger->at) + " has no part in the " +
+                       std::to_string(all.size()) + " servers that filters under '" + url.prefix +
+                       "' are spread over: it has lost its data, or is another server. Restore its data, or "
+                       "name the right one; or, to begin anew without filters, delete all keys " +
+                       url.prefix + ":* on each of them");
+  server_fleet found{url, {}};
+  found.url.endpoints.clear();
+  for (std::size_t at = 0; at < fleet.size(); at += id_length) {
+    const auto one = std::ranges::find(all, fleet.substr(at, id_length), &member::id);
+    if (one == all.end())
+      throw parameter_error("two of the servers that the URL names are one; name each once");
+    found.url.endpoints.push_back(one->at);
+    found.ids.push_back(one->id);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string server_fleet::ids_of(const redis_url& named) const {
+  std::string all;
+  for (const endpoint& each : named.endpoints)
+    all += ids.at(static_cast<std::size_t>(std::ranges::find(url.endpoints, each) - url.endpoints.begin()));
+  return all;
+}
+
+redis_url server_fleet::in_order_of(std::string_view those) const {
+  redis_url ordered = url;
+  ordered.endpoints.clear();
+  for (std::size_t at = 0; at < those.size(); at += id_length) {
+    const auto found = std::ranges::find(ids, those.substr(at, id_length));
+    if (found == ids.end())
+      throw format_error("a server that the filter was attached on is not one of the URL");
+    ordered.endpoints.push_back(url.endpoints[static_cast<std::size_t>(found - ids.begin())]);
+  }
+  return ordered;
+}
+
+/// Somebody may be founding it, so that one server was asked before it got its id and another one after it
+/// got the list. As ids come first, a second look then sees them all.
+std::optional<server_fleet> find_fleet(session& with, const redis_url& url) {
+  try {
+    return ordered(url, members(with, url));
+  } catch (const format_error&) {
+    return ordered(url, members(with, url));
+  }
+}
+
+void require_names_here(session& with, const redis_url& url) {
+  const member only = members(with, url).front();
+  if (only.fleet.empty() || only.fleet.starts_with(only.id)) return;
+  throw parameter_error("filters under '" + url.prefix + "' are spread over " +
+                        std::to_string(size_of(only.fleet)) + " servers, of which redis at " +
+                        to_string(only.at) +
+                        " is not the first; name all of them, in any order, or give filters of this server "
+                        "alone another prefix=. Where no filter is spread any more, delete the key " +
+                        filter_keys::server(url.prefix) + " on each of them");
+}
+
+/// Ids first, then their list: whoever founds one at the same time reads the same ids, and writes the same
+/// list.
+server_fleet found_fleet(session& with, const redis_url& url) {
+  if (auto known = find_fleet(with, url)) return *std::move(known);
+  const std::string key = filter_keys::server(url.prefix);
+  std::vector<std::string> commands;
+  for (std::size_t i = 0; i < url.endpoints.size(); ++i)
+    commands.push_back(encode({"HSETNX", key, "id", random_name()}));
+  std::vector<member> all = members(with, url, commands);
+  std::ranges::sort(all, {}, &member::id);
+  std::string fleet;
+  for (const member& each : all) fleet += each.id;
+  commands.assign(all.size(), encode({"HSETNX", key, "fleet", fleet}));
+  auto made = ordered(url, members(with, url, commands));
+  if (!made) throw format_error("the servers forget at once what is written to them");
+  return *std::move(made);
+}
+
+}  // namespace everseen::redis

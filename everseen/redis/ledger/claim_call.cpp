@@ -1,0 +1,61 @@
+#include "everseen/redis/ledger/claim_call.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace everseen::redis {
+
+namespace {
+
+void append_place(std::string& to, std::uint32_t place) {
+  for (int shift = 24; shift >= 0; shift -= 8) to += static_cast<char>(place >> shift);
+}
+
+}  // namespace
+
+claim_call::link claim_call::first_link() const {
+  std::string head = record_.head();
+  const std::size_t bytes = head.size() + record_.settled_before(settled_) * position_bytes;
+  return {std::move(head), bytes};
+}
+
+claim_call::link claim_call::link_behind(const judging& q) const {
+  std::string head;
+  append_position(head, batch_.positions[q.first + q.digests.size() - 1]);
+  return {std::move(head), position_bytes};
+}
+
+std::string claim_call::positions(const judging& q) const {
+  std::string packed;
+  packed.reserve(q.digests.size() * position_bytes);
+  for (const std::uint64_t position : batch_.positions.subspan(q.first, q.digests.size()))
+    append_position(packed, position);
+  return packed;
+}
+
+claim_call::counting claim_call::counts(const judging& q) {
+  constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  counting c;
+  const std::size_t each = batch_.counts.per_event;
+  if (each == 0) return c;
+  renumbered_.assign(batch_.counts.names.size(), none);
+  c.places.reserve(q.digests.size() * each * 4);
+  for (const std::uint32_t name : batch_.counts.of_event.subspan(q.first * each, q.digests.size() * each)) {
+    std::uint32_t& place = renumbered_[name];
+    if (place == none) {
+      place = static_cast<std::uint32_t>(c.names.size());
+      c.names.push_back(batch_.counts.names[name]);
+    }
+    append_place(c.places, place);
+  }
+  return c;
+}
+
+void claim_call::take(const judging& q, std::string_view verdicts) {
+  const std::size_t judged = std::min(verdicts.find('3'), verdicts.size());
+  if (judged == 0) return;
+  record_.forget(settled_);
+  for (std::size_t i = 0; i < judged; ++i) record_.note(batch_.positions[q.first + i], verdicts[i] == '0');
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,90 @@
+#include "everseen/redis/script/script_text.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <openssl/sha.h>
+
+namespace everseen::redis::script_text {
+
+namespace {
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+/// What asks for, or sets, probes `from` .. `to` of a key, in parts that fit Lua's registers; `sum` becomes
+/// how many of the bits were set.
+std::string bitfields(std::string_view command, std::string_view segment, std::string_view operation,
+                      unsigned from, unsigned to) {
+  constexpr unsigned at_once = 32;
+  const std::string value = operation == "SET" ? ",'1'" : "";
+  std::string text;
+  for (unsigned first = from; first <= to; first += at_once) {
+    const unsigned last = std::min(to, first + at_once - 1);
+    std::string added;
+    text += std::string(first == from ? "local " : "") + "old = call(" + std::string(command) + ", " +
+            std::string(segment);
+    for (unsigned i = first; i <= last; ++i) {
+      text += ",'" + std::string(operation) + "','u1',p" + std::to_string(i) + value;
+      added += (i == first ? "old[" : "+old[") + std::to_string(i - first + 1) + "]";
+    }
+    text += ")\n";
+    text += first == from ? "local sum = " + added + "\n" : "sum = sum + " + added + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+script make(std::string text) {
+  std::array<unsigned char, SHA_DIGEST_LENGTH> digest{};
+  SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string sha1;
+  for (const unsigned char byte : digest) {
+    sha1 += digits[byte >> 4];
+    sha1 += digits[byte & 15];
+  }
+  return {std::move(text), std::move(sha1)};
+}
+
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string all;
+  for (const std::string_view part : parts) all += part;
+  return all;
+}
+
+namespace {
+
+script for_probes(std::string text, unsigned probes) {
+  std::string all = "p1";   // p1,p2,...
+  std::string rest = "p2";  // p2,p3,...
+  for (unsigned i = 2; i <= probes; ++i) {
+    all += ",p" + std::to_string(i);
+    if (i > 2) rest += ",p" + std::to_string(i);
+  }
+  replace_all(text, "$HAS_REST",
+              probes == 1 ? "return true"
+                          : "local _," + rest + " = take(records, " + std::to_string(probes - 1) + ", at)\n" +
+                                bitfields("bitfield", "segment", "GET", 2, probes) +
+                                "return sum == " + std::to_string(probes - 1));
+  replace_all(text, "$SET_ALL",
+              "local _," + all + " = take(records, $PROBES, start)\n" +
+                  bitfields("'BITFIELD'", "newest", "SET", 1, probes));
+  replace_all(text, "$PROBES", std::to_string(probes));
+  return make(std::move(text));
+}
+
+}  // namespace
+
+const script& for_any_probes::operator[](unsigned probes) const {
+  std::call_once(once_[probes], [&] {
+    all_[probes] = for_probes(text_, probes);
+    ++made_;
+  });
+  return all_[probes];
+}
+
+}  // namespace everseen::redis::script_text

@@ -1,0 +1,184 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <initializer_list>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "everseen/core/layout.hpp"
+#include "everseen/redis/script/script.hpp"
+
+/// What several scripts are made of.
+namespace everseen::redis::script_text {
+
+/// A script of this text, with its name.
+[[nodiscard]] script make(std::string text);
+
+/// A script that is written out for each number of probes, which is the index, so that the inner loop has no
+/// inner loop, and positions live in registers: no table is made for them.
+///
+/// Each is made when it is first asked for: most filters need one or two of the 64.    Threads: any number.
+class for_any_probes {
+ public:
+  /// @param text  with `has`; `$PROBES` becomes the number, and `$SET_ALL` the commands that set the bits
+  ///              whose positions stand at `start` of `records` in `newest` and leave in `sum` how many were
+  ///              set
+  explicit for_any_probes(std::string text) : text_(std::move(text)) {}
+
+  /// @pre 1 <= probes <= max_probes
+  [[nodiscard]] const script& operator[](unsigned probes) const;
+  /// How many of them were asked for so far.
+  [[nodiscard]] std::size_t made() const noexcept { return made_; }
+
+ private:
+  std::string text_;
+  mutable std::array<std::once_flag, max_probes + 1> once_{};
+  mutable std::array<script, max_probes + 1> all_{};
+  mutable std::atomic<std::size_t> made_ = 0;
+};
+
+/// Parts of a script, one behind the other.
+[[nodiscard]] std::string joined(std::initializer_list<std::string_view> parts);
+
+/// For `has`, of a script that writes.
+inline constexpr std::string_view may_write = "local bitfield = 'BITFIELD'";
+
+// Whether a segment has all bits of a key. Before it stands a `local bitfield`, the command to read with.
+// Most keys that a segment does not hold miss at their first bit: one position is unpacked, and one cheap
+// command sent. The others are asked at once.
+inline constexpr std::string_view has = R"(
+local call, take = redis.call, cmsgpack.unpack_limit
+local function has(segment, records, start)
+  local at, p1 = take(records, 1, start)
+  if call('GETBIT', segment, p1) == 0 then return false end
+  $HAS_REST
+end
+)";
+
+// The answer of the client's last batch, if this is it.
+inline constexpr std::string_view remembered = R"(
+local function remembered(token, asked, life)
+  local last = redis.call('GET', token)
+  local sequence = last and string.sub(last, 1, #asked) or ''
+  if sequence == asked then
+    redis.call('PEXPIRE', token, life)
+    return string.sub(last, #asked + 1)
+  end
+  if sequence > asked then return 'O' end
+end
+)";
+
+// What a script is told of the keys that it judges, and of the segments that it judges them by. Before it
+// stand `before`, how many keys there are in front of the segments, and `words`, how many words. The words
+// are:
+//   how many keys, how many of the segments, the last ones, are written to, a byte a key which of these is
+//   its own, from 1, or 0 where it is late (none: all are the last one's), for each that is written to its
+//   count field and its capacity (empty: no limit), for each segment its length, for each segment which of
+//   the records behind are for it, from 1, then the records, each of all keys.
+// What follows the records stands behind ARGV[behind].
+inline constexpr std::string_view segments = R"(
+local segments, keys, written = #KEYS - before, tonumber(ARGV[words+1]), tonumber(ARGV[words+2])
+local own, fields = ARGV[words+3], words + 2
+local lengths = words + 3 + 2 * written
+local segment, records, stride, behind = {}, {}, {}, 0
+for s = 1, segments do
+  segment[s] = KEYS[before+s]
+  if differs(segment[s], ARGV[lengths+s]) then return 'D' .. s end
+  local at = lengths + 2 * segments + tonumber(ARGV[lengths+segments+s])
+  records[s], behind = ARGV[at], math.max(behind, at)
+  stride[s] = #records[s] / keys
+end
+)";
+
+// Whether the partition is as the caller believes.
+inline constexpr std::string_view open_partition = R"(
+local epoch = call('HGET', state, 'epoch')
+if not epoch then return 'M' end
+if epoch ~= ARGV[1] then return 'S' end
+)";
+
+// Behind `segments`: how much room each segment that is written to has. What may be refused is tried here,
+// before anything is written: a refused call must leave nothing.
+// count() writes down how many each segment got: as a sum, since a server that was killed while it wrote may
+// run a part of the call, and then the whole of its retry (doc/operations.md, "A torn AOF").
+inline constexpr std::string_view rooms = R"(
+local looked_up, counts, room, fresh, byte = segments - written, {}, {}, {}, string.byte
+for w = 1, written do
+  local count, capacity = tonumber(call('HGET', state, ARGV[fields+2*w]) or ''), ARGV[fields+1+2*w]
+  if not count then return 'C' end
+  counts[w], room[w], fresh[w] = count, math.huge, 0
+  if capacity ~= '' then room[w] = tonumber(capacity) - count end
+  call('HINCRBY', state, ARGV[fields+2*w], 0)
+end
+local function count()
+  for w = 1, written do
+    if fresh[w] > 0 then
+      call('HSET', state, ARGV[fields+2*w], string.format('%.0f', counts[w] + fresh[w]))
+    end
+  end
+end
+)";
+
+// Behind `rooms`: judge(key) gives a key's verdict and adds it if it is fresh; `3`: there is no room.
+inline constexpr std::string_view judge = R"(
+local function judge(key)
+  local mine = byte(own, key) or written
+  if mine == 0 then return '2' end
+  local target = looked_up + mine
+  for s = 1, segments do
+    if s ~= target and has(segment[s], records[s], (key - 1) * stride[s]) then return '1' end
+  end
+  local newest, records, start = segment[target], records[target], (key - 1) * stride[target]
+  if fresh[mine] >= room[mine] then return has(newest, records, start) and '1' or '3' end
+  $SET_ALL
+  if sum == $PROBES then return '1' end
+  fresh[mine] = fresh[mine] + 1
+  return '0'
+end
+)";
+
+// Behind `rooms`: foresee(key) gives the verdict that judge(key) would give, and adds nothing; add(key) adds
+// a key that it called fresh. Between the two a call writes down what it has judged. Keys of one call are
+// compared as wholes: such a key may be fresh that judge() would take for seen by mistake.
+inline constexpr std::string_view foresee = R"(
+local foreseen = {}
+for s = looked_up + 1, segments do foreseen[s] = {} end
+local function foresee(key)
+  local mine = byte(own, key) or written
+  if mine == 0 then return '2' end
+  local target = looked_up + mine
+  for s = 1, segments do
+    local start = (key - 1) * stride[s]
+    local among = foreseen[s]
+    if among and among[string.sub(records[s], start + 1, start + stride[s])] then return '1' end
+    if has(segment[s], records[s], start) then return '1' end
+  end
+  if fresh[mine] >= room[mine] then return '3' end
+  local start = (key - 1) * stride[target]
+  foreseen[target][string.sub(records[target], start + 1, start + stride[target])] = true
+  fresh[mine] = fresh[mine] + 1
+  return '0'
+end
+local function add(key)
+  local target = looked_up + (byte(own, key) or written)
+  local newest, records, start = segment[target], records[target], (key - 1) * stride[target]
+  $SET_ALL
+end
+)";
+
+// A segment of another type is damage like one of another length. Any other error is not about the segment,
+// and is raised.
+inline constexpr std::string_view differs = R"(
+local function differs(segment, bytes)
+  local length = redis.pcall('STRLEN', segment)
+  if type(length) == 'number' then return length ~= tonumber(bytes) end
+  if string.find(length.err, 'WRONGTYPE', 1, true) then return true end
+  redis.call('STRLEN', segment)
+end
+)";
+
+}  // namespace everseen::redis::script_text

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace everseen::redis {
+
+/// How long a server remembers what it answered to a batch, for the case that the answer is lost.
+inline constexpr std::chrono::milliseconds answers_kept = std::chrono::minutes(10);
+/// The same where an outage may be ridden out without end.
+inline constexpr std::chrono::milliseconds answers_kept_in_an_outage = std::chrono::hours(24);
+
+/// Names a batch among those of a client: higher for every batch that this process sends, in 20 digits, so
+/// that none is another's beginning. Threads: any.
+[[nodiscard]] std::string next_sequence();
+
+}  // namespace everseen::redis

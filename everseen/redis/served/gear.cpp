@@ -1,0 +1,69 @@
+#include "everseen/redis/served/gear.hpp"
+
+#include <algorithm>
+
+#include "everseen/core/assert.hpp"
+#include "everseen/redis/served/module_gear.hpp"
+#include "everseen/redis/served/script_gear.hpp"
+#include "everseen/redis/wire/command.hpp"
+#include "everseen/redis/wire/refusal.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+bool lacks_module(const answer& a) {
+  return a && !says_module(a->front());
+}
+
+/// The user may not ask, so nothing is known.
+bool hides_module(const answer& a) {
+  return a && is_denial(a->front());
+}
+
+/// Of the answers of all servers.
+std::string server_of(const redis_url& url, std::size_t answer) {
+  if (url.shape == redis_url::topology::cluster) return "a server of the cluster";
+  return "redis at " + to_string(url.endpoints.at(answer));
+}
+
+}  // namespace
+
+std::unique_ptr<gear> make_gear(gear_kind kind, const filter_identity& f, std::string_view client,
+                                std::chrono::milliseconds keeps_answers) {
+  EVERSEEN_ASSERT(kind != gear_kind::bitfield);
+  if (kind == gear_kind::module) return std::make_unique<module_gear>(f, client, keeps_answers);
+  return std::make_unique<script_gear>(f, client, keeps_answers);
+}
+
+bool have_module(session& with) {
+  const auto answers = with.exchange_with_all(module_question(), true);
+  return std::ranges::none_of(answers, lacks_module) &&
+         std::ranges::any_of(answers, [](const answer& a) { return a.has_value(); });
+}
+
+gear_kind choose_gear(session& with, const redis_url& url) {
+  if (url.gear == gear_kind::bitfield)
+    throw parameter_error("gear=bitfield is for attached filters; this one has gear=script and gear=module");
+  const auto answers = with.exchange_with_all(module_question() + encode({"EVAL", "return 1", "0"}), true);
+  if (std::ranges::none_of(answers, [](const answer& a) { return a.has_value(); }))
+    throw backend_error(answers.front().error().message);
+  const bool is_forced = url.gear == gear_kind::module;
+  const auto lacking = std::ranges::find_if(
+      answers, [&](const answer& a) { return lacks_module(a) && !(is_forced && hides_module(a)); });
+  if (is_forced && lacking != answers.end())
+    throw parameter_error("gear=module needs the everseen module (of this version) on every server, and " +
+                          server_of(url, static_cast<std::size_t>(lacking - answers.begin())) +
+                          " does not have it; load it there, or leave out gear=");
+  if (is_forced || (!url.gear && lacking == answers.end())) return gear_kind::module;
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    if (answers[i] && forbids_scripts(answers[i]->back()))
+      throw backend_error(scripts_forbidden(server_of(url, i)) +
+                          (std::ranges::any_of(answers, hides_module)
+                               ? ". Where it is loaded already, allow COMMAND INFO, which tells so, or say "
+                                 "gear=module"
+                               : ""));
+  return gear_kind::script;
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,152 @@
+#include "everseen/redis/served/served_scripts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+
+#include "everseen/core/layout.hpp"
+#include "everseen/redis/script/expiry_text.hpp"
+#include "everseen/redis/script/script_text.hpp"
+
+namespace everseen::redis::scripts {
+
+namespace {
+
+using script_text::differs;
+using script_text::has;
+using script_text::make;
+
+// BITFIELD counts as a write whatever it does: a replica and a server without memory left would refuse a
+// look-up. Before Redis 6 there is nothing else.
+constexpr std::string_view reads_only =
+    "local bitfield = redis.pcall('BITFIELD_RO', KEYS[2]).err and 'BITFIELD' or 'BITFIELD_RO'";
+
+constexpr std::string_view open_token = R"(
+local state, token, before, words = KEYS[1], KEYS[2], 2, 4
+local known = remembered(token, ARGV[2], ARGV[3])
+if known then return known end
+)";
+
+constexpr std::string_view add_text = R"(
+call('SET', token, '', 'PX', ARGV[3])
+local out = {}
+for key = 1, keys do
+  local verdict = judge(key)
+  if verdict == '3' and ARGV[4] ~= '1' then break end
+  out[key] = verdict
+end
+count()
+local answer = table.concat(out)
+call('SET', token, ARGV[2] .. answer, 'PX', ARGV[3])
+return answer
+)";
+
+constexpr std::string_view open_check = R"(
+local state, before, words = KEYS[1], 1, 1
+local epoch = call('HGET', state, 'epoch')
+if not epoch then return 'M' end
+if epoch ~= ARGV[1] then return 'S' end
+)";
+
+constexpr std::string_view check_text = R"(
+local out = {}
+for key = 1, keys do
+  local verdict = '0'
+  for s = 1, segments do
+    if has(segment[s], records[s], (key - 1) * stride[s]) then verdict = '1' break end
+  end
+  out[key] = verdict
+end
+return table.concat(out)
+)";
+
+// Until it is published nobody else would ever find the segment, so it has a time limit.
+constexpr std::string_view lengthen_text = R"(
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+if not epoch then return 'M' end
+if epoch ~= ARGV[1] then return 'S' end
+local bytes = tonumber(ARGV[2])
+if redis.call('STRLEN', KEYS[2]) < bytes then redis.call('SETRANGE', KEYS[2], bytes - 1, '\0') end
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
+return redis.call('STRLEN', KEYS[2])
+)";
+
+constexpr std::string_view publish_text = R"(
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+if not epoch then return 'M' end
+if epoch ~= ARGV[1] then return 'S' end
+if differs(KEYS[2], ARGV[4]) then return 'D1' end
+end_like(KEYS[1], KEYS[2])
+redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3], ARGV[5], '0')
+for i = 3, #KEYS do
+  redis.call('UNLINK', KEYS[i])
+  redis.call('HDEL', KEYS[1], ARGV[3+i])
+end
+return 'K'
+)";
+
+// A word tells a call that is made again. What the state counts names its segments, even where its list
+// cannot be read.
+constexpr std::string_view empty_text = R"(
+local call, state = redis.call, KEYS[1]
+if call('EXISTS', state) == 0 then return 'M' end
+local at = call('HMGET', state, 'epoch', 'successor', 'emptied')
+if at[3] == ARGV[2] then return 'K' end
+if at[2] then return 'N' end
+if (at[1] or '') ~= ARGV[1] then return 'S' end
+for _, field in ipairs(call('HKEYS', state)) do
+  if string.sub(field, 1, 4) == 'job:' then return 'J' end
+end
+for i = 2, #KEYS do
+  call('UNLINK', KEYS[i])
+  call('HDEL', state, ARGV[2+i])
+end
+-- Higher than any before it, though the one that is there may be damage.
+local time, epoch = call('TIME'), tonumber(at[1]) or 0
+if not (epoch >= 0 and epoch < 2^52) then epoch = 0 end
+epoch = string.format('%.0f', math.max(epoch + 1, time[1] * 1000 + math.floor(time[2] / 1000)))
+call('HSET', state, 'epoch', epoch, 'manifest', ARGV[3], 'emptied', ARGV[2])
+return 'K'
+)";
+
+}  // namespace
+
+const script& add(unsigned probes) {
+  static const script_text::for_any_probes all(script_text::joined(
+      {script_text::may_write, has, differs, script_text::remembered, open_token, script_text::open_partition,
+       script_text::segments, script_text::rooms, script_text::judge, add_text}));
+  return all[probes];
+}
+
+const script& check(unsigned probes) {
+  static const script_text::for_any_probes all(
+      script_text::joined({reads_only, has, differs, open_check, script_text::segments, check_text}));
+  return all[probes];
+}
+
+const script& lengthen() {
+  static const script one = make(std::string(lengthen_text));
+  return one;
+}
+
+const script& publish() {
+  static const script one = make(script_text::joined({differs, script_text::end_like, publish_text}));
+  return one;
+}
+
+const script& empty() {
+  static const script one = make(std::string(empty_text));
+  return one;
+}
+
+std::optional<std::size_t> damaged_segment(std::string_view said, std::size_t segments) {
+  if (!said.starts_with('D')) return {};
+  std::size_t number = 0;
+  const char* const end = said.data() + said.size();
+  const auto read = std::from_chars(said.data() + 1, end, number);
+  if (read.ec != std::errc{} || read.ptr != end || number < 1 || number > segments) return {};
+  return number;
+}
+
+}  // namespace everseen::redis::scripts

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "everseen/redis/script/script.hpp"
+
+namespace everseen::redis {
+
+/// The scripts that everseen runs inside Redis. Each is atomic, touches only the keys it is given (all in one
+/// slot), and first checks that the partition's epoch is the one the caller planned for; where it is not, it
+/// changes nothing and answers `S` (stale).
+///
+/// Positions travel as decimal strings (positions.hpp): Redis's Lua formats a number with %.17g each time it
+/// is passed to a command, which costs more than the command.
+namespace scripts {
+
+/// Judges keys and adds the fresh ones.
+///
+/// Keys of several slices go together: each names the segment that it is written to, and is compared with
+/// all others.
+///
+/// KEYS  state, token, the segments to look up, last those to write
+/// ARGV  epoch, sequence, life of the token in ms, `1` to mark keys that find no room and go on instead of
+///       stopping, then the keys (script_text::segments)
+/// Returns a character a key: 0 fresh, 1 seen, 2 late, 3 no room; fewer than keys where it stopped for want
+///         of room.
+///         `S` stale, `M` no state, `C` no count, `D<n>` segment n is missing or has another length.
+///
+/// A batch is remembered with its answer under the token key; the same sequence gets the same answer again,
+/// and the token a new life: a write, too, so that a WAIT behind the call waits for what the first attempt
+/// wrote.
+///
+/// A lower sequence than the remembered one comes from a connection that was given up: nobody waits for it,
+/// and it must not push out the memory of a later batch: it is answered `O` (old).
+[[nodiscard]] const script& add(unsigned probes);
+
+/// Judges keys and changes nothing.
+///
+/// KEYS  state, the segments    ARGV  epoch, then the keys as above, none of the segments written to
+/// Returns as above.
+[[nodiscard]] const script& check(unsigned probes);
+
+/// Makes a segment that is not published yet at least so long, filling up with zeros; never writes inside
+/// what is there. It is forgotten after its life, unless it is published or lengthened again before.
+///
+/// KEYS  state, segment    ARGV  epoch, bytes, life in ms    Returns the length; `S` stale, `M` no state.
+[[nodiscard]] const script& lengthen();
+
+/// Replaces the list of a partition's segments by the next one.
+///
+/// KEYS  state, the new segment, the segments to forget
+/// ARGV  epoch, next epoch, next manifest, length of the new segment, its count field, the count fields to
+/// forget
+/// Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length.
+/// The new segment expires when the state does.
+[[nodiscard]] const script& publish();
+
+/// Forgets all keys of a partition.
+///
+/// KEYS  state, all segments
+/// ARGV  epoch, a random word of the caller, manifest of no segments, the count fields to forget
+/// Returns `K` done, by this call or an earlier copy of it; `S` stale, `M` no state, `N` it is sealed, `J` a
+/// job may claim here.
+[[nodiscard]] const script& empty();
+
+/// The n of an answer `D<n>`, from 1 to as many segments as were named; nothing if the answer is another.
+[[nodiscard]] std::optional<std::size_t> damaged_segment(std::string_view said, std::size_t segments);
+
+}  // namespace scripts
+}  // namespace everseen::redis

@@ -1,0 +1,225 @@
+#include "everseen/redis/transport/byte_stream.hpp"
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/ssl/stream.hpp>
+
+namespace everseen::redis {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+using tcp = asio::ip::tcp;
+using any_stream = asio::generic::stream_protocol;
+
+namespace {
+
+std::string advice_for(const error_code& code) {
+  if (code == asio::error::connection_refused) return "; is the server running, and is this its port?";
+  if (code == asio::error::host_not_found || code == asio::error::host_not_found_try_again)
+    return "; is the name right?";
+  return code == boost::system::errc::no_such_file_or_directory ? "; is the server running?" : "";
+}
+
+}  // namespace
+
+/// The part that operations under way keep alive, with the buffers they use.
+class byte_stream::socket : public std::enable_shared_from_this<socket> {
+ public:
+  socket(event_loop& loop, endpoint where, const tls_context* tls, user& serves)
+      : where_(std::move(where)),
+        user_(&serves),
+        resolver_(loop.context()),
+        next_turn_(loop),
+        plain_(loop.context()) {
+    if (tls == nullptr) return;
+    SSL_CTX_up_ref(tls->get());
+    context_.emplace(tls->get());
+    encrypted_.emplace(plain_, *context_);
+    tls_ = tls;
+  }
+
+  void open(std::chrono::milliseconds patience);
+  void pump();
+  void close() noexcept;
+
+ private:
+  /// A handler that does nothing once the stream is closed.
+  template <typename Member>
+  auto then(Member member) {
+    return [self = shared_from_this(), member](const error_code& code, auto&&... more) {
+      if (self->user_ != nullptr) std::invoke(member, self.get(), code, more...);
+    };
+  }
+
+  void resolved(const error_code& code, const tcp::resolver::results_type& found);
+  void connect_next(const error_code& last);
+  void connected(const error_code& code);
+  void shake_hands();
+  void shook_hands(const error_code& code);
+  void ready();
+  void read();
+  void read_done(const error_code& code, std::size_t bytes);
+  void write_rest();
+  void write_done(const error_code& code, std::size_t bytes);
+  void fail(const std::string& tried, const error_code& code);
+
+  endpoint where_;
+  user* user_;  // null once closed
+  tcp::resolver resolver_;
+  std::vector<any_stream::endpoint> addresses_{};
+  std::size_t next_address_ = 0;
+  std::chrono::milliseconds patience_{};
+  timer next_turn_;
+  any_stream::socket plain_;
+  const tls_context* tls_ = nullptr;
+  std::optional<asio::ssl::context> context_{};
+  std::optional<asio::ssl::stream<any_stream::socket&>> encrypted_{};
+  bool ready_ = false;
+  bool writing_ = false;
+  std::span<const char> unwritten_{};
+  std::array<char, 64 * 1024> in_;
+  std::array<char, 64 * 1024> out_;
+};
+
+void byte_stream::socket::open(std::chrono::milliseconds patience) {
+  patience_ = patience;
+  if (!where_.unix_path.empty()) {
+    addresses_.emplace_back(asio::local::stream_protocol::endpoint(where_.unix_path));
+    return connect_next({});
+  }
+  error_code not_a_number;
+  const auto address = asio::ip::make_address(where_.host, not_a_number);
+  if (not_a_number)
+    return resolver_.async_resolve(where_.host, std::to_string(where_.port), tcp::resolver::numeric_service,
+                                   then(&socket::resolved));
+  addresses_.emplace_back(tcp::endpoint(address, where_.port));
+  connect_next({});
+}
+
+void byte_stream::socket::resolved(const error_code& code, const tcp::resolver::results_type& found) {
+  if (code) return fail("cannot find the host", code);
+  for (const auto& entry : found) addresses_.emplace_back(entry.endpoint());
+  connect_next(asio::error::host_not_found);
+}
+
+/// A name may have several addresses, of which some may lead nowhere.
+void byte_stream::socket::connect_next(const error_code& last) {
+  if (next_address_ == addresses_.size()) return fail("cannot connect", last);
+  error_code ignored;
+  plain_.close(ignored);
+  plain_.async_connect(addresses_[next_address_++], then(&socket::connected));
+  if (next_address_ < addresses_.size())
+    next_turn_.start(patience_ / addresses_.size(), [this] { plain_.close(); });  // connected() is told so
+}
+
+void byte_stream::socket::connected(const error_code& code) {
+  next_turn_.stop();
+  if (code) return connect_next(code);
+  if (where_.unix_path.empty()) {
+    error_code ignored;
+    plain_.set_option(tcp::no_delay(true), ignored);
+    plain_.set_option(asio::socket_base::keep_alive(true), ignored);
+  }
+  if (encrypted_) return shake_hands();
+  ready();
+}
+
+void byte_stream::socket::shake_hands() {
+  tls_->expect(encrypted_->native_handle(), where_.host);
+  encrypted_->async_handshake(asio::ssl::stream_base::client, then(&socket::shook_hands));
+}
+
+void byte_stream::socket::shook_hands(const error_code& code) {
+  if (!code) return ready();
+  const std::string fault = tls_context::certificate_fault(encrypted_->native_handle());
+  if (fault.empty()) return fail("cannot agree on TLS", code);
+  user* const told = user_;
+  close();
+  told->broke({"redis at " + to_string(where_) + ": its certificate is not accepted: " + fault +
+                   "; ca= names whom to trust, server_name= whom to expect",
+               true});
+}
+
+void byte_stream::socket::ready() {
+  ready_ = true;
+  read();
+  pump();
+}
+
+void byte_stream::socket::read() {
+  if (encrypted_)
+    encrypted_->async_read_some(asio::buffer(in_), then(&socket::read_done));
+  else
+    plain_.async_read_some(asio::buffer(in_), then(&socket::read_done));
+}
+
+void byte_stream::socket::read_done(const error_code& code, std::size_t bytes) {
+  if (code) return fail("the connection ended", code);
+  user_->received({in_.data(), bytes});
+  if (user_ != nullptr) read();
+}
+
+void byte_stream::socket::pump() {
+  if (!ready_ || writing_ || user_ == nullptr) return;
+  unwritten_ = std::span(out_).first(user_->fill(out_));
+  if (!unwritten_.empty()) write_rest();
+}
+
+void byte_stream::socket::write_rest() {
+  writing_ = true;
+  const asio::const_buffer rest(unwritten_.data(), unwritten_.size());
+  if (encrypted_)
+    encrypted_->async_write_some(rest, then(&socket::write_done));
+  else
+    plain_.async_write_some(asio::const_buffers_1(rest), then(&socket::write_done));
+}
+
+void byte_stream::socket::write_done(const error_code& code, std::size_t bytes) {
+  if (code) return;  // reading still hears why the server left, and then fails as well
+  unwritten_ = unwritten_.subspan(bytes);
+  user_->wrote();
+  if (user_ == nullptr) return;
+  if (!unwritten_.empty()) return write_rest();
+  writing_ = false;
+  pump();
+}
+
+void byte_stream::socket::fail(const std::string& tried, const error_code& code) {
+  user* const told = user_;
+  close();
+  const std::string reason = code == asio::error::eof ? "the server closed it" : code.message();
+  told->broke({"redis at " + to_string(where_) + ": " + tried + ": " + reason + advice_for(code)});
+}
+
+void byte_stream::socket::close() noexcept {
+  user_ = nullptr;
+  error_code ignored;
+  next_turn_.stop();
+  resolver_.cancel();
+  plain_.close(ignored);
+}
+
+byte_stream::byte_stream(event_loop& loop, const endpoint& where, const tls_context* tls, user& serves)
+    : socket_(std::make_shared<socket>(loop, where, tls, serves)) {}
+
+byte_stream::~byte_stream() {
+  socket_->close();
+}
+
+void byte_stream::open(std::chrono::milliseconds patience) {
+  socket_->open(patience);
+}
+void byte_stream::pump() {
+  socket_->pump();
+}
+
+}  // namespace everseen::redis

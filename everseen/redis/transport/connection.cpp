@@ -1,0 +1,148 @@
+#include "everseen/redis/transport/connection.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "everseen/redis/wire/command.hpp"
+
+namespace everseen::redis {
+
+connection::connection(event_loop& loop, const endpoint& where, const redis_url& url, const tls_context* tls,
+                       user& serves)
+    : where_(where), url_(url), user_(serves), patience_(loop), stream_(loop, where, tls, *this) {
+  greet(url);
+  // Who waits for a hello in TLS and is sent Redis's, or the other way round, may wait for ever.
+  patience_.start(url.connect_timeout, [this] {
+    fail(std::string("no connection within connect_timeout") +
+         (url_.tls ? "; does this port speak TLS? Without, a URL begins with redis" : ""));
+  });
+  stream_.open(url.connect_timeout);
+}
+
+/// Everything is said at once. PING makes a server speak that would refuse us only at the first command, when
+/// it is too late to say for sure that nothing was done.
+void connection::greet(const redis_url& url) {
+  const auto say = [this](std::initializer_list<std::string_view> words) {
+    greeting_ += encode(words);
+    ++greetings_left_;
+  };
+  if (!url.user.empty())
+    say({"AUTH", url.user, url.password});
+  else if (!url.password.empty())
+    say({"AUTH", url.password});
+  if (url.db != 0) say({"SELECT", std::to_string(url.db)});
+  say({"PING"});
+  greeting_left_ = greeting_;
+}
+
+void connection::post(std::string_view wire, std::size_t commands) {
+  posts_.push_back({wire, commands});
+  if (!open_) return;
+  if (posts_.size() == 1) watch();
+  stream_.pump();
+}
+
+std::size_t connection::fill(std::span<char> room) {
+  std::size_t filled = 0;
+  const auto take_from = [&](std::string_view from) {
+    const std::size_t bytes = from.copy(room.data() + filled, room.size() - filled);
+    filled += bytes;
+    return bytes;
+  };
+  if (!open_) greeting_left_.remove_prefix(take_from(greeting_left_));
+  if (!open_) return filled;
+  while (filled < room.size()) {
+    if (being_sent_.empty()) {
+      if (touched_ == posts_.size()) break;
+      being_sent_ = posts_[touched_++].wire;
+    }
+    being_sent_.remove_prefix(take_from(being_sent_));
+  }
+  return filled;
+}
+
+void connection::received(std::string_view bytes) {
+  last_progress_ = clock::now();
+  reader_.feed(bytes);
+  for (;;) {
+    auto next = reader_.next();
+    if (!next) {
+      fail("it does not speak Redis's protocol (" + next.error() + ")", true);
+      return;
+    }
+    if (!*next) return;
+    if (!accept(std::move(**next))) return;
+  }
+}
+
+/// @return false if the connection has failed
+bool connection::accept(reply r) {
+  if (greetings_left_ > 0) return accept_greeting(r);
+  const bool whole_post_sent = touched_ > 1 || (touched_ == 1 && being_sent_.empty());
+  const std::size_t expected = touched_ == 0 ? 0 : posts_.front().commands;
+  // As when a word is longer than the server takes: it answers at once, and reads no further.
+  if (replies_.size() + 1 > expected || (replies_.size() + 1 == expected && !whole_post_sent))
+    return fail("it answered what was not asked: " + std::string(r.text()), true);
+  replies_.push_back(std::move(r));
+  if (replies_.size() < expected) return true;
+  posts_.pop_front();
+  --touched_;
+  if (posts_.empty()) patience_.stop();
+  user_.answered(std::exchange(replies_, {}));
+  return true;
+}
+
+bool connection::accept_greeting(const reply& r) {
+  const bool last = greetings_left_ == 1;
+  // Who may not PING may still be allowed everything that is needed.
+  if (r.is_error() && !(last && r.is_error("NOPERM"))) return refuse_greeting(r);
+  if (--greetings_left_ > 0) return true;
+  open_ = true;
+  patience_.stop();
+  if (!posts_.empty()) watch();
+  stream_.pump();
+  return true;
+}
+
+bool connection::refuse_greeting(const reply& r) {
+  const bool temporary = r.is_error("LOADING") || r.is_error("BUSY") || r.is_error("MASTERDOWN") ||
+                         r.text().find("max number of clients") != std::string_view::npos;
+  // A server without AUTH repeats what it did not understand.
+  const bool tells = !url_.password.empty() && r.text().find(url_.password) != std::string_view::npos;
+  std::string said = tells ? "it does not understand AUTH" : std::string(r.text());
+  // The words of Redis 6 and later, and of those before.
+  const bool has_none = r.text().find("without any password") != std::string_view::npos ||
+                        r.text().find("no password is set") != std::string_view::npos;
+  if (has_none) said += "; it has no password set, so leave the password out of the URL";
+  if (r.is_error("NOAUTH")) said += "; give the password in the URL, as in redis://:PASSWORD@HOST";
+  return fail(said, !temporary);
+}
+
+void connection::watch() {
+  last_progress_ = clock::now();
+  patience_.start(url_.timeout, [this] { check_progress(); });
+}
+
+void connection::check_progress() {
+  const auto left = last_progress_ + url_.timeout - clock::now();
+  if (left > clock::duration::zero())
+    patience_.start(left, [this] { check_progress(); });
+  else
+    fail("no answer for " + std::to_string(url_.timeout.count()) + " ms; timeout= allows it more");
+}
+
+void connection::broke(const failure& why) {
+  patience_.stop();
+  failure told = why;
+  if (greetings_left_ > 0 && !url_.tls && told.message.find("the connection ended") != std::string::npos)
+    told.message += "; does this port want TLS? Then the URL begins with rediss";
+  user_.failed(told);
+}
+
+/// @return false, always
+bool connection::fail(const std::string& what, bool permanent) {
+  broke({"redis at " + to_string(where_) + ": " + what, permanent});
+  return false;
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/redis/transport/byte_stream.hpp"
+#include "everseen/redis/transport/event_loop.hpp"
+#include "everseen/redis/transport/failure.hpp"
+#include "everseen/redis/transport/tls.hpp"
+#include "everseen/redis/wire/redis_url.hpp"
+#include "everseen/redis/wire/reply.hpp"
+#include "everseen/redis/wire/reply_reader.hpp"
+
+namespace everseen::redis {
+
+/// One socket to one server, from the greeting (AUTH, SELECT, PING) to the first failure, which ends it.
+///
+/// Commands are pipelined: all are sent as fast as the server takes them, and replies are read meanwhile. If
+/// for `timeout` not a byte moves in either direction while replies are missing, it fails.
+class connection final : private byte_stream::user {
+ public:
+  class user {
+   public:
+    /// The replies to the oldest post that had none.
+    virtual void answered(std::vector<reply> replies) = 0;
+    /// It failed and is to be destroyed now.
+    virtual void failed(const failure& why) = 0;
+
+   protected:
+    ~user() = default;
+  };
+
+  /// Begins to connect.
+  /// @param url, tls, serves  must live as long as the connection; tls null: not encrypted
+  connection(event_loop& loop, const endpoint& where, const redis_url& url, const tls_context* tls,
+             user& serves);
+
+  /// Sends commands, which are sent and answered in the order of the calls.
+  /// @pre wire stays until it is answered or the connection is destroyed; commands > 0
+  void post(std::string_view wire, std::size_t commands);
+
+  /// How many of the posts, the last ones, have not been touched: no byte of them can have reached the
+  /// server.
+  [[nodiscard]] std::size_t untouched() const noexcept { return posts_.size() - touched_; }
+
+ private:
+  struct outgoing {
+    std::string_view wire;
+    std::size_t commands;
+  };
+  using clock = std::chrono::steady_clock;
+
+  std::size_t fill(std::span<char> room) override;
+  void received(std::string_view bytes) override;
+  void wrote() override { last_progress_ = clock::now(); }
+  void broke(const failure& why) override;
+
+  void greet(const redis_url& url);
+  bool accept(reply r);
+  bool accept_greeting(const reply& r);
+  bool refuse_greeting(const reply& r);
+  void watch();
+  void check_progress();
+  bool fail(const std::string& what, bool permanent = false);
+
+  endpoint where_;
+  const redis_url& url_;
+  connection::user& user_;
+  std::string greeting_{};
+  std::size_t greetings_left_ = 0;
+  std::string_view greeting_left_{};
+  std::deque<outgoing> posts_{};   // not answered yet, oldest first
+  std::size_t touched_ = 0;        // so many of them have been begun to be sent,
+  std::string_view being_sent_{};  // and this much of the last of these is left
+  std::vector<reply> replies_{};   // to the oldest post
+  reply_reader reader_{};
+  clock::time_point last_progress_ = clock::now();
+  bool open_ = false;
+  timer patience_;
+  byte_stream stream_;
+};
+
+}  // namespace everseen::redis

@@ -1,0 +1,236 @@
+#include "everseen/redis/transport/dispatcher.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "everseen/redis/transport/server.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+/// So often in a row a redirection is followed at once; then there is a pause, since the cluster disagrees.
+constexpr unsigned redirections_at_once = 4;
+
+/// An older module is told by what it says of the words that it does not know.
+bool denies(const reply& r) {
+  return is_denial(r) || r.is_error("ERR wrong number of arguments");
+}
+
+/// A server does nothing else for the connection meanwhile, so it answers long before the time limit.
+std::string wait_of(const redis_url& url) {
+  const auto time = std::clamp<std::chrono::milliseconds>(url.timeout / 2, std::chrono::milliseconds(1),
+                                                          std::chrono::seconds(1));
+  return encode({"WAIT", std::to_string(url.wait_replicas), std::to_string(time.count())});
+}
+
+}  // namespace
+
+dispatcher::dispatcher(const redis_url& url)
+    : url_(url), wait_(wait_of(url)), map_request_{{}, encode({"CLUSTER", "SLOTS"}), 1, true} {
+  if (url.tls) tls_.emplace(url);
+}
+
+dispatcher::~dispatcher() = default;
+
+std::vector<answer> dispatcher::run(std::span<const request> requests) {
+  std::vector<job> jobs;
+  jobs.reserve(requests.size());
+  for (const request& r : requests) jobs.emplace_back(r);
+  return complete(std::move(jobs));
+}
+
+std::vector<answer> dispatcher::run_on_masters(const request& r) {
+  if (is_cluster()) {
+    map_is_old_ = true;
+    if (auto loaded = load_map(); !loaded) return {answer(tl::unexpect, std::move(loaded.error()))};
+  }
+  std::vector<job> jobs;
+  for (const endpoint& e : is_cluster() ? slots_.masters() : url_.endpoints) jobs.emplace_back(r, e);
+  return complete(std::move(jobs));
+}
+
+std::vector<answer> dispatcher::complete(std::vector<job> jobs) {
+  jobs_ = std::move(jobs);
+  answers_.assign(jobs_.size(), {});
+  open_ = jobs_.size();
+  guarded([this] {
+    loop_.poll();  // a server that went away meanwhile has said so
+    const bool enough_time_passed = clock::now() - map_read_ > std::chrono::seconds(1);
+    if (is_cluster() && map_is_old_ && (slots_.empty() || enough_time_passed)) refresh_map();
+    for (job& j : jobs_) place(j);
+    for (auto& [where, each] : servers_) each->ask_for_replicas();
+    while (open_ > 0) loop_.run_one();
+  });
+  return std::exchange(answers_, {});
+}
+
+/// Nobody may refer to the jobs any more.
+void dispatcher::abandon() noexcept {
+  servers_.clear();
+  parked_.clear();
+  homeless_.clear();
+  map_job_.reset();
+  alarm_.stop();
+}
+
+void dispatcher::settle(job& j, answer a) {
+  answers_[static_cast<std::size_t>(&j - jobs_.data())] = std::move(a);
+  --open_;
+}
+
+void dispatcher::place(job& j) {
+  if (map_job_ && &j != &*map_job_ && !j.pinned()) {
+    homeless_.push_back(&j);
+  } else if (const endpoint* e = destination(j)) {
+    server_at(*e).take(j);
+  } else {
+    map_is_old_ = true;
+    trouble(j, {"no server of the cluster has slot " + std::to_string(slot_of(j.asked().to.key))},
+            std::chrono::milliseconds(50));
+  }
+}
+
+const endpoint* dispatcher::destination(const job& j) const {
+  if (j.pinned()) return &*j.pinned();
+  if (is_cluster()) return slots_.owner(slot_of(j.asked().to.key));
+  return &url_.endpoints[j.asked().to.partition % url_.endpoints.size()];
+}
+
+dispatcher::server& dispatcher::server_at(const endpoint& e) {
+  auto& known = servers_[e];
+  if (!known) known = std::make_unique<server>(*this, e);
+  return *known;
+}
+
+void dispatcher::answered(server& by, job& j, std::vector<reply> replies) {
+  if (map_job_ && &j == &*map_job_) return read_map(std::move(replies));
+  if (const auto refused = j.take(std::move(replies), by.where)) return follow(by, j, *refused);
+  by.pauses.reset();
+  if (url_.wait_replicas == 0 || !j.waits_for_replicas()) return conclude(by, j);
+  by.unacknowledged.push_back(&j);
+  by.ask_for_replicas();
+}
+
+void dispatcher::conclude(const server& by, job& j) {
+  if (in_trouble_ && patience_ && !lacks_replicas()) {
+    in_trouble_ = false;
+    patience_->is_over();
+  }
+  std::vector<reply> all = j.take_replies();
+  const bool harmless = j.asked().repeatable.time() == repetition(true).time();
+  if (const auto denied = std::ranges::find_if(all, denies);
+      j.may_have_run && !harmless && denied != all.end()) {
+    // Taken for an answer, somebody would ask by other commands, and find the keys that this one added.
+    const failure why = {"redis at " + to_string(by.where) +
+                         " denies what it may have done before, so the keys may be in the filter: " +
+                         std::string(without_arguments(denied->text()))};
+    return settle(j, tl::unexpected(j.ended_by(why)));
+  }
+  settle(j, std::move(all));
+}
+
+void dispatcher::follow(server& by, job& j, const refusal& r) {
+  failure why{"redis at " + to_string(by.where) + ": " + r.text};
+  const bool elsewhere = r.why == refusal::kind::moved || r.why == refusal::kind::ask;
+  if (elsewhere && !is_cluster()) {
+    why = {why.message + "; it belongs to a cluster, whose URL begins with redis+cluster://", true};
+    return trouble(j, why, {});
+  }
+  if (r.why == refusal::kind::moved) {
+    slots_.assign(r.slot, r.to);
+    map_is_old_ = true;
+  }
+  if (elsewhere && !j.pinned() && !j.asked().continues && j.redirections++ < redirections_at_once) {
+    if (r.why == refusal::kind::moved) return place(j);
+    j.ask_for_permission();
+    return server_at(r.to).take(j);
+  }
+  if (r.why == refusal::kind::not_master) {
+    map_is_old_ = true;
+    by.renew = !is_cluster();
+  }
+  j.redirections = 0;
+  trouble(j, why, by.pauses.next());
+}
+
+void dispatcher::lost(server& by, const failure& why) {
+  std::size_t touched = by.sent.size() - by.link->untouched();
+  auto jobs = std::exchange(by.sent, {});
+  const auto unacknowledged = std::exchange(by.unacknowledged, {});
+  by.link.reset();
+  by.lacks_replicas = false;
+  if (jobs.empty()) return;
+  touched += unacknowledged.size();
+  jobs.insert(jobs.begin(), unacknowledged.begin(), unacknowledged.end());
+  const pause p = by.pauses.next();
+  map_is_old_ = true;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (jobs[i] == nullptr) continue;
+    job& j = *jobs[i];
+    failure told = why;
+    if (i < touched) {
+      j.may_have_run = true;
+      ++lost_answers_;
+      told.permanent = told.permanent || !j.asked().repeatable;
+    }
+    j.start_over();
+    trouble(j, told, p);
+  }
+}
+
+void dispatcher::trouble(job& j, const failure& why, pause p) {
+  if (map_job_ && &j == &*map_job_) {
+    map_failure_ = why;
+    return ask_next_candidate();
+  }
+  if (!j.trouble_since) j.trouble_since = clock::now();
+  if (may_be_forgotten(j)) {
+    const failure too_old = {why.message + "; what it answered at first is forgotten by now", why.permanent};
+    return settle(j, tl::unexpected(j.ended_by(too_old)));
+  }
+  if (why.permanent || j.asked().continues || !tries_again(j, why))
+    return settle(j, tl::unexpected(j.ended_by(why)));
+  park(j, p);
+}
+
+/// Whether the answer to a first attempt may be gone when the next one arrives. Then that one would be a new
+/// batch to the server, and keys that the first one added would be `seen`. Of a request that must not run
+/// twice nothing that ran is sent again, so nothing can be forgotten.
+bool dispatcher::may_be_forgotten(const job& j) const {
+  const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - j.begun);
+  constexpr std::chrono::seconds longest_pause{1};
+  return j.asked().repeatable && j.may_have_run &&
+         age > j.asked().repeatable.time() - url_.timeout - url_.connect_timeout - longest_pause;
+}
+
+bool dispatcher::tries_again(const job& j, const failure& why) {
+  if (!patience_) return j.in_trouble_for() < url_.retry_for;
+  in_trouble_ = true;
+  return patience_->tries_again({why.message, j.in_trouble_for(), url_.retry_for});
+}
+
+void dispatcher::park(job& j, pause p) {
+  // The last attempt is made when the time is over, not before.
+  const auto next = clock::now() + p;
+  const auto due = patience_ ? next : std::min(next, *j.trouble_since + url_.retry_for);
+  parked_.emplace_back(due, &j);
+  if (parked_.size() == 1 || due < alarm_at_) set_alarm(due);
+}
+
+void dispatcher::set_alarm(clock::time_point at) {
+  alarm_at_ = at;
+  alarm_.start(at - clock::now(), [this] { wake(); });
+}
+
+void dispatcher::wake() {
+  const auto waits = [now = clock::now()](const auto& entry) { return entry.first > now; };
+  const auto due = std::stable_partition(parked_.begin(), parked_.end(), waits);
+  const std::vector woken(due, parked_.end());
+  parked_.erase(due, parked_.end());
+  if (!parked_.empty()) set_alarm(std::ranges::min_element(parked_)->first);
+  if (is_cluster() && map_is_old_) refresh_map();
+  for (const auto& [time, j] : woken) place(*j);
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "everseen/redis/transport/backoff.hpp"
+#include "everseen/redis/transport/connection.hpp"
+#include "everseen/redis/transport/event_loop.hpp"
+#include "everseen/redis/transport/job.hpp"
+#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/tls.hpp"
+#include "everseen/redis/wire/slot_map.hpp"
+
+namespace everseen::redis {
+
+/// Brings requests to servers and answers back, through outages and redirections.
+///
+///     place ──> server ──answered──> settle
+///       ^         │ failed, refused        an outage too, when retry_for is over
+///       └─ wake ──┴──> parked
+///
+/// A job is at every moment at one place: sent to a server, held back there until its replicas have what it
+/// wrote, parked until a time, or homeless until the slots of the cluster are known.
+///
+/// One WAIT behind all jobs of a connection tells of all of them. Where too few replicas are in step it is
+/// asked again, over the same connection, for as long as an outage is ridden out; nothing is sent twice for
+/// that. Where the connection ends meanwhile, its jobs are as those whose answer was lost.
+class dispatcher {
+ public:
+  explicit dispatcher(const redis_url& url);
+  ~dispatcher();
+  dispatcher(const dispatcher&) = delete;
+  dispatcher& operator=(const dispatcher&) = delete;
+
+  [[nodiscard]] std::vector<answer> run(std::span<const request> requests);
+  [[nodiscard]] std::vector<answer> run_on_masters(const request& r);
+  [[nodiscard]] tl::expected<endpoint, outage> server_of(const route& to);
+
+  /// Who decides how long an outage is ridden out; null: `retry_for` does.
+  void wait_with(std::shared_ptr<patience> p) noexcept { patience_ = std::move(p); }
+  /// As session::lost_answers.
+  [[nodiscard]] std::uint64_t lost_answers() const noexcept { return lost_answers_; }
+
+ private:
+  struct server;
+  using clock = job::clock;
+  using pause = std::chrono::nanoseconds;
+
+  // A batch of jobs.
+  std::vector<answer> complete(std::vector<job> jobs);
+  template <typename Work>
+  void guarded(Work work);
+  void abandon() noexcept;
+  void settle(job& j, answer a);
+
+  // The way of a job.
+  void place(job& j);
+  const endpoint* destination(const job& j) const;
+  server& server_at(const endpoint& e);
+  void answered(server& by, job& j, std::vector<reply> replies);
+  void follow(server& by, job& j, const refusal& r);
+  void lost(server& by, const failure& why);
+  void trouble(job& j, const failure& why, pause p);
+  [[nodiscard]] bool may_be_forgotten(const job& j) const;
+  [[nodiscard]] bool tries_again(const job& j, const failure& why);
+  void conclude(const server& by, job& j);
+  [[nodiscard]] bool lacks_replicas() const;
+  void park(job& j, pause p);
+  void wake();
+  void set_alarm(clock::time_point at);
+
+  // What must be on replicas: dispatcher_replicas.cpp.
+  void replicas_told(server& by, const reply& r);
+  void waits_refused(server& by, const std::vector<job*>& waiting, const reply& r);
+
+  // Where the slots of a cluster are: dispatcher_map.cpp.
+  [[nodiscard]] bool is_cluster() const noexcept { return url_.shape == redis_url::topology::cluster; }
+  tl::expected<void, outage> load_map();
+  [[nodiscard]] bool tries_map_again(clock::duration lasted);
+  void refresh_map();
+  void ask_next_candidate();
+  void read_map(std::vector<reply> replies);
+  void map_known();
+  void map_unknown();
+  void settle_homeless_that_waited_enough();
+  std::vector<endpoint> map_candidates() const;
+
+  redis_url url_;
+  const std::string wait_;  // the WAIT that asks for the replicas of the URL
+  std::optional<tls_context> tls_{};
+  std::shared_ptr<patience> patience_{};
+  std::uint64_t lost_answers_ = 0;
+  bool in_trouble_ = false;  // patience_ was asked since the last answer
+  event_loop loop_{};
+  std::map<endpoint, std::unique_ptr<server>> servers_;
+
+  std::vector<job> jobs_{};
+  std::vector<answer> answers_{};
+  std::size_t open_ = 0;
+  std::vector<std::pair<clock::time_point, job*>> parked_{};
+  clock::time_point alarm_at_{};
+  timer alarm_{loop_};
+
+  slot_map slots_{};
+  bool map_is_old_ = true;
+  clock::time_point map_read_{};
+  request map_request_;
+  std::optional<job> map_job_{};        // while the map is asked for
+  std::vector<endpoint> candidates_{};  // who has not been asked for it yet, the best last
+  failure map_failure_{};               // of the last one who was
+  std::vector<job*> homeless_{};
+};
+
+}  // namespace everseen::redis

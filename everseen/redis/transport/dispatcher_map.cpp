@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <iterator>
+
+#include "everseen/redis/transport/server.hpp"
+
+namespace everseen::redis {
+
+tl::expected<endpoint, outage> dispatcher::server_of(const route& to) {
+  if (is_cluster() && slots_.empty())
+    if (auto loaded = load_map(); !loaded) return tl::unexpected(std::move(loaded.error()));
+  const request r{to, {}, 1, true};
+  const endpoint* const found = destination(job(r));
+  if (found != nullptr) return *found;
+  return tl::unexpected(
+      outage{"no server of the cluster has slot " + std::to_string(slot_of(to.key)), false});
+}
+
+/// For when there is no job that waits for it.
+tl::expected<void, outage> dispatcher::load_map() {
+  const auto begun = clock::now();
+  backoff pauses;
+  for (;;) {
+    guarded([this] {
+      refresh_map();
+      while (map_job_) loop_.run_one();
+    });
+    if (!map_is_old_) return {};
+    const auto now = clock::now();
+    if (map_failure_.permanent || !tries_map_again(now - begun))
+      return tl::unexpected(outage{map_failure_.message, false});
+    bool over = false;
+    timer rest(loop_);
+    const pause next = pauses.next();
+    rest.start(patience_ ? next : std::min<pause>(next, begun + url_.retry_for - now),
+               [&over] { over = true; });
+    while (!over) loop_.run_one();
+  }
+}
+
+bool dispatcher::tries_map_again(clock::duration lasted) {
+  if (!patience_) return lasted < url_.retry_for;
+  in_trouble_ = true;
+  const auto in_ms = std::chrono::duration_cast<std::chrono::milliseconds>(lasted);
+  return patience_->tries_again({map_failure_.message, in_ms, url_.retry_for});
+}
+
+void dispatcher::refresh_map() {
+  if (map_job_) return;
+  candidates_ = map_candidates();
+  ask_next_candidate();
+}
+
+/// Everybody we have heard of, the best last: who is connected and had no trouble.
+std::vector<endpoint> dispatcher::map_candidates() const {
+  std::vector<endpoint> all = slots_.members();
+  for (const endpoint& e : url_.endpoints)
+    if (std::ranges::find(all, e) == all.end()) all.push_back(e);
+  std::ranges::reverse(all);
+  const auto is_doubtful = [this](const endpoint& e) {
+    const auto known = servers_.find(e);
+    return known != servers_.end() && !known->second->pauses.is_fresh();
+  };
+  const auto is_up = [this](const endpoint& e) {
+    const auto known = servers_.find(e);
+    return known != servers_.end() && known->second->link != nullptr;
+  };
+  const auto rest = std::stable_partition(all.begin(), all.end(), is_doubtful);
+  std::stable_partition(rest, all.end(), [&](const endpoint& e) { return !is_up(e); });
+  return all;
+}
+
+void dispatcher::ask_next_candidate() {
+  settle_homeless_that_waited_enough();
+  if (candidates_.empty()) return map_unknown();
+  map_job_.emplace(map_request_, candidates_.back());
+  candidates_.pop_back();
+  place(*map_job_);
+}
+
+void dispatcher::read_map(std::vector<reply> replies) {
+  const endpoint asked = *map_job_->pinned();
+  if (auto map = slot_map::from_reply(replies.front(), asked)) {
+    slots_ = std::move(*map);
+    return map_known();
+  }
+  const std::string_view said = replies.front().text();
+  const bool alone = said.find("cluster support disabled") != std::string_view::npos;
+  map_failure_ = {"redis at " + to_string(asked) + ": ", alone};
+  if (alone)
+    map_failure_.message += "it is no cluster; its URL begins with redis://";
+  else
+    map_failure_.message += said.empty() ? "it knows no servers of its cluster" : std::string(said);
+  ask_next_candidate();
+}
+
+void dispatcher::map_known() {
+  map_job_.reset();
+  map_is_old_ = false;
+  map_read_ = clock::now();
+  for (job* j : std::exchange(homeless_, {})) place(*j);
+}
+
+/// Each candidate may take a while to fail. One of them is always waited for.
+void dispatcher::settle_homeless_that_waited_enough() {
+  const auto now = clock::now();
+  const auto enough = std::max(url_.retry_for, url_.connect_timeout);
+  for (job*& j : homeless_) {
+    if (!j->trouble_since) j->trouble_since = now;
+    if (now < *j->trouble_since + enough) continue;
+    trouble(*j, map_failure_, {});
+    j = nullptr;
+  }
+  std::erase(homeless_, nullptr);
+}
+
+void dispatcher::map_unknown() {
+  map_job_.reset();
+  for (job* j : std::exchange(homeless_, {})) trouble(*j, map_failure_, std::chrono::milliseconds(50));
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "everseen/redis/transport/dispatcher.hpp"
+
+namespace everseen::redis {
+
+/// One server of a dispatcher, with the jobs that are on their way to it.
+struct dispatcher::server final : connection::user {
+  server(dispatcher& d, endpoint e) : home(d), where(std::move(e)) {}
+
+  void take(job& j) {
+    if (renew && sent.empty()) link.reset();
+    if (!link && j.asked().continues)
+      return home.trouble(j, {"the connection to redis at " + to_string(where) + " has ended"}, {});
+    if (!link) {
+      renew = false;
+      link = std::make_unique<connection>(home.loop_, where, home.url_, home.tls_ ? &*home.tls_ : nullptr,
+                                          *this);
+    }
+    sent.push_back(&j);
+    link->post(j.wire(), j.commands());
+  }
+
+  /// Asks how many replicas have what was written, once behind all that must be on them.
+  void ask_for_replicas() {
+    if (home.url_.wait_replicas == 0) return;
+    const auto last = std::find(sent.rbegin(), sent.rend(), nullptr);
+    const bool wanted = std::any_of(sent.rbegin(), last, [](job* j) { return j->asked().on_replicas; });
+    if (!wanted && (last != sent.rend() || unacknowledged.empty())) return;
+    sent.push_back(nullptr);
+    link->post(home.wait_, 1);
+  }
+
+  void answered(std::vector<reply> replies) override {
+    job* const j = sent.front();
+    sent.pop_front();
+    if (j == nullptr) return home.replicas_told(*this, replies.front());
+    home.answered(*this, *j, std::move(replies));
+  }
+  void failed(const failure& why) override { home.lost(*this, why); }
+
+  dispatcher& home;
+  endpoint where;
+  std::unique_ptr<connection> link{};
+  std::deque<job*> sent{};             ///< null: a WAIT
+  std::vector<job*> unacknowledged{};  ///< answered; a WAIT that covers them is among those sent
+  backoff pauses{};
+  bool lacks_replicas = false;  ///< as of the last WAIT
+  bool renew = false;  ///< it has lost its role; the name may lead to another server when asked again
+};
+
+template <typename Work>
+void dispatcher::guarded(Work work) {
+  try {
+    work();
+  } catch (...) {
+    abandon();
+    throw;
+  }
+}
+
+}  // namespace everseen::redis

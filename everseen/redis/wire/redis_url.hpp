@@ -1,0 +1,84 @@
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace everseen::redis {
+
+/// How a batch reaches the server: module_gear.hpp and script_gear.hpp. Filters of other programs know
+/// scripts and BITFIELD: attached_task.hpp.
+enum class gear_kind : std::uint8_t { module, script, bitfield };
+
+/// One server: a host and port, or a Unix socket.
+struct endpoint {
+  std::string host{};
+  std::uint16_t port = 6379;
+  std::string unix_path{};  ///< not empty: a Unix socket, host and port unused
+  friend auto operator<=>(const endpoint&, const endpoint&) = default;
+};
+
+/// 1 GiB, or a quarter of the machine's memory where that is less.
+[[nodiscard]] std::uint64_t default_mirror_bytes() noexcept;
+
+/// Everything that a URL says.
+///
+///     redis://[user:password@]host[:port][/db][?options]     one instance
+///     redis://h1:p1,h2:p2,...                                independent instances; the partition picks one
+///     redis+cluster://h1:p1,h2:p2,...                        a cluster, found from any of these
+///     rediss://, rediss+cluster://                           the same over TLS
+///     unix:/path.sock[?options]                              a Unix socket; several, separated by commas
+///
+/// Options, separated by &: connect_timeout, timeout, retry_for (500ms, 5s, 1m); gear; prefix; segment
+/// (1Mi..512Mi bytes); mirror (bytes of memory for a filter that its clients judge); wait (replicas that must
+/// have a batch before it is acknowledged); ca, cert, key (PEM files), server_name, db, user, password. Bytes
+/// may be written as %XX; in a password, the bytes @ / ? , & and % must be. IPv6 addresses stand in brackets.
+struct redis_url {
+  enum class topology : std::uint8_t { one, many, cluster };
+
+  topology shape = topology::one;
+  std::vector<endpoint> endpoints{};
+  std::string user{};
+  std::string password{};
+  unsigned db = 0;
+
+  bool tls = false;
+  std::string ca_file{};  ///< default: the system's
+  std::string cert_file{};
+  std::string key_file{};
+  std::string server_name{};  ///< default: the host
+
+  std::chrono::milliseconds connect_timeout{2'000};
+  std::chrono::milliseconds timeout{5'000};  ///< for the reply to one command
+  /// How long an outage is ridden out before it is reported. See retry_unless_told.
+  std::chrono::milliseconds retry_for{10'000};
+  std::optional<gear_kind> gear{};  ///< default: choose_gear()
+  std::string prefix = "everseen";
+  std::uint64_t segment_bytes = std::uint64_t{32} << 20;
+  unsigned wait_replicas = 0;
+  /// What the bits of a filter that its clients judge may take of this process's memory.
+  std::uint64_t mirror_bytes = default_mirror_bytes();
+  /// For so long a look-up in a filter that its clients judge may not know of keys that others have added.
+  std::chrono::milliseconds staleness{0};
+
+  friend bool operator==(const redis_url&, const redis_url&) = default;
+};
+
+/// How long an outage is ridden out if the URL does not say. A cluster replaces a lost master only after its
+/// cluster-node-timeout, which is 15 s unless configured, and an election: there it is twice as long.
+[[nodiscard]] std::chrono::milliseconds retry_unless_told(redis_url::topology shape) noexcept;
+
+/// @throws parameter_error  names the part of the URL that makes no sense; never shows the password
+[[nodiscard]] redis_url parse_redis_url(std::string_view url);
+
+/// host:port, [address]:port or unix:/path, for messages.
+[[nodiscard]] std::string to_string(const endpoint& e);
+
+/// The URL without user and password, for messages. Read again, it gives everything else.
+[[nodiscard]] std::string to_string(const redis_url& url);
+
+}  // namespace everseen::redis

@@ -1,0 +1,62 @@
+#include "everseen/redis/wire/reply.hpp"
+
+#include <utility>
+
+#include <hiredis/hiredis.h>
+
+namespace everseen::redis {
+
+reply::reply(redisReply* tree) : root_(tree, [](redisReply* r) { freeReplyObject(r); }), at_(tree) {}
+
+reply::reply(std::shared_ptr<redisReply> root, const redisReply* at) noexcept
+    : root_(std::move(root)), at_(at) {}
+
+reply::kind reply::what() const noexcept {
+  if (at_ == nullptr) return kind::nil;
+  switch (at_->type) {
+    case REDIS_REPLY_NIL:
+      return kind::nil;
+    case REDIS_REPLY_STATUS:
+      return kind::status;
+    case REDIS_REPLY_ERROR:
+      return kind::error;
+    case REDIS_REPLY_INTEGER:
+      return kind::integer;
+    case REDIS_REPLY_ARRAY:
+      return kind::array;
+    default:
+      return kind::string;
+  }
+}
+
+std::string_view reply::text() const noexcept {
+  const kind k = what();
+  if (k != kind::status && k != kind::error && k != kind::string) return {};
+  return at_->str == nullptr ? std::string_view() : std::string_view(at_->str, at_->len);
+}
+
+std::int64_t reply::integer() const noexcept {
+  return what() == kind::integer ? at_->integer : 0;
+}
+
+std::size_t reply::size() const noexcept {
+  return what() == kind::array ? at_->elements : 0;
+}
+
+reply reply::operator[](std::size_t i) const& noexcept {
+  if (i >= size()) return {};
+  return {nullptr, at_->element[i]};
+}
+
+reply reply::operator[](std::size_t i) && noexcept {
+  if (i >= size()) return {};
+  const redisReply* element = at_->element[i];
+  return {std::move(root_), element};
+}
+
+bool reply::is_error(std::string_view word) const noexcept {
+  if (!is_error() || !text().starts_with(word)) return false;
+  return text().size() == word.size() || text()[word.size()] == ' ';
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <tl/expected.hpp>
+
+#include "everseen/redis/wire/reply.hpp"
+
+struct redisReader;
+struct redisReplyObjectFunctions;
+
+namespace everseen::redis {
+
+/// What one reply may cost before its sender is taken for no Redis server.
+struct reply_limits {
+  /// On the wire. A segment is a string of up to 512 MiB, the limit of Redis itself.
+  std::size_t bytes = std::size_t{640} << 20;
+  /// Elements of one array: memory is taken for all of them when only the number has arrived.
+  std::size_t elements = std::size_t{1} << 24;
+};
+
+/// Bytes in, replies out: hiredis's reader, with limits. Arrays nest at most 7 deep, which is hiredis's own
+/// limit.
+class reply_reader {
+ public:
+  explicit reply_reader(const reply_limits& limits = {});
+  ~reply_reader();
+  reply_reader(const reply_reader&) = delete;
+  reply_reader& operator=(const reply_reader&) = delete;
+
+  void feed(std::string_view bytes);
+
+  /// The next whole reply, or nothing until more bytes come, or what is wrong with the bytes. After an error
+  /// it is of no more use.
+  [[nodiscard]] tl::expected<std::optional<reply>, std::string> next();
+
+  /// Whether bytes have come that belong to no whole reply yet, or to one that next() was not asked for.
+  [[nodiscard]] bool is_between_replies() const noexcept;
+
+ private:
+  struct hiredis_deleter {
+    void operator()(redisReader* r) const noexcept;
+  };
+
+  reply_limits limits_;
+  std::unique_ptr<redisReplyObjectFunctions> functions_;
+  std::unique_ptr<redisReader, hiredis_deleter> reader_;
+  std::size_t bytes_since_reply_ = 0;
+};
+
+}  // namespace everseen::redis

@@ -1,0 +1,136 @@
+#include "everseen/redis/wire/url_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "everseen/core/error.hpp"
+
+namespace everseen::redis::url_text {
+
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_hex(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool is_plain(char c) {
+  return is_digit(c) || is_letter(c) || c == '.' || c == '-' || c == '_';
+}
+
+/// number x unit, or nothing if text is not a number and one of these units.
+struct unit {
+  std::string_view name;
+  std::uint64_t factor;
+};
+std::optional<std::uint64_t> read_quantity(std::string_view text, std::initializer_list<unit> units) {
+  const auto digits = static_cast<std::size_t>(std::ranges::find_if_not(text, is_digit) - text.begin());
+  const auto number = read_number(text.substr(0, digits));
+  const auto known = std::ranges::find(units, text.substr(digits), &unit::name);
+  if (!number || known == units.end()) return {};
+  if (*number > std::numeric_limits<std::uint64_t>::max() / known->factor) return {};
+  return *number * known->factor;
+}
+
+}  // namespace
+
+std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t end = text.find(at);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+bool is_word(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return is_digit(c) || is_letter(c) || c == '_'; });
+}
+
+std::string decode(std::string_view name, std::string_view text) {
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      bytes += text[i];
+      continue;
+    }
+    if (text.size() - i < 3 || !is_hex(text[i + 1]) || !is_hex(text[i + 2]))
+      throw parameter_error("% in " + std::string(name) +
+                            " is followed by two hexadecimal digits; % itself is %25");
+    unsigned byte = 0;
+    std::from_chars(text.data() + i + 1, text.data() + i + 3, byte, 16);
+    bytes += static_cast<char>(byte);
+    i += 2;
+  }
+  return bytes;
+}
+
+std::string encode(std::string_view text) {
+  constexpr std::string_view hex = "0123456789ABCDEF";
+  std::string written;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (is_plain(c) || c == '/')
+      written += c;
+    else
+      written += {'%', hex[byte >> 4], hex[byte & 15]};
+  }
+  return written;
+}
+
+std::optional<std::uint64_t> read_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  return error == std::errc() && end == last ? std::optional(number) : std::nullopt;
+}
+
+std::uint64_t to_number(std::string_view name, std::string_view text, std::uint64_t most) {
+  const auto number = read_number(text);
+  if (!number || *number > most)
+    throw parameter_error(std::string(name) + " is a number from 0 to " + std::to_string(most));
+  return *number;
+}
+
+std::chrono::milliseconds to_duration(std::string_view name, std::string_view text) {
+  constexpr std::uint64_t day = 24 * 60 * 60 * 1000;
+  const auto ms = read_quantity(text, {{"ms", 1}, {"s", 1000}, {"m", 60'000}});
+  if (!ms || *ms > day)
+    throw parameter_error(std::string(name) + "= is a time of up to a day, as in 500ms, 5s or 1m");
+  return std::chrono::milliseconds(*ms);
+}
+
+std::uint64_t to_bytes(std::string_view name, std::string_view text) {
+  const auto bytes = read_quantity(text, {{"", 1}, {"Ki", 1U << 10}, {"Mi", 1U << 20}, {"Gi", 1U << 30}});
+  if (!bytes)
+    throw parameter_error(std::string(name) + "= is a number of bytes, as in 33554432, 32Mi or 4Gi");
+  return *bytes;
+}
+
+std::string to_host(std::string_view text) {
+  std::string host = decode("a host", text);
+  if (host.empty()) throw parameter_error("a host is missing");
+  if (host.size() > 253 || !std::ranges::all_of(host, is_plain))
+    throw parameter_error(
+        "a host is a name or an address: letters, digits, . - _; IPv6 addresses stand in [ ]");
+  return host;
+}
+
+std::string to_ipv6(std::string_view text) {
+  const std::string address = decode("an IPv6 address", text);
+  const std::size_t zone = std::min(address.find('%'), address.size());
+  const auto fits = [](char c) { return is_hex(c) || c == ':' || c == '.'; };
+  if (zone < 2 || !std::all_of(address.begin(), address.begin() + static_cast<std::ptrdiff_t>(zone), fits) ||
+      !std::all_of(address.begin() + static_cast<std::ptrdiff_t>(zone), address.end(),
+                   [](char c) { return is_plain(c) || c == '%'; }))
+    throw parameter_error("what stands in [ ] is not an IPv6 address");
+  return address;
+}
+
+}  // namespace everseen::redis::url_text
