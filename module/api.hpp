@@ -30,6 +30,8 @@ inline constexpr int write_key = 1 << 1;
 inline constexpr int type_empty = 0;
 inline constexpr int type_string = 1;
 inline constexpr int type_hash = 3;
+// What a key without a time limit is said to have.
+inline constexpr long long no_expiry = -1;
 // Flags of hash_get: field names are C strings.
 inline constexpr int hash_c_fields = 1 << 2;
 // What call_reply_type says.
@@ -142,6 +144,7 @@ inline int (*key_type)(key*);
 inline std::size_t (*value_length)(key*);
 inline char* (*string_dma)(key*, std::size_t* size, int mode);
 inline int (*hash_get)(key*, int flags, ...);
+inline long long (*milliseconds_left)(key*);  ///< of a key that expires; else no_expiry
 
 inline call_reply* (*call)(context*, const char* command, const char* format, ...);
 inline int (*call_reply_type)(call_reply*);
@@ -162,6 +165,8 @@ inline int (*register_info)(context*, void (*)(info_context*, int for_crash));
 inline int (*info_add_section)(info_context*, const char* name);
 inline int (*info_add_number)(info_context*, const char* field, unsigned long long value);
 
+// Optional: Redis 6.2.2.
+inline long long (*expiry_time)(key*);  ///< in milliseconds since 1970, or no_expiry
 // Optional: Redis 7.0.
 inline void* (*try_allocate)(std::size_t bytes);
 inline void (*free_memory)(void*);

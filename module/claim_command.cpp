@@ -16,6 +16,7 @@
 #include "module/command.hpp"
 #include "module/counters.hpp"
 #include "module/packed_call.hpp"
+#include "module/time_limit.hpp"
 
 namespace everseen::redis_module {
 
@@ -82,15 +83,18 @@ judged<std::string> read_lane(api::context* ctx, const claim& c) {
   return std::string(value(ctx, text).text());
 }
 
-void name_job(api::context* ctx, const question& q, const claim& c) {
-  const std::string field = std::string(partition_keys::job_field) + std::string(c.job);
-  const called named(api::call(ctx, "HSET", "!scc", q.state, field.c_str(), "1"));
+/// Whether the job may claim here.
+bool is_allowed(api::context* ctx, api::string* state, const value& field) {
+  const open_key key(ctx, state, api::read_key);
+  api::string* found = nullptr;
+  api::hash_get(key.get(), 0, field.get(), &found, nullptr);
+  return value(ctx, found).exists();
 }
 
 /// Where an answer was lost and the call is made again, it writes, too, and changes nothing: so a WAIT behind
 /// it waits for what the first attempt wrote.
-int reply_claimed(api::context* ctx, const question& q, const claim& c, const std::string& record) {
-  if (!record.empty()) name_job(ctx, q, c);
+int reply_claimed(api::context* ctx, const question& q, const value& field, const std::string& record) {
+  if (!record.empty()) const called written(api::call(ctx, "HSET", "!ssc", q.state, field.get(), "1"));
   return reply_with(ctx, "P");
 }
 
@@ -134,9 +138,9 @@ class lane_writer {
     if (judged <= written_) return;
     for (std::size_t i = written_; i < judged; ++i)
       if (q_.out[i] == verdict::fresh) kept_ += c_.positions.substr(i * position_bytes, position_bytes);
-    if (is_new_) name_job(ctx_, q_, c_);
-    is_new_ = false;
     write(raises(q_, c_, written_, judged), judged);
+    if (is_new_) (void)end_like(ctx_, q_.state, c_.records);
+    is_new_ = false;
     written_ = judged;
   }
   [[nodiscard]] std::size_t written() const noexcept { return written_; }
@@ -173,11 +177,6 @@ class lane_writer {
   std::size_t written_ = 0;
 };
 
-void let_end(api::context* ctx, const claim& c, const std::string& ends_at) {
-  if (ends_at.empty()) return;
-  const called done(api::call(ctx, "PEXPIREAT", "!sc", c.records, ends_at.c_str()));
-}
-
 }  // namespace
 
 int claim_events(api::context* ctx, api::string** words, int count) {
@@ -187,11 +186,12 @@ int claim_events(api::context* ctx, api::string** words, int count) {
     const claim c = read_claim(words, count, q.digests.size());
     auto r = look_at(ctx, q);
     if (!r) return reply(ctx, r.error());
-    const std::string ends_at = r->ends_at;
+    const value field(ctx, partition_keys::job_field(c.job));
+    if (!is_allowed(ctx, q.state, field)) return reply(ctx, {.why = refusal::kind::ended});
     const auto before = read_lane(ctx, c);
     if (!before) return reply(ctx, before.error());
     if (std::string_view(*before).substr(0, position_bytes) != c.head)
-      return reply_claimed(ctx, q, c, *before);
+      return reply_claimed(ctx, q, field, *before);
     if (c.forgotten_bytes < c.head.size() || c.forgotten_bytes > before->size() ||
         c.forgotten_bytes % position_bytes != 0)
       throw bad_word{"ERR the forgotten bytes are not the head and some positions of the record"};
@@ -205,10 +205,7 @@ int claim_events(api::context* ctx, api::string** words, int count) {
     lane.take_down(done.keys);
     const auto all = q.out.first(done.keys);
     const std::size_t judged = lane.written();
-    if (judged > 0) {
-      let_end(ctx, c, ends_at);
-      counters::all().note_added(all.first(judged));
-    }
+    if (judged > 0) counters::all().note_added(all.first(judged));
     return reply_with(ctx, write(all.first(std::min(judged + 1, all.size()))));
   });
 }

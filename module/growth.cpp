@@ -10,6 +10,7 @@
 
 #include "module/moving.hpp"
 #include "module/permission.hpp"
+#include "module/time_limit.hpp"
 
 namespace everseen::redis_module {
 
@@ -61,7 +62,6 @@ next_list list_with(const record& r, const segment_needed& needed) {
   auto& all = next.manifest.segments;
   const auto at = std::ranges::lower_bound(all, needed.id, {}, &image::manifest::entry::id);
   all.insert(at, {needed.id, needed.shape, needed.capacity});
-  next.manifest.revision = r.epoch + 1;
   if (!r.spec().window) return next;
   const auto oldest = window::oldest_live(*r.spec().window, all.back().id.slice);
   const auto is_expired = [&](const image::manifest::entry& e) { return e.id.slice < oldest; };
@@ -103,19 +103,13 @@ std::optional<refusal> reason_against(api::context* ctx, api::string* state, con
   return {};
 }
 
-/// The time limit of a key is the filter's.
-bool live_as_long(api::context* ctx, const record& r, api::string* key) {
-  if (r.ends_at.empty()) return run(ctx, "PERSIST", "!s", key);
-  return run(ctx, "PEXPIREAT", "!sc", key, r.ends_at.c_str());
-}
-
 /// @return whether all was done; it ends with what fails
 bool publish(api::context* ctx, api::string* state, const record& r, const segment_needed& needed,
              const next_list& next, const touched_keys& keys) {
   const std::vector<std::byte> manifest = image::encode_manifest(next.manifest);
-  const std::string epoch = std::to_string(next.manifest.revision);
+  const std::string epoch = std::to_string(r.epoch + 1);
   // A list that names a segment which expires would be damage, so it comes second.
-  if (!live_as_long(ctx, r, keys.segment.get()) ||
+  if (!end_like(ctx, state, keys.segment.get()) ||
       !run(ctx, "HSET", "!scccbcc", state, "epoch", epoch.c_str(), "manifest",
            reinterpret_cast<const char*>(manifest.data()), manifest.size(),
            partition_keys::count_field(needed.id).c_str(), "0"))

@@ -1,30 +1,52 @@
 #include "module/named_filter.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <span>
+#include <string_view>
 
+#include "everseen/core/error.hpp"
+#include "everseen/core/filter_names.hpp"
 #include "everseen/core/image.hpp"
 
+#include "module/permission.hpp"
 #include "module/record.hpp"
 
 namespace everseen::redis_module {
 
 namespace {
 
+using kind = refusal::kind;
 using recipe = named_filter::recipe;
 
-/// Whether a filter asks an older one first, now: such a one's keys may be in the other, which may be on
-/// another server.
-bool asks_another(const value& link, const value& until) {
-  if (!link.exists()) return false;
-  long long ends = 0;
-  const std::string_view text = until.text();
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ends);
-  return error != std::errc{} || api::milliseconds() < ends;
+/// Nothing: it is no number.
+std::optional<long long> number_in(std::string_view text) {
+  long long number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return {};
+  return number;
+}
+
+/// A hash that the command did not name, which the user may read.
+judged<open_key> open_hash(api::context* ctx, const std::string& name) {
+  const value text(ctx, name);
+  if (!user_permissions::of(ctx).on(text.get(), false)) return refuse(kind::forbidden, name);
+  open_key key(ctx, text.get(), api::read_key);
+  if (key.type() == api::type_empty) return refuse(kind::gone);
+  if (key.type() != api::type_hash) return refuse(kind::wrong_type);
+  return key;
+}
+
+value field_of(api::context* ctx, const open_key& hash, std::string_view field) {
+  const value name(ctx, field);
+  api::string* found = nullptr;
+  api::hash_get(hash.get(), 0, name.get(), &found, nullptr);
+  return {ctx, found};
 }
 
 /// Decoding a spec costs as much as judging many keys, so the last one is kept.
+/// @throws format_error, parameter_error
 std::shared_ptr<const recipe> recipe_of(std::string_view bytes) {
   static std::string last_bytes;
   static std::shared_ptr<const recipe> last;
@@ -45,38 +67,102 @@ judged<named_filter> by_state(api::context* ctx, api::string* name) {
   return f;
 }
 
+/// A filter as the index has it.
+struct entry {
+  std::string prefix;
+  std::string_view name;
+  image::filter_id id{};
+};
+
+judged<entry> look_up(api::context* ctx, std::string_view words) {
+  const std::size_t colon = words.rfind(':');
+  if (colon == std::string_view::npos) return refuse(kind::gone);
+  entry e{std::string(words.substr(0, colon)), words.substr(colon + 1)};
+  const std::string index = filter_names::index(e.prefix);
+  const auto names = open_hash(ctx, index);
+  if (!names) return tl::unexpected(names.error());
+  const value id = field_of(ctx, *names, e.name);
+  if (!id.exists()) return refuse(kind::gone);
+  if (id.text().size() != e.id.size())
+    return refuse(kind::unreadable, "the key " + index + " holds something else than the id of a filter");
+  std::ranges::copy(id.text(), e.id.begin());
+  return e;
+}
+
+/// Whether the filter asks an older one first, now: that one's keys may be on another server.
+judged<bool> asks_another(api::context* ctx, const entry& e) {
+  const std::string key = filter_names::links(e.prefix);
+  const auto links = open_hash(ctx, key);
+  if (!links && links.error().why == kind::gone) return false;
+  if (!links) return tl::unexpected(links.error());
+  const value link = field_of(ctx, *links, e.name);
+  // The link of a filter that had the name before means nothing.
+  const std::string id = filter_names::to_text(e.id);
+  if (!link.text().starts_with(id)) return false;
+  const std::string_view rest = link.text().substr(id.size());  // " UNTIL NAME", of which UNTIL may be "-"
+  const std::string_view until = rest.substr(std::min<std::size_t>(rest.size(), 1), rest.find(' ', 1) - 1);
+  const auto ends = number_in(until);
+  return !ends || api::milliseconds() < *ends;
+}
+
+constexpr const char* is_attached =
+    "the filter is attached, its bits are another program's: use that or everseen, not the module";
+constexpr const char* asks_an_older =
+    "the filter asks an older one first, which the module cannot: use everseen, or end that with everseen "
+    "link --off";
+constexpr const char* clients_judge =
+    "the filter is judged by its clients, so the server has not all of its bits: use everseen";
+
+bool is_id(std::string_view bytes, const image::filter_id& id) {
+  return std::ranges::equal(bytes, id, {}, [](char c) { return static_cast<std::uint8_t>(c); });
+}
+
+/// What a header says, but for links.
+/// @param key  its name
+judged<named_filter> read_header(api::context* ctx, const entry& e, const std::string& key) {
+  const auto unreadable = [&](const std::string& why) {
+    return refuse(kind::unreadable, "the key " + key + ' ' + why);
+  };
+  const auto header = open_hash(ctx, key);
+  if (!header) return tl::unexpected(header.error());
+  std::array<api::string*, 6> fields{};
+  api::hash_get(header->get(), api::hash_c_fields, "id", &fields[0], "spec", &fields[1], "expires_at",
+                &fields[2], "next", &fields[3], "after", &fields[4], "attached", &fields[5], nullptr);
+  const value id(ctx, fields[0]), spec(ctx, fields[1]), end(ctx, fields[2]), next(ctx, fields[3]),
+      after(ctx, fields[4]), attached(ctx, fields[5]);
+  if (!is_id(id.text(), e.id)) return unreadable("belongs to another filter");
+  const auto ends_at = end.exists() ? number_in(end.text()) : std::nullopt;
+  if (end.exists() && !ends_at) return unreadable("has no valid end");
+  if (ends_at && *ends_at <= api::milliseconds()) return refuse(kind::gone);
+  if (attached.exists()) return refuse(kind::failed, is_attached);
+  named_filter f{};
+  try {
+    f.made = recipe_of(spec.text());
+  } catch (const error& damage) {
+    return unreadable(std::string("is damaged (") + damage.what() + ")");
+  }
+  if (f.spec().judge == judge_kind::client) return refuse(kind::failed, clients_judge);
+  f.is_rebuilt = next.exists() || after.exists();
+  return f;
+}
+
+judged<named_filter> by_name(api::context* ctx, api::string* words) {
+  const auto e = look_up(ctx, text_of(words));
+  if (!e) return tl::unexpected(e.error());
+  const std::string id = filter_names::to_text(e->id);
+  auto f = read_header(ctx, *e, filter_names::header(e->prefix, id));
+  if (!f) return f;
+  const auto linked = asks_another(ctx, *e);
+  if (!linked) return tl::unexpected(linked.error());
+  if (*linked) return refuse(kind::failed, asks_an_older);
+  f->beginning = e->prefix + ":{" + id + "/";
+  return f;
+}
+
 }  // namespace
 
 judged<named_filter> find_filter(api::context* ctx, api::string* name) {
-  std::array<api::string*, 7> fields{};
-  {
-    const open_key key(ctx, name, api::read_key);
-    if (key.type() == api::type_empty) return refuse(refusal::kind::gone);
-    if (key.type() != api::type_hash) return refuse(refusal::kind::wrong_type);
-    api::hash_get(key.get(), api::hash_c_fields, "spec", &fields[0], "generation", &fields[1], "ready",
-                  &fields[2], "manifest", &fields[3], "link", &fields[4], "link_until", &fields[5], "key",
-                  &fields[6], nullptr);
-  }
-  const value spec(ctx, fields[0]), generation(ctx, fields[1]), ready(ctx, fields[2]),
-      manifest(ctx, fields[3]), link(ctx, fields[4]), link_until(ctx, fields[5]), attached(ctx, fields[6]);
-  if (manifest.exists()) return by_state(ctx, name);
-  if (attached.exists())
-    return refuse(
-        refusal::kind::failed,
-        "the filter is attached, its bits are another program's: use that or everseen, not the module");
-  if (asks_another(link, link_until))
-    return refuse(
-        refusal::kind::failed,
-        "the filter asks an older one first, which the module cannot: use everseen, or end that with "
-        "everseen link --off");
-  const std::string_view text = text_of(name);
-  const std::size_t colon = text.rfind(':');
-  if (!spec.exists() || !generation.exists() || ready.text() != "1" || colon == std::string_view::npos)
-    return refuse(refusal::kind::gone);
-  named_filter f{recipe_of(spec.text())};
-  f.beginning = std::string(text.substr(0, colon)) + ":{" + std::string(text.substr(colon + 1)) + "/" +
-                std::string(generation.text()) + "/";
-  return f;
+  return text_of(name).ends_with('}') ? by_state(ctx, name) : by_name(ctx, name);
 }
 
 }  // namespace everseen::redis_module

@@ -100,6 +100,8 @@ int reply(api::context* ctx, const refusal& r) {
       return say("D", std::to_string(r.id.slice).append(".").append(std::to_string(r.id.layer)));
     case old:
       return say("O");
+    case ended:
+      return say("J");
     default:
       return api::reply_with_error(ctx, message_of(r).c_str());
   }

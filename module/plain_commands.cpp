@@ -146,17 +146,17 @@ std::string say_full(growth_kind growth) {
                      : "FULL the filter cannot grow further: a Redis string ends at 512 MiB");
 }
 
-std::string check_partition(api::context* ctx, api::string* state, const record& r, const batch& b) {
+std::string check_partition(api::context* ctx, api::string* state, const record& r, bool is_rebuilt,
+                            const batch& b) {
   if (const auto stopped = check(ctx, state, r, b)) return say_why(*stopped);
-  // What was added since it was replaced is elsewhere, so only what it holds is certain.
-  if (r.closed) std::ranges::replace(b.out, verdict::fresh, verdict::unknown);
+  // Other keys may be in the one before or behind it, so only what it holds is certain.
+  if (is_rebuilt) std::ranges::replace(b.out, verdict::fresh, verdict::unknown);
   counters::all().note_checked(b.out);
-  return r.closed ? rebuilding : "";
+  return is_rebuilt ? rebuilding : "";
 }
 
 std::string add_to_partition(api::context* ctx, api::string* state, record r, const batch& b,
                              allowance& left) {
-  if (r.has_next || r.closed) return refused(rebuilding);
   const growth_kind growth = r.spec().growth;
   const progress done = add(ctx, state, std::move(r), b, left);
   counters::all().note_added(b.out);
@@ -175,9 +175,11 @@ std::string judge_partition(api::context* ctx, const named_filter& f, std::uint3
     return say_why({.why = refusal::kind::forbidden, .text = std::string(state.text())});
   auto r = read_record(ctx, state.get());
   if (!r) return say_why(r.error());
+  const bool is_rebuilt = f.is_rebuilt || r->sealed;
   const batch b = {slice_now(f.spec()), {}, digests, out};
-  return what == purpose::check ? check_partition(ctx, state.get(), *r, b)
-                                : add_to_partition(ctx, state.get(), *std::move(r), b, left);
+  if (what == purpose::check) return check_partition(ctx, state.get(), *r, is_rebuilt, b);
+  if (is_rebuilt) return refused(rebuilding);
+  return add_to_partition(ctx, state.get(), *std::move(r), b, left);
 }
 
 int judge_keys(api::context* ctx, api::string** words, int count, purpose what) {

@@ -3,7 +3,7 @@
 #include "module/api.hpp"
 
 /// The commands of people at redis-cli, and of clients in other languages: keys as they are, by the name of
-/// the filter's header or of one partition's state. doc/module.md shows each.
+/// the filter behind the prefix, or of one partition's state. doc/module.md shows each.
 ///
 /// In a window the time of a key is the server's clock. A key that could not be judged is answered by an
 /// error in its place.

@@ -8,6 +8,7 @@
 
 #include "everseen/core/bytes.hpp"
 #include "everseen/core/error.hpp"
+#include "everseen/core/filter_names.hpp"
 #include "everseen/core/partition_keys.hpp"
 
 namespace everseen::redis_module {
@@ -22,13 +23,19 @@ std::optional<Integer> read_number(std::string_view text) {
   return number;
 }
 
-/// The P of a name that ends in `/P}`.
-std::optional<std::uint32_t> number_in(std::string_view name) {
+/// What the name of a state says, which ends in `{ID/P}`.
+struct place {
+  std::string_view filter;
+  std::uint32_t partition;
+};
+
+std::optional<place> place_in(std::string_view name) {
   const std::size_t slash = name.rfind('/');
   if (slash == std::string_view::npos || !name.ends_with('}')) return {};
-  name.remove_prefix(slash + 1);
-  name.remove_suffix(1);
-  return read_number<std::uint32_t>(name);
+  const auto number = read_number<std::uint32_t>(name.substr(slash + 1, name.size() - slash - 2));
+  const std::size_t brace = name.rfind('{', slash);
+  if (!number || brace == std::string_view::npos) return {};
+  return place{name.substr(brace + 1, slash - brace - 1), *number};
 }
 
 std::shared_ptr<const plan> decode(std::string_view bytes) {
@@ -37,7 +44,8 @@ std::shared_ptr<const plan> decode(std::string_view bytes) {
   std::vector<std::string> fields;
   fields.reserve(m.segments.size());
   for (const image::manifest::entry& e : m.segments) fields.push_back(partition_keys::count_field(e.id));
-  return std::make_shared<const plan>(plan{std::move(m), hash, std::move(fields)});
+  std::string filter = filter_names::to_text(m.filter);
+  return std::make_shared<const plan>(plan{std::move(m), std::move(filter), hash, std::move(fields)});
 }
 
 /// A manifest ends in its checksum, which is hash enough.
@@ -62,7 +70,7 @@ std::shared_ptr<const plan> plan_of(std::string_view bytes) {
   return made;
 }
 
-/// A number as the server's own commands take it: nothing else could be raised, or be a time.
+/// A number as the server's own commands take it: nothing else could be raised.
 std::optional<std::uint64_t> read_plain_number(std::string_view text) {
   constexpr std::uint64_t most = std::uint64_t{1} << 62;
   const auto number = read_number<std::uint64_t>(text);
@@ -91,38 +99,32 @@ judged<record> read_record(api::context* ctx, api::string* state) {
   const open_key key(ctx, state, api::read_key);
   if (key.type() == api::type_empty) return refuse(refusal::kind::gone);
   if (key.type() != api::type_hash) return refuse(refusal::kind::damaged, "has another type");
-  std::array<api::string*, 5> fields{};
-  api::hash_get(key.get(), api::hash_c_fields, "epoch", &fields[0], "manifest", &fields[1], "ends_at",
-                &fields[2], "next", &fields[3], "closed", &fields[4], nullptr);
-  const value epoch(ctx, fields[0]), manifest(ctx, fields[1]), ends_at(ctx, fields[2]), next(ctx, fields[3]),
-      closed(ctx, fields[4]);
+  std::array<api::string*, 3> fields{};
+  api::hash_get(key.get(), api::hash_c_fields, "epoch", &fields[0], "manifest", &fields[1], "successor",
+                &fields[2], nullptr);
+  const value epoch(ctx, fields[0]), manifest(ctx, fields[1]), successor(ctx, fields[2]);
   if (!epoch.exists() || !manifest.exists()) return refuse(refusal::kind::gone);
 
   record r;
-  const auto number = number_in(text_of(state));
+  const auto here = place_in(text_of(state));
   const auto its_epoch = read_number<std::uint64_t>(epoch.text());
-  if (!number) return refuse(refusal::kind::damaged, "is not named as the state of a partition is");
+  if (!here) return refuse(refusal::kind::damaged, "is not named as the state of a partition is");
   if (!its_epoch) return refuse(refusal::kind::damaged, "lacks a valid epoch");
   try {
     r.shape = plan_of(manifest.text());
   } catch (const error& e) {
     return refuse(refusal::kind::damaged, std::string("is damaged (") + e.what() + ")");
   }
-  const image::manifest& m = r.shape->manifest;
-  if (m.revision != *its_epoch) return refuse(refusal::kind::damaged, "does not fit its epoch");
-  for (const image::manifest::entry& e : m.segments)
-    if (e.id.partition != *number)
+  if (r.shape->filter != here->filter) return refuse(refusal::kind::damaged, "belongs to another filter");
+  for (const image::manifest::entry& e : r.shape->manifest.segments)
+    if (e.id.partition != here->partition)
       return refuse(refusal::kind::damaged, "names a segment of another partition");
   auto counted = read_counts(ctx, key, *r.shape);
   if (!counted) return refuse(refusal::kind::damaged, "lacks a valid count");
-  if (ends_at.exists() && !read_plain_number(ends_at.text()))
-    return refuse(refusal::kind::damaged, "lacks a valid end");
-  r.number = *number;
+  r.number = here->partition;
   r.state = *std::move(counted);
   r.epoch = *its_epoch;
-  r.ends_at = ends_at.text();
-  r.has_next = !next.text().empty();
-  r.closed = !closed.text().empty();
+  r.sealed = successor.exists();
   return r;
 }
 

@@ -18,6 +18,7 @@ namespace everseen::redis_module {
 /// What the bytes of a manifest say, made ready for use.
 struct plan {
   image::manifest manifest;
+  std::string filter;  ///< its id, as names of keys have it
   hasher hash;
   std::vector<std::string> count_fields;  ///< one a segment, in the order of the manifest
 };
@@ -28,9 +29,7 @@ struct record {
   std::shared_ptr<const plan> shape;
   partition_state state;  ///< the segments of the manifest and how many keys they hold
   std::uint64_t epoch = 0;
-  std::string ends_at{};  ///< when its keys expire; empty: never
-  bool has_next = false;  ///< a rebuild must get its keys, too
-  bool closed = false;    ///< a rebuild has replaced it
+  bool sealed = false;  ///< another filter succeeds this one
 
   [[nodiscard]] const everseen::spec& spec() const noexcept { return shape->manifest.spec; }
 };

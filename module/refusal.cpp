@@ -9,6 +9,8 @@ std::string message_of(const refusal& r) {
       return "NOFILTER there is no such filter, or a part of it is missing or at another server";
     case damaged:
       return "DAMAGED the state of a partition " + r.text;
+    case unreadable:
+      return "DAMAGED " + r.text;
     case stale:
       return "STALE the partition has changed since it was looked at";
     case segment:
@@ -18,6 +20,8 @@ std::string message_of(const refusal& r) {
       return "WRONGTYPE Operation against a key holding the wrong kind of value";
     case old:
       return "STALE a later batch of this client was answered";
+    case ended:
+      return "STALE the job was ended";
     case moving:
       return "TRYAGAIN the keys of the partition are on their way to another server";
     case forbidden:

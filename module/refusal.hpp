@@ -13,10 +13,12 @@ struct refusal {
   enum class kind : std::uint8_t {
     gone,        ///< there is no such state
     damaged,     ///< the state is not what it must be: `text` says why
+    unreadable,  ///< nor is what leads to the states: `text` says what, and why
     stale,       ///< the caller planned for another epoch
     segment,     ///< `id` is missing, or has another type or length
     wrong_type,  ///< a key that was named holds something else
     old,         ///< a later batch of this client was answered: nobody waits for this one
+    ended,       ///< the job whose events these are
     moving,      ///< a cluster is just moving the keys to another server
     forbidden,   ///< the user may not touch the segments
     growing,     ///< a segment is being made, and a call makes only some of it
