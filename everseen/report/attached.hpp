@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "everseen/filter/filter.hpp"
-#include "everseen/redis/attached_filter.hpp"
+#include "everseen/redis/attached/attached_filter.hpp"
 
 /// What there is to tell of filters that other programs keep.
 namespace everseen {

@@ -88,11 +88,11 @@ class kafka_source::impl {
   bool take_from(rdkafka::assigned& lane, source_batch& into) {
     const ssize_t got = rd_kafka_consume_batch_queue(lane.messages.get(), 0, taken_.data(), taken_.size());
     if (got <= 0) return false;
-    member_.heard();
     const std::span all(taken_.data(), static_cast<std::size_t>(got));
     into.records.clear();
     copy(all, lane.next, into);
     if (!into.records.empty()) {
+      member_.heard();
       lane.at_end = false;
       lane.next = into.records.back().position + 1;
     }

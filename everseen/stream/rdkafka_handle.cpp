@@ -115,6 +115,9 @@ std::string advice(rd_kafka_resp_err_t error, const kafka_url& where) {
 trouble judge(rd_kafka_resp_err_t error) noexcept {
   switch (error) {
     case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
+    case RD_KAFKA_RESP_ERR__RESOLVE:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT:
       return trouble::outage;
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
     case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:

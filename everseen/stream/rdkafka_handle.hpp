@@ -40,7 +40,7 @@ using failure = owned<rd_kafka_error_t, rd_kafka_error_destroy>;
 /// What an error means for a job.
 enum class trouble : std::uint8_t {
   passing,  ///< librdkafka deals with it, or the next attempt may succeed
-  outage,   ///< no broker answers
+  outage,   ///< one broker at least does not answer; whether another does, is to be asked
   lasting,  ///< only a person can help
 };
 [[nodiscard]] trouble judge(rd_kafka_resp_err_t error) noexcept;

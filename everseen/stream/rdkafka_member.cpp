@@ -132,9 +132,13 @@ void member::on_error(rd_kafka_t* client, int error, const char* said, void* opa
 /// An error outside of any partition. Those that librdkafka deals with itself are left to it.
 void member::note(rd_kafka_resp_err_t error, const char* said) {
   if (said == nullptr) said = "";
-  if (error == RD_KAFKA_RESP_ERR__TRANSPORT || error == RD_KAFKA_RESP_ERR__RESOLVE) away_why_ = said;
+  const trouble what = judge(error);
+  if (what == trouble::outage) {
+    if (error != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) away_why_ = said;
+    if (!away_since_) away_since_ = clock::now();
+  }
   // A server that never spoke TLS will not begin to; one that did may be restarting.
-  const bool hopeless = judge(error) == trouble::lasting || (error == RD_KAFKA_RESP_ERR__SSL && !greeted_);
+  const bool hopeless = what == trouble::lasting || (error == RD_KAFKA_RESP_ERR__SSL && !greeted_);
   if (hopeless && !failure_) {
     try {
       raise(error, said, where_);
@@ -142,10 +146,11 @@ void member::note(rd_kafka_resp_err_t error, const char* said) {
       failure_ = std::current_exception();
     }
   }
-  if (judge(error) == trouble::outage && !away_since_) away_since_ = clock::now();
 }
 
-/// librdkafka says that all brokers are away, but not that they are back: that is asked for.
+/// Whether any broker answers is asked for as soon as one does not. librdkafka never says that they are back,
+/// and not always that all are away: a coordinator without an address counts as one that is down, but not as
+/// one of those there are, so the last broker to go down can make the sum too large.
 void member::probe() {
   const auto now = clock::now();
   if (now - probed_ < probe_interval) return;

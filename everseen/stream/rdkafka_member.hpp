@@ -54,8 +54,11 @@ class member {
 
   /// Something other than a message came out of a partition's queue.
   void take_error(assigned& from, const rd_kafka_message_t& told);
-  /// Messages came: the brokers are there.
-  void heard() noexcept { away_since_.reset(); }
+  /// Messages came. They may have waited here while the brokers went away: so it is the time of an outage
+  /// that begins anew, and no end of it.
+  void heard() noexcept {
+    if (away_since_) away_since_ = probed_ = clock::now();
+  }
 
   /// Commits what is settled and not committed.
   enum class way : std::uint8_t { soon, now };
@@ -101,7 +104,7 @@ class member {
   std::string cluster_{};
   std::map<std::string, std::int32_t, std::less<>> partitions_{};  // of each topic, when the group was joined
   std::exception_ptr failure_{};
-  std::optional<clock::time_point> away_since_{};
+  std::optional<clock::time_point> away_since_{};  // or perhaps away
   clock::time_point probed_{};
   std::string away_why_{};
   bool greeted_ = false;  // a broker has answered

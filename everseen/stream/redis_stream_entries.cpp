@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "everseen/core/error.hpp"
-#include "everseen/redis/url_text.hpp"
+#include "everseen/redis/wire/url_text.hpp"
 #include "everseen/stream/block_reader.hpp"
 
 namespace everseen::redis_stream {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/redis/reply.hpp"
+#include "everseen/redis/wire/reply.hpp"
 #include "everseen/stream/source.hpp"
 
 /// Entries of a Redis stream as records.

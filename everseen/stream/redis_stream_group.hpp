@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/transport/session.hpp"
 #include "everseen/stream/redis_stream_url.hpp"
 
 namespace everseen::redis_stream {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "everseen/core/error.hpp"
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/transport/session.hpp"
 #include "everseen/stream/fault_point.hpp"
 #include "everseen/stream/redis_stream_scripts.hpp"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "everseen/redis/redis_url.hpp"
+#include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/stream/redis_stream_url.hpp"
 #include "everseen/stream/sink.hpp"
 

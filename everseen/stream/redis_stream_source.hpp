@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "everseen/redis/redis_url.hpp"
+#include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/stream/redis_stream_url.hpp"
 #include "everseen/stream/source.hpp"
 

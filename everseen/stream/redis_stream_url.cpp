@@ -5,7 +5,7 @@
 #include <set>
 
 #include "everseen/core/error.hpp"
-#include "everseen/redis/url_text.hpp"
+#include "everseen/redis/wire/url_text.hpp"
 
 namespace everseen {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/redis/redis_url.hpp"
+#include "everseen/redis/wire/redis_url.hpp"
 
 namespace everseen {
 
