@@ -154,6 +154,8 @@ class filter_shelf {
   bool close_if_over(std::string_view key, std::string_view name);
   /// Those that are open now, one after the other; none is kept open meanwhile but the one that is visited.
   void for_each_open(const std::function<void(shared_filter&)>& visit) const;
+  void tend_names();
+  void look_at_names();
   void look_at(shared_filter& f) const;
   void remove_ended();
   [[nodiscard]] bool counts(const shared_filter& f) const;
@@ -188,6 +190,8 @@ class filter_shelf {
   key_listing listing_;
   turns changing_{};  // of a name: while its filter is made, opened, renamed or dropped
   std::atomic<bool> is_removing_ = false;
+  std::atomic<bool> is_looking_at_names_ = false;
+  std::chrono::steady_clock::time_point names_looked_at_{};
   std::chrono::steady_clock::time_point removed_{};
   mutable std::shared_mutex lock_{};
   std::map<std::string, slot, std::less<>> open_{};

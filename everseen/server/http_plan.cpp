@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "everseen/core/sizing.hpp"
-#include "everseen/redis/planning.hpp"
+#include "everseen/redis/admin/planning.hpp"
 #include "everseen/report/planning.hpp"
 #include "everseen/server/filter_json.hpp"
 #include "everseen/server/http_query.hpp"

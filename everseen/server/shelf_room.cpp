@@ -55,7 +55,36 @@ void filter_shelf::look_at(shared_filter& f) const {
     f.room.set(std::max(f.planned_bytes, f.bytes.load()) + bytes_beside_bits(f.handle.get_spec().partitions));
 }
 
+/// Where others may give names to other filters, they are looked at once a second.
+void filter_shelf::tend_names() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!place_->is_remote() || now - names_looked_at_ < std::chrono::seconds(1) || notes_.gives_up()) return;
+  if (is_looking_at_names_.exchange(true)) return;
+  names_looked_at_ = now;
+  threads_.workers.submit([this] {
+    look_at_names();
+    is_looking_at_names_ = false;
+  });
+}
+
+void filter_shelf::look_at_names() {
+  std::vector<std::weak_ptr<shared_filter>> all;
+  {
+    const std::shared_lock beside_others(lock_);
+    for (const auto& [key, held] : open_) all.emplace_back(held.filter);
+  }
+  for (const auto& each : all) {
+    const auto f = each.lock();
+    try {
+      if (f && !f->handle.stored().is_called(f->handle.name())) forget(f);
+    } catch (const error&) {
+      // The next time.
+    }
+  }
+}
+
 void filter_shelf::tend() {
+  tend_names();
   bool has_ended = std::chrono::steady_clock::now() - removed_ > between_removals;
   std::uint64_t there = made_by_loads_.taken();
   std::vector<std::weak_ptr<shared_filter>> changed;  // to look at one costs a lock for each partition
