@@ -6,7 +6,7 @@
 
 #include "everseen/cli/printer.hpp"
 #include "everseen/filter/filter.hpp"
-#include "everseen/redis/attached_filter.hpp"
+#include "everseen/redis/attached/attached_filter.hpp"
 #include "everseen/report/attached.hpp"
 
 /// What the verbs say of filters that other programs keep.

@@ -127,7 +127,7 @@ const std::vector<constant_entry>& store_urls() {
       {"mem:", "memory, for one run"},
       {"file:DIRECTORY", "files"},
       {"redis://HOST[:PORT][/DB]", "a Redis server; with a password redis://USER:PASSWORD@HOST"},
-      {"redis://H1:P1,H2:P2,...", "independent servers; the same ones in the same order every time"},
+      {"redis://H1:P1,H2:P2,...", "independent servers; the same ones every time, in any order"},
       {"redis+cluster://H1:P1,...", "a Redis cluster, found from any of its servers"},
       {"rediss:, rediss+cluster:", "the same over TLS"},
       {"unix:/PATH", "a Redis server by its Unix socket"},
@@ -138,6 +138,8 @@ const std::vector<constant_entry>& store_urls() {
 const std::vector<constant_entry>& redis_url_options() {
   static const std::vector<constant_entry> options = {
       {"retry_for=TIME", "how long an outage is ridden out (10s; 30s for a cluster)"},
+      {"staleness=TIME",
+       "for so long a check in a filter that its clients judge may miss what others have added (0)"},
       {"mirror=BYTES", "memory of this process for a filter that its clients judge (1Gi, at most a quarter)"},
       {"timeout=TIME", "for one answer (5s)"},
       {"connect_timeout=TIME", "for one connection (2s)"},

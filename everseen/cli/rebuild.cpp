@@ -163,15 +163,15 @@ verb rebuild_verb() {
       "Keys that were added before and are not given are forgotten. To forget none, give all that were added "
       "up to the "
       "moment when the rebuild has begun.\n\n"
-      "One that is interrupted leaves the filter as it was; where the server judges it must be done within a "
-      "day. "
-      "Where clients judge, keys that are given are seen at once, with --from-export the rebuild begins once "
-      "the copy "
-      "is on the server, and one that is interrupted leaves a filter that knows what both have, as everseen "
-      "info says, "
-      "until it is begun again. A filter in files cannot be added to meanwhile, and who reads it must open "
-      "it again. A "
-      "link to an older filter stays.",
+      "On servers the new filter takes the old one's place immediately, and asks it first until it is "
+      "filled: keys "
+      "that are given are seen from then on, and one that is interrupted leaves a filter that knows what "
+      "both have, "
+      "as everseen info says, until it is begun again. With --from-export that begins once the copy is on "
+      "the "
+      "server. A filter in files stays as it was if the rebuild is interrupted, cannot be added to "
+      "meanwhile, and "
+      "who reads it must open it again. A link to an older filter stays.",
       {{"Hold only these keys", "everseen rebuild clicks < ids.txt", scene},
        {"Make room for ten times as many", "everseen rebuild clicks --capacity 10M < ids.txt", scene}},
       declare};

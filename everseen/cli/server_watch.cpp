@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "everseen/core/error.hpp"
-#include "everseen/redis/command.hpp"
 #include "everseen/redis/server_check.hpp"
+#include "everseen/redis/wire/command.hpp"
 
 namespace everseen::cli {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/transport/session.hpp"
 
 namespace everseen::cli {
 

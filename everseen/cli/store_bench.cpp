@@ -17,7 +17,7 @@
 #include "everseen/core/error.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/filter/open_store.hpp"
-#include "everseen/redis/random_name.hpp"
+#include "everseen/redis/wire/random_name.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {

@@ -10,7 +10,7 @@
 #include "everseen/cli/stores.hpp"
 #include "everseen/core/digest.hpp"
 #include "everseen/core/error.hpp"
-#include "everseen/redis/redis_url.hpp"
+#include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/stream/file_sink.hpp"
 #include "everseen/stream/file_source.hpp"
 #include "everseen/stream/job_marks.hpp"
