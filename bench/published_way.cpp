@@ -5,7 +5,7 @@
 #include <string>
 
 #include "everseen/core/layout.hpp"
-#include "everseen/redis/command.hpp"
+#include "everseen/redis/wire/command.hpp"
 
 #include "bench/support.hpp"
 

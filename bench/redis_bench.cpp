@@ -122,14 +122,14 @@ BENCHMARK_CAPTURE(gear, script_check_known, "?gear=script", what::check_known)->
 /// Long enough, and with as many partitions on each server, that it measures the client and not chance.
 void three_instances(benchmark::State& state) {
   constexpr std::size_t count = 3'000'000;
-  const redis::redis_store store(redis::parse_redis_url("redis://" + server(0).address() + "," +
+  redis::redis_store store(redis::parse_redis_url("redis://" + server(0).address() + "," +
                                                         server(1).address() + "," + server(2).address()));
   const auto digests = random_digests(count, 11);
   double wall = 0;
   std::array<double, 3> cpu{};
   for (auto _ : state) {
     const spec s = store.plan({.capacity = count, .error_rate = 1e-4, .partitions = 12});
-    const auto filter = redis::redis_store(store).create("three", s);
+    const auto filter = store.create("three", s);
     std::vector<std::vector<digest>> parts(s.partitions);
     for (const digest& d : digests) parts[partition_of(d, s.partitions)].push_back(d);
     for (std::size_t i = 0; i < 3; ++i) cpu[i] -= server(i).cpu_seconds();

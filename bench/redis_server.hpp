@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/transport/session.hpp"
 
 namespace everseen::bench {
 

@@ -23,7 +23,7 @@
 
 #include <unistd.h>
 
-#include "everseen/redis/command.hpp"
+#include "everseen/redis/wire/command.hpp"
 
 #include "bench/redis_server.hpp"
 #include "bench/support.hpp"

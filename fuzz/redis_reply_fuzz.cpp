@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/redis/refusal.hpp"
-#include "everseen/redis/reply_reader.hpp"
-#include "everseen/redis/slot_map.hpp"
+#include "everseen/redis/wire/refusal.hpp"
+#include "everseen/redis/wire/reply_reader.hpp"
+#include "everseen/redis/wire/slot_map.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "everseen/core/error.hpp"
-#include "everseen/redis/redis_url.hpp"
+#include "everseen/redis/wire/redis_url.hpp"
 
 namespace {
 
