@@ -38,15 +38,18 @@ TEST_F(DedupRedis, WarnsAsCreateDoesWhereItMakesTheFilter) {
 }
 
 TEST_F(DedupRedis, MakesNoNewFilterInThePlaceOfALostOne) {
-  ASSERT_EQ(on_redis("echo a | everseen dedup --filter urls --judge server").exit_code, 0);
-  server_.run({"DEL", "everseen:urls"});
-  EXPECT_THAT(
-      on_redis("echo a | everseen dedup --filter urls"),
-      AllOf(Complains(4, "the key everseen:urls is missing", "Restore the filter from an export, or drop it"),
-            Field("out", &program_result::out, IsEmpty())));
-  EXPECT_EQ(server_.run({"EXISTS", "everseen:urls"}), "0");
-  EXPECT_EQ(on_redis("everseen drop urls").exit_code, 0) << "as it says";
-  EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"), Prints("a\n"));
+  for (const std::string judge : {"server", "client"}) {
+    ASSERT_EQ(on_redis("echo a | everseen dedup --filter urls --judge " + judge).exit_code, 0);
+    const std::string header = server_.run({"KEYS", "everseen:{????????????????????????????????}"});
+    ASSERT_EQ(server_.run({"DEL", header}), "1") << header;
+    EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"),
+                AllOf(Complains(4, header + " is missing", "Restore the filter from an export, or drop it"),
+                      Field("out", &program_result::out, IsEmpty())));
+    EXPECT_EQ(server_.run({"EXISTS", header}), "0");
+    EXPECT_EQ(on_redis("everseen drop urls").exit_code, 0) << "as it says";
+    EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"), Prints("a\n"));
+    EXPECT_EQ(on_redis("everseen drop urls").exit_code, 0);
+  }
 }
 
 TEST_F(DedupRedis, MakesNoNewFilterWhereTheNamesOfAllWereLost) {
@@ -61,20 +64,9 @@ TEST_F(DedupRedis, MakesNoNewFilterWhereTheNamesOfAllWereLost) {
   EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"), Prints("a\n"));
 }
 
-TEST_F(DedupRedis, MakesNoNewFilterWhereTheHeaderWasLost) {
-  ASSERT_EQ(on_redis("echo a | everseen dedup --filter urls").exit_code, 0);
-  std::string header = server_.run({"KEYS", "everseen:{????????????????????????????????}"});
-  ASSERT_EQ(server_.run({"DEL", header}), "1") << header;
-  EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"),
-              AllOf(Complains(4, header + " is missing", "Restore the filter from an export, or drop it"),
-                    Field("out", &program_result::out, IsEmpty())));
-  EXPECT_EQ(on_redis("everseen drop urls").exit_code, 0) << "as it says";
-  EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"), Prints("a\n"));
-}
-
 TEST_F(DedupRedis, SaysThatAnOldFilterHasEndedAndANewOneBegins) {
   ASSERT_EQ(on_redis("everseen create urls -q --expire 1s && everseen add urls -q a").exit_code, 0);
-  wait_until([&] { return server_.run({"EXISTS", "everseen:urls"}) == "0"; }, "the filter ends");
+  wait_until([&] { return on_redis("everseen list").out.empty(); }, "the filter ends");
   const auto next = on_redis("echo a | everseen dedup --filter urls");
   EXPECT_THAT(next, Notes(AllOf(HasSubstr("'urls' has ended"), HasSubstr("a new one begins"))));
   EXPECT_EQ(next.out, "a\n");
@@ -90,12 +82,14 @@ TEST_F(DedupRedis, PassingSaysThatTheServerIsFullAndNotThatItIsAway) {
   dedup.write("a\n");
   ASSERT_TRUE(dedup.waits_to_say("a\n"));
   server_.run({"CONFIG", "SET", "maxmemory", "1"});
-  dedup.write("b\na\n");
+  // Both new: whether a repeat is passed, too, depends on the filter's random seed. It is known without the
+  // server if its partition is asked before the first refusal.
+  dedup.write("b\nc\n");
   dedup.close_input();
   const auto full = dedup.wait();
   EXPECT_THAT(full, Notes(AllOf(HasSubstr("2 lines were printed though nothing is known of them"),
                                 HasSubstr("maxmemory"), Not(HasSubstr("away")))));
-  EXPECT_EQ(full.out, "a\nb\na\n");
+  EXPECT_EQ(full.out, "a\nb\nc\n");
 }
 
 TEST_F(DedupRedis, MakesNoFilterWhereOneMustBeThere) {
@@ -112,7 +106,7 @@ TEST_F(DedupRedis, MakesNoFilterWhereOneMustBeThere) {
 TEST_F(DedupRedis, PassingSaysThatReplicasAreMissingAndNotThatTheServerIsAway) {
   ASSERT_EQ(on_redis("echo a | everseen dedup --filter urls").exit_code, 0);
   const auto alone = on_redis("echo b | everseen dedup --filter urls --on-outage pass",
-                              "?wait=1&timeout=400ms&retry_for=100ms");
+                              "?wait=1&timeout=20s&retry_for=100ms");
   EXPECT_THAT(alone,
               Notes(AllOf(HasSubstr("1 lines were printed though nothing is known of them"),
                           HasSubstr("of the 1 replicas that wait= asks for"), Not(HasSubstr("away")))));

@@ -29,7 +29,7 @@ TEST_F(RedisFilters, EndAsTheyWereMadeTo) {
   EXPECT_THAT(on_redis("everseen create f --expire 1s"), Prints(HasSubstr("ends after 1s")));
   EXPECT_THAT(on_redis("everseen info f"), Prints(HasSubstr("\nends          20")));
   EXPECT_THAT(on_redis("everseen add f a"), Prints("1 fresh, 0 seen\n"));
-  wait_until([&] { return server_.run({"EXISTS", "everseen:f"}) == "0"; }, "the filter ends");
+  wait_until([&] { return on_redis("everseen list").out.empty(); }, "the filter ends");
   EXPECT_THAT(on_redis("everseen add f a"), Complains(2, "'f' has ended", "everseen create f"));
   EXPECT_THAT(on_redis("everseen list"), Prints(IsEmpty()));
   EXPECT_THAT(on_redis("everseen create f -q && everseen check f a"), Prints("fresh\ta\n", 1));
@@ -104,7 +104,7 @@ TEST_F(RedisFilters, ThatLackASegmentAreShownByNoVerbAsIfTheyWereWhole) {
       on_redis("everseen create f -q --partitions 2 && seq 50 | everseen add f -q && everseen create g -q")
           .exit_code,
       0);
-  const std::string segment = server_.run({"KEYS", "everseen:{f/*/1}:0.0"});
+  const std::string segment = server_.run({"KEYS", "everseen:{*/1}:0.0"});
   server_.run({"DEL", segment});
   EXPECT_THAT(on_redis("everseen info f"), Complains(4, segment, "missing"));
   EXPECT_THAT(on_redis("seq 50 | xargs -n 1 everseen explain f"),
@@ -115,11 +115,13 @@ TEST_F(RedisFilters, ThatLackASegmentAreShownByNoVerbAsIfTheyWereWhole) {
 }
 
 TEST_F(RedisFilters, ThatLostTheirHeaderAreListedAsSuch) {
-  ASSERT_EQ(on_redis("everseen create f -q && everseen create g -q").exit_code, 0);
-  server_.run({"DEL", "everseen:f"});
+  ASSERT_EQ(on_redis("everseen create f -q").exit_code, 0);
+  const std::string header = server_.run({"KEYS", "everseen:{????????????????????????????????}"});
+  ASSERT_EQ(on_redis("everseen create g -q").exit_code, 0);
+  ASSERT_EQ(server_.run({"DEL", header}), "1") << header;
   const auto listed = on_redis("everseen list");
   EXPECT_EQ(listed.exit_code, 4);
-  EXPECT_THAT(listed.out, AllOf(HasSubstr("f     cannot be read: "), HasSubstr("everseen:f is missing")));
+  EXPECT_THAT(listed.out, AllOf(HasSubstr("f     cannot be read: "), HasSubstr(header + " is missing")));
   EXPECT_THAT(on_redis("everseen list --names"), Prints("f\ng\n"));
 }
 

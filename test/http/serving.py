@@ -15,6 +15,16 @@ PROGRAM = sys.argv[1]
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
+def until(holds, seconds=60):
+    """Waits until something holds, and says whether it does: on a busy machine, that takes long."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
 class Server:
     """`everseen serve` with HTTP on a free port and the Redis protocol on a Unix socket. A context manager."""
 
@@ -108,11 +118,9 @@ class Redis:
         self.process = subprocess.Popen(
             ["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "", "--dir", self.home.name],
             stdout=subprocess.DEVNULL)
-        for _ in range(500):
-            if os.path.exists(self.socket):
-                return self
-            time.sleep(0.02)
-        raise AssertionError("redis-server does not begin")
+        if not until(lambda: os.path.exists(self.socket)):
+            raise AssertionError("redis-server does not begin")
+        return self
 
     def url(self, options=""):
         return f"unix:{self.socket}{options}"

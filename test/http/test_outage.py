@@ -10,17 +10,7 @@ import threading
 import time
 import unittest
 
-from serving import PROGRAM, ROOT, Redis, Server, receive_all  # noqa: F401
-
-
-def until(holds, seconds=20):
-    """Waits until something holds, and says whether it does."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
+from serving import PROGRAM, ROOT, Redis, Server, receive_all, until  # noqa: F401
 
 
 class LaterRedis(Redis):

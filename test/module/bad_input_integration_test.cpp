@@ -206,11 +206,55 @@ TEST_F(BadInput, DamagedStatesAreRefused) {
     run({"HSET", state_, "keys:0.0", count});
     expect_refused("a count that the server does not raise");
   }
-  run({"HSET", state_, "keys:0.0", "50", "ends_at", "soon"});
-  expect_refused("end");
-  run({"HDEL", state_, "ends_at"});
-  run({"HSET", state_, "epoch", "x"});
+  run({"HSET", state_, "keys:0.0", "50", "epoch", "x"});
   expect_refused("epoch");
+}
+
+TEST_F(BadInput, AStateOfAnotherFilterIsRefused) {
+  std::string other = state_;
+  char& digit = other[other.find('{') + 1];
+  digit = digit == '0' ? '1' : '0';
+  run({"COPY", state_, other});
+  EXPECT_THAT(run({"EVERSEEN.CHECK", other, epoch_, "0", packed(3)}), StartsWith("Cbelongs to another"));
+  EXPECT_THAT(run({"EVERSEEN.ADDKEYS", other, "a"}), StartsWith("-DAMAGED"));
+}
+
+TEST_F(BadInput, WhatLeadsToTheStatesMustBeWhatItIs) {
+  const std::string index = redis::filter_keys::index("everseen");
+  const std::string header = keys_of(server_, "f").header();
+  const std::string id = run({"HGET", index, "f"}), spec = run({"HGET", header, "spec"});
+  const auto expect_refused = [&](const std::string& by) {
+    before_ = content(server_);
+    for (const std::string command : {"EVERSEEN.ADDKEYS", "EVERSEEN.CHECKKEYS", "EVERSEEN.EXPLAIN"})
+      EXPECT_THAT(run({command, "everseen:f", "a"}), StartsWith(by)) << command;
+    EXPECT_THAT(run({"EVERSEEN.INFO", "everseen:f"}), StartsWith(by));
+    expect_nothing_changed();
+  };
+  for (const std::string& bytes : {std::string(), id.substr(1), id + 'x'}) {
+    run({"HSET", index, "f", bytes});
+    expect_refused("-DAMAGED the key " + index);
+  }
+  run({"HSET", index, "f", std::string(16, 'x')});
+  expect_refused("-NOFILTER");
+  run({"HSET", index, "f", id});
+  for (std::size_t at = 0; at < spec.size(); at += 3) {
+    std::string damaged = spec;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    run({"HSET", header, "spec", damaged});
+    expect_refused("-DAMAGED the key " + header);
+  }
+  run({"HSET", header, "spec", spec, "id", std::string(16, 'x')});
+  expect_refused("-DAMAGED the key " + header + " belongs");
+  run({"HSET", header, "id", id, "expires_at", "soon"});
+  expect_refused("-DAMAGED the key " + header + " has no valid end");
+  run({"HDEL", header, "expires_at"});
+  EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:f", "a"}), "0");
+  run({"SET", header, "x"});
+  expect_refused("-WRONGTYPE");
+  run({"DEL", header});
+  expect_refused("-NOFILTER");
+  run({"SET", index, "x"});
+  expect_refused("-WRONGTYPE");
 }
 
 TEST_F(BadInput, SegmentsThatAreNotThereAreNamed) {
@@ -277,6 +321,22 @@ class Rights : public BadInput {
     return test::raw_commands(server_.unix_path(), both).back();
   }
 };
+
+TEST_F(Rights, WhoNamesAFilterNeedsThemOnAllThatLeadsToIt) {
+  const auto keys = keys_of(server_, "f");
+  const std::string index = redis::filter_keys::index("everseen");
+  std::vector<std::string> given = {"everseen:f"};
+  for (const std::string& next :
+       {index, keys.header(), index + ":links", keys.state(0), keys.state(0) + ":*"}) {
+    give(given);
+    EXPECT_THAT(as_eve({"EVERSEEN.CHECKKEYS", "everseen:f", "a"}), StartsWith("-NOPERM")) << next;
+    given.push_back(next);
+  }
+  give(given);
+  EXPECT_EQ(as_eve({"EVERSEEN.CHECKKEYS", "everseen:f", "a"}), "0");
+  give({"everseen:*"});
+  EXPECT_EQ(as_eve({"EVERSEEN.CHECKKEYS", "everseen:f", "a"}), "0");
+}
 
 TEST_F(Rights, WhoMayNotTouchWhatExpiresEndsNoSlice) {
   const auto filter = filter_at(

@@ -4,14 +4,17 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "everseen/core/lane_record.hpp"
+#include "everseen/redis/keyspace/job_keys.hpp"
 
 #include "test/module/module_server.hpp"
 #include "test/support/claimed_events.hpp"
+#include "test/support/opened_job.hpp"
 
 namespace everseen::redis_module {
 namespace {
@@ -21,6 +24,7 @@ using test::claimed;
 using test::counters_of;
 using test::event;
 using test::new_events;
+using test::opened_job;
 using test::random_digests;
 using test::text_of;
 using ::testing::StartsWith;
@@ -94,8 +98,8 @@ TEST_F(Claim, InAWindowLateEventsAreLateAndReplaysAreNot) {
   const std::string expected = std::string(50, '0') + std::string(10, '2');
   EXPECT_EQ(text_of(claim(*job, events).verdicts), expected);
   EXPECT_EQ(text_of(claim(*job, events).verdicts), expected);
-  EXPECT_EQ(text_of(claim(*open_at(server_, "?gear=script")->open_ledger("count", ""), events).verdicts),
-            expected);
+  const opened_job by_scripts(open_at(server_, "?gear=script"));
+  EXPECT_EQ(text_of(claim(*by_scripts, events).verdicts), expected);
 }
 
 /// Clicks that come late, early, twice, and in no order of their times.
@@ -151,7 +155,7 @@ TEST_F(Claim, OfMixedTimesAreExactByTheModuleAndByScripts) {
                                   .growth = growth,
                                   .window = window_spec{std::chrono::minutes(10), 5},
                                   .partitions = 2});
-    const auto by_scripts = open_at(server_, "?gear=script")->open_ledger("count", "");
+    const opened_job by_scripts(open_at(server_, "?gear=script"));
     exact_window exact(filter_->get_spec());
     std::vector<digest> known;
     std::mt19937 chance(6);
@@ -182,11 +186,23 @@ TEST_F(Claim, OfEventsWhoseSlicesAlternateIsOneCall) {
   server_.run({"CONFIG", "RESETSTAT"});
   ASSERT_TRUE(claim(*job, std::span(events).subspan(20, 980)).result);
   EXPECT_EQ(calls_of(server_, "everseen.claim"), "1");
-  const auto by_scripts = open_at(server_, "?gear=script")->open_ledger("count", "");
+  const opened_job by_scripts(open_at(server_, "?gear=script"));
   ASSERT_TRUE(claim(*by_scripts, std::span(events).subspan(1'000, 1'000)).result);
   server_.run({"CONFIG", "RESETSTAT"});
   EXPECT_EQ(claim(*by_scripts, std::span(events).subspan(2'000)).result->fresh, 1'000U);
   EXPECT_EQ(calls_of(server_, "evalsha"), "1");
+}
+
+TEST_F(Claim, WhatItMakesLivesAsLongAsTheState) {
+  const auto job = begin({.capacity = 50, .partitions = 1});
+  const std::string state = state_of(server_, "f");
+  const std::string end = std::to_string(4'102'444'800'000);  // 2100
+  server_.run({"PEXPIREAT", state, end});
+  ASSERT_TRUE(claim(*job, counted(new_events(keys_, 0, 200))).result);
+  const auto made = server_.run({"KEYS", state + ":*"});
+  EXPECT_GE(std::ranges::count(made, '\n'), 2) << made;
+  std::istringstream keys(made);
+  for (std::string key; std::getline(keys, key);) EXPECT_EQ(server_.run({"PEXPIRETIME", key}), end) << key;
 }
 
 TEST_F(Claim, AFullFilterStopsInFrontOfTheFirstEventWithoutRoom) {
@@ -242,7 +258,9 @@ class BadClaim : public Claim {
   BadClaim() {
     const auto job = begin({.capacity = 1000, .partitions = 1});
     (void)claim(*job, new_events(keys_, 0, 20));
-    state_ = state_of(server_, "f");
+    const redis::filter_keys keys = keys_of(server_, "f");
+    state_ = keys.state(0);
+    job_ = run({"HGET", redis::job_keys::list(keys), "count"}).substr(0, 32);
     epoch_ = run({"HGET", state_, "epoch"});
     before_ = content(server_);
   }
@@ -258,11 +276,12 @@ class BadClaim : public Claim {
     const auto digests = random_digests(99).take(keys);
     return {reinterpret_cast<const char*>(digests.data()), keys * sizeof(digest)};
   }
+  [[nodiscard]] std::string records() const { return state_ + ":l" + job_; }
   [[nodiscard]] std::vector<std::string> right() const {
     return {"EVERSEEN.CLAIM",
             state_,
-            state_ + ":j:count",
-            "count",
+            records(),
+            job_,
             "lane",
             positions(19, 1),
             "8",
@@ -277,14 +296,25 @@ class BadClaim : public Claim {
             "b"};
   }
 
-  std::string state_, epoch_, before_;
+  std::string state_, job_, epoch_, before_;
 };
 
 TEST_F(BadClaim, TheRightOneIsTakenOnce) {
   EXPECT_EQ(run(right()), "00");
   EXPECT_EQ(run(right()), "P");
-  EXPECT_EQ(run({"HGET", state_ + ":j:count", std::string("\0b", 2)}), "1");
-  EXPECT_EQ(run({"HSTRLEN", state_ + ":j:count", "lane"}), std::to_string(8 * (1 + 20 + 2)));
+  EXPECT_EQ(run({"HGET", records(), std::string("\0b", 2)}), "1");
+  EXPECT_EQ(run({"HSTRLEN", records(), "lane"}), std::to_string(8 * (1 + 20 + 2)));
+}
+
+TEST_F(BadClaim, OfAJobThatWasEndedIsRefused) {
+  filter_->end_job("count");
+  before_ = content(server_);
+  EXPECT_EQ(run(right()), "J");
+  auto words = right();
+  words[5] = "";  // as if there were no record
+  words[6] = "0";
+  EXPECT_EQ(run(words), "J");
+  EXPECT_EQ(content(server_), before_);
 }
 
 TEST_F(BadClaim, WordsThatAreNotWhatTheyMustBeAreRefused) {
@@ -296,7 +326,7 @@ TEST_F(BadClaim, WordsThatAreNotWhatTheyMustBeAreRefused) {
   for (const std::size_t at : {6, 7, 8, 12})
     for (const char* word : {"", "x", "-", "99999999999999999999"})
       EXPECT_THAT(with(at, word), StartsWith("-ERR"));
-  EXPECT_THAT(with(2, state_ + ":j:other"), StartsWith("-ERR the records"));
+  EXPECT_THAT(with(2, state_ + ":lother"), StartsWith("-ERR the records"));
   EXPECT_THAT(with(5, "1234567"), StartsWith("-ERR a head"));
   EXPECT_EQ(with(5, ""), "P");
   EXPECT_EQ(with(5, positions(18, 1)), "P");
@@ -323,9 +353,18 @@ TEST_F(BadClaim, WordsThatAreNotWhatTheyMustBeAreRefused) {
 
 TEST_F(BadClaim, NothingAtRandomEndsTheServerOrChangesTheLane) {
   std::mt19937_64 random(4);
-  const std::vector<std::string> words = {
-      state_, state_ + ":j:count",   "count",          "",        "0",    "8",
-      "-1",   "9223372036854775807", positions(19, 1), packed(2), "lane", std::string(300, '\xff')};
+  const std::vector<std::string> words = {state_,
+                                          records(),
+                                          job_,
+                                          "",
+                                          "0",
+                                          "8",
+                                          "-1",
+                                          "9223372036854775807",
+                                          positions(19, 1),
+                                          packed(2),
+                                          "lane",
+                                          std::string(300, '\xff')};
   for (int i = 0; i < 20'000; ++i) {
     auto command = right();
     // A wrong head, or there would be one right claim among them.
@@ -336,7 +375,7 @@ TEST_F(BadClaim, NothingAtRandomEndsTheServerOrChangesTheLane) {
     (void)run(command);
   }
   EXPECT_EQ(run({"PING"}), "PONG");
-  EXPECT_EQ(run({"HSTRLEN", state_ + ":j:count", "lane"}), std::to_string(8 * 21));
+  EXPECT_EQ(run({"HSTRLEN", records(), "lane"}), std::to_string(8 * 21));
 }
 
 }  // namespace

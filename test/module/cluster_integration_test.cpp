@@ -9,10 +9,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/redis/slot_map.hpp"
+#include "everseen/redis/wire/slot_map.hpp"
 
 #include "test/module/module_server.hpp"
 #include "test/support/claimed_events.hpp"
+#include "test/support/opened_job.hpp"
 
 namespace everseen::redis_module {
 namespace {
@@ -30,7 +31,7 @@ class Cluster : public testing::Test {
     redis::redis_store store(redis::parse_redis_url(cluster_.url(options)));
     request.seed = hash_seed{};
     auto made = store.create("f", store.plan(request));
-    auto& home = cluster_.owner(redis::slot_of("everseen:f"));
+    auto& home = cluster_.owner(redis::slot_of(redis::filter_keys::index("everseen")));
     state_ = state_of(home, "f");
     slot_ = redis::slot_of(state_);
     from_ = slot_ * redis_cluster::masters / redis_cluster::slots;
@@ -156,9 +157,8 @@ TEST_F(Cluster, AJobInAWindowCountsEachEventOnceWhileItsSlotMoves) {
                             .partitions = 3},
                            "");
   const auto by_module = filter->open_ledger("count", "");
-  const auto by_scripts = redis::redis_store(redis::parse_redis_url(cluster_.url("?gear=script")))
-                              .open("f", access::write)
-                              ->open_ledger("count", "");
+  const test::opened_job by_scripts(
+      redis::redis_store(redis::parse_redis_url(cluster_.url("?gear=script"))).open("f", access::write));
   random_digests random(5);
   auto events = test::new_events(random, 0, 6'000);
   for (test::event& e : events) {

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/redis_store.hpp"
 
 #include "test/support/random_digests.hpp"
@@ -28,9 +31,18 @@ inline std::shared_ptr<stored_filter> filter_at(const redis_server& server, cons
   return store.create(name, store.plan(request));
 }
 
+/// The keys of a filter, as the index of the server leads to them.
+inline redis::filter_keys keys_of(const redis_server& server, const std::string& name) {
+  const std::string bytes = server.run({"HGET", redis::filter_keys::index("everseen"), name});
+  image::filter_id id;
+  if (bytes.size() != id.size()) throw std::runtime_error("there is no filter " + name);
+  std::ranges::copy(bytes, id.begin());
+  return {"everseen", id};
+}
+
 /// Of a filter's only partition, or of its partition 0.
 inline std::string state_of(const redis_server& server, const std::string& name) {
-  return "everseen:{" + name + "/" + server.run({"HGET", "everseen:" + name, "generation"}) + "/0}";
+  return keys_of(server, name).state(0);
 }
 
 /// All that a server holds, as a number.

@@ -181,10 +181,54 @@ TEST_F(PlainCommands, LeaveAFilterAloneThatIsBeingRebuilt) {
 TEST_F(PlainCommands, DoNotKnowWhatAReplacedPartitionLacks) {
   (void)make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
   EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "1");
-  (void)run({"HSET", state_of(server_, "f"), "closed", "1"});
+  (void)run({"HSET", state_of(server_, "f"), "successor", "sixteen bytes id"});
   const std::string said = run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice", "bob"});
   EXPECT_THAT(said, StartsWith("1\n-REBUILDING "));
   EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "bob"}), StartsWith("-REBUILDING "));
+  EXPECT_THAT(run({"EVERSEEN.ADDKEYS", state_of(server_, "f"), "bob"}), StartsWith("-REBUILDING "));
+}
+
+TEST_F(PlainCommands, DoNotKnowWhatTheFilterBeforeItHolds) {
+  (void)make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
+  EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "1");
+  const std::string header = keys_of(server_, "f").header();
+  for (const char* field : {"after", "next"}) {
+    (void)run({"HSET", header, field, "sixteen bytes id"});
+    EXPECT_THAT(run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice", "bob"}), StartsWith("1\n-REBUILDING "));
+    EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "bob"}), StartsWith("-REBUILDING "));
+    (void)run({"HDEL", header, field});
+  }
+  EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice", "bob"}), "1\n0");
+}
+
+TEST_F(PlainCommands, AnswerNothingForAFilterThatHasEnded) {
+  redis::redis_store store(redis::parse_redis_url(server_.url()));
+  (void)store.create_expiring("f", store.plan({.capacity = 1000, .error_rate = 1e-9}), 1s);
+  EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "1");
+  test::wait_until(
+      [&] {
+        return run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}).starts_with("-NOFILTER ");
+      },
+      "it has ended");
+  EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "bob"}), StartsWith("-NOFILTER "));
+}
+
+TEST_F(PlainCommands, AnswerNothingForAFilterThatItsClientsJudge) {
+  redis::redis_store store(redis::parse_redis_url(server_.url()));
+  (void)store.create("f", store.plan({.capacity = 1000, .judge = judge_kind::client}));
+  EXPECT_THAT(run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}), HasSubstr("judged by its clients"));
+  EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), HasSubstr("judged by its clients"));
+}
+
+TEST_F(PlainCommands, MakeWhatLivesAsLongAsTheState) {
+  (void)make({.capacity = 10, .error_rate = 1e-9, .partitions = 1});
+  const std::string state = state_of(server_, "f"), end = std::to_string(4'102'444'800'000);  // 2100
+  (void)run({"PEXPIREAT", state, end});
+  for (int i = 0; i < 50; ++i) (void)run({"EVERSEEN.ADDKEYS", "everseen:f", "key" + std::to_string(i)});
+  EXPECT_EQ(run({"PEXPIRETIME", state + ":0.1"}), end);
+  (void)run({"PERSIST", state});
+  for (int i = 0; i < 500; ++i) (void)run({"EVERSEEN.ADDKEYS", "everseen:f", "key" + std::to_string(i)});
+  EXPECT_EQ(run({"PEXPIRETIME", state + ":0.4"}), "-1");
 }
 
 TEST_F(PlainCommands, AnswerNothingForAFilterThatAsksAnOlderOne) {
@@ -196,11 +240,19 @@ TEST_F(PlainCommands, AnswerNothingForAFilterThatAsksAnOlderOne) {
   EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), HasSubstr("link --off"));
   place.unlink("f");
   EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}), "0");
+  place.link("older", "f", 300ms);
+  EXPECT_THAT(run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}), HasSubstr("asks an older one first"));
+  test::wait_until(
+      [&] {
+        return run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}) == "0";
+      },
+      "the time of the link is over");
 }
 
 TEST_F(PlainCommands, AnswerNothingForAFilterWhoseBitsAreAnotherPrograms) {
   server_.run({"SETBIT", "bits", "1023", "1"});
-  server_.run({"HSET", "everseen:f", "spec", "x", "generation", "1", "ready", "1", "key", "bits"});
+  (void)make({.capacity = 1000});
+  server_.run({"HSET", keys_of(server_, "f").header(), "attached", "x", "key", "bits"});
   EXPECT_THAT(run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}), HasSubstr("is attached"));
   EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), HasSubstr("is attached"));
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "everseen/filter/filter.hpp"
-#include "everseen/redis/attached_filter.hpp"
+#include "everseen/redis/attached/attached_filter.hpp"
 #include "everseen/redis/redis_store.hpp"
 
 #include "test/redis/stored.hpp"
@@ -34,6 +34,11 @@ inline filter attached(redis_store& in, const std::string& name, const attachmen
 
 inline const attached_filter& behind(const filter& f) {
   return dynamic_cast<const attached_filter&>(f.stored());
+}
+
+/// The id of a filter, in the digits that its keys have.
+inline std::string id_at(const test::redis_server& server, const std::string& name) {
+  return identity_at(server, name, {}).keys.id();
 }
 
 /// Keys of any bytes and lengths.

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/redis/session.hpp"
-#include "everseen/redis/slot_map.hpp"
+#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/wire/slot_map.hpp"
 
 #include "test/redis/talking.hpp"
 #include "test/support/redis_server.hpp"

@@ -8,8 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/redis/key_names.hpp"
-#include "everseen/redis/slot_map.hpp"
+#include "everseen/redis/wire/slot_map.hpp"
 
 #include "test/redis/stored.hpp"
 
@@ -27,11 +26,11 @@ class Failover : public testing::Test {
  protected:
   static constexpr std::uint32_t partitions = 24;
 
-  Failover() {
+  filter_keys create() {
     const auto store = store_at(cluster_.url());
-    (void)store->create("clicks",
-                        planned(*store, {.capacity = 20'000, .error_rate = 1e-12, .partitions = partitions}));
-    generation_ = cluster_.owner(slot_of("everseen:clicks")).run({"HGET", "everseen:clicks", "generation"});
+    const spec s = planned(*store, {.capacity = 20'000, .error_rate = 1e-12, .partitions = partitions});
+    (void)store->create("clicks", s);
+    return identity_at(cluster_.owner(slot_of("everseen:{names}")), "clicks", s).keys;
   }
 
   std::shared_ptr<stored_filter> opened(const std::string& options) {
@@ -40,8 +39,7 @@ class Failover : public testing::Test {
 
   /// Whether a key lies on the master that will die.
   bool is_endangered(const digest& key) {
-    const key_names names("everseen", "clicks");
-    const std::string state = names.state(std::stoull(generation_), partition_of(key, partitions));
+    const std::string state = keys_.state(partition_of(key, partitions));
     return slot_of(state) * redis_cluster::masters / redis_cluster::slots == 0;
   }
 
@@ -76,8 +74,8 @@ class Failover : public testing::Test {
   }
 
   redis_cluster cluster_{redis_cluster::replicas::one_each};
+  const filter_keys keys_ = create();
   random_digests source_{1};
-  std::string generation_;
 };
 
 TEST_F(Failover, ForgetsExactlyWhatWasNotReplicated) {

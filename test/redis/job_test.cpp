@@ -1,4 +1,4 @@
-#include "everseen/redis/job.hpp"
+#include "everseen/redis/transport/job.hpp"
 
 #include <string>
 #include <vector>
@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/redis/command.hpp"
+#include "everseen/redis/wire/command.hpp"
 
 #include "test/redis/reply_text.hpp"
 

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/redis/slot_map.hpp"
+#include "everseen/redis/wire/slot_map.hpp"
 
 #include "test/redis/judged_by_clients.hpp"
 
@@ -52,18 +52,18 @@ TEST(JournalInACluster, SlotThatMovesBeneathAnAddLosesNothing) {
     std::this_thread::sleep_for(200ms);
     cluster.finish_to_move(slot, to);
   });
-  std::uint64_t fresh = 0;
+  std::uint64_t seen = 0;
   std::vector<digest> all = keys;
   for (int i = 0; i < 20; ++i) {
-    const auto more = random.take(50);
+    const auto more = random.take(i % 3 == 0 ? many : 50);
     const auto got = add_keys(i % 2 == 0 ? *filter : *beside, more);
     ASSERT_TRUE(got.result) << got.result.error().message;
-    fresh += fresh_in(got);
+    seen += more.size() - fresh_in(got);
     all.insert(all.end(), more.begin(), more.end());
     std::this_thread::sleep_for(30ms);
   }
   later.join();
-  EXPECT_EQ(fresh, 1000u);
+  EXPECT_EQ(seen, 0u);
   EXPECT_EQ(fresh_in(add_keys(*beside, all)), 0u);
   const auto newcomer = store_at(cluster.url())->open("clicks", access::write);
   EXPECT_EQ(fresh_in(add_keys(*newcomer, all)), 0u);

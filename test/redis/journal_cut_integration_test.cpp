@@ -1,6 +1,7 @@
 // Filters that their clients judge, on connections that are cut at every byte: answers are those of a run
 // that nothing disturbs.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "everseen/core/error.hpp"
@@ -56,6 +57,35 @@ TEST_F(JournalCut, AddThatOthersWereFasterThanIsExactAtEveryByte) {
       if (HasFatalFailure()) return;
     }
   }
+  EXPECT_EQ(test::keys_in(*client()), all);
+}
+
+TEST_F(JournalCut, LongRecordsThatOthersWereFasterThanAreExactWhereverTheyAreCut) {
+  const auto beside = make({.capacity = 1'000'000, .error_rate = 1e-9, .partitions = 1});
+  cutting_proxy proxy(server_.port());
+  const auto filter = client_by(proxy);
+  std::uint64_t all = 0;
+  const auto step = [&](std::size_t at) {
+    const auto keys = random_.take(2 * many);
+    ASSERT_EQ(fresh_in(add_keys(*beside, std::span(keys).first(many))), many) << at;
+    const auto got = add_keys(*filter, std::span(keys).subspan(many - 1));
+    ASSERT_TRUE(got.result) << at << ": " << got.result.error().message;
+    ASSERT_EQ(text_of(got.verdicts), "1" + std::string(many, '0')) << at;
+    all += 2 * many;
+  };
+  step(0);
+  for (const direction d : both_ways) {
+    const std::size_t bytes = bytes_of(proxy, d, [&] { step(0); });
+    // Dense where commands begin and end, sparse within the records.
+    const std::size_t record = sizeof(digest) * many;
+    for (std::size_t at = 0; at <= bytes + 8;
+         at += at < 200 || (at > record && at < record + 1500) || at + 1200 > bytes ? 11 : 997) {
+      proxy.cut_after(d, at);
+      step(at);
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_THAT(keys_like(server_, "everseen:{*/0}:s*"), testing::IsEmpty());
   EXPECT_EQ(test::keys_in(*client()), all);
 }
 

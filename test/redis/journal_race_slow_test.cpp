@@ -48,7 +48,6 @@ TEST_F(JournalRace, ClientFarAwayGetsItsWordInBesideABusyOne) {
 
 TEST_F(JournalRace, OfSixteenProcessesExactlyOneIsToldFresh) {
   constexpr std::size_t all_keys = 200'000;
-  constexpr std::size_t batch = 500;
   (void)make({.capacity = 50'000, .error_rate = 1e-12, .partitions = 4});
   const auto keys = random_digests(61).take(all_keys);
   std::vector<int> fresh(all_keys, 0);
@@ -58,13 +57,16 @@ TEST_F(JournalRace, OfSixteenProcessesExactlyOneIsToldFresh) {
       all.push_back(std::make_unique<child_process>([&](const auto& tell) {
         try {
           const auto filter = client();
-          // Each begins elsewhere, and every other one goes backwards.
+          // Some with records so long that each lies in a chunk of its own. Each begins elsewhere, and every
+          // other one goes backwards.
+          const std::size_t batch = process % 4 < 2 ? 500 : 20'000;
           for (std::size_t i = 0; i < all_keys / batch; ++i) {
             const std::size_t step = process % 2 == 0 ? i : all_keys / batch - 1 - i;
             const std::size_t from = (step * batch + process * all_keys / 16) % all_keys;
-            const auto got = add_keys(*filter, std::span(keys).subspan(from, batch));
+            const std::size_t some = std::min(batch, all_keys - from);
+            const auto got = add_keys(*filter, std::span(keys).subspan(from, some));
             if (!got.result) throw backend_error(got.result.error().message);
-            for (std::size_t k = 0; k < batch; ++k)
+            for (std::size_t k = 0; k < some; ++k)
               if (got.verdicts[k] == verdict::fresh) tell(static_cast<int>(from + k));
           }
           tell(-1);
@@ -115,10 +117,11 @@ TEST_F(JournalCrash, ClientsThatAddBesideAServerThatIsKilledAreToldFreshOnce) {
         const auto filter = store_at(server_.unix_url("?retry_for=60s"))->open("clicks", access::write);
         random_digests random(80 + t);
         while (!is_over_) {
-          const std::size_t from = random.word() % (all_keys - 400);
-          const auto got = add_keys(*filter, std::span(keys).subspan(from, 400));
+          const std::size_t some = random.word() % 4 == 0 ? 3 * many : 400;
+          const std::size_t from = random.word() % (all_keys - some);
+          const auto got = add_keys(*filter, std::span(keys).subspan(from, some));
           EXPECT_TRUE(got.result) << got.result.error().message;
-          for (std::size_t k = 0; k < 400; ++k) fresh[from + k] += got.verdicts[k] == verdict::fresh;
+          for (std::size_t k = 0; k < some; ++k) fresh[from + k] += got.verdicts[k] == verdict::fresh;
         }
       });
     kill_some_times();
@@ -143,9 +146,11 @@ TEST_F(JournalCrash, ClaimsBesideAServerThatIsKilledCountOnce) {
       threads.emplace_back([&, t] {
         const opened_job job(store_at(server_.unix_url("?retry_for=60s"))->open("clicks", access::write));
         random_digests random(90 + t);
-        for (std::uint64_t from = 0; !is_over_; from += 30) {
+        std::uint64_t some = 0;
+        for (std::uint64_t from = 0; !is_over_; from += some) {
+          some = random.word() % 8 == 0 ? 2 * many : 30;
           std::vector<event> events;
-          for (std::uint64_t i = 0; i < 30; ++i) {
+          for (std::uint64_t i = 0; i < some; ++i) {
             const digest key = keys[random.word() % keys.size()];
             events.push_back({from + i, key, {}, {"all", "c" + std::to_string(key.low % 50)}});
           }

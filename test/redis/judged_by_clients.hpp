@@ -23,19 +23,12 @@ inline spec judged_by_clients(spec_request request) {
   return make_spec(request);
 }
 
+/// Keys whose record is a long one.
+inline constexpr std::size_t many = long_record_bytes / sizeof(digest) + 50;
+
 inline std::uint64_t fresh_in(const test::answers& a) {
   return static_cast<std::uint64_t>(std::ranges::count(a.verdicts, verdict::fresh));
 }
-
-/// A ledger with the filter that it needs.
-struct opened_job {
-  std::shared_ptr<stored_filter> filter;
-  std::unique_ptr<ledger> of;
-
-  explicit opened_job(std::shared_ptr<stored_filter> in, const std::string& name = "count")
-      : filter(std::move(in)), of(filter->open_ledger(name, "")) {}
-  ledger& operator*() const { return *of; }
-};
 
 /// A server, and clients as other processes would be.
 class JudgedByClients : public testing::Test {
@@ -60,9 +53,17 @@ class JudgedByClients : public testing::Test {
   std::string state_key() { return key_like(server_, "everseen:{*/0}"); }
   /// A field of it.
   std::string field(const std::string& name) { return server_.run({"HGET", state_key(), name}); }
-  /// Bytes of journal that a new client would read.
+  /// The key of a chunk of its journal.
+  std::string chunk(std::uint64_t number) { return state_key() + ":j" + std::to_string(number); }
+  std::uint64_t length_of(const std::string& key) { return std::stoull(server_.run({"STRLEN", key})); }
+  /// Bytes of journal that a new client would read, with what says where it goes on.
   std::uint64_t journal_bytes() {
-    return parse_journal_position(field("end"))->offset - parse_journal_position(field("begin"))->offset;
+    const std::uint64_t begin = parse_journal_position(field("begin"))->offset;
+    const std::uint64_t end = parse_journal_position(field("end"))->offset;
+    std::uint64_t bytes = end % journal_chunk_bytes - begin % journal_chunk_bytes;
+    for (auto n = begin / journal_chunk_bytes; n < end / journal_chunk_bytes; ++n)
+      bytes += length_of(chunk(n));
+    return bytes;
   }
   /// Adds keys until 100 more make the journal longer than is left without a checkpoint.
   std::vector<digest> fill_to_the_brink(stored_filter& filter, test::random_digests& random,

@@ -1,8 +1,7 @@
-// How filters on servers end and begin anew, what is told of their servers, and what waits for replicas.
+// When filters on servers end and begin anew, and what then becomes of their keys.
 
 #include <atomic>
 #include <chrono>
-#include <future>
 #include <set>
 #include <thread>
 
@@ -10,8 +9,12 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/error.hpp"
+#include "everseen/redis/keyspace/filter_header.hpp"
 
-#include "test/redis/stored.hpp"
+#include "test/redis/dying_client.hpp"
+#include "test/redis/judges.hpp"
+#include "test/support/claimed_events.hpp"
+#include "test/support/torn_aof.hpp"
 
 namespace everseen::redis {
 namespace {
@@ -19,113 +22,267 @@ namespace {
 using namespace std::chrono_literals;
 using test::add_keys;
 using test::check_keys;
+using test::cutting_proxy;
 using test::keys_in;
 using test::random_digests;
 using test::redis_server;
+using test::torn_aof;
 using ::testing::AllOf;
-using ::testing::ContainsRegex;
+using ::testing::AnyOf;
+using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::Gt;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Le;
+using ::testing::Matcher;
 using ::testing::Not;
 using ::testing::SizeIs;
-using cause = batch_failure::cause;
 
-class Life : public testing::Test {
+constexpr std::int64_t a_day = std::chrono::milliseconds(24h).count();
+
+event_time now() {
+  return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
+
+class Life : public JudgedBy {
  protected:
-  explicit Life(std::vector<std::string> config = {}) : server_(std::move(config)) {}
-  spec small(std::uint32_t partitions = 2) const {
-    return planned(*store_, {.capacity = 200, .error_rate = 1e-9, .partitions = partitions});
+  Life() : JudgedBy(test::with_aof()) {}
+
+  spec sized(std::uint64_t capacity = 200, std::uint32_t partitions = 2) const {
+    return spec_of({.capacity = capacity, .error_rate = 1e-9, .partitions = partitions});
+  }
+  /// The keys of filters, but for headers.
+  std::vector<std::string> mortal_keys(const redis_server& on) const {
+    auto keys = keys_of_filters(on);
+    std::erase_if(keys, [&](const std::string& key) { return on.run({"HEXISTS", key, "spec"}) == "1"; });
+    return keys;
+  }
+  /// Until when each of them lives, in ms since 1970; -1: for ever. One that has taken its limit over from
+  /// another key may have it a moment sooner or later.
+  std::set<std::int64_t> limits(const redis_server& on) const {
+    std::set<std::int64_t> all;
+    for (const std::string& key : mortal_keys(on)) all.insert(std::stoll(on.run({"PEXPIRETIME", key})));
+    return all;
+  }
+  std::set<std::int64_t> limits() const { return limits(server_); }
+  /// For how many ms each of them lives on.
+  std::vector<std::int64_t> lives() const {
+    std::vector<std::int64_t> all;
+    for (const std::string& key : mortal_keys(server_)) all.push_back(std::stoll(server_.run({"PTTL", key})));
+    return all;
   }
   void wait_for_the_end() const {
-    test::wait_until([&] { return server_.run({"EXISTS", "everseen:clicks"}) == "0"; }, "the filter ends");
+    test::wait_until([&] { return store_->list().empty(); }, "the filters end");
   }
 
-  redis_server server_;
-  std::shared_ptr<redis_store> store_ = store_at(server_.url());
   std::vector<digest> keys_ = random_digests(1).take(1'000);
 };
 
-TEST_F(Life, AllKeysOfAnExpiringFilterEndAtOneMoment) {
-  const auto filter = store_->create_expiring("clicks", small(), 1h);
-  ASSERT_TRUE(add_keys(*filter, keys_).result) << "grows, so that segments come later than the rest";
-  std::set<std::string> ends;
-  std::size_t segments = 0;
-  for (const std::string& key : keys_like(server_, "everseen:*clicks*")) {
-    if (key.find("}:t:") != std::string::npos) continue;  // tokens go sooner
-    ends.insert(server_.run({"PEXPIRETIME", key}));
-    segments += key.find("}:0.") != std::string::npos;
-  }
-  EXPECT_GT(segments, 4u);
-  ASSERT_THAT(ends, SizeIs(1));
-  EXPECT_EQ(*ends.begin(), std::to_string(filter->ends_at()->time_since_epoch().count()));
-  EXPECT_EQ(store_->open("clicks", access::read)->ends_at(), filter->ends_at());
+auto is_a_day_behind(event_time end) {
+  const std::int64_t limit = (end + later_than_the_end).time_since_epoch().count();
+  return AllOf(Ge(limit - 1'000), Le(limit + 1'000));
 }
 
-TEST_F(Life, UsingAnExpiringFilterDoesNotPutItsEndOff) {
-  const auto filter = store_->create_expiring("clicks", small(), 1h);
-  const std::string state = keys_like(server_, "everseen:{clicks/*/0}").front();
-  const std::string end = server_.run({"PEXPIRETIME", state});
-  ASSERT_TRUE(add_keys(*filter, keys_).result);
-  ASSERT_TRUE(check_keys(*store_->open("clicks", access::write), keys_).result);
+TEST_P(Life, EndThatAnotherClientHasMovedIsKnownWithinASecond) {
+  const auto filter = store_->create("clicks", sized());
+  random_digests random(1);
+  EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
+  client()->end_at(now() + 100ms);
+  std::this_thread::sleep_for(1'100ms);
+  const auto told = failure_of_add(*filter, random.take(10));
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->why, batch_failure::cause::storage);
+  EXPECT_THAT(told->message, HasSubstr("has ended, as it was told to"));
+}
+
+TEST_P(Life, LaterEndOfAnotherClientIsKnownBeforeTheFirstHasCome) {
+  const auto filter = store_->create_expiring("clicks", sized(), 1s);
+  random_digests random(2);
+  EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
+  client()->end_at(std::nullopt);
+  std::this_thread::sleep_for(1'100ms);
+  EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
+}
+
+TEST_P(Life, KeysHaveALimitADayAfterTheEndAlsoThoseMadeLaterAndLoseItWithTheEnd) {
+  const auto filter = store_->create("clicks", sized(10'000));
+  random_digests random(3);
+  (void)add_keys(*filter, random.take(20'000));
+  EXPECT_THAT(limits(), ElementsAre(-1));
+  const event_time end = now() + 1h;
+  client()->end_at(end);
+  EXPECT_THAT(limits(), Each(is_a_day_behind(end)));
+  const std::size_t before = lives().size();
+  // Where clients judge: more than a chunk of the journal, and checkpoints.
+  for (int i = 0; i < (GetParam() == judges::clients ? 40 : 3); ++i)
+    (void)add_keys(*filter, random.take(20'000));
+  EXPECT_GT(lives().size(), before);
+  EXPECT_THAT(limits(), Each(is_a_day_behind(end)));
+  const std::string header = header_of(server_, "clicks");
+  EXPECT_EQ(server_.run({"PTTL", header}), "-1") << "an ended filter is told from a damaged one";
+  filter->end_at(std::nullopt);
+  EXPECT_THAT(limits(), ElementsAre(-1));
+}
+
+TEST_P(Life, ExpiringFilterSaysWhenItEndsAndUsingItDoesNotPutThatOff) {
+  const auto filter = store_->create_expiring("clicks", sized(), 1h);
+  const auto end = filter->ends_at();
+  ASSERT_TRUE(end);
+  EXPECT_LE(*end, now() + 1h);
+  EXPECT_GT(*end, now() + 59min);
+  ASSERT_TRUE(add_keys(*filter, keys_).result) << "grows";
+  ASSERT_TRUE(check_keys(*client(), keys_).result);
   store_->reset("clicks");
   ASSERT_TRUE(add_keys(*filter, keys_).result);
-  EXPECT_EQ(server_.run({"PEXPIRETIME", state}), end);
-  EXPECT_EQ(server_.run({"PEXPIRETIME", state + ":0.0"}), end);
+  EXPECT_EQ(client("clicks", access::read)->ends_at(), end);
+  EXPECT_THAT(limits(), Each(is_a_day_behind(*end)));
 }
 
-TEST_F(Life, FilterThatHasEndedIsNoDamageAndItsNameIsFree) {
-  const auto filter = store_->create_expiring("clicks", small(), 1s);
+TEST_P(Life, KeysOfAJobHaveTheLimitAndOfAFilterWithJobsTheEndStays) {
+  const spec s = sized(1'000);
+  const auto filter = store_->create_expiring("clicks", s, 1h);
+  const auto end = filter->ends_at();
+  const auto job = filter->open_ledger("count", "");
+  random_digests random(4);
+  std::vector<test::event> events;
+  for (std::uint64_t i = 0; i < 10; ++i) events.push_back({i, random(), {}, {"all"}});
+  ASSERT_TRUE(test::claim_events(*job, s, {"lane", 0}, events).result);
+  const std::vector<checkpoint> reached = {{"lane", 9, ""}};
+  ASSERT_TRUE(job->settle(reached));
+  EXPECT_THAT(limits(), Each(is_a_day_behind(*end)));
+  const auto message = [&] { filter->end_at(std::nullopt); };
+  EXPECT_THAT(message_of<parameter_error>(message), HasSubstr("count"));
+}
+
+TEST_P(Life, FilterThatHasEndedIsNoDamageAndItsNameIsFree) {
+  const auto filter = store_->create_expiring("clicks", sized(), 1s);
   ASSERT_TRUE(add_keys(*filter, keys_).result);
   wait_for_the_end();
   EXPECT_FALSE(store_->exists("clicks"));
-  EXPECT_THAT(store_->list(), IsEmpty());
-  EXPECT_THAT(message_of<parameter_error>([&] { store_->open("clicks", access::write); }),
+  EXPECT_THAT(message_of<filter_ended>([&] { store_->open("clicks", access::write); }),
               AllOf(HasSubstr("'clicks' has ended"), HasSubstr("everseen create clicks")));
   const auto failure = failure_of_add(*filter, keys_);
   ASSERT_TRUE(failure);
   EXPECT_THAT(failure->message, AllOf(HasSubstr("has ended"), Not(HasSubstr("but a key"))));
-  EXPECT_EQ(failure->why, cause::storage);
-  const auto again = store_->create("clicks", small());
-  EXPECT_EQ(add_keys(*again, keys_).result->fresh, keys_.size());
-  EXPECT_EQ(server_.run({"TTL", "everseen:clicks"}), "-1");
+  EXPECT_EQ(failure->why, batch_failure::cause::storage);
+  const auto again = store_->create("clicks", sized());
+  EXPECT_EQ(outcome(add_keys(*again, keys_)), "1000 fresh");
+  EXPECT_EQ(again->ends_at(), std::nullopt);
+  EXPECT_THAT(limits(), ElementsAre(-1));
 }
 
-TEST_F(Life, FilterThatIsLostBeforeItsEndIsDamage) {
-  (void)store_->create_expiring("clicks", small(), 1h);
-  server_.run({"DEL", "everseen:clicks"});
+TEST_P(Life, EndedFilterLeavesNoKeyOnceItsNameIsNeeded) {
+  for (const std::string name : {"a", "b", "c"})
+    (void)add_keys(*store_->create_expiring(name, sized(), 1s), std::span(keys_).first(10));
+  wait_for_the_end();
+  (void)store_->create("a", sized());
+  (void)store_->create("d", sized());
+  store_->rename("d", "b", store::namesake::refuse);
+  store_->remove_ended();
+  EXPECT_THAT(store_->list(), ElementsAre("a", "b"));
+  store_->drop("a");
+  store_->drop("b");
+  EXPECT_THAT(all_keys(), IsEmpty());
+}
+
+TEST_P(Life, FilterThatIsLostIsDamageAndNotMadeAnew) {
+  (void)store_->create_expiring("clicks", sized(), 1s);
+  wait_for_the_end();
+  (void)store_->create_expiring("clicks", sized(), 1h);
+  server_.run({"DEL", header_of(server_, "clicks")});
   EXPECT_THAT(message_of<format_error>([&] { store_->open("clicks", access::read); }),
               HasSubstr("is missing"));
-  EXPECT_THROW(store_->create("clicks", small()), format_error);
+  EXPECT_THROW(store_->create("clicks", sized()), name_taken);
 }
 
-TEST_F(Life, FilterMadeAfterOneThatEndedIsDamageWhenItIsLost) {
-  (void)store_->create_expiring("clicks", small(), 1s);
-  wait_for_the_end();
-  (void)store_->create("clicks", small());
-  server_.run({"DEL", "everseen:clicks"});
-  EXPECT_THROW(store_->open("clicks", access::read), format_error);
-}
-
-TEST_F(Life, NameOfAFilterThatHasEndedCanBeDropped) {
-  (void)store_->create_expiring("clicks", small(), 1s);
-  wait_for_the_end();
-  store_->drop("clicks");
-  EXPECT_THAT(keys_like(server_, "*"), IsEmpty());
-}
-
-TEST_F(Life, FilterMustLiveForASecondAtLeast) {
-  EXPECT_THROW(store_->create_expiring("clicks", small(), 999ms), parameter_error);
+TEST_P(Life, FilterMustLiveForASecondAtLeast) {
+  EXPECT_THROW(store_->create_expiring("clicks", sized(), 999ms), parameter_error);
   EXPECT_FALSE(store_->exists("clicks"));
 }
 
-TEST_F(Life, ResetWhileOthersAddLeavesAFilterThatWorks) {
-  const auto filter = store_->create("clicks", small(4));
+TEST_P(Life, OfAServerKilledWhileAnEndIsGivenTheFilterWorks) {
+  (void)store_->create("clicks", sized(1'000, 1));
+  const auto first = std::span(keys_).first(100);
+  (void)add_keys(*client(), first);
+  const event_time end = now() + 1h;
+  for (const std::optional<event_time> to : {std::optional(end), std::optional(end + 1h), {}}) {
+    torn_aof file(server_);
+    const std::size_t from = file.bytes().size();
+    client()->end_at(to);
+    const std::string all = file.bytes();
+    for (const std::size_t cut : torn_aof::cuts(all, from)) {
+      file.end_with(all, cut);
+      const auto found = client();
+      EXPECT_EQ(outcome(add_keys(*found, first)), "100 seen") << cut - from;
+      const auto ends = found->ends_at();
+      // Too late a limit is one that the next end puts right; too early a one would be a loss.
+      EXPECT_THAT(lives(),
+                  Each(ends ? Matcher<std::int64_t>(AnyOf(-1, Ge(a_day))) : Matcher<std::int64_t>(-1)))
+          << cut - from;
+      found->end_at(to);
+      EXPECT_EQ(found->ends_at(), to);
+    }
+    file.end_with(all, all.size());
+  }
+}
+
+/// Each point at which it can die: after so many bytes on one of the ways.
+TEST_P(Life, WhereverTheGiverOfAnEndDiesNoKeyIsLimitedTooEarlyAndWhoOpensTheFilterDoesTheRest) {
+  using way = cutting_proxy::direction;
+  cutting_proxy proxy(server_.port());
+  unsigned died = 0;
+  for (const way w : {way::to_server, way::to_client})
+    for (const bool persists : {false, true})
+      for (std::size_t bytes = 0;; bytes += w == way::to_server ? 257 : 53) {
+        const event_time later = now() + 1h;
+        {
+          const auto filter = store_->create("clicks", sized());
+          (void)add_keys(*filter, std::span(keys_).first(200));
+          if (persists) filter->end_at(later);
+        }
+        const bool done = die_after(proxy, proxy.url(rest("retry_for=1ms")), w, bytes, [&](redis_store& in) {
+          in.open("clicks", access::write)->end_at(persists ? std::nullopt : std::optional(later));
+        });
+        const bool cut = proxy.has_cut();
+        died += !done;
+        const auto ends = client("clicks", access::read)->ends_at();
+        const auto limit = ends ? Matcher<std::int64_t>(is_a_day_behind(*ends)) : Matcher<std::int64_t>(-1);
+        ASSERT_THAT(limits(), Each(AnyOf(-1, limit))) << bytes;
+        (void)client();
+        if (!persists || !ends) {
+          ASSERT_THAT(limits(), Each(limit)) << bytes;
+        }
+        (void)server_.run({"FLUSHALL"});
+        if (done && !cut) break;
+      }
+  EXPECT_GT(died, 20u);
+}
+
+TEST_P(Life, EndIsKnownOnAllServersOfAFilter) {
+  redis_server second(with_judge());
+  const auto many = store_at("redis://" + server_.address() + "," + second.address() + rest());
+  const auto filter = many->create("clicks", sized(300, 4));
+  (void)add_keys(*filter, keys_);
+  const event_time later = now() + 1h;
+  filter->end_at(later);
+  for (const redis_server* each :
+       {static_cast<const redis_server*>(&server_), static_cast<const redis_server*>(&second)})
+    EXPECT_THAT(limits(*each), Each(is_a_day_behind(later)));
+  filter->end_at(std::nullopt);
+  for (const redis_server* each :
+       {static_cast<const redis_server*>(&server_), static_cast<const redis_server*>(&second)})
+    EXPECT_THAT(limits(*each), ElementsAre(-1));
+}
+
+TEST_P(Life, ResetWhileOthersAddLeavesAFilterThatWorks) {
+  const auto filter = store_->create("clicks", sized(200, 4));
   std::atomic<bool> done = false;
   std::vector<std::jthread> others;
   for (std::uint64_t t = 0; t < 3; ++t)
     others.emplace_back([&, t] {
-      const auto mine = store_at(server_.url())->open("clicks", access::write);
+      const auto mine = client();
       for (random_digests source(100 + t); !done;)
         EXPECT_EQ(outcome(add_keys(*mine, source.take(100))), "100 fresh");
     });
@@ -134,170 +291,34 @@ TEST_F(Life, ResetWhileOthersAddLeavesAFilterThatWorks) {
   others.clear();
   store_->reset("clicks");
   EXPECT_EQ(keys_in(*filter), 0u);
-  EXPECT_EQ(add_keys(*filter, keys_).result->fresh, keys_.size());
-  EXPECT_EQ(check_keys(*filter, keys_).result->seen, keys_.size());
-}
-
-TEST_F(Life, ResetLeavesNoSegmentBehind) {
-  ASSERT_TRUE(add_keys(*store_->create("clicks", small()), keys_).result);
-  store_->reset("clicks");
-  EXPECT_THAT(keys_like(server_, "*:0.*"), IsEmpty());
-}
-
-TEST_F(Life, PartitionsSayWhichServerHasThem) {
-  redis_server other;
-  const auto both = store_at("redis://" + server_.address() + "," + other.address());
-  const auto filter = both->create("clicks", small(3));
-  EXPECT_EQ(filter->place_of(0), server_.address());
-  EXPECT_EQ(filter->place_of(1), other.address());
-  EXPECT_EQ(filter->place_of(2), server_.address());
-}
-
-TEST_F(Life, StoreWarnsOfWhatItsServersDo) {
-  server_.run({"CONFIG", "SET", "appendonly", "yes"});
-  EXPECT_THAT(store_->warnings(), IsEmpty());
-  server_.run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
-  EXPECT_THAT(store_->warnings(), ElementsAre(AllOf(HasSubstr(server_.address()), HasSubstr("allkeys-lru"))));
-  redis_server::options o;
-  o.config = {"--replicaof", "127.0.0.1", std::to_string(server_.port()), "--appendonly", "yes"};
-  const redis_server replica(o);
-  EXPECT_THAT(store_at(replica.url())->warnings(), ElementsAre(HasSubstr("is a replica of")));
-  const redis_server forgetful;
-  EXPECT_THAT(store_at(forgetful.url())->warnings(), ElementsAre(HasSubstr("keeps nothing on disk")));
-}
-
-/// A server with one replica.
-class Replicated : public Life {
- protected:
-  explicit Replicated(std::vector<std::string> config = {}) : Life(std::move(config)) {
-    server_.run({"CONFIG", "SET", "repl-diskless-sync-delay", "0"});
-    redis_server::options o;
-    o.config = {"--replicaof", "127.0.0.1", std::to_string(server_.port())};
-    replica_ = std::make_unique<redis_server>(o);
-    // After the first copy a replica gets nothing for up to a second, though it looks as if it were in step.
-    test::wait_until(
-        [&] {
-          return server_.run({"INFO", "replication"}).find("state=online") != std::string::npos;
-        },
-        "the replica has the first copy");
-    server_.run({"SET", "beat", "1"});
-    test::wait_until([&] { return replica_->run({"GET", "beat"}) == "1"; }, "the replica is in step");
-  }
-
-  std::unique_ptr<redis_server> replica_;
-};
-
-TEST_F(Replicated, AcknowledgedBatchIsOnTheReplica) {
-  const auto waiting = store_at(server_.url("?wait=1"));
-  const auto filter = waiting->create("clicks", small(4));
-  for (std::size_t from = 0; from < keys_.size(); from += 100) {
-    const auto some = std::span(keys_).subspan(from, 100);
-    ASSERT_EQ(outcome(add_keys(*filter, some)), "100 fresh");
-    server_.pause();  // the replica hears no more of it
-    EXPECT_EQ(outcome(check_keys(*store_at(replica_->url())->open("clicks", access::read), some)),
-              "100 seen");
-    server_.resume();
-  }
-}
-
-TEST_F(Replicated, BatchThatTheReplicaGetsInTimeIsAcknowledged) {
-  const auto filter = store_at(server_.url("?wait=1&timeout=500ms"))->create("clicks", small(4));
-  ASSERT_EQ(outcome(add_keys(*filter, std::span(keys_).first(10))), "10 fresh");
-  server_.run({"CONFIG", "RESETSTAT"});
-  replica_->pause();
-  auto held = std::async(std::launch::async,
-                         [&] { return outcome(add_keys(*filter, std::span(keys_).subspan(10, 90))); });
-  test::wait_until(
-      [&] {
-        return server_.run({"INFO", "commandstats"}).find("cmdstat_wait:calls=2") != std::string::npos;
-      },
-      "a WAIT has found no replica, and is asked again");
-  replica_->resume();
-  EXPECT_EQ(held.get(), "90 fresh");
-}
-
-TEST_F(Replicated, AllPartitionsOfABatchWaitTogether) {
-  const auto filter = store_at(server_.url("?wait=1"))->create("clicks", small(64));
-  ASSERT_EQ(outcome(add_keys(*filter, keys_)), "1000 fresh");
-  server_.run({"CONFIG", "RESETSTAT"});
-  ASSERT_EQ(outcome(add_keys(*filter, random_digests(4).take(1000))), "1000 fresh");
-  // One behind the batch; and one before it, where the first is long ago.
-  EXPECT_THAT(server_.run({"INFO", "commandstats"}), ContainsRegex("cmdstat_wait:calls=[12],"));
-}
-
-TEST_F(Replicated, BatchThatTooFewReplicasHaveIsNotAcknowledged) {
-  const auto two = store_at(server_.url("?wait=2&timeout=3s&retry_for=100ms"))->create("clicks", small());
-  const auto failure = failure_of_add(*two, keys_);
-  ASSERT_TRUE(failure);
-  EXPECT_THAT(failure->message,
-              AllOf(HasSubstr("only 1 of the 2 replicas"), HasSubstr("wait="), Not(HasSubstr("but a key"))));
-  EXPECT_EQ(failure->why, cause::backend);
-
-  const auto one =
-      store_at(server_.url("?wait=1&timeout=500ms&retry_for=100ms"))->open("clicks", access::write);
-  replica_->pause();
-  EXPECT_THAT(failure_of_add(*one, random_digests(2).take(10))->message, HasSubstr("only 0 of the 1"));
-  replica_->resume();
-  const auto patient = store_at(server_.url("?wait=1"))->open("clicks", access::write);
-  EXPECT_EQ(outcome(add_keys(*patient, random_digests(3).take(10))), "10 fresh");
-}
-
-/// Of some keys, how many are in the filter, by whoever asks.
-class ReplicatedGears : public Replicated, public testing::WithParamInterface<const char*> {
- protected:
-  ReplicatedGears() : Replicated(test::with_module()) {}
-  std::shared_ptr<stored_filter> waiting_for(int replicas, const char* retry = "100ms") const {
-    const std::string options = "?timeout=500ms&retry_for=" + std::string(retry) + "&gear=" + GetParam() +
-                                "&wait=" + std::to_string(replicas);
-    return store_at(server_.url(options))->open("clicks", access::write);
-  }
-  std::string held(std::span<const digest> keys) const {
-    return outcome(check_keys(*store_->open("clicks", access::read), keys));
-  }
-};
-
-TEST_P(ReplicatedGears, AcknowledgeABatchThatTheReplicaHas) {
-  (void)store_->create("clicks", small());
-  EXPECT_EQ(outcome(add_keys(*waiting_for(1), keys_)), "1000 fresh");
-  server_.pause();
-  EXPECT_EQ(outcome(check_keys(*store_at(replica_->url())->open("clicks", access::read), keys_)),
-            "1000 seen");
-  server_.resume();
-}
-
-TEST_P(ReplicatedGears, AddNothingThatCannotBeAcknowledged) {
-  (void)store_->create("clicks", small());
-  const auto failure = failure_of_add(*waiting_for(2), keys_);
-  ASSERT_TRUE(failure);
-  EXPECT_THAT(failure->message, AllOf(HasSubstr("only 1 of the 2 replicas"), HasSubstr("nothing was added"),
-                                      Not(HasSubstr("but a key"))));
-  EXPECT_EQ(held(keys_), "1000 fresh");
-}
-
-TEST_P(ReplicatedGears, AddNothingMoreBehindABatchThatWasNotAcknowledged) {
-  (void)store_->create("clicks", small());
-  const auto filter = waiting_for(1);
-  ASSERT_EQ(outcome(add_keys(*filter, std::span(keys_).first(10))), "10 fresh");
-  replica_->pause();
-  const auto unlucky = std::span(keys_).subspan(10, 10);
-  EXPECT_THAT(failure_of_add(*filter, unlucky)->message, HasSubstr("only 0 of the 1"));
-  const auto later = std::span(keys_).subspan(20, 10);
-  EXPECT_THAT(failure_of_add(*filter, later)->message,
-              AllOf(HasSubstr("only 0 of the 1"), HasSubstr("nothing was added")));
-  EXPECT_EQ(held(later), "10 fresh");
-  replica_->resume();
-  EXPECT_EQ(outcome(add_keys(*waiting_for(1, "10s"), later)), "10 fresh");
-}
-
-INSTANTIATE_TEST_SUITE_P(By, ReplicatedGears, testing::Values("script", "module"),
-                         [](const auto& gear) { return std::string(gear.param); });
-
-TEST_F(Replicated, LookUpsWaitForNobody) {
-  const auto filter = store_at(server_.url("?wait=1"))->create("clicks", small());
-  ASSERT_EQ(outcome(add_keys(*filter, keys_)), "1000 fresh");
-  replica_->stop();
+  EXPECT_EQ(outcome(add_keys(*filter, keys_)), "1000 fresh");
   EXPECT_EQ(outcome(check_keys(*filter, keys_)), "1000 seen");
 }
+
+TEST_P(Life, ResetLeavesNothingOfWhatWasAddedBehind) {
+  const auto filter = store_->create("clicks", sized());
+  const auto empty = keys_of_filters();
+  ASSERT_TRUE(add_keys(*filter, keys_).result);
+  EXPECT_THAT(keys_of_filters(), SizeIs(Gt(empty.size())));
+  store_->reset("clicks");
+  EXPECT_EQ(keys_of_filters(), empty);
+}
+
+TEST_P(Life, PartitionsSayWhichServerHasThem) {
+  redis_server other(with_judge());
+  const auto both = store_at("redis://" + server_.address() + "," + other.address() + rest());
+  const auto filter = both->create("clicks", sized(200, 3));
+  for (std::uint32_t p = 0; p < 3; ++p) {
+    const bool is_here = filter->place_of(p) == server_.address();
+    EXPECT_EQ(keys_like(server_, "everseen:{*/" + std::to_string(p) + "}").size(), is_here ? 1u : 0u);
+    EXPECT_EQ(filter->place_of(p), (is_here ? server_ : other).address());
+  }
+  EXPECT_NE(filter->place_of(0), filter->place_of(1));
+  EXPECT_EQ(filter->place_of(0), filter->place_of(2));
+}
+
+INSTANTIATE_TEST_SUITE_P(JudgedBy, Life, testing::Values(judges::clients, judges::scripts, judges::module),
+                         name_of_judges);
 
 }  // namespace
 }  // namespace everseen::redis

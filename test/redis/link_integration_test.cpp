@@ -1,13 +1,17 @@
-// A new filter that asks an old one first.
+// A new filter that asks an old one first, whoever judges the two: what all stores do is in
+// test/filter/link_suite.hpp.
 
 #include <atomic>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "everseen/core/error.hpp"
 
 #include "test/redis/attached.hpp"
 #include "test/support/cutting_proxy.hpp"
@@ -24,133 +28,122 @@ using ::testing::HasSubstr;
 
 constexpr double rare = 1e-12;  // no test fails because a filter errs
 
-class Link : public ::testing::Test {
+/// The judges of the older and the newer filter.
+class Link : public testing::TestWithParam<std::pair<judge_kind, judge_kind>> {
  protected:
-  [[nodiscard]] std::shared_ptr<redis_store> store(std::string_view options = "") const {
-    return store_at(server_.url(options));
-  }
-  filter create(const std::string& name, spec_request request = {}) const {
-    request.error_rate = rare;
+  [[nodiscard]] std::shared_ptr<redis_store> store() const { return store_at(server_.url()); }
+  filter create(const std::string& name, judge_kind judge, std::uint64_t capacity = 1'000) const {
     const auto in = store();
-    return {name, in->create(name, in->plan(request))};
+    return {name,
+            in->create(
+                name, in->plan({.capacity = capacity, .error_rate = rare, .partitions = 2, .judge = judge}))};
+  }
+  filter create_old(std::uint64_t capacity = 1'000) const {
+    return create("old", GetParam().first, capacity);
+  }
+  filter create_new(std::uint64_t capacity = 1'000) const {
+    return create("new", GetParam().second, capacity);
   }
   filter open(const std::string& name) const { return {name, store()->open(name, access::write)}; }
   void link(const std::string& older, const std::string& newer,
             std::optional<std::chrono::milliseconds> life = {}) const {
     store()->link(older, newer, life);
   }
+  static std::string refusal(const std::function<void()>& call) { return message_of<parameter_error>(call); }
+  /// Both at once.    @return how many were not refused
+  static int run_both(const std::function<void()>& one, const std::function<void()>& other) {
+    std::atomic<int> done = 0;
+    {
+      std::vector<std::jthread> threads;
+      for (const auto* call : {&one, &other})
+        threads.emplace_back([&done, call] {
+          try {
+            (*call)();
+            ++done;
+          } catch (const parameter_error&) {
+          }
+        });
+    }
+    return done;
+  }
 
   redis_server server_;
 };
 
-TEST_F(Link, KeyThatEitherHasIsSeenAndAddsGoToTheNewerAlone) {
-  filter older = create("old", {.capacity = 1'000});
-  older.add("before");
-  create("new", {.capacity = 1'000});
+TEST_P(Link, HoldsBothInTheirPlaces) {
+  create_old();
+  create_new();
   link("old", "new");
-  filter f = open("new");
-  EXPECT_THAT(look_in(f, {"before", "later"}).verdicts, ElementsAre(verdict::seen, verdict::fresh));
-  EXPECT_THAT(add_to(f, {"before", "later", "later"}).verdicts,
-              ElementsAre(verdict::seen, verdict::fresh, verdict::seen));
-  EXPECT_THAT(look_in(older, {"before", "later"}).verdicts, ElementsAre(verdict::seen, verdict::fresh));
-  store()->unlink("new");
-  EXPECT_THAT(look_in(open("new"), {"before", "later"}).verdicts, Each(verdict::seen))
-      << "what was added through it, also keys that the older one had";
-}
-
-TEST_F(Link, FiltersMayDifferInSeedPartitionsAndLayout) {
-  filter older = create("old", {.capacity = 40'000, .layout = layout_kind::line_8x64, .partitions = 5});
-  create("new", {.capacity = 1'000, .hash = hash_kind::siphash, .partitions = 3});
-  const std::vector<std::string> known = random_keys(3'000, 1);
-  const std::vector<std::string> others = random_keys(3'000, 2);
-  (void)add_to(older, known);
-  link("old", "new");
-  filter f = open("new");
-  std::vector<std::string> mixed;
-  std::vector<verdict> expected;
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    mixed.insert(mixed.end(), {known[i], others[i]});
-    expected.insert(expected.end(), {verdict::seen, verdict::fresh});
+  EXPECT_EQ(open("new").stored().asks_first(), predecessor{"old"});
+  EXPECT_THAT(refusal([&] { store()->drop("old"); }), HasSubstr("link --off new"));
+  for (const auto& [from, to] : {std::pair{"old", "x"}, {"new", "x"}})
+    EXPECT_THAT(refusal([&] { store()->rename(from, to, store::namesake::refuse); }),
+                HasSubstr("link --off new"))
+        << from;
+  for (const judge_kind judge : {judge_kind::client, judge_kind::server}) {
+    const std::string third = "by_" + std::string(to_string(judge));
+    create(third, judge);
+    EXPECT_THAT(refusal([&] { link("new", third); }), HasSubstr("only one older filter"));
+    EXPECT_THAT(refusal([&] { link(third, "old"); }), HasSubstr("only one older filter"));
+    EXPECT_THAT(refusal([&] { link("old", third); }), HasSubstr("link --off new"));
+    EXPECT_THAT(refusal([&] { link(third, "new"); }), HasSubstr("link --off new"));
+    EXPECT_THAT(refusal([&] { store()->rename(third, "old", store::namesake::replace); }),
+                HasSubstr("link --off new"));
   }
-  EXPECT_EQ(add_to(f, mixed).verdicts, expected);
-  EXPECT_THAT(add_to(f, mixed).verdicts, Each(verdict::seen));
+  store()->unlink("new");
+  EXPECT_EQ(open("new").stored().asks_first(), std::nullopt);
+  EXPECT_NO_THROW(store()->rename("new", "x", store::namesake::refuse));
+  EXPECT_NO_THROW(store()->drop("old"));
 }
 
-TEST_F(Link, OlderOneMayBeAnotherProgramsThatGoesOn) {
+TEST_P(Link, OlderOneMayBeAnotherProgramsThatGoesOn) {
   const attachment a = attachment_to("bloom", family::gozero, 1'000'003);
   store()->attach("old", a, missing_key::create);
-  create("new", {.capacity = 1'000});
+  create_new();
+  EXPECT_THAT(refusal([&] { link("new", "old"); }), HasSubstr("link old new"));
   link("old", "new");
   filter f = open("new");
   add_as_original(server_, a, "theirs");
   EXPECT_EQ(f.add("theirs"), verdict::seen);
   EXPECT_EQ(f.add("ours"), verdict::fresh);
   EXPECT_FALSE(is_known_to_original(server_, a, "ours"));
+  EXPECT_THAT(refusal([&] { store()->drop("old"); }), HasSubstr("link --off new"));
 }
 
-TEST_F(Link, KeyThatTheOlderOneCannotTakeIsNotInIt) {
-  filter older =
-      create("old", {.capacity = 1'000, .layout = layout_kind::guava64, .funnel = funnel_kind::int64});
-  (void)add_to(older, {"1", "2"});
-  create("new", {.capacity = 1'000});
-  link("old", "new");
-  filter f = open("new");
-  EXPECT_THAT(add_to(f, {"1", "oops", "3", "oops"}).verdicts,
-              ElementsAre(verdict::seen, verdict::fresh, verdict::fresh, verdict::seen));
-  EXPECT_THAT(add_to(f, {"word"}).verdicts, ElementsAre(verdict::fresh));
-}
-
-TEST_F(Link, KeysOfAWindowAreJudgedByTheirTime) {
-  const event_time now(1'700'000'000'000ms);
-  filter older = create("old", {.capacity = 1'000, .window = window_spec{10min, 10}});
-  older.add("recent", now);
-  older.add("old", now - 9min);
-  create("new", {.capacity = 1'000, .window = window_spec{10min, 10}});
-  link("old", "new");
-  filter f = open("new");
-  EXPECT_EQ(f.add("recent", now + 1min), verdict::seen);
-  EXPECT_EQ(f.add("old", now + 8min), verdict::fresh);
-}
-
-TEST_F(Link, EndsByItself) {
-  create("old").add("before");
-  create("new");
-  link("old", "new", 2s);
+TEST_P(Link, EndsByItself) {
+  create_old().add("before");
+  create_new();
+  link("old", "new", 1h);
+  link("old", "new", 500ms);
   filter f = open("new");
   EXPECT_TRUE(f.may_contain("before"));
+  EXPECT_NE(f.stored().asks_first(), std::nullopt);
   test::wait_until([&] { return !f.may_contain("before"); }, "the link ends while the filter is open");
   EXPECT_FALSE(open("new").may_contain("before"));
   EXPECT_EQ(open("new").stored().asks_first(), std::nullopt);
-  store()->drop("old");
+  EXPECT_NO_THROW(store()->drop("old"));
 }
 
-TEST_F(Link, OffEndsIt) {
-  create("old").add("before");
-  create("new");
+TEST_P(Link, OfANewerOneThatIsGoneHoldsNobodyUp) {
+  create_old();
+  create_new();
   link("old", "new");
-  store()->unlink("new");
-  EXPECT_FALSE(open("new").may_contain("before"));
-  EXPECT_THAT(message_of<parameter_error>([&] { store()->unlink("new"); }), HasSubstr("linked to no filter"));
-  store()->drop("old");
-}
-
-TEST_F(Link, OlderOneCannotBeDroppedWhileItIsAsked) {
-  create("old").add("before");
-  create("new");
-  link("old", "new");
-  EXPECT_THAT(message_of<parameter_error>([&] { store()->drop("old"); }), HasSubstr("link --off new"));
-  EXPECT_TRUE(open("new").may_contain("before"));
   store()->drop("new");
-  store()->drop("old");
-  EXPECT_THAT(keys_like(server_, "everseen:*"), Each(HasSubstr(":t:"))) << "tokens expire";
+  create_new();
+  EXPECT_EQ(open("new").stored().asks_first(), std::nullopt);
+  create("other", GetParam().second);
+  EXPECT_NO_THROW(link("old", "other"));
+  store()->unlink("other");
+  EXPECT_NO_THROW(store()->rename("old", "x", store::namesake::refuse));
 }
 
-TEST_F(Link, OlderOneThatIsGoneIsAnErrorThatNamesIt) {
-  create("old").add("before");
-  create("new");
+TEST_P(Link, OlderOneThatIsGoneIsAnErrorThatNamesIt) {
+  create_old().add("before");
+  create_new();
   link("old", "new");
   filter open_before = open("new");
-  for (const std::string& key : keys_like(server_, "everseen:*old*")) server_.run({"DEL", key});
+  for (const std::string& key : keys_like(server_, "everseen:{" + id_at(server_, "old") + "*"))
+    server_.run({"DEL", key});
   EXPECT_THAT(message_of<format_error>([&] { (void)open("new"); }),
               AllOf(HasSubstr("'new' asks 'old' first"), HasSubstr("link --off new")));
   const auto got = add_to(open_before, {"one", "two"});
@@ -161,10 +154,10 @@ TEST_F(Link, OlderOneThatIsGoneIsAnErrorThatNamesIt) {
   EXPECT_EQ(open("new").add("one"), verdict::fresh);
 }
 
-TEST_F(Link, NothingIsAddedWhereTheOlderOneDoesNotAnswer) {
+TEST_P(Link, NothingIsAddedWhereTheOlderOneDoesNotAnswer) {
   test::cutting_proxy proxy(server_.port());
-  create("old").add("before");
-  filter newer = create("new");
+  create_old().add("before");
+  filter newer = create_new();
   link("old", "new");
   filter f("new", store_at(proxy.url("?retry_for=1ms&timeout=200ms"))->open("new", access::write));
   proxy.refuse(true);
@@ -177,9 +170,9 @@ TEST_F(Link, NothingIsAddedWhereTheOlderOneDoesNotAnswer) {
   EXPECT_THAT(add_to(f, {"before", "one"}).verdicts, ElementsAre(verdict::seen, verdict::fresh));
 }
 
-TEST_F(Link, GivesEachKeyOneFreshToManyClients) {
-  filter older = create("old", {.capacity = 10'000});
-  create("new", {.capacity = 10'000});
+TEST_P(Link, GivesEachKeyOneFreshToManyClients) {
+  filter older = create_old(10'000);
+  create_new(10'000);
   const std::vector<std::string> keys = random_keys(2'000, 3);
   (void)add_to(older, {keys.begin(), keys.begin() + 1'000});
   link("old", "new");
@@ -196,65 +189,92 @@ TEST_F(Link, GivesEachKeyOneFreshToManyClients) {
   for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(fresh[i], i < 1'000 ? 0 : 1) << i;
 }
 
-TEST_F(Link, WhatCannotBeLinkedIsRefused) {
-  create("a");
-  create("b");
-  create("c");
-  const auto refusal = [&](const std::string& older, const std::string& newer) {
-    return message_of<parameter_error>([&] { link(older, newer); });
-  };
-  EXPECT_THAT(refusal("a", "a"), HasSubstr("itself"));
-  EXPECT_THAT(refusal("a", "none"), HasSubstr("'none'"));
-  EXPECT_THAT(refusal("none", "a"), HasSubstr("'none'"));
-  link("a", "b");
-  EXPECT_THAT(refusal("b", "c"), HasSubstr("only one older filter"));
-  EXPECT_THAT(refusal("c", "a"), HasSubstr("only one older filter"));
-  EXPECT_THAT(refusal("c", "b"), HasSubstr("link --off b"));
-  EXPECT_THAT(refusal("a", "c"), HasSubstr("link --off b"));
-  EXPECT_NO_THROW(link("a", "b", 1h)) << "the same again, with another end";
-  create("windowed", {.window = window_spec{10min, 10}});
-  EXPECT_THAT(refusal("windowed", "c"), HasSubstr("without their time"));
-  store()->attach("theirs", attachment_to("bloom", family::gozero), missing_key::create);
-  EXPECT_THAT(refusal("c", "theirs"), HasSubstr("link theirs c"));
-}
-
-TEST_F(Link, OfTwoAtOnceThatWouldMakeAChainOneIsRefused) {
-  create("a");
-  create("b");
-  create("c");
-  for (int round = 0; round < 50; ++round) {
-    std::atomic<int> linked = 0;
-    {
-      const auto try_to = [&](const std::string& older, const std::string& newer) {
-        try {
-          link(older, newer);
-          ++linked;
-        } catch (const parameter_error&) {
-        }
-      };
-      const std::jthread one(try_to, "a", "b");
-      const std::jthread other(try_to, "b", "c");
-    }
-    ASSERT_LE(linked, 1) << round;
-    for (const char* newer : {"b", "c"}) {
-      try {
-        store()->unlink(newer);
-      } catch (const parameter_error&) {
-      }
-    }
-  }
-}
-
-TEST_F(Link, OutlivesARebuildAndAResetOfTheNewer) {
-  create("old").add("before");
-  filter newer = create("new");
+TEST_P(Link, OutlivesARebuildAndAResetOfTheNewer) {
+  create_old().add("before");
+  filter newer = create_new();
   link("old", "new");
-  auto rebuild = store()->begin_rebuild("new", newer.get_spec(), {});
-  rebuild->commit();
+  store()->begin_rebuild("new", newer.get_spec(), {})->commit();
   EXPECT_TRUE(open("new").may_contain("before"));
   store()->reset("new");
   EXPECT_TRUE(open("new").may_contain("before"));
+  EXPECT_THAT(refusal([&] { store()->drop("old"); }), HasSubstr("link --off new"));
 }
+
+TEST_P(Link, AsksTheOlderOneAlsoAfterItWasRebuilt) {
+  filter older = create_old();
+  older.add("before");
+  create_new();
+  link("old", "new");
+  const filter f = open("new");
+  EXPECT_TRUE(f.may_contain("before"));
+  const auto rebuild = store()->begin_rebuild("old", older.get_spec(), {});
+  filter("old", rebuild->target()).add("given");
+  rebuild->commit();
+  for (const filter& each : {open("new"), f}) {
+    EXPECT_TRUE(each.may_contain("given"));
+    EXPECT_FALSE(each.may_contain("before"));
+  }
+}
+
+TEST_P(Link, LeavesNothingBehindOnceBothAreDropped) {
+  create_old();
+  create_new();
+  link("old", "new");
+  store()->drop("new");
+  store()->drop("old");
+  EXPECT_THAT(keys_like(server_, "*"), Each(HasSubstr("}:t:"))) << "tokens expire";
+}
+
+TEST_P(Link, OfTwoAtOnceThatWouldMakeAChainOneIsRefused) {
+  create_old();
+  create_new();
+  create("newest", GetParam().first);
+  for (int round = 0; round < 30; ++round) {
+    const auto& [older, newer] = round % 2 == 0 ? std::pair{"new", "newest"} : std::pair{"new", "old"};
+    ASSERT_EQ(run_both([&] { link("old", "new"); }, [&] { link(older, newer); }), 1) << round;
+    for (const char* one : {"old", "new", "newest"}) (void)refusal([&] { store()->unlink(one); });
+  }
+}
+
+TEST_P(Link, OfOneAndADropOfTheOlderOneIsRefused) {
+  create_new();
+  for (int round = 0; round < 20; ++round) {
+    create_old();
+    bool is_dropped = false;
+    const int done = run_both([&] { link("old", "new"); },
+                              [&] {
+                                store()->drop("old");
+                                is_dropped = true;
+                              });
+    ASSERT_EQ(done, 1) << round;
+    ASSERT_NE(store()->exists("old"), is_dropped) << round;
+    (void)refusal([&] { store()->unlink("new"); });
+    if (!is_dropped) store()->drop("old");
+  }
+}
+
+TEST_P(Link, NeverComesBesideAJob) {
+  create_old();
+  filter newer = create_new();
+  for (int round = 0; round < 20; ++round) {
+    ASSERT_LE(run_both([&] { link("old", "new"); }, [&] { (void)newer.stored().open_ledger("count", ""); }),
+              1)
+        << round;
+    (void)refusal([&] { store()->unlink("new"); });
+    (void)refusal([&] { store()->end_job("new", "count"); });
+  }
+}
+
+std::string name_of(const testing::TestParamInfo<std::pair<judge_kind, judge_kind>>& one) {
+  return std::string(to_string(one.param.first)) + "_then_" + std::string(to_string(one.param.second));
+}
+
+INSTANTIATE_TEST_SUITE_P(Judges, Link,
+                         testing::Values(std::pair{judge_kind::server, judge_kind::server},
+                                         std::pair{judge_kind::client, judge_kind::client},
+                                         std::pair{judge_kind::server, judge_kind::client},
+                                         std::pair{judge_kind::client, judge_kind::server}),
+                         name_of);
 
 }  // namespace
 }  // namespace everseen::redis

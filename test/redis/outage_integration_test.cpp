@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/error.hpp"
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/transport/session.hpp"
 
 #include "test/redis/talking.hpp"
 #include "test/support/cutting_proxy.hpp"

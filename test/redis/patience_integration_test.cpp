@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/transport/session.hpp"
 
 #include "test/redis/talking.hpp"
 #include "test/support/redis_server.hpp"

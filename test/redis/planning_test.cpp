@@ -1,4 +1,4 @@
-#include "everseen/redis/planning.hpp"
+#include "everseen/redis/admin/planning.hpp"
 
 #include <gtest/gtest.h>
 

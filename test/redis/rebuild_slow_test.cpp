@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include "test/redis/stored.hpp"
+#include "test/redis/judges.hpp"
 #include "test/support/child_process.hpp"
 
 namespace everseen::redis {
@@ -65,9 +65,9 @@ void fail(const shared_board& all, const char* who, const std::string& why) {
   if (all->failures++ < 5) std::fprintf(stderr, "%s: %s\n", who, why.c_str());
 }
 
-/// Where clients judge, a writer would be done before a second rebuild.
-std::chrono::milliseconds pause_of(judge_kind judge) {
-  return judge == judge_kind::client ? 50ms : 0ms;
+/// Without them a writer would be done before a second rebuild, which takes a second where clients judge.
+std::chrono::milliseconds pause_of(judges by) {
+  return by == judges::clients ? 50ms : 15ms;
 }
 
 /// Adds all keys, beginning elsewhere than the others, with some old ones in each batch.
@@ -126,11 +126,13 @@ std::vector<digest> acknowledged(const shared_board& all) {
   return in;
 }
 
-void rebuild_while_in_use(const std::string& url, judge_kind judge) {
+void rebuild_while_in_use(const std::string& url, judges by) {
   const auto store = store_at(url);
   const auto spec_of = [&](std::uint64_t capacity, std::uint32_t partitions) {
-    return planned(*store,
-                   {.capacity = capacity, .error_rate = 1e-12, .partitions = partitions, .judge = judge});
+    return planned(*store, {.capacity = capacity,
+                            .error_rate = 1e-12,
+                            .partitions = partitions,
+                            .judge = by == judges::clients ? judge_kind::client : judge_kind::server});
   };
   const auto old = keys_from_before();
   ASSERT_TRUE(test::add_keys(*store->create("busy", spec_of(4'000, 3)), old).result);
@@ -138,7 +140,7 @@ void rebuild_while_in_use(const std::string& url, judge_kind judge) {
   all->writing = writers;
   std::vector<std::unique_ptr<child_process>> others;
   for (std::size_t i = 0; i < writers; ++i)
-    others.push_back(std::make_unique<child_process>([&](auto&&) { write(url, i, pause_of(judge), all); }));
+    others.push_back(std::make_unique<child_process>([&](auto&&) { write(url, i, pause_of(by), all); }));
   for (std::size_t i = 0; i < readers; ++i)
     others.push_back(std::make_unique<child_process>([&](auto&&) { read(url, all); }));
 
@@ -168,18 +170,24 @@ void rebuild_while_in_use(const std::string& url, judge_kind judge) {
   EXPECT_EQ(test::check_keys(*store->open("busy", access::read), keys_to_come()).result->seen, new_keys);
 }
 
-class RebuildInUse : public testing::TestWithParam<judge_kind> {};
-INSTANTIATE_TEST_SUITE_P(JudgedBy, RebuildInUse, testing::Values(judge_kind::server, judge_kind::client),
-                         [](const auto& judge) { return std::string(to_string(judge.param)); });
+class RebuildInUse : public testing::TestWithParam<judges> {
+ protected:
+  static std::vector<std::string> config() {
+    return GetParam() == judges::module ? test::with_module() : std::vector<std::string>();
+  }
+  static std::string rest() { return GetParam() == judges::scripts ? "/?gear=script" : ""; }
+};
+INSTANTIATE_TEST_SUITE_P(JudgedBy, RebuildInUse,
+                         testing::Values(judges::clients, judges::scripts, judges::module), name_of_judges);
 
 TEST_P(RebuildInUse, OnOneServerLosesNothingAndFailsNobody) {
-  const redis_server server;
-  rebuild_while_in_use(server.url(), GetParam());
+  const redis_server server(config());
+  rebuild_while_in_use(server.url(rest()), GetParam());
 }
 
 TEST_P(RebuildInUse, OnAClusterLosesNothingAndFailsNobody) {
-  redis_cluster cluster;
-  rebuild_while_in_use(cluster.url(), GetParam());
+  redis_cluster cluster(redis_cluster::replicas::none, config());
+  rebuild_while_in_use(cluster.url(rest()), GetParam());
 }
 
 }  // namespace

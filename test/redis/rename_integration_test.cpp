@@ -1,9 +1,8 @@
-// What becomes of a filter on servers when it gets another name or another end and whoever does it dies on
-// the way, or others use it meanwhile.
+// What becomes of a filter on servers when it gets another name and whoever does it dies on the way, or
+// others use it meanwhile.
 
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <set>
 #include <thread>
 
@@ -11,10 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/error.hpp"
-#include "everseen/core/window.hpp"
 
-#include "test/redis/stored.hpp"
-#include "test/support/cutting_proxy.hpp"
+#include "test/redis/dying_client.hpp"
+#include "test/redis/judges.hpp"
 
 namespace everseen::redis {
 namespace {
@@ -32,181 +30,130 @@ using way = cutting_proxy::direction;
 constexpr auto refuse = store::namesake::refuse;
 constexpr auto replace = store::namesake::replace;
 
-class Renaming : public testing::Test {
+class Renaming : public JudgedBy {
  protected:
   std::shared_ptr<stored_filter> make(const std::string& name, std::span<const digest> keys) {
-    auto filter =
-        store_->create(name, planned(*store_, {.capacity = 300, .error_rate = 1e-12, .partitions = 2}));
+    auto filter = store_->create(name, spec_of({.capacity = 300, .error_rate = 1e-12, .partitions = 2}));
     EXPECT_EQ(outcome(add_keys(*filter, keys)), std::to_string(keys.size()) + " fresh");
     return filter;
   }
-  /// Ends each call at the first outage, as if the process had died there.
-  std::shared_ptr<redis_store> dying_store() { return store_at(proxy_.url("/?retry_for=1ms")); }
-
-  /// Runs it until so many bytes have gone one way, as if its process died there.
-  /// @return whether it came to its end
-  bool die_after(way w, std::size_t bytes, const std::function<void(redis_store&)>& work) {
-    proxy_.refuse(false);
-    proxy_.delay(1ms);
-    proxy_.cut_after(w, bytes);
-    std::atomic<bool> over = false;
-    std::thread death([&] {
-      while (!over && !proxy_.has_cut()) std::this_thread::sleep_for(50us);
-      proxy_.refuse(true);
-    });
-    bool done = true;
-    try {
-      work(*dying_store());
-    } catch (const error&) {
-      done = false;
-    }
-    over = true;
-    death.join();
-    return done;
+  std::string looked_up(const std::string& name, std::span<const digest> keys) const {
+    return outcome(check_keys(*client(name, access::read), keys));
+  }
+  /// So many filters have keys.
+  std::size_t filters() const {
+    std::set<std::string> ids;
+    for (const std::string& key : keys_of_filters()) ids.insert(key.substr(10, 32));
+    return ids.size();
   }
 
-  redis_server server_;
   cutting_proxy proxy_{server_.port()};
-  std::shared_ptr<redis_store> store_ = store_at(server_.url());
   std::vector<digest> keys_ = random_digests(1).take(200);
   std::vector<digest> others_ = random_digests(2).take(200);
 };
 
-TEST_F(Renaming, WhoHasTheFilterOpenByItsOldNameIsTold) {
-  const auto elsewhere = store_at(server_.url());
+TEST_P(Renaming, WhoHasTheFilterOpenGoesOn) {
   make("a", keys_);
-  const auto open = elsewhere->open("a", access::write);
+  const auto open = client("a");
   EXPECT_EQ(outcome(add_keys(*open, keys_)), "200 seen");
   store_->rename("a", "b", refuse);
-  const auto failure = failure_of_add(*open, others_);
-  ASSERT_TRUE(failure);
-  EXPECT_THAT(failure->message, HasSubstr("renamed to 'b'"));
-  EXPECT_TRUE(failure->ends_batch());
-  EXPECT_TRUE(failure_of_check(*open, keys_));
-  EXPECT_EQ(outcome(check_keys(*elsewhere->open("b", access::read), keys_)), "200 seen");
+  EXPECT_EQ(outcome(add_keys(*open, others_)), "200 fresh");
+  EXPECT_EQ(outcome(check_keys(*open, keys_)), "200 seen");
+  EXPECT_EQ(looked_up("b", others_), "200 seen");
+  make("a", keys_);
+  EXPECT_EQ(outcome(add_keys(*open, others_)), "200 seen") << "and not with another one of its old name";
 }
 
-TEST_F(Renaming, WhoHasTheFilterOpenThatWasReplacedIsTold) {
-  const auto elsewhere = store_at(server_.url());
+TEST_P(Renaming, WhoHasTheFilterOpenThatWasReplacedIsTold) {
   make("a", keys_);
   make("b", others_);
-  const auto open = elsewhere->open("b", access::write);
+  const auto open = client("b");
   EXPECT_EQ(outcome(add_keys(*open, others_)), "200 seen");
   store_->rename("a", "b", replace);
-  const auto failure = failure_of_add(*open, others_);
+  const auto failure = failure_of_add(*open, random_digests(3).take(10));
   ASSERT_TRUE(failure);
-  EXPECT_THAT(failure->message, HasSubstr("open it again"));
+  EXPECT_THAT(failure->message, HasSubstr("dropped, replaced or deleted"));
+  EXPECT_TRUE(failure->ends_batch());
+  EXPECT_TRUE(failure_of_check(*open, others_));
+  EXPECT_EQ(looked_up("b", keys_), "200 seen");
 }
 
-TEST_F(Renaming, LeavesNoKeyOfTheReplacedFilterBehind) {
+TEST_P(Renaming, LeavesNoKeyOfTheReplacedFilterBehind) {
   make("a", keys_);
   make("b", others_);
   store_->rename("a", "b", replace);
+  EXPECT_EQ(filters(), 1u);
   store_->drop("b");
-  EXPECT_THAT(keys_like(server_, "everseen*"), testing::Each(HasSubstr("}:t:")))
-      << "but tokens, which expire";
+  EXPECT_THAT(all_keys(), IsEmpty());
 }
 
-TEST_F(Renaming, JobsStayWithTheirFilter) {
+TEST_P(Renaming, JobsStayWithTheirFilter) {
   {
     const auto filter = make("a", keys_);
     filter->open_ledger("j", "described")->settle(std::vector<checkpoint>{{"lane", 7, "note"}});
   }
   store_->rename("a", "b", refuse);
-  const auto filter = store_->open("b", access::write);
+  const auto filter = client("b");
   EXPECT_THAT(filter->jobs(), ElementsAre("j"));
   EXPECT_EQ(filter->open_ledger("j", "")->checkpoints().at("lane").position, 7u);
 }
 
-TEST_F(Renaming, FilterWithJobsIsGivenNoEndAndOneThatIsRebuiltNeitherEndNorName) {
+TEST_P(Renaming, OfAFilterThatIsBeingRebuiltTakesBothAlong) {
   const auto filter = make("a", keys_);
-  (void)filter->open_ledger("j", "described");
-  EXPECT_THROW(
-      filter->end_at(std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) + 1h),
-      parameter_error);
-  const auto other = make("b", others_);
-  const auto rebuild = store_->begin_rebuild("b", other->get_spec(), {});
-  EXPECT_THROW(store_->rename("b", "c", refuse), parameter_error);
-  EXPECT_THROW(store_->rename("a", "b", replace), parameter_error);
-  EXPECT_THROW(other->end_at(std::nullopt), parameter_error);
-  EXPECT_THAT(store_->list(), ElementsAre("a", "b"));
+  const auto rebuild = store_->begin_rebuild("a", filter->get_spec(), {});
+  store_->rename("a", "b", refuse);
+  EXPECT_EQ(looked_up("b", keys_), "200 seen");
+  make("c", others_);
+  store_->rename("c", "b", replace);
+  EXPECT_THROW(rebuild->commit(), storage_error);
+  EXPECT_EQ(looked_up("b", others_), "200 seen");
+  EXPECT_EQ(filters(), 1u) << "both were replaced";
 }
 
 /// Each point at which it can die: after so many bytes on one of the ways.
-TEST_F(Renaming, WhereverItDiesTheFilterHasExactlyOneOfItsNamesAndTheNextRenamingWorks) {
+TEST_P(Renaming, WhereverItDiesTheFilterHasExactlyOneOfItsNamesAndTheNextRenamingWorks) {
   unsigned died = 0, under_old = 0, under_new = 0;
   for (const way w : {way::to_server, way::to_client})
     for (const bool taken : {false, true})
-      for (std::size_t bytes = 0;; bytes += w == way::to_server ? 257 : 53) {
+      for (std::size_t bytes = 0;; bytes += w == way::to_server ? 151 : 23) {
         make("a", keys_);
         if (taken) make("b", others_);
-        const bool done =
-            die_after(w, bytes, [&](redis_store& in) { in.rename("a", "b", taken ? replace : refuse); });
-        if (done && !proxy_.has_cut()) {
-          for (const std::string& name : store_->list()) store_->drop(name);
-          break;
-        }
+        const bool done = die_after(proxy_, proxy_.url(rest("retry_for=1ms")), w, bytes,
+                                    [&](redis_store& in) { in.rename("a", "b", taken ? replace : refuse); });
+        const bool is_over = done && !proxy_.has_cut();
         died += !done;
         const bool old = store_->exists("a");
-        const std::string name = old ? "a" : "b";
         const bool other_stands = taken && old;
+        const std::string name = old ? "a" : "b";
         ++(old ? under_old : under_new);
-        ASSERT_TRUE(old || !done || store_->exists("b"));
-        if (old && !taken) {
-          ASSERT_FALSE(store_->exists("b"));
-        }
-        if (other_stands) {
-          ASSERT_EQ(outcome(check_keys(*store_->open("b", access::read), others_)), "200 seen");
-        }
         ASSERT_EQ(store_->list().size(), other_stands ? 2u : 1u) << bytes;
-        ASSERT_EQ(outcome(check_keys(*store_->open(name, access::read), keys_)), "200 seen") << bytes;
-        const auto filter = store_->open(name, access::write);
-        ASSERT_EQ(outcome(add_keys(*filter, keys_)), "200 seen");
-        // The mark of one who died before the filter had moved holds others off for some seconds: taken away
-        // here.
-        if (old) (void)server_.run({"HDEL", "everseen:a", "moves_to", "moves_until"});
+        ASSERT_EQ(looked_up(name, keys_), "200 seen") << bytes;
+        if (other_stands) {
+          ASSERT_EQ(looked_up("b", others_), "200 seen") << bytes;
+        }
         store_->rename(name, "c", refuse);
-        ASSERT_EQ(outcome(check_keys(*store_->open("c", access::read), keys_)), "200 seen");
+        ASSERT_EQ(outcome(add_keys(*client("c"), keys_)), "200 seen") << bytes;
         for (const std::string& each : store_->list()) store_->drop(each);
-        ASSERT_THAT(keys_like(server_, "everseen:{*}"), IsEmpty()) << "nothing is left behind";
-        (void)server_.run({"FLUSHALL"});
+        ASSERT_THAT(all_keys(), IsEmpty()) << "nothing is left behind";
+        if (is_over) break;
       }
   EXPECT_GT(died, 20u);
   EXPECT_GT(under_old, 10u);
   EXPECT_GT(under_new, 10u);
 }
 
-TEST_F(Renaming, WhereverItDiesTheIndexKnowsTheEndThatTheNameHasBySoonerThanItsHeader) {
-  const event_time end = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) + 1h;
-  unsigned arrived = 0;
-  for (const auto other_end : {std::optional<event_time>(), std::optional(end + 1h)})
-    for (std::size_t bytes = 0;; bytes += 211) {
-      make("a", keys_)->end_at(end);
-      make("b", others_)->end_at(other_end);
-      const bool done =
-          die_after(way::to_server, bytes, [&](redis_store& in) { in.rename("a", "b", replace); });
-      if (server_.run({"HGET", "everseen:b", "ends_at"}) == to_text(end)) {
-        ++arrived;
-        ASSERT_EQ(server_.run({"ZSCORE", "everseen:{everseen}:ends", "b"}), to_text(end)) << bytes;
-      }
-      (void)server_.run({"FLUSHALL"});
-      if (done && !proxy_.has_cut()) break;
-    }
-  EXPECT_GT(arrived, 20u);
-}
-
 /// Each point at which it can lose its connection: before a step that it sends again later, or after one
 /// whose answer it never got.
-TEST_F(Renaming, WhoIsHeldUpAnywhereHarmsNobodyWhoRenamesTheFilterBackOrOnMeanwhile) {
+TEST_P(Renaming, WhoIsHeldUpAnywhereHarmsNobodyWhoRenamesTheFilterBackOrOnMeanwhile) {
   unsigned renamed_meanwhile = 0;
   const auto few = std::span(keys_).first(20);
   for (const way w : {way::to_server, way::to_client})
     for (const std::string meanwhile : {"a", "c"})
-      for (std::size_t bytes = 0;; bytes += w == way::to_server ? 211 : 7) {
+      for (std::size_t bytes = 0;; bytes += w == way::to_server ? 151 : 2) {
         make("a", few);
         bool over = false;
         {
-          const auto held_up = store_at(proxy_.url("/?retry_for=60s"));
+          const auto held_up = store_at(proxy_.url(rest("retry_for=60s")));
           proxy_.refuse(false);
           proxy_.cut_for_long_after(w, bytes);
           std::atomic<bool> done = false;
@@ -229,110 +176,27 @@ TEST_F(Renaming, WhoIsHeldUpAnywhereHarmsNobodyWhoRenamesTheFilterBackOrOnMeanwh
         }
         const std::vector<std::string> names = store_->list();
         ASSERT_EQ(names.size(), 1u) << bytes << " " << testing::PrintToString(names);
-        ASSERT_EQ(keys_like(server_, "everseen:?"), std::vector<std::string>{"everseen:" + names[0]})
-            << bytes;
-        const auto filter = store_->open(names[0], access::write);
-        ASSERT_EQ(outcome(add_keys(*filter, few)), "20 seen") << bytes;
+        ASSERT_EQ(filters(), 1u) << bytes;
+        ASSERT_EQ(outcome(add_keys(*client(names[0]), few)), "20 seen") << bytes;
         (void)server_.run({"FLUSHALL"});
         if (over) break;
       }
-  EXPECT_GT(renamed_meanwhile, 40u);
+  EXPECT_GT(renamed_meanwhile, 4u);
 }
 
-TEST_F(Renaming, MarkOfOneWhoDiedHoldsOthersOffForSomeSecondsAndNoLonger) {
-  make("a", keys_);
-  const auto set_mark = [&](std::chrono::seconds ago) {
-    const auto until = std::chrono::system_clock::now() - ago;
-    (void)server_.run({"HSET", "everseen:a", "moves_to", "b", "moves_until",
-                       to_text(std::chrono::floor<std::chrono::milliseconds>(until))});
-  };
-  set_mark(0s);
-  EXPECT_THROW(store_->rename("a", "c", refuse), storage_error);
-  EXPECT_THROW(store_->drop("a"), storage_error);
-  EXPECT_EQ(outcome(check_keys(*store_->open("a", access::write), keys_)), "200 seen");
-  set_mark(10s);
-  EXPECT_NO_THROW(store_->rename("a", "c", refuse));
-  EXPECT_THAT(store_->list(), ElementsAre("c"));
-}
-
-TEST_F(Renaming, AllKeysGetTheNewEndAndLoseItAgain) {
-  const auto filter = make("a", keys_);
-  (void)add_keys(*filter, random_digests(3).take(1'000));
-  const auto ends = [&] {
-    std::set<std::string> all;
-    for (const std::string& key : keys_like(server_, "everseen:*a*"))
-      if (key.find("}:t:") == std::string::npos) all.insert(server_.run({"PEXPIRETIME", key}));
-    return all;
-  };
-  const event_time later =
-      std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) + 1h;
-  filter->end_at(later);
-  EXPECT_THAT(ends(), ElementsAre(to_text(later)));
-  EXPECT_EQ(server_.run({"ZSCORE", "everseen:{everseen}:ends", "a"}), to_text(later));
-  (void)add_keys(*filter, random_digests(4).take(3'000));
-  EXPECT_THAT(ends(), ElementsAre(to_text(later))) << "also segments that come later";
-  filter->end_at(std::nullopt);
-  EXPECT_THAT(ends(), ElementsAre("-1"));
-  EXPECT_EQ(server_.run({"ZSCORE", "everseen:{everseen}:ends", "a"}), "(nil)");
-}
-
-/// Whatever was reached when it died, the header goes first or with all others.
-TEST_F(Renaming, WhereverTheGiverOfAnEndDiesNoPartitionEndsBeforeItsHeader) {
-  unsigned died = 0;
-  for (const way w : {way::to_server, way::to_client})
-    for (const bool persists : {false, true})
-      for (std::size_t bytes = 0;; bytes += w == way::to_server ? 257 : 53) {
-        const event_time later =
-            std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) + 1h;
-        {
-          const auto filter = make("a", keys_);
-          if (persists) filter->end_at(later);
-        }
-        const bool done = die_after(w, bytes, [&](redis_store& in) {
-          in.open("a", access::write)->end_at(persists ? std::nullopt : std::optional(later));
-        });
-        const bool cut = proxy_.has_cut();
-        died += !done;
-        const auto end_of = [&](const std::string& key) {
-          const std::int64_t end = std::stoll(server_.run({"PEXPIRETIME", key}));
-          return end == -1 ? INT64_MAX : end;
-        };
-        const std::int64_t of_header = end_of("everseen:a");
-        for (const std::string& key : keys_like(server_, "everseen:{a/*"))
-          if (key.find("}:t:") == std::string::npos) {
-            ASSERT_GE(end_of(key), of_header) << key << " " << bytes;
-          }
-        (void)store_->open("a", access::write);
-        std::set<std::int64_t> ends = {end_of("everseen:a")};
-        for (const std::string& key : keys_like(server_, "everseen:{a/*"))
-          if (key.find("}:t:") == std::string::npos) ends.insert(end_of(key));
-        ASSERT_EQ(ends.size(), 1u) << "who opens it to write does the rest";
-        (void)server_.run({"FLUSHALL"});
-        if (done && !cut) break;
-      }
-  EXPECT_GT(died, 20u);
-}
-
-TEST_F(Renaming, EndIsKnownOnAllServersOfAFilter) {
-  redis_server second;
-  const auto many = store_at("redis://" + server_.address() + "," + second.address());
-  const auto filter =
-      many->create("m", planned(*many, {.capacity = 300, .error_rate = 1e-12, .partitions = 4}));
-  (void)add_keys(*filter, keys_);
-  const event_time later =
-      std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) + 1h;
-  filter->end_at(later);
-  for (const redis_server* each :
-       {static_cast<const redis_server*>(&server_), static_cast<const redis_server*>(&second)})
-    for (const std::string& key : keys_like(*each, "everseen:*m*"))
-      if (key.find("}:t:") == std::string::npos) {
-        EXPECT_EQ(each->run({"PEXPIRETIME", key}), to_text(later)) << key;
-      }
+TEST_P(Renaming, OfAFilterOnSeveralServersMovesNothing) {
+  redis_server second(with_judge());
+  const auto many = store_at("redis://" + server_.address() + "," + second.address() + rest());
+  const auto filter = many->create("m", spec_of({.capacity = 300, .error_rate = 1e-12, .partitions = 4}));
+  EXPECT_EQ(outcome(add_keys(*filter, keys_)), "200 fresh");
+  const auto before = std::pair(keys_of_filters(), keys_of_filters(second));
   many->rename("m", "n", refuse);
-  EXPECT_EQ(second.run({"HGET", "everseen:n", "place"}), "2/2");
-  EXPECT_EQ(second.run({"EXISTS", "everseen:m"}), "0");
-  EXPECT_EQ(outcome(check_keys(*many->open("n", access::write), keys_)), "200 seen");
+  EXPECT_EQ(before, std::pair(keys_of_filters(), keys_of_filters(second)));
+  EXPECT_EQ(outcome(add_keys(*many->open("n", access::write), keys_)), "200 seen");
 }
+
+INSTANTIATE_TEST_SUITE_P(JudgedBy, Renaming, testing::Values(judges::clients, judges::scripts),
+                         name_of_judges);
 
 }  // namespace
 }  // namespace everseen::redis

@@ -1,10 +1,10 @@
-#include "everseen/redis/reply.hpp"
+#include "everseen/redis/wire/reply.hpp"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "everseen/redis/reply_reader.hpp"
+#include "everseen/redis/wire/reply_reader.hpp"
 
 #include "test/redis/reply_text.hpp"
 

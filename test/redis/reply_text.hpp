@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/redis/reply.hpp"
-#include "everseen/redis/reply_reader.hpp"
+#include "everseen/redis/wire/reply.hpp"
+#include "everseen/redis/wire/reply_reader.hpp"
 
 namespace everseen::redis {
 

@@ -12,7 +12,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/redis/partition_task.hpp"
+#include "everseen/redis/script/sequence.hpp"
+#include "everseen/redis/served/partition_task.hpp"
 #include "everseen/store/memory_store.hpp"
 
 #include "test/redis/reply_text.hpp"
@@ -155,7 +156,11 @@ TEST_F(Retry, CreationCutAnywhereMakesTheFilterAndNothingElse) {
       } catch (const error& e) {
         FAIL() << where << ": " << e.what();
       }
-      EXPECT_EQ(keys_like(server_, "everseen:{" + name + "/*}").size(), 1u) << where;
+      const auto all = static_cast<std::size_t>(filters);
+      EXPECT_EQ(keys_like(server_, "everseen:{*/0}").size(), all) << where;
+      EXPECT_EQ(keys_like(server_, "everseen:{????????????????????????????????}").size(), all) << where;
+      for (const std::string& key : {header_of(server_, name), state_of(server_, name)})
+        EXPECT_EQ(server_.run({"PTTL", key}), "-1") << where;
     }
   }
   EXPECT_EQ(direct_->list().size(), static_cast<std::size_t>(filters));
@@ -167,12 +172,12 @@ TEST_F(Retry, BatchThatWasJudgedIsAnsweredAlikeByAServerThatLostItsScripts) {
   const auto filter = direct_->open("a", access::write);
   ASSERT_TRUE(add_keys(*filter, random_digests(1).take(2)).result);  // so that it has the scripts, too
 
-  const remote_filter f = remote_filter_at(server_, "a", filter->get_spec());
+  const filter_identity f = identity_at(server_, "a", filter->get_spec());
   const auto keys = random_digests(2).take(4);
   std::vector<verdict> out(keys.size());
   session with(parse_redis_url(server_.url()));
   partition_task task(f, partition_task::purpose::add, {0, keys, {}, out}, nullptr,
-                      make_gear(gear_kind::script, f, with.name()), {});
+                      make_gear(gear_kind::script, f, with.name(), answers_kept));
   bool lost = false;
   while (!task.done()) {
     const request asked = task.next();
@@ -195,16 +200,16 @@ class by_hand {
  public:
   by_hand(const redis_server& server, const std::string& name, const spec& s, session& with,
           std::uint64_t seed)
-      : filter_(remote_filter_at(server, name, s)),
+      : filter_(identity_at(server, name, s)),
         keys_(random_digests(seed).take(4)),
         task_(filter_, partition_task::purpose::add, {0, keys_, {}, out_}, nullptr,
-              make_gear(gear_kind::script, filter_, with.name()), {}) {}
+              make_gear(gear_kind::script, filter_, with.name(), answers_kept)) {}
 
   [[nodiscard]] partition_task& task() noexcept { return task_; }
   [[nodiscard]] const std::vector<verdict>& verdicts() const noexcept { return out_; }
 
  private:
-  remote_filter filter_;
+  filter_identity filter_;
   std::vector<digest> keys_;
   std::vector<verdict> out_ = std::vector<verdict>(4);
   partition_task task_;
@@ -228,7 +233,7 @@ TEST_F(Retry, BatchWhoseAnswerHasExpiredIsSeenAndNeverFreshTwice) {
     ASSERT_TRUE(got);
     if (!lost && got->back().text() == "0000") {
       lost = true;
-      ASSERT_EQ(server_.run({"PEXPIRE", key_like(server_, "everseen:{a/*}:t:*"), "0"}), "1");
+      ASSERT_EQ(server_.run({"PEXPIRE", key_like(server_, state_of(server_, "a") + ":t:*"), "0"}), "1");
       got = std::move(with.exchange(std::span(&asked, 1)).front());
     }
     one.task().take(got);

@@ -1,4 +1,4 @@
-#include "everseen/redis/script_text.hpp"
+#include "everseen/redis/script/script_text.hpp"
 
 #include <gtest/gtest.h>
 

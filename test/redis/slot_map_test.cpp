@@ -1,4 +1,4 @@
-#include "everseen/redis/slot_map.hpp"
+#include "everseen/redis/wire/slot_map.hpp"
 
 #include <string>
 

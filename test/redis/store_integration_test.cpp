@@ -21,8 +21,10 @@ using test::random_digests;
 using test::redis_server;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::Ge;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Le;
 using ::testing::MatchesRegex;
 using ::testing::Not;
 using cause = batch_failure::cause;
@@ -34,8 +36,14 @@ class DamagedFilter : public testing::Test {
     filter_ =
         store_->create("clicks", planned(*store_, {.capacity = 200, .error_rate = 1e-9, .partitions = 1}));
     EXPECT_TRUE(add_keys(*filter_, known_).result);
-    state_ = key_like(server_, "everseen:{clicks/*}");
-    segment_ = key_like(server_, "everseen:{clicks/*}:0.0");
+    name_keys();
+  }
+
+  /// Of the filter that has the name by now.
+  void name_keys() {
+    header_ = header_of(server_, "clicks");
+    state_ = state_of(server_, "clicks");
+    segment_ = state_ + ":0.0";
   }
 
   /// Whoever has it open and whoever opens it now, to add, look up or copy it, is told of the key.
@@ -60,28 +68,29 @@ class DamagedFilter : public testing::Test {
   std::shared_ptr<redis_store> store_ = store_at(server_.url());
   std::vector<digest> known_ = random_digests(1).take(100);
   std::shared_ptr<stored_filter> filter_;
-  std::string state_, segment_;
-  const std::string header_ = "everseen:clicks";
+  std::string header_, state_, segment_;
 };
 
 TEST_F(DamagedFilter, KeysAreNamedAsDocumented) {
   const auto all = keys_like(server_, "*");
-  ASSERT_EQ(all.size(), 5u);
-  EXPECT_EQ(all[0], "everseen");
-  EXPECT_EQ(all[1], "everseen:clicks");
-  EXPECT_THAT(all[2], MatchesRegex(R"(everseen:\{clicks/[0-9]+/0\})"));
-  EXPECT_EQ(all[3], all[2] + ":0.0");
-  EXPECT_THAT(all[4].substr(all[2].size()), MatchesRegex(":t:[0-9a-f]{32}"));
-  EXPECT_EQ(server_.run({"SMEMBERS", "everseen"}), "clicks");
-  std::vector<std::string> header = lines_of(server_.run({"HKEYS", "everseen:clicks"}));
+  ASSERT_EQ(all.size(), 6u);
+  EXPECT_THAT(all[0], MatchesRegex(R"(everseen:\{[0-9a-f]{32}/0\})"));
+  EXPECT_EQ(all[1], all[0] + ":0.0");
+  EXPECT_THAT(all[2].substr(all[0].size()), MatchesRegex(":t:[0-9a-f]{32}"));
+  EXPECT_EQ(all[3], all[0].substr(0, all[0].size() - 3) + "}");
+  EXPECT_EQ(all[4], "everseen:{names}");
+  EXPECT_EQ(all[5], "everseen:{names}:sign");
+  EXPECT_EQ(server_.run({"HKEYS", all[4]}), "clicks");
+  EXPECT_EQ(server_.run({"HGET", all[4], "clicks"}), server_.run({"HGET", all[3], "id"}));
+  std::vector<std::string> header = lines_of(server_.run({"HKEYS", all[3]}));
   std::ranges::sort(header);
-  EXPECT_THAT(header, ElementsAre("generation", "id", "place", "ready", "servers", "spec"));
-  EXPECT_EQ(all[2], "everseen:{clicks/" + server_.run({"HGET", "everseen:clicks", "generation"}) + "/0}");
-  EXPECT_EQ(server_.run({"HGET", all[2], "keys:0.0"}), "100");
-  EXPECT_EQ(server_.run({"TTL", all[0]}) + server_.run({"TTL", all[1]}) + server_.run({"TTL", all[2]}) +
-                server_.run({"TTL", all[3]}),
-            "-1-1-1-1")
-      << "only the token expires";
+  EXPECT_THAT(header, ElementsAre("id", "judge", "limits", "servers", "spec"));
+  std::vector<std::string> state = lines_of(server_.run({"HKEYS", all[0]}));
+  std::ranges::sort(state);
+  EXPECT_THAT(state, ElementsAre("epoch", "keys:0.0", "manifest"));
+  EXPECT_EQ(server_.run({"HGET", all[0], "keys:0.0"}), "100");
+  for (const std::string& key : all)
+    EXPECT_EQ(server_.run({"TTL", key}) == "-1", key != all[2]) << key << ": only the token expires";
 }
 
 TEST_F(DamagedFilter, DeletedSegment) {
@@ -90,7 +99,9 @@ TEST_F(DamagedFilter, DeletedSegment) {
 }
 
 TEST_F(DamagedFilter, EvictedSegment) {
-  server_.run({"CONFIG", "SET", "maxmemory-policy", "allkeys-random"});
+  // Nothing else may go before it: where a name or a header is lost as well, a drop looks alike.
+  server_.run({"PEXPIRE", segment_, "86400000"});
+  server_.run({"CONFIG", "SET", "maxmemory-policy", "volatile-random"});
   server_.run({"CONFIG", "SET", "maxmemory", "1mb"});
   test::wait_until(
       [&] {
@@ -157,9 +168,12 @@ TEST_F(DamagedState, ManifestWithAnotherByte) {
   }
 }
 
-TEST_F(DamagedState, EpochThatIsNotTheManifests) {
-  server_.run({"HINCRBY", state_, "epoch", "1"});
-  expect_told("epoch");
+// A script that is asked for by its name would never meet such an epoch.
+TEST_F(DamagedState, EpochThatIsWrittenInAnotherWayIsDamageAndNoEndlessLoop) {
+  for (const char* epoch : {"00", "-1", "many", ""}) {
+    server_.run({"HSET", state_, "epoch", epoch});
+    expect_told("valid count");
+  }
 }
 
 TEST_F(DamagedState, CountThatIsNoNumber) {
@@ -175,7 +189,7 @@ TEST_F(DamagedState, MissingCount) {
 TEST_F(DamagedState, StateOfAnotherFilter) {
   const auto other =
       store_->create("other", planned(*store_, {.capacity = 200, .error_rate = 1e-9, .partitions = 1}));
-  server_.run({"COPY", key_like(server_, "everseen:{other/*}"), state_, "REPLACE"});
+  server_.run({"COPY", state_of(server_, "other"), state_, "REPLACE"});
   expect_told("another filter");
 }
 
@@ -186,7 +200,7 @@ TEST_F(DamagedFilter, CountThatIsNoNumberIsNoticedBeforeAnyBitIsSet) {
         name, planned(*store_, {.capacity = 200, .error_rate = 1e-9, .growth = growth, .partitions = 1}));
     random_digests source(2);
     ASSERT_TRUE(add_keys(*f, source.take(10)).result);
-    const std::string state = key_like(server_, "everseen:{" + name + "/*}");
+    const std::string state = state_of(server_, name);
     server_.run({"HSET", state, "keys:0.0", "many"});
     const auto more = source.take(10);
     const auto failure = failure_of_add(*f, more);
@@ -199,19 +213,18 @@ TEST_F(DamagedFilter, CountThatIsNoNumberIsNoticedBeforeAnyBitIsSet) {
 
 TEST_F(DamagedFilter, DeletedHeaderIsNoFreeName) {
   server_.run({"DEL", header_});
-  const auto told = AllOf(HasSubstr(header_ + " is missing"), HasSubstr("drop it"));
-  EXPECT_THAT(message_of<format_error>([&] { store_->open("clicks", access::read); }), told);
+  EXPECT_THAT(message_of<format_error>([&] { store_->open("clicks", access::read); }),
+              AllOf(HasSubstr(header_ + " is missing"), HasSubstr("drop it")));
   const spec s = filter_->get_spec();
-  EXPECT_THAT(message_of<format_error>([&] { store_->create("clicks", s); }), told)
-      << "a new filter would call all keys fresh";
-  EXPECT_THAT(message_of<format_error>([&] { store_->begin_restore("clicks", s); }), told);
+  EXPECT_THROW((void)store_->create("clicks", s), name_taken) << "a new filter would call all keys fresh";
+  EXPECT_THROW((void)store_->begin_restore("clicks", s), name_taken);
   EXPECT_THAT(store_->list(), ElementsAre("clicks")) << "so that somebody notices";
   store_->drop("clicks");
   EXPECT_EQ(keys_in(*store_->create("clicks", s)), 0u);
 }
 
 TEST_F(DamagedFilter, FilterMadeAfterItsHeaderWasLostTakesNothingOver) {
-  server_.run({"DEL", header_, "everseen"});
+  server_.run({"DEL", header_, "everseen:{names}", "everseen:{names}:sign"});
   const auto again = store_->create("clicks", filter_->get_spec());
   EXPECT_EQ(outcome(check_keys(*again, known_)), "100 fresh");
   EXPECT_EQ(keys_in(*again), 0u);
@@ -227,9 +240,9 @@ TEST_F(DamagedFilter, HeaderWithADamagedField) {
   const struct {
     const char *field, *value, *told;
   } all[] = {{"spec", "x", "is damaged"},
-             {"id", "x", "id"},
-             {"generation", "x", "generation"},
-             {"generation", "1x", "generation"}};
+             {"id", "x", "belongs to another filter"},
+             {"servers", "x", "how many servers"},
+             {"servers", "1x", "how many servers"}};
   for (const auto& one : all) {
     const std::string before = server_.run({"HGET", header_, one.field});
     for (const bool missing : {false, true}) {
@@ -265,28 +278,39 @@ TEST_F(DamagedFilter, DamagedOneCanBeDropped) {
         server_.run({"HSET", state_, "manifest", "x"});
       },
       [&] {
+        server_.run({"HSET", state_, "successor", "x"});
+      },
+      [&] {
         server_.run({"DEL", segment_});
       },
       [&] {
         server_.run({"HSET", header_, "spec", "x"});
       },
       [&] {
-        server_.run({"HSET", header_, "ready", "0"});
+        server_.run({"HSET", header_, "next", "x"});
+      },
+      [&] {
+        server_.run({"SET", header_, "x"});
+      },
+      [&] {
+        server_.run({"HSET", header_ + ":jobs", "count", "x"});
+      },
+      [&] {
+        server_.run({"SET", header_ + ":jobs", "x"});
       },
       [&] {
         server_.run({"DEL", header_});
       },
   };
   const spec s = filter_->get_spec();
-  for (const auto& damage : damages) {
-    damage();
+  for (std::size_t i = 0; i < damages.size(); ++i) {
+    SCOPED_TRACE("damage " + std::to_string(i));
+    damages[i]();
     store_->drop("clicks");
     EXPECT_THAT(store_->list(), IsEmpty());
     const auto again = store_->create("clicks", s);
     EXPECT_EQ(outcome(add_keys(*again, known_)), "100 fresh");
-    const std::string generation = server_.run({"HGET", header_, "generation"});
-    state_ = "everseen:{clicks/" + generation + "/0}";
-    segment_ = state_ + ":0.0";
+    name_keys();
   }
 }
 
@@ -302,21 +326,27 @@ TEST_F(DamagedFilter, WhoStillUsesADroppedOneIsToldAndDoesNotTouchTheNewOne) {
   ASSERT_TRUE(add_keys(*again, random_digests(3).take(10)).result);
   const auto failure = failure_of_add(*filter_, known_);
   ASSERT_TRUE(failure);
-  EXPECT_THAT(failure->message,
-              AllOf(HasSubstr("'clicks' was dropped and made again"), HasSubstr("open it")));
+  EXPECT_THAT(failure->message, HasSubstr("is gone: it was dropped, replaced"));
   EXPECT_EQ(failure->why, cause::storage) << "no damage";
   EXPECT_EQ(keys_in(*again), 10u);
   store_->drop("clicks");
   const auto looked = failure_of_check(*filter_, known_);
   ASSERT_TRUE(looked);
-  EXPECT_THAT(looked->message, HasSubstr("was dropped, or"));
+  EXPECT_THAT(looked->message, HasSubstr("was dropped, replaced or deleted"));
 }
 
-TEST_F(DamagedFilter, HalfDroppedOneSaysSo) {
-  server_.run({"HSET", header_, "ready", "0"});
+TEST_F(DamagedFilter, DropThatWasCutShortIsFinishedByTheNext) {
+  // As if whoever dropped it had died behind its first step.
+  const std::string names = "everseen:{names}";
+  server_.run({"HSET", names, "!" + header_.substr(10, 32), server_.run({"HGET", names, "clicks"})});
+  server_.run({"HDEL", names, "clicks"});
   EXPECT_FALSE(store_->exists("clicks"));
-  EXPECT_THAT(message_of<storage_error>([&] { store_->open("clicks", access::read); }), HasSubstr("drop it"));
-  EXPECT_THROW(store_->create("clicks", filter_->get_spec()), name_taken);
+  EXPECT_THAT(message_of<parameter_error>([&] { store_->open("clicks", access::read); }),
+              HasSubstr("no filter named 'clicks'"));
+  (void)store_->create("clicks", filter_->get_spec());
+  store_->drop("clicks");
+  for (const std::string& key : keys_like(server_, "*"))
+    EXPECT_GT(std::stol(server_.run({"PTTL", key})), 0) << key;
 }
 
 TEST_F(DamagedFilter, TwoPrefixesShareNothing) {
@@ -339,7 +369,7 @@ TEST_F(DamagedFilter, FullServerRefusesAndAnswersAgainWhenItHasRoom) {
   EXPECT_EQ(failure->why, cause::backend);
   EXPECT_EQ(outcome(check_keys(*filter_, known_)), "100 seen") << "reading goes on";
   EXPECT_THAT(message_of<backend_error>([&] { store_->create("new", filter_->get_spec()); }),
-              AllOf(HasSubstr("everseen:{new/"), HasSubstr("maxmemory")));
+              AllOf(HasSubstr("everseen:{"), HasSubstr("maxmemory")));
   server_.run({"CONFIG", "SET", "maxmemory", "0"});
   EXPECT_EQ(outcome(add_keys(*filter_, more)), "100 fresh") << "the refused batch had left no bit";
 }
@@ -378,8 +408,8 @@ TEST_F(DamagedFilter, ReadOnlyReplicaAnswersLookUpsAndRefusesToAdd) {
 }
 
 TEST_F(DamagedFilter, UserWithoutRightsIsToldWhichKeyOrCommand) {
-  server_.run({"ACL", "SETUSER", "reader", "on", ">secret", "~everseen*", "+@read", "+evalsha", "+eval",
-               "-bitfield"});
+  server_.run({"ACL", "SETUSER", "reader", "on", ">secret", "~everseen*", "+@read", "+time", "+evalsha",
+               "+eval", "-bitfield"});
   const auto as = [&](const std::string& user) {
     return store_at("redis://" + user + ":secret@" + server_.address());
   };
@@ -426,9 +456,9 @@ TEST_F(DamagedFilter, ServerThatRestartsWithoutItsDataIsNoticed) {
   ASSERT_THAT(keys_like(server_, "*"), IsEmpty());
   for (const auto& failure : {failure_of_add(*filter_, known_), failure_of_check(*filter_, known_)}) {
     ASSERT_TRUE(failure);
-    EXPECT_THAT(failure->message, AllOf(HasSubstr(state_), HasSubstr("is missing"),
+    EXPECT_THAT(failure->message, AllOf(HasSubstr(header_.substr(0, 42)), HasSubstr("is gone"),
                                         HasSubstr("lost its data"), Not(HasSubstr("but a key"))));
-    EXPECT_EQ(failure->why, cause::format) << "an empty server cannot tell a loss from a drop";
+    EXPECT_EQ(failure->why, cause::storage) << "an empty server cannot tell a loss from a drop";
   }
 }
 
@@ -441,12 +471,28 @@ TEST(LostInstance, OneOfThreeWithoutItsDataIsNoticedByWhoOpensTheFilter) {
   const auto keys = random_digests(1).take(300);
   ASSERT_TRUE(add_keys(*f, keys).result);
   two.run({"FLUSHALL"});
-  const auto reopened = store_at(url)->open("clicks", access::write);
+  EXPECT_THAT(message_of<format_error>([&] { (void)store_at(url)->open("clicks", access::write); }),
+              HasSubstr(two.address() + " has no part in the 3 servers"));
+}
+
+TEST(LostInstance, OneOfThreeThatIsAwayLeavesTheOthersTheirAnswers) {
+  redis_server one, two, three;
+  const auto url = [&](const char* options) {
+    return "redis://" + three.address() + "," + two.address() + "," + one.address() + options;
+  };
+  const auto store = store_at(url(""));
+  const auto f =
+      store->create("clicks", planned(*store, {.capacity = 600, .error_rate = 1e-9, .partitions = 3}));
+  const auto keys = random_digests(1).take(300);
+  ASSERT_TRUE(add_keys(*f, keys).result);
+  // The names are on one of them.
+  redis_server& away = one.run({"EXISTS", "everseen:{names}"}) == "1" ? two : one;
+  away.stop();
+  const auto reopened = store_at(url("/?retry_for=0s"))->open("clicks", access::read);
   const test::answers got = check_keys(*reopened, keys);
   ASSERT_FALSE(got.result);
-  EXPECT_THAT(got.result.error().message, HasSubstr("/1} is missing"));
-  for (std::size_t i = 0; i < keys.size(); ++i)
-    EXPECT_EQ(got.verdicts[i], partition_of(keys[i], 3) == 1 ? verdict::unknown : verdict::seen);
+  EXPECT_THAT(std::ranges::count(got.verdicts, verdict::unknown), AllOf(Ge(50), Le(150)));
+  EXPECT_EQ(std::ranges::count(got.verdicts, verdict::fresh), 0);
 }
 
 TEST(Durability, WhatWasAcknowledgedIsSeenAfterKill9) {

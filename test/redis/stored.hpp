@@ -11,11 +11,14 @@
 
 #include "everseen/redis/redis_store.hpp"
 
+#include "test/support/opened_job.hpp"
 #include "test/support/random_digests.hpp"
 #include "test/support/redis_server.hpp"
 #include "test/support/stored_keys.hpp"
 
 namespace everseen::redis {
+
+using test::opened_job;
 
 inline std::shared_ptr<redis_store> store_at(const std::string& url) {
   return std::make_shared<redis_store>(parse_redis_url(url));
@@ -49,14 +52,21 @@ inline std::string key_like(const test::redis_server& server, const std::string&
 }
 
 /// What the store knows of a filter, for a test that plays the store.
-inline remote_filter remote_filter_at(const test::redis_server& server, const std::string& name,
-                                      const spec& s) {
-  const auto text = [&](const char* field) { return server.run({"HGET", "everseen:" + name, field}); };
-  remote_filter f{{"everseen", name}, s, {}, std::stoull(text("generation"))};
-  const std::string id = text("id");
-  if (id.size() != f.id.size()) throw std::runtime_error("the filter " + name + " has no id");
-  std::ranges::copy(id, f.id.begin());
-  return f;
+inline filter_identity identity_at(const test::redis_server& server, const std::string& name, const spec& s) {
+  const std::string bytes = server.run({"HGET", "everseen:{names}", name});
+  image::filter_id id{};
+  if (bytes.size() != id.size()) throw std::runtime_error("there is no filter " + name);
+  std::ranges::copy(bytes, id.begin());
+  return {{"everseen", id}, s, id};
+}
+/// The key of a filter's header.
+inline std::string header_of(const test::redis_server& server, const std::string& name) {
+  return identity_at(server, name, {}).keys.header();
+}
+/// The key of a partition's state.
+inline std::string state_of(const test::redis_server& server, const std::string& name,
+                            std::uint32_t partition = 0) {
+  return identity_at(server, name, {}).keys.state(partition);
 }
 
 /// Why adding these keys failed; empty if it did not. None of them may have been called anything.

@@ -1,6 +1,6 @@
 // Which keys of a batch share a call.
 
-#include "everseen/redis/stretch.hpp"
+#include "everseen/redis/served/stretch.hpp"
 
 #include <gtest/gtest.h>
 

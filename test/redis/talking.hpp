@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "everseen/redis/session.hpp"
+#include "everseen/redis/transport/session.hpp"
 
 namespace everseen::redis {
 

@@ -36,8 +36,8 @@ class TornAof : public testing::TestWithParam<bool> {
     }
     return all;
   }
-  [[nodiscard]] std::unique_ptr<ledger> open() const {
-    return store_at(server_.url())->open("a", access::write)->open_ledger("count", "");
+  [[nodiscard]] opened_job open() const {
+    return opened_job(store_at(server_.url())->open("a", access::write));
   }
   std::string claim(ledger& by, const std::string& lane, std::span<const event> of) const {
     const claimed got = claim_events(by, spec_, {lane, 0}, of);

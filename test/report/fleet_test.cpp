@@ -8,7 +8,7 @@
 
 #include "everseen/core/error.hpp"
 #include "everseen/core/growth.hpp"
-#include "everseen/redis/planning.hpp"
+#include "everseen/redis/admin/planning.hpp"
 #include "everseen/report/fleet_designs.hpp"
 
 namespace everseen {

@@ -57,6 +57,21 @@ inline std::vector<record_copy> take(source& from, std::size_t records, bool set
   return taken;
 }
 
+/// What ends a source that reads on.
+template <typename Error>
+std::string failure_of(source& from, std::chrono::seconds within = 20s) {
+  const auto end = std::chrono::steady_clock::now() + within;
+  try {
+    while (std::chrono::steady_clock::now() < end) {
+      source_batch batch;
+      if (from.next(batch, 50ms) == source::state::ended) return "it ended";
+    }
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "nothing";
+}
+
 /// Their bytes, by lane and in order.
 inline std::map<std::string, std::vector<std::string>> by_lane(const std::vector<record_copy>& all) {
   std::map<std::string, std::vector<std::string>> sorted;

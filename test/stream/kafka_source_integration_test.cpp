@@ -34,20 +34,6 @@ struct KafkaSource : ::testing::Test {
     made->begin(nothing_reached);
     return made;
   }
-  /// What ends a source that reads on.
-  template <typename Error>
-  static std::string failure_of(source& from, std::chrono::seconds within = 20s) {
-    const auto end = std::chrono::steady_clock::now() + within;
-    try {
-      while (std::chrono::steady_clock::now() < end) {
-        source_batch batch;
-        if (from.next(batch, 50ms) == source::state::ended) return "it ended";
-      }
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "nothing";
-  }
 };
 
 TEST_F(KafkaSource, GivesEachPartitionsMessagesInTheirOrderWithTheirOffsets) {
@@ -285,28 +271,6 @@ TEST_F(KafkaSource, GroupThatIsAheadOfTheJobIsDoubted) {
   EXPECT_EQ(first_position(take(*from, 10)), 10U);
   EXPECT_THAT(from->doubt_about("clicks/0"), AllOf(HasSubstr("group g"), HasSubstr("offset 10 of clicks/0")));
   EXPECT_EQ(from->doubt_about("clicks/1"), "");
-}
-
-TEST_F(KafkaSource, OutageOfAllBrokersIsRiddenOut) {
-  kafka.produce("clicks", 0, numbered("a", 100));
-  const auto from = reading("&reconnect.backoff.max.ms=200");
-  EXPECT_EQ(take(*from, 100, true).size(), 100U);
-  kafka.set_down();
-  source_batch batch;
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(from->next(batch, 50ms), source::state::nothing_yet);
-  kafka.set_up();
-  kafka.produce("clicks", 0, numbered("b", 100));
-  const auto taken = take(*from, 100);
-  ASSERT_EQ(taken.size(), 100U);
-  EXPECT_EQ(taken.front().bytes, "b0");
-}
-
-TEST_F(KafkaSource, OutageThatLastsTooLongIsReported) {
-  kafka.produce("clicks", 0, numbered("a", 100));
-  const auto from = reading("&retry_for=1s");
-  EXPECT_EQ(take(*from, 100, true).size(), 100U);
-  kafka.set_down();
-  EXPECT_THAT(failure_of<backend_error>(*from), HasSubstr("no broker answers"));
 }
 
 TEST_F(KafkaSource, RequestsThatFailAreMadeAgain) {

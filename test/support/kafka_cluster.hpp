@@ -52,6 +52,7 @@ class kafka_cluster {
     list_offsets = 2,
     offset_commit = 8,
     offset_fetch = 9,
+    find_coordinator = 10,
     join_group = 11,
     init_producer = 22,
     add_partitions_to_transaction = 24,

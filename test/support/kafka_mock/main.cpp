@@ -13,7 +13,7 @@
 
 #include <unistd.h>
 
-#include "everseen/redis/url_text.hpp"
+#include "everseen/redis/wire/url_text.hpp"
 
 #include "test/support/kafka_cluster.hpp"
 

@@ -1,0 +1,167 @@
+// What is told of the servers of a store, and what waits for their replicas.
+
+#include <chrono>
+#include <future>
+#include <memory>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/redis/judges.hpp"
+
+namespace everseen::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using test::add_keys;
+using test::check_keys;
+using test::random_digests;
+using test::redis_server;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using cause = batch_failure::cause;
+
+TEST(StoreOnServers, WarnsOfWhatTheyDo) {
+  const redis_server server;
+  const auto store = store_at(server.url());
+  server.run({"CONFIG", "SET", "appendonly", "yes"});
+  EXPECT_THAT(store->warnings(), IsEmpty());
+  server.run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+  EXPECT_THAT(store->warnings(), ElementsAre(AllOf(HasSubstr(server.address()), HasSubstr("allkeys-lru"))));
+  redis_server::options o;
+  o.config = {"--replicaof", "127.0.0.1", std::to_string(server.port()), "--appendonly", "yes"};
+  const redis_server replica(o);
+  EXPECT_THAT(store_at(replica.url())->warnings(), ElementsAre(HasSubstr("is a replica of")));
+  const redis_server forgetful;
+  EXPECT_THAT(store_at(forgetful.url())->warnings(), ElementsAre(HasSubstr("keeps nothing on disk")));
+}
+
+/// A server with one replica.
+class Replicated : public JudgedBy {
+ protected:
+  Replicated() {
+    server_.run({"CONFIG", "SET", "repl-diskless-sync-delay", "0"});
+    redis_server::options o;
+    o.config = with_judge({"--replicaof", "127.0.0.1", std::to_string(server_.port())});
+    replica_ = std::make_unique<redis_server>(o);
+    // After the first copy a replica gets nothing for up to a second, though it looks as if it were in step.
+    test::wait_until(
+        [&] {
+          return server_.run({"INFO", "replication"}).find("state=online") != std::string::npos;
+        },
+        "the replica has the first copy");
+    server_.run({"SET", "beat", "1"});
+    test::wait_until([&] { return replica_->run({"GET", "beat"}) == "1"; }, "the replica is in step");
+  }
+
+  spec sized(std::uint32_t partitions = 2) const {
+    return spec_of({.capacity = 200, .error_rate = 1e-9, .partitions = partitions});
+  }
+  std::shared_ptr<stored_filter> waiting_for(int replicas, const std::string& retry = "100ms") const {
+    return store("timeout=500ms&retry_for=" + retry + "&wait=" + std::to_string(replicas))
+        ->open("clicks", access::write);
+  }
+  /// Of some keys, how many are in the filter, by whoever asks.
+  std::string held(std::span<const digest> keys) const {
+    return outcome(check_keys(*client("clicks", access::read), keys));
+  }
+  std::string held_by_the_replica(std::span<const digest> keys) const {
+    return outcome(check_keys(*store_at(replica_->url(rest()))->open("clicks", access::read), keys));
+  }
+
+  std::unique_ptr<redis_server> replica_;
+  std::vector<digest> keys_ = random_digests(1).take(1'000);
+};
+
+TEST_P(Replicated, AcknowledgedBatchIsOnTheReplica) {
+  const auto filter = store("wait=1")->create("clicks", sized(4));
+  for (std::size_t from = 0; from < keys_.size(); from += 100) {
+    const auto some = std::span(keys_).subspan(from, 100);
+    ASSERT_EQ(outcome(add_keys(*filter, some)), "100 fresh");
+    server_.pause();  // the replica hears no more of it
+    EXPECT_EQ(held_by_the_replica(some), "100 seen");
+    server_.resume();
+  }
+}
+
+TEST_P(Replicated, BatchThatTheReplicaGetsInTimeIsAcknowledged) {
+  const auto filter = store("wait=1&timeout=500ms")->create("clicks", sized(4));
+  ASSERT_EQ(outcome(add_keys(*filter, std::span(keys_).first(10))), "10 fresh");
+  server_.run({"CONFIG", "RESETSTAT"});
+  replica_->pause();
+  auto held = std::async(std::launch::async,
+                         [&] { return outcome(add_keys(*filter, std::span(keys_).subspan(10, 90))); });
+  test::wait_until(
+      [&] {
+        return server_.run({"INFO", "commandstats"}).find("cmdstat_wait:calls=2") != std::string::npos;
+      },
+      "a WAIT has found no replica, and is asked again");
+  replica_->resume();
+  EXPECT_EQ(held.get(), "90 fresh");
+}
+
+TEST_P(Replicated, AllPartitionsOfABatchWaitTogether) {
+  const auto filter = store("wait=1")->create("clicks", sized(64));
+  ASSERT_EQ(outcome(add_keys(*filter, keys_)), "1000 fresh");
+  server_.run({"CONFIG", "RESETSTAT"});
+  ASSERT_EQ(outcome(add_keys(*filter, random_digests(4).take(1000))), "1000 fresh");
+  // One behind the batch; and one before it, where the first is long ago.
+  EXPECT_THAT(server_.run({"INFO", "commandstats"}), ContainsRegex("cmdstat_wait:calls=[12],"));
+}
+
+TEST_P(Replicated, BatchThatTooFewReplicasHaveIsNotAcknowledged) {
+  const auto two = store("wait=2&timeout=3s&retry_for=100ms");
+  (void)store_->create("clicks", sized());
+  const auto failure = failure_of_add(*two->open("clicks", access::write), keys_);
+  ASSERT_TRUE(failure);
+  EXPECT_THAT(failure->message,
+              AllOf(HasSubstr("only 1 of the 2 replicas"), HasSubstr("wait="), Not(HasSubstr("but a key"))));
+  EXPECT_EQ(failure->why, cause::backend);
+
+  const auto one = waiting_for(1);
+  replica_->pause();
+  EXPECT_THAT(failure_of_add(*one, random_digests(2).take(10))->message, HasSubstr("only 0 of the 1"));
+  replica_->resume();
+  EXPECT_EQ(outcome(add_keys(*waiting_for(1, "10s"), random_digests(3).take(10))), "10 fresh");
+}
+
+TEST_P(Replicated, NothingIsAddedThatCannotBeAcknowledged) {
+  (void)store_->create("clicks", sized());
+  const auto failure = failure_of_add(*waiting_for(2), keys_);
+  ASSERT_TRUE(failure);
+  EXPECT_THAT(failure->message, AllOf(HasSubstr("only 1 of the 2 replicas"), HasSubstr("nothing was added"),
+                                      Not(HasSubstr("but a key"))));
+  EXPECT_EQ(held(keys_), "1000 fresh");
+}
+
+TEST_P(Replicated, NothingMoreIsAddedBehindABatchThatWasNotAcknowledged) {
+  (void)store_->create("clicks", sized());
+  const auto filter = waiting_for(1);
+  ASSERT_EQ(outcome(add_keys(*filter, std::span(keys_).first(10))), "10 fresh");
+  replica_->pause();
+  const auto unlucky = std::span(keys_).subspan(10, 10);
+  EXPECT_THAT(failure_of_add(*filter, unlucky)->message, HasSubstr("only 0 of the 1"));
+  const auto later = std::span(keys_).subspan(20, 10);
+  EXPECT_THAT(failure_of_add(*filter, later)->message,
+              AllOf(HasSubstr("only 0 of the 1"), HasSubstr("nothing was added")));
+  EXPECT_EQ(held(later), "10 fresh");
+  replica_->resume();
+  EXPECT_EQ(outcome(add_keys(*waiting_for(1, "10s"), later)), "10 fresh");
+}
+
+TEST_P(Replicated, LookUpsWaitForNobody) {
+  const auto filter = store("wait=1")->create("clicks", sized());
+  ASSERT_EQ(outcome(add_keys(*filter, keys_)), "1000 fresh");
+  replica_->stop();
+  EXPECT_EQ(outcome(check_keys(*filter, keys_)), "1000 seen");
+}
+
+INSTANTIATE_TEST_SUITE_P(JudgedBy, Replicated,
+                         testing::Values(judges::clients, judges::scripts, judges::module), name_of_judges);
+
+}  // namespace
+}  // namespace everseen::redis

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "everseen/store/ledger.hpp"
+#include "everseen/store/store.hpp"
+
+namespace everseen::test {
+
+/// A ledger with the filter that it needs.
+struct opened_job {
+  std::shared_ptr<stored_filter> filter;
+  std::unique_ptr<ledger> of;
+
+  explicit opened_job(std::shared_ptr<stored_filter> in, const std::string& name = "count")
+      : filter(std::move(in)), of(filter->open_ledger(name, "")) {}
+  ledger& operator*() const { return *of; }
+  ledger* operator->() const { return of.get(); }
+};
+
+}  // namespace everseen::test
