@@ -34,11 +34,18 @@ ARROWS = {
 # Rooms: folders inside a layer -> what else of that layer their files may include. The layer's own files, which lie in no
 # such folder, may include every room.
 ROOMS = {
-    "redis/keyspace": {"redis"},
-    "redis/journal": {"redis", "redis/keyspace"},
-    "redis/ledger": {"redis", "redis/keyspace", "redis/journal"},
-    "redis/filter": {"redis", "redis/keyspace", "redis/journal", "redis/ledger"},
-    "redis/admin": {"redis", "redis/keyspace", "redis/journal", "redis/ledger", "redis/filter"},
+    "redis/wire": set(),
+    "redis/transport": {"redis/wire"},
+    "redis/script": {"redis/wire", "redis/transport"},
+    "redis/keyspace": {"redis/wire", "redis/transport", "redis/script"},
+    "redis/journal": {"redis/wire", "redis/transport", "redis/script", "redis/keyspace"},
+    "redis/served": {"redis/wire", "redis/transport", "redis/script", "redis/keyspace"},
+    "redis/ledger": {"redis/wire", "redis/transport", "redis/script", "redis/keyspace", "redis/journal", "redis/served"},
+    "redis/filter": {"redis/wire", "redis/transport", "redis/script", "redis/keyspace", "redis/journal", "redis/served",
+                     "redis/ledger"},
+    "redis/admin": {"redis/wire", "redis/transport", "redis/script", "redis/keyspace", "redis/journal", "redis/served",
+                    "redis/ledger", "redis/filter"},
+    "redis/attached": {"redis/wire", "redis/transport", "redis/script", "redis/keyspace", "redis/admin"},
 }
 MOST_FILES_IN_A_ROOM = 25
 
