@@ -5,6 +5,7 @@
 #include <span>
 
 #include "everseen/core/error.hpp"
+#include "everseen/redis/admin/draft_scripts.hpp"
 #include "everseen/redis/filter/filter_end.hpp"
 #include "everseen/redis/filter/partition_admin.hpp"
 #include "everseen/redis/filter/succession.hpp"
@@ -39,10 +40,13 @@ bool unless_damaged(Step step) {
 
 /// Each time somebody else has changed it.
 constexpr int most_attempts = 100;
+constexpr std::size_t at_once = 256;
 
 /// Of an attached filter, that its name leads to.
 void keep_header(session& with, const filter_keys& f) {
-  (void)ask_about(with, {f.header(), 0}, {"PERSIST", f.header()});
+  const route header{f.header(), 0};
+  if (ask_about(with, header, {"PTTL", header.key}).integer() >= 0)
+    (void)ask_about(with, header, {"PERSIST", header.key});
 }
 
 storage_error changes_too_fast(std::string_view name) {
@@ -117,7 +121,7 @@ void filter_directory::attach(session& with, std::string_view name, const attach
   const filter_identity made = draft(spec_of(a));
   const filter_header h{
       .spec = made.spec, .servers = servers_, .attached = a, .instances = std::move(instances)};
-  (void)exchange_all(with, {begin_filter_header(made, h, unseen_header_life_ms)});
+  begin_filter_header(with, made, h);
   take_name(with, name, made);
   keep_header(with, made.keys);
 }
@@ -131,18 +135,20 @@ void filter_directory::prepare(session& with, const filter_identity& made,
                                std::span<const partition_state> states, filter_header how) const {
   require_scripts(with, {made.keys.header(), 0});
   std::vector<request> requests;
+  std::vector<script_call> begin;
   for (std::uint32_t p = 0; p < made.spec.partitions; ++p) {
-    const std::string key = made.keys.state(p);
     const partition_state state = states.empty() ? partition_state{} : states[p];
-    const std::vector<std::string> fields = first_state(made, p, state);
-    std::vector<std::string_view> words = {"HSET", key};
-    words.insert(words.end(), fields.begin(), fields.end());
-    requests.push_back({{key, p}, encode(words) + encode({"PEXPIRE", key, unseen_life_ms}), 2, true});
     // They may have been on their way for long.
     for (const listed_segment& s : segments_of(p, state.slices)) {
       const std::string segment = made.keys.segment(s.id);
       requests.push_back({{segment, p}, encode({"PEXPIRE", segment, unseen_life_ms}), 1, true});
     }
+    const std::string key = made.keys.state(p);
+    script_call call{&draft_scripts::begin_state(), {key, p}, {key}, first_state(made, p, state)};
+    call.arguments.insert(call.arguments.begin(), std::string(unseen_life_ms));
+    begin.push_back(std::move(call));
+    if (begin.size() < at_once && p + 1 < made.spec.partitions) continue;
+    for (const answer& a : run_scripts(with, std::exchange(begin, {}))) (void)expect_reply(a, key);
   }
   for (const answer& a : exchange_all(with, requests))
     if (a->size() == 1 && a->front().integer() != 1)
@@ -150,7 +156,7 @@ void filter_directory::prepare(session& with, const filter_identity& made,
                           made.keys.header());
   how.servers = servers_;
   // What has a header is whole: so that goes first.
-  (void)exchange_all(with, {{begin_filter_header(made, how, unseen_header_life_ms)}});
+  begin_filter_header(with, made, how);
 }
 
 void filter_directory::publish(session& with, std::string_view name, const filter_identity& made) const {
@@ -171,7 +177,7 @@ void filter_directory::reset(session& with, std::string_view name) const {
   require_own(name, h, "let that program empty it, or delete its key by hand");
   const job_list jobs(std::string(name), f);
   require_no_jobs(name, jobs.names(with), "be reset");
-  jobs.finish_ends(with);
+  jobs.remove_leftovers(with);
   if (h.after) {
     (void)forget_before(with, f, *h.after, random_name());
     finish_removals(with);
@@ -215,6 +221,7 @@ void filter_directory::drop(session& with, std::string_view name) const {
     const auto id = find(with, name);
     if (!id) throw no_such_filter(name);
     require_here(name, servers_of(with, keys_of(*id)));
+    make_way_of_asker(with, name);
     require_unasked(name, links().of(with, name).asked_by);
     // It may have been rebuilt, renamed or linked just now.
     if (!names_.forget(with, name, *id, name_index::while_asked::no)) continue;
@@ -308,8 +315,14 @@ bool filter_directory::remove_keys(session& with, const image::filter_id& id) co
   return true;
 }
 
+/// A filter that has ended asks no other one any more.
+void filter_directory::make_way_of_asker(session& with, std::string_view name) const {
+  if (const std::string by = links().of(with, name).asked_by; !by.empty()) make_way(with, by);
+}
+
 /// So that it keeps its name.
 void filter_directory::require_unlinked(session& with, std::string_view name) const {
+  make_way_of_asker(with, name);
   const links_of_filter has = links().of(with, name);
   everseen::require_unlinked({std::string(name), false, has.asks ? has.asks->name : "", has.asked_by});
 }

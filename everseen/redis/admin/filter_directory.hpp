@@ -100,6 +100,7 @@ class filter_directory {
   [[nodiscard]] std::pair<name_index::entries, name_index::entries> live_and_ended(session& with) const;
   [[nodiscard]] bool has_ended(session& with, const image::filter_id& id) const;
   void take_name(session& with, std::string_view name, const filter_identity& made) const;
+  void make_way_of_asker(session& with, std::string_view name) const;
   void require_unlinked(session& with, std::string_view name) const;
   void remove(session& with, std::string_view name, const image::filter_id& id) const;
   [[nodiscard]] bool lies_elsewhere(std::size_t servers) const noexcept {

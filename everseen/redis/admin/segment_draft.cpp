@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "everseen/core/partition_keys.hpp"
+#include "everseen/redis/admin/draft_scripts.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/store/recovered_keys.hpp"
@@ -43,16 +44,16 @@ void segment_draft::send_last() {
   const std::string key = made_.keys.segment(last_id_);
   const std::string_view bits(reinterpret_cast<const char*>(last_.data()), last_.size());
   const session_pool::lease with = pool_->take();
-  std::vector<request> pages;
+  const route to{key, last_id_.partition};
+  std::vector<script_call> pages;
   for (std::size_t at = 0; at < bits.size(); at += page_bytes) {
-    pages.push_back({{key, last_id_.partition},
-                     encode({"SETRANGE", key, std::to_string(at), bits.substr(at, page_bytes)}) +
-                         encode({"PEXPIRE", key, unseen_life_ms}),
-                     2,
-                     true});
+    pages.push_back(
+        {&draft_scripts::write_page(),
+         to,
+         {key, made_.keys.state(last_id_.partition)},
+         {std::to_string(at), std::string(bits.substr(at, page_bytes)), std::string(unseen_life_ms)}});
     if (pages.size() < pages_at_once && at + page_bytes < bits.size()) continue;
-    for (const answer& a : with->exchange(pages)) (void)expect_reply(a, key);
-    pages.clear();
+    for (const answer& a : run_scripts(*with, std::exchange(pages, {}))) (void)expect_reply(a, key);
   }
   last_.clear();
 }

@@ -7,8 +7,8 @@
 
 #include "everseen/core/assert.hpp"
 #include "everseen/core/tally_of.hpp"
-#include "everseen/redis/transport/drive.hpp"
 #include "everseen/redis/attached/limited_wait.hpp"
+#include "everseen/redis/transport/drive.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 #include "everseen/store/unanswered.hpp"
 

@@ -171,6 +171,8 @@ void followed_filter::replace(const std::shared_ptr<const generation>& left,
 bool followed_filter::follow(const std::shared_ptr<const generation>& sealed) const {
   const session_pool::lease with = pool_->take();
   const image::filter_id by = *sealed->newest->successor();
+  // One that is being removed is sealed for itself.
+  if (by == sealed->newest->identity().id) return find_again(*with, sealed);
   filter_identity next{{sealed->newest->identity().keys.prefix(), by}, {}, by};
   const auto h = read_filter_header(*with, next);
   if (!h) return find_again(*with, sealed);

@@ -1,5 +1,8 @@
 #include "everseen/redis/filter/partition_admin.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -22,17 +25,40 @@ bool is_judged_by_clients(const filter_identity& f) noexcept {
   return f.spec.judge == judge_kind::client;
 }
 
-/// What the state of a partition counts: a field a segment. They stay readable where the list of segments
-/// does not.
-std::vector<std::string> counts_of(session& with, const filter_identity& f, std::uint32_t partition) {
-  constexpr std::string_view counts = "keys:";
+/// Names of the fields of a partition's state.    @throws storage_error  it is gone
+std::vector<std::string> fields_of(session& with, const filter_identity& f, std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
   const reply fields = ask_about(with, {key, partition}, {"HKEYS", key});
   if (fields.size() == 0) throw filter_is_gone(key);
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < fields.size(); ++i)
-    if (fields[i].text().starts_with(counts)) names.emplace_back(fields[i].text());
+  for (std::size_t i = 0; i < fields.size(); ++i) names.emplace_back(fields[i].text());
   return names;
+}
+
+/// The fields that count the segments of a partition. Those that are there name segments even where the list
+/// cannot be read, and the list those whose count was lost.
+std::set<std::string> counts_of(session& with, const filter_identity& f, std::uint32_t partition) {
+  const std::string key = f.keys.state(partition);
+  std::set<std::string> counts;
+  for (std::string& field : fields_of(with, f, partition))
+    if (field.starts_with("keys:")) counts.insert(std::move(field));
+  const reply manifest = ask_about(with, {key, partition}, {"HGET", key, "manifest"});
+  try {
+    for (const auto& entry : decode_manifest(f, partition, manifest.text()).segments)
+      counts.insert(count_field(entry.id));
+  } catch (const format_error&) {
+    // Damaged.
+  }
+  return counts;
+}
+
+/// What jobs have left beside a partition, listed or not.
+void append_lanes(session& with, const filter_identity& f, std::uint32_t partition,
+                  std::vector<std::string>& to) {
+  const std::string mark = partition_keys::job_field("");
+  for (const std::string& field : fields_of(with, f, partition))
+    if (field.starts_with(mark))
+      to.push_back(partition_keys::lane_records(f.keys.state(partition), field.substr(mark.size())));
 }
 
 std::string segment_counted_by(const std::string& state, const std::string& field) {
@@ -70,8 +96,13 @@ std::vector<std::string> first_state(const filter_identity& f, std::uint32_t par
 }
 
 std::vector<std::string> strings_of(session& with, const filter_identity& f, std::uint32_t partition) {
-  if (is_judged_by_clients(f)) return strings_of(f, partition, read_checkpoint(with, f, partition));
   std::vector<std::string> keys;
+  append_lanes(with, f, partition, keys);
+  if (is_judged_by_clients(f)) {
+    std::ranges::move(strings_of(f, partition, read_checkpoint(with, f, partition)),
+                      std::back_inserter(keys));
+    return keys;
+  }
   for (const std::string& field : counts_of(with, f, partition))
     keys.push_back(segment_counted_by(f.keys.state(partition), field));
   return keys;

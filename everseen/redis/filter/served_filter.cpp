@@ -83,6 +83,9 @@ std::optional<batch_failure> served_filter::drive_all(session& with,
     // That it is gone is no damage yet: the filter may have been dropped, or rebuilt.
     if (task.detour() == partition_task::reason::gone)
       one = batch_failure{batch_failure::cause::storage, filter_is_gone(task.place().key).what(), {}};
+    // What has no verdict is judged by the successor, if there is one.
+    if (task.detour() == partition_task::reason::sealed && !one)
+      one = batch_failure{batch_failure::cause::storage, filter_is_succeeded(task.place().key).what(), {}};
     if (one && (!all || (!all->ends_batch() && one->ends_batch()))) all = std::move(one);
   }
   return all;
@@ -92,6 +95,7 @@ std::optional<batch_failure> served_filter::drive_all(session& with,
 void served_filter::learn(const partition_task& task) const {
   const std::scoped_lock alone(lock_);
   auto& known = known_[task.place().partition];
+  if (task.known() && task.known()->successor) successor_ = task.known()->successor;
   if (task.failure()) {
     known = nullptr;
     return;
@@ -99,7 +103,6 @@ void served_filter::learn(const partition_task& task) const {
   const auto& now = task.known();
   if (!now) return;
   if (!known || known->epoch < now->epoch || known->looked_at < now->looked_at) known = now;
-  if (now->successor) successor_ = now->successor;
 }
 
 void served_filter::move_window_to(window::slice_index newest) {

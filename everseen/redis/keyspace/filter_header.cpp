@@ -29,6 +29,20 @@ local function has_job(list)
 end
 )";
 
+/// KEYS header    ARGV its time limit in ms, then fields and values    One that has lost its limit is in use:
+/// this is a late copy of the call.
+const script& begin_header() {
+  static const script s = script_text::make(R"(
+local call, header = redis.call, KEYS[1]
+if call('PTTL', header) == -1 then return 0 end
+call('HDEL', header, 'expires_at')
+call('HSET', header, unpack(ARGV, 2))
+call('PEXPIRE', header, ARGV[1])
+return 1
+)");
+  return s;
+}
+
 /// KEYS header, list of jobs    ARGV id, that of the successor    Returns `K`; `N` it has another; `J` it has
 /// jobs; `M` there is no such header.
 const script& put_next() {
@@ -242,10 +256,10 @@ std::vector<bool> have_ended(session& with, std::span<const filter_keys> filters
   return ended;
 }
 
-request begin_filter_header(const filter_identity& f, const filter_header& h,
-                            std::string_view unseen_life_ms) {
+/// Where scripts are forbidden an attached filter can be named all the same.
+void begin_filter_header(session& with, const filter_identity& f, const filter_header& h) {
   const std::string header = f.keys.header();
-  std::vector<std::string> words = {"HSET", header, "id", id_of(f), "servers", std::to_string(h.servers)};
+  std::vector<std::string> words = {"id", id_of(f), "servers", std::to_string(h.servers)};
   const auto put = [&](std::string_view field, std::string value) {
     words.emplace_back(field);
     words.push_back(std::move(value));
@@ -262,12 +276,17 @@ request begin_filter_header(const filter_identity& f, const filter_header& h,
   if (h.expires_at) put("expires_at", to_text(*h.expires_at));
   if (h.after) put("after", bytes_of(*h.after));
   if (h.after) put("origin", bytes_of(h.origin));
-  return {{header, 0},
-          encode({"HDEL", header, "expires_at"}) +
-              encode(std::vector<std::string_view>(words.begin(), words.end())) +
-              encode({"PEXPIRE", header, unseen_life_ms}),
-          3,
-          true};
+  if (!h.attached) {
+    words.insert(words.begin(), std::string(unseen_header_life_ms));
+    (void)run_script(with, {&begin_header(), {header, 0}, {header}, std::move(words)});
+    return;
+  }
+  words.insert(words.begin(), {"HSET", header});
+  (void)exchange_all(with, {{{header, 0},
+                             encode(std::vector<std::string_view>(words.begin(), words.end())) +
+                                 encode({"PEXPIRE", header, unseen_header_life_ms}),
+                             2,
+                             true}});
 }
 
 succession decide_succession(session& with, const filter_identity& old, const image::filter_id& by) {

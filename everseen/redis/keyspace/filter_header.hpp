@@ -55,8 +55,7 @@ inline constexpr std::string_view unseen_life_ms = "172800000";
 inline constexpr std::string_view unseen_header_life_ms = "86400000";
 
 /// Makes the header of a filter that nobody finds yet. Its spec and id are those of `f`.
-[[nodiscard]] request begin_filter_header(const filter_identity& f, const filter_header& h,
-                                          std::string_view unseen_life_ms);
+void begin_filter_header(session& with, const filter_identity& f, const filter_header& h);
 /// One filter takes another one's place: doc/format.md, "Rebuild".
 enum class succession : std::uint8_t {
   decided,

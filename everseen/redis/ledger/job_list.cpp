@@ -1,6 +1,7 @@
 #include "everseen/redis/ledger/job_list.hpp"
 
 #include <functional>
+#include <set>
 #include <vector>
 
 #include "everseen/core/lane_record.hpp"
@@ -140,7 +141,14 @@ listed_job job_list::open(session& with, std::string_view job, std::string_view 
     there = find(with, job);
     if (!there) throw is_gone(job);
   }
-  mark(with, job, there->id);
+  try {
+    mark(with, job, there->id);
+  } catch (const error&) {
+    // What stays of a mark without a job, the next reset or drop removes.
+    const auto still = find(with, job);
+    if (!still || still->id != there->id) remove(with, there->id);
+    throw;
+  }
   // Who ended it meanwhile has removed the marks before, or finds them when it is done.
   const auto still = find(with, job);
   if (still && still->id == there->id) return *std::move(there);
@@ -179,6 +187,22 @@ void job_list::finish_ends(session& with) const {
   const reply fields = ask_about(with, list_, {"HKEYS", list_.key});
   for (std::size_t i = 0; i < fields.size(); ++i)
     if (fields[i].text().starts_with('!')) remove(with, std::string(fields[i].text().substr(1)));
+}
+
+void job_list::remove_leftovers(session& with) const {
+  finish_ends(with);
+  const std::string mark = partition_keys::job_field("");
+  std::set<std::string> strays;
+  for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
+    const std::string state = filter_.keys.state(p);
+    const reply fields = ask_about(with, {state, p}, {"HKEYS", state});
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      if (const std::string_view field = fields[i].text(); field.starts_with(mark))
+        strays.emplace(field.substr(mark.size()));
+  }
+  if (strays.empty()) return;
+  for (const auto& [job, listed] : all(with)) strays.erase(listed.id);
+  for (const std::string& id : strays) remove(with, id);
 }
 
 void job_list::end(session& with, std::string_view job) const {

@@ -40,6 +40,8 @@ class job_list {
   [[nodiscard]] listed_job open(session& with, std::string_view job, std::string_view description) const;
   /// Removes what is left of jobs whose end was cut short.
   void finish_ends(session& with) const;
+  /// The same, and marks of jobs that are not listed.    Cost: an exchange a partition.
+  void remove_leftovers(session& with) const;
   /// @throws parameter_error  there is none
   void end(session& with, std::string_view job) const;
   /// Ends all.
