@@ -123,7 +123,7 @@ BENCHMARK_CAPTURE(gear, script_check_known, "?gear=script", what::check_known)->
 void three_instances(benchmark::State& state) {
   constexpr std::size_t count = 3'000'000;
   redis::redis_store store(redis::parse_redis_url("redis://" + server(0).address() + "," +
-                                                        server(1).address() + "," + server(2).address()));
+                                                  server(1).address() + "," + server(2).address()));
   const auto digests = random_digests(count, 11);
   double wall = 0;
   std::array<double, 3> cpu{};
