@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/error.hpp"
+#include "everseen/store/time_source.hpp"
 
 #include "test/redis/attached.hpp"
 #include "test/support/cutting_proxy.hpp"
@@ -135,6 +136,16 @@ TEST_P(Link, OfANewerOneThatIsGoneHoldsNobodyUp) {
   EXPECT_NO_THROW(link("old", "other"));
   store()->unlink("other");
   EXPECT_NO_THROW(store()->rename("old", "x", store::namesake::refuse));
+}
+
+TEST_P(Link, OfANewerOneThatHasEndedHoldsNobodyUp) {
+  create_old();
+  create_new();
+  link("old", "new");
+  open("new").stored().end_at(wall_clock() + 1s);
+  test::wait_until([&] { return !store()->exists("new"); }, "the newer one ends");
+  EXPECT_NO_THROW(store()->drop("old"));
+  EXPECT_EQ(server_.run({"EXISTS", "everseen:{names}:links"}), "0");
 }
 
 TEST_P(Link, OlderOneThatIsGoneIsAnErrorThatNamesIt) {

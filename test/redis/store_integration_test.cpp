@@ -415,7 +415,7 @@ TEST_F(DamagedFilter, UserWithoutRightsIsToldWhichKeyOrCommand) {
   };
   const auto reader = as("reader")->open("clicks", access::read);
   EXPECT_THAT(message_of<backend_error>([&] { as("reader")->create("new", filter_->get_spec()); }),
-              AllOf(HasSubstr("everseen"), HasSubstr("NOPERM")));
+              AllOf(HasSubstr("everseen"), HasSubstr("can't run this command")));
 
   server_.run({"ACL", "SETUSER", "adder", "on", ">secret", "~everseen*", "+@all", "-bitfield"});
   const auto f = as("adder")->open("clicks", access::write);
@@ -473,6 +473,13 @@ TEST(LostInstance, OneOfThreeWithoutItsDataIsNoticedByWhoOpensTheFilter) {
   two.run({"FLUSHALL"});
   EXPECT_THAT(message_of<format_error>([&] { (void)store_at(url)->open("clicks", access::write); }),
               HasSubstr(two.address() + " has no part in the 3 servers"));
+  const test::answers got = check_keys(*f, keys);
+  ASSERT_FALSE(got.result);
+  EXPECT_THAT(got.result.error().message, HasSubstr("} is missing"));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const bool is_lost = f->place_of(partition_of(keys[i], 3)) == two.address();
+    EXPECT_EQ(got.verdicts[i], is_lost ? verdict::unknown : verdict::seen) << i;
+  }
 }
 
 TEST(LostInstance, OneOfThreeThatIsAwayLeavesTheOthersTheirAnswers) {

@@ -1,0 +1,105 @@
+// What a filter meets that is left of others: a removal that was cut short, copies of calls that come late,
+// marks of jobs that are gone, and segments that nothing counts.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/redis/admin/filter_directory.hpp"
+#include "everseen/redis/keyspace/filter_header.hpp"
+
+#include "test/redis/judges.hpp"
+#include "test/redis/stored.hpp"
+
+namespace everseen::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using test::add_keys;
+using test::check_keys;
+using test::random_digests;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Optional;
+
+class Leftovers : public testing::TestWithParam<judge_kind> {
+ protected:
+  std::shared_ptr<stored_filter> create(const std::string& name = "a") {
+    spec_request request{.capacity = 1000, .error_rate = 1e-9, .partitions = 2};
+    request.seed = hash_seed{};
+    request.judge = GetParam();
+    return store_->create(name, store_->plan(request));
+  }
+
+  test::redis_server server_;
+  std::shared_ptr<redis_store> store_ = store_at(server_.url());
+  const std::vector<digest> keys_ = random_digests(1).take(200);
+};
+
+// Whoever removes it has sealed it for itself, and its header goes last.
+TEST_P(Leftovers, OfAFilterThatIsBeingRemovedTakeNoKeysAndSaySo) {
+  const auto filter = create();
+  ASSERT_EQ(outcome(add_keys(*filter, keys_)), "200 fresh");
+  const std::string id = server_.run({"HGET", "everseen:{names}", "a"});
+  for (std::uint32_t p = 0; p < 2; ++p) {
+    const std::string state = state_of(server_, "a", p);
+    server_.run({"HSET", state, "successor", id});
+    if (GetParam() == judge_kind::server) server_.run({"HINCRBY", state, "epoch", "1"});
+  }
+  server_.run({"HSET", "everseen:{names}", "!" + identity_at(server_, "a", {}).keys.id(), id});
+  server_.run({"HDEL", "everseen:{names}", "a"});
+  const auto failure = failure_of_add(*filter, random_digests(2).take(50));
+  ASSERT_TRUE(failure) << "nothing was added, and nobody was told";
+  EXPECT_EQ(failure->why, batch_failure::cause::storage);
+}
+
+TEST_P(Leftovers, OfACreationChangeNothingOnceTheFilterIsInUse) {
+  const auto filter = create();
+  ASSERT_EQ(outcome(add_keys(*filter, keys_)), "200 fresh");
+  session with(parse_redis_url(server_.url()));
+  const filter_identity f = identity_at(server_, "a", filter->get_spec());
+  filter_directory("everseen", 1).prepare(with, f, {}, {.spec = f.spec});
+  EXPECT_EQ(outcome(check_keys(*store_->open("a", access::read), keys_)), "200 seen");
+  EXPECT_EQ(server_.run({"PTTL", f.keys.header()}), "-1");
+  EXPECT_EQ(server_.run({"PTTL", f.keys.state(0)}), "-1");
+}
+
+TEST_P(Leftovers, OfAJobThatIsNotListedHoldUpNoResetAndGoWithTheFilter) {
+  const auto filter = create();
+  ASSERT_EQ(outcome(add_keys(*filter, keys_)), "200 fresh");
+  const std::string job(32, 'a');
+  const std::string state = state_of(server_, "a");
+  server_.run({"HSET", state, "job:" + job, "1"});
+  server_.run({"HSET", state + ":l" + job, "lane", "x"});
+  store_->reset("a");
+  EXPECT_EQ(server_.run({"EXISTS", state + ":l" + job}), "0");
+  EXPECT_EQ(outcome(add_keys(*store_->open("a", access::write), keys_)), "200 fresh");
+  server_.run({"HSET", state, "job:" + job, "1"});
+  server_.run({"HSET", state + ":l" + job, "lane", "x"});
+  store_->drop("a");
+  EXPECT_THAT(keys_like(server_, "everseen:*:l*"), IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Judges, Leftovers, testing::Values(judge_kind::client, judge_kind::server),
+                         [](const auto& each) { return std::string(to_string(each.param)); });
+
+// Its bits would answer for keys of before.
+TEST(LostCount, LeavesNoSegmentBehindAResetOrADrop) {
+  const test::redis_server server;
+  const auto store = store_at(server.url());
+  spec_request request{.capacity = 1000, .error_rate = 1e-9, .partitions = 1};
+  request.seed = hash_seed{};
+  request.judge = judge_kind::server;
+  const auto filter = store->create("a", store->plan(request));
+  const auto keys = random_digests(1).take(200);
+  ASSERT_EQ(outcome(add_keys(*filter, keys)), "200 fresh");
+  const std::string state = state_of(server, "a");
+  server.run({"HDEL", state, "keys:0.0"});
+  store->reset("a");
+  EXPECT_EQ(outcome(add_keys(*filter, keys)), "200 fresh");
+  server.run({"HDEL", state, "keys:0.0"});
+  store->drop("a");
+  EXPECT_EQ(server.run({"EXISTS", state + ":0.0"}), "0");
+}
+
+}  // namespace
+}  // namespace everseen::redis
