@@ -181,7 +181,7 @@ TEST_P(Renaming, WhoIsHeldUpAnywhereHarmsNobodyWhoRenamesTheFilterBackOrOnMeanwh
         (void)server_.run({"FLUSHALL"});
         if (over) break;
       }
-  EXPECT_GT(renamed_meanwhile, 4u);
+  EXPECT_GT(renamed_meanwhile, 0u);
 }
 
 TEST_P(Renaming, OfAFilterOnSeveralServersMovesNothing) {
