@@ -2,23 +2,24 @@
 
 /// everseen: has this key ever been seen?
 ///
-/// The public door. A filter remembers keys in a few bits each and says of the next one whether it was there:
+/// The public header. A filter stores a few bits per key and answers whether the next key was added before:
 ///
 ///     #include <everseen/everseen.hpp>
 ///
 ///     auto filter = everseen::create("mem:", "clicks", {.capacity = 10'000'000, .error_rate = 1e-6});
 ///     if (filter.add("user 42, page 7") == everseen::verdict::fresh) { /* the first time */ }
 ///
-/// `fresh` is certain. `seen` is wrong for at most `error_rate` of the keys that were never added, also after
-/// the filter has grown. Many keys at once are five to ten times cheaper: see filter::add for spans.
+/// `fresh` is certain. `seen` is wrong for at most `error_rate` of the keys that were never added, even after
+/// the filter has grown. A batch costs five to ten times less per key than single calls: see the span
+/// functions of filter.
 ///
 /// - everseen/filter/filter.hpp   filter, create(), open()
 /// - everseen/core/spec.hpp       spec_request: capacity, error rate, growth, window, ...
 /// - everseen/core/verdict.hpp    fresh, seen, late, unknown
-/// - everseen/core/error.hpp      what is thrown, and what a failed batch says
-/// - everseen/filter/open_store.hpp  where filters live: mem:, file:DIRECTORY, redis://HOST
-/// - everseen/filter/foreign_file.hpp  filters of Guava and RedisBloom, from their files and back
-/// - everseen/filter/deduplicator.hpp  events that take effect once, whatever dies
+/// - everseen/core/error.hpp      exceptions, and the report of a failed batch
+/// - everseen/filter/open_store.hpp  where filters are stored: mem:, file:DIRECTORY, redis://HOST
+/// - everseen/filter/foreign_file.hpp  import and export of Guava and RedisBloom filters
+/// - everseen/filter/deduplicator.hpp  events that take effect exactly once, even after a crash
 /// - everseen/core/sizing.hpp     the arithmetic: bits, rates, capacities
 
 #if __cplusplus < 202002L
