@@ -2,13 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
-/// JSON for people and programs to read, its members in the order in which they were set.
+/// JSON with members in the order in which they were set.
 ///
-/// What is dear to compile of the library is compiled once, in json.cpp, instead of in each file that
+/// The parts of the library that are slow to compile are compiled once, in json.cpp, not in each file that
 /// includes this.
 extern template class nlohmann::detail::serializer<nlohmann::json>;
 extern template class nlohmann::detail::serializer<nlohmann::ordered_json>;
-// The library's literals use this one, so that every file would compile a parser of its own.
+// The library's literals use this instantiation; otherwise every file would compile its own parser.
 extern template nlohmann::json nlohmann::json::parse<const char*>(const char*, const char*,
                                                                   nlohmann::json::parser_callback_t, bool,
                                                                   bool);

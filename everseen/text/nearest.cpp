@@ -8,7 +8,7 @@ namespace everseen {
 
 namespace {
 
-/// Edit distance with swaps of neighbours (optimal string alignment).
+/// Edit distance with swaps of neighbours (optimal string alignment distance).
 std::size_t slips(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
@@ -26,7 +26,7 @@ std::size_t slips(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
-  constexpr std::size_t longest_word = 64;  // what is longer is no slip, and the table would be large
+  constexpr std::size_t longest_word = 64;  // longer input is no typing error, and the table would be large
   std::string_view best;
   std::size_t fewest = 3;
   if (word.size() > longest_word) return best;

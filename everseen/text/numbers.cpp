@@ -16,20 +16,20 @@ namespace {
 
 __extension__ using uint128 = unsigned __int128;
 
-constexpr uint128 too_much = uint128{1} << 100;  // stands for everything that fits no bounds
+constexpr uint128 too_much = uint128{1} << 100;  // stands for any value out of bounds
 
 enum class fault : std::uint8_t { none, no_number, no_whole_number };
 
 struct decimal {
   uint128 mantissa = 0;
-  int exponent = 0;  // of ten
+  int exponent = 0;  // power of ten
 };
 
 bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }
 
-/// Takes digits, a fraction and an exponent off the front of `text`.
+/// Removes digits, a fraction and an exponent from the front of `text`.
 std::optional<decimal> take_decimal(std::string_view& text) {
   decimal number;
   bool digits = false;
@@ -53,7 +53,7 @@ std::optional<decimal> take_decimal(std::string_view& text) {
     int exponent = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
     if (error == std::errc::invalid_argument) return std::nullopt;
-    constexpr int limit = 10'000;  // beyond it nothing changes any more
+    constexpr int limit = 10'000;  // a larger exponent changes no result
     const bool huge = error != std::errc{};
     number.exponent += std::clamp(huge ? (text.front() == '-' ? -limit : limit) : exponent, -limit, limit);
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-/// Numbers as people type them, read strictly: all of the text counts, and a fault names the option, the
+/// Strict parsing of numbers that people type. The whole text must match; an error names the option, the
 /// value and the bounds.
 namespace everseen {
 
@@ -18,7 +18,7 @@ struct count_bounds {
 /// @param what  the option, for the message    @throws parameter_error
 [[nodiscard]] std::uint64_t parse_count(std::string_view what, std::string_view text, count_bounds bounds);
 
-/// Whole numbers from one to another, both included: 1..10G.
+/// A range of whole numbers, both ends included: 1..10G.
 struct count_range {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
@@ -34,7 +34,7 @@ struct rate_bounds {
 /// A probability or share: 1e-6, 0.001, 0.1%.    @throws parameter_error
 [[nodiscard]] double parse_rate(std::string_view what, std::string_view text, rate_bounds bounds);
 
-/// A length of time: 10m, 1h30m, 500ms, 86400s, 1d. At most 36500 days.
+/// A duration: 10m, 1h30m, 500ms, 86400s, 1d. At most 36500 days.
 /// @throws parameter_error
 [[nodiscard]] std::chrono::milliseconds parse_duration(
     std::string_view what, std::string_view text,
@@ -49,10 +49,10 @@ struct rate_bounds {
 /// Bytes with a unit and three digits: 64 B, 1.50 KiB, 34.3 MiB.
 [[nodiscard]] std::string format_bytes(double bytes);
 
-/// A rate as people write it: 0 or two digits and a power of ten, as in 9.5e-07.
+/// A rate as printed: 0, or two digits and a power of ten, as in 9.5e-07.
 [[nodiscard]] std::string format_rate(double rate);
 
-/// A rate as people type it, with three digits at most: 1e-6, 0.01.
+/// A rate as typed, with at most three digits: 1e-6, 0.01.
 [[nodiscard]] std::string typed_rate(double rate);
 
 }  // namespace everseen
