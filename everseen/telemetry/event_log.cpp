@@ -65,7 +65,7 @@ class event_log::lines {
     out_.log(spd(level), spdlog::string_view_t(line.data(), line.size()));
   }
 
-  /// How many were left out since the last one that was written; nothing: this one is left out, too.
+  /// Events suppressed since the last line written; nothing: suppress this one, too.
   std::optional<std::int64_t> left_out(std::string_view event) {
     const std::scoped_lock alone(lock_);
     recent& r = recent_[std::string(event)];

@@ -11,24 +11,24 @@
 namespace everseen::telemetry {
 
 enum class log_level : std::uint8_t { debug, info, warning, error, off };
-/// How a line looks: for people, or for programs that read JSON or key=value.
+/// Format of a line: for people, or for programs that read JSON or key=value.
 enum class log_format : std::uint8_t { text, json, logfmt };
 
 [[nodiscard]] std::optional<log_level> parse_log_level(std::string_view name) noexcept;
 [[nodiscard]] std::optional<log_format> parse_log_format(std::string_view name) noexcept;
 
-/// One thing that a line tells beside what happened.
+/// A named value on a line.
 struct log_field {
   std::string_view name;
   std::variant<std::string_view, std::int64_t> value;
 };
 
-/// What a program that runs for long tells its operator: one line an event, on standard error.
+/// The log of a long-running program: one line per event, on standard error.
 ///
 ///     log.write(log_level::warning, "outage", {{"filter", name}, {"why", message}});
 ///
-/// An event is a word that stays the same, so that alerts can be made of it; all that differs is a field.
-/// Keys of filters, passwords and URLs with passwords must never be given to it.
+/// An event is a constant word, so that alerts can match it; everything variable is a field. Never log keys
+/// of filters, passwords or URLs with passwords.
 /// Threads: any number. Cost: nothing below the level; else a write(2).
 class event_log {
  public:
@@ -39,8 +39,8 @@ class event_log {
 
   void write(log_level level, std::string_view event, std::initializer_list<log_field> fields = {});
 
-  /// For events that strangers can cause as often as they like.
-  /// Writes one of them a second, and with the next how many were not written.
+  /// For events that clients can cause at any rate. Writes at most one line per event and second; the next
+  /// line carries the number of suppressed ones.
   void write_sometimes(log_level level, std::string_view event, std::initializer_list<log_field> fields);
 
  private:

@@ -9,8 +9,8 @@ namespace everseen::telemetry {
 
 namespace {
 
-/// What JSON wants escaped, and every byte that is not plain ASCII: values come from strangers, need not be
-/// UTF-8, and could move the cursor of a terminal.
+/// Escapes what JSON requires and every byte that is not printable ASCII. Values are untrusted: they may not
+/// be UTF-8 and could control the terminal.
 std::string quoted(std::string_view value) {
   std::string text = "\"";
   for (const char c : value) {

@@ -8,7 +8,7 @@
 
 namespace everseen::telemetry {
 
-/// The part of a line behind its time and level. Whatever the values hold, it stays one line of its format.
+/// The part of a line after its time and level. Any value keeps it one valid line of its format.
 [[nodiscard]] std::string log_line(log_format format, std::string_view event,
                                    std::span<const log_field> fields);
 

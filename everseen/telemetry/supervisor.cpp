@@ -17,7 +17,7 @@ void tell_supervisor(std::string_view state) noexcept {
   const std::size_t length = path == nullptr ? 0 : std::strlen(path);
   if (length < 2 || length >= sizeof address.sun_path) return;
   std::memcpy(address.sun_path, path, length);
-  if (address.sun_path[0] == '@') address.sun_path[0] = '\0';  // a name beside the file system
+  if (address.sun_path[0] == '@') address.sun_path[0] = '\0';  // an abstract socket
   const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return;
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);

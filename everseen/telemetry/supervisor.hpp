@@ -4,12 +4,11 @@
 
 namespace everseen::telemetry {
 
-/// Tells the program that started this one how it is, if that wants to know: systemd's Type=notify.
+/// Reports the state of this process to its supervisor: systemd's Type=notify.
 ///
 ///     tell_supervisor("READY=1");
 ///
-/// One datagram to the socket that $NOTIFY_SOCKET names. Does nothing where there is none, or nobody reads
-/// it.
+/// Sends one datagram to the socket in $NOTIFY_SOCKET. Does nothing if it is unset or nobody listens.
 void tell_supervisor(std::string_view state) noexcept;
 
 }  // namespace everseen::telemetry
