@@ -10,16 +10,16 @@ namespace everseen::wire {
 
 namespace {
 
-/// A length as the protocol writes it: digits and a line end.
+/// A length in the protocol: digits and a line end.
 struct length_line {
   enum class state : std::uint8_t { whole, cut, wrong };
   state is = state::cut;
   bool negative = false;
   std::uint64_t value = 0;
-  const char* end = nullptr;  // behind the line end
+  const char* end = nullptr;  // after the line end
 };
 
-/// More digits than any limit has are wrong before they overflow.
+/// Lengths with more digits are rejected before they overflow; no limit has as many.
 constexpr int most_digits = 18;
 
 length_line read_length(const char* at, const char* end) noexcept {
@@ -40,7 +40,7 @@ length_line read_length(const char* at, const char* end) noexcept {
   return line;
 }
 
-/// A client that sent one long request may be quiet from then on.
+/// Memory for more words is freed: the client of a long request may send nothing more for a long time.
 constexpr std::size_t most_words_kept = 1'024;
 
 }  // namespace
@@ -73,7 +73,7 @@ request_parser::outcome request_parser::read_array(std::string_view unread) {
     if (!line.negative && line.value > limits_.arguments)
       return refuse("ERR Protocol error: invalid multibulk length");
     in_array_ = true;
-    words_left_ = line.negative ? 0 : line.value;  // *-1 and *0 ask for nothing
+    words_left_ = line.negative ? 0 : line.value;  // *-1 and *0 are empty requests
     at = line.end;
     position_ = static_cast<std::size_t>(at - begin);
   }

@@ -35,7 +35,6 @@ char control(char letter) noexcept {
   }
 }
 
-/// Reads one word after another.
 class splitter {
  public:
   splitter(std::string_view line, std::string& text) : line_(line), text_(text) {}
@@ -45,7 +44,7 @@ class splitter {
     return at_ < line_.size();
   }
 
-  /// @return false  its quotes are wrong
+  /// @return false  a quote is not closed, or is followed by other text
   [[nodiscard]] bool read_word() {
     while (at_ < line_.size() && !is_blank(line_[at_])) {
       const char c = line_[at_++];
@@ -104,7 +103,7 @@ class splitter {
 
 bool split_typed_line(std::string_view line, std::string& text, std::vector<std::string_view>& words) {
   text.clear();
-  text.reserve(line.size());  // the words only get shorter, so their views stay valid
+  text.reserve(line.size());  // never longer than the line, so views stay valid
   splitter rest(line, text);
   while (rest.skip_blanks()) {
     const std::size_t begin = text.size();
