@@ -9,12 +9,13 @@
 
 namespace everseen {
 
-/// Sorts the events of a claim by partition, each partition's in their order, and brings the answers back.
+/// Sorts the events of a claim by partition and returns the answers to the order of the events.
 ///
-/// Keeps its memory between claims. Threads: one at a time.
+/// The sort is stable. Memory is reused between claims. Threads: one at a time.
 class claim_scatter {
  public:
-  /// What a claim is about, one of each an event but for `times`: none, one for all, or one an event.
+  /// The events of a claim. Each span has one entry per event; `times` may also be empty or hold one time for
+  /// all.
   struct events {
     std::span<const digest> digests;
     std::span<const std::uint64_t> positions;
@@ -22,17 +23,17 @@ class claim_scatter {
     increments counts{};
   };
 
-  /// Valid until the next call; what the spans refer to must live as long.
+  /// Valid until the next call. The data behind the spans must live as long.
   [[nodiscard]] std::span<const claim_batch> sort(const events& all, std::uint32_t partitions);
 
-  /// Copies the answers to where their events stood.    @pre both have one place an event
+  /// Copies the answers back into the order of the events.    @pre both spans have one entry per event
   void gather(std::span<verdict> verdicts, std::span<std::uint8_t> claimed_before) const;
 
  private:
   std::vector<claim_batch> batches_{};
-  std::vector<std::uint32_t> next_{};  // per partition: where its next event goes
+  std::vector<std::uint32_t> next_{};  // per partition: index of its next event
   std::vector<std::uint32_t> partition_of_{};
-  std::vector<std::uint32_t> origin_{};  // place of each sorted event
+  std::vector<std::uint32_t> origin_{};  // original index of each sorted event
   std::vector<digest> digests_{};
   std::vector<std::uint64_t> positions_{};
   std::vector<event_time> times_{};

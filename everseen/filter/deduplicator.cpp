@@ -9,7 +9,7 @@ namespace everseen {
 
 namespace {
 
-/// Changes when what follows it does.
+/// Version of the token format; changes with it.
 constexpr std::string_view token_kind = "everseen-1";
 
 parameter_error bad_token(std::string_view source, const std::string& why) {
@@ -17,7 +17,7 @@ parameter_error bad_token(std::string_view source, const std::string& why) {
                          "; give the one that was put down for this source by this job");
 }
 
-/// The word in front, taken off.
+/// Removes the first word and returns it.
 std::string_view take_word(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find(' '));
   text.remove_prefix(std::min(text.size(), word.size() + 1));

@@ -13,7 +13,7 @@ namespace everseen {
 
 namespace {
 
-/// Keys hashed and sorted at a time: their digests stay in L2 until they are judged.
+/// Keys hashed and sorted per chunk: their digests stay in L2 until they are judged.
 constexpr std::size_t chunk_keys = 16'384;
 
 struct scratch {
@@ -34,8 +34,8 @@ void check_times(const spec& s, std::size_t keys, std::size_t times) {
     throw parameter_error("the filter has a window; pass the time of the keys");
 }
 
-/// Adds the outcome of one chunk to that of the chunks before it. The first failure is the one reported,
-/// unless others were judged in spite of it.
+/// Merges the outcome of one chunk into that of the earlier chunks. The first failure is reported, unless a
+/// later one ended the batch.
 void join(batch_result& all, batch_result chunk) {
   const tally more = chunk ? *chunk : chunk.error().done;
   if (!chunk && (all || chunk.error().ends_batch())) {
@@ -46,7 +46,7 @@ void join(batch_result& all, batch_result chunk) {
   }
 }
 
-/// Feeds a batch through `judge_chunk(from, count)`, chunk by chunk.
+/// Runs `judge_chunk(from, count)` on each chunk of a batch.
 template <typename JudgeChunk>
 batch_result for_each_chunk(std::span<verdict> out, JudgeChunk judge_chunk) {
   batch_result all = tally{};
@@ -141,7 +141,7 @@ void filter::must_not_want_keys() const {
 
 namespace {
 
-/// A batch of one, for which no memory is touched but its own.
+/// Judges a batch of one, which needs no scratch memory.
 template <typename Call>
 verdict judge_one(const filter& f, std::string_view key, std::span<const event_time> times, Call call) {
   check_times(f.get_spec(), 1, times.size());
@@ -205,7 +205,7 @@ filter open_or_create(store& in, std::string_view name, const spec_request& requ
     try {
       return {std::string(name), in.create(name, in.plan(request))};
     } catch (const name_taken&) {
-      // Another process was faster between the two calls.
+      // Another process created it between the two calls.
     }
   }
   return {std::string(name), in.open(name, access::write)};

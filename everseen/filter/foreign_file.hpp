@@ -12,67 +12,66 @@
 #include "everseen/filter/filter.hpp"
 #include "everseen/store/store.hpp"
 
-/// Filters of other systems, from their files into a store and back.
+/// Import and export of other systems' filters.
 ///
-/// Such a filter is one of ours with a foreign layout: every store keeps it, every call works on it, and what
-/// is added to it is added by the rules of its own system, so that it can go back there. What it answers for
-/// keys that were added elsewhere is as good as the bits in the file.
+/// An imported filter is an everseen filter with a foreign layout: every store keeps it and every call works
+/// on it. Keys are added by the rules of the original system, so the filter can be exported again. For keys
+/// added elsewhere, the answers are as good as the bits in the file.
 ///
-/// A file that is cut off, damaged or inconsistent is a format_error that says where, and leaves nothing
-/// behind. It is refused before anything is allocated from its numbers where its length is known; where it
-/// comes through a pipe, before more is asked for than the store has room for. Nothing is visible under the
-/// name before the whole file has been read. Threads: any number of these may run at once.
+/// A truncated, damaged or inconsistent file is a format_error that names the place; it leaves nothing
+/// behind. If the length of the file is known, the check happens before any allocation. For a pipe, it
+/// happens before more is requested than the store has room for. The name appears only after the whole file
+/// has been read. Threads: any number of these calls may run concurrently.
 namespace everseen {
 
-/// A file, and its length where it has one (a pipe has none).
+/// A file, and its length if known (a pipe has none).
 struct foreign_source {
   image::byte_source read;
   std::optional<std::uint64_t> bytes{};
 };
 
-/// What a stream of Guava does not say of its filter.
+/// Facts about a filter that Guava's stream omits.
 struct guava_facts {
   funnel_kind funnel = funnel_kind::bytes;
-  /// expectedInsertions; nothing: so many keys as half of the bits are for
+  /// expectedInsertions; nothing: the number of keys at which half of the bits are set
   std::optional<std::uint64_t> capacity{};
 };
 
-/// Makes a filter of what BloomFilter.writeTo wrote.
+/// Creates a filter from what BloomFilter.writeTo wrote.
 /// @throws name_taken
-/// @throws format_error     the file is damaged, or none of Guava's
-/// @throws parameter_error  it is sound, and everseen or this store cannot have its filter: more than 64
-/// probes, a
-///                          bit array longer than the store keeps, or more than it has room for
-/// Cost: a second a GB, most of it for fresh pages (doc/measurements.md, "Filters of other systems"). Source:
-/// doc/format.md, "Guava's stream"
+/// @throws format_error     the file is damaged, or not Guava's
+/// @throws parameter_error  the file is sound but cannot be kept: more than 64 probes, a bit array longer
+///   than the store allows, or not enough room
+/// Cost: a second per GB, mostly for page faults (doc/measurements.md, "Filters of other systems").
+/// Source: doc/format.md, "Guava's stream"
 void import_guava(store& into, std::string_view name, const foreign_source& from, const guava_facts& facts);
 
-/// Writes what BloomFilter.writeTo would.
-/// @throws parameter_error  the filter has another layout than guava32 and guava64
+/// Writes what BloomFilter.writeTo would write.
+/// @throws parameter_error  the layout is neither guava32 nor guava64
 void export_guava(const filter& f, const image::byte_sink& to);
 
-/// Makes a filter of a file of BF.LOADCHUNK commands.
+/// Creates a filter from a file of BF.LOADCHUNK commands.
 ///
-/// @throws  as import_guava; parameter_error also for the hash of 32 bits and for rates below 1e-15,
-/// format_error
-///          also for a chain that does not grow by the rules of RedisBloom
+/// @throws  as import_guava; parameter_error also for the 32-bit hash and for rates below 1e-15; format_error
+///   also for a chain that does not grow by RedisBloom's rules
 void import_redisbloom(store& into, std::string_view name, const foreign_source& from);
 
-/// What BF.SCANDUMP answers: bytes, and the iterator that asks for those behind them.
+/// The reply of BF.SCANDUMP: bytes, and the iterator that asks for the next ones.
 struct redisbloom_chunk {
-  std::int64_t iterator = 0;  ///< 0: there was nothing more
+  std::int64_t iterator = 0;  ///< 0: the end
   std::vector<std::byte> bytes{};
 };
 
-/// The bytes behind an iterator; 0 asks for the header.
+/// Returns the bytes after an iterator; 0 asks for the header.
 ///
-/// As in RedisBloom, keys that are added between the calls may be missing, or their layer.
-/// @throws parameter_error  the filter has another layout than redisbloom
-/// @throws storage_error    somebody emptied the filter meanwhile
+/// As in RedisBloom, keys that are added between the calls may be missing, and so may a layer created for
+/// them.
+/// @throws parameter_error  the layout is not redisbloom
+/// @throws storage_error    the filter was emptied meanwhile
 /// Cost: a copy of at most 16 MiB; from a server, all its segments.
 [[nodiscard]] redisbloom_chunk dump_redisbloom(const filter& f, std::int64_t iterator);
 
-/// Makes a filter of what BF.SCANDUMP answered, chunk by chunk. Without commit() it leaves nothing behind.
+/// Creates a filter from BF.SCANDUMP replies, chunk by chunk. Without commit() it leaves nothing behind.
 class redisbloom_loader {
  public:
   /// @param header  the first chunk    @throws  as import_redisbloom
@@ -81,30 +80,30 @@ class redisbloom_loader {
   redisbloom_loader(const redisbloom_loader&) = delete;
   redisbloom_loader& operator=(const redisbloom_loader&) = delete;
 
-  /// The next chunk.    @throws format_error  it is not
+  /// Loads the next chunk.    @throws format_error  it is not the next one
   void load(std::int64_t iterator, std::span<const std::byte> bytes);
-  /// Of all bit arrays, as the header announces them; they are made with their first chunks.
+  /// Total size of the bit arrays that the header announces. Each is allocated with its first chunk.
   [[nodiscard]] std::uint64_t bytes() const noexcept;
-  /// Of the bit arrays that were made.
+  /// Total size of the bit arrays allocated so far.
   [[nodiscard]] std::uint64_t bytes_made() const noexcept;
   [[nodiscard]] bool is_complete() const noexcept;
-  /// The filter is there, whole.    @throws format_error  chunks are missing
+  /// Publishes the complete filter.    @throws format_error  chunks are missing
   void commit();
 
  private:
   friend void import_redisbloom(store& into, std::string_view name, const foreign_source& from);
-  /// Where the bytes of the next chunk go, still in RedisBloom's order of bits.
+  /// Where the bytes of the next chunk belong, still in RedisBloom's bit order.
   [[nodiscard]] std::span<std::byte> place(std::int64_t iterator, std::uint64_t bytes);
 
   struct work;
   std::unique_ptr<work> work_;
 };
 
-/// Writes the commands that make the filter anew on a server with RedisBloom, under the key given.
+/// Writes the commands that recreate the filter on a server with RedisBloom, under the given key.
 ///
-/// Keys that are added meanwhile may be in it, and are then not in its counts.
-/// @throws parameter_error  the filter has another layout than redisbloom
-/// @throws storage_error    somebody emptied the filter meanwhile; what was written is of no use
+/// Keys added meanwhile may be included; the counts then omit them.
+/// @throws parameter_error  the layout is not redisbloom
+/// @throws storage_error    the filter was emptied meanwhile; discard what was written
 void export_redisbloom(const filter& f, std::string_view key, const image::byte_sink& to);
 
 }  // namespace everseen

@@ -8,20 +8,20 @@
 #include "everseen/filter/filter.hpp"
 #include "everseen/store/store.hpp"
 
-/// What imports and exports of other systems' filters refuse in the same words.
+/// Errors that all imports and exports of other systems' filters share.
 namespace everseen {
 
-/// @param segments  the length of each in bytes
-/// @throws parameter_error  they would not fit into the store, as far as it knows
+/// @param segments  the length of each, in bytes
+/// @throws parameter_error  they do not fit into the store, as far as its limits are known
 void must_have_room(const store& into, std::span<const std::uint64_t> segments);
 
-/// @throws parameter_error  the filter errs more rarely than everseen's filters can
+/// @throws parameter_error  the error rate is below what everseen's filters support
 void must_be_possible(double error_rate);
 
-/// @throws parameter_error  the filter sets more bits a key than everseen does
+/// @throws parameter_error  the filter uses more probes than everseen supports
 void must_be_settable(unsigned probes);
 
-/// @param system  as in "Guava"    @param layout  what a filter must be made as, to go there
+/// @param system  for example "Guava"    @param layout  the layout that this export needs
 [[nodiscard]] parameter_error no_such_export(const filter& f, std::string_view system,
                                              std::string_view layout);
 

@@ -18,10 +18,10 @@ namespace {
 
 namespace guava = compat::guava;
 
-/// A chunk is converted while it is in the nearest cache but one.
+/// A chunk stays in the L2 cache while it is converted.
 constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
 
-/// Fills all of `into`, or what there is.    @return how much
+/// Reads until `into` is full or the source ends.    @return the number of bytes read
 std::size_t read_all(const image::byte_source& from, std::span<std::byte> into) {
   std::size_t filled = 0;
   while (filled < into.size()) {
@@ -32,7 +32,7 @@ std::size_t read_all(const image::byte_source& from, std::span<std::byte> into) 
   return filled;
 }
 
-/// The keys at which half of the bits are 1: m / k · ln 2, for which such a filter is made.
+/// The number of keys at which half of the bits are set: m / k · ln 2. Guava sizes filters for it.
 std::uint64_t keys_for(const guava::shape& s) {
   const double keys = static_cast<double>(s.bits()) / s.probes * std::numbers::ln2;
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(keys)));
@@ -83,7 +83,7 @@ void import_guava(store& into, std::string_view name, const foreign_source& from
   }
   if (from.read(std::span(header).first(1)) != 0)
     throw format_error("not a Guava filter: more bytes follow than its header promises");
-  restored->commit();  // which counts the keys by the bits
+  restored->commit();  // counts the keys from the bits
 }
 
 void export_guava(const filter& f, const image::byte_sink& to) {
@@ -103,7 +103,7 @@ void export_guava(const filter& f, const image::byte_sink& to) {
       left -= part.size();
     }
   });
-  std::ranges::fill(chunk, std::byte{0});  // of a filter to which nothing was added no bit exists yet
+  std::ranges::fill(chunk, std::byte{0});  // segments without keys were never created
   for (; left > 0; left -= std::min<std::uint64_t>(left, chunk_bytes))
     to(std::span(chunk).first(std::min<std::uint64_t>(left, chunk_bytes)));
 }

@@ -44,7 +44,7 @@ std::shared_ptr<store> open_store(std::string_view url) {
   if (url == "mem:") return std::make_shared<memory_store>();
   if (url.starts_with("file:")) return open_file_store(url.substr(5));
   if (is_redis(url)) return std::make_shared<redis::redis_store>(redis::parse_redis_url(url));
-  // What stands behind the scheme may hold a password.
+  // The rest of the URL may contain a password.
   throw parameter_error("'" + std::string(url.substr(0, url.find(':'))) +
                         "' is not a store; use mem:, file:DIRECTORY or redis://HOST:PORT");
 }

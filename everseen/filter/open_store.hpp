@@ -10,18 +10,19 @@ namespace everseen {
 
 /// A store by its URL.
 ///
-/// | URL | filters live |
+/// | URL | where filters are stored |
 /// |---|---|
-/// | `mem:` | in this process's memory, as long as the returned object |
-/// | `file:DIRECTORY?sync=always,interval or never` | in a directory, one subdirectory a filter |
-/// | `redis://`, `rediss://`, `unix:`, `redis+cluster://` | on Redis servers, shared: see
-/// everseen/redis/wire/redis_url.hpp |
+/// | `mem:` | in this process's memory, as long as the returned object lives |
+/// | `file:DIRECTORY?sync=always,interval or never` | in a directory, one subdirectory per filter |
+/// | `redis://`, `rediss://`, `unix:`, `redis+cluster://` | on Redis servers, shared by all clients |
 ///
-/// @throws parameter_error  unknown scheme or option    @throws storage_error  the directory cannot be made
-/// A Redis URL connects to nothing yet.
+/// The Redis options are in everseen/redis/wire/redis_url.hpp. A Redis URL opens no connection yet.
+///
+/// @throws parameter_error  unknown scheme or option
+/// @throws storage_error    the directory cannot be created
 [[nodiscard]] std::shared_ptr<store> open_store(std::string_view url);
 
-/// The URL of a store for people and logs: user and password as ***, of a URL that makes no sense all of it.
+/// A store URL for people and logs: user and password as ***. A malformed URL is hidden completely.
 [[nodiscard]] std::string url_without_password(std::string_view url);
 
 }  // namespace everseen

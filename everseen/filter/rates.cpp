@@ -8,18 +8,18 @@
 namespace everseen {
 
 double error_rate_now(const spec& s, const partition_state& state) {
-  double log_right = 0;  // of the chance that all are right; 1 - rate would lose the digits of small rates
+  double log_right = 0;  // log P(no false positive); 1 - rate would lose the digits of small rates
   for (const slice_state& slice : state.slices) {
     if (s.window && slice.index < window::oldest_live(*s.window, state.slices.back().index)) continue;
     for (const layer_state& layer : slice.layers)
       log_right += std::log1p(-sizing::error_rate(layer.shape, static_cast<double>(layer.keys)));
   }
-  return 0.0 - std::expm1(log_right);  // of none 0, where a sign would make it -0
+  return 0.0 - std::expm1(log_right);  // a plain negation would give -0 for an empty filter
 }
 
 double expected_false_seen(const partition_state& state) {
   double expected = 0;
-  double complete = 0;  // rate of the segments before the present one
+  double complete = 0;  // summed rate of the earlier segments
   for (const slice_state& slice : state.slices)
     for (const layer_state& layer : slice.layers) {
       const auto keys = static_cast<double>(layer.keys);

@@ -44,7 +44,8 @@ spec spec_of(const redisbloom::chain& from) {
   return s;
 }
 
-/// A layer must be the one that RedisBloom would have made there: from it on the chain is to grow.
+/// Each layer must be the one that RedisBloom would have created there, since the chain continues to grow
+/// from it.
 void must_be_planned(const spec& s, unsigned index, const redisbloom::layer& l, std::uint64_t bytes) {
   const std::string name = "layer " + std::to_string(index);
   const std::uint64_t used = l.log2_bits > 0 ? std::uint64_t{1} << l.log2_bits : 8 * bytes;
@@ -62,8 +63,8 @@ void must_be_planned(const spec& s, unsigned index, const redisbloom::layer& l, 
            std::to_string(s.foreign.expansion) + " gives " + std::to_string(plan.capacity));
   if (!(std::abs(l.error_rate - plan.error_rate) <= 1e-9 * plan.error_rate) || l.probes != plan.shape.probes)
     refuse(name + " has not half of the error rate of the one before");
-  if (s.foreign.powers_of_two) return;  // rounded up, they say nothing of what was asked for
-  // Another library's logarithm may differ in the last place, and a word hang on it.
+  if (s.foreign.powers_of_two) return;  // the rounded size says nothing about the requested one
+  // Another library's logarithm may differ in the last digit, which can change the size by one word.
   const double words = foreign::redisbloom_size({l.capacity, l.error_rate}, false).size.words;
   if (std::abs(static_cast<double>(bytes / 8) - words) > 1)
     refuse(name + " has " + std::to_string(bytes / 8) + " words, where its capacity and rate need " +
@@ -82,7 +83,7 @@ spec checked_spec(const redisbloom::announced_chain& from) {
   return s;
 }
 
-/// Either way: what is bit p of a byte there is bit 7 - p here.
+/// Converts in either direction: RedisBloom's bit p of a byte is bit 7 - p here.
 void convert_bytes(std::span<const std::byte> from, std::span<std::byte> to) noexcept {
   std::size_t at = 0;
   for (; at + 8 <= from.size(); at += 8)
@@ -184,14 +185,13 @@ void import_redisbloom(store& into, std::string_view name, const foreign_source&
 
 namespace {
 
-/// What a header says, and whether its layers have bits: of a filter to which nothing was added they are
-/// zero.
+/// The header, and whether its layers have bits. Layers of a filter without keys are all zero.
 struct announcement {
   redisbloom::announced_chain chain;
   bool has_bits = true;
 };
 
-/// The chain as its header tells it, from the layers that there are now.
+/// Describes the chain in its header from the current layers.
 announcement announce(const filter& f) {
   const spec& s = f.get_spec();
   announcement made;
@@ -228,11 +228,11 @@ announcement announce(const filter& f) {
   throw storage_error("'" + f.name() + "' was emptied while it was copied; copy it again", 0, f.name());
 }
 
-/// Calls `visit(layer, bits)` for the layers announced, in their order.
+/// Calls `visit(layer, bits)` for the announced layers, in order.
 ///
-/// What was added since may be in the bits, and layers made since are passed over. Fewer keys than announced
-/// are another filter's: somebody emptied this one since.
-/// @throws storage_error  that
+/// Keys added since may be in the bits; layers created since are skipped. If a layer has fewer keys than
+/// announced, the filter was emptied since.
+/// @throws storage_error  the filter was emptied
 template <typename Visit>
 void visit_announced(const filter& f, const announcement& a, Visit visit) {
   const auto& layers = a.chain.of.layers;
@@ -251,7 +251,7 @@ void write_text(const image::byte_sink& to, std::string_view text) {
   to(std::as_bytes(std::span(text)));
 }
 
-/// Writes the bits of one layer after the other, in pairs as RedisBloom would cut them.
+/// Writes the bits of one layer after another, in pairs as RedisBloom would split them.
 class layer_writer {
  public:
   layer_writer(std::string_view key, const image::byte_sink& to) : key_(key), to_(to), chunk_(chunk_bytes) {}
@@ -262,13 +262,13 @@ class layer_writer {
       bits = bits.subspan(into.size());
     });
   }
-  /// Of a layer to which nothing was added.
+  /// For a layer without keys.
   void write_zeros(std::uint64_t bytes) {
     write_pairs(bytes, [](std::span<std::byte> into) { std::ranges::fill(into, std::byte{0}); });
   }
 
  private:
-  /// @param fill  gives the next bytes, as RedisBloom has them
+  /// @param fill  produces the next bytes in RedisBloom's bit order
   template <typename Fill>
   void write_pairs(std::uint64_t bytes, Fill fill) {
     while (bytes > 0) {
