@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <span>
 
-/// How arrays of bytes number their bits.
+/// How byte arrays number their bits.
 ///
-/// Redis: bit p is byte p / 8, mask 0x80 >> p % 8. Others count from the low end of a byte (RedisBloom) or of
-/// a big-endian word (Guava). Their bit p is Redis's bit p ^ 7, or p ^ 63, of the same bytes.
+/// Redis: bit p is byte p / 8, mask 0x80 >> p % 8. Other systems count from the low end of a byte
+/// (RedisBloom) or of a big-endian word (Guava). Their bit p is Redis's bit p ^ 7, or p ^ 63, of the same
+/// bytes.
 namespace everseen::compat {
 
 [[nodiscard]] inline std::byte redis_mask(std::uint64_t position) noexcept {
@@ -19,9 +20,9 @@ namespace everseen::compat {
   return (bits[position / 8] & redis_mask(position)) != std::byte{0};
 }
 
-/// The bits of each byte change ends.
+/// Reverses the bits within each byte.
 [[nodiscard]] constexpr std::uint64_t bits_of_bytes_reversed(std::uint64_t word) noexcept {
-  // Three exchanges: halves, quarters, single bits.
+  // Swaps halves, then quarters, then single bits.
   constexpr std::uint64_t fours = 0x0F0F0F0F0F0F0F0F;
   constexpr std::uint64_t twos = 0x3333333333333333;
   constexpr std::uint64_t ones = 0x5555555555555555;

@@ -11,10 +11,10 @@
 ///
 /// Container: one Redis string in which SETBIT numbers the bits. m is stored nowhere.
 ///
-/// How good: for keys that come by chance, as good as the formula says (doc/hashing.md, "How good they are").
-/// But a hash has 31 bits, so no position reaches 2^31, however large m is. A key of one byte has one
-/// position for all probes. And all seeds are odd, for which there are pairs of keys, of 128 bytes, that
-/// agree in every probe whatever the seeds are: whoever wants a key to be called seen can have it.
+/// Quality: for random keys, as good as the formula says (doc/hashing.md, "How good they are"). Three limits:
+/// A hash has 31 bits, so no position reaches 2^31, however large m is. A key of one byte has the same
+/// position for all probes. All seeds are odd, and for odd seeds there are pairs of 128-byte keys that agree
+/// in every probe, whatever the seeds are: an attacker can construct false positives.
 namespace everseen::compat::bkdr {
 
 inline constexpr unsigned max_probes = 16;
@@ -28,7 +28,7 @@ inline constexpr std::uint32_t mask = 0x7FFFFFFF;
   return digits;
 }
 
-/// The hash with each seed.    @pre out.size() <= max_probes    Cost: 1 ns a byte and probe. Threads: any.
+/// The hash with each seed.    @pre out.size() <= max_probes    Cost: 1 ns per byte and probe. Threads: any.
 void hashes(std::string_view key, std::span<std::uint64_t> out) noexcept;
 
 /// @pre bits > 0, out.size() <= max_probes

@@ -11,7 +11,7 @@ namespace everseen::compat::bkdr_php {
 
 namespace {
 
-constexpr std::uint64_t string_bits = std::uint64_t{1} << 32;  // what a Redis string holds
+constexpr std::uint64_t string_bits = std::uint64_t{1} << 32;  // capacity of a Redis string
 
 constexpr std::array<std::int64_t, max_probes> seeds = [] {
   std::array<std::int64_t, max_probes> all{};

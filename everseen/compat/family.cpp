@@ -19,8 +19,7 @@ namespace everseen::compat {
 
 namespace {
 
-// In the order of the enumeration. What Guava and RedisBloom take by default follows from their rates, 3 %
-// and 1 %.
+// In the order of the enumeration. The defaults of Guava and RedisBloom follow from their rates, 3 % and 1 %.
 constexpr std::array<family_facts, 7> families = {{
     {family::gozero, "gozero", "go-zero's Redis filter", gozero::probes, gozero::probes, 0},
     {family::bkdr, "bkdr", "BKDR hashes in C", 8, bkdr::max_probes, 0},

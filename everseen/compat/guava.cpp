@@ -20,7 +20,7 @@ void draw_all(const digest& hash, std::uint64_t bits, std::span<std::uint64_t> o
   for (std::uint64_t& each : out) each = drawn.next();
 }
 
-/// Room for the positions of one key, so that none is allocated.
+/// Space for the positions of one key, so that none is allocated.
 class key_positions {
  public:
   key_positions(const shape& s, std::string_view element) noexcept : all_(std::span(room_).first(s.probes)) {

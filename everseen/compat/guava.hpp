@@ -10,25 +10,23 @@
 #include "everseen/core/digest.hpp"
 #include "everseen/core/foreign.hpp"
 
-/// Guava's BloomFilter, and the same bits in Redis.
+/// Guava's BloomFilter, and its bits in Redis.
 ///
-/// Hash: MurmurHash3 x64-128 (seed 0) of what a funnel makes of the object: funnel.hpp. Its two words are x
-/// and y.
-///   `mitz_32`  with a and b the lower and the upper half of x: for i = 1 … k the signed 32-bit sum a + i ·
-///   b,
-///              all bits inverted where it is negative; mod m
+/// Hash: MurmurHash3 x64-128 (seed 0) of the bytes that a funnel makes from the object: funnel.hpp. Its two
+/// words are x and y.
+///   `mitz_32`  with a and b the lower and the upper half of x: for i = 1 … k the signed 32-bit sum
+///              a + i · b, with all bits inverted if it is negative; mod m
 ///   `mitz_64`  for i = 0 … k-1 the lower 63 bits of x + i · y; mod m
 ///
 /// Container: the stream of BloomFilter.writeTo, guava_stream.hpp. Or one Redis string in which SETBIT
-/// numbers the bits; a version in Java lets it grow: see redis_strings below.
+/// numbers the bits. A Java variant grows: see redis_strings below.
 ///
-/// How good: `mitz_64`, the default of Guava since 2014, keeps the rate of the formula from small filters up
-/// to the largest. `mitz_32` reaches 2^31 positions at most and draws all probes from 64 bits: use it for
-/// filters that exist. The growing version gives each string the whole error rate, so that the rates add up
-/// without bound.
+/// Quality: `mitz_64`, Guava's default since 2014, has the rate of the formula at every size. `mitz_32`
+/// reaches at most 2^31 positions and draws all probes from 64 bits: use it only for existing filters. The
+/// growing variant gives each string the whole error rate, so the total rate has no bound.
 namespace everseen::compat::guava {
 
-/// The values are those of the stream.
+/// The values of the stream.
 enum class strategy : std::uint8_t { mitz_32 = 0, mitz_64 = 1 };
 
 inline constexpr unsigned max_probes = 255;
@@ -38,11 +36,11 @@ inline constexpr std::uint64_t max_words = foreign::max_guava_words;  ///< Java'
 /// @param hash  murmur3_x64_128 of the element    @pre bits > 0    Threads: any.
 void positions(strategy how, const digest& hash, std::uint64_t bits, std::span<std::uint64_t> out) noexcept;
 
-/// What a filter was created with.
+/// The parameters of a filter.
 struct shape {
   strategy how = strategy::mitz_64;
   std::uint8_t probes = 1;
-  std::uint64_t words = 1;  ///< of 64 bits
+  std::uint64_t words = 1;  ///< of 64 bits each
 
   [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return words * word_bits; }
   friend bool operator==(const shape&, const shape&) = default;
@@ -51,24 +49,23 @@ struct shape {
 /// The shape that BloomFilter.create(funnel, expectedInsertions, fpp) chooses: m = -n ln p / ln²2 rounded up
 /// to words, k = max(1, round(m / n · ln 2)).
 /// @param expected  insertions; 0 counts as 1    @param rate  in (0, 1)
-/// @throws parameter_error  not a rate, or a filter that Guava could not make: no bit at all, or above the
-/// bounds
+/// @throws parameter_error  the rate is invalid, or Guava could not create the filter: no bits, or too many
 [[nodiscard]] shape smallest(strategy how, std::uint64_t expected, double rate);
 
-/// A filter in memory. Elements are what a funnel gave. Threads: as a container of the standard library.
+/// A filter in memory. Elements are outputs of a funnel. Threads: as a container of the standard library.
 class filter {
  public:
   /// Empty.    @pre 0 < s.probes, 0 < s.words <= max_words
   explicit filter(const shape& s);
-  /// @param bits  as Redis numbers them    @pre bits.size() == 8 * s.words
+  /// @param bits  in Redis's bit order    @pre bits.size() == 8 * s.words
   filter(const shape& s, std::vector<std::byte> bits);
 
-  /// @return whether a bit changed, as put() does: true means certainly not added before
+  /// @return whether a bit changed, like put(): true means certainly not added before
   bool add(std::string_view element);
   [[nodiscard]] bool may_contain(std::string_view element) const;
 
   [[nodiscard]] const shape& get_shape() const noexcept { return shape_; }
-  /// As Redis numbers them, whatever the stream does.
+  /// In Redis's bit order; the stream's order differs.
   [[nodiscard]] std::span<const std::byte> bits() const noexcept { return bits_; }
 
  private:
@@ -76,12 +73,13 @@ class filter {
   std::vector<std::byte> bits_;
 };
 
-/// The version in Redis that grows.
+/// The growing variant in Redis.
 ///
-/// Strings BASE-0, BASE-1, … of equal size, each brought to its full length by SETBIT m-1 0, so that 8 ·
-/// STRLEN is m. The key `cursor` holds the number of the newest as decimal text, and none means 0: all
-/// filters of a database share it. A key is present if one string has all its bits, and is added to the
-/// newest. When more than half of the newest one's bits are 1 the cursor is increased and the next begins.
+/// Strings BASE-0, BASE-1, … of equal size. SETBIT m-1 0 extends each to its full length, so that 8 · STRLEN
+/// is m. The key `cursor` holds the number of the newest string as decimal text; if it is missing, the number
+/// is 0. All filters of a database share it. A key is present if one string has all its bits. It is added to
+/// the newest string. When more than half of the bits of the newest string are set, the cursor is incremented
+/// and the next string begins.
 namespace redis_strings {
 
 inline constexpr std::string_view cursor_key = "cursor";

@@ -14,12 +14,12 @@ namespace {
 
 constexpr double tightening = 0.5;
 constexpr double max_bits = 0x1p62;
-constexpr std::uint64_t lowest_first = 7;  // p ^ 7 is where Redis has bit p of such a byte
+constexpr std::uint64_t lowest_first = 7;  // p ^ 7 is Redis's number of bit p of such a byte
 
 layer empty_layer(std::uint64_t capacity, double error_rate, std::uint32_t chain_flags) {
   const bool powers_of_two = (chain_flags & flags::exact_size) == 0;
   const auto sized = foreign::redisbloom_size({capacity, error_rate}, powers_of_two);
-  // Not by its probes: halved often enough, a rate is 0 and needs infinity.
+  // Tested by size, not by probes: a rate halved often enough is 0 and needs infinitely many bits.
   if (!(sized.size.words <= max_bits / 64))
     throw parameter_error("a layer would have more than 2^62 bits; ask for fewer keys");
   const auto words = static_cast<std::uint64_t>(sized.size.words);

@@ -14,16 +14,16 @@
 /// Hash: a = MurmurHash64A of the key with seed 0xC6A4A7935BD1E995, b = the same with seed a. Position i = 0
 /// … k-1: (a + i · b mod 2^64) mod m. Bit p is byte p / 8, mask 1 << p % 8, which is Redis's bit p ^ 7.
 ///
-/// Layers: one for n keys at rate p has -ln p / 0.480453013918201 bits a key, times n, rounded down to a bit
-/// and then up to 64 bits, and k = ceil(ln 2 · bits a key). The first layer gets half of the rate asked for,
-/// each further one half of that of the layer before and `expansion` times its keys. A chain that must not
-/// grow has one layer with the whole rate.
+/// Layers: a layer for n keys at rate p has -ln p / 0.480453013918201 bits a key, times n, rounded down to a
+/// bit and then up to 64 bits, and k = ceil(ln 2 · bits a key). The first layer gets half of the requested
+/// rate. Each further layer gets half the rate of the previous layer and `expansion` times its keys. A chain
+/// that must not grow has one layer with the whole rate.
 ///
 /// Container: the chunks of BF.SCANDUMP and BF.LOADCHUNK: redisbloom_dump.hpp.
 ///
-/// How good: the formula's rate, kept through growth. k is rounded up from the best, and the chain looks up
-/// all its layers. Double hashing mod m has a floor of the order of n / m², which only small filters with low
-/// rates meet. The hash has no secret.
+/// Quality: the rate of the formula, also through growth. k is rounded up from the optimum, and a look-up
+/// tests all layers. Double hashing mod m has a floor of the order of n / m², which only small filters with
+/// low rates meet. The hash has no secret.
 namespace everseen::compat::redisbloom {
 
 /// @param hash  murmur64a_pair of the key    @pre bits > 0
@@ -32,9 +32,9 @@ void positions(const digest& hash, std::uint64_t bits, std::span<std::uint64_t> 
 /// How a chain was created: the flags of its dump.
 namespace flags {
 inline constexpr std::uint32_t exact_size = 1;  ///< m is not rounded up to a power of two
-inline constexpr std::uint32_t wide_hash = 4;   ///< the hash above; without it an older one of 32 bits
+inline constexpr std::uint32_t wide_hash = 4;   ///< the hash above; without it, an older 32-bit hash
 inline constexpr std::uint32_t fixed_size = 8;  ///< NONSCALING
-inline constexpr std::uint32_t created = exact_size | wide_hash;  ///< what BF.RESERVE sets since 2.0
+inline constexpr std::uint32_t created = exact_size | wide_hash;  ///< set by BF.RESERVE since 2.0
 }  // namespace flags
 
 /// One bit array of a chain.
@@ -43,11 +43,11 @@ struct layer {
   double error_rate = 0;
   double bits_per_key = 0;
   std::uint32_t probes = 0;
-  std::uint8_t log2_bits = 0;  ///< not 0: positions are mod 2^log2_bits, made without `exact_size`
+  std::uint8_t log2_bits = 0;  ///< not 0: positions are mod 2^log2_bits (no `exact_size`)
   std::uint64_t keys = 0;
-  std::vector<std::byte> bits;  ///< the low bit of a byte first
+  std::vector<std::byte> bits;  ///< the low bit of a byte comes first
 
-  /// m
+  /// m, the number that positions are reduced by.
   [[nodiscard]] std::uint64_t modulus() const noexcept {
     return log2_bits > 0 ? std::uint64_t{1} << log2_bits : 8 * std::uint64_t{bits.size()};
   }
@@ -57,7 +57,7 @@ struct layer {
   friend bool operator==(const layer&, const layer&) = default;
 };
 
-/// What BF.RESERVE is asked for.
+/// The arguments of BF.RESERVE.
 struct request {
   double error_rate = 0.01;
   std::uint64_t capacity = 100;
@@ -65,7 +65,7 @@ struct request {
   bool grows = true;
 };
 
-/// A filter of RedisBloom in memory. Threads: as a container of the standard library.
+/// A RedisBloom filter in memory. Threads: as a container of the standard library.
 struct chain {
   std::uint32_t flags = flags::created;
   std::uint32_t expansion = 2;
@@ -77,10 +77,10 @@ struct chain {
 
   [[nodiscard]] bool grows() const noexcept { return (flags & flags::fixed_size) == 0; }
   [[nodiscard]] bool may_contain(std::string_view key) const noexcept;
-  /// A full layer is followed by one of capacity · expansion keys, whose memory is asked for here: of a chain
-  /// that came from strangers, look at both first.
-  /// @return `fresh` or `seen`, as BF.ADD answers 1 or 0
-  /// @throws full_error       it holds its keys and must not grow; BF.ADD answers with an error
+  /// A full layer is followed by one for capacity · expansion keys, which is allocated here. Check both
+  /// numbers of an untrusted chain first.
+  /// @return `fresh` or `seen`, where BF.ADD answers 1 or 0
+  /// @throws full_error       the chain is full and must not grow; BF.ADD answers with an error
   /// @throws parameter_error  the next layer would have more than 2^62 bits
   verdict add(std::string_view key);
   friend bool operator==(const chain&, const chain&) = default;

@@ -15,7 +15,7 @@ namespace everseen::compat::redisbloom {
 namespace {
 
 constexpr std::size_t head_bytes = header_bytes(0);
-constexpr std::size_t link_bytes = header_bytes(1) - head_bytes;  // of a layer
+constexpr std::size_t link_bytes = header_bytes(1) - head_bytes;  // per layer
 constexpr std::uint32_t known_flags = 15;
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 59;
 
@@ -23,7 +23,7 @@ constexpr std::uint64_t max_bytes = std::uint64_t{1} << 59;
   throw format_error("not a dump of RedisBloom: " + why);
 }
 
-/// Writes fields one after the other.
+/// Writes consecutive fields.
 class field_writer {
  public:
   explicit field_writer(std::byte* to) noexcept : to_(to) {}
@@ -37,7 +37,7 @@ class field_writer {
   std::byte* to_;
 };
 
-/// Reads them again.    @pre the bytes are there
+/// Reads consecutive fields.    @pre the bytes are there
 class field_reader {
  public:
   explicit field_reader(const std::byte* from) noexcept : from_(from) {}
@@ -52,7 +52,7 @@ class field_reader {
   const std::byte* from_;
 };
 
-/// Its bits are still to come.
+/// A layer whose bits have not arrived yet.
 struct announced_layer {
   layer of;
   std::uint64_t bytes = 0;
@@ -62,7 +62,7 @@ void validate(const announced_layer& l, std::uint64_t bits, const std::string& n
   if (l.bytes == 0 || l.bytes > max_bytes || bits != 8 * l.bytes)
     refuse(name + " has " + std::to_string(bits) + " bits in " + std::to_string(l.bytes) + " bytes");
   if (!(l.of.error_rate > 0 && l.of.error_rate < 1)) refuse(name + " has an error rate outside (0, 1)");
-  // Another library's logarithm may differ in the last place.
+  // Another library's logarithm may differ in the last digit.
   const double expected = foreign::redisbloom_bits_per_key(l.of.error_rate);
   if (!(std::abs(l.of.bits_per_key - expected) <= 1e-9 * expected))
     refuse("the bits a key of " + name + " do not fit its error rate");
@@ -98,7 +98,7 @@ void validate_flags(const chain& c) {
   if (c.grows() && c.expansion == 0) refuse("it grows by a factor of 0");
 }
 
-/// The chain without its layers; their links fill the rest of the header exactly.
+/// The chain without its layers. Checks that their links fill the rest of the header exactly.
 chain decode_head(std::span<const std::byte> header) {
   if (header.size() < head_bytes) refuse("its header ends after " + std::to_string(header.size()) + " bytes");
   field_reader in(header.data());

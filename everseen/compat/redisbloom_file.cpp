@@ -13,7 +13,7 @@ namespace everseen::compat::redisbloom {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{64} << 10;
-constexpr std::uint64_t max_pair_bytes = std::uint64_t{512} << 20;  // what a Redis server takes
+constexpr std::uint64_t max_pair_bytes = std::uint64_t{512} << 20;  // limit of a Redis server
 constexpr std::string_view begins = "*4\r\n$12\r\nBF.LOADCHUNK\r\n";
 constexpr std::size_t longest_number = 20;
 
@@ -59,7 +59,7 @@ bool file_reader::fill() {
   return end_ > 0;
 }
 
-/// Large pieces go where they belong at once.
+/// Large pieces bypass the buffer.
 void file_reader::take(std::span<std::byte> into) {
   while (!into.empty()) {
     std::size_t got = 0;

@@ -10,20 +10,20 @@
 
 #include "everseen/core/stream_image.hpp"
 
-/// A filter of RedisBloom as a file: the BF.LOADCHUNK commands that make it anew, as a client sends them.
+/// A RedisBloom filter as a file: the BF.LOADCHUNK commands that recreate it, as a client sends them.
 ///
 ///     *4 CRLF  $12 CRLF BF.LOADCHUNK CRLF  $n CRLF key CRLF  $n CRLF iterator CRLF  $n CRLF bytes CRLF
 ///
-/// for each pair of redisbloom_dump.hpp, in their order. `redis-cli --pipe < FILE` loads it into a server;
-/// doc/format.md has the few lines that make one of a filter on a server.
+/// One command for each pair of redisbloom_dump.hpp, in order. `redis-cli --pipe < FILE` loads it into a
+/// server; doc/format.md shows how to make such a file from a filter on a server.
 namespace everseen::compat::redisbloom {
 
-/// Longest key of a Redis server that a file may name.
+/// Longest key that a file may name.
 inline constexpr std::size_t max_key_bytes = std::size_t{64} << 10;
 
-/// Reads such a file command by command; the bytes of a pair are not gathered, but read where they belong.
+/// Reads such a file command by command. The bytes of a pair are read directly to their destination.
 ///
-/// Believes nothing: what is no such command is a format_error, and nothing is allocated from its numbers.
+/// Input is not trusted: anything else is a format_error, and nothing is allocated from its numbers.
 class file_reader {
  public:
   explicit file_reader(image::byte_source from);
@@ -32,11 +32,11 @@ class file_reader {
     std::int64_t iterator = 0;
     std::uint64_t bytes = 0;
   };
-  /// The next pair, its bytes still to be read, all of them; nothing at the end of the file.
-  /// @throws format_error  cut off, not such a command, or for another key than the ones before
+  /// The next pair; all its bytes must then be read. Nothing at the end of the file.
+  /// @throws format_error  the file is cut off, is not such a command, or names a different key than before
   [[nodiscard]] std::optional<pair> next();
 
-  /// Takes bytes of the pair.    @pre no more than are left of it    @throws format_error  cut off
+  /// Reads bytes of the pair.    @pre no more than it has left    @throws format_error  cut off
   void read(std::span<std::byte> into);
 
  private:
@@ -50,13 +50,13 @@ class file_reader {
   image::byte_source from_;
   std::vector<std::byte> buffer_;
   std::size_t at_ = 0;   // in buffer_
-  std::size_t end_ = 0;  // of what was read into it
+  std::size_t end_ = 0;  // of the data in buffer_
   std::optional<std::string> key_;
-  std::uint64_t left_ = 0;  // of the pair at hand
+  std::uint64_t left_ = 0;  // of the current pair
   bool in_pair_ = false;
 };
 
-/// What stands before and behind the bytes of a pair.
+/// The text before and after the bytes of a pair.
 [[nodiscard]] std::string command_before(std::string_view key, const file_reader::pair& p);
 inline constexpr std::string_view command_after = "\r\n";
 

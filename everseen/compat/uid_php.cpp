@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<std::int64_t, probes> seeds = {7, 11, 13, 17, 19, 23, 29};
 
-/// seed · h + byte over the rest of a key, once h is a double: nothing makes it an integer again.
+/// Hashes the rest of a key once h is a double; it never becomes an integer again.
 double continued(double h, std::int64_t seed, std::string_view rest) noexcept {
   for (const char byte : rest)
     h = static_cast<double>(seed) * h + static_cast<double>(static_cast<unsigned char>(byte));
