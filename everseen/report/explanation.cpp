@@ -27,7 +27,7 @@ std::vector<explained_bit> bits_of(const geometry& shape, const digest& d, std::
   return bits;
 }
 
-/// The oldest slice that still counts for a key of slice `now`.
+/// The oldest slice that is live for a key of slice `now`.
 window::slice_index oldest_that_counts(const spec& s, const partition_state& state, window::slice_index now) {
   const window::slice_index newest = state.slices.empty() ? now : std::max(now, state.slices.back().index);
   return window::oldest_live(*s.window, newest);
@@ -55,7 +55,8 @@ explanation explain(const filter& f, std::string_view key, std::optional<event_t
   e.partition = partition_of(e.of, s.partitions);
   if (s.window && time) e.slice = window::slice_at(*s.window, *time);
 
-  // Asked first: a verdict may only turn from fresh to seen while others add, so the bits never say less.
+  // Ask for the verdict first: concurrent adds only turn fresh into seen, so the bits read later include the
+  // bits that it was based on.
   const batch_result done =
       f.may_contain({&key, 1}, {&e.answer, 1}, {time ? &*time : nullptr, time ? 1U : 0U});
   if (!done) done.error().raise();

@@ -9,30 +9,30 @@
 #include "everseen/core/partition.hpp"
 #include "everseen/filter/filter.hpp"
 
-/// Why a filter gives a key its verdict, bit by bit: what `everseen explain` shows.
+/// Why a filter gives a key its verdict, bit by bit: the output of `everseen explain`.
 namespace everseen {
 
 struct explained_bit {
-  std::uint64_t position = 0;  ///< as Redis numbers them
+  std::uint64_t position = 0;  ///< in Redis's numbering
   bool set = false;
 };
 
-/// How one live segment sees the key.
+/// The key's bits in one live segment.
 struct explained_segment {
   segment_id id;
   layer_state layer;
   std::vector<explained_bit> bits;
 
   [[nodiscard]] std::size_t set_bits() const noexcept;
-  /// All of the key's bits are set here.
+  /// Whether all of the key's bits are set here.
   [[nodiscard]] bool holds() const noexcept { return set_bits() == bits.size(); }
 };
 
 struct explanation {
   digest of;
   std::uint32_t partition = 0;
-  std::optional<window::slice_index> slice;  ///< of the key's time, with a window
-  verdict answer = verdict::unknown;         ///< as the filter itself gives it
+  std::optional<window::slice_index> slice;  ///< of the key's time, if there is a window
+  verdict answer = verdict::unknown;         ///< the filter's own verdict
   std::string reason;                        ///< one sentence
   std::vector<explained_segment> segments;   ///< the live ones, oldest first
 };

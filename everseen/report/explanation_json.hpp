@@ -8,10 +8,10 @@
 
 namespace everseen {
 
-/// 128 bits in hexadecimal, as people compare them.
+/// 128 bits in hexadecimal.
 [[nodiscard]] std::string hex(const digest& d);
 
-/// What programs are told of an explanation.
+/// An explanation for programs.
 [[nodiscard]] nlohmann::ordered_json json_of(const explanation& e);
 
 }  // namespace everseen

@@ -7,18 +7,18 @@
 
 namespace everseen {
 
-/// What a key costs in each design, and what the machines are taken to be: all that plan_fleet() computes
-/// from.
+/// The cost of a key in each design, and the assumed machines: all inputs of plan_fleet() besides the
+/// request.
 ///
-/// The values are those of the machine of doc/measurements.md, or assumed; all_fleet_constants() says which
-/// and what each means. `everseen bench --store URL` measures those of other servers. Costs are microseconds
-/// of CPU a key, at an error rate of 1e-6.
+/// The values were measured on the machine of doc/measurements.md or are assumed; all_fleet_constants() gives
+/// the source and meaning of each. `everseen bench --store URL` measures them on other servers. Costs are
+/// microseconds of CPU per key, at an error rate of 1e-6.
 struct fleet_constants {
   // One process with its own filter.
   double embedded_fresh_us = 0.037;
   double embedded_repeat_us = 0.026;
 
-  // Judged by clients: the server orders, each client has the bits.
+  // Judged by clients: the server orders the keys, each client has all bits.
   double client_fresh_us = 0.13;
   double client_repeat_us = 0.0001;
   double client_another_us = 0.035;
@@ -32,7 +32,7 @@ struct fleet_constants {
   double client_call_own_us = 2.9;
   double client_call_bytes = 372;
 
-  // Judged by servers, by script.
+  // Judged by servers, with scripts.
   double script_fresh_us = 3.5;
   double script_repeat_us = 3.5;
   double script_unit_us = 0.33;
@@ -43,7 +43,7 @@ struct fleet_constants {
   double script_call_own_us = 6;
   double script_call_bytes = 457;
 
-  // Judged by servers, by the module.
+  // Judged by servers, with the module.
   double module_fresh_us = 0.051;
   double module_repeat_us = 0.065;
   double module_unit_us = 0.03;
@@ -68,21 +68,20 @@ struct fleet_constant {
   std::string_view name;
   double fleet_constants::*value;
   std::string_view meaning;
-  std::string_view source;  ///< where the standard value is from
+  std::string_view source;  ///< of the default value
   double least = 0;
   double most = 1e9;
 };
 
 [[nodiscard]] std::span<const fleet_constant> all_fleet_constants() noexcept;
 
-/// A member a constant, each with its value, meaning and source.
+/// An object with one member per constant: its value, meaning and source.
 [[nodiscard]] nlohmann::ordered_json json_of(const fleet_constants& constants);
 
-/// The standard values, but for those that a JSON text gives: an object with a member `constants`, whose
-/// members are numbers, as `everseen bench --store` prints them, or objects with a `value`, as `everseen
-/// plan` does.
-/// @throws parameter_error  it is something else, names a constant that there is not, or gives a value
-/// out of its bounds
+/// The default values, overridden by a JSON text: an object with a member `constants`. Its members are
+/// numbers, as `everseen bench --store` prints them, or objects with a `value`, as `everseen plan` prints
+/// them.
+/// @throws parameter_error  it has another form, names an unknown constant, or has a value out of bounds
 [[nodiscard]] fleet_constants read_fleet_constants(std::string_view json);
 
 }  // namespace everseen

@@ -15,15 +15,15 @@ namespace everseen {
 
 namespace {
 
-/// More than anybody runs for one filter.
+/// More servers than anyone uses for one filter.
 constexpr std::uint64_t most_servers = 4096;
-/// When it is full, one layer of twice the keys still fits a Redis string.
+/// When the segment is full, one layer of twice the keys still fits a Redis string.
 constexpr std::uint64_t good_segment_bytes = std::uint64_t{192} << 20;
-// At 1e-6, where fleet_constants has its costs.
+// At 1e-6, the rate of the costs in fleet_constants.
 constexpr double usual_probes = 7;
 constexpr double usual_lines = 2;
 
-/// Events of all clients, a second.
+/// Events per second, over all clients.
 struct stream_rates {
   double all = 0;
   double fresh = 0;
@@ -46,13 +46,13 @@ spec_request filter_of(const fleet_request& r, judge_kind judge) {
   return {.capacity = r.keys, .error_rate = r.error_rate, .judge = judge};
 }
 
-/// Calls a second, where each batch is one for each partition that it has keys of.
-/// @param keys  of a batch that must reach servers
+/// Calls per second; each batch makes one call per partition that it has keys of.
+/// @param keys  per batch that must reach servers
 double calls_of(double batches, double keys, double partitions) {
   return batches * partitions * (1 - std::pow(1 - 1 / partitions, keys));
 }
 
-/// As many as read all events.
+/// The number of clients that can read all events.
 std::uint64_t clients_needed(const fleet_request& r, const fleet_constants& c) {
   return static_cast<std::uint64_t>(std::ceil(static_cast<double>(r.per_second) / c.client_events));
 }
@@ -61,7 +61,7 @@ std::uint64_t bytes_of(const spec& s) {
   return growth::plan_layer(s, 0).shape.bytes * s.partitions;
 }
 
-/// One of the designs that have servers.
+/// A design with servers.
 class served_design {
  public:
   served_design(const fleet_request& request, const fleet_constants& constants)
@@ -74,7 +74,7 @@ class served_design {
   [[nodiscard]] fleet_design plan(std::string_view name) const {
     fleet_design none{.name = name, .is_sized = false};
     none.why_not = fmt::format("it would need more than {} servers", format_count(most_servers));
-    std::optional<fleet_design> hindered;  // the first; another number of partitions may do
+    std::optional<fleet_design> hindered;  // the first; another number of partitions may be possible
     for (std::uint64_t servers = 1; servers <= most_servers;) {
       std::uint64_t next = most_servers + 1;
       const std::vector<planned> filters = filters_on(servers);
@@ -98,7 +98,8 @@ class served_design {
         if (hindered && servers > hindered->servers) d.decided_by = "the number of partitions";
         if (d.is_possible()) return d;
         if (!hindered) hindered = d;
-        // One after the other would take long, and partitions are dealt evenly to a sixteenth only.
+        // Testing every number would take long, and partitions spread evenly only to within a sixteenth
+        // anyway.
         next = std::min(next, servers + 1 + servers / 16);
       }
       servers = next;
@@ -107,14 +108,14 @@ class served_design {
   }
 
  protected:
-  /// What `create` would make on these servers.
+  /// The filter that `create` would make on these servers.
   [[nodiscard]] virtual spec filter_on(const redis::redis_url& servers, const spec_request& wish) const = 0;
-  /// What all servers together have to bear.
+  /// The total load on all servers.
   [[nodiscard]] virtual fleet_load servers_load(const spec& s) const = 0;
   [[nodiscard]] virtual fleet_load client_load(const spec& s) const = 0;
-  /// Why it cannot be, whatever servers and partitions there are; empty: it can.
+  /// Why this is impossible with any servers and partitions; empty: it is possible.
   [[nodiscard]] virtual std::string limit(const fleet_design& d) const;
-  /// Why it cannot be with these partitions, though the servers suffice; empty: it can.
+  /// Why this is impossible with these partitions although the servers suffice; empty: it is possible.
   [[nodiscard]] virtual std::string obstacle(const fleet_design& d) const;
   [[nodiscard]] virtual double journal_share(const spec& /*s*/) const { return 0; }
   [[nodiscard]] virtual judge_kind judge() const { return judge_kind::server; }
@@ -135,15 +136,15 @@ class served_design {
     bool partitions_must_be_given = false;
   };
 
-  /// What `create` chooses, if that fits Redis strings; and the same number of partitions for each server, as
-  /// few as leave room for growth, so that a batch is fewer calls.
+  /// The choice of `create`, if it fits Redis strings; and an equal number of partitions per server. The
+  /// latter uses as few partitions as leave room for growth, which reduces the calls per batch.
   [[nodiscard]] std::vector<planned> filters_on(std::uint64_t servers) const {
     std::vector<planned> all;
     const redis::redis_url url = url_of(servers);
     spec_request wish = filter_of(request_, judge());
     try {
       all.push_back({filter_on(url, wish)});
-    } catch (const parameter_error&) {  // the other one has more partitions
+    } catch (const parameter_error&) {  // the second choice has more partitions
     }
     wish.partitions = 1;
     const std::uint64_t bytes = bytes_of(all.empty() ? make_spec(wish) : all[0].spec);
@@ -151,12 +152,12 @@ class served_design {
     wish.partitions = static_cast<std::uint32_t>(std::min<std::uint64_t>(servers * each, max_partitions));
     try {
       all.push_back({filter_on(url, wish), true});
-    } catch (const parameter_error&) {  // there are no more partitions
+    } catch (const parameter_error&) {  // the limit of partitions is reached
     }
     return all;
   }
 
-  /// How much of one server's memory, core and network a load takes.
+  /// A load as shares of one server's memory, core and network.
   struct shares {
     double memory, cpu, network;
     [[nodiscard]] double most() const { return std::max({memory, cpu, network}); }
@@ -166,7 +167,7 @@ class served_design {
             std::max(load.in_bytes, load.out_bytes) / network_bytes()};
   }
 
-  /// @return how many servers to try next; `servers`: they are enough
+  /// @return the next number of servers to try; `servers`: this number is enough
   std::uint64_t fill(fleet_design& d, const planned& p, std::uint64_t servers) const {
     const auto partitions = static_cast<double>(p.spec.partitions);
     const double of_busiest = std::ceil(partitions / static_cast<double>(servers)) / partitions;
@@ -189,7 +190,7 @@ class served_design {
   }
 };
 
-/// Why so many clients cannot read all events; empty: they can.
+/// Why this number of clients cannot read all events; empty: it can.
 std::string too_many_events(const fleet_request& r, const fleet_constants& c, std::uint64_t clients) {
   if (clients >= clients_needed(r, c)) return {};
   return fmt::format("each client would read {} events a second, and reads at most {}",
@@ -245,19 +246,19 @@ class client_design final : public served_design {
             .out_bytes = servers.in_bytes / clients_};
   }
 
-  /// Where others add, each is refused once, and sent again.
+  /// With several clients, each call is refused once and repeated.
   [[nodiscard]] double calls_to_servers(const spec& s) const {
     const double once = calls_of(batches(), constants_.batch_keys * request_.fresh_share, s.partitions);
     return clients_ > 1 ? 2 * once : once;
   }
 
-  /// Records that a partition gets a second. Each batch has keys of all partitions, unless it has fewer fresh
-  /// ones than there are partitions.
+  /// Records per second and partition. A batch has keys of all partitions, unless it has fewer fresh keys
+  /// than there are partitions.
   [[nodiscard]] double records(double partitions) const {
     return std::min(batches(), rates_.fresh / partitions);
   }
 
-  /// Who adds to a partition must know of all that was added before: at most one record a round trip.
+  /// A client must know everything added to a partition before it adds: at most one record per round trip.
   [[nodiscard]] double journal_share(const spec& s) const override {
     return 1e-6 * records(s.partitions) * constants_.round_trip_us;
   }
@@ -279,7 +280,7 @@ class client_design final : public served_design {
   }
 };
 
-/// What a key costs that its server judges.
+/// The cost of a key judged by its server.
 struct server_costs {
   double fresh_us, repeat_us, own_us, in_bytes, out_bytes;
   double call_us, call_own_us, call_bytes;

@@ -7,11 +7,11 @@
 
 namespace everseen {
 
-/// Processes that add keys, where the request leaves it open: usual_clients, or as many as the events need.
+/// Processes that add keys. If the request leaves it open: usual_clients, or more if the events need more.
 [[nodiscard]] std::uint64_t clients_of(const fleet_request& request, const fleet_constants& constants);
 
-/// Every design with what it takes, and why it cannot be; whether it may be picked is not looked at.
-/// @throws parameter_error  numbers that fit no filter
+/// Every design with its load and, if it is impossible, the reason. Does not decide which may be picked.
+/// @throws parameter_error  the numbers fit no filter
 [[nodiscard]] std::vector<fleet_design> designs_of(const fleet_request& request,
                                                    const fleet_constants& constants);
 

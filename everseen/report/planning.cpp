@@ -14,8 +14,8 @@ namespace everseen {
 
 namespace {
 
-/// 64-bit hashes in an open-addressing table that is two thirds full. Sets that keep the keys themselves, or
-/// that allocate a node a key, take several times as much.
+/// 64-bit hashes in an open-addressing table that is two thirds full. A set that stores the keys themselves,
+/// or allocates a node per key, takes several times as much.
 plan_row hash_set(std::uint64_t keys) {
   const auto n = static_cast<double>(keys);
   return {"hash set", {}, 12 * keys, keys, 1, 1, n * std::ldexp(1.0, -64)};
@@ -37,7 +37,7 @@ plan_row layout_row(const geometry& shape, std::uint64_t keys) {
           shape};
 }
 
-/// Probes that make the lowest rate where bits a key are given: (m/n) ln 2.
+/// The number of probes with the lowest rate at the given bits per key: (m/n) ln 2.
 unsigned probes_for(layout_kind layout, double bits_per_key) {
   const double best = std::clamp(std::round(bits_per_key * std::log(2.0)), 1.0, double{max_probes});
   return probes_of(layout, static_cast<unsigned>(best));
@@ -73,7 +73,7 @@ void check(const plan_request& r) {
         "plan needs two of --keys, --error-rate and --bytes (or --bits); it answers with the third");
 }
 
-/// Without keys: how many fit, which differs by layout.
+/// Without keys: the capacity, which differs by layout.
 std::uint64_t keys_in(const geometry& shape, const plan_request& r) {
   return r.keys ? *r.keys : sizing::capacity(shape, *r.error_rate);
 }
@@ -102,7 +102,7 @@ plan_result make_plan(const plan_request& request) {
       throw parameter_error(fmt::format("{} bytes hold no key at this rate; give more", *request.bytes));
     plan.rows.push_back(layout_row(shape, keys));
   }
-  // Where the rate is what is asked for, the choice goes by the rate that the best layout reaches.
+  // If the rate is the unknown, the layout is chosen for the lowest rate that any layout reaches.
   double rate = request.error_rate.value_or(1);
   if (!request.error_rate)
     for (std::size_t i = first_layout; i < plan.rows.size(); ++i)
@@ -120,7 +120,7 @@ std::vector<curve_point> curve_of(const plan_row& row) {
   for (std::uint64_t i = 0; i <= points; ++i) {
     const double keys = 2.0 * static_cast<double>(row.keys) * static_cast<double>(i) / points;
     const auto whole = static_cast<std::uint64_t>(keys);
-    if (!curve.empty() && curve.back().keys == whole) continue;  // few keys have few points
+    if (!curve.empty() && curve.back().keys == whole) continue;  // few keys give few points
     curve.push_back({whole, whole == 0 ? 0 : sizing::error_rate(row.shape, static_cast<double>(whole))});
   }
   return curve;
