@@ -1,9 +1,9 @@
 #pragma once
 
-/// EVERSEEN_ASSERT(condition): a bug in everseen, never a bad input.
+/// EVERSEEN_ASSERT(condition): fails only on a bug in everseen, never on bad input.
 ///
-/// On in dev and sanitizer builds, gone in release. Input is checked by code that returns an error;
-/// an assertion that an input can trigger is itself a bug.
+/// Enabled in dev and sanitizer builds, removed from release builds. Input is checked by code that returns an
+/// error; an assertion that input can trigger is itself a bug.
 
 #if defined(EVERSEEN_ASSERTS)
 #include <cstdio>

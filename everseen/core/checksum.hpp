@@ -7,10 +7,11 @@
 
 namespace everseen {
 
-/// XXH3-64 without a seed: what guards every header, manifest and stream against damage (not against malice).
+/// XXH3-64 without a seed. It protects every header, manifest and stream against damage, not against
+/// attackers.
 [[nodiscard]] std::uint64_t checksum(std::span<const std::byte> bytes) noexcept;
 
-/// The same over bytes that arrive in pieces.
+/// The same checksum over bytes that arrive in pieces.
 class running_checksum {
  public:
   running_checksum();
@@ -19,7 +20,7 @@ class running_checksum {
   running_checksum& operator=(running_checksum&&) noexcept;
 
   void update(std::span<const std::byte> bytes) noexcept;
-  /// Of all bytes so far; more may follow.
+  /// The checksum of all bytes so far; more may follow.
   [[nodiscard]] std::uint64_t value() const noexcept;
   void reset() noexcept;
 

@@ -45,16 +45,16 @@ std::optional<hash_kind> parse_own_hash(std::string_view name) noexcept {
 
 hash_seed random_hash_seed() {
   hash_seed seed;
-  randombytes_buf(seed.data(), seed.size());  // works without sodium_init(); it then opens its own source
+  randombytes_buf(seed.data(), seed.size());  // works without sodium_init(): it opens its own source
   return seed;
 }
 
 namespace {
 
-/// XXH3 mixes the seed itself into keys of up to this length; longer ones need the 192 bytes derived from it.
+/// XXH3 mixes the seed itself into keys of up to this length; longer keys need the 192 bytes derived from it.
 constexpr std::size_t longest_without_secret = XXH3_MIDSIZE_MAX;
 
-/// Equal to XXH3_128bits_withSeed for every length, but the secret of long keys is derived once, not per key.
+/// Equal to XXH3_128bits_withSeed for every length, but derives the secret of long keys once, not per key.
 [[gnu::always_inline]] inline digest xxh3_128(std::string_view key, std::uint64_t seed,
                                               std::span<const std::uint8_t> secret) noexcept {
   const XXH128_hash_t h = key.size() <= longest_without_secret
@@ -71,12 +71,12 @@ digest siphash_128(std::string_view key, const hash_seed& seed) noexcept {
   return {load_le64(out.data()), load_le64(out.data() + 8)};
 }
 
-/// The hashes of other systems' filters. Not inlined, so that those of everseen's own stay small.
+/// The hashes of other systems. Not inlined, so that the code of everseen's own hashes stays small.
 [[gnu::noinline]] digest murmur_128(std::string_view element, hash_kind kind) noexcept {
   return kind == hash_kind::murmur3 ? murmur3_x64_128(element) : murmur64a_pair(element);
 }
 
-/// What a funnel made of a key; one a thread, so that not every key asks for memory.
+/// Output of the funnel; one per thread, so that keys cause no allocation.
 std::string& element_of_thread() {
   thread_local std::string element;
   return element;
@@ -90,8 +90,8 @@ hasher::hasher(hash_kind kind, const hash_seed& seed, funnel_kind funnel) noexce
   XXH3_generateSecret_fromSeed(secret_.data(), seed64_);
 }
 
-// Flattened: the compiler finds XXH3 too large to inline, and a call costs twice what hashing a short key
-// does.
+// Flattened: the compiler considers XXH3 too large to inline, and a call costs twice as much as hashing a
+// short key.
 
 [[gnu::flatten]] digest hasher::hash(std::string_view element) const noexcept {
   switch (kind_) {

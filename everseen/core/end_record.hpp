@@ -11,7 +11,7 @@ namespace everseen::image {
 
 inline constexpr std::size_t end_bytes = 32;
 
-/// What a store of files keeps of the moment at which a filter ends: doc/format.md, "End record".
+/// Encodes the expiry time of a filter for file stores: doc/format.md, "End record".
 /// @param when  nothing: never
 [[nodiscard]] std::array<std::byte, end_bytes> encode_end(std::optional<event_time> when);
 /// @throws format_error  damaged, foreign or of another version

@@ -6,11 +6,11 @@
 
 #include "everseen/core/image.hpp"
 
-/// How the keys are named by which a filter in Redis is found: doc/format.md, "Names". Clients and the Redis
-/// module agree on it here; what lies beside a partition's state, partition_keys.hpp has.
+/// Names of the Redis keys through which a filter is found: doc/format.md, "Names". Shared by clients and the
+/// Redis module. For the keys next to a partition's state, see partition_keys.hpp.
 ///
-/// The part in braces is the hash tag: all keys of one partition lie in one cluster slot, so that one script
-/// may touch them all.
+/// The part in braces is the hash tag. It puts all keys of one partition into one cluster slot, so that one
+/// script may access them all.
 namespace everseen::filter_names {
 
 /// 32 hexadecimal digits.
@@ -24,11 +24,11 @@ namespace everseen::filter_names {
   return text;
 }
 
-/// Hash of the filters' names, each with its id. No filter's header has such a name.
+/// Hash from the filters' names to their ids. No filter header has this name.
 [[nodiscard]] inline std::string index(const std::string& prefix) {
   return prefix + ":{names}";
 }
-/// Hash of the links, by the name of the filter that asks another one first.
+/// Hash of the links, keyed by the filter that asks another one first.
 [[nodiscard]] inline std::string links(const std::string& prefix) {
   return index(prefix) + ":links";
 }
@@ -37,7 +37,7 @@ namespace everseen::filter_names {
 [[nodiscard]] inline std::string header(const std::string& prefix, const std::string& id) {
   return prefix + ":{" + id + "}";
 }
-/// What a partition remembers beside bits and journal.    @param id  to_text()
+/// The state of a partition, besides bits and journal.    @param id  to_text()
 [[nodiscard]] inline std::string state(const std::string& prefix, const std::string& id,
                                        std::uint32_t partition) {
   return prefix + ":{" + id + "/" + std::to_string(partition) + "}";

@@ -8,7 +8,7 @@ namespace everseen {
 
 namespace {
 
-/// The elements that do not stand at one of the places.
+/// Copies the elements whose indexes are not in `left_out`.
 template <typename Element>
 void copy_others(std::span<const Element> from, std::span<const std::uint32_t> left_out,
                  std::vector<Element>& to) {
@@ -47,7 +47,7 @@ void fitting_keys::take(const hasher& hash, const batch& all) {
 void fitting_keys::leave_out_misfits() {
   copy_others(all_.keys, misfits_, keys_);
   fitting_.keys = keys_;
-  if (all_.times.size() == all_.keys.size()) {  // also where one time is that of the only key
+  if (all_.times.size() == all_.keys.size()) {  // also true for a single key with one time
     copy_others(all_.times, misfits_, times_);
     fitting_.times = times_;
   }

@@ -14,10 +14,10 @@
 
 namespace everseen {
 
-/// Hashes keys and leaves out those that a filter cannot take, so that the others are judged as if they had
-/// come alone.
+/// Hashes keys and leaves out those that the filter cannot take. The others are judged as if they were the
+/// whole batch.
 ///
-/// Where a funnel takes every key, as nearly all do, nothing is moved. Keeps its memory between batches.
+/// If the funnel takes every key, as most do, nothing is copied. Memory is reused between batches.
 /// Threads: one at a time.
 class fitting_keys {
  public:
@@ -27,14 +27,15 @@ class fitting_keys {
     std::span<verdict> out;
   };
 
-  /// @param all  times: none, one for all, or one a key; the spans must live until give_back()
+  /// @param all  times: none, one for all, or one per key; the spans must live until give_back()
   void take(const hasher& hash, const batch& all);
 
-  /// Those that fit, in their order, and where their verdicts go. Valid until the next take().
+  /// The keys that fit, in order, and where their verdicts go. Valid until the next take().
   [[nodiscard]] std::span<const digest> digests() const noexcept { return {digests_.data(), count_}; }
   [[nodiscard]] const batch& fitting() const noexcept { return fitting_; }
 
-  /// Brings the verdicts to where their keys stood. The keys left out are unknown, and in the result.
+  /// Copies the verdicts back into the order of the keys. Keys left out are `unknown`, and counted in the
+  /// result.
   [[nodiscard]] batch_result give_back(batch_result judged);
 
  private:
@@ -42,10 +43,10 @@ class fitting_keys {
 
   batch all_;
   batch fitting_;
-  std::vector<digest> digests_;  // the first count_; it never shrinks, for growing writes zeros first
+  std::vector<digest> digests_;  // the first count_ are valid; never shrinks, since growing writes zeros
   std::size_t count_ = 0;
-  std::vector<std::uint32_t> misfits_;  // their places, ascending
-  std::string refusal_;                 // of the first
+  std::vector<std::uint32_t> misfits_;  // their indexes, ascending
+  std::string refusal_;                 // of the first one
   std::vector<std::string_view> keys_;
   std::vector<event_time> times_;
   std::vector<verdict> verdicts_;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double word_bits = 64;
 
-// RedisBloom's own constants: cut off where they end, and bits and probes come out of them.
+// RedisBloom's own truncated constants; bits and probes depend on their exact values.
 constexpr double redisbloom_ln2 = 0.693147180559945;
 constexpr double redisbloom_ln2_squared = 0.480453013918201;
 

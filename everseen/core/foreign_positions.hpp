@@ -4,15 +4,15 @@
 
 #include "everseen/core/digest.hpp"
 
-/// The sequences of positions that other systems draw from a digest. Each numbers the bits of a segment as
-/// Redis does, once its bytes have been brought into that order (compat/, where the formats are).
+/// The position sequences that other systems derive from a digest. Positions number the bits of a segment in
+/// Redis's order; compat/ converts stored bytes to that order.
 ///
-/// They divide, which costs 5 to 10 ns a probe: no reduction by multiplication gives these numbers.
+/// They divide, at 5 to 10 ns a probe: reduction by multiplication cannot give these numbers.
 /// @pre of all constructors: bits > 0
 namespace everseen::draw {
 
 /// Guava's MURMUR128_MITZ_32: with a and b the lower and the upper half of the first word, for i = 1 … k the
-/// signed 32-bit sum a + i · b, all bits inverted where it is negative; mod m.
+/// signed 32-bit sum a + i · b, with all bits inverted if it is negative; mod m.
 class guava32_positions {
  public:
   [[gnu::always_inline]] guava32_positions(const digest& d, std::uint64_t bits) noexcept

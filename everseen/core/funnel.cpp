@@ -18,7 +18,8 @@ constexpr std::array<std::pair<funnel_kind, std::string_view>, 4> names = {{
     {funnel_kind::int64, "long"},
 }};
 
-/// A UTF-8 sequence begins with `lead`: how many bytes follow, and the least code point that needs so many.
+/// A UTF-8 sequence by its first byte: the number of following bytes, and the least code point of that
+/// length.
 struct sequence {
   unsigned following;
   char32_t least;
@@ -33,7 +34,7 @@ std::optional<sequence> begun_by(unsigned char lead) noexcept {
   return std::nullopt;
 }
 
-/// Takes the next code point off `rest`; nothing where that is not well-formed.
+/// Removes the next code point from `rest`; nothing if it is malformed.
 std::optional<char32_t> next_code_point(std::string_view& rest) noexcept {
   const auto begun = begun_by(static_cast<unsigned char>(rest.front()));
   if (!begun || rest.size() <= begun->following) return std::nullopt;

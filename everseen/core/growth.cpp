@@ -23,7 +23,7 @@ double layer_rate(const spec& s, unsigned index) noexcept {
                                        : slice_budget(s);
 }
 
-/// The next layer of a filter of RedisBloom.
+/// The next layer of a RedisBloom filter.
 layer_plan redisbloom_layer_after(const spec& s, const layer_plan& last, unsigned index) {
   constexpr double most_words = 0x1p56;
   std::uint64_t capacity = 0;
@@ -78,7 +78,7 @@ layer_plan plan_layer(const spec& s, unsigned index) {
 
 bool can_have(const spec& s, unsigned index, std::uint64_t capacity) noexcept {
   if (index >= max_layers || capacity == 0) return false;
-  // capacity > first << index, written so that nothing overflows
+  // capacity > first << index, without overflow
   if (!is_foreign(s.layout)) return index < max_own_layers && (capacity - 1) >> index < first_capacity(s);
   try {
     return capacity <= plan_foreign_layer(s, index).capacity;

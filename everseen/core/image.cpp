@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t entry_bytes = 40;
 constexpr std::size_t manifest_head_bytes = 48 + spec_bytes;
-constexpr std::size_t segment_sealed_bytes =
-    key_count_offset;  // the checksum covers what is before the count
+/// The checksum covers the bytes before the count.
+constexpr std::size_t segment_sealed_bytes = key_count_offset;
 
 constexpr unsigned count_bits = 48;
 constexpr std::uint64_t count_mask = (std::uint64_t{1} << count_bits) - 1;
@@ -27,8 +27,8 @@ constexpr std::uint64_t count_mask = (std::uint64_t{1} << count_bits) - 1;
                      ": it was cut off or is damaged; restore it from an export or drop it");
 }
 
-/// CRC-16/CCITT-FALSE of 48 bits: finds every change of up to three bits, and zero does not check as zero, so
-/// a page that was wiped is noticed.
+/// CRC-16/CCITT-FALSE of 48 bits. It detects every change of up to three bits. The check of zero is not zero,
+/// so a zeroed page is detected, too.
 std::uint16_t count_check(std::uint64_t count) noexcept {
   std::uint32_t crc = 0xFFFF;
   for (unsigned bit = count_bits; bit-- > 0;) {
@@ -95,7 +95,7 @@ filter_id random_filter_id() {
 
 namespace {
 
-/// The last 4 bytes of an id count the resets, up from where chance began.
+/// The last 4 bytes of an id count resets, from a random start.
 constexpr std::size_t counter_bytes = 4;
 
 }  // namespace
@@ -226,7 +226,7 @@ std::size_t bytes_of_names(const manifest& m) noexcept {
   return bytes;
 }
 
-/// @param end  where the checksum begins
+/// @param end  position of the checksum
 void get_names(fields::reader& in, std::size_t end, std::vector<std::string>& jobs) {
   while (in.position() < end) {
     const std::size_t left = end - in.position();
@@ -234,7 +234,7 @@ void get_names(fields::reader& in, std::size_t end, std::vector<std::string>& jo
     if (length == 0 || length > left - sizeof(std::uint32_t)) in.refuse("the name of a job is cut off");
     const auto name = in.take(length);
     jobs.emplace_back(reinterpret_cast<const char*>(name.data()), name.size());
-    validate_filter_name(jobs.back());  // as it is the name of a file
+    validate_filter_name(jobs.back());  // each is a file name, too
     if (jobs.size() > 1 && !(jobs[jobs.size() - 2] < jobs.back())) in.refuse("its jobs do not ascend");
   }
 }

@@ -13,19 +13,19 @@
 
 /// The byte formats of everything stored: doc/format.md, with a worked example.
 ///
-/// All integers are little-endian; every header and manifest ends in an XXH3-64 checksum of what is before
-/// it. Decoding trusts nothing: a short, damaged, foreign or newer image is a format_error that says which
-/// field was wrong, before anything is allocated from its numbers. Pure: no files here.
+/// All integers are little-endian. Every header and manifest ends in an XXH3-64 checksum of the bytes before
+/// it. Decoding trusts nothing: a short, damaged, foreign or newer image is a format_error that names the
+/// invalid field, before anything is allocated from its numbers. Pure: no files here.
 namespace everseen::image {
 
-/// Says to which filter a segment belongs; random, drawn at creation.
+/// Identifies the filter that a segment belongs to; random, generated at creation.
 using filter_id = std::array<std::uint8_t, 16>;
 
 [[nodiscard]] filter_id random_filter_id();
 
-/// The id that a filter has after a reset: another one, which shows where it comes from.
+/// The id of a filter after a reset. It differs from the old id, but its origin can be recognised.
 [[nodiscard]] filter_id id_after_reset(filter_id id) noexcept;
-/// Whether one of these is the other after some resets.
+/// Whether the two ids differ only by resets.
 [[nodiscard]] bool are_same_but_for_resets(const filter_id& a, const filter_id& b) noexcept;
 
 inline constexpr std::size_t spec_bytes = 96;             ///< an encoded spec, checksum included
@@ -35,16 +35,16 @@ inline constexpr std::size_t segment_header_bytes = 128;  ///< before the bits i
 /// @throws format_error  damaged, foreign or of another version    @throws parameter_error  as validate(spec)
 [[nodiscard]] spec decode_spec(std::span<const std::byte> bytes);
 
-/// "<partition>.<slice>.<layer>": a segment's name in messages and in directories.
+/// "<partition>.<slice>.<layer>": the name of a segment in messages and directories.
 [[nodiscard]] std::string to_string(const segment_id& id);
 
-/// What stands before the bits of a stored segment.
+/// The header before the bits of a stored segment.
 struct segment_header {
   filter_id filter{};
   segment_id id;
   geometry shape;
   std::uint64_t capacity = 0;
-  std::uint64_t keys = 0;  ///< see key_count: not covered by the header's checksum, since it changes in place
+  std::uint64_t keys = 0;  ///< see key_count; changes in place, so the header's checksum omits it
   friend bool operator==(const segment_header&, const segment_header&) = default;
 };
 
@@ -52,19 +52,19 @@ struct segment_header {
 /// @throws format_error  as decode_spec
 [[nodiscard]] segment_header decode_segment_header(std::span<const std::byte> bytes);
 
-/// The count of keys inside a mapped segment header: 48 bits of count and 16 of check in one aligned word, so
-/// a single store replaces it and a process killed at any moment leaves either the old or the new one.
+/// The key count inside a mapped segment header: 48 bits of count and 16 bits of check in one aligned word. A
+/// single store replaces it, so a process killed at any moment leaves either the old or the new count.
 inline constexpr std::size_t key_count_offset = 112;
 [[nodiscard]] std::uint64_t encode_key_count(std::uint64_t keys) noexcept;
-/// @throws format_error  the check does not fit the count
+/// @throws format_error  the check does not match the count
 [[nodiscard]] std::uint64_t decode_key_count(std::uint64_t word);
 
-/// The list of a stored filter's segments: what makes a directory of files one filter.
+/// The list of a stored filter's segments: it combines files into one filter.
 struct manifest {
   filter_id filter{};
-  std::uint64_t revision = 0;  ///< grows by one with each change of the list
+  std::uint64_t revision = 0;  ///< incremented with each change of the list
   everseen::spec spec;
-  bool clean = false;  ///< closed in order, so that the key counts in the segments are final
+  bool clean = false;  ///< closed properly: the key counts in the segments are final
   struct entry {
     segment_id id;
     geometry shape;

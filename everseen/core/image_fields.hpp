@@ -1,7 +1,7 @@
 #pragma once
 
-// What the codecs of image.cpp, stream_image.cpp and predecessor.cpp share: magic numbers, versions and
-// checked fields. doc/format.md is the text that these must match.
+// Shared by the codecs of image.cpp, stream_image.cpp and predecessor.cpp: magic numbers, versions and
+// checked fields. They must match doc/format.md.
 
 #include <array>
 #include <concepts>
@@ -30,10 +30,10 @@ inline constexpr std::string_view end_magic = "EVSNdone";
 
 inline constexpr std::size_t magic_bytes = 8;
 inline constexpr std::size_t checksum_bytes = 8;
-inline constexpr std::uint32_t first_version = 1;  // of every image but the manifest
+inline constexpr std::uint32_t first_version = 1;  // of every image except the manifest
 inline constexpr std::uint32_t manifest_version = 2;
 
-/// Writes fields one after the other into bytes that begin as zero.
+/// Writes consecutive fields into zeroed bytes.
 class writer {
  public:
   explicit writer(std::span<std::byte> to) noexcept : to_(to) {}
@@ -52,7 +52,7 @@ class writer {
     put(version);
   }
   void skip(std::size_t bytes) noexcept { at_ += bytes; }
-  /// The checksum of the first `covered` bytes.
+  /// Writes the checksum of the first `covered` bytes.
   void seal(std::size_t covered) noexcept { put(checksum(to_.first(covered))); }
   void seal() noexcept { seal(at_); }
 
@@ -61,7 +61,7 @@ class writer {
   std::size_t at_ = 0;
 };
 
-/// Reads fields one after the other. Its owner has checked that the bytes are long enough.
+/// Reads consecutive fields. The caller has checked that there are enough bytes.
 class reader {
  public:
   /// @param what  the kind of image, for messages: "segment header"
@@ -83,15 +83,15 @@ class reader {
     return from_.subspan(at_ - bytes, bytes);
   }
 
-  /// Magic and version: first of all, so that a newer image is called newer and not damaged.
+  /// Checks magic and version. Comes first, so that a newer image is reported as newer, not as damaged.
   void begin(std::string_view magic, std::uint32_t version = first_version);
-  /// @throws format_error  the checksum at `offset` does not fit the bytes before it (up to `covered`)
+  /// @throws format_error  the checksum at `offset` does not match the bytes before it (up to `covered`)
   void check_seal(std::size_t offset, std::size_t covered) const;
-  /// Bytes that this version leaves zero, so that the next may use them.
+  /// Skips bytes that this version leaves zero for later versions.
   void reserved(std::size_t bytes);
-  /// How many bytes come before the next field.
+  /// Offset of the next field.
   [[nodiscard]] std::size_t position() const noexcept { return at_; }
-  /// A format_error that names the image and the field.
+  /// Throws a format_error that names the image and the field.
   [[noreturn]] void refuse(const std::string& field) const;
 
  private:
@@ -100,17 +100,17 @@ class reader {
   std::size_t at_ = 0;
 };
 
-/// Layout and probes of a segment, and its length.
+/// Checks layout, probes and length of a segment.
 void check_shape(const reader& in, const geometry& shape);
 
-/// Checks one after the other that segments ascend and that each slice has layers 0, 1, 2, … without a gap.
+/// Checks, segment by segment, that ids ascend and that each slice has layers 0, 1, 2, … without a gap.
 class segment_order {
  public:
-  /// @param last  the segment before; nothing at the beginning
+  /// @param last  the previous segment; nothing at the start
   explicit segment_order(const spec& s, std::optional<segment_id> last = {}) noexcept
       : spec_(s), last_(last) {}
-  /// Also that the segment is one that the filter may have: its place, its layout, and a capacity that is no
-  /// more than what growth plans for its layer, beyond which it would overfill in silence.
+  /// Also checks that the filter may have this segment: its partition, its layout and its capacity. A
+  /// capacity above the plan of growth would let the layer overfill silently.
   void check(const reader& in, const segment_id& id, const geometry& shape, std::uint64_t capacity);
 
  private:

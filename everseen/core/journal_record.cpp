@@ -76,7 +76,7 @@ std::optional<journal_record> journal_reader::next() {
   take(groups);
   take(keys);
   if (is_magic != magic) refuse("it does not begin like one");
-  // Lengths are checked before the checksum, which needs them, and before memory is taken for them.
+  // Lengths are checked before the checksum, which depends on them, and before memory is allocated from them.
   if (bytes > max_journal_record_bytes || groups > keys || keys > max_journal_record_keys ||
       bytes != journal_record_head_bytes + group_bytes * std::size_t{groups} + key_bytes * std::size_t{keys} +
                    journal_record_tail_bytes)

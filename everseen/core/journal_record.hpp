@@ -12,12 +12,12 @@
 
 namespace everseen {
 
-/// One entry of a partition's journal: keys that the partition did not hold, in the order in which they were
-/// added. Its bytes: doc/format.md, "Journal".
+/// One entry of a partition's journal: keys that were new to the partition, in the order in which they were
+/// added. Format: doc/format.md, "Journal".
 ///
-/// A partition is a state machine whose input are these records. Whoever applies the same records in the same
-/// order (partition::apply) holds the same bits and the same counts, grows at the same key and moves the
-/// window at the same record.
+/// A partition is a state machine whose inputs are these records. All who apply the same records in the same
+/// order (partition::apply) have the same bits and counts, grow at the same key, and move the window at the
+/// same record.
 struct journal_record {
   /// Keys of one slice.
   struct group {
@@ -26,40 +26,40 @@ struct journal_record {
     friend bool operator==(const group&, const group&) = default;
   };
 
-  /// Checksum of the record before, 0 in the first: a chain, so that one that was written behind another
-  /// history is told from the next of this one.
+  /// Checksum of the previous record, 0 in the first. This chain distinguishes the next record of this
+  /// history from a record of another history.
   std::uint64_t previous = 0;
-  window::slice_index newest = window::timeless;  ///< the window has moved there before the keys were added
-  std::vector<group> groups{};  ///< slices ascend and are not newer than `newest`; none is empty
-  std::vector<digest> keys{};   ///< of all groups, one group behind the other
+  window::slice_index newest = window::timeless;  ///< the window has moved here before the keys were added
+  std::vector<group> groups{};  ///< slices ascend, none newer than `newest`; no group is empty
+  std::vector<digest> keys{};   ///< of all groups, group by group
 
   friend bool operator==(const journal_record&, const journal_record&) = default;
 };
 
-/// Bytes of a record beside its groups and keys.
+/// Size of a record without its groups and keys.
 inline constexpr std::size_t journal_record_head_bytes = 32;
 inline constexpr std::size_t journal_record_tail_bytes = 8;
-/// A longer record is damage. A batch with more keys is written as several.
+/// A longer record is invalid. A batch with more keys is written as several records.
 inline constexpr std::size_t max_journal_record_bytes = std::size_t{4} << 20;
-/// Keys that fit a record whatever their slices.
+/// Keys that fit a record, whatever their slices are.
 inline constexpr std::size_t max_journal_record_keys = std::size_t{1} << 16;
 
-/// @pre  r is what the comments of its members say, with at most max_journal_record_keys
-/// @return its checksum, which the next record names as `previous`
+/// @pre  r satisfies the comments of its members and has at most max_journal_record_keys
+/// @return its checksum, which the next record stores as `previous`
 std::uint64_t append_record(std::string& to, const journal_record& r);
 
-/// Reads records that lie one behind the other. Trusts nothing: what is not a record is a format_error.
+/// Reads consecutive records. Trusts nothing: anything else is a format_error.
 class journal_reader {
  public:
-  /// @param bytes  of a journal, from the beginning of a record; must outlive the reader
+  /// @param bytes  part of a journal that begins with a record; must outlive the reader
   explicit journal_reader(std::string_view bytes) noexcept : rest_(bytes) {}
 
-  /// The next record; nothing where the bytes end, perhaps within a record.
+  /// The next record; nothing at the end of the bytes, even within a record.
   /// @throws format_error  the bytes are damaged
   [[nodiscard]] std::optional<journal_record> next();
-  /// The checksum of the record that next() gave last.
+  /// The checksum of the record that next() returned last.
   [[nodiscard]] std::uint64_t last_checksum() const noexcept { return last_checksum_; }
-  /// Bytes that follow it.
+  /// Bytes after that record.
   [[nodiscard]] std::size_t rest() const noexcept { return rest_.size(); }
 
  private:

@@ -7,8 +7,8 @@ namespace everseen {
 
 namespace {
 
-/// A line is one vector of 512 bits. Rotations take their count modulo the word's width, so the low bits of
-/// each shifted lane choose the bit without a mask.
+/// A line is one vector of 512 bits. Rotations take their count modulo the word width, so the low bits of
+/// each shifted lane select the bit without a mask.
 struct avx512_isa {
   using line = __m512i;
 

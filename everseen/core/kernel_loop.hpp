@@ -1,9 +1,9 @@
 #pragma once
 
-// The one algorithm behind every kernel. Included by kernel_<isa>.cpp, each compiled for its CPU; everything
-// here is a template over the Isa, so that no two of them ever share a symbol.
+// The one algorithm behind every kernel. Each kernel_<isa>.cpp includes it and is compiled for its CPU.
+// Everything here is a template over the Isa, so that no two of them share a symbol.
 //
-// An Isa provides, for a whole 64-byte line at once:
+// An Isa provides, for a whole 64-byte line:
 //   using line;                                    the bits of one key in one line
 //   static line pattern_8x64(uint64_t pattern);
 //   static line pattern_16x32(uint64_t pattern);
@@ -22,13 +22,13 @@
 
 namespace everseen::kernel_loop {
 
-/// Up to here a segment lives in the private cache and prefetching costs more than it brings.
+/// Up to this size a segment stays in the private cache, and prefetching costs more than it saves.
 inline constexpr std::uint64_t fits_cache_bytes = std::uint64_t{1} << 20;
-/// How many keys ahead lines are asked for. More than the ~17 line-fill buffers of a core: a prefetch waits
-/// in the queue, not in the pipeline.
+/// Keys between prefetch and use. More than the ~17 line-fill buffers of a core: a prefetch then waits in the
+/// queue, not in the pipeline.
 inline constexpr std::size_t distance = 32;
-/// Operands of __builtin_prefetch. Aiming at L2 beats L1 by 5-10 % in DRAM: doc/measurements.md, "Prefetch
-/// ring".
+/// Operands of __builtin_prefetch. Prefetching into L2 is 5-10 % faster than into L1 for segments in DRAM:
+/// doc/measurements.md, "Prefetch ring".
 inline constexpr int for_read = 0;
 inline constexpr int into_l2 = 2;
 
@@ -84,7 +84,7 @@ struct line_key {
   }
 };
 
-/// A key whose bits are scattered: the same for every Isa, which is a parameter so that no symbol is shared.
+/// A key whose bits are scattered. The same for every Isa, which is a parameter so that no symbol is shared.
 template <typename Isa, typename Positions>
 struct scattered_key {
   static constexpr bool has_lines = false;
@@ -122,10 +122,10 @@ struct scattered_key {
   }
 };
 
-/// Walks a batch with the prefetch ring in front of it. `Visit` is `bool(const digest&)`: seen?
+/// Processes a batch behind the prefetch ring. `Visit` is `bool(const digest&)`: seen?
 ///
-/// Where a segment does not begin on a cache line, each of its lines lies in two, and both are asked for: so
-/// it is in a Redis string, whose bytes follow a header.
+/// If a segment does not start on a cache line, each of its lines spans two cache lines and both are
+/// prefetched. This happens in a Redis string, whose bytes follow a header.
 template <typename Key, typename Visit>
 [[gnu::always_inline]] inline std::uint64_t walk(const std::byte* segment, const geometry& shape,
                                                  std::span<const digest> digests, verdict* out,
@@ -157,7 +157,7 @@ template <typename Key, typename Visit>
 template <typename Key>
 std::uint64_t check(const std::byte* segment, const geometry& shape_in, std::span<const digest> digests,
                     verdict* out) noexcept {
-  const geometry shape = shape_in;  // a copy that no store through `out` can alias
+  const geometry shape = shape_in;  // a copy, which stores through `out` cannot alias
   return walk<Key>(segment, shape, digests, out,
                    [&](const digest& d) { return Key::check(segment, shape, d); });
 }

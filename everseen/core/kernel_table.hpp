@@ -2,7 +2,7 @@
 
 #include "everseen/core/kernels.hpp"
 
-// The kernels that this build holds; which of them may run is kernels.cpp's question.
+// The kernels in this build; kernels.cpp decides which of them may run.
 namespace everseen::kernel_table {
 
 extern const kernel scalar;

@@ -19,7 +19,7 @@ kernel_list detect() noexcept {
   list.items[list.size++] = kernel_table::scalar;
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  // All that cmake/EverseenLayer.cmake lets the compiler use in these files.
+  // All features that cmake/EverseenLayer.cmake enables for these files.
   const bool avx2 =
       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
   if (avx2) list.items[list.size++] = kernel_table::avx2;

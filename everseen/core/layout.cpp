@@ -21,7 +21,7 @@ constexpr std::array<std::pair<layout_kind, std::string_view>, all_layouts.size(
         {layout_kind::redisbloom, "redisbloom"},
     }};
 
-/// Redis number of bit `bit` (0 = least significant) of a little-endian word that begins at byte `byte`.
+/// Redis's number for bit `bit` (0 = least significant) of a little-endian word that starts at byte `byte`.
 constexpr std::uint64_t redis_bit(std::uint64_t byte, unsigned bit) noexcept {
   return 8 * (byte + bit / 8) + 7 - bit % 8;
 }

@@ -13,12 +13,12 @@ namespace everseen {
 
 /// How a digest becomes bits of a segment. The values are stored in specs and images.
 ///
-/// `classic` spreads its probes over the whole segment: the fewest bits for a rate, one cache miss a probe.
+/// `classic` spreads its probes over the whole segment: the fewest bits for a rate, one cache miss per probe.
 /// A *line* layout puts all bits of a key into one 64-byte cache line (or two): one miss and one vector
 /// operation, for a little more memory. sizing.hpp has the exact price of each.
 ///
-/// The last three are those of other systems' filters, for filters that came from there or are to go there.
-/// They are scattered as classic is; what else they fix, foreign.hpp says.
+/// The last three are those of other systems, for filters imported from or exported to them. They are
+/// scattered like classic; foreign.hpp has their other rules.
 enum class layout_kind : std::uint8_t {
   classic = 1,         ///< k bits anywhere
   line_8x64 = 2,       ///< one line of 8 words of 64 bits, one bit in each
@@ -30,17 +30,17 @@ enum class layout_kind : std::uint8_t {
   redisbloom = 8,      ///< RedisBloom's
 };
 
-/// Those of everseen's own filters.
+/// The layouts of everseen's own filters.
 inline constexpr std::array all_layouts = {layout_kind::classic, layout_kind::line_8x64,
                                            layout_kind::line_16x32, layout_kind::two_line_8x64,
                                            layout_kind::two_line_16x32};
 
-/// Those of other systems' filters.
+/// The layouts of other systems' filters.
 inline constexpr std::array foreign_layouts = {layout_kind::guava32, layout_kind::guava64,
                                                layout_kind::redisbloom};
 
 [[nodiscard]] std::string_view to_string(layout_kind kind) noexcept;
-/// Knows the foreign ones, too.
+/// Accepts the foreign layouts, too.
 [[nodiscard]] std::optional<layout_kind> parse_layout_kind(std::string_view name) noexcept;
 
 [[nodiscard]] constexpr bool is_foreign(layout_kind kind) noexcept {
@@ -51,7 +51,7 @@ inline constexpr std::size_t line_bytes = 64;
 inline constexpr std::uint64_t line_bits = 8 * line_bytes;
 inline constexpr unsigned max_probes = 64;
 
-/// Lines that a key touches (0: its bits are scattered).
+/// Cache lines per key (0: the bits are scattered).
 [[nodiscard]] constexpr unsigned lines_per_key(layout_kind kind) noexcept {
   switch (kind) {
     case layout_kind::classic:
@@ -69,12 +69,12 @@ inline constexpr unsigned max_probes = 64;
   return 0;
 }
 
-/// Whether the bits of a key are anywhere in the segment, so that it has probes and no lines.
+/// Whether the bits of a key may be anywhere in the segment; the layout then has probes and no lines.
 [[nodiscard]] constexpr bool is_scattered(layout_kind kind) noexcept {
   return lines_per_key(kind) == 0;
 }
 
-/// Words of a line, which is also the bits a key sets in it: 8 or 16 (0: they are scattered).
+/// Words per line, which is also the number of bits that a key sets in it: 8 or 16 (0: scattered).
 [[nodiscard]] constexpr unsigned words_per_line(layout_kind kind) noexcept {
   switch (kind) {
     case layout_kind::classic:
@@ -92,15 +92,15 @@ inline constexpr unsigned max_probes = 64;
   return 0;
 }
 
-/// What the length of a segment is a multiple of, in bytes: lines, or the words of other systems.
+/// The unit of a segment's length in bytes: lines, or the words of other systems.
 [[nodiscard]] constexpr std::uint64_t length_unit(layout_kind kind) noexcept {
   return is_foreign(kind) ? sizeof(std::uint64_t) : line_bytes;
 }
 
-/// Shape of one segment: what, beside the digest, decides which bits are a key's.
+/// Shape of one segment: everything except the digest that determines the bits of a key.
 struct geometry {
   layout_kind layout = layout_kind::line_8x64;
-  std::uint8_t probes = 8;   ///< bits set for a key; fixed by the layout unless they are scattered
+  std::uint8_t probes = 8;   ///< bits set per key; fixed by the layout unless scattered
   std::uint64_t bytes = 64;  ///< length of the segment, a multiple of length_unit(layout)
 
   [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return 8 * bytes; }
@@ -108,12 +108,12 @@ struct geometry {
   friend constexpr bool operator==(const geometry&, const geometry&) = default;
 };
 
-/// Bits a key sets under a layout; `scattered_probes` is what a filter without lines was created with.
+/// Bits that a key sets under a layout; `scattered_probes` is the configured number for scattered layouts.
 [[nodiscard]] constexpr unsigned probes_of(layout_kind kind, unsigned scattered_probes) noexcept {
   return is_scattered(kind) ? scattered_probes : lines_per_key(kind) * words_per_line(kind);
 }
 
-/// The numbers that the layouts draw from a digest: doc/hashing.md, "From digest to bits".
+/// The numbers that layouts derive from a digest: doc/hashing.md, "From digest to bits".
 namespace draw {
 
 __extension__ using uint128 = unsigned __int128;
@@ -123,22 +123,22 @@ inline constexpr std::uint64_t pattern_key = 0xD6E8FEB86659FD93;  // odd, half o
 inline constexpr std::uint64_t upper_key = 0xA0761D6478BD642F;    // odd, half of its bits set
 inline constexpr std::uint64_t step_key = 0xD1342543DE82EF95;     // multiplier with a good spectrum mod 2^64
 
-/// x * range / 2^64, rounded down: x uniform in 64 bits becomes uniform in [0, range).
+/// x * range / 2^64, rounded down: maps x, uniform in 64 bits, to uniform in [0, range).
 [[nodiscard, gnu::always_inline]] constexpr std::uint64_t reduce(std::uint64_t x,
                                                                  std::uint64_t range) noexcept {
   return static_cast<std::uint64_t>((uint128{x} * range) >> 64);
 }
 
-/// 64 new-looking bits from x: both halves of the 128-bit product, folded.
+/// 64 mixed bits from x: both halves of the 128-bit product, folded.
 [[nodiscard, gnu::always_inline]] constexpr std::uint64_t fold(std::uint64_t x, std::uint64_t key) noexcept {
   const uint128 product = uint128{x} * key;
   return static_cast<std::uint64_t>(product >> 64) ^ static_cast<std::uint64_t>(product);
 }
 
-/// What chooses the line, and the bits inside it.
+/// Two numbers that select the line, and the bits inside it.
 struct line_source {
   std::uint64_t index;    ///< reduce(index, lines) is the line
-  std::uint64_t pattern;  ///< gives the bits inside
+  std::uint64_t pattern;  ///< selects the bits inside
 };
 
 [[nodiscard, gnu::always_inline]] constexpr line_source first_line(const digest& d) noexcept {
@@ -153,8 +153,8 @@ struct line_source {
   return static_cast<unsigned>(pattern >> (6 * w)) & 63;
 }
 
-/// Bit (0..31) that a pattern sets in word `w` of a line of 16x32. The 80 bits needed are more than a pattern
-/// has, so words 8 to 15 draw theirs from its fold.
+/// Bit (0..31) that a pattern sets in word `w` of a line of 16x32. 16 words need 80 bits, more than a pattern
+/// has, so words 8 to 15 use its fold.
 [[nodiscard, gnu::always_inline]] constexpr unsigned bit_16x32(std::uint64_t pattern, unsigned w) noexcept {
   const std::uint64_t source = w < 8 ? pattern : fold(pattern, upper_key);
   return static_cast<unsigned>(source >> (5 * (w / 2 % 4) + 32 * (w % 2))) & 31;
@@ -162,12 +162,13 @@ struct line_source {
 
 /// The sequence of positions of a classic key.
 ///
-/// Plain double hashing (x, x+y, x+2y, …) with this reduction would look only at the top bits of x and y, and
-/// any two keys that agree in those would share all probes: a floor of about n/m² under the error rate, which
-/// small filters with low rates would feel. One multiplication a step lets every bit of both words count.
+/// Plain double hashing (x, x+y, x+2y, …) with this reduction would use only the top bits of x and y. Any two
+/// keys that agree in those would share all probes, which puts a floor of about n/m² under the error rate;
+/// small filters with low rates would reach it. One multiplication per step makes every bit of both words
+/// count.
 ///
-/// It begins at `high`: the keys of one partition share bits of `low`, and a segment of more than 2^32 bits
-/// would see that in a position made of `low` alone.
+/// It starts at `high`: the keys of one partition share bits of `low`, and in a segment of more than 2^32
+/// bits a position made of `low` alone would show that.
 class positions {
  public:
   [[gnu::always_inline]] positions(const digest& d, std::uint64_t bits) noexcept
@@ -184,17 +185,17 @@ class positions {
 
 }  // namespace draw
 
-/// Partition of a digest: 0 .. partitions-1. Uses the low half of `low`, which no line index sees below 2^32
-/// lines.
+/// Partition of a digest: 0 .. partitions-1. Uses the low half of `low`, which affects no line index below
+/// 2^32 lines.
 [[nodiscard]] constexpr std::uint32_t partition_of(const digest& d, std::uint32_t partitions) noexcept {
   return static_cast<std::uint32_t>((std::uint64_t{static_cast<std::uint32_t>(d.low)} * partitions) >> 32);
 }
 
-/// All bits of a key, as Redis numbers them (bit p is byte p / 8, mask 0x80 >> p % 8), in probe order.
+/// All bits of a key in Redis's numbering (bit p is byte p / 8, mask 0x80 >> p % 8), in probe order.
 ///
-/// The slow, readable definition: `explain` shows it, gears that address single bits use it, and every vector
+/// The slow, readable definition. `explain` shows it, gears that address single bits use it, and every vector
 /// kernel is tested against it.
-/// @return how many of `out` were written: geometry.probes
+/// @return the number of positions written: geometry.probes
 /// @pre    out.size() >= geometry.probes
 std::size_t bit_positions(const geometry& shape, const digest& d, std::span<std::uint64_t> out) noexcept;
 

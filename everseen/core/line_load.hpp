@@ -5,10 +5,10 @@
 
 namespace everseen::sizing {
 
-/// How many patterns fell into one line of a segment: Binomial(patterns, 1 / lines), or its limit for a
-/// segment without end, Poisson(mean). What sizing.cpp sums over.
+/// The number of patterns in one line of a segment: Binomial(patterns, 1 / lines), or its limit for an
+/// infinite segment, Poisson(mean). sizing.cpp sums over it.
 ///
-/// Both distributions have P(i + 1) / P(i) = (a - b i) / (i + 1), so one recurrence walks either.
+/// Both distributions satisfy P(i + 1) / P(i) = (a - b i) / (i + 1), so one recurrence covers both.
 class line_load {
  public:
   struct fall {
@@ -23,15 +23,14 @@ class line_load {
   }
   static line_load poisson(double mean) { return from_first(mean, -mean, mean, 0); }
 
-  /// The lowest load that matters. Below lie at most e^-50 of all lines.
+  /// The lowest relevant load. At most e^-50 of all lines have less.
   [[nodiscard]] double first() const noexcept { return first_; }
 
-  /// The mean of a rising function with values in [0, 1] and a concave logarithm.
-  /// @param f  next() gives its value at first(), first() + 1, …
+  /// The mean of an increasing function with values in [0, 1] and a concave logarithm.
+  /// @param f  next() returns its value at first(), first() + 1, …
   ///
-  /// Probabilities and f both have concave logarithms, hence so do the terms: once each is less than half of
-  /// the one before, all the rest together are less than the last one. (A term may underflow to 0 on the
-  /// way.)
+  /// Probabilities and f have concave logarithms, and so do their products. Once a term is less than half of
+  /// the previous one, all later terms together are less than it. (Early terms may underflow to 0.)
   template <typename Function>
   [[nodiscard]] double expectation(Function f) const {
     double sum = 0, before = 0, probability = first_probability_;
@@ -47,8 +46,7 @@ class line_load {
 
  private:
   static constexpr double negligible = 1e-17;
-  static constexpr double small =
-      500;  // up to this mean P(0) is far from underflow, and the walk begins at 0
+  static constexpr double small = 500;  // up to this mean P(0) does not underflow
 
   line_load(double first, double first_probability, double a, double b)
       : first_(first), first_probability_(first_probability), a_(a), b_(b) {}

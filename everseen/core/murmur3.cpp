@@ -39,7 +39,7 @@ void murmur3::block(const char* bytes) noexcept {
 
 digest murmur3::finish(std::string_view tail, std::uint64_t length) const noexcept {
   EVERSEEN_ASSERT(tail.size() < block_bytes);
-  // Bytes that are not there count as zeros, and a word of zeros mixes to zero.
+  // Missing bytes count as zeros, and a word of zeros mixes to zero.
   std::array<char, block_bytes> last{};
   if (!tail.empty()) std::memcpy(last.data(), tail.data(), tail.size());
   std::uint64_t h1 = h1_ ^ mixed_low(load_le64(last.data())) ^ length;

@@ -7,23 +7,23 @@
 
 namespace everseen {
 
-/// MurmurHash3, the variant x64-128, with seed 0: what go-zero and Guava hash with.
+/// MurmurHash3, variant x64-128, with seed 0: the hash of go-zero and Guava.
 ///
-/// Good bits, but no secret: whoever knows the function can make keys that collide.
-/// @return `low` is the first of its two words, the one that implementations with 64 bits of output give
+/// Well distributed, but without a secret: an attacker can construct colliding keys.
+/// @return `low` is the first of its two words, the one that 64-bit implementations return
 /// Cost: 10 to 17 ns for a short key. Threads: any.
 [[nodiscard]] digest murmur3_x64_128(std::string_view bytes) noexcept;
 
-/// The same for keys that begin alike, so that what they share is hashed once.
+/// The same for keys with a common prefix, which is hashed once.
 class murmur3 {
  public:
   static constexpr std::size_t block_bytes = 16;
 
-  /// Takes the next `block_bytes`.
+  /// Hashes the next `block_bytes`.
   void block(const char* bytes) noexcept;
 
-  /// The hash of all blocks and what is behind them.
-  /// @param tail    fewer than `block_bytes`    @param length  of all, tail included, in bytes
+  /// The hash of all blocks and the bytes after them.
+  /// @param tail    fewer than `block_bytes`    @param length  total in bytes, tail included
   [[nodiscard]] digest finish(std::string_view tail, std::uint64_t length) const noexcept;
 
  private:

@@ -7,12 +7,12 @@
 
 namespace everseen {
 
-/// MurmurHash2, the variant 64A: what RedisBloom hashes with.
+/// MurmurHash2, variant 64A: the hash of RedisBloom.
 ///
 /// Cost: 6 to 11 ns for a short key. Threads: any.
 [[nodiscard]] std::uint64_t murmur64a(std::string_view bytes, std::uint64_t seed) noexcept;
 
-/// RedisBloom's two hashes of a key: `low` with its fixed seed, `high` with the first as the seed.
+/// RedisBloom's two hashes of a key: `low` has a fixed seed, `high` uses `low` as the seed.
 [[nodiscard]] digest murmur64a_pair(std::string_view key) noexcept;
 
 }  // namespace everseen

@@ -18,7 +18,7 @@ namespace everseen {
 
 namespace {
 
-/// Without the keys that have no verdict.
+/// Counts verdicts, except `unknown`.
 tally count_answers(std::span<const verdict> verdicts) noexcept {
   tally sum = tally_of(verdicts);
   sum.unknown = 0;
@@ -41,15 +41,15 @@ std::uint64_t partition_state::bytes() const noexcept {
   return sum;
 }
 
-/// Keys that still wait for their verdict, on their way through the segments.
+/// Keys without a verdict yet, on their way through the segments.
 ///
-/// Each segment settles the keys it holds; the rest move up, so that the next kernel sees them side by side.
-/// A run that meets only one segment, the usual case, is judged in place and copies nothing.
+/// Each segment settles the keys that it holds; the others are compacted for the next kernel call. A run that
+/// meets only one segment, the usual case, is judged in place without a copy.
 class partition::run {
  public:
   static constexpr std::size_t max_keys = slice_groups::max_keys;
 
-  /// @param places  where in `out` each key's verdict goes; null: its own number
+  /// @param places  where in `out` each key's verdict goes; null: its own index
   run(std::span<const digest> keys, verdict* out, const std::uint16_t* places = nullptr) noexcept
       : pending_(keys), where_(places), out_(out) {
     EVERSEEN_ASSERT(keys.size() <= max_keys);
@@ -68,7 +68,7 @@ class partition::run {
     if (missing < pending_.size()) keep_fresh();
   }
 
-  /// Adds the first `count` keys and settles them. Returns how many were fresh.
+  /// Adds the first `count` keys and settles them. Returns the number of fresh ones.
   std::uint64_t add(std::byte* segment, const geometry& shape, std::size_t count) noexcept {
     const auto keys = pending_.first(count);
     std::uint64_t added = 0;
@@ -96,7 +96,7 @@ class partition::run {
     if (any) keep_fresh();
   }
 
-  /// Gives all that is left the same verdict.
+  /// Gives all remaining keys the same verdict.
   void settle_rest(verdict v) noexcept {
     for (std::size_t i = 0; i < pending_.size(); ++i) out_[place(i)] = v;
     if (v == verdict::fresh) fresh_ += pending_.size();
@@ -104,7 +104,7 @@ class partition::run {
   }
 
  private:
-  /// Settles the keys that were judged to be anything else.
+  /// Settles the keys whose verdict is not fresh.
   void keep_fresh() noexcept {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < pending_.size(); ++i) {
@@ -112,18 +112,18 @@ class partition::run {
       out_[to] = judged_[i] == verdict::fresh ? verdict::unknown : judged_[i];
       kept_[kept] = pending_[i];
       kept_where_[kept] = to;
-      kept += judged_[i] == verdict::fresh;  // no branch: which keys are repeats is anybody's guess
+      kept += judged_[i] == verdict::fresh;  // no branch: repeats are unpredictable
     }
     pending_ = {kept_.data(), kept};
     where_ = kept_where_.data();
   }
 
-  std::span<const digest> pending_;  // in the caller's batch at first, in kept_ once a key was settled
-  const std::uint16_t* where_;       // place in out_ of each pending key; null: its own number
+  std::span<const digest> pending_;  // in the caller's batch, or in kept_ once a key was settled
+  const std::uint16_t* where_;       // place in out_ of each pending key; null: its own index
   verdict* out_;
   std::uint64_t fresh_ = 0;
-  std::array<verdict, max_keys> judged_;  // the arrays stay uninitialised: writing them first would cost as
-  std::array<digest, max_keys> kept_;     // much as judging
+  std::array<verdict, max_keys> judged_;  // the arrays stay uninitialised, since writing
+  std::array<digest, max_keys> kept_;     // them would cost as much as judging
   std::array<std::uint16_t, max_keys> kept_where_;
 };
 
@@ -134,8 +134,8 @@ batch_result partition::add(const partition_batch& batch) {
   std::fill(batch.out.begin(), batch.out.end(), verdict::unknown);
   tally done;
   std::optional<batch_failure> failure;
-  // Only the first key of a stretch moves the window. Where keys may be refused, the order of all of them
-  // decides which find room; there only keys of one slice go together.
+  // Only the first key of a stretch moves the window. If keys may be refused, the order of all keys decides
+  // which ones find room; a stretch then has keys of one slice only.
   const auto reach = [&](window::slice_index first) -> slice_range {
     if (spec_.growth == growth_kind::refuse) return {first, first};
     return {std::numeric_limits<window::slice_index>::min(), newest_or(first)};
@@ -157,7 +157,7 @@ batch_result partition::add(const partition_batch& batch) {
   return tl::unexpected(*std::move(failure));
 }
 
-/// Keys of one slice.
+/// For keys of one slice.
 void partition::add_alike(const partition_batch& stretch, tally& done) {
   const window::slice_index slice = slice_of(stretch, 0);
   const std::size_t count = stretch.digests.size();
@@ -190,7 +190,7 @@ void partition::add_mixed(const partition_batch& stretch, tally& done) {
   done += count_answers(stretch.out);
 }
 
-/// Keys of many slices, none of which moves the window but perhaps the first.
+/// For keys of several slices. Only the first key may move the window.
 void partition::judge_mixed(const partition_batch& stretch) {
   std::array<window::slice_index, run::max_keys> slices;
   for (std::size_t i = 0; i < stretch.digests.size(); ++i) slices[i] = slice_of(stretch, i);
@@ -226,7 +226,7 @@ void partition::apply(const journal_record& record) {
   if (!is_late(record.newest)) open_slice(record.newest);
   std::span<const digest> rest = record.keys;
   for (const journal_record::group& group : record.groups) {
-    // What the record itself has moved the window beyond is forgotten before it was ever asked for.
+    // A slice that the record itself expires was never visible.
     if (!is_late(group.slice)) insert(open_slice(group.slice), rest.first(group.keys));
     rest = rest.subspan(group.keys);
   }
@@ -234,7 +234,7 @@ void partition::apply(const journal_record& record) {
 
 tally partition::check(const partition_batch& batch) const noexcept {
   tally done;
-  // All that is not newer than the window looks at the same segments.
+  // Keys whose slices are not newer than the newest one are compared with the same segments.
   const auto reach = [&](window::slice_index first) -> slice_range {
     if (state_.slices.empty() || first > newest()) return {first, first};
     return {std::numeric_limits<window::slice_index>::min(), newest()};
@@ -299,7 +299,7 @@ window::slice_index partition::newest() const noexcept {
   return state_.slices.back().index;
 }
 
-/// The newest slice once `slice` was added to.
+/// The newest slice after an add to `slice`.
 window::slice_index partition::newest_or(window::slice_index slice) const noexcept {
   return state_.slices.empty() ? slice : std::max(slice, newest());
 }
@@ -346,7 +346,7 @@ void partition::forget() {
 layer_state& partition::grow(slice_state& slice) {
   const auto index = static_cast<std::uint32_t>(slice.layers.size());
   const growth::layer_plan plan = growth::plan_layer(spec_, index);
-  slice.layers.reserve(index + 1);  // what can fail comes before what is remembered
+  slice.layers.reserve(index + 1);  // may throw, so it comes before any change
   place_.create({number_, slice.index, index}, plan.shape, plan.capacity);
   return slice.layers.emplace_back(layer_state{plan.shape, plan.capacity, 0});
 }
@@ -359,8 +359,8 @@ void partition::fill_newest_layer(slice_state& slice, run& keys) {
     const std::uint64_t room = layer.capacity - std::min(layer.capacity, layer.keys);
     std::size_t count = keys.size();
     if (count > room && spec_.growth != growth_kind::overfill) {
-      // Near its end a layer must not be asked to add more keys than it has room for, and which of these keys
-      // it holds already is unknown: sort those out first, then fill it to the last place.
+      // A nearly full layer must not receive more keys than it has room for, and which of these keys it
+      // already holds is unknown. Settle those first, then fill the layer exactly.
       keys.look_up(bits, layer.shape);
       if (keys.size() == 0) return;
       if (room == 0) {
@@ -377,7 +377,7 @@ void partition::fill_newest_layer(slice_state& slice, run& keys) {
   }
 }
 
-/// Fills layers one after the other, each to its last place.
+/// Fills layers in order, each exactly to its capacity.
 void partition::insert(slice_state& slice, std::span<const digest> keys) {
   std::array<verdict, run::max_keys> ignored;
   while (!keys.empty()) {

@@ -15,10 +15,10 @@
 
 namespace everseen {
 
-/// One bit array of a growing slice and how full it is.
+/// One bit array of a growing slice, and its fill.
 struct layer_state {
   geometry shape;
-  std::uint64_t capacity = 0;  ///< keys it may hold within its error rate
+  std::uint64_t capacity = 0;  ///< keys that it may hold within its error rate
   std::uint64_t keys = 0;      ///< keys added
   friend bool operator==(const layer_state&, const layer_state&) = default;
 };
@@ -30,7 +30,7 @@ struct slice_state {
   friend bool operator==(const slice_state&, const slice_state&) = default;
 };
 
-/// All that a partition remembers beside its bits. Slices ascend by index and each has at least one layer.
+/// The state of a partition besides its bits. Slices ascend by index and each has at least one layer.
 struct partition_state {
   std::vector<slice_state> slices;
   friend bool operator==(const partition_state&, const partition_state&) = default;
@@ -39,56 +39,57 @@ struct partition_state {
   [[nodiscard]] std::uint64_t bytes() const noexcept;
 };
 
-/// The keys of a batch that fall into one partition, and where their verdicts go.
+/// The keys of a batch that belong to one partition, and where their verdicts go.
 struct partition_batch {
   std::uint32_t partition = 0;
   std::span<const digest> digests;
-  /// One time a key, or a single one for all. Ignored (and may be empty) without a window.
+  /// One time per key, or one for all. Ignored (and may be empty) without a window.
   std::span<const event_time> times;
   std::span<verdict> out;  ///< as many as digests
-  /// The keys themselves, one a digest, for a store that wants them (stored_filter::wants_keys); else empty.
+  /// The keys themselves, one per digest, for a store that wants them (stored_filter::wants_keys); else
+  /// empty.
   std::span<const std::string_view> keys{};
 };
 
-/// The filter logic of one partition: layers, slices, growth and rotation over a place for bits.
+/// The filter logic of one partition: layers, slices, growth and rotation over storage for bits.
 ///
 /// The same code runs over memory, mapped files and inside the Redis module. Keys of a batch are judged in
-/// their order; of a key that occurs twice, the first occurrence is the fresh one.
+/// order. If a key occurs twice, the first occurrence is the fresh one.
 ///
 ///     digests ──> older layers and slices (look-up only) ──not found──> newest layer of the key's slice
 ///                                                                        (test-and-add, grow when full)
 ///
-/// Threads: add needs exclusive use, check may run beside other checks; the owner holds the lock.
+/// Threads: add needs exclusive access; checks may run concurrently. The owner holds the lock.
 class partition {
  public:
-  /// @param state  empty for a new partition; else what state() gave before, with all its segments in `place`
-  /// The spec and the place must outlive the partition.
+  /// @param state  empty for a new partition; else an earlier state(), with all its segments in `place`
+  /// @pre the spec and the place outlive the partition
   partition(const spec& s, std::uint32_t number, segments& place, partition_state state = {});
 
   /// Judges the keys and adds the fresh ones.
   ///
-  /// Where there is no room, the keys that need it are left `unknown` and all others are judged. After any
-  /// other failure the rest of the batch is left `unknown`, so that adding just those keys again, in their
-  /// order, gives the verdicts that an undisturbed batch would have given.
+  /// Keys that find no room are left `unknown`, and all others are judged. After any other failure the rest
+  /// of the batch is `unknown`. Adding exactly those keys again, in order, gives the same verdicts as a batch
+  /// without the failure.
   /// @return the tally, or why keys were left `unknown`; those were not added
   batch_result add(const partition_batch& batch);
 
-  /// Moves the window to where keys of this time move it, and adds none. What is late moves nothing.
+  /// Moves the window as keys of this time would, without adding any. A late time moves nothing.
   /// @pre there is a window    @throws storage_error  as segments::create
   void move_window(event_time to);
 
-  /// Adds the keys of a journal's next record, as everybody does who keeps this partition by that journal.
+  /// Applies the next record of the journal, as every replica of the partition does.
   ///
-  /// All of them are counted, without a look at the bits: where a checkpoint was taken while keys were added,
-  /// its bits may hold keys of records to come, and counts, by which layers begin, must not depend on that.
-  /// @throws format_error   the record has keys for which there is no room, so it is not of this journal
+  /// Every key is counted without reading bits. If a checkpoint was taken while keys were added, its bits may
+  /// already hold keys of later records. Counts decide when layers begin, so they must not depend on bits.
+  /// @throws format_error   the record has keys without room, so it does not belong to this journal
   /// @throws storage_error  as segments::create; the record was applied in part
   void apply(const journal_record& record);
 
   /// Judges the keys and changes nothing.
   tally check(const partition_batch& batch) const noexcept;
 
-  /// Forgets every key. Needs exclusive use.
+  /// Removes every key. Needs exclusive access.
   /// @throws storage_error  as segments::drop_before
   void forget();
 
@@ -112,7 +113,7 @@ class partition {
     window::slice_index newest;
   };
   /// Calls judge(stretch, mixed) for stretches of keys that fit a run and whose slices are all in reach(slice
-  /// of the first); `mixed` where they differ.
+  /// of the first key); `mixed` if the slices differ.
   template <typename Reach, typename Judge>
   void for_each_stretch(const partition_batch& batch, Reach reach, Judge judge) const;
   /// Calls visit(id, layer) for each segment that a key of slice `now` is compared with, oldest first.

@@ -6,8 +6,8 @@
 
 #include "everseen/core/segments.hpp"
 
-/// What a partition in Redis is made of, as seen from its state key: doc/format.md, "In Redis". Clients and
-/// the Redis module agree on it here.
+/// The Redis keys and fields of a partition, derived from its state key: doc/format.md, "In Redis". Shared by
+/// clients and the Redis module.
 namespace everseen::partition_keys {
 
 /// A segment: a string of bits.
@@ -15,18 +15,18 @@ namespace everseen::partition_keys {
   return state + ":" + std::to_string(id.slice) + "." + std::to_string(id.layer);
 }
 
-/// The last batch of one client and what it was answered; expires.
+/// The last batch of one client and its answer; expires.
 [[nodiscard]] inline std::string token(const std::string& state, std::string_view client) {
   return state + ":t:" + std::string(client);
 }
 
-/// By lane, what a job knows of it here (lane_record.hpp), and by counter_field(), what it counts: one hash,
+/// The records of a job in this partition: per lane a lane_record, and per counter_field() a count. One hash,
 /// so that one command writes both.    @param job  its id
 [[nodiscard]] inline std::string lane_records(const std::string& state, std::string_view job) {
   return state + ":l" + std::string(job);
 }
 
-/// The field of a counter in the hash of records. No lane's name begins like it.
+/// The field of a counter in the hash of records. No lane name starts like it.
 [[nodiscard]] inline std::string counter_field(std::string_view name) {
   return '\0' + std::string(name);
 }
@@ -34,7 +34,7 @@ namespace everseen::partition_keys {
   return field.starts_with('\0');
 }
 
-/// The field of a state hash without which nothing is claimed for a job.    @param job  its id
+/// The field of a state hash that must exist for a job to claim.    @param job  its id
 [[nodiscard]] inline std::string job_field(std::string_view job) {
   return "job:" + std::string(job);
 }
@@ -44,16 +44,16 @@ namespace everseen::partition_keys {
   return "keys:" + std::to_string(id.slice) + "." + std::to_string(id.layer);
 }
 
-/// Length of the sequence that a token begins with: fixed, so that none is another's beginning.
+/// Length of the sequence number at the start of a token: fixed, so that no number is a prefix of another.
 inline constexpr std::size_t sequence_bytes = 20;
 
-/// A Redis string ends here, so a segment must.
+/// The maximum length of a Redis string, and so of a segment.
 inline constexpr std::uint64_t max_segment_bytes = std::uint64_t{512} << 20;
 
-/// How long a segment lives that is not published: nobody else would ever find it.
+/// Lifetime of an unpublished segment, which no other client would ever find.
 inline constexpr std::string_view unpublished_life_ms = "600000";
 
-/// How much a segment is lengthened by in one command: zeroing 4 MiB takes about a millisecond.
+/// Bytes by which one command extends a segment: zeroing 4 MiB takes about a millisecond.
 inline constexpr std::uint64_t growth_step_bytes = std::uint64_t{4} << 20;
 
 }  // namespace everseen::partition_keys

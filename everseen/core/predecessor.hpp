@@ -10,10 +10,10 @@
 
 namespace everseen {
 
-/// The older filter of the same store that another one asks first: everseen link.
+/// The older filter of the same store that a linked filter asks first: everseen link.
 struct predecessor {
   std::string name;
-  std::optional<event_time> until{};  ///< by the clock of the store; nothing: until it is told
+  std::optional<event_time> until{};  ///< by the store's clock; nothing: until it is unlinked
 
   [[nodiscard]] bool is_over(event_time now) const noexcept { return until && *until <= now; }
   friend bool operator==(const predecessor&, const predecessor&) = default;
@@ -21,13 +21,13 @@ struct predecessor {
 
 namespace image {
 
-/// The longest that a link record can be: that of a name of 100 bytes.
+/// Maximum size of a link record: that of a name of 100 bytes.
 inline constexpr std::size_t max_link_bytes = 132;
 
-/// What a store of files keeps of a link, or of there being none: doc/format.md, "Link record".
+/// Encodes a link, or its absence, for file stores: doc/format.md, "Link record".
 [[nodiscard]] std::vector<std::byte> encode_link(const std::optional<predecessor>& older);
 /// @throws format_error     damaged, foreign or of another version
-/// @throws parameter_error  its name is none that a filter can have
+/// @throws parameter_error  its name is not a valid filter name
 [[nodiscard]] std::optional<predecessor> decode_link(std::span<const std::byte> bytes);
 
 }  // namespace image

@@ -10,7 +10,7 @@ namespace everseen {
 
 using window::slice_index;
 
-/// The keys of a batch, one after the other.
+/// Judges the keys of a batch one after another.
 class predictor::judge {
  public:
   judge(const partition& in, const spec& s, const partition_batch& batch, std::uint64_t longest_layer,
@@ -21,7 +21,7 @@ class predictor::judge {
     places_.assign(std::bit_ceil(2 * fresh + 1), 0);
   }
 
-  /// The verdict of key `i`, of which the bits say `from_bits`; nothing: there is no room for it.
+  /// The verdict of key `i`, given the verdict of the bits; nothing: no room.
   std::optional<verdict> operator()(std::size_t i, verdict from_bits) {
     const slice_index slice = slice_of(i);
     if (has_left(slice)) return verdict::late;
@@ -35,8 +35,8 @@ class predictor::judge {
     return verdict::fresh;
   }
 
-  /// Whether the window has left a slice that the partition has, or will have once these keys are added, so
-  /// that its bits say too much.
+  /// Whether the window has left a slice that the partition has, or will have once these keys are added. The
+  /// bits of such a slice no longer count.
   [[nodiscard]] bool has_outdated_bits() const noexcept {
     if (!spec_.window) return false;
     return (!state_.slices.empty() && has_left(state_.slices.front().index)) ||
@@ -61,19 +61,19 @@ class predictor::judge {
     return spec_.window && newest_ && slice < window::oldest_live(*spec_.window, *newest_);
   }
 
-  /// Where the table has a key, or would have it.
+  /// The table entry of a key, or where to insert it.
   [[nodiscard]] std::uint32_t& place_of(const digest& key) noexcept {
     const std::size_t mask = places_.size() - 1;
-    // Bits of `low` have chosen the partition, so that within one they are not all as good as these.
+    // Bits of `low` selected the partition, so within one they are not uniformly distributed.
     std::size_t at = (key.high ^ key.low) & mask;
     while (places_[at] != 0 && batch_.digests[places_[at] - 1] != key) at = (at + 1) & mask;
     return places_[at];
   }
 
-  /// How a slice stands once the keys before have been added.
+  /// The state of a slice after the earlier keys were added.
   struct standing {
     std::size_t layers = 0;
-    std::uint64_t room = 0;  ///< in the newest of them
+    std::uint64_t room = 0;  ///< in the newest layer
   };
 
   bool takes_room(slice_index slice) {

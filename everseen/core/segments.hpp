@@ -9,7 +9,7 @@
 
 namespace everseen {
 
-/// Which bit array of a filter.
+/// Identifies one bit array of a filter.
 struct segment_id {
   std::uint32_t partition = 0;
   window::slice_index slice = 0;
@@ -17,26 +17,26 @@ struct segment_id {
   friend constexpr auto operator<=>(const segment_id&, const segment_id&) = default;
 };
 
-/// The place that keeps one partition's bit arrays: memory, mapped files, strings of a Redis server.
+/// Storage for one partition's bit arrays: memory, mapped files, or Redis strings.
 ///
-/// The port through which the pure partition logic touches bytes. An implementation need not be thread-safe
-/// for one partition: its caller holds the partition's lock, for all functions but `at` exclusively.
+/// The port through which the pure partition logic accesses bytes. An implementation need not be thread-safe
+/// for one partition: the caller holds the partition's lock, exclusively for all functions except `at`.
 class segments {
  public:
   virtual ~segments() = default;
 
-  /// The bytes of a segment that exists, valid until it is dropped; best 64-byte aligned (kernels.hpp).
+  /// The bytes of an existing segment, valid until it is dropped; 64-byte alignment is fastest (kernels.hpp).
   [[nodiscard]] virtual std::byte* at(const segment_id& id) const noexcept = 0;
 
-  /// A new segment, all zero, remembered durably before this returns.
-  /// @throws storage_error  no memory or disk; nothing has changed then
+  /// Creates a zeroed segment and records it durably before returning.
+  /// @throws storage_error  out of memory or disk space; nothing has changed
   virtual void create(const segment_id& id, const geometry& shape, std::uint64_t capacity) = 0;
 
-  /// Forgets all segments of a partition whose slice is older than `oldest`.
-  /// @throws storage_error  nothing has changed then
+  /// Drops all segments of a partition whose slice is older than `oldest`.
+  /// @throws storage_error  nothing has changed
   virtual void drop_before(std::uint32_t partition, window::slice_index oldest) = 0;
 
-  /// Takes note of how many keys a segment holds now, after a batch.
+  /// Records a segment's key count after a batch.
   virtual void note_keys(const segment_id& id, std::uint64_t keys) noexcept = 0;
 };
 

@@ -18,8 +18,9 @@ constexpr double max_bits = 0x1p62;
 
 // ---- classic ----
 
-/// (1 - e^-a)^k for the expected share of set bits, times what its spread around that expectation adds: the
-/// mean of a k-th power is above the k-th power of the mean. Felt below some thousand bits; 1 + O(k^2 / m).
+/// (1 - e^-a)^k for the expected share of set bits, corrected for the variance of that share: the mean of a
+/// k-th power exceeds the k-th power of the mean. The factor is 1 + O(k^2 / m), noticeable below some
+/// thousand bits.
 double classic_rate(double probes, double keys, double bits) {
   if (keys <= 0) return 0;
   const double a = -probes * keys * std::log1p(-1 / bits);
@@ -36,7 +37,7 @@ double classic_bits_per_key(double probes, double error_rate) {
 
 // ---- lines ----
 
-/// Probability that a line that got `i` patterns covers one more, for i = first, first + 1, …
+/// Probability that a line with `i` patterns covers one more, for i = first, first + 1, …
 class covers_one {
  public:
   covers_one(unsigned words, double first)
@@ -55,11 +56,11 @@ class covers_one {
 
  private:
   unsigned words_;
-  double keep_;   // probability that a pattern leaves a given bit alone
+  double keep_;   // probability that a pattern does not set a given bit
   double unset_;  // keep_^i
 };
 
-/// The same for two more patterns at once: a key both of whose lines are the same line.
+/// The same for two more patterns: a key whose two lines are the same line.
 class covers_two {
  public:
   covers_two(unsigned words, double first)
@@ -82,14 +83,14 @@ class covers_two {
   double two_unset_;
 };
 
-/// A line with a mean load of this many patterns a bit of a word covers anything: 1 - rate <= 2 * 16 * e^-45.
+/// With this mean load of patterns per bit of a word, a line covers anything: 1 - rate <= 2 * 16 * e^-45.
 constexpr double saturated = 45;
 
 bool is_saturated(unsigned words, double mean_load) {
   return mean_load * words >= saturated * line_bits;
 }
 
-/// The rate of a segment into which a whole number of keys fell.
+/// The rate of a segment with an exact number of keys.
 double lines_rate(const geometry& shape, double keys) {
   if (keys <= 0) return 0;
   const unsigned words = words_per_line(shape.layout);
@@ -99,13 +100,13 @@ double lines_rate(const geometry& shape, double keys) {
   const line_load load = line_load::binomial({.patterns = keys * choices, .lines = lines});
   const double one = load.expectation(covers_one(words, load.first()));
   if (choices == 1) return std::min(1.0, one);
-  // With chance 1 / lines both lines are the same one, whose load then counts twice. (Loads of different
-  // lines repel each other a little, so the product of their rates is on the safe side.)
+  // With probability 1 / lines both lines are the same one, whose load then counts twice. (Loads of different
+  // lines are slightly negatively correlated, so the product of their rates is a safe upper bound.)
   const double same = load.expectation(covers_two(words, load.first()));
   return std::min(1.0, one * one + (same - one * one) / lines);
 }
 
-/// The line rates of a segment without end.
+/// The rate of an infinite segment of lines.
 double lines_rate(layout_kind layout, double bits_per_key) {
   const unsigned words = words_per_line(layout);
   const unsigned choices = lines_per_key(layout);
@@ -116,8 +117,8 @@ double lines_rate(layout_kind layout, double bits_per_key) {
   return choices == 1 ? one : one * one;
 }
 
-/// Bits per key of a line layout: the root of a falling function, by regula falsi on doubly logarithmic
-/// paper, where the function is nearly straight (with Illinois' rule, so that both ends move).
+/// Bits per key of a line layout: the root of a decreasing function, by regula falsi on log-log axes, where
+/// the function is nearly straight (with the Illinois rule, so that both ends move).
 double lines_bits_per_key(layout_kind layout, double error_rate) {
   const double goal = std::log(error_rate);
   const auto excess = [&](double x) { return std::log(lines_rate(layout, std::exp(x))) - goal; };
@@ -146,10 +147,10 @@ double lines_bits_per_key(layout_kind layout, double error_rate) {
 
 // ---- whole numbers ----
 
-/// The least n >= 1 for which a monotone predicate holds, looked for around a guess.
+/// The least n >= 1 that satisfies a monotone predicate, searched from a guess.
 template <typename Predicate>
 std::uint64_t least(std::uint64_t guess, Predicate holds) {
-  std::uint64_t low = 0, high = std::max<std::uint64_t>(guess, 1);  // does not hold at low, holds at high
+  std::uint64_t low = 0, high = std::max<std::uint64_t>(guess, 1);  // false at low, true at high
   std::uint64_t step = 1;
   if (holds(high)) {
     while (high > step && holds(high - step)) high -= step, step *= 2;
@@ -224,8 +225,8 @@ std::uint64_t capacity(const geometry& shape, double rate) {
 
 double keys_from_set_bits(const geometry& shape, std::uint64_t set_bits) {
   if (set_bits >= shape.bits()) return std::numeric_limits<double>::infinity();
-  // A draw hits a given bit with the same chance in every layout: 1 / m if classic, else 1 / (lines * word
-  // width).
+  // A draw sets a given bit with the same probability in every layout: 1 / m if classic, else 1 / (lines *
+  // word width).
   const bool scattered = is_scattered(shape.layout);
   const double bits = static_cast<double>(shape.bits());
   const double draws = scattered ? shape.probes : lines_per_key(shape.layout);
@@ -237,7 +238,7 @@ double expected_false_positives(const geometry& shape, key_range keys) {
   struct node {
     double at, weight;
   };
-  // Gauss and Legendre's 16 points; the other eight mirror these.
+  // Gauss-Legendre, 16 points; the other eight mirror these.
   static constexpr std::array<node, 8> nodes = {{{0.09501250983763744, 0.18945061045506850},
                                                  {0.28160355077925891, 0.18260341504492359},
                                                  {0.45801677765722739, 0.16915651939500254},
@@ -246,7 +247,7 @@ double expected_false_positives(const geometry& shape, key_range keys) {
                                                  {0.86563120238783174, 0.09515851168249278},
                                                  {0.94457502307323258, 0.06225352393864789},
                                                  {0.98940093499164993, 0.02715245941175409}}};
-  // Panels that halve towards the lower end: the rate is a power of the keys until it bends to 1.
+  // Panels halve towards the lower end: the rate is a power of the keys until it saturates at 1.
   constexpr int panels = 6;
   double sum = 0, upper = keys.to;
   for (int panel = 1; panel <= panels; ++panel) {

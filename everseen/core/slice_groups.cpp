@@ -13,16 +13,15 @@ struct entry {
   std::uint16_t key;
 };
 
-/// The numbers of keys, to be found by their digests. Half full at most, so that a key is near its place.
+/// Finds key indexes by digest. At most half full, so that probe sequences are short.
 class digest_table {
  public:
   digest_table() noexcept { numbers_.fill(none); }
 
-  /// The number under which an equal digest was put here first; `number`, which is put here now, if there is
-  /// none.
+  /// Returns the index of the first equal digest; if there is none, inserts `number` and returns it.
   std::uint16_t first_of(std::span<const digest> keys, std::uint16_t number) noexcept {
     const digest& key = keys[number];
-    // Keys of one partition share bits of `low`, and more might; a product spreads whatever differs.
+    // Keys of one partition share bits of `low`, and may share more; the product spreads any difference.
     std::size_t at = (key.low ^ key.high) * 0x9e3779b97f4a7c15U >> (64 - bits);
     for (; numbers_[at] != none; at = (at + 1) % places)
       if (keys[numbers_[at]] == key) return numbers_[at];
@@ -55,7 +54,7 @@ slice_groups::slice_groups(std::span<const digest> keys, const std::uint16_t* pl
     else
       repeats_[repeats_count_++] = {place(i), place(first)};
   }
-  // By slice, then by number: what came first stays first.
+  // By slice, then by index: stable.
   std::sort(
       order.begin(), order.begin() + static_cast<std::ptrdiff_t>(firsts_),
       [](const entry& a, const entry& b) { return a.slice != b.slice ? a.slice < b.slice : a.key < b.key; });

@@ -11,26 +11,27 @@
 
 namespace everseen {
 
-/// Keys of mixed times, sorted by slice so that each slice is written in one go.
+/// Keys of mixed times, sorted by slice so that each slice is written in one pass.
 ///
-/// Judged one after the other, each key would meet each segment alone, at a memory latency apiece. Sorting
-/// them changes no verdict, because this holds for keys that no live slice had before:
-/// - A key is compared with all live slices, whatever its own. So whether it is fresh depends only on which
-///   keys came before it, not on their slices.
-/// - A key that occurs again is `seen` whatever its second slice is. Repeats are found here, by digest, and
-///   set aside: they take the answer of the first.
-/// - What is left are different keys, each written to its own slice. Keys of one slice keep their order, so
-///   its layers fill and grow as they would have; keys of different slices do not touch the same bits.
-/// The window must stand still meanwhile: the caller opens the newest slice before, and gives only keys that
-/// are not late. A key that would have met the bits of another one by mistake, and so been called `seen`, may
-/// be `fresh` here: there are fewer mistakes, never more.
+/// Judged one by one, each key would meet each segment alone, at one memory latency each. Sorting changes no
+/// verdict, because the following holds for keys that no live slice had before:
+/// - A key is compared with all live slices, whatever its own slice is. Whether it is fresh depends only on
+///   which keys came before it, not on their slices.
+/// - A repeated key is `seen` whatever its second slice is. Repeats are detected here, by digest, and set
+///   aside: they take the verdict of the first occurrence.
+/// - The remaining keys are distinct, and each is written to its own slice. Keys of one slice keep their
+///   order, so its layers fill and grow as before; keys of different slices do not touch the same bits.
 ///
-/// Memory: 100 KB of the caller's stack. Cost: 10 to 40 ns a key, by how mixed the slices are.
+/// The window must not move meanwhile: the caller opens the newest slice first, and passes only keys that are
+/// not late. A key that would have been a false positive because of the bits of another key of the batch may
+/// be `fresh` here: there are fewer false positives, never more.
+///
+/// Memory: 100 KB of the caller's stack. Cost: 10 to 40 ns a key, depending on how mixed the slices are.
 class slice_groups {
  public:
   static constexpr std::size_t max_keys = 2048;
 
-  /// One slice's keys, in the order they came.
+  /// The keys of one slice, in order.
   struct group {
     window::slice_index slice = window::timeless;
     std::span<const digest> keys;
@@ -38,7 +39,7 @@ class slice_groups {
   };
 
   /// @param keys    at most max_keys; must live as long as this
-  /// @param places  where each key's verdict goes; null: its own number
+  /// @param places  where each key's verdict goes; null: its own index
   /// @param slices  by place
   slice_groups(std::span<const digest> keys, const std::uint16_t* places,
                std::span<const window::slice_index> slices) noexcept;
@@ -54,7 +55,7 @@ class slice_groups {
     }
   }
 
-  /// Gives the repeats their verdicts once the groups have theirs: `seen`, or `unknown` where the first is.
+  /// Gives repeats their verdicts after the groups have theirs: `seen`, or `unknown` if the first one is.
   void settle_repeats(verdict* out) const noexcept;
 
  private:
@@ -65,7 +66,7 @@ class slice_groups {
 
   std::size_t firsts_ = 0;
   std::size_t repeats_count_ = 0;
-  std::array<digest, max_keys> sorted_;  // the arrays stay uninitialised beyond what is used
+  std::array<digest, max_keys> sorted_;  // the arrays stay uninitialised past their used part
   std::array<window::slice_index, max_keys> slice_of_;
   std::array<std::uint16_t, max_keys> place_of_;
   std::array<repeat, max_keys> repeats_;

@@ -23,7 +23,7 @@ constexpr std::array<std::pair<growth_kind, std::string_view>, 3> growth_names =
     {growth_kind::overfill, "overfill"},
 }};
 
-/// The shortest text that reads back as the same number.
+/// The shortest text that parses to the same number.
 template <typename Number>
 std::string text(Number value) {
   std::array<char, 32> buffer;
@@ -38,13 +38,13 @@ template <typename Number>
                         text(high) + "; " + std::string(advice));
 }
 
-/// Written so that NaN is out of every range.
+/// Written so that NaN is outside every range.
 template <typename Number>
 void require(std::string_view name, Number value, Number low, Number high, std::string_view advice) {
   if (!(value >= low && value <= high)) out_of_range(name, value, low, high, advice);
 }
 
-/// Other systems have filters that err more often than not, and such a filter can come from there.
+/// Foreign filters may have error rates above 0.5, and such a filter can be imported.
 void validate_rate(layout_kind layout, double error_rate) {
   const double most = is_foreign(layout) ? std::nextafter(1.0, 0.0) : sizing::max_error_rate;
   require("error_rate", error_rate, sizing::min_error_rate, most,
@@ -93,7 +93,7 @@ void refuse_in(layout_kind layout, const std::string& what) {
   throw parameter_error("a filter of layout " + std::string(to_string(layout)) + " " + what);
 }
 
-/// What other systems' filters cannot have, or not in another way.
+/// Restrictions of other systems' filters.
 void validate_foreign(const spec& s) {
   const foreign_rules& rules = s.foreign;
   const bool redisbloom = s.layout == layout_kind::redisbloom;
@@ -123,7 +123,7 @@ void validate_own(const spec& s) {
   if (s.foreign != foreign_rules{}) refuse_in(s.layout, "has no rules of another system");
 }
 
-/// All but what a layer would need, which only a spec that passed this can be asked.
+/// Checks everything except the first layer, which can be planned only for a spec that passes this.
 void validate_numbers(const spec& s) {
   require("capacity", s.capacity, std::uint64_t{1}, max_capacity,
           "give the number of different keys you expect");
@@ -136,10 +136,10 @@ void validate_numbers(const spec& s) {
   is_foreign(s.layout) ? validate_foreign(s) : validate_own(s);
 }
 
-/// Partitions of 4 to 8 MiB: a batch sorted by partition then works in a corner of the memory that the caches
-/// and the TLB can hold, each segment still consists of huge pages, and threads that add at the same time
-/// rarely want the same lock. Above 64 the locks of any machine's threads are apart and each further
-/// partition only costs room and bookkeeping, so a large filter gets larger segments.
+/// Partitions of 4 to 8 MiB: a batch sorted by partition then works in a part of memory that the caches and
+/// the TLB can hold, each segment still consists of huge pages, and concurrent adds rarely need the same
+/// lock. With 64 partitions, threads of any machine rarely share a lock, and more would only cost memory and
+/// bookkeeping. So a large filter gets larger segments.
 std::uint32_t choose_partitions(spec s) {
   s.partitions = 1;
   constexpr std::uint64_t good_bytes = std::uint64_t{4} << 20;
@@ -175,7 +175,7 @@ spec make_foreign_spec(const spec_request& request) {
     const bool grows = s.growth == growth_kind::grow;
     const double first_rate = grows ? s.error_rate / 2 : s.error_rate;
     const auto first = foreign::redisbloom_size({s.capacity, first_rate}, s.foreign.powers_of_two);
-    s.capacity = first.capacity;  // with what rounding up adds, as RedisBloom says of itself
+    s.capacity = first.capacity;  // with the keys gained by rounding up, as RedisBloom reports it
     set_first_layer(s, first.size);
   } else {
     s.growth = growth_kind::overfill;
@@ -210,7 +210,7 @@ std::optional<judge_kind> parse_judge_kind(std::string_view name) noexcept {
 }
 
 spec make_spec(const spec_request& request) {
-  // First of all, as what the planner chooses follows from it.
+  // Checked first, since the planner's choices depend on it.
   validate_rate(request.layout.value_or(layout_kind::classic), request.error_rate);
   if (request.layout && is_foreign(*request.layout)) return make_foreign_spec(request);
   spec s;
@@ -226,7 +226,7 @@ spec make_spec(const spec_request& request) {
   const unsigned chosen_probes =
       s.layout == layout_kind::classic ? sizing::best_probes(request.error_rate) : probes_of(s.layout, 0);
   const unsigned probes = request.probes.value_or(chosen_probes);
-  validate_probes(s.layout, probes);  // before it is cut to the 8 bits of spec::probes
+  validate_probes(s.layout, probes);  // before the cast to 8 bits
   s.probes = static_cast<std::uint8_t>(probes);
 
   validate_numbers(s);
@@ -238,7 +238,7 @@ spec make_spec(const spec_request& request) {
 
 void validate(const spec& s) {
   validate_numbers(s);
-  static_cast<void>(growth::plan_layer(s, 0));  // throws when the first layer would be beyond all bounds
+  static_cast<void>(growth::plan_layer(s, 0));  // throws if the first layer exceeds all bounds
 }
 
 void validate_filter_name(std::string_view name) {

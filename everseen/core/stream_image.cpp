@@ -104,7 +104,7 @@ std::optional<segment_header> stream_reader::next() {
 }
 
 segment_header stream_reader::read_segment_header(std::span<std::byte> bytes) {
-  // Before the rest is waited for: bytes that begin no record would otherwise look like a cut.
+  // Before reading the rest: bytes that begin no record would otherwise look like a truncated stream.
   fields::reader in("segment in the export stream", bytes);
   if (std::memcmp(bytes.data(), fields::segment_magic.data(), fields::magic_bytes) != 0)
     in.refuse("neither a segment nor the end of the stream begins here");

@@ -13,31 +13,31 @@
 #include "everseen/core/image.hpp"
 #include "everseen/core/partition.hpp"
 
-/// A whole filter as one stream of bytes: what `everseen export` writes and `everseen import` reads.
+/// A whole filter as one stream of bytes: the format of `everseen export` and `everseen import`.
 ///
-/// doc/format.md, "Export stream". The two classes see bytes through callbacks, so a pipe, a file or a socket
-/// will do, and neither ever holds more than a chunk.
+/// doc/format.md, "Export stream". Both classes access bytes through callbacks, so a pipe, a file or a socket
+/// will do. Neither buffers more than a chunk.
 namespace everseen::image {
 
 /// Takes the next bytes of a stream.
 using byte_sink = std::function<void(std::span<const std::byte>)>;
-/// Fills some of the span, at least one byte, and says how many; 0 at the end of the input.
+/// Fills part of the span, at least one byte, and returns the count; 0 at the end of the input.
 using byte_source = std::function<std::size_t(std::span<std::byte>)>;
 
 /// Writes a stream: construct, segment() for each segment in ascending order of id, finish().
 ///
-/// What a throwing sink throws passes through; the stream is useless then.
+/// Exceptions of the sink propagate; the stream is then unusable.
 class stream_writer {
  public:
-  /// @param id  ties the segments to this stream; a fixed one makes the bytes reproducible
+  /// @param id  identifies the segments of this stream; a fixed id makes the bytes reproducible
   stream_writer(byte_sink to, std::string_view name, const spec& s, const filter_id& id = random_filter_id());
 
-  /// The bits may change meanwhile (another process may be adding keys): a chunk is copied before it is both
-  /// summed and written, so that the checksum always fits what was written.
+  /// The bits may change meanwhile, if another process adds keys. Each chunk is copied before it is
+  /// checksummed and written, so the checksum always matches.
   /// @pre bits.size() == layer.shape.bytes
   void segment(const segment_id& id, const layer_state& layer, std::span<const std::byte> bits);
 
-  /// Writes the end record, without which a stream counts as cut off.
+  /// Writes the end record; a stream without it counts as truncated.
   void finish();
 
  private:
@@ -52,38 +52,39 @@ class stream_writer {
   std::uint64_t bit_bytes_ = 0;
 };
 
-/// How much a stream may ask for: what the reader's owner can afford.
+/// Limits on the size of a stream, chosen by the caller of the reader.
 struct stream_limits {
-  std::uint64_t segment_bytes = std::uint64_t{1} << 40;  ///< longest bit array
-  std::uint64_t total_bytes = std::uint64_t{1} << 44;    ///< all of them together
+  std::uint64_t segment_bytes = std::uint64_t{1} << 40;  ///< maximum size of one bit array
+  std::uint64_t total_bytes = std::uint64_t{1} << 44;    ///< maximum size of all bit arrays together
 };
 
-/// Reads a stream and believes none of it before it has checked it.
+/// Reads a stream and verifies everything before use.
 ///
 ///     stream_reader in(from_stdin, limits);
 ///     auto target = store.begin_restore(in.name(), in.get_spec());
 ///     while (auto header = in.next()) in.read_bits(into(target->add_segment(header->id, …)));
 ///     target->commit();
 ///
-/// A stream that is cut off, damaged, from another version, out of order or larger than the limits is a
-/// format_error that says which; nothing is allocated from its numbers. Only when next() has returned nothing
-/// was the whole stream intact, so commit no earlier. Reads not one byte beyond the stream's end.
+/// A stream that is truncated, damaged, of another version, out of order or larger than the limits is a
+/// format_error that names the fault; nothing is allocated from its numbers. The stream is verified
+/// completely only when next() has returned nothing, so commit no earlier. Never reads past the end of the
+/// stream.
 class stream_reader {
  public:
   /// Reads up to the first segment.
-  /// @throws format_error, parameter_error (the spec or name makes no sense)
+  /// @throws format_error, parameter_error (the spec or name is invalid)
   explicit stream_reader(byte_source from, const stream_limits& limits = {});
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const spec& get_spec() const noexcept { return spec_; }
   [[nodiscard]] const filter_id& id() const noexcept { return id_; }
 
-  /// The next segment, its bits still to come (skipped, but checked, when read_bits is not called); nothing
-  /// after the end record, whose counts and checksum have then been verified.
+  /// The next segment; call read_bits for its bits, or they are skipped and only checked. Nothing after the
+  /// end record, whose counts and checksum have then been verified.
   [[nodiscard]] std::optional<segment_header> next();
 
-  /// Hands the bits of the segment over in pieces, header.shape.bytes in all, as they arrive.
-  /// @throws format_error  cut off, or damaged: what was handed over must then be thrown away
+  /// Passes on the bits of the segment in pieces as they arrive, header.shape.bytes in total.
+  /// @throws format_error  truncated or damaged: discard the bits passed on
   void read_bits(const byte_sink& into);
 
  private:

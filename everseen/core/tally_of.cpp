@@ -9,7 +9,7 @@ namespace everseen {
 
 namespace {
 
-/// So few that a byte can count them: then a vector has as many counters as bytes.
+/// The most verdicts that a byte can count: a vector then has as many counters as bytes.
 constexpr std::size_t most_in_a_byte = std::numeric_limits<std::uint8_t>::max();
 
 std::uint64_t count(std::span<const verdict> few, verdict wanted) noexcept {

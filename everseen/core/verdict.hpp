@@ -8,13 +8,13 @@ namespace everseen {
 
 /// What a filter answers for one key.
 ///
-/// The values are part of the format: the first two are also the kernels' output bytes, and all four
-/// travel packed in replies.
+/// The values are part of the format: kernels output the first two as bytes, and replies contain all four in
+/// packed form.
 enum class verdict : std::uint8_t {
-  fresh = 0,    ///< certainly not added before, for as long as the filter promises to remember
+  fresh = 0,    ///< certainly not added before, as far as the filter promises to remember
   seen = 1,     ///< probably added before; wrong at most at the filter's error rate
   late = 2,     ///< older than the window: neither judged nor added
-  unknown = 3,  ///< a failure hid the answer; never turned into any of the others
+  unknown = 3,  ///< a failure hid the answer; never converted to another verdict
 };
 
 [[nodiscard]] constexpr std::string_view to_string(verdict v) noexcept {
@@ -31,7 +31,7 @@ enum class verdict : std::uint8_t {
   return "unknown";
 }
 
-/// How many keys of a batch got which verdict.
+/// The number of keys of a batch per verdict.
 struct tally {
   std::uint64_t fresh = 0;
   std::uint64_t seen = 0;
