@@ -8,10 +8,10 @@
 #include "everseen/core/tally_of.hpp"
 #include "everseen/store/ledger.hpp"
 
-// What the ledgers of all stores do alike with the batches of a claim.
+// Claim helpers shared by the ledgers of all stores.
 namespace everseen {
 
-/// Before anything is known: every event is `unknown`, and none was claimed before.
+/// The initial state: every event is `unknown` and not claimed before.
 inline void forget_verdicts(std::span<const claim_batch> batches) {
   for (const claim_batch& batch : batches) {
     std::ranges::fill(batch.keys.out, verdict::unknown);
@@ -19,7 +19,7 @@ inline void forget_verdicts(std::span<const claim_batch> batches) {
   }
 }
 
-/// What is left of a batch behind its first events.
+/// The batch without its first `from` events.
 [[nodiscard]] inline claim_batch rest_of(const claim_batch& all, std::size_t from) {
   claim_batch left = all;
   left.keys.digests = all.keys.digests.subspan(from);
@@ -32,9 +32,9 @@ inline void forget_verdicts(std::span<const claim_batch> batches) {
   return left;
 }
 
-/// Gives the events that the record has judged their first verdicts, and leaves the others in `batch`. As
-/// positions ascend, those are the first ones.
-/// @param has_left  whether the window has left a moment
+/// Gives events that the record has judged their first verdicts, and keeps the others in `batch`. Positions
+/// ascend, so the judged events come first.
+/// @param has_left  whether the window has left a point in time
 template <typename HasLeft>
 void answer_replays(claim_batch& batch, const lane_record& record, HasLeft has_left) {
   std::size_t judged = 0;

@@ -7,12 +7,12 @@
 
 namespace everseen {
 
-/// A format_error about a file of a filter, with the advice that fits them all.
+/// A format_error about a file of a filter, with the advice that fits all of them.
 [[nodiscard]] inline format_error damaged(const std::filesystem::path& path, const std::string& what) {
   return format_error(path.string() + " " + what + "; restore the filter from an export or drop it");
 }
 
-/// Runs a decoder and names the file in what it throws.
+/// Runs a decoder and adds the file name to its exceptions.
 template <typename Decode>
 auto at_path(const std::filesystem::path& path, Decode decode) {
   try {

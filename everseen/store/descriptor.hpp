@@ -6,11 +6,11 @@
 
 namespace everseen {
 
-/// An open file, closed at the end of its scope.
+/// An open file, closed at the end of the scope.
 class descriptor {
  public:
   descriptor() noexcept = default;
-  /// @param number  what open(2) returned; -1 is no file
+  /// @param number  the result of open(2); -1 means no file
   explicit descriptor(int number) noexcept : number_(number) {}
   ~descriptor() {
     if (number_ >= 0) ::close(number_);

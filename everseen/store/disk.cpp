@@ -94,7 +94,7 @@ int disk::unlink(const std::filesystem::path& path) {
 
 namespace {
 
-/// From 32 hexadecimal digits, whatever stands between them.
+/// Parses 32 hexadecimal digits and ignores other characters.
 boot_id boot_in(std::istream& text) {
   boot_id id{};
   std::size_t digits = 0;

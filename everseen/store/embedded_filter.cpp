@@ -41,7 +41,7 @@ batch_result embedded_filter::add(std::span<const partition_batch> batches) {
     done += result ? *result : result.error().done;
     if (!result && (!failure || !failure->ends_batch())) failure = std::move(result.error());
   };
-  // To wait for a lock is to sleep, for longer than another has it: those that are free come first.
+  // Waiting for a lock means sleeping, usually longer than the lock is held, so free partitions come first.
   std::vector<const partition_batch*> left;
   for (std::size_t i = 0; i < batches.size(); ++i) {
     const partition_batch& batch = batches[(start + i) % batches.size()];
@@ -171,8 +171,8 @@ batch_result embedded_filter::claim(job_memory& job, const origin& from,
   return claims_result(batches, std::move(failure));
 }
 
-/// What was put down is as good as done: its keys are added again whenever its events come again, as whoever
-/// put it down may have died before he added them.
+/// A recorded step counts as done. Its keys are added again on each replay, since a process may have crashed
+/// between recording and adding.
 std::optional<batch_failure> embedded_filter::claim_in(partition& logic, job_memory& job, const origin& from,
                                                        claim_batch batch) {
   const claim_batch all = batch;
@@ -198,7 +198,7 @@ std::optional<batch_failure> embedded_filter::claim_in(partition& logic, job_mem
   return {};
 }
 
-/// Lets the job remember what the first events of a batch are called, or leaves the batch without an answer.
+/// Records the verdicts of the first events in the job; on failure the batch has no answers.
 std::optional<batch_failure> embedded_filter::put_down(job_memory& job, lane_record& record,
                                                        const origin& from, const claim_batch& batch,
                                                        std::size_t events) {
@@ -220,7 +220,7 @@ std::optional<batch_failure> embedded_filter::put_down(job_memory& job, lane_rec
   return {};
 }
 
-/// Does to the partition what the first events do: fresh ones add their keys, all move the window.
+/// Applies the first events to the partition: fresh events add their keys, all events move the window.
 std::optional<batch_failure> embedded_filter::keep(partition& logic, const claim_batch& of,
                                                    std::size_t events) {
   if (auto failure = add_fresh(logic, of, events)) return failure;
@@ -237,8 +237,8 @@ std::optional<batch_failure> embedded_filter::keep(partition& logic, const claim
   return {};
 }
 
-/// Adds the keys of those of the first events that are fresh. Where that fails all from the first on that was
-/// not added are without an answer, though they are put down: they get it when they come again.
+/// Adds the keys of the fresh ones among the first events. On failure, all events from the first unadded one
+/// on have no answer, although they are recorded; a replay answers them.
 std::optional<batch_failure> embedded_filter::add_fresh(partition& logic, const claim_batch& of,
                                                         std::size_t events) {
   std::vector<digest> digests;

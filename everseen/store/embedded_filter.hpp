@@ -17,14 +17,14 @@
 
 namespace everseen {
 
-/// A filter whose bits this process can address: the common part of the memory and the file store.
+/// A filter whose bits are addressable in this process: the common part of the memory and file stores.
 ///
-/// One lock a partition: adds take it alone, look-ups share it. A batch that adds visits those partitions
-/// first that nobody else is in, so that threads do not queue behind each other.
+/// One lock per partition: adds hold it exclusively, look-ups share it. A batch of adds visits unlocked
+/// partitions first, so that threads do not queue behind each other.
 class embedded_filter : public stored_filter {
  public:
-  /// @param states  one a partition, all with their segments in `place`
-  /// @param now     by which it ends; from then on every batch fails
+  /// @param states  one per partition, with all their segments in `place`
+  /// @param now     the clock for expiry; after that every batch fails
   embedded_filter(const spec& s, segments& place, std::vector<partition_state> states,
                   time_source now = nullptr, std::optional<event_time> end = {});
 
@@ -40,26 +40,26 @@ class embedded_filter : public stored_filter {
   std::unique_ptr<ledger> open_ledger(std::string_view job, std::string_view description) override;
   [[nodiscard]] std::vector<std::string> jobs() const override;
   [[nodiscard]] job_size size_of_job(std::string_view job) const override;
-  /// @pre nobody uses a ledger of this job any more
+  /// @pre no ledger of this job is in use
   void end_job(std::string_view job) override;
-  /// One step of each partition: predicts the verdicts, has them put down, and adds the keys.
+  /// One step per partition: predicts the verdicts, records them, and adds the keys.
   /// @pre the job's lock is held    @return as ledger::claim
   virtual batch_result claim(job_memory& job, const origin& from, std::span<const claim_batch> batches);
 
-  /// Forgets every key, partition by partition.
+  /// Removes every key, partition by partition.
   void forget();
 
  protected:
-  /// Takes a job in that is known from before.    @pre nobody else uses the filter yet
+  /// Adds a job from an earlier process.    @pre the filter is not in use yet
   void keep_job(std::string name, std::shared_ptr<job_memory> job);
-  /// The memory of a job that is opened for the first time by this process.
+  /// Creates the memory of a job that this process opens for the first time.
   [[nodiscard]] virtual std::shared_ptr<job_memory> make_job(std::string_view name,
                                                              std::string_view description);
-  /// Takes the name of a job from what the next process finds; what is kept of it goes next.
+  /// Removes the name of a job from what the next process finds; its data is removed next.
   virtual void forget_job(std::string_view /*name*/) {}
-  /// Brings what jobs have put down to the disk, of all that can.    @throws storage_error  of the first
+  /// Syncs the records of all jobs, even after a failure.    @throws storage_error  the first failure
   void sync_jobs();
-  /// Puts the end down where the next process finds it, before it counts.
+  /// Stores the expiry time for the next process, before it takes effect.
   virtual void keep_end(std::optional<event_time> /*when*/) {}
 
  private:
@@ -70,7 +70,7 @@ class embedded_filter : public stored_filter {
   std::optional<batch_failure> keep(partition& logic, const claim_batch& of, std::size_t events);
   std::optional<batch_failure> add_fresh(partition& logic, const claim_batch& of, std::size_t events);
 
-  struct alignas(64) guarded {  // a line each: neighbours' locks must not share one
+  struct alignas(64) guarded {  // one cache line each: neighbouring locks must not share one
     mutable std::shared_mutex lock;
     partition logic;
     guarded(const spec& s, std::uint32_t number, segments& place, partition_state state)
@@ -81,7 +81,7 @@ class embedded_filter : public stored_filter {
   segments& place_;
   lifetime life_;
   std::vector<std::unique_ptr<guarded>> partitions_;
-  mutable std::mutex jobs_lock_;  // guards what follows
+  mutable std::mutex jobs_lock_;  // guards the following members
   std::map<std::string, std::shared_ptr<job_memory>, std::less<>> jobs_{};
 };
 

@@ -8,10 +8,9 @@ namespace everseen {
 
 class embedded_filter;
 
-/// The ledger of a job of a filter whose bits are in this process. It counts nothing: counters are kept by
-/// Redis.
+/// The ledger of a job whose filter has its bits in this process. It has no counters; only Redis has them.
 ///
-/// Threads: claims of one job take turns.
+/// Threads: claims of one job are serialised.
 class embedded_ledger final : public ledger {
  public:
   embedded_ledger(embedded_filter& of, std::shared_ptr<job_memory> job) : filter_(of), job_(std::move(job)) {}
@@ -21,7 +20,7 @@ class embedded_ledger final : public ledger {
   [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints() const override;
   [[nodiscard]] const std::string& description() const noexcept override { return job_->description; }
   [[nodiscard]] std::string doubt() const override;
-  /// There are none.
+  /// There are no counters.
   void visit_counters(const counter_visitor& /*visit*/) const override {}
 
  private:

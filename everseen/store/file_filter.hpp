@@ -12,31 +12,31 @@
 
 namespace everseen {
 
-/// What a writer holds before its logic begins and until after it ends.
+/// The resources of a writer, which must outlive its logic.
 struct writer_files {
   lock_file lock;  // released last
   std::unique_ptr<file_segments> bits;
 };
 
-/// A filter of files, opened to be changed: the only one of its kind at a time, among all processes.
+/// A filter of files, opened for writing: at most one writer at a time, among all processes.
 ///
-/// Once the disk has failed, every batch fails with that reason until the filter is opened again.
+/// Once the disk has failed, every batch fails with that reason until the filter is reopened.
 class file_writer final : private writer_files, public embedded_filter {
  public:
   /// @param exclusive  the writer's lock on the directory
-  /// @param now        by which the filter ends, if its directory says so
+  /// @param now        the clock for expiry, if the filter expires
   /// @throws format_error, storage_error
   file_writer(disk& on, const std::filesystem::path& filter_directory, lock_file exclusive,
               sync_policy policy, time_source now);
 
-  /// Closes in order: everything reaches the disk under every policy.
+  /// Closes the filter properly: everything is synced, under every policy.
   ~file_writer() override;
 
-  /// Under sync_policy::always, what the batch added is on the disk when this returns. If the disk refuses,
-  /// the keys keep their verdicts and the failure says that a power loss may take them back.
+  /// Under sync_policy::always, what the batch added is on the disk on return. If the sync fails, the keys
+  /// keep their verdicts, and the failure says that a power loss may revert them.
   batch_result add(std::span<const partition_batch> batches) override;
   void sync() override;
-  /// Under sync_policy::always, what is put down is on the disk before a key is added.
+  /// Under sync_policy::always, the record of a claim is on the disk before a key is added.
   batch_result claim(job_memory& job, const origin& from, std::span<const claim_batch> batches) override;
 
  protected:
@@ -59,13 +59,13 @@ class file_writer final : private writer_files, public embedded_filter {
   std::thread syncer_;  // only under sync_policy::interval
 };
 
-/// A filter of files, opened to be asked, beside a writer in this or another process.
+/// A filter of files, opened for reading, beside a writer in this or another process.
 ///
-/// Looks once a batch whether the manifest was replaced and follows it. A key that the writer acknowledged
-/// before a check began is seen by that check. Counts are those of the files, which lag by at most a batch.
+/// Checks once per batch whether the manifest was replaced, and follows it. A check sees every key that the
+/// writer acknowledged before the check began. Counts are those in the files, which lag by at most a batch.
 class file_reader final : public stored_filter {
  public:
-  /// @throws parameter_error  there is no manifest    @throws format_error, storage_error
+  /// @throws format_error  also: there is no manifest    @throws storage_error
   file_reader(disk& on, std::filesystem::path filter_directory, time_source now);
   ~file_reader() override;
 
@@ -77,14 +77,14 @@ class file_reader final : public stored_filter {
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
   [[nodiscard]] std::vector<std::string> jobs() const override;
   [[nodiscard]] job_size size_of_job(std::string_view job) const override;
-  /// To look at: it claims and settles nothing.    @throws parameter_error  there is no such job
+  /// Read-only: it claims and settles nothing.    @throws parameter_error  there is no such job
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
                                                     std::string_view description) override;
-  void sync() override {}  // it has nothing that the writer has not
+  void sync() override {}  // a reader has no unsynced data
   [[nodiscard]] std::optional<event_time> ends_at() const override;
 
  private:
-  class view;  // what one manifest names
+  class view;  // the segments of one manifest
 
   void require_job(std::string_view job, std::span<const std::string> all) const;
   [[nodiscard]] std::shared_ptr<const view> newest() const;

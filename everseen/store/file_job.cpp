@@ -15,7 +15,7 @@ namespace everseen {
 
 namespace {
 
-/// Below this nothing is won by writing a journal anew.
+/// Below this size, compacting a journal saves nothing.
 constexpr std::size_t small_bytes = std::size_t{1} << 20;
 
 std::span<const std::byte> bytes_of(std::string_view text) noexcept {
@@ -28,7 +28,7 @@ void make_directory(disk& on, const std::filesystem::path& path) {
   check_disk(on.sync_directory(path.parent_path()), "sync", path.parent_path());
 }
 
-/// What can be done about a damaged journal, of which nobody can know what it said.
+/// Advice for a damaged journal, whose content cannot be recovered.
 std::string advice_for(const std::filesystem::path& path) {
   const std::string filter = path.parent_path().parent_path().filename();
   const std::string job = path.filename();
@@ -38,7 +38,7 @@ std::string advice_for(const std::filesystem::path& path) {
          filter + " --end " + job;
 }
 
-/// The lengths that a journal has acknowledged by now, before any of its records is read.
+/// The journal's acknowledged lengths, read before any record.
 std::array<std::byte, job_journal::lengths_bytes> lengths_in(const descriptor& file) {
   std::array<std::byte, job_journal::lengths_bytes> lengths{};
   (void)!::pread(file.get(), lengths.data(), lengths.size(), job_journal::lengths_at);
@@ -80,7 +80,7 @@ std::shared_ptr<file_job> file_job::open(disk& on, const std::filesystem::path& 
   job->records = std::move(known.records);
   job->reached = std::move(known.reached);
   add(known.keys);
-  // What was cut off goes, and so does what is outdated.
+  // Removes the unacknowledged tail and outdated records.
   job->write_anew();
   return job;
 }
@@ -91,7 +91,7 @@ job_journal::content file_job::read(const std::filesystem::path& filter_director
   const descriptor there(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!there && errno == ENOENT) throw format_error(path.string() + " is missing, and the manifest names it");
   if (!there) throw disk_error("open", path, errno);
-  // A writer may append meanwhile: what it has acknowledged before the rest is read is there.
+  // A writer may append concurrently. Everything acknowledged before this point is in the bytes read next.
   const auto lengths = lengths_in(there);
   auto bytes = read_whole(there, path, std::numeric_limits<std::uint64_t>::max());
   if (bytes.size() >= job_journal::lengths_at + lengths.size())
@@ -116,9 +116,10 @@ void file_job::note_step(const step& s) {
 }
 
 void file_job::note_checkpoints(std::span<const checkpoint> marks) {
-  // Here, where no claim is under way: keys of one that is may not be on the disk yet, and are forgotten.
+  // Compact here, where no claim is in progress: compaction drops keys from the journal, and keys of a claim
+  // in progress may not be on the disk yet.
   if ((lengths_.acknowledged >= compact_at_ || head_.may_lack_steps) && failure_.empty()) {
-    head_.may_lack_steps = false;  // who settles has been told
+    head_.may_lack_steps = false;  // the caller that settles has been informed
     write_anew();
   }
   append(job_journal::encode_marks(marks), job_journal::marks_kind);
@@ -144,7 +145,7 @@ void file_job::check_synced(int code) {
 void file_job::append(const std::string& body, char kind) {
   check_usable();
   const std::string record = writer_.record(kind, body);
-  // Where this fails, what is there of it was not acknowledged, and the next record takes its place.
+  // After a failure, the partial record is not acknowledged; the next record overwrites it.
   write_at(lengths_.acknowledged, record);
   const std::size_t length = lengths_.acknowledged + record.size();
   const bool at_once = policy_ == sync_policy::always;
@@ -168,15 +169,15 @@ void file_job::sync() {
   std::size_t length = 0;
   {
     const std::scoped_lock in_order(lock);
-    if (!file_) return;  // it was ended
+    if (!file_) return;  // the job was ended
     check_usable();
     if (lengths_.synced == lengths_.acknowledged) return;
     file = file_;
     length = lengths_.acknowledged;
   }
-  const int code = disk_.sync_file(file->get(), path_);  // claims go on meanwhile
+  const int code = disk_.sync_file(file->get(), path_);  // claims continue meanwhile
   const std::scoped_lock in_order(lock);
-  if (file != file_) return;  // it was written anew, which syncs it
+  if (file != file_) return;  // it was compacted, which syncs it
   check_synced(code);
   put_lengths({lengths_.acknowledged, std::max(lengths_.synced, length)});
 }
@@ -204,7 +205,7 @@ void file_job::write_anew() {
     file_ = std::make_shared<const descriptor>(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
     if (!*file_) throw disk_error("open", path_, errno);
   } catch (const storage_error& e) {
-    failure_ = std::string(e.what()) + "; the filter must be opened again";  // which of the two is there?
+    failure_ = std::string(e.what()) + "; the filter must be opened again";  // either file may be in place
     throw;
   }
   writer_ = writing;

@@ -17,26 +17,26 @@
 
 namespace everseen {
 
-/// The directory of a filter's jobs in its own: one file a job, doc/format.md, "Journal of a job". Which
-/// there are is in the manifest.
+/// The subdirectory of a filter for its jobs: one file per job, doc/format.md, "Journal of a job". The
+/// manifest lists them.
 inline constexpr const char* jobs_name = "jobs";
 
-/// A job of a filter in files: its memory, and the journal that it is made from again.
+/// A job of a filter in files: its memory, and the journal from which it is restored.
 ///
-/// A step is written before its keys are added: the record, and then, elsewhere in the file, how long the
-/// journal is with it. When the process dies, the journal has the record or not, and the keys are added again
-/// from there. What is missing of the length that it has acknowledged is damage. When what is outdated
-/// outweighs the rest, the journal is written anew, in one step. Once the disk has failed to sync it, nothing
-/// more is written until the filter is opened again.
+/// A step is written before its keys are added: first the record, then, elsewhere in the file, the new length
+/// of the journal. After a crash the journal either has the record or not, and the keys are added again from
+/// it. A journal shorter than its acknowledged length is damaged. A journal of four times its compacted size,
+/// and at least 1 MiB, is compacted atomically at the next settlement. After a failed sync, nothing more is
+/// written until the filter is reopened.
 class file_job final : public job_memory {
  public:
-  /// Makes a new journal.    @throws storage_error
+  /// Creates a journal.    @throws storage_error
   static std::shared_ptr<file_job> create(disk& on, const std::filesystem::path& filter_directory,
                                           const image::filter_id& filter, std::string_view name,
                                           std::string_view description, sync_policy policy);
 
-  /// Reads a journal that is there.
-  /// @param add  is given the keys of which some may not have been added, before the journal forgets them
+  /// Reads an existing journal.
+  /// @param add  receives keys that may not have been added, before the journal drops them
   /// @throws format_error  it is damaged or missing    @throws storage_error
   using add_keys = std::function<void(std::span<const job_journal::content::key>)>;
   static std::shared_ptr<file_job> open(disk& on, const std::filesystem::path& filter_directory,
@@ -50,7 +50,7 @@ class file_job final : public job_memory {
   [[nodiscard]] std::string doubt() const override;
   [[nodiscard]] std::optional<std::uint64_t> stored_bytes() const override { return lengths_.acknowledged; }
 
-  /// What a journal says, also beside its writer.    @throws format_error, storage_error
+  /// The content of a journal, also while it is being written.    @throws format_error, storage_error
   [[nodiscard]] static job_journal::content read(const std::filesystem::path& filter_directory,
                                                  std::string_view name,
                                                  const job_journal::circumstances& now);
@@ -70,13 +70,13 @@ class file_job final : public job_memory {
   const sync_policy policy_;
   job_journal::head head_;
   job_journal::writer writer_{};
-  std::shared_ptr<const descriptor> file_{};  // shared with who syncs it
-  job_journal::lengths lengths_{};            // as its head has them
-  std::size_t compact_at_ = 0;                // bytes at which it is written anew
+  std::shared_ptr<const descriptor> file_{};  // shared with a thread that syncs it
+  job_journal::lengths lengths_{};            // as stored in its head
+  std::size_t compact_at_ = 0;                // size at which it is compacted
   std::string failure_{};                     // why nothing can be written any more
 };
 
-/// Removes the journal of a job that no manifest names any more.    @throws storage_error
+/// Removes the journal of a job that is in no manifest.    @throws storage_error
 void remove_journal(disk& on, const std::filesystem::path& filter_directory, std::string_view name);
 
 }  // namespace everseen

@@ -16,7 +16,7 @@ namespace everseen {
 
 namespace {
 
-/// @return nothing where there is no filter    @throws format_error  also: it is missing
+/// @return nothing if there is no filter    @throws format_error  also: the record is missing
 std::optional<std::vector<std::byte>> read_record(const std::filesystem::path& filter_directory) {
   const std::filesystem::path path = filter_directory / link_name;
   const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -31,7 +31,7 @@ std::optional<predecessor> decode_record(const std::filesystem::path& filter_dir
   return at_path(filter_directory / link_name, [&] { return image::decode_link(record); });
 }
 
-/// Whether it says that there is no link. A damaged one may say anything.
+/// Whether the record says that there is no link; false if it is damaged.
 bool is_unlinked(const std::filesystem::path& filter_directory) try {
   const auto record = read_record(filter_directory);
   return record && !decode_record(filter_directory, *record);
@@ -78,10 +78,10 @@ std::string file_links::asked_by(std::string_view name) const {
     } catch (const format_error&) {
       // it cannot be opened either
     } catch (const parameter_error&) {
-      // no filter's name
+      // not a filter name
     } catch (const storage_error& e) {
       if (e.code() != EACCES) throw;
-      // somebody else's filter, whose owner will be told what it asks for in vain
+      // another user's filter; its owner gets an error if the filter that it asks is gone
     }
   }
   if (code != std::errc::no_such_file_or_directory) check_disk(code.value(), "list", store_);

@@ -14,12 +14,12 @@ namespace everseen {
 
 struct link_facts;
 
-/// Which filter of a file store asks which other one first: a record in the directory of the newer one. Every
-/// filter has one, so that one that is missing is damage.
+/// The links of a file store: which filter asks which other filter first. The link is a record in the
+/// directory of the newer filter. Every filter has one, so a missing record is damage.
 ///
-/// There is no second record that could contradict it: who is asked by whom is found by looking into all
-/// directories, which only link() and a drop do. Both hold the lock of the store meanwhile. Whether a filter
-/// is open makes no difference. Threads and processes: any number.
+/// No second record can contradict it. To find out which filter asks a given one, all directories are
+/// searched; only link() and drop do so, while holding the lock of the store. Links can change while a filter
+/// is open. Threads and processes: any number.
 class file_links {
  public:
   file_links(disk& on, std::filesystem::path store_directory, time_source now);
@@ -27,19 +27,19 @@ class file_links {
   /// @throws  as store::link
   void link(std::string_view older, std::string_view newer,
             std::optional<std::chrono::milliseconds> life) const;
-  /// Also where the record is damaged.    @throws  as store::unlink
+  /// Works even if the record is damaged.    @throws  as store::unlink
   void unlink(std::string_view newer) const;
 
-  /// What a filter asks first now; nothing also where there is no such filter.
+  /// The filter that this one asks first now; nothing if there is none, or if this filter does not exist.
   /// @throws format_error  the record is damaged or missing, or names this very filter
   /// @throws storage_error
   [[nodiscard]] std::optional<predecessor> of(std::string_view name) const;
 
-  /// Which filter asks this one first now; empty: none. One whose record is damaged can ask nobody.
-  /// Cost: one open(2) a filter of the store.
+  /// The filter that asks this one first now; empty: none. A filter with a damaged record asks none.
+  /// Cost: one open(2) per filter of the store.
   [[nodiscard]] std::string asked_by(std::string_view name) const;
 
-  /// What the rules ask about a filter.    @throws no_filter, format_error, storage_error
+  /// The input of the link rules for a filter.    @throws no_filter, format_error, storage_error
   [[nodiscard]] link_facts facts_of(std::string_view name) const;
 
  private:
@@ -50,12 +50,11 @@ class file_links {
   const time_source now_;
 };
 
-/// Writes into the directory of a new filter that it asks none first; the directory is for the caller to
-/// sync.
+/// Writes a record without a link into the directory of a new filter. The caller syncs the directory.
 /// @throws storage_error
 void write_no_link(disk& on, const std::filesystem::path& filter_directory);
 
-/// Gives a filter that is to take the place of another one the link of that one.
+/// Copies the link of a filter to the filter that will replace it.
 /// @pre the lock of the store is held    @throws storage_error
 void carry_link(disk& on, const std::filesystem::path& from_directory,
                 const std::filesystem::path& to_directory);

@@ -19,7 +19,7 @@ struct reader_files {
   std::unique_ptr<file_segments> bits;
 };
 
-constexpr int max_attempts = 100;  // a writer that replaces its manifest as fast as that is broken
+constexpr int max_attempts = 100;  // a manifest that changes faster than this is a broken writer
 
 }  // namespace
 
@@ -56,14 +56,14 @@ file_reader::file_reader(disk& on, std::filesystem::path filter_directory, time_
       view_(load(nullptr)),
       id_(view_->id()),
       spec_(view_->get_spec()) {
-  static_cast<void>(ends_at());  // so that damage is found here
+  static_cast<void>(ends_at());  // reports damage here
 }
 
 file_reader::~file_reader() = default;
 
 namespace {
 
-/// What the journal of a job said when it was read.
+/// A snapshot of a job's journal.
 class ledger_to_read final : public ledger {
  public:
   explicit ledger_to_read(job_journal::content known) : known_(std::move(known)) {}
@@ -123,7 +123,7 @@ batch_result file_reader::add(std::span<const partition_batch> batches) {
 
 batch_result file_reader::check(std::span<const partition_batch> batches) const {
   try {
-    // Asked anew for each batch, as its writer may give it another end at any time.
+    // Read for each batch, as the writer may change the expiry time at any time.
     if (const auto end = end_in(directory_); end && *end <= now_())
       return unanswered(batches, batch_failure::cause::storage,
                         directory_.string() + " has ended, as it was told to");
@@ -179,7 +179,7 @@ std::shared_ptr<const file_reader::view> file_reader::load(const view* before) c
     try {
       return std::make_shared<view>(disk_, directory_, std::move(*manifest), same ? before : nullptr);
     } catch (const format_error&) {
-      // A writer may have dropped a slice since the manifest was read; only if it did not is this damage.
+      // A writer may have dropped a slice since the manifest was read. If it did not, this is damage.
       const auto again = read_manifest::from(directory_);
       const bool replaced = !again || again->content() != content;
       if (!replaced || attempt == max_attempts) throw;

@@ -14,20 +14,20 @@ namespace everseen {
 
 class file_writer;
 
-/// A filter of files that is made beside the one of its name, and changes places with it by one step.
+/// A filter of files that is built beside the filter of its name and exchanged with it atomically.
 ///
-/// It holds the old one's lock, so nobody adds keys meanwhile; readers go on until the step, and are then
-/// told to open the filter again.
+/// It holds the writer's lock of the old filter, so no keys are added meanwhile. Readers continue until the
+/// exchange; then they get an error and must reopen the filter.
 class file_rebuild final : public store::rebuild {
  public:
-  /// @param lock  the writer's lock on the old one    @throws storage_error
+  /// @param lock  the writer's lock of the old filter    @throws storage_error
   file_rebuild(disk& on, std::filesystem::path store_directory, std::string_view name, lock_file lock,
                sync_policy policy, const spec& s, time_source now);
   ~file_rebuild() override;
 
-  /// @pre nobody uses it any more when commit() is called
+  /// @pre it is no longer in use when commit() is called
   [[nodiscard]] std::shared_ptr<stored_filter> target() override;
-  /// @throws parameter_error  always: a copy is a filter already, and import makes it one
+  /// @throws parameter_error  always: a copy is already a filter, and `import` creates it
   void merge(const segment_id& id, std::span<const std::byte> bits) override;
   void commit() override;
 

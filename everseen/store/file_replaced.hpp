@@ -7,18 +7,20 @@
 
 namespace everseen {
 
-// A filter whose place another one takes by rename: for a moment it has the name of that one, and is not to
-// be taken for it by who finds it there after the renaming process died. A record in its directory, made
-// before, says under which name it is no filter any more; under each other name the record means nothing.
+// Marks a filter that a rename replaces. For a moment the replaced filter has the old name of the renamed
+// one; if the renaming process crashes then, it must not be taken for that filter. A record in its directory,
+// written before, says under which name it is no longer a filter. Under any other name the record has no
+// meaning.
 
 /// @throws storage_error
 void mark_replaced(disk& on, const std::filesystem::path& filter_directory, const std::string& when_named);
 
-/// What a renaming left that did not come to pass. Before the filter gets another name.    @throws
-/// storage_error
+/// Removes the mark of a rename that did not happen. Call it before the filter is renamed again.
+/// @throws storage_error
 void unmark_replaced(disk& on, const std::filesystem::path& filter_directory);
 
-/// Whether a directory holds only what is to be removed.    Cost: an open(2).    @throws storage_error
+/// Whether the directory is a replaced filter that still has to be removed.
+/// @throws storage_error    Cost: an open(2).
 [[nodiscard]] bool is_replaced(const std::filesystem::path& filter_directory);
 
 }  // namespace everseen

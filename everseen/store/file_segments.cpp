@@ -70,7 +70,7 @@ segment_file& file_segments::get(const segment_id& id) const noexcept {
 void file_segments::create(const segment_id& id, const geometry& shape, std::uint64_t capacity) {
   check_usable();
   partition_files& files = partitions_[id.partition];
-  files.reserve(files.size() + 1);  // what can fail comes before what is remembered
+  files.reserve(files.size() + 1);  // may throw, so it comes before any change
   auto file = segment_file::create(disk_, segments_directory(), {id_, id, shape, capacity, 0});
   const std::scoped_lock alone(manifest_lock_);
   reached_ = manifest_state::unchanged;
@@ -87,7 +87,7 @@ void file_segments::create(const segment_id& id, const geometry& shape, std::uin
     next.segments.insert(place, entry);
     publish(std::move(next));
   } catch (...) {
-    // Where the new manifest may be in place, the file that it names must stay.
+    // If the new manifest may be in place, the file that it names must stay.
     if (reached_ != manifest_state::uncertain) (void)disk_.unlink(file->path());
     throw;
   }
@@ -161,16 +161,16 @@ void file_segments::end_writing() {
 }
 
 void file_segments::sync() {
-  const std::scoped_lock one_at_a_time(sync_lock_);  // who waits here finds its keys synced by the one before
+  const std::scoped_lock one_at_a_time(sync_lock_);  // a waiting caller finds its keys already synced
   check_usable();
   {
     const std::scoped_lock alone(dirty_lock_);
-    syncing_.assign(dirty_.begin(), dirty_.end());  // if there is no memory, nothing has changed
+    syncing_.assign(dirty_.begin(), dirty_.end());  // without memory, nothing has changed
     dirty_.clear();
   }
   try {
     for (const auto& file : syncing_) file->sync();
-  } catch (const std::exception& e) {  // whatever it was: these segments no longer count as dirty
+  } catch (const std::exception& e) {  // in any case, these segments no longer count as dirty
     fail(e.what());
     throw;
   }

@@ -21,7 +21,7 @@ namespace everseen {
 
 namespace {
 
-/// No filter's name begins with a dot.
+/// Filter names do not start with a dot.
 constexpr std::string_view occupied_name = ".served";
 
 bool is_filter_name(std::string_view name) {
@@ -33,7 +33,7 @@ bool is_filter_name(std::string_view name) {
   }
 }
 
-/// Makes a directory and those above it, each level on the disk before the next is made in it.
+/// Creates a directory and its parents. Each level is synced before the next is created.
 /// @param path  absolute
 void make_directories(disk& on, const std::filesystem::path& path) {
   std::error_code code;
@@ -60,7 +60,7 @@ image::manifest new_manifest(const spec& s) {
 
 }  // namespace
 
-/// Segments written beside until commit.
+/// Segments are written to an unborn filter until commit.
 class file_store::restoring final : public store::restore {
  public:
   restoring(const file_store& into, std::string_view name, const spec& s)
@@ -84,7 +84,7 @@ class file_store::restoring final : public store::restore {
   void commit() override {
     std::ranges::sort(manifest_.segments, {}, &image::manifest::entry::id);
     for (const auto& file : files_) {
-      file->raise_keys_to_bits();  // the copy may have been taken beside a writer
+      file->raise_keys_to_bits();  // a writer may have been active during the copy
       file->sync();
     }
     unborn_.commit(name_, manifest_);
@@ -156,7 +156,7 @@ bool file_store::exists(std::string_view name) const {
   return is_filter_name(name) && is_filter(directory_ / name) && !has_ended(name);
 }
 
-/// One whose record is damaged has not: to open it says so.
+/// A filter with a damaged record has not expired; opening it reports the damage.
 bool file_store::has_ended(std::string_view name) const try {
   const auto end = end_in(directory_of(name));
   return end && *end <= now_();
@@ -176,7 +176,7 @@ void file_store::make_way_for(std::string_view name) const {
   try {
     remove_filter(disk_, directory_, name, lock_to_write(name), [] {});
   } catch (const no_filter&) {
-    // remove_ended() was faster.
+    // remove_ended() removed it first.
   }
 }
 
@@ -214,7 +214,7 @@ std::shared_ptr<void> file_store::occupy() {
   make_directories(disk_, directory);
   const std::filesystem::path path = directory / occupied_name;
   if (auto lock = lock_file::try_take(path)) {
-    std::ofstream(path, std::ios::trunc) << ::getpid() << '\n';  // for the message of who comes next
+    std::ofstream(path, std::ios::trunc) << ::getpid() << '\n';  // for the next server's error message
     return std::make_shared<lock_file>(*std::move(lock));
   }
   long holder = 0;
@@ -268,14 +268,14 @@ void file_store::reset(std::string_view name) {
   const auto before = read_manifest::from(directory);
   if (!before) throw damaged(directory / manifest_name, "is missing");
   require_no_jobs(name, before->content().jobs, "be reset");
-  // With an id of its own, so that no reader takes a new segment for the old one of the same name.
+  // A new id keeps readers from taking a new segment for the old one of the same name.
   image::manifest empty = new_manifest(before->content().spec);
   empty.filter = image::id_after_reset(before->content().filter);
   empty.revision = before->content().revision + 1;
   manifest_state ignored;
   replace_manifest(disk_, directory, empty, ignored);
-  for (const image::manifest::entry& gone :
-       before->content().segments)  // if it fails, the next writer does it
+  // If this fails, the next writer removes them.
+  for (const image::manifest::entry& gone : before->content().segments)
     (void)disk_.unlink(directory / segments_name / image::to_string(gone.id));
 }
 
@@ -305,7 +305,7 @@ std::vector<std::string> file_store::jobs_of(std::string_view name) const {
 void file_store::end_job(std::string_view name, std::string_view job) try {
   store::end_job(name, job);
 } catch (const format_error&) {
-  // A journal that cannot be read holds the whole filter up. To end its job is to give up what it said.
+  // An unreadable journal blocks the whole filter. Ending its job discards the journal.
   const std::filesystem::path directory = directory_of(name);
   const lock_file lock = lock_to_write(name);
   const auto before = read_manifest::from(directory);
@@ -333,7 +333,7 @@ std::filesystem::path file_store::directory_of(std::string_view name) const {
 
 lock_file file_store::lock_to_write(std::string_view name) const {
   const std::filesystem::path directory = directory_ / name;
-  const std::scoped_lock after_removing(removing_);  // that of this process is no other writer
+  const std::scoped_lock after_removing(removing_);  // else remove_ended() would look like a writer
   try {
     if (auto lock = lock_file::try_take(directory / lock_name)) return std::move(*lock);
   } catch (const storage_error& e) {

@@ -58,7 +58,7 @@ file_writer::~file_writer() {
     sync_jobs();
     bits->end_writing();
   } catch (...) {
-    // The manifest still says that the filter is being written, so the next writer will look closer.
+    // The manifest still says that the filter is being written, so the next writer recovers it.
   }
 }
 
@@ -71,7 +71,8 @@ batch_result file_writer::add(std::span<const partition_batch> batches) {
   batch_result result = embedded_filter::add(batches);
   if (policy_ != sync_policy::always) return result;
   try {
-    // Even when nothing was fresh: a key may be seen because another thread adds it, not synced yet.
+    // Sync even if nothing was fresh: a key may be `seen` because another thread added it and has not synced
+    // yet.
     bits->sync();
   } catch (...) {
     batch_failure why = batch_failure::from_current_exception();
@@ -81,7 +82,7 @@ batch_result file_writer::add(std::span<const partition_batch> batches) {
   return result;
 }
 
-/// Keys that a job had put down, and a writer that died had not added.
+/// Adds keys that a job recorded and a crashed writer did not add.
 void file_writer::add_again(std::span<const job_journal::content::key> keys) {
   std::vector<std::vector<digest>> digests(get_spec().partitions);
   std::vector<std::vector<event_time>> times(get_spec().partitions);
@@ -107,7 +108,7 @@ void file_writer::forget_job(std::string_view name) {
   bits->forget_job(name);
 }
 
-/// Journals first: keys that come again from there are not lost with their bits.
+/// Journals first: keys in a synced journal can be added again if their bits are lost.
 void file_writer::sync() {
   sync_jobs();
   bits->sync();
@@ -140,8 +141,8 @@ void file_writer::sync_every_second() {
   std::unique_lock waiting(closing_lock_);
   while (!closing_changed_.wait_for(waiting, std::chrono::seconds(1), [this] { return closing_; })) {
     waiting.unlock();
-    // A failed disk is remembered by the segments, or by the job, and the next batch reports it. Without
-    // memory nothing was taken off the list, and a second later it is tried again.
+    // The segments or the job remember a failed disk, and the next batch reports it. If memory ran out, the
+    // list is unchanged, and the sync is retried a second later.
     for (const auto& step : {std::function([this] { sync_jobs(); }), std::function([this] { bits->sync(); })})
       try {
         step();

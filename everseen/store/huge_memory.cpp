@@ -17,7 +17,7 @@ namespace everseen {
 namespace {
 
 constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
-constexpr std::size_t heap_limit_bytes = std::size_t{128} << 10;  // below, a mapping of its own wastes pages
+constexpr std::size_t heap_limit_bytes = std::size_t{128} << 10;  // smaller mappings would waste pages
 
 [[noreturn]] void no_memory(std::size_t bytes) {
   throw storage_error("not enough memory for a segment of " + std::to_string(bytes) +
@@ -35,7 +35,7 @@ huge_memory::huge_memory(std::size_t bytes, pages at_first) : size_(bytes) {
     std::memset(data_, 0, rounded);
     return;
   }
-  const std::size_t slack = bytes >= huge_page_bytes ? huge_page_bytes : 0;  // to begin on a huge page
+  const std::size_t slack = bytes >= huge_page_bytes ? huge_page_bytes : 0;  // to align to a huge page
   if (bytes > SIZE_MAX - slack) no_memory(bytes);
   mapped_bytes_ = bytes + slack;
   mapping_ = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -44,15 +44,15 @@ huge_memory::huge_memory(std::size_t bytes, pages at_first) : size_(bytes) {
   const std::uintptr_t aligned = slack == 0 ? address : (address + slack - 1) / slack * slack;
   data_ = reinterpret_cast<std::byte*>(aligned);
   small_pages_ = slack != 0 && at_first == pages::small;
-  // Advice: a kernel without huge pages may refuse. One that is set to give them to everybody must be told
-  // not to.
+  // Only advice: a kernel without huge pages may refuse. A kernel that always uses huge pages needs the
+  // opposite advice.
   if (slack != 0) madvise(data_, bytes, small_pages_ ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 }
 
 void huge_memory::expect_many_touches() noexcept {
   if (!std::exchange(small_pages_, false)) return;
   madvise(data_, size_, MADV_HUGEPAGE);
-#ifdef MADV_COLLAPSE  // Linux 6.1; before, the kernel gathers them bit by bit in the background
+#ifdef MADV_COLLAPSE  // Linux 6.1; older kernels collapse pages in the background
   madvise(data_, size_, MADV_COLLAPSE);
 #endif
 }

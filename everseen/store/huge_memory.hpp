@@ -6,20 +6,19 @@
 
 namespace everseen {
 
-/// Zeroed, 64-byte aligned memory that asks for huge pages from 2 MB up.
+/// Zeroed, 64-byte aligned memory that requests huge pages from 2 MB on.
 ///
-/// A filter in DRAM touches a random line a key. With 4 KiB pages each is also a TLB miss: huge pages are
-/// worth 1.5 to 1.8 times the speed there. But each is zeroed as a whole when its first line is touched: a
-/// few keys in a filter for billions would cost gigabytes, and minutes. So a caller may begin with small
-/// ones.
+/// A filter in DRAM touches a random line per key. With 4 KiB pages each touch is also a TLB miss, so huge
+/// pages give 1.5 to 1.8 times the speed. But a huge page is zeroed completely at its first touch: a few keys
+/// in a filter for billions would cost gigabytes, and minutes. So a caller may start with small pages.
 class huge_memory {
  public:
   huge_memory() = default;
   enum class pages : std::uint8_t {
-    huge,   ///< at once
+    huge,   ///< immediately
     small,  ///< until expect_many_touches()
   };
-  /// @throws storage_error  not that much memory
+  /// @throws storage_error  out of memory
   explicit huge_memory(std::size_t bytes, pages at_first = pages::huge);
   ~huge_memory();
   huge_memory(huge_memory&& other) noexcept { swap(other); }
@@ -28,8 +27,8 @@ class huge_memory {
     return *this;
   }
 
-  /// Gathers small pages into huge ones, at the cost of touching all of the memory once. Nothing happens
-  /// where the pages are huge already, or the kernel has none.
+  /// Collapses small pages into huge ones; touches all of the memory once. Does nothing if the pages are huge
+  /// already or the kernel has no huge pages.
   void expect_many_touches() noexcept;
 
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
@@ -46,7 +45,7 @@ class huge_memory {
 
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
-  void* mapping_ = nullptr;  // null where the memory came from the heap
+  void* mapping_ = nullptr;  // null: the memory is from the heap
   std::size_t mapped_bytes_ = 0;
   bool small_pages_ = false;
 };

@@ -83,7 +83,7 @@ struct checked_head {
   std::uint64_t checksum = 0;
 };
 
-/// Whoever reads beside a writer may find the second length newer than the first.
+/// A reader beside a writer may find the second length newer than the first.
 lengths decode_lengths(std::string_view bytes) {
   const std::size_t synced = length_at(bytes, lengths_at + length_bytes);
   return {std::max(length_at(bytes, lengths_at), synced), synced};
@@ -117,7 +117,7 @@ checked_head decode_head(std::string_view bytes) {
   return h;
 }
 
-/// The body of the record in front; nothing where it is not sound in its place.
+/// The size of the body of the first record; nothing if the record is invalid here.
 std::optional<std::size_t> body_of(std::string_view left, std::uint64_t checksum_before) {
   if (left.size() < record_bytes + checksum_bytes) return {};
   const std::size_t body = load_le<std::uint32_t>(left.data() + 1);
@@ -146,7 +146,8 @@ bool are_same_boot(const boot_id& a, const boot_id& b) noexcept {
 content decode(std::string_view bytes, const circumstances& now) {
   checked_head h = decode_head(bytes);
   if (h.says.filter != now.filter) damaged("belongs to another filter");
-  // Who dies alone leaves the page cache, and who closes in order has it synced: only else may less be there.
+  // A crashed process leaves its data in the page cache, and a proper close syncs it. Only in other cases may
+  // acknowledged data be missing.
   const bool has_all = now.closed_in_order || are_same_boot(h.says.boot, now.boot);
   const std::size_t least = has_all ? h.least.acknowledged : h.least.synced;
   content c;

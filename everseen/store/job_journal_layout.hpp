@@ -9,8 +9,7 @@
 #include "everseen/core/checksum.hpp"
 #include "everseen/store/job_journal.hpp"
 
-/// Of what the bytes of a journal are made, for who writes and who reads them: doc/format.md, "Journal of a
-/// job".
+/// The layout of a journal, shared by encoder and decoder: doc/format.md, "Journal of a job".
 namespace everseen::job_journal {
 
 inline constexpr std::string_view magic = "EVSNjrnl";
@@ -33,7 +32,7 @@ inline std::uint64_t checksum_of(std::string_view bytes) {
   return checksum(std::as_bytes(std::span(bytes)));
 }
 
-/// The lengths change in place, and have a check of their own.
+/// Excludes the lengths, which change in place and have their own check.
 inline std::uint64_t checksum_of_head(std::string_view bytes) {
   std::string covered(bytes.substr(0, lengths_at));
   covered += bytes.substr(head_bytes);

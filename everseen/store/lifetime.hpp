@@ -9,12 +9,12 @@
 
 namespace everseen {
 
-/// When a filter of this machine ends, which may be changed while it is in use.
+/// The expiry time of a filter of this machine, which may change while the filter is in use.
 ///
-/// A filter without an end asks no clock.    Threads: any number may call any function at once.
+/// A filter without one reads no clock.    Threads: any number may call any function.
 class lifetime {
  public:
-  /// @param now  null: it is somebody else who ends the filter
+  /// @param now  null: expiry is enforced elsewhere
   explicit lifetime(time_source now, std::optional<event_time> end = {}) : now_(std::move(now)) { set(end); }
 
   [[nodiscard]] bool is_over() const {

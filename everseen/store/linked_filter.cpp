@@ -11,7 +11,7 @@
 
 namespace everseen {
 
-/// All keys of some batches, as one batch for the older filter.
+/// All keys of a call, as one batch for the older filter.
 struct linked_filter::question {
   std::vector<std::string_view> keys{};
   std::vector<event_time> times{};
@@ -30,7 +30,7 @@ struct linked_filter::question {
 
 namespace {
 
-/// What one of the two has is seen, also where the newer one calls it late. What has no answer keeps none.
+/// A key that either filter has is `seen`, even if the newer one says `late`. `unknown` stays `unknown`.
 tally join(std::span<const partition_batch> batches, const std::vector<verdict>& by_older) {
   tally sum;
   auto older = by_older.begin();
@@ -81,7 +81,7 @@ std::optional<batch_failure> linked_filter::ask_older(question& q) const {
     sorted.give_back();
   }
   asked = some.give_back(std::move(asked));
-  // A key that the older one cannot take is not in it.
+  // The older filter cannot contain a key that it cannot take.
   if (asked || asked.error().why == batch_failure::cause::key) return {};
   batch_failure failure = std::move(asked.error());
   failure.message =

@@ -11,19 +11,19 @@
 
 namespace everseen {
 
-/// A filter that is to replace an older one, and asks that one too: a key that either has is `seen`, and what
-/// is added goes to the newer one alone. After some time that knows all that is still in use, and the older
-/// one may go.
+/// A filter that replaces an older one gradually and asks it, too. A key that either filter has is `seen`;
+/// keys are added only to the newer filter. After some time the newer filter has all keys still in use, and
+/// the older one can be dropped.
 ///
-/// The two may differ in everything: hash, seed, partitions, layout; the older one may be another program's.
-/// So keys are hashed for each. The older one is asked first: where it does not answer, nothing is added, and
-/// the batch may be sent again. What a program adds to the older one between the two steps is seen the next
-/// time.
+/// The two may differ in hash, seed, partitions and layout; the older one may belong to another program. So
+/// keys are hashed for each. The older filter is asked first: if it fails, nothing is added, and the batch
+/// can be retried. Keys that a program adds to the older filter between the two steps are seen in the next
+/// batch.
 class linked_filter final : public stored_filter {
  public:
-  /// @param name   of the newer one, for messages
-  /// @param who    the older one, whose filter is `asked`
-  /// @param now    by which the link ends: asked once a batch, if it ends at all
+  /// @param name   the newer filter, for messages
+  /// @param who    the older filter, opened as `asked`
+  /// @param now    the clock for the end of the link: read once per batch if the link ends
   linked_filter(std::string name, std::shared_ptr<stored_filter> newer, predecessor who,
                 std::shared_ptr<stored_filter> asked, time_source now);
 
@@ -31,7 +31,7 @@ class linked_filter final : public stored_filter {
   [[nodiscard]] bool wants_keys() const noexcept override { return true; }
   batch_result add(std::span<const partition_batch> batches) override;
   batch_result check(std::span<const partition_batch> batches) const override;
-  /// This and what follows is about the newer one.
+  /// This and the following functions refer to the newer filter.
   [[nodiscard]] partition_state state(std::uint32_t partition) const override {
     return newer_->state(partition);
   }
@@ -51,7 +51,7 @@ class linked_filter final : public stored_filter {
   /// @throws parameter_error  always: a job needs a filter that judges alone
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
                                                     std::string_view description) override;
-  /// The one that is asked first, though its time may be over.
+  /// The filter that is asked first, even after the link has ended.
   [[nodiscard]] const stored_filter& older() const noexcept { return *older_; }
 
  private:

@@ -12,7 +12,7 @@ namespace everseen {
 
 namespace {
 
-/// Whether the path still leads to the open file: who waited may hold the lock of a file removed meanwhile.
+/// Whether the path still refers to the open file; after a wait, the lock may be on a file removed meanwhile.
 bool is_still_there(int file, const std::filesystem::path& path) {
   struct stat open {
   }, there{};

@@ -7,23 +7,23 @@
 
 namespace everseen {
 
-/// Exclusive use of something among all processes of this machine: flock(2) on a file.
+/// Mutual exclusion among all processes of this machine: flock(2) on a file.
 ///
-/// The kernel releases it when the process ends, however it ends. Two objects exclude each other even within
-/// one process.
+/// The kernel releases the lock when the process ends, even by a crash. Two objects exclude each other even
+/// within one process.
 class lock_file {
  public:
-  /// Takes the lock at once or not at all. Makes the file if need be, but not its directory.
-  /// @return nothing when another has it
-  /// @throws storage_error  the file cannot be made or opened
+  /// Takes the lock without waiting. Creates the file if necessary, but not its directory.
+  /// @return nothing if the lock is held
+  /// @throws storage_error  the file cannot be created or opened
   static std::optional<lock_file> try_take(const std::filesystem::path& path);
 
-  /// The same without making the file: for directories that may be somebody else's.
-  /// @return nothing when another has it, or there is no such file
+  /// The same without creating the file: for directories that may belong to someone else.
+  /// @return nothing if the lock is held, or there is no such file
   /// @throws storage_error  it cannot be opened
   static std::optional<lock_file> try_take_existing(const std::filesystem::path& path);
 
-  /// Waits for it: only for locks that are held for moments.
+  /// Waits for the lock: only for locks that are held briefly.
   /// @throws storage_error
   static lock_file take(const std::filesystem::path& path);
 

@@ -15,8 +15,8 @@ namespace everseen {
 
 namespace {
 
-constexpr std::uint64_t max_manifest_bytes = std::uint64_t{1}
-                                             << 30;  // 26 million segments: more cannot be mapped
+/// Enough for 26 million segments; more cannot be mapped.
+constexpr std::uint64_t max_manifest_bytes = std::uint64_t{1} << 30;
 
 }  // namespace
 

@@ -10,10 +10,10 @@
 
 namespace everseen {
 
-/// A manifest as it was read, and the file it came from.
+/// A manifest and the file that it was read from.
 ///
-/// The file stays open: as long as it is, no newer manifest can have its inode number, so comparing that
-/// number is a certain and cheap way to see whether the manifest was replaced.
+/// The file stays open. Meanwhile no newer manifest can have its inode number, so comparing inode numbers is
+/// a reliable and cheap test whether the manifest was replaced.
 class read_manifest {
  public:
   /// @return nothing if the directory has none
@@ -22,7 +22,7 @@ class read_manifest {
 
   [[nodiscard]] const image::manifest& content() const noexcept { return content_; }
 
-  /// Whether it is still the one in the directory. Cost: one stat(2).
+  /// Whether the directory still has this manifest. Cost: one stat(2).
   [[nodiscard]] bool is_current() const noexcept;
 
  private:
@@ -33,22 +33,23 @@ class read_manifest {
   image::manifest content_;
 };
 
-/// How far a manifest came on its way to the disk.
+/// How far a new manifest has progressed to the disk.
 enum class manifest_state : std::uint8_t {
-  unchanged,  ///< the old one is in place, for certain
-  replaced,   ///< the new one is, for certain
-  uncertain,  ///< the new one is visible, but a power loss may bring the old one back
+  unchanged,  ///< the old one is certainly in place
+  replaced,   ///< the new one is certainly in place
+  uncertain,  ///< the new one is visible, but a power loss may restore the old one
 };
 
-/// Replaces a directory's manifest in one step that a power loss does not divide.
+/// Replaces a directory's manifest atomically, even with respect to power loss.
 ///
-/// The new one is written beside, synced, renamed over the old one, and the directory is synced.
-/// @param reached  kept up to date, also when this throws
+/// The new manifest is written to another name, synced, and renamed over the old one; then the directory is
+/// synced.
+/// @param reached  kept up to date, even if this throws
 /// @throws storage_error
 void replace_manifest(disk& on, const std::filesystem::path& filter_directory, const image::manifest& m,
                       manifest_state& reached);
 
-/// Names inside a filter's directory.
+/// Names in a filter's directory.
 inline constexpr const char* manifest_name = "manifest";
 inline constexpr const char* new_manifest_name = "manifest.new";
 inline constexpr const char* lock_name = "lock";
@@ -60,7 +61,7 @@ inline constexpr const char* replaced_name = "replaced";
 inline constexpr const char* new_replaced_name = "replaced.new";
 inline constexpr const char* segments_name = "segments";
 
-/// Whether a name in a segments directory is one that everseen gives: three numbers with dots between.
+/// Whether a name in a segments directory has the form of everseen's: three numbers separated by dots.
 [[nodiscard]] bool is_segment_name(std::string_view name) noexcept;
 
 }  // namespace everseen

@@ -17,7 +17,7 @@ namespace {
 void write_head(int file, std::span<const std::byte> head, const std::filesystem::path& path) {
   const ssize_t written = ::pwrite(file, head.data(), head.size(), 0);
   if (written < 0) throw disk_error("write", path, errno);
-  // Within one reserved page the kernel writes all or nothing; anything else is a disk that lies.
+  // Within one reserved page the kernel writes all or nothing; a shorter write is a faulty disk.
   if (static_cast<std::size_t>(written) != head.size()) throw disk_error("write", path, EIO);
 }
 
@@ -33,7 +33,7 @@ mapped_file mapped_file::create(disk& on, const std::filesystem::path& path, std
     check_disk(on.sync_file(file.get(), path), "sync", path);
     return {on, path, file.get(), bytes, access::write};
   } catch (...) {
-    ::unlink(path.c_str());  // nothing names it yet; if this fails too, the next writer removes it
+    ::unlink(path.c_str());  // nothing refers to it; if this fails too, the next writer removes it
     throw;
   }
 }
@@ -50,7 +50,7 @@ std::optional<mapped_file> mapped_file::open(disk& on, const std::filesystem::pa
 
 mapped_file::mapped_file(disk& on, std::filesystem::path path, int file, std::size_t size, access how)
     : disk_(&on), path_(std::move(path)), size_(size) {
-  if (size == 0) return;  // mmap takes no empty range; the owner will find the file too short
+  if (size == 0) return;  // mmap rejects an empty range; the owner reports the short file
   const int protection = how == access::write ? PROT_READ | PROT_WRITE : PROT_READ;
   void* at = ::mmap(nullptr, size, protection, MAP_SHARED, file, 0);
   if (at == MAP_FAILED) throw disk_error("map", path_, errno);

@@ -11,18 +11,18 @@
 
 namespace everseen {
 
-/// A file whose bytes are memory. Stores reach the page cache at once, so they survive the end of the
-/// process, however sudden, and the disk at sync(). Keeps no descriptor open: a filter may have more segments
-/// than a process may have files.
+/// A file mapped into memory. Stores reach the page cache immediately, so they survive a crash of the
+/// process; sync() writes them to the disk. No descriptor stays open, since a filter may have more segments
+/// than a process may have open files.
 class mapped_file {
  public:
-  /// A new file that begins with `head` and is zero otherwise, complete on the disk (but for its name: sync
-  /// the directory). Leaves no file behind when it fails.
+  /// Creates a file that starts with `head` and is otherwise zero. It is complete on the disk, except for its
+  /// name: sync the directory. Leaves no file behind on failure.
   /// @throws storage_error
   static mapped_file create(disk& on, const std::filesystem::path& path, std::span<const std::byte> head,
                             std::uint64_t bytes);
 
-  /// A file that exists, nothing if it does not.
+  /// Opens an existing file; nothing if there is none.
   /// @throws storage_error
   static std::optional<mapped_file> open(disk& on, const std::filesystem::path& path, access how);
 
@@ -33,7 +33,7 @@ class mapped_file {
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {at_, size_}; }
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
-  /// @throws storage_error  the disk refused
+  /// @throws storage_error  the disk failed
   void sync() const;
 
  private:

@@ -8,7 +8,7 @@ namespace everseen {
 
 namespace {
 
-/// A layer up to this size, over all partitions, has huge pages at once: zeroing it takes a tenth of a
+/// A layer up to this size, over all partitions, has huge pages from the start: zeroing it takes a tenth of a
 /// second.
 constexpr std::uint64_t huge_at_once_bytes = std::uint64_t{128} << 20;
 
@@ -36,7 +36,8 @@ void memory_segments::create(const segment_id& id, const geometry& shape, std::u
               {id, huge_memory(shape.bytes, pages), capacity / 16});
 }
 
-// By then nearly every small page was touched, and most of the keys, which will be faster, are still to come.
+// By then nearly every small page has been touched, and most keys, which huge pages make faster, are still to
+// come.
 void memory_segments::note_keys(const segment_id& id, std::uint64_t keys) noexcept {
   segment& noted = partitions_[id.partition][place_of(id)];
   if (keys >= noted.many_keys) noted.bits.expect_many_touches();

@@ -7,7 +7,7 @@
 
 namespace everseen {
 
-/// Segments in memory. Each partition has its own list, so that partitions may change beside each other.
+/// Segments in memory. Each partition has its own list, so that partitions can change concurrently.
 class memory_segments : public segments {
  public:
   explicit memory_segments(std::uint32_t partitions) : partitions_(partitions) {}
@@ -18,17 +18,17 @@ class memory_segments : public segments {
   void note_keys(const segment_id& id, std::uint64_t keys) noexcept override;
 
  protected:
-  /// Bytes of all segments of a partition.
+  /// Total bytes of all segments of a partition.
   [[nodiscard]] std::uint64_t bytes_of(std::uint32_t partition) const noexcept;
 
  private:
   struct segment {
     segment_id id;
     huge_memory bits;
-    std::uint64_t many_keys;  // so many show that the segment is really being filled
+    std::uint64_t many_keys;  // number of keys at which huge pages pay off
   };
 
-  /// Where a segment is in its partition's list, or would be.
+  /// Index of a segment in its partition's list, or where to insert it.
   [[nodiscard]] std::size_t place_of(const segment_id& id) const noexcept;
 
   std::vector<std::vector<segment>> partitions_;  // each list ascends by id: windows have up to 1000 slices

@@ -13,8 +13,8 @@ namespace everseen {
 
 namespace {
 
-/// An embedded filter that owns its memory. The bits are a base class, so that they exist before the logic
-/// that refers to them and outlive it.
+/// An embedded filter that owns its memory. The bits are a base class, so that they are constructed before
+/// the logic that refers to them, and destroyed after it.
 class memory_filter : private memory_segments, public embedded_filter {
  public:
   memory_filter(const spec& s, time_source now, std::optional<event_time> end)
@@ -24,12 +24,12 @@ class memory_filter : private memory_segments, public embedded_filter {
       : memory_segments(std::move(bits)),
         embedded_filter(s, static_cast<memory_segments&>(*this), std::move(states), std::move(now), end) {}
 
-  void sync() override {}  // memory promises nothing beyond the process
+  void sync() override {}  // memory does not outlive the process
 };
 
 }  // namespace
 
-/// Segments gathered aside until they are all there.
+/// Collects segments until the filter is complete.
 class memory_store::restoring : public store::restore {
  public:
   restoring(std::shared_ptr<shelf> into, std::string_view name, const spec& s, time_source now)
@@ -48,7 +48,7 @@ class memory_store::restoring : public store::restore {
   }
 
   void commit() override {
-    // The copy may have been taken beside a writer, so that counts lag behind the bits.
+    // A writer may have been active during the copy, so counts may lag behind the bits.
     for (std::uint32_t p = 0; p < spec_.partitions; ++p)
       for (slice_state& slice : states_[p].slices)
         for (std::uint32_t i = 0; i < slice.layers.size(); ++i) {

@@ -15,10 +15,11 @@ namespace everseen {
 
 struct link_facts;
 
-/// Filters in this process's memory, gone with it: `mem:`. One that has ended is gone for all functions.
+/// Filters in this process's memory, lost when it ends: `mem:`. An expired filter no longer exists for any
+/// function.
 class memory_store : public store {
  public:
-  /// @param now  ends links, and filters
+  /// @param now  the clock by which links end and filters expire
   explicit memory_store(time_source now = wall_clock);
 
   std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) override;
@@ -31,11 +32,11 @@ class memory_store : public store {
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
   void drop(std::string_view name) override;
-  /// Who has it open goes on with it.
+  /// Open handles stay valid.
   void rename(std::string_view from, std::string_view to, namesake there) override;
   void remove_ended() override;
   [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override;
-  /// Whoever has the filter open sees it emptied, partition by partition.
+  /// Open handles see the filter emptied, partition by partition.
   void reset(std::string_view name) override;
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
@@ -49,7 +50,7 @@ class memory_store : public store {
       std::optional<predecessor> older{};
     };
     std::map<std::string, entry, std::less<>> filters;
-    /// By the name of an older filter the one that asks it first, or did once: no filter is asked by two.
+    /// Maps an older filter to the filter that asks it first, or did once. No filter is asked by two.
     std::map<std::string, std::string, std::less<>> askers;
 
     void insert(std::string_view name, std::shared_ptr<embedded_filter> filter);
@@ -61,8 +62,8 @@ class memory_store : public store {
   };
 
   const time_source now_;
-  const std::shared_ptr<shelf> shelf_ =
-      std::make_shared<shelf>();  // shared with restores, which may outlive this
+  /// Shared with restores, which may outlive this.
+  const std::shared_ptr<shelf> shelf_ = std::make_shared<shelf>();
 };
 
 }  // namespace everseen

@@ -9,15 +9,15 @@
 
 namespace everseen {
 
-/// Batches of a filter with one number of partitions, as batches of one with another: its next generation may
-/// be divided otherwise. Keys that are equal keep their order, as equal keys always share a partition.
+/// Batches for one number of partitions, regrouped for another: the next generation of a filter may be
+/// partitioned differently. Equal keys keep their order, since they always share a partition.
 ///
-/// The digests, times, keys and verdicts of the first batches must outlive this. Threads: one at a time.
+/// The digests, times, keys and verdicts of the original batches must outlive this. Threads: one at a time.
 class regrouped {
  public:
   enum class which : std::uint8_t {
     all,
-    unknown,  ///< those that have no verdict yet
+    unknown,  ///< keys without a verdict
   };
   /// @param timed  whether the filter has a window, so that times matter
   regrouped(std::span<const partition_batch> batches, std::uint32_t partitions, bool timed,
@@ -25,7 +25,7 @@ class regrouped {
 
   [[nodiscard]] std::span<const partition_batch> batches() const noexcept { return batches_; }
 
-  /// Puts the verdicts where the first batches want them.
+  /// Copies the verdicts to the original batches.
   void give_back() const noexcept;
 
  private:
@@ -33,7 +33,7 @@ class regrouped {
     std::vector<digest> digests;
     std::vector<event_time> times;
     std::vector<verdict> verdicts;
-    std::vector<std::string_view> keys;  // where the filter wants them
+    std::vector<std::string_view> keys;  // if the filter wants them
     std::vector<verdict*> wanted_at;
   };
 

@@ -70,7 +70,7 @@ void segment_file::raise_keys_to_bits() {
 }
 
 void segment_file::sync() {
-  dirty_ = false;  // before, so that what comes meanwhile counts as dirty again
+  dirty_ = false;  // cleared first, so that later changes mark it dirty again
   file_.sync();
 }
 

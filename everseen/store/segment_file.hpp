@@ -11,21 +11,20 @@
 
 namespace everseen {
 
-/// One segment in its file: a page that begins with the segment header, then the bits.
+/// One segment in its file: a page that starts with the segment header, then the bits.
 ///
-/// Threads: as `segments`; keys() and what concerns `dirty` may run beside anything.
+/// Threads: as `segments`; keys() and the dirty flag may be used concurrently with anything.
 class segment_file {
  public:
-  static constexpr std::size_t page_bytes =
-      4096;  // the bits begin on a page, so that they are aligned and apart
+  static constexpr std::size_t page_bytes = 4096;  // bits start on their own page
 
-  /// A new one, complete on the disk but for its name in the directory.
+  /// Creates a segment, complete on the disk except for its name in the directory.
   /// @throws storage_error  no space, no permission, …; no file is left behind
   static std::shared_ptr<segment_file> create(disk& on, const std::filesystem::path& directory,
                                               const image::segment_header& header);
 
-  /// The one that a manifest names.
-  /// @throws format_error  missing, of another length, damaged, or not the one that the manifest means
+  /// Opens a segment that a manifest names.
+  /// @throws format_error  missing, of another length, damaged, or not the segment in the manifest
   /// @throws storage_error
   static std::shared_ptr<segment_file> open(disk& on, const std::filesystem::path& directory,
                                             const image::filter_id& filter,
@@ -38,20 +37,21 @@ class segment_file {
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return file_.path(); }
   [[nodiscard]] std::byte* bits() const noexcept { return file_.bytes().data() + page_bytes; }
 
-  /// The count as it stands in the file, where another process may be raising it.
+  /// The count in the file, which another process may be incrementing.
   /// @throws format_error  it is damaged
   [[nodiscard]] std::uint64_t keys() const;
 
-  /// Replaces the count by one store, after the bits that it counts: whenever the process ends, the file
-  /// holds this count or the one before.
+  /// Replaces the count with one store, after the bits that it counts. If the process crashes, the file has
+  /// this count or the previous one.
   void set_keys(std::uint64_t keys) noexcept;
 
-  /// Takes the estimate from the set bits where the stored count lags behind it. Reads the whole segment.
+  /// Raises the stored count to an estimate from the set bits if it lags behind them. Reads the whole
+  /// segment.
   void raise_keys_to_bits();
 
-  /// Remembers that the disk does not have everything. @return whether that is news
+  /// Marks the segment as not fully synced. @return whether it was clean before
   bool mark_dirty() noexcept { return !dirty_.exchange(true); }
-  /// Brings all marked so far to the disk. @throws storage_error
+  /// Syncs everything marked so far. @throws storage_error
   void sync();
 
  private:

@@ -20,83 +20,83 @@
 
 namespace everseen {
 
-/// What is kept of a job.
+/// The size of a job's data.
 struct job_size {
-  std::uint64_t counters = 0;            ///< of all partitions: one that two of them have counts twice
-  std::optional<std::uint64_t> bytes{};  ///< nothing where the store does not say
+  std::uint64_t counters = 0;            ///< over all partitions: a name in two of them counts twice
+  std::optional<std::uint64_t> bytes{};  ///< nothing if unknown
 };
 
-/// One named filter as a store keeps it: digests in, verdicts out, a batch at a time.
+/// One named filter of a store: digests in, verdicts out, in batches.
 ///
-/// Below this port live memory, files and servers; above it nobody knows which. The partition is the unit of
-/// atomicity: the keys of one partition_batch are judged and added as one step that nothing interleaves.
-/// Threads: any number may call any function at once. Of many that add the same key, exactly one gets
-/// `fresh`.
+/// Implementations use memory, files and servers; callers need not know which. The partition is the unit of
+/// atomicity: the keys of one partition_batch are judged and added as one isolated step. Threads: any number
+/// may call any function. If several add the same key, exactly one gets `fresh`.
 class stored_filter {
  public:
   virtual ~stored_filter() = default;
 
   [[nodiscard]] virtual const spec& get_spec() const noexcept = 0;
 
-  /// Whether batches must bring the keys themselves, because this filter makes other hashes of them than its
-  /// spec says. Never changes.
+  /// Whether batches must contain the keys themselves, because this filter hashes them differently from its
+  /// spec. Never changes.
   [[nodiscard]] virtual bool wants_keys() const noexcept { return false; }
 
-  /// Judges and adds. The batches go out together; each names a different partition.
-  /// @return the sum over all batches, or the first failure; see batch_failure for what it says of each key
+  /// Judges and adds. The batches are sent together; each is for a different partition.
+  /// @return the sum over all batches, or the first failure; see batch_failure for its meaning per key
   virtual batch_result add(std::span<const partition_batch> batches) = 0;
 
   /// Judges and changes nothing.
   virtual batch_result check(std::span<const partition_batch> batches) const = 0;
 
-  /// A consistent copy of what one partition remembers.
+  /// A consistent copy of the state of one partition.
   [[nodiscard]] virtual partition_state state(std::uint32_t partition) const = 0;
 
-  /// A consistent copy of one partition, bits included: `visit` is called once for each segment while nothing
-  /// is added to the partition.
+  /// A consistent copy of one partition including its bits: calls `visit` once per segment, while no keys are
+  /// added to the partition.
   ///
-  /// Where another process writes to the filter, nothing can be held still: every key acknowledged before the
-  /// visit began is in the copy, later ones may be, and counts may lag behind the bits. restore::commit()
-  /// makes up for that.
+  /// If another process writes to the filter, the copy cannot be isolated. It then has every key acknowledged
+  /// before the visit began and possibly later ones; counts may lag behind the bits. restore::commit()
+  /// corrects them.
   using segment_visitor =
       std::function<void(const segment_id&, const layer_state&, std::span<const std::byte>)>;
   virtual void visit_segments(std::uint32_t partition, const segment_visitor& visit) const = 0;
 
   /// Makes everything acknowledged so far survive a power loss.
-  /// @throws storage_error  the disk refused; what was acknowledged may be lost at a power loss
+  /// @throws storage_error  the disk failed; acknowledged keys may be lost at a power loss
   virtual void sync() = 0;
 
-  /// Which server has a partition, for people to read; empty where this machine has it.
-  /// @throws backend_error  nobody knows
+  /// The server that has a partition, as readable text; empty: this machine.
+  /// @throws backend_error  unknown
   [[nodiscard]] virtual std::string place_of(std::uint32_t /*partition*/) const { return {}; }
 
-  /// When the filter ends by itself, by the clock of its store; nothing: never.
-  /// @throws no_filter  it has ended    @throws storage_error, backend_error
+  /// When the filter expires, by the clock of its store; nothing: never.
+  /// @throws no_filter  it has expired    @throws storage_error, backend_error
   [[nodiscard]] virtual std::optional<event_time> ends_at() const { return {}; }
-  /// From now on it ends then, used or not; nothing: never. All of it ends at one moment, whoever has it
-  /// open.
-  /// @throws parameter_error  it is another program's, or was opened for reading
-  /// @throws no_filter        it has ended    @throws storage_error, backend_error  whether is not known
+  /// Sets the time at which the filter expires, whether it is in use or not; nothing: never. It expires as a
+  /// whole, for all clients.
+  /// @throws parameter_error  it belongs to another program, or was opened for reading
+  /// @throws no_filter        it has expired
+  /// @throws storage_error, backend_error  the outcome is unknown
   virtual void end_at(std::optional<event_time> when);
 
-  /// Lets `p` decide for how long calls are made again while the store is away. Nothing changes where nobody
-  /// can be away.    @param p  null: the store's own limit again    @pre no call is under way
+  /// Lets `p` decide how long calls are retried while the store is unavailable. No effect on local stores.
+  /// @param p  null: the store's own limit    @pre no call is in progress
   virtual void wait_with(std::shared_ptr<patience> /*p*/) {}
 
-  /// Whether a name that it had when it was opened still leads to it: elsewhere it may have been given to
+  /// Whether a name that it had when it was opened still refers to it: the name may have been given to
   /// another filter. May wait for the store.
   [[nodiscard]] virtual bool is_called(std::string_view /*name*/) const { return true; }
 
-  /// The older filter that is asked before this one, as long as it is; nothing: none.
+  /// The older filter that is asked before this one, while the link lasts; nothing: none.
   [[nodiscard]] virtual std::optional<predecessor> asks_first() const { return {}; }
 
-  /// The ledger of a job by its name, which is made if there is none, with this description.
+  /// Opens the ledger of a job; creates it with this description if it does not exist.
   ///
-  /// As long as a filter has a ledger it cannot be rebuilt, reset or given an older one to ask: what a job
-  /// was told must stay true. The filter must outlive what this returns.
-  /// @param job  as a filter is named
-  /// @throws parameter_error  this store keeps no ledgers, the filter is another program's, or the name is
-  /// none
+  /// A filter with a ledger cannot be rebuilt, reset or linked to an older filter, since answers given to a
+  /// job must stay true. The filter must outlive the returned object.
+  /// @param job  follows the rules for filter names
+  /// @throws parameter_error  the store has no ledgers, the filter belongs to another program, or the name is
+  ///   invalid
   /// @throws storage_error, backend_error, format_error
   [[nodiscard]] virtual std::unique_ptr<ledger> open_ledger(std::string_view job,
                                                             std::string_view description);
@@ -107,190 +107,189 @@ class stored_filter {
   /// @throws parameter_error  there is no such job    @throws storage_error, backend_error
   [[nodiscard]] virtual job_size size_of_job(std::string_view job) const;
 
-  /// Removes all that is kept of a job, its counters, too; the keys that it added stay. Who still works on it
-  /// is told by his next settlement that it is gone. Where this fails halfway the job is ended all the same:
-  /// call again to free the rest.
+  /// Removes all data of a job, including its counters; the keys that it added stay. Clients that still work
+  /// on it get an error on their next settlement. If this fails halfway, the job has ended anyway: call again
+  /// to free the rest.
   /// @throws parameter_error  there is no such job    @throws storage_error, backend_error
   virtual void end_job(std::string_view job);
 
-  /// By which way batches reach the bits, for people to read, as in "redis, script"; empty where the bits are
-  /// in this machine.
+  /// How batches reach the bits, as readable text, for example "redis, script"; empty: the bits are on this
+  /// machine.
   [[nodiscard]] virtual std::string way() const { return {}; }
 };
 
-/// Whether a filter is opened to be changed. Files allow one writer at a time and any number of readers.
+/// The mode in which a filter is opened. Files allow one writer at a time and any number of readers.
 enum class access : std::uint8_t { read, write };
 
-/// A place that keeps filters by name. Threads: any number may call any function at once.
+/// Keeps filters by name. Threads: any number may call any function.
 class store {
  public:
   virtual ~store() = default;
 
-  /// make_spec, as this store would have it: what a key costs differs between memory and a server.
-  /// @throws parameter_error  as make_spec; also where clients are to judge and there are no servers
+  /// make_spec with the defaults of this store, since the cost of a key differs between memory and a server.
+  /// @throws parameter_error  as make_spec; also if clients are to judge and there are no servers
   [[nodiscard]] virtual spec plan(const spec_request& request) const;
 
   /// @throws name_taken  a filter of this name exists    @throws storage_error
   virtual std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) = 0;
 
-  /// A filter that ends by itself after some time, used or not.
+  /// Creates a filter that expires after some time, whether it is in use or not.
   /// @throws parameter_error  less than a second    @throws  as create
   virtual std::shared_ptr<stored_filter> create_expiring(std::string_view name, const spec& s,
                                                          std::chrono::milliseconds life) = 0;
 
-  /// @throws no_filter        there is no filter of this name; filter_ended: not any more
+  /// @throws no_filter        no filter has this name; filter_ended: it has expired
   /// @throws format_error     it is damaged, or of another version
-  /// @throws storage_error    another process writes to it, or files cannot be read
+  /// @throws storage_error    another process is writing to it, or files cannot be read
   virtual std::shared_ptr<stored_filter> open(std::string_view name, access how) = 0;
 
   [[nodiscard]] virtual bool exists(std::string_view name) const = 0;
 
-  /// Names in ascending order, also of filters that are damaged; to open those says so.
+  /// Names in ascending order, including damaged filters; opening those reports the damage.
   [[nodiscard]] virtual std::vector<std::string> list() const = 0;
 
   /// Removes a filter and all its bits.
-  /// @throws no_filter        there is no filter of this name    @throws storage_error  it is being written
+  /// @throws no_filter        no filter has this name    @throws storage_error  it has a writer
   /// @throws parameter_error  another filter asks it first
   virtual void drop(std::string_view name) = 0;
 
-  /// What becomes of a filter that has a name already which another is to get.
+  /// What happens to a filter that already has the new name.
   enum class namesake : std::uint8_t { refuse, replace };
-  /// Gives a filter another name. It keeps all else: keys, jobs, its end. Under which of the two names it is
-  /// found changes at one moment, and stays so whatever process dies. Who has it open goes on with it, or, in
-  /// files that another process renames, is told at his next batch.
-  /// @throws no_filter        there is no filter of the old name
-  /// @throws name_taken       there is one of the new name, and it was not to be replaced
+  /// Renames a filter. It keeps everything else: keys, jobs, its expiry time. The change is atomic and
+  /// survives a crash of any process. Open handles stay valid; readers of a file store get an error on their
+  /// next batch and must reopen the filter by its new name.
+  /// @throws no_filter        no filter has the old name
+  /// @throws name_taken       a filter has the new name, and must not be replaced
   /// @throws parameter_error  one of them has a link, or is being rebuilt
   /// @throws format_error     one of them is damaged
-  /// @throws storage_error    one of them is being written    @throws backend_error
+  /// @throws storage_error    one of them has a writer    @throws backend_error
   virtual void rename(std::string_view from, std::string_view to, namesake there) = 0;
 
-  /// Removes the filters that have ended, as far as nobody has them open. Nobody could use them before, but
-  /// they took up room.    @throws storage_error
+  /// Removes expired filters that are not open. They were already unusable but took up space.
+  /// @throws storage_error
   virtual void remove_ended() {}
 
-  /// Makes a filter forget all it remembers; what it was created with stays. Nobody sees it missing
-  /// meanwhile.
-  /// @throws no_filter  there is no filter of this name    @throws storage_error  it is being written
+  /// Removes all keys of a filter; its spec stays. It never appears to be missing meanwhile.
+  /// @throws no_filter        no filter has this name    @throws storage_error  it has a writer
   /// @throws format_error     it is damaged
   virtual void reset(std::string_view name) = 0;
 
-  /// From now on who opens `newer` asks `older` first: see linked_filter. The same two may be linked again,
-  /// with another end. While it is asked, `older` cannot be dropped.
-  /// @param life  for so long, by the clock of the store; nothing: until unlink()
-  /// @throws no_filter        one of them is not there
-  /// @throws parameter_error  they cannot be linked: either has a link already, the older alone has a window,
-  ///                          the newer is another program's; or this store has no links
+  /// Makes clients that open `newer` from now on ask `older` first: see linked_filter. The same two filters
+  /// may be linked again with another end. While it is asked, `older` cannot be dropped.
+  /// @param life  duration by the clock of the store; nothing: until unlink()
+  /// @throws no_filter        one of them does not exist
+  /// @throws parameter_error  they cannot be linked: either already has another link, only the older has a
+  ///   window, or the newer belongs to another program; or this store has no links
   /// @throws format_error     one of them is damaged    @throws storage_error, backend_error
   virtual void link(std::string_view older, std::string_view newer,
                     std::optional<std::chrono::milliseconds> life);
 
-  /// Who has `newer` open goes on asking the older one until he opens it again.
-  /// @throws no_filter        it is not there
-  /// @throws parameter_error  it is linked to none    @throws storage_error, backend_error
+  /// Removes a link. Clients that have `newer` open continue to ask the older filter until they reopen it.
+  /// @throws no_filter        it does not exist
+  /// @throws parameter_error  it has no link    @throws storage_error, backend_error
   virtual void unlink(std::string_view newer);
 
-  /// stored_filter::end_job, also where what is kept of the job is damaged and holds up the filter.
+  /// As stored_filter::end_job, but also if the job's data is damaged and prevents opening the filter.
   /// @throws  as open, and stored_filter::end_job
   virtual void end_job(std::string_view name, std::string_view job);
 
-  /// What could make filters of this store forget or refuse keys, a sentence each, for people to read.
+  /// Conditions under which filters of this store could lose or refuse keys, one readable sentence each.
   /// @throws backend_error  a server does not answer
   [[nodiscard]] virtual std::vector<std::string> warnings() const { return {}; }
 
-  /// The same for filters with jobs: also what a crash could make this store forget though it had answered
-  /// for it, so that a job would lose events or count them too low.
+  /// The same for filters with jobs. Includes crashes after which this store could lose acknowledged data, so
+  /// that a job would lose events or count too few.
   /// @throws backend_error  a server does not answer
   [[nodiscard]] virtual std::vector<std::string> job_warnings() const { return {}; }
 
-  /// Lets `p` decide for how long calls of this store and its filters are made again while it is away, from
-  /// the next one on. Nothing changes where nobody can be away.    @param p  null: the store's own limit
-  /// again
+  /// Lets `p` decide how long calls of this store and its filters are retried while it is unavailable, from
+  /// the next call on. No effect on local stores.    @param p  null: the store's own limit
   virtual void wait_with(std::shared_ptr<patience> /*p*/) {}
 
-  /// Takes the store for a server, if only one can serve it at a time; it is given back, also by a process
-  /// that is killed, when what is returned ends. Nobody else is kept away from any filter.
+  /// Reserves the store for a server, if only one server can use it at a time. Destroying the returned object
+  /// releases it, and so does a crash. Does not restrict access to any filter.
   /// @return null: any number of servers can share it
-  /// @throws storage_error  another server has it; says where and which
+  /// @throws storage_error  another server has reserved it; says where and which
   [[nodiscard]] virtual std::shared_ptr<void> occupy() { return nullptr; }
 
-  /// Whether a batch mostly waits for somebody else, so that more threads than processors are worth while.
+  /// Whether a batch mostly waits for another machine, so that more threads than processors are useful.
   [[nodiscard]] virtual bool is_remote() const noexcept { return false; }
 
-  /// Bytes that filters of this store can take up in all, as far as it can know: the memory of this machine,
-  /// what is free of the disk. A filter whose first layer exceeds it would never be filled.
+  /// Total bytes available for filters of this store, as far as known: the memory of this machine, or free
+  /// disk space. A filter whose first layer is larger could never be filled.
   [[nodiscard]] virtual std::optional<std::uint64_t> room_bytes() const { return {}; }
 
-  /// The longest segment that this store can keep, whatever its room; nothing: any.
+  /// The longest segment that this store supports, regardless of space; nothing: any.
   [[nodiscard]] virtual std::optional<std::uint64_t> longest_segment_bytes() const { return {}; }
 
-  /// A filter under construction from segments made elsewhere. Becomes visible, whole, at commit(); dropped
-  /// without a trace when destroyed before.
+  /// A filter under construction from existing segments. commit() makes it visible as a whole; destroyed
+  /// before, it leaves nothing behind.
   class restore {
    public:
     virtual ~restore() = default;
-    /// The place for the bits of the next segment, zeroed, to be filled by the caller.
+    /// Zeroed memory for the bits of the next segment, to be filled by the caller.
     virtual std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer) = 0;
-    /// Counts that lag behind their bits (a copy taken beside a writer) are raised to an estimate from them.
+    /// Raises counts that lag behind their bits (after a copy beside a writer) to an estimate from the bits.
     virtual void commit() = 0;
   };
   /// @throws name_taken  a filter of this name exists    @throws storage_error
   virtual std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) = 0;
 
-  /// A filter that is made anew while the one of its name is in use, to hold other keys, more, or at another
-  /// rate.
+  /// A filter that is built while the existing filter of its name is in use, to have other keys, a larger
+  /// capacity, or another error rate.
   ///
-  /// On servers the new one takes the old one's place at once, and asks it first until commit(): who adds
-  /// keys to the filter adds them to the new one, and who has it open goes on with that. So keys are `seen`
-  /// as soon as they are given, and nobody is told `fresh` of one that the old one has. After commit() the
-  /// new one holds what it was given and what was added since begin_rebuild(). Destroyed before, it leaves a
-  /// filter that knows what both have. With a base all that begins with the first target() or commit(),
-  /// behind the last merge(): what is added before, and is not in the base, must be given, too.
+  /// On servers, the new filter takes the old one's place immediately and asks it first until commit(). All
+  /// clients, including those that have the filter open, then add keys to the new one. So keys are `seen` as
+  /// soon as they are given, and no client gets `fresh` for a key of the old filter. After commit() the new
+  /// filter has the keys that it was given and those added since begin_rebuild(). Destroyed before commit(),
+  /// it leaves a filter that knows the keys of both. With a base, all this begins with the first target() or
+  /// commit(), after the last merge(). Keys added before that and not in the base must also be given.
   ///
-  /// In files nobody else adds meanwhile, and the new one takes its place at commit(), by one step.
+  /// In files, no other process can add keys meanwhile, and commit() exchanges the filters atomically.
   ///
   /// Threads: one at a time; target() any number.
   class rebuild {
    public:
     virtual ~rebuild() = default;
-    /// The new one, to be given keys.
+    /// The new filter, which receives the keys.
     [[nodiscard]] virtual std::shared_ptr<stored_filter> target() = 0;
     /// Adds bits to a segment of the base.
     virtual void merge(const segment_id& id, std::span<const std::byte> bits) = 0;
-    /// @throws storage_error  the filter was dropped, emptied or rebuilt by somebody else meanwhile
+    /// @throws storage_error  another client dropped, emptied or rebuilt the filter meanwhile
     /// @throws format_error, backend_error
     virtual void commit() = 0;
   };
-  /// @param s     what the new one is to be; its hash, seed and window must be the old one's
-  /// @param base  segments that it has from the beginning, to be filled by merge(): those of a copy, if any
-  /// @throws parameter_error  this store cannot do that, there is no such filter, or s does not fit it
+  /// @param s     the spec of the new filter; its hash, seed and window must be the old one's
+  /// @param base  segments that it starts with, filled by merge(), for example those of a copy
+  /// @throws parameter_error  the store does not support this, there is no such filter, or s does not fit it
   virtual std::unique_ptr<rebuild> begin_rebuild(std::string_view name, const spec& s,
                                                  std::span<const partition_state> base);
 };
 
-/// What every store says in the same words.
+/// Errors shared by all stores.
 [[nodiscard]] no_filter no_such_filter(std::string_view name);
 [[nodiscard]] name_taken filter_exists(std::string_view name);
 [[nodiscard]] filter_ended filter_has_ended(std::string_view name);
 [[nodiscard]] parameter_error no_such_job(std::string_view filter, std::string_view job);
-/// @param what  that cannot be done with a filter as long as it has jobs, as in "be reset"
-/// @throws parameter_error  it has some
+/// @param what  an operation that is impossible while a filter has jobs, for example "be reset"
+/// @throws parameter_error  the filter has jobs
 void require_no_jobs(std::string_view filter, std::span<const std::string> jobs, std::string_view what);
-/// Keys are hashed once, by whoever has the filter open, for the old one and the new.
-/// @throws parameter_error  the one that is to replace it has another seed or window
+/// Clients hash keys once for the old filter and the new one.
+/// @throws parameter_error  the new one has another hash, seed or window
 void require_rebuildable(const spec& old, const spec& next);
-/// @throws parameter_error  a filter could not have the name either
+/// @throws parameter_error  the name is not valid for a filter either
 void validate_job_name(std::string_view job);
 
-/// Puts a restored layer into its place in a partition's state, whatever the order of arrival.
-/// @throws format_error  a layer of this slice arrives twice, or before the ones below it
+/// Inserts a restored layer into a partition's state. Slices may arrive in any order, layers of a slice only
+/// in ascending order.
+/// @throws format_error  a layer arrives twice, or before the layers below it
 void restore_layer(partition_state& state, const segment_id& id, const layer_state& layer);
 
-/// When a file store's writes reach the disk: doc/semantics.md, "Durability".
+/// When the writes of a file store reach the disk: doc/semantics.md, "Durability".
 enum class sync_policy : std::uint8_t {
   always,    ///< before a batch is acknowledged; a power loss loses nothing
-  interval,  ///< about once a second; a power loss loses that much, more if a sync takes longer
-  never,     ///< when the kernel likes, some 30 seconds; a crash of the process alone still loses nothing
+  interval,  ///< about once a second; a power loss loses that much, or more if a sync is slow
+  never,     ///< when the kernel decides, about 30 seconds; a mere process crash loses nothing
 };
 
 }  // namespace everseen

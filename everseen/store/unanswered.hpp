@@ -8,7 +8,7 @@
 
 namespace everseen {
 
-/// A failure in which no key of the batches got its answer: all become `unknown`.
+/// A failure without any answers: all keys become `unknown`.
 [[nodiscard]] inline batch_result unanswered(std::span<const partition_batch> batches,
                                              batch_failure::cause why, std::string message) {
   batch_failure failure;

@@ -32,16 +32,16 @@ std::filesystem::path hidden_name(const std::filesystem::path& store) {
   return store / name;
 }
 
-/// Whether hidden_name() could have given this name. Nobody else's is touched.
+/// Whether hidden_name() could have created this name. Other names are left alone.
 bool is_hidden_name(std::string_view name) noexcept {
   constexpr std::size_t digits = 2 * image::filter_id{}.size();
   return name.size() == hidden_prefix.size() + digits && name.starts_with(hidden_prefix) &&
          name.find_first_not_of(hex_digits, hidden_prefix.size()) == std::string_view::npos;
 }
 
-/// A filter's directory is its owner's alone, since the manifest holds the secret seed. What is inside
-/// follows the umask, so that opening the directory is all it takes to share a filter, and manifests that
-/// replace each other do not undo it.
+/// Only the owner can access a filter's directory, since the manifest holds the secret seed. Files inside
+/// follow the umask. So opening the directory is enough to share a filter, and replacing a manifest does not
+/// revert it.
 constexpr mode_t filter_mode = 0700;
 constexpr mode_t segments_mode = 0777;
 
@@ -49,13 +49,13 @@ void make_directory(const std::filesystem::path& path, mode_t mode) {
   if (::mkdir(path.c_str(), mode) != 0) throw disk_error("create the directory", path, errno);
 }
 
-/// Removes the files that everseen makes in a filter's directory, and the directory when nothing else is in
-/// it. The lock goes last: until then nobody else takes the directory for left behind.
-/// @return an errno: ENOTEMPTY when something foreign is there
+/// Removes the files that everseen creates in a filter's directory, and the directory if nothing else is in
+/// it. The lock file is last: until then no other process considers the directory abandoned.
+/// @return an errno: ENOTEMPTY if other files are there
 int remove_own_files(const std::filesystem::path& directory) noexcept try {
   std::error_code code;
   const std::filesystem::path segments = directory / segments_name;
-  // Names first: what an iterator shows of a directory that changes meanwhile is left open.
+  // Collect names first: iterating over a directory while it changes is unspecified.
   std::vector<std::filesystem::path> own;
   for (std::filesystem::directory_iterator at(segments, code), end; !code && at != end; at.increment(code))
     if (is_segment_name(at->path().filename().native())) own.push_back(at->path());
@@ -79,8 +79,9 @@ struct left_behind {
   lock_file lock;
 };
 
-/// What processes left behind that died while they made or removed a filter: nobody holds its lock.
-/// @pre the store's lock is held, so that a directory without a locked lock file is nobody's
+/// Directories abandoned by processes that crashed while they created or removed a filter: their lock is
+/// free.
+/// @pre the store's lock is held, so a directory without a locked lock file is abandoned
 std::vector<left_behind> take_left_behind(const std::filesystem::path& store) {
   std::vector<left_behind> found;
   std::error_code code;  // leftovers cost space, not correctness
@@ -92,9 +93,9 @@ std::vector<left_behind> take_left_behind(const std::filesystem::path& store) {
       if (auto lock = lock_file::try_take_existing(at->path() / lock_name))
         found.push_back({at->path(), std::move(*lock)});
       else
-        ::rmdir(at->path().c_str());  // who died before it made the lock had made nothing else
+        ::rmdir(at->path().c_str());  // a crash before the lock file leaves nothing else
     } catch (const storage_error&) {
-      // it is not ours to remove
+      // it belongs to another user
     }
   }
   return found;
@@ -128,15 +129,15 @@ unborn_filter::unborn_filter(disk& on, std::filesystem::path store_directory, st
       throw;
     }
   }
-  // Files may be large and many, and the store's lock is for moments.
+  // Outside the store's lock, which is held only briefly: files may be large and many.
   for (const left_behind& each : old) (void)remove_own_files(each.directory);
 }
 
 unborn_filter::~unborn_filter() {
-  if (!directory_.empty()) (void)remove_own_files(directory_);  // the next one in this store tries again
+  if (!directory_.empty()) (void)remove_own_files(directory_);  // after a failure, the next one retries
 }
 
-/// All that every filter has, the manifest last.
+/// Writes everything that a filter has; the manifest comes last.
 void unborn_filter::complete(const image::manifest& m) {
   check_disk(disk_.sync_directory(directory_ / segments_name), "sync", directory_ / segments_name);
   write_end(disk_, directory_, end_);
@@ -148,7 +149,7 @@ void unborn_filter::complete(const image::manifest& m) {
 lock_file unborn_filter::commit(std::string_view name, const image::manifest& m) {
   const std::filesystem::path place = store_ / name;
   complete(m);
-  // rename(2) replaces no directory that has files in it, and a filter's always has.
+  // rename(2) does not replace a directory with files, and a filter always has files.
   const int code = disk_.rename(directory_, place);
   if ((code == ENOTEMPTY || code == EEXIST) && is_filter(place)) throw filter_exists(name);
   if (code == ENOTEMPTY || code == EEXIST || code == ENOTDIR)
@@ -168,7 +169,7 @@ lock_file unborn_filter::open(const image::manifest& m) {
 
 void unborn_filter::take_place_of(std::string_view name, const std::function<void()>& close) {
   const std::filesystem::path place = store_ / name;
-  // Without its lock the directory would pass for one that was left behind, but for the lock of the store.
+  // Without its lock the directory would look abandoned, but the lock of the store prevents that.
   const lock_file alone = lock_store(store_);
   close();
   write_end(disk_, directory_, end_in(place));
@@ -179,7 +180,7 @@ void unborn_filter::take_place_of(std::string_view name, const std::function<voi
 
 namespace {
 
-/// @param was  where the filter was, for people
+/// @param was  the former path, for the message
 void remove_hidden(const std::filesystem::path& hidden, const std::filesystem::path& was) {
   const int code = remove_own_files(hidden);
   if (code == ENOTEMPTY || code == EEXIST)
@@ -207,8 +208,8 @@ void remove_filter(disk& on, const std::filesystem::path& store_directory, std::
 
 namespace {
 
-/// Where the file system cannot exchange names: who dies between the two steps leaves the filter under its
-/// old name, and none under the new one.
+/// For file systems that cannot exchange names. A crash between the two steps leaves the filter under its old
+/// name, and none under the new name.
 void replace_in_two_steps(disk& on, const std::filesystem::path& old, const std::filesystem::path& place,
                           const std::filesystem::path& hidden) {
   check_disk(on.rename(place, hidden), "remove", place);
@@ -219,8 +220,8 @@ void replace_in_two_steps(disk& on, const std::filesystem::path& old, const std:
   check_disk(code, "rename the filter to", place);
 }
 
-/// The other one is under the old name when this process dies between the steps, and marked: to be removed by
-/// who next makes a filter of that name, or looks for what has ended.
+/// After a crash between the steps, the replaced filter has the old name and is marked. It is removed when a
+/// filter of that name is created next, or with expired filters.
 void replace_filter(disk& on, const std::filesystem::path& old, const std::filesystem::path& place,
                     const std::filesystem::path& hidden) {
   mark_replaced(on, place, old.filename());

@@ -10,19 +10,19 @@
 
 namespace everseen {
 
-/// Held for moments, by who makes, removes, exchanges or links filters of a store.
+/// Held briefly to create, remove, exchange or link filters of a store.
 /// @throws storage_error
 [[nodiscard]] lock_file lock_store(const std::filesystem::path& store_directory);
 
 /// A filter's directory while it is being filled, under a name that no filter can have.
 ///
-/// commit() renames it into place, whole and by one step: of many processes that make a filter of the same
-/// name exactly one succeeds. Without it the directory goes with this object, or, if the process dies before,
-/// with the next unborn_filter of the store.
+/// commit() renames it into place atomically: if several processes create a filter of the same name, exactly
+/// one succeeds. Without commit(), the destructor removes the directory; after a crash, the next
+/// unborn_filter of the store does.
 class unborn_filter {
  public:
   /// @throws storage_error
-  /// @param end  when the filter ends; nothing: never
+  /// @param end  when the filter expires; nothing: never
   unborn_filter(disk& on, std::filesystem::path store_directory, std::optional<event_time> end = {});
   ~unborn_filter();
   unborn_filter(const unborn_filter&) = delete;
@@ -30,19 +30,19 @@ class unborn_filter {
 
   [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
 
-  /// Makes it the filter of this name, with this manifest. Its segments must be synced.
-  /// @return the writer's lock on it, held since before it was visible
+  /// Publishes it as the filter of this name, with this manifest. Its segments must be synced.
+  /// @return the writer's lock, held since before the filter was visible
   /// @throws parameter_error  a filter of this name exists    @throws storage_error
   lock_file commit(std::string_view name, const image::manifest& m);
 
-  /// Makes it a filter that can be opened, under the name that it has now.
-  /// @return the writer's lock on it
+  /// Makes it a filter that can be opened under its current, hidden name.
+  /// @return the writer's lock
   lock_file open(const image::manifest& m);
 
-  /// Changes places with the filter of this name, in one step, takes over its link and its end, and removes
-  /// that one.
-  /// @param close  ends whatever holds the lock that open() gave
-  /// @pre the caller holds the writer's lock on the old one    @throws storage_error
+  /// Exchanges it atomically with the filter of this name, takes over its link and its expiry time, and
+  /// removes the old filter.
+  /// @param close  closes whatever holds the lock that open() returned
+  /// @pre the caller holds the writer's lock of the old filter    @throws storage_error
   void take_place_of(std::string_view name, const std::function<void()>& close);
 
  private:
@@ -55,25 +55,25 @@ class unborn_filter {
   std::optional<lock_file> lock_;
 };
 
-/// Removes a filter's directory: out of sight by one step, then file by file.
-/// @param lock            the writer's lock on it
-/// @param require_unused  throws where it must stay; called while nobody can link filters of the store
+/// Removes a filter's directory: atomically out of sight, then file by file.
+/// @param lock            the writer's lock
+/// @param require_unused  throws if the filter must stay; called while no filters of the store can be linked
 void remove_filter(disk& on, const std::filesystem::path& store_directory, std::string_view name,
                    lock_file lock, const std::function<void()>& require_unused);
 
-/// Gives a filter's directory the name of another one, which is removed if there is one. Who dies on the way
-/// leaves the filter under the old name or the new one, and the new name with one of the two, where the file
-/// system can exchange names.
-/// @param lock            the writer's lock on the filter
-/// @param other           that on the one which has the name; null: there is none
+/// Renames a filter's directory, and removes the filter that had the new name. After a crash the filter has
+/// the old name or the new one; where the file system can exchange names, one of the two filters always has
+/// the new name.
+/// @param lock            the writer's lock of the filter
+/// @param other           the writer's lock of the filter that has the new name; null: there is none
 /// @param require_unused  as in remove_filter
-/// @throws name_taken     somebody has taken the name meanwhile    @throws storage_error
+/// @throws name_taken     the name was taken meanwhile    @throws storage_error
 void move_filter(disk& on, const std::filesystem::path& store_directory, std::string_view from,
                  std::string_view to, const lock_file& lock, const lock_file* other,
                  const std::function<void()>& require_unused);
 
-/// Whether a directory holds a filter, perhaps a damaged one. What is neither is none of everseen's business.
-/// @throws storage_error  it cannot be looked into
+/// Whether a directory holds a filter, possibly a damaged one. Other directories are left alone.
+/// @throws storage_error  it cannot be read
 [[nodiscard]] bool is_filter(const std::filesystem::path& directory);
 
 }  // namespace everseen

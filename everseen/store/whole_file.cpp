@@ -59,7 +59,7 @@ void replace_whole(disk& on, const std::filesystem::path& path, std::span<const 
     write_beside(on, beside, bytes);
     check_disk(on.rename(beside, path), "replace", path);
   } catch (...) {
-    ::unlink(beside.c_str());  // perhaps it was the space for this file that was missing
+    ::unlink(beside.c_str());  // frees space, if that was missing
     throw;
   }
 }
