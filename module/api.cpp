@@ -10,7 +10,7 @@ enum class need : bool { required, optional };
 
 struct binding {
   const char* name;
-  void* address;  // of the pointer to be filled
+  void* address;  // of the pointer to set
   need is = need::required;
 };
 
@@ -65,7 +65,7 @@ const std::array bindings = {
 }  // namespace
 
 const char* bind(context* ctx) {
-  // A context begins with the address of the function that knows the others.
+  // A context starts with the address of the function that looks up the others.
   using get_api = int(const char* name, void* address);
   auto* const get = reinterpret_cast<get_api*>(*reinterpret_cast<void**>(ctx));
   const char* lacking = nullptr;

@@ -5,8 +5,8 @@
 
 /// The functions of the Redis modules API that this module uses, declared from its public reference.
 ///
-/// A server gives their addresses by name when it loads the module (bind), so nothing is linked. Those marked
-/// optional are null on servers that do not have them. Threads: the server's main thread alone.
+/// The server passes their addresses by name when it loads the module (bind), so nothing is linked. Optional
+/// functions are null on servers that lack them. Threads: the server's main thread only.
 namespace everseen::module_api {
 
 struct context;
@@ -26,44 +26,44 @@ inline constexpr int api_version = 1;
 // Modes of open_key.
 inline constexpr int read_key = 1 << 0;
 inline constexpr int write_key = 1 << 1;
-// What key_type says.
+// Results of key_type.
 inline constexpr int type_empty = 0;
 inline constexpr int type_string = 1;
 inline constexpr int type_hash = 3;
-// What a key without a time limit is said to have.
+// The expiry of a key without a time limit.
 inline constexpr long long no_expiry = -1;
-// Flags of hash_get: field names are C strings.
+// Flag of hash_get: field names are C strings.
 inline constexpr int hash_c_fields = 1 << 2;
-// What call_reply_type says.
+// Results of call_reply_type.
 inline constexpr int reply_error_type = 1;
 inline constexpr int reply_integer_type = 2;
 // Flags of get_context_flags.
 inline constexpr int flag_cluster = 1 << 5;
 inline constexpr int flag_aof = 1 << 6;
 inline constexpr int flag_child = 1 << 18;
-// Class of keyspace events that modules make.
+// Class of keyspace events sent by modules.
 inline constexpr int notify_module = 1 << 13;
-// Permissions on a key: what it holds may be read, changed.
+// Permissions on a key: read its value, change it.
 inline constexpr int permit_access = 1 << 4;
 inline constexpr int permit_update = 1 << 5;
 
-/// Says of which kind a server event is.
+/// The kind of a server event.
 struct event {
   std::uint64_t id;
   std::uint64_t data_version;
 };
 inline constexpr event role_changed{0, 1};
 inline constexpr event child_forked{13, 1};
-inline constexpr std::uint64_t child_born = 0;  ///< which of its subevents
+inline constexpr std::uint64_t child_born = 0;  ///< subevent of child_forked
 using event_function = void(context*, event, std::uint64_t subevent, void* data);
 
-/// What COMMAND DOCS tells of a command (Redis 7.0): RedisModuleCommandInfo and what it is made of, in the
+/// The description of a command in COMMAND DOCS (Redis 7.0): RedisModuleCommandInfo and its parts, in the
 /// layout of the modules API, version 1.
 struct key_spec {
   const char* notes;
   std::uint64_t flags;
   int begin_search;
-  struct alignas(void*) {  // a union that has a pointer, too
+  struct alignas(void*) {  // a union that also contains a pointer
     int position;
     int unused[3];
   } begin;
@@ -75,7 +75,7 @@ struct key_spec {
   } range;
 };
 static_assert(sizeof(void*) != 8 || sizeof(key_spec) == 56);
-inline constexpr std::uint64_t key_is_read = 1 << 0;     ///< the value is not changed
+inline constexpr std::uint64_t key_is_read = 1 << 0;     ///< the value is only read
 inline constexpr std::uint64_t key_is_changed = 1 << 1;  ///< the value is read and changed
 inline constexpr std::uint64_t key_access = 1 << 4;
 inline constexpr std::uint64_t key_update = 1 << 5;
@@ -179,8 +179,8 @@ inline int (*set_command_info)(command*, const command_info*);
 // Optional: Redis 7.2.
 inline int (*set_command_categories)(command*, const char* categories);
 
-/// Asks the server for all of these.
-/// @return the name of one that it lacks and that is not optional; null if there is none
+/// Looks up all functions in the server.
+/// @return the name of a missing function that is not optional; null if none is missing
 const char* bind(context* ctx);
 
 }  // namespace everseen::module_api

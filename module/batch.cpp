@@ -24,7 +24,7 @@ const slice_state* find(const partition_state& in, window::slice_index slice) {
   return found == in.slices.end() ? nullptr : &*found;
 }
 
-/// The times that the core is told: one for all, or one a key. Valid until the next call.
+/// The times to pass to the core: one for all, or one per key. Valid until the next call.
 std::span<const event_time> times_of(const spec& s, const batch& b) {
   static std::vector<event_time> times;
   if (!s.window) return {};
@@ -35,7 +35,7 @@ std::span<const event_time> times_of(const spec& s, const batch& b) {
   return times;
 }
 
-/// The first keys of a batch that are all of one slice.
+/// The leading keys of a batch that belong to one slice.
 batch alike(const batch& b) {
   std::size_t keys = 1;
   while (keys < b.digests.size() && b.slice_of(keys) == b.slice_of(0)) ++keys;
@@ -43,8 +43,8 @@ batch alike(const batch& b) {
   return {b.slice_of(0), {}, first.digests, first.out};
 }
 
-/// The first keys of a batch that no segment must be made for, whichever of them are fresh.
-/// @return empty, where that is not certain of the first already
+/// The leading keys of a batch that need no new segment, whichever of them are fresh.
+/// @return empty if this is uncertain for the first key
 batch roomy(const record& r, const batch& b) {
   const bool limited = r.spec().growth != growth_kind::overfill;
   const auto oldest = window::oldest_live(*r.spec().window, r.state.slices.back().index);
@@ -72,14 +72,14 @@ batch roomy(const record& r, const batch& b) {
   return b.part(0, keys);
 }
 
-/// The first keys of a batch that can be judged in one go.
+/// The leading keys of a batch that can be judged in one pass.
 batch in_one_go(const record& r, const batch& b) {
   if (b.slices.empty() || !r.spec().window) return {b.slice, {}, b.digests, b.out};
   const batch some = r.state.slices.empty() ? b.part(0, 0) : roomy(r, b);
   return some.digests.empty() ? alike(b) : some;
 }
 
-/// The batch, or so many keys of it as may be judged at once, and that followers can be told of all of them.
+/// The leading keys of a batch that fit one portion and whose replication is within the limit.
 batch affordable(const record& r, const batch& b, bool followed, const allowance& left) {
   std::size_t keys = std::min(b.digests.size(), left.portion);
   for (const slice_state& s : r.state.slices)
@@ -88,7 +88,7 @@ batch affordable(const record& r, const batch& b, bool followed, const allowance
   return b.part(0, keys);
 }
 
-/// The keys of one slice, where a batch is of several. Valid until the next call.
+/// The fresh keys of one slice, if a batch has several slices. Valid until the next call.
 batch only(const batch& b, window::slice_index slice) {
   if (b.slices.empty()) return b;
   static std::vector<digest> digests;
@@ -108,15 +108,16 @@ struct round {
   std::optional<segment_needed> needed{};
 };
 
-/// Writes down how many keys the segment has. Nothing of it can fail: the commands are there (load.cpp). As a
-/// sum, since a server that was killed while it wrote may run this, and then the whole of its retry.
+/// Stores the key count of a segment. Cannot fail, since the commands exist (load.cpp). Writes a sum, not an
+/// increment: after a crash in the middle of a call, the server may have applied this, and the client retries
+/// the whole call.
 void account(api::context* ctx, api::string* state, const segment_id& written, std::uint64_t keys) {
   const called counted(api::call(ctx, "HSET", "!scl", state, partition_keys::count_field(written).c_str(),
                                  static_cast<long long>(keys)));
   api::notify_keyspace_event(ctx, api::notify_module, "everseen.add", state);
 }
 
-/// Tells followers, and writes down, what the segments got that were there before.
+/// Replicates the changes to segments that existed before, and stores their counts.
 void tell(api::context* ctx, api::string* state, const record& before, const partition_state& now,
           const string_segments& place, const batch& b, allowance* followed) {
   for (const slice_state& s : before.state.slices) {
@@ -135,8 +136,8 @@ void tell(api::context* ctx, api::string* state, const record& before, const par
   }
 }
 
-/// Judges what the segments that are there can judge, and is allowed.
-/// @param r  gets the new counts    @param told  called before anybody is told
+/// Judges what the existing segments and the allowance permit.
+/// @param r  receives the new counts    @param told  called before anything is replicated
 judged<round> add_to_segments(api::context* ctx, api::string* state, record& r, const batch& all,
                               allowance& left, const judged_so_far& told) {
   const bool followed = has_followers(ctx);
@@ -148,7 +149,7 @@ judged<round> add_to_segments(api::context* ctx, api::string* state, record& r, 
   partition judge(r.spec(), r.number, place, r.state);
   (void)judge.add({r.number, b.digests, times_of(r.spec(), b), b.out});
   round done{b.digests.size(), place.needed()};
-  // The keys behind the first that waits were looked up, but not added: they are judged anew.
+  // Keys after the first one without a segment were looked up but not added; they are judged again.
   if (done.needed)
     done.keys = static_cast<std::size_t>(std::ranges::find(b.out, verdict::unknown) - b.out.begin());
   told(done.keys);
@@ -158,7 +159,7 @@ judged<round> add_to_segments(api::context* ctx, api::string* state, record& r, 
   return done;
 }
 
-/// Makes the segment that is needed.    @return why it is not made yet
+/// Creates the needed segment.    @return why it does not exist yet
 std::optional<refusal> make(api::context* ctx, api::string* state, record& r, const segment_needed& needed,
                             allowance& left) {
   const auto grown = grow(ctx, state, r, needed, left.zeroed_bytes);

@@ -31,7 +31,7 @@ std::uint32_t place_in(std::string_view bytes) noexcept {
   return place;
 }
 
-/// The words of a claim beside its digests.
+/// The arguments of a claim besides its digests.
 struct claim {
   api::string* records;
   api::string* lane;
@@ -73,7 +73,7 @@ claim read_claim(api::string** words, int count, std::size_t events) {
   return c;
 }
 
-/// What the lane's record holds.
+/// The content of the lane's record.
 judged<std::string> read_lane(api::context* ctx, const claim& c) {
   const open_key records(ctx, c.records, api::read_key);
   if (records.type() == api::type_empty) return std::string();
@@ -83,7 +83,7 @@ judged<std::string> read_lane(api::context* ctx, const claim& c) {
   return std::string(value(ctx, text).text());
 }
 
-/// Whether the job may claim here.
+/// Whether the job may claim in this partition.
 bool is_allowed(api::context* ctx, api::string* state, const value& field) {
   const open_key key(ctx, state, api::read_key);
   api::string* found = nullptr;
@@ -91,15 +91,15 @@ bool is_allowed(api::context* ctx, api::string* state, const value& field) {
   return value(ctx, found).exists();
 }
 
-/// Where an answer was lost and the call is made again, it writes, too, and changes nothing: so a WAIT behind
-/// it waits for what the first attempt wrote.
+/// Also writes when a repeated call only recovers its lost answer, without changing anything: a WAIT after it
+/// then waits for the writes of the first attempt.
 int reply_claimed(api::context* ctx, const question& q, const value& field, const std::string& record) {
   if (!record.empty()) const called written(api::call(ctx, "HSET", "!ssc", q.state, field.get(), "1"));
   return reply_with(ctx, "P");
 }
 
-/// By name, how many of the events from `from` to `to` that have it were fresh: 0, too (claim_scripts.cpp
-/// says why). -1: none has it.
+/// Per name, how many of the events from `from` to `to` that have it were fresh, including 0 (see
+/// claim_scripts.cpp). -1: no event has the name.
 std::span<const long long> raises(const question& q, const claim& c, std::size_t from, std::size_t to) {
   static std::vector<long long> by;
   by.assign(c.names.size(), -1);
@@ -112,7 +112,7 @@ std::span<const long long> raises(const question& q, const claim& c, std::size_t
   return by;
 }
 
-/// What a counter is; nothing where somebody else has overwritten it.
+/// The value of a counter; nothing if it was overwritten with something else.
 std::optional<long long> sum_in(const open_key& records, api::string* field, api::context* ctx) {
   api::string* found = nullptr;
   if (records.type() == api::type_hash) api::hash_get(records.get(), 0, field, &found, nullptr);
@@ -124,14 +124,13 @@ std::optional<long long> sum_in(const open_key& records, api::string* field, api
   return read.ec == std::errc{} && read.ptr == end ? std::optional(sum) : std::nullopt;
 }
 
-/// Takes down what was judged, in one command, before followers are told of any bit: claim_scripts.cpp says
-/// why.
+/// Records the verdicts in one command, before any bit is replicated; see claim_scripts.cpp.
 class lane_writer {
  public:
   lane_writer(api::context* ctx, const question& q, const claim& c, const std::string& before)
       : ctx_(ctx), q_(q), c_(c), is_new_(before.empty()), kept_(before.substr(c.forgotten_bytes)) {}
 
-  /// The first `keys` events have been judged, up to the first without room.
+  /// Records the first `keys` events, up to the first one without room.
   void take_down(std::size_t keys) {
     const auto all = q_.out.first(keys);
     const auto judged = static_cast<std::size_t>(std::ranges::find(all, verdict::unknown) - all.begin());
@@ -201,7 +200,7 @@ int claim_events(api::context* ctx, api::string** words, int count) {
         add(ctx, q.state, *std::move(r), q.keys(), left, [&](std::size_t keys) { lane.take_down(keys); });
     if (done.keys == 0 && done.stopped_by && !done.stopped_by->asks_for_more())
       return reply(ctx, *done.stopped_by);
-    // A full partition has added nothing behind the first key without room, but has looked up all of them.
+    // A full partition has added nothing after the first key without room, but has looked up all keys.
     lane.take_down(done.keys);
     const auto all = q.out.first(done.keys);
     const std::size_t judged = lane.written();

@@ -9,10 +9,10 @@
 #include "module/permission.hpp"
 #include "module/values.hpp"
 
-/// What the commands have in common: nothing that they throw leaves the module.
+/// Shared by all commands: no exception leaves the module.
 namespace everseen::redis_module {
 
-/// A word of a command that is not as the grammar says; nothing was changed.
+/// An invalid argument of a command; nothing was changed.
 struct bad_word {
   const char* message;
 };
@@ -31,9 +31,9 @@ inline int reply_with(api::context* ctx, std::string_view text) {
   return api::reply_with_string(ctx, text.data(), text.size());
 }
 
-/// Whose turn it is: one command's at a time, since all of them use the same memory and hold keys open.
+/// Lets one command run at a time, since all commands share memory and hold keys open.
 ///
-/// Another can only come from within it, where a module answers keyspace events with a command of ours.
+/// A second command can only be nested: another module may react to a keyspace event by calling one of ours.
 class turn {
  public:
   turn() noexcept : mine_(!taken_) { taken_ = true; }
@@ -52,7 +52,7 @@ class turn {
   bool mine_;
 };
 
-/// Runs a command, unless another one runs.
+/// Runs a command, unless another one is running.
 template <typename Command>
 int guarded(api::context* ctx, Command command) noexcept {
   const turn now;

@@ -59,7 +59,7 @@ constexpr std::array commands = {
                       "O(S) for S segments of a partition", explain_words},
 };
 
-/// One for each key, since each may have rights of its own.
+/// One per key, since keys may have different permissions.
 std::vector<api::key_spec> key_specs(const described_command& c) {
   std::vector<api::key_spec> all;
   for (int position = 1; position <= c.keys; ++position) {
@@ -72,7 +72,7 @@ std::vector<api::key_spec> key_specs(const described_command& c) {
     one.range = {0, 1, 0};
     all.push_back(one);
   }
-  all.push_back({});  // the end
+  all.push_back({});  // terminator
   return all;
 }
 
@@ -84,7 +84,7 @@ void describe(api::context* ctx, const described_command& c) {
                                             sizeof(api::argument)};
   std::vector<api::key_spec> specs = key_specs(c);
   std::vector<api::argument> arguments(c.arguments.begin(), c.arguments.end());
-  arguments.push_back({});  // the end
+  arguments.push_back({});  // terminator
   const api::command_info info = {.version = &version,
                                   .summary = c.summary,
                                   .complexity = c.complexity,
@@ -92,7 +92,7 @@ void describe(api::context* ctx, const described_command& c) {
                                   .arity = c.arity,
                                   .key_specs = specs.data(),
                                   .arguments = arguments.data()};
-  (void)api::set_command_info(made, &info);  // what it does not take, it does not show
+  (void)api::set_command_info(made, &info);  // on failure, the server only shows less
   if (api::set_command_categories != nullptr) (void)api::set_command_categories(made, c.categories);
 }
 

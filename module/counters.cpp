@@ -6,7 +6,7 @@ namespace everseen::redis_module {
 
 namespace api = module_api;
 
-/// @return how many are verdicts
+/// @return the number of keys with a verdict
 std::uint64_t counters::note(std::span<const verdict> verdicts) noexcept {
   const tally got = tally_of(verdicts);
   const std::uint64_t judged = verdicts.size() - got.unknown;
@@ -26,7 +26,7 @@ void counters::note_checked(std::span<const verdict> verdicts) noexcept {
 
 void show_counters(api::info_context* info, int /*for_crash*/) {
   const counters& c = counters::all();
-  api::info_add_section(info, "");  // the server puts the module's name before
+  api::info_add_section(info, "");  // the server prepends the module's name
   api::info_add_number(info, "batches", c.batches);
   api::info_add_number(info, "keys_added", c.keys_added);
   api::info_add_number(info, "keys_checked", c.keys_checked);

@@ -9,16 +9,16 @@
 
 namespace everseen::redis_module {
 
-/// What `INFO everseen` shows: sums since the module was loaded.
+/// The values in `INFO everseen`: totals since the module was loaded.
 struct counters {
-  std::uint64_t batches = 0;       ///< of one partition each, of which keys were judged
-  std::uint64_t keys_added = 0;    ///< that got a verdict, by commands that add
-  std::uint64_t keys_checked = 0;  ///< the same, by those that look up
+  std::uint64_t batches = 0;       ///< per partition, with at least one judged key
+  std::uint64_t keys_added = 0;    ///< keys judged by commands that add
+  std::uint64_t keys_checked = 0;  ///< keys judged by commands that look up
   std::uint64_t fresh = 0;
   std::uint64_t seen = 0;
   std::uint64_t repeated_batches = 0;  ///< answered from a token
-  std::uint64_t refusals = 0;          ///< batches of which some key was not judged, but for growth
-  std::uint64_t growths = 0;           ///< segments made
+  std::uint64_t refusals = 0;          ///< batches with unjudged keys, except because of growth
+  std::uint64_t growths = 0;           ///< segments created
 
   void note_added(std::span<const verdict> verdicts) noexcept;
   void note_checked(std::span<const verdict> verdicts) noexcept;

@@ -14,13 +14,13 @@ namespace {
 
 struct range {
   std::uint64_t from;
-  std::uint64_t to;  // behind the last
+  std::uint64_t to;  // exclusive
 };
 
-/// What a SETRANGE costs beside its bytes, roughly: unchanged bytes up to here are cheaper than another one.
+/// Approximate overhead of a SETRANGE in bytes: resending up to this many unchanged bytes is cheaper.
 constexpr std::uint64_t gap_bytes = 128;
 
-/// Calls visit(positions) with those of each fresh key.
+/// Calls visit(positions) for each fresh key.
 template <typename Visit>
 void for_each_fresh(const geometry& shape, std::span<const digest> digests, std::span<const verdict> verdicts,
                     Visit visit) {
@@ -32,7 +32,7 @@ void for_each_fresh(const geometry& shape, std::span<const digest> digests, std:
   }
 }
 
-/// Bytes of keys that are told as ranges: whole lines, or single bytes where there are none.
+/// Collects the bytes to replicate as ranges: whole lines, or single bytes for scattered layouts.
 void note(std::span<const std::uint64_t> positions, std::uint64_t unit, std::vector<range>& touched) {
   std::uint64_t last = ~std::uint64_t{0};
   for (const std::uint64_t p : positions) {
@@ -55,7 +55,7 @@ void replicate_ranges(api::context* ctx, api::string* segment, const std::byte* 
   }
 }
 
-/// `BITFIELD segment SET u1 p 1 SET u1 q 1 ...`, with words that are made once.
+/// `BITFIELD segment SET u1 p 1 SET u1 q 1 ...`, reusing its words.
 class bit_setter {
  public:
   bit_setter(api::context* ctx, api::string* segment) : ctx_(ctx), segment_(segment) {}
@@ -85,7 +85,7 @@ std::size_t replicate(api::context* ctx, api::string* segment, const std::byte* 
                       std::span<const digest> digests, std::span<const verdict> verdicts) {
   const std::size_t bits =
       is_scattered(shape.layout) ? static_cast<std::size_t>(tally_of(verdicts).fresh) * shape.probes : 0;
-  // Where they are further apart on average, few would share a command; and a bit of BITFIELD costs half of a
+  // If bits are further apart on average, few could share a SETRANGE, and a bit of a BITFIELD costs half of a
   // SETRANGE.
   if (bits > 0 && bits * (gap_bytes / 2) < shape.bytes) {
     bit_setter to_followers(ctx, segment);

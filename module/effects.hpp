@@ -11,16 +11,16 @@
 
 namespace everseen::redis_module {
 
-/// Tells replicas and the AOF what a segment got, by commands that need no module: so whoever follows gets
-/// the same bytes.
+/// Replicates the changes of a segment to replicas and the AOF, with commands that need no module, so that
+/// all followers get the same bytes.
 ///
-/// By SETRANGE of the lines that got a key, or of the bytes where keys have no lines; those that lie side by
-/// side go in one command, and so do those that are closer than a command is long. Where bits lie too far
-/// apart for that, by one BITFIELD a key, as scripts do.
-/// Cost: about 0.6 µs for each line; 0.35 µs for each bit without one, less the closer they lie
+/// Uses SETRANGE for the changed lines, or for the changed bytes in scattered layouts. Adjacent ranges share
+/// a command, and so do ranges that are closer than the length of a command. If bits are too far apart for
+/// that, uses one BITFIELD per key, as scripts do.
+/// Cost: about 0.6 µs per line; for scattered bits 0.35 µs per bit, less if they are close
 /// (doc/measurements.md, "The Redis module").
-/// @param verdicts  of the digests; those that are fresh changed the segment
-/// @return how many bits without a line
+/// @param verdicts  of the digests; the fresh ones changed the segment
+/// @return the number of scattered bits
 std::size_t replicate(api::context* ctx, api::string* segment, const std::byte* bytes, const geometry& shape,
                       std::span<const digest> digests, std::span<const verdict> verdicts);
 

@@ -6,11 +6,11 @@ namespace api = module_api;
 
 namespace {
 
-/// How long an answer of INFO is believed that says that somebody follows.
+/// How long a positive answer of INFO is cached.
 constexpr long long believed_ms = 1000;
 
 struct {
-  bool events = false;  ///< the server tells of forks and roles
+  bool events = false;  ///< the server reports forks and role changes
   bool known = false;
   bool some = false;
   long long asked_at = 0;

@@ -4,19 +4,19 @@
 
 namespace everseen::redis_module {
 
-/// Whether somebody must be told what changes: the AOF, a replica, or the backlog from which a replica that
-/// lost its connection will go on.
+/// Whether changes must be replicated: to the AOF, a replica, or the backlog from which a replica resumes
+/// after a lost connection.
 ///
-/// Who follows by replication can be seen only in INFO, which costs as much as judging a thousand keys.
-/// Nobody begins to follow without a fork, which makes the copy that he begins with, or a change of roles; so
-/// INFO is asked after these alone, and now and then while somebody follows.
+/// Only INFO shows whether replication is active, and it costs as much as judging a thousand keys.
+/// Replication starts only with a fork, which creates the initial copy, or with a change of roles. So INFO is
+/// read only after these, and about once a second while replication is active.
 [[nodiscard]] bool has_followers(module_api::context* ctx);
 
-/// Whether a child shares the memory of the server, which saves a snapshot or writes the AOF anew: then every
-/// page of memory that is written to is copied first.
+/// Whether a child process shares the server's memory, to save a snapshot or rewrite the AOF. Every page that
+/// is written to is then copied first.
 [[nodiscard]] bool has_child(module_api::context* ctx);
 
-/// Listens to what may bring followers, and children.    @pre the module is being loaded
+/// Subscribes to the events that start replication or child processes.    @pre the module is being loaded
 void watch_followers(module_api::context* ctx);
 
 }  // namespace everseen::redis_module

@@ -18,24 +18,24 @@ namespace {
 
 using kind = refusal::kind;
 
-/// Runs a command, and replicates it if it changes anything.
+/// Runs a command, and replicates it if it changed anything.
 template <typename... Arguments>
 bool run(api::context* ctx, const char* command, const char* format, Arguments... arguments) {
   return called(api::call(ctx, command, format, arguments...)).succeeded();
 }
 
-/// Lets a string grow where it lies.
+/// Lets a string grow in place.
 ///
-/// A string that is made step by step is moved at each step, unless what follows it in memory is free. So the
-/// allocator is asked for the whole first, and gets it back untouched: it cuts the string from there, by the
+/// A string created step by step is moved at each step, unless the memory after it is free. So the allocator
+/// is asked for the whole size first, and gets it back untouched. It then places the string there, by the
 /// second step at the latest (doc/measurements.md, "The Redis module").
 void make_room(std::uint64_t bytes) {
-  constexpr std::uint64_t spare = std::uint64_t{2} << 20;  // what a string has beside its bytes
+  constexpr std::uint64_t spare = std::uint64_t{2} << 20;  // overhead of a string
   if (api::try_allocate == nullptr || api::free_memory == nullptr) return;
   if (void* const whole = api::try_allocate(bytes + spare); whole != nullptr) api::free_memory(whole);
 }
 
-/// @return its length then
+/// @return the new length
 judged<std::uint64_t> lengthen(api::context* ctx, api::string* segment, std::uint64_t bytes,
                                std::uint64_t& budget) {
   const called length(api::call(ctx, "STRLEN", "s", segment));
@@ -51,7 +51,7 @@ judged<std::uint64_t> lengthen(api::context* ctx, api::string* segment, std::uin
   return next;
 }
 
-/// The list of segments with the new one, and without those that its slice makes too old.
+/// The list of segments with the new one, without those that its slice expires.
 struct next_list {
   image::manifest manifest;
   std::vector<segment_id> expired{};
@@ -71,7 +71,7 @@ next_list list_with(const record& r, const segment_needed& needed) {
   return next;
 }
 
-/// What growth touches beside the state, which the command named.
+/// Keys that growth touches besides the state, which is an argument of the command.
 struct touched_keys {
   value segment;
   std::vector<value> expired{};
@@ -90,25 +90,26 @@ struct touched_keys {
   }
 };
 
-/// Whether all of them may be touched now. Asked before the first is, so that a refusal changes nothing.
+/// Why the keys may not be touched now; nothing if they may. Checked first, so that a refusal changes
+/// nothing.
 std::optional<refusal> reason_against(api::context* ctx, api::string* state, const touched_keys& keys) {
   std::vector<api::string*> all = keys.all();
   const user_permissions& permitted = user_permissions::of(ctx);
   for (api::string* key : all)
     if (!permitted.on(key, true)) return refusal{.why = kind::forbidden, .text = std::string(text_of(key))};
-  // In a cluster some may be elsewhere already: who made them here anew would overwrite those that arrive, or
-  // be overwritten.
+  // In a cluster, some keys may already have moved. Creating them here would overwrite the moved ones later,
+  // or be overwritten by them.
   all.push_back(state);
   if (is_moving(ctx, all)) return refusal{.why = kind::moving};
   return {};
 }
 
-/// @return whether all was done; it ends with what fails
+/// @return whether everything succeeded; stops at the first failure
 bool publish(api::context* ctx, api::string* state, const record& r, const segment_needed& needed,
              const next_list& next, const touched_keys& keys) {
   const std::vector<std::byte> manifest = image::encode_manifest(next.manifest);
   const std::string epoch = std::to_string(r.epoch + 1);
-  // A list that names a segment which expires would be damage, so it comes second.
+  // Adjust the expiry first: a manifest with a segment that expires would be damage.
   if (!end_like(ctx, state, keys.segment.get()) ||
       !run(ctx, "HSET", "!scccbcc", state, "epoch", epoch.c_str(), "manifest",
            reinterpret_cast<const char*>(manifest.data()), manifest.size(),

@@ -7,13 +7,13 @@
 
 namespace everseen::redis_module {
 
-/// Makes the segment that a partition needs, by the commands that clients without the module send, so that
-/// replicas and the AOF get these.
+/// Creates the segment that a partition needs, with the same commands as clients without the module, which
+/// are also replicated.
 ///
-///     lengthen, step by step ──> publish: a new epoch and its manifest; expired segments go
+///     lengthen, step by step ──> publish: a new epoch and its manifest; expired segments are removed
 ///
-/// @param budget  bytes that may be zeroed yet; reduced. Where it does not suffice, the segment waits for the
-///                next call, with a time limit, as a client's unpublished one does.
+/// @param budget  bytes that may still be zeroed; reduced. If it is too small, the segment stays unpublished
+///   until the next call, with a time limit, as a client's does.
 /// @return whether it is published
 [[nodiscard]] judged<bool> grow(api::context* ctx, api::string* state, const record& r,
                                 const segment_needed& needed, std::uint64_t& budget);

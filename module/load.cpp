@@ -16,11 +16,11 @@ namespace api = module_api;
 
 constexpr int failed = 1;
 
-/// What the module calls or replicates. Each takes words, so that none does anything without.
+/// The commands that the module calls or replicates. All need arguments, so a call without any has no effect.
 constexpr std::array commands_called = {"EXISTS",  "STRLEN", "SETRANGE", "BITFIELD", "PEXPIRE", "PEXPIREAT",
                                         "PERSIST", "HSET",   "HDEL",     "SET",      "UNLINK"};
 
-/// An administrator may have given commands other names. That must not be found out in the middle of a batch.
+/// An administrator may have renamed commands. This must not surface in the middle of a batch.
 bool has_all_commands(api::context* ctx) {
   return std::ranges::all_of(commands_called, [&](const char* name) {
     errno = 0;
@@ -46,7 +46,7 @@ int load(api::context* ctx) {
 
 }  // namespace everseen::redis_module
 
-/// What a server calls when it loads the module.
+/// The entry point that the server calls when it loads the module.
 extern "C" [[gnu::visibility("default")]] int RedisModule_OnLoad(everseen::module_api::context* ctx,
                                                                  everseen::module_api::string** /*words*/,
                                                                  int /*count*/) {

@@ -6,12 +6,11 @@
 
 namespace everseen::redis_module {
 
-/// Whether some of these keys of a partition may be at another server of the cluster now.
+/// Whether some of these keys of a partition may now be on another server of the cluster.
 ///
-/// The server looks after the keys that it sees in a command; of others it tells when the module asks it for
-/// a command about them. It must be one command about several: where a slot is on its way, and one of them is
-/// not here, both servers refuse that. About one key alone the server that it goes to would say that there is
-/// none.
+/// The server checks only the keys in a command's arguments; for others, the module must run a command on
+/// them. It must be one command on several keys: during a slot migration, if one of the keys is missing, both
+/// servers refuse it. For a single key, the target server would answer that it does not exist.
 /// @pre keys.size() > 1
 [[nodiscard]] inline bool is_moving(api::context* ctx, std::span<api::string* const> keys) {
   if ((api::get_context_flags(ctx) & api::flag_cluster) == 0) return false;

@@ -20,7 +20,7 @@ namespace {
 using kind = refusal::kind;
 using recipe = named_filter::recipe;
 
-/// Nothing: it is no number.
+/// Nothing: not a number.
 std::optional<long long> number_in(std::string_view text) {
   long long number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -28,7 +28,7 @@ std::optional<long long> number_in(std::string_view text) {
   return number;
 }
 
-/// A hash that the command did not name, which the user may read.
+/// Opens a hash that is not an argument of the command, if the user may read it.
 judged<open_key> open_hash(api::context* ctx, const std::string& name) {
   const value text(ctx, name);
   if (!user_permissions::of(ctx).on(text.get(), false)) return refuse(kind::forbidden, name);
@@ -45,7 +45,7 @@ value field_of(api::context* ctx, const open_key& hash, std::string_view field) 
   return {ctx, found};
 }
 
-/// Decoding a spec costs as much as judging many keys, so the last one is kept.
+/// Decoding a spec costs as much as judging many keys, so the last one is cached.
 /// @throws format_error, parameter_error
 std::shared_ptr<const recipe> recipe_of(std::string_view bytes) {
   static std::string last_bytes;
@@ -67,7 +67,7 @@ judged<named_filter> by_state(api::context* ctx, api::string* name) {
   return f;
 }
 
-/// A filter as the index has it.
+/// A filter in the index.
 struct entry {
   std::string prefix;
   std::string_view name;
@@ -89,17 +89,17 @@ judged<entry> look_up(api::context* ctx, std::string_view words) {
   return e;
 }
 
-/// Whether the filter asks an older one first, now: that one's keys may be on another server.
+/// Whether the filter asks an older one first now; the older filter's keys may be on another server.
 judged<bool> asks_another(api::context* ctx, const entry& e) {
   const std::string key = filter_names::links(e.prefix);
   const auto links = open_hash(ctx, key);
   if (!links && links.error().why == kind::gone) return false;
   if (!links) return tl::unexpected(links.error());
   const value link = field_of(ctx, *links, e.name);
-  // The link of a filter that had the name before means nothing.
+  // Ignore the link of an earlier filter of the same name.
   const std::string id = filter_names::to_text(e.id);
   if (!link.text().starts_with(id)) return false;
-  const std::string_view rest = link.text().substr(id.size());  // " UNTIL NAME", of which UNTIL may be "-"
+  const std::string_view rest = link.text().substr(id.size());  // " UNTIL NAME"; UNTIL may be "-"
   const std::string_view until = rest.substr(std::min<std::size_t>(rest.size(), 1), rest.find(' ', 1) - 1);
   const auto ends = number_in(until);
   return !ends || api::milliseconds() < *ends;
@@ -117,7 +117,7 @@ bool is_id(std::string_view bytes, const image::filter_id& id) {
   return std::ranges::equal(bytes, id, {}, [](char c) { return static_cast<std::uint8_t>(c); });
 }
 
-/// What a header says, but for links.
+/// Reads the header of a filter, but not its link.
 /// @param key  its name
 judged<named_filter> read_header(api::context* ctx, const entry& e, const std::string& key) {
   const auto unreadable = [&](const std::string& why) {

@@ -14,7 +14,7 @@ namespace everseen::redis_module {
 
 namespace {
 
-/// The memory of all calls: only one runs at a time (turn).
+/// Memory shared by all calls; only one runs at a time (turn).
 struct scratch {
   std::vector<digest> digests;
   std::vector<verdict> verdicts;
@@ -57,7 +57,7 @@ question read(api::string* state, api::string* epoch, api::string* slice, api::s
   scratch& m = memory();
   m.digests.resize(keys);
   m.verdicts.resize(keys);
-  // A word of the server lies at any address, and kernels read digests as words of 64 bits.
+  // Arguments may have any address, and kernels read digests as aligned 64-bit words.
   if (keys > 0) std::memcpy(m.digests.data(), packed.data(), packed.size());
   const auto first = number_of<window::slice_index>(slice, "ERR the slice is not a number");
   return {state,     number_of<std::uint64_t>(epoch, "ERR the epoch is not a number"),
@@ -77,7 +77,8 @@ judged<record> look_at(api::context* ctx, const question& q) {
 std::string_view write(std::span<const verdict> verdicts) {
   std::string& text = memory().text;
   text.resize(verdicts.size());
-  // An iterator of its own, or each store of a char might have moved the text, and none could be a vector's.
+  // A separate iterator: otherwise each store of a char could change the string's pointer, which prevents
+  // vectorisation.
   std::ranges::transform(verdicts, text.begin(),
                          [](verdict v) { return static_cast<char>('0' + static_cast<char>(v)); });
   return text;

@@ -41,8 +41,8 @@ int add_digests(api::context* ctx, api::string** words, int count_of_words) {
     if (!r) return reply(ctx, r.error());
     allowance left(ctx);
     const progress done = add(ctx, q.state, *std::move(r), q.keys(), left);
-    // What was added before something stopped it is answered and remembered; who asks for the rest is told
-    // why.
+    // Keys added before a refusal are answered and remembered. The refusal is the reply to the next call, for
+    // the rest.
     if (done.keys == 0 && done.stopped_by && !done.stopped_by->asks_for_more())
       return reply(ctx, *done.stopped_by);
     const auto verdicts = q.out.first(done.keys);

@@ -2,13 +2,12 @@
 
 #include "module/api.hpp"
 
-/// The commands of clients that hash: packed digests in, packed verdicts out. doc/module.md has their
-/// grammar.
+/// The commands for clients that hash: packed digests in, packed verdicts out. Grammar: doc/module.md.
 ///
-/// An argument of digests holds 16 bytes a key: the low word, then the high one, little-endian; one of
-/// offsets a byte a key: how many slices behind `slice` its own is; none: all are of that. The answer is a
-/// character a key, the digits of the verdicts (3: no room), for fewer keys where the rest is to be asked
-/// again; or a refusal of all keys, which begins with a letter:
+/// The digests argument has 16 bytes per key: the low word, then the high word, little-endian. The offsets
+/// argument has one byte per key: its slice minus `slice`; empty: all are in `slice`. The reply has one
+/// character per key, the digit of its verdict (3: no room). If it is shorter, the rest must be sent again.
+/// Or it is a refusal of all keys, which starts with a letter:
 ///
 ///     S stale  M no state  C<what> damaged  D<slice>.<layer> segment  O old
 namespace everseen::redis_module {

@@ -9,8 +9,8 @@ namespace everseen::redis_module {
 
 namespace {
 
-/// Nobody stands behind a command that another module calls by itself; and to ask for his name would end the
-/// server. So a command that there is not is called as the user: where there is none, that comes first.
+/// A command that another module calls by itself has no user, and asking for the user's name would crash the
+/// server. So a nonexistent command is called as the user first: without a user, that is the error reported.
 bool has_user(api::context* ctx) {
   errno = 0;
   const called nothing(api::call(ctx, "EVERSEEN.NOTHING", "C"));

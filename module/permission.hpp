@@ -6,19 +6,19 @@ namespace everseen::redis_module {
 
 namespace api = module_api;
 
-/// What the user of a command may do with keys that the command does not name, as the server knows only the
-/// state's: the segments beside it.
+/// The user's permissions on keys that the command does not name. The server checks only the state's key, not
+/// its segments.
 ///
-/// Servers before Redis 7 cannot be asked; there whoever may use the state may use its segments. Another
-/// module that calls the command without a user may do everything, as it may anyway; a user whom the server
-/// does not know any more may do nothing.
+/// Servers before Redis 7 have no such check; there, a user who may access the state may access its segments.
+/// A command that another module calls without a user has all permissions, as that module does anyway. A user
+/// unknown to the server has none.
 ///
-/// Who he is takes as long to ask as to judge twenty keys, so it is asked once a command.
+/// Looking up the user costs as much as judging twenty keys, so it is done once per command.
 class user_permissions {
  public:
-  /// Of the command that runs.
+  /// The permissions for the running command.
   [[nodiscard]] static const user_permissions& of(api::context* ctx);
-  /// The command has ended.
+  /// Called when the command has ended.
   static void forget() noexcept;
 
   explicit user_permissions(api::context* ctx);

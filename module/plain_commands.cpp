@@ -28,7 +28,7 @@ window::slice_index slice_now(const spec& s) {
   return window::slice_at(*s.window, event_time(std::chrono::milliseconds(api::milliseconds())));
 }
 
-/// The filter of a command; answered with an error if there is none.
+/// The filter of a command; replies with an error if there is none.
 std::optional<named_filter> filter_of(api::context* ctx, api::string* name) {
   auto f = find_filter(ctx, name);
   if (f) return *std::move(f);
@@ -37,10 +37,10 @@ std::optional<named_filter> filter_of(api::context* ctx, api::string* name) {
   return {};
 }
 
-/// Keys sorted by partition, and what became of each.
+/// Keys sorted by partition, with their results.
 ///
-/// Their memory is kept from call to call, of which only one runs at a time (turn): a batch of a hundred keys
-/// costs less than six allocations.
+/// Memory is kept between calls, of which only one runs at a time (turn): a batch of a hundred keys costs
+/// less than six allocations would.
 class sorted_keys {
  public:
   sorted_keys(const named_filter& f, std::span<api::string*> words) : m_(memory_of_all()) {
@@ -52,8 +52,8 @@ class sorted_keys {
     m_.why_unknown.assign(m_.digests.size(), nullptr);
   }
 
-  /// Calls judge(partition, digests, verdicts) for each partition that has keys; it gives the message for
-  /// those without a verdict.
+  /// Calls judge(partition, digests, verdicts) for each partition that has keys; judge returns the message
+  /// for keys without a verdict.
   template <typename Judge>
   void for_each_partition(std::uint32_t partitions, Judge judge) {
     const std::span<const digest> digests = m_.digests;
@@ -83,7 +83,7 @@ class sorted_keys {
 
   struct memory {
     std::vector<digest> digests, unsorted;
-    std::vector<std::size_t> from, now_at;  // where a sorted key came from, and where a word's key is
+    std::vector<std::size_t> from, now_at;  // original index of each sorted key, and its inverse
     std::vector<verdict> verdicts;
     std::vector<const std::string*> why_unknown;
   };
@@ -99,13 +99,13 @@ class sorted_keys {
       try {
         m_.digests.push_back(by(text_of(words[i])));
         m_.from.push_back(i);
-      } catch (const parameter_error& e) {  // not a number, say, where a filter of Guava's has numbers
+      } catch (const parameter_error& e) {  // for example not a number, in a Guava filter of numbers
         unfit_.push_back(std::string("UNFIT ") + e.what());
       }
     }
   }
 
-  /// Keys of one partition stay in their order.
+  /// Stable: keys of one partition keep their order.
   void sort(std::uint32_t partitions) {
     m_.unsorted = m_.digests;
     std::vector<std::size_t>& order = m_.now_at;
@@ -122,7 +122,7 @@ class sorted_keys {
 
   memory& m_;
   std::deque<std::string> messages_{};
-  std::vector<std::string> unfit_{};  // one for each key that has no digest, in their order
+  std::vector<std::string> unfit_{};  // per key without a digest, in order
 };
 
 constexpr const char* rebuilding =
@@ -139,7 +139,7 @@ std::string refused(std::string message) {
   return message;
 }
 
-/// Why a key finds no room where nothing else stopped it.
+/// Why a key has no room if nothing else stopped it.
 std::string say_full(growth_kind growth) {
   return refused(growth == growth_kind::refuse
                      ? "FULL the filter has no room for this key, and was made without growth"
@@ -149,7 +149,7 @@ std::string say_full(growth_kind growth) {
 std::string check_partition(api::context* ctx, api::string* state, const record& r, bool is_rebuilt,
                             const batch& b) {
   if (const auto stopped = check(ctx, state, r, b)) return say_why(*stopped);
-  // Other keys may be in the one before or behind it, so only what it holds is certain.
+  // Other keys may be in the filter's predecessor or successor, so only `seen` is certain.
   if (is_rebuilt) std::ranges::replace(b.out, verdict::fresh, verdict::unknown);
   counters::all().note_checked(b.out);
   return is_rebuilt ? rebuilding : "";
@@ -165,7 +165,7 @@ std::string add_to_partition(api::context* ctx, api::string* state, record r, co
   return some_without ? say_full(growth) : std::string();
 }
 
-/// @return what to say of the keys that have no verdict
+/// @return the message for keys without a verdict
 std::string judge_partition(api::context* ctx, const named_filter& f, std::uint32_t number, purpose what,
                             std::span<const digest> digests, std::span<verdict> out, allowance& left) {
   if (f.partition && *f.partition != number)

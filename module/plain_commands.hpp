@@ -2,11 +2,11 @@
 
 #include "module/api.hpp"
 
-/// The commands of people at redis-cli, and of clients in other languages: keys as they are, by the name of
-/// the filter behind the prefix, or of one partition's state. doc/module.md shows each.
+/// The commands for people at redis-cli, and for clients in other languages: plain keys; the filter is given
+/// by prefix and name, or by the state of one partition. Examples: doc/module.md.
 ///
-/// In a window the time of a key is the server's clock. A key that could not be judged is answered by an
-/// error in its place.
+/// With a window, the time of a key is the server's clock. A key that could not be judged has an error in its
+/// place of the reply.
 namespace everseen::redis_module {
 
 /// EVERSEEN.ADDKEYS filter key [key ...]: for each key 1 if it was fresh, 0 if it was probably added before
@@ -16,10 +16,10 @@ int add_keys(module_api::context* ctx, module_api::string** words, int count);
 /// not
 int check_keys(module_api::context* ctx, module_api::string** words, int count);
 
-/// EVERSEEN.INFO filter: what it was made with, and how full it is, field by field
+/// EVERSEEN.INFO filter: its spec and its fill, field by field
 int show_info(module_api::context* ctx, module_api::string** words, int count);
 
-/// EVERSEEN.EXPLAIN filter key: which bits of which segments are the key's, and whether they are set
+/// EVERSEEN.EXPLAIN filter key: the bits of the key in each segment, and whether they are set
 int explain(module_api::context* ctx, module_api::string** words, int count);
 
 }  // namespace everseen::redis_module

@@ -23,7 +23,7 @@ std::optional<Integer> read_number(std::string_view text) {
   return number;
 }
 
-/// What the name of a state says, which ends in `{ID/P}`.
+/// The parts of a state's name, which ends in `{ID/P}`.
 struct place {
   std::string_view filter;
   std::uint32_t partition;
@@ -48,15 +48,15 @@ std::shared_ptr<const plan> decode(std::string_view bytes) {
   return std::make_shared<const plan>(plan{std::move(m), std::move(filter), hash, std::move(fields)});
 }
 
-/// A manifest ends in its checksum, which is hash enough.
+/// A manifest ends in its checksum, which serves as its hash.
 struct checksum_of {
   std::size_t operator()(const std::string& bytes) const noexcept {
     return bytes.size() < 8 ? 0 : load_le64(bytes.data() + bytes.size() - 8);
   }
 };
 
-/// Decoding is a function of the bytes alone, so what was decoded once never gets old. It costs more than
-/// judging a small batch.
+/// Decoding is a pure function of the bytes, so cached results never become outdated. Decoding costs more
+/// than judging a small batch.
 /// @throws format_error, parameter_error  as image::decode_manifest
 std::shared_ptr<const plan> plan_of(std::string_view bytes) {
   constexpr std::size_t most_plans = 4096;
@@ -70,7 +70,7 @@ std::shared_ptr<const plan> plan_of(std::string_view bytes) {
   return made;
 }
 
-/// A number as the server's own commands take it: nothing else could be raised.
+/// A number in the form that the server's own commands accept; no other form could be incremented.
 std::optional<std::uint64_t> read_plain_number(std::string_view text) {
   constexpr std::uint64_t most = std::uint64_t{1} << 62;
   const auto number = read_number<std::uint64_t>(text);

@@ -18,7 +18,7 @@ namespace everseen::redis_module {
 
 namespace {
 
-/// What INFO and EXPLAIN refuse to go on with: the first word of an error, and its text.
+/// Ends INFO or EXPLAIN with an error: its first word is the code, the rest its text.
 struct refused {
   std::string message;
 };
@@ -58,7 +58,6 @@ std::string text(std::string_view v) {
   return std::string(v);
 }
 
-/// Field by field.
 using fields = std::vector<std::pair<const char*, std::string>>;
 
 void add_spec(fields& all, const spec& s) {

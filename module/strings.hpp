@@ -12,36 +12,37 @@
 
 namespace everseen::redis_module {
 
-/// What the partition lacks to go on: the next segment of a slice.
+/// What the partition needs to continue: the next segment of a slice.
 struct segment_needed {
   segment_id id;
   geometry shape;
   std::uint64_t capacity = 0;
 };
 
-/// The segments of a partition where the server has them: Redis strings, touched in place.
+/// The segments of a partition on the server: Redis strings, accessed in place.
 ///
-/// Each is opened once for a batch, and its bytes stay where they are as long as nothing else runs on the
-/// server. It makes no segment while others are open, since that may move things: create() fails, notes what
-/// is needed, and the caller makes it in between (growth.hpp).
+/// Each is opened once per batch, and its bytes do not move as long as nothing else runs on the server. No
+/// segment is created while others are open, since that could move memory: create() records what is needed
+/// and fails; the caller creates the segment in between (growth.hpp).
 class string_segments final : public segments {
  public:
-  /// Opens what the keys of a batch are compared with.
-  /// @param adding  the newest layers of their slices are to be written
-  /// @pre of several slices none is newer than all that are there
-  /// @return the first that is not what the record says, or may not be touched
+  /// Opens the segments that the keys of a batch are compared with.
+  /// @param adding  the newest layers of their slices will be written
+  /// @pre if the batch has several slices, none is newer than the newest existing one
+  /// @return the first one that does not match the record, or may not be accessed
   std::optional<refusal> open(api::context* ctx, api::string* state, const record& r, const batch& b,
                               bool adding);
 
-  /// What create() was asked for.
+  /// What create() was called for.
   [[nodiscard]] const std::optional<segment_needed>& needed() const noexcept { return needed_; }
 
   [[nodiscard]] std::byte* at(const segment_id& id) const noexcept override;
-  /// @throws storage_error  else always    @throws full_error  no Redis string is as long as that
+  /// @throws full_error     it would exceed the length of a Redis string
+  /// @throws storage_error  otherwise, always
   void create(const segment_id& id, const geometry& shape, std::uint64_t capacity) override;
-  /// Never called: what expires goes when a segment is made, and that create() leaves to others.
+  /// Never called: expired segments are removed when a segment is created, which create() does not do.
   void drop_before(std::uint32_t partition, window::slice_index oldest) override;
-  /// Nothing: who judges compares the states before and after.
+  /// Does nothing: the caller compares the states before and after.
   void note_keys(const segment_id& id, std::uint64_t keys) noexcept override;
 
  private:

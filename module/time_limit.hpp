@@ -4,8 +4,8 @@
 
 namespace everseen::redis_module {
 
-/// Lets a key expire when another one does, or, like that one, never. What the module makes beside a state
-/// lives as long as the state.
+/// Gives a key the expiry of another key, or none if that has none. Keys that the module creates for a state
+/// live as long as the state.
 /// @return whether the server did it
 [[nodiscard]] bool end_like(api::context* ctx, api::string* other, api::string* key);
 

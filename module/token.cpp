@@ -13,7 +13,7 @@ judged<std::optional<std::string>> token::recall() const {
     if (last > sequence_) return refuse(refusal::kind::old);
     if (last == sequence_) answer = all.substr(sequence_.size());
   }
-  // A write, too, so that a WAIT behind the call waits for what the first attempt wrote.
+  // Also a write, so that a WAIT after the call waits for the writes of the first attempt.
   if (answer) const called prolonged(api::call(ctx_, "PEXPIRE", "!sc", key_, life_ms_.c_str()));
   return answer;
 }

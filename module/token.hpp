@@ -10,15 +10,14 @@
 
 namespace everseen::redis_module {
 
-/// The memory of a client's last batch: its sequence, then what it was answered (doc/format.md, "In Redis").
-/// A batch whose answer was lost may be sent again, and gets the first answer.
+/// The memory of a client's last batch: its sequence number, then its reply (doc/format.md, "In Redis"). If
+/// the reply was lost, the client may send the batch again and gets the first reply.
 class token {
  public:
   token(api::context* ctx, api::string* key, std::string_view sequence, std::chrono::milliseconds life)
       : ctx_(ctx), key_(key), sequence_(sequence), life_ms_(std::to_string(life.count())) {}
 
-  /// What the batch was answered before, which is then remembered for its whole life anew; nothing if it was
-  /// not.
+  /// The earlier reply to this batch, whose lifetime then starts again; nothing if there is none.
   [[nodiscard]] judged<std::optional<std::string>> recall() const;
   void remember(std::string_view answer) const;
 

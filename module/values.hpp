@@ -5,7 +5,7 @@
 
 #include "module/api.hpp"
 
-/// What the server lends to a command, given back by itself.
+/// Resources of the server, released automatically.
 namespace everseen::redis_module {
 
 namespace api = module_api;
@@ -21,7 +21,7 @@ class value {
  public:
   value(api::context* ctx, std::string_view text)
       : ctx_(ctx), string_(api::create_string(ctx, text.data(), text.size())) {}
-  /// Takes over what the server made; null: nothing is there.
+  /// Takes ownership of a server string; null: there is none.
   value(api::context* ctx, api::string* made) noexcept : ctx_(ctx), string_(made) {}
   value(value&& other) noexcept : ctx_(other.ctx_), string_(std::exchange(other.string_, nullptr)) {}
   value& operator=(value&&) = delete;
@@ -31,7 +31,7 @@ class value {
 
   [[nodiscard]] api::string* get() const noexcept { return string_; }
   [[nodiscard]] bool exists() const noexcept { return string_ != nullptr; }
-  /// Empty where nothing is there.
+  /// Empty if there is none.
   [[nodiscard]] std::string_view text() const noexcept {
     return exists() ? text_of(string_) : std::string_view();
   }
@@ -41,7 +41,7 @@ class value {
   api::string* string_;
 };
 
-/// A key of the keyspace, held open.
+/// An open key of the keyspace.
 class open_key {
  public:
   open_key(api::context* ctx, api::string* name, int mode) : key_(api::open_key(ctx, name, mode)) {}
@@ -53,7 +53,7 @@ class open_key {
 
   [[nodiscard]] api::key* get() const noexcept { return key_; }
   [[nodiscard]] int type() const noexcept { return api::key_type(key_); }
-  /// Bytes of a string.
+  /// Length of a string in bytes.
   [[nodiscard]] std::size_t length() const noexcept { return key_ == nullptr ? 0 : api::value_length(key_); }
   /// The bytes of a string in place, until the key is closed.
   [[nodiscard]] char* bytes(int mode) const noexcept {
@@ -65,7 +65,7 @@ class open_key {
   api::key* key_;
 };
 
-/// What a command was answered that the module called.
+/// The reply of a command that the module called.
 class called {
  public:
   explicit called(api::call_reply* reply) noexcept : reply_(reply) {}
@@ -74,7 +74,7 @@ class called {
   ~called() {
     if (reply_ != nullptr) api::free_call_reply(reply_);
   }
-  /// False also where the server did not run it: as in a cluster, for a key that it does not own now.
+  /// Also false if the server did not run it, as in a cluster for a key that it does not own now.
   [[nodiscard]] bool succeeded() const noexcept {
     return reply_ != nullptr && api::call_reply_type(reply_) != api::reply_error_type;
   }
