@@ -1,9 +1,9 @@
-// Question: how many keys a second go through a filter that another program keeps, and how much faster is
-// that than the way of such programs, a SETBIT (or GETBIT) a bit in one pipeline a key?
+// Question: what throughput does a filter reach that another program keeps, and how much faster is that than
+// such programs' own way, one SETBIT (or GETBIT) for each bit in one pipeline a key?
 //
-// A real server, reached by TCP over the loopback. `vs_pipeline` is the rate over that of the pipeline with
-// as many probes in as many bits, measured just before. The bits that the pipeline has set are looked up
-// through the attached filter, and the other way round, before anything is printed.
+// A real server over loopback TCP. `vs_pipeline` is the rate divided by that of the pipeline with the same
+// number of probes and bits, measured just before. Before anything is printed, the bits set by the pipeline
+// are looked up through the attached filter, and vice versa.
 
 #include <memory>
 #include <string>

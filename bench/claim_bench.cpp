@@ -1,10 +1,10 @@
 // Question: how many events a second does a job judge and count through one server, by scripts and by the
 // module?
 //
-// A real server by loopback, two lanes by two threads of this process, claims of 20,000 events, settled after
-// each eighth. Every event raises two counters: one of 50 sites by the minute, and one of 200 countries. One
-// key in four came before. `events/s` is end to end; `server_ns/event` is the server's own CPU time (INFO).
-// Counters are compared with the number of fresh events.
+// A real server over loopback, two lanes on two threads of this process, claims of 20,000 events, settled
+// after every eighth claim. Every event raises two counters: one for each of 50 sites and each minute, and
+// one of 200 countries. One key in four is a repeat. `events/s` is end to end; `server_ns/event` is the
+// server's own CPU time (INFO). Counters are compared with the number of fresh events.
 
 #include <array>
 #include <filesystem>
@@ -47,7 +47,7 @@ std::vector<std::string> counter_names() {
   return names;
 }
 
-/// The events of one lane, through its own ledger.    @return how many were fresh
+/// The events of one lane, through its own ledger.    @return the number of fresh events
 std::uint64_t run_lane(stored_filter& in, std::span<const digest> keys, const std::string& lane,
                        bool counts) {
   const auto job = in.open_ledger("count", "");
@@ -98,7 +98,7 @@ void claims(benchmark::State& state, bool by_module) {
       std::vector<std::jthread> threads;
       for (std::size_t lane = 0; lane < 2; ++lane)
         threads.emplace_back([&, lane] {
-          // A program of its own, as it were.
+          // like a separate program
           const auto own = store.open("judged", access::write);
           fresh[lane] = run_lane(*own, keys[lane], "lane/" + std::to_string(lane), true);
         });
@@ -118,7 +118,7 @@ void claims(benchmark::State& state, bool by_module) {
   state.counters["server_ns/event"] = 1e9 * cpu / events;
 }
 
-/// One lane by one thread.
+/// One lane on one thread.
 void embedded(benchmark::State& state, const char* url, sync_policy policy) {
   constexpr std::size_t count = 4'000'000;
   auto keys = random_digests(count, 20);

@@ -1,10 +1,10 @@
-// Question: what does one key cost when its digest is known, and how many cache lines are on their way at
-// once?
+// Question: what does a key cost if its digest is known, and how many cache lines are in flight at the same
+// time?
 //
-// `in_flight` is the time of a dependent load (one line at a time, measured in the same run over as much
-// memory) divided by the time a key: the number of loads that overlap. `vs_textbook` is the time of the peer
-// over ours: the loop found in most libraries, k double-hashed bits a key, one key at a time, on the same
-// bits a key.
+// `in_flight` is the time of a dependent load (one line at a time, measured in the same run over the same
+// amount of memory) divided by the time a key: the number of loads that overlap. `vs_textbook` is the peer's
+// time divided by ours. The peer is the loop of most libraries: k double-hashed bits a key, one key at a
+// time, with the same bits a key.
 
 #include <algorithm>
 #include <atomic>
@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::size_t batch = 4096;
 
-/// So many keys that they touch every line of the segment: with fewer, a segment of half a gigabyte would be
-/// a corner of it that the last cache holds.
+/// Enough keys to touch every line of the segment. With fewer, only a part of a half-gigabyte segment would
+/// be used, which fits into the last-level cache.
 std::size_t keys_for(std::uint64_t bytes) {
   return std::max<std::size_t>(std::size_t{1} << 20, bytes / line_bytes);
 }
@@ -32,7 +32,7 @@ geometry shape_of(layout_kind layout, std::uint64_t bytes) {
   return {layout, static_cast<std::uint8_t>(probes_of(layout, 8)), bytes};
 }
 
-/// The peer: what a careful author writes who does not think of caches.
+/// The peer: a careful implementation that ignores caches.
 class textbook_filter {
  public:
   explicit textbook_filter(std::uint64_t bytes) : memory_(bytes), bits_(8 * bytes) {}
@@ -71,7 +71,7 @@ double textbook_ns(std::uint64_t bytes) {
   return known[bytes] = best / static_cast<double>(keys) * 1e9;
 }
 
-/// A filter of this shape that holds every second digest, checked against what it must answer.
+/// A filter of this shape that holds half of the digests, with verified answers.
 huge_memory half_full(const geometry& shape, std::span<const digest> digests) {
   huge_memory bits(shape.bytes);
   std::vector<verdict> out(digests.size());
@@ -120,7 +120,7 @@ void one_thread(benchmark::State& state, layout_kind layout, operation what) {
   state.SetLabel(std::string(best_kernel().name));
 }
 
-/// Each thread owns a filter: what two cores can do when nothing is shared but the memory bus.
+/// Each thread owns a filter: the throughput of two cores that share only the memory bus.
 void two_threads(benchmark::State& state) {
   const auto bytes = static_cast<std::uint64_t>(state.range(0)) << 20;
   const geometry shape = shape_of(layout_kind::line_8x64, bytes);
@@ -167,7 +167,7 @@ BENCHMARK_CAPTURE(one_thread, look_up_two_line_16x32, layout_kind::two_line_16x3
 BENCHMARK_CAPTURE(one_thread, add_two_line_16x32, layout_kind::two_line_16x32, operation::add)->Apply(sizes);
 BENCHMARK_CAPTURE(one_thread, look_up_classic, layout_kind::classic, operation::look_up)->Apply(sizes);
 BENCHMARK_CAPTURE(one_thread, add_classic, layout_kind::classic, operation::add)->Apply(sizes);
-// What dividing costs.
+// The cost of division.
 BENCHMARK_CAPTURE(one_thread, look_up_guava64, layout_kind::guava64, operation::look_up)->Apply(sizes);
 BENCHMARK_CAPTURE(one_thread, look_up_redisbloom, layout_kind::redisbloom, operation::look_up)->Apply(sizes);
 BENCHMARK(two_threads)

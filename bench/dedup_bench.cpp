@@ -1,12 +1,12 @@
-// Question: how long does `everseen dedup` take from start to exit, beside what people use today?
+// Question: how long does `everseen dedup` take from start to exit, compared with the usual tools?
 //
-// Ten million random words, 90 MB, in the page cache. Every program runs as a process of its own; their
-// answers are compared before anything is timed. `vs_everseen` is a peer's time over the time of everseen in
-// the same run.
+// Ten million random words, 90 MB, in the page cache. Every program runs as a separate process; the answers
+// are compared before anything is timed. `vs_everseen` is a peer's time divided by everseen's in the same
+// run.
 //
-// And what does a window cost? Two million clicks over half an hour, keyed by a field, with a window of ten
-// minutes; their times in order, and out of order by up to five minutes. `vs_no_window` is the time over that
-// of the same lines without a window.
+// Second question: what does a window cost? Two million clicks over half an hour, keyed by a field, with a
+// window of ten minutes; times in order, and out of order by up to five minutes. `vs_no_window` is the time
+// divided by that of the same lines without a window.
 
 #include <algorithm>
 #include <cstdlib>
@@ -22,7 +22,7 @@
 namespace everseen::bench {
 namespace {
 
-/// The sample and the answers, made once a run of the benchmarks.
+/// The sample and the answers, created once a run of the benchmarks.
 class sample {
  public:
   static const sample& instance() {
@@ -49,7 +49,7 @@ class sample {
   std::string folder_;
 };
 
-/// Clicks and the answers, made once a run of the benchmarks.
+/// Clicks and the answers, created once a run of the benchmarks.
 class clicks {
  public:
   static const clicks& instance() {
@@ -73,7 +73,7 @@ class clicks {
         EVERSEEN_PROGRAM " gen clicks --count 2M --repeats 5% --format csv --time-format ms ";
     run(gen + "| sed 1d > " + in_order());
     run(gen + "--disorder 5m | sed 1d > " + out_of_order());
-    for (const std::string& lines : {in_order(), out_of_order()}) {  // a day forgets nothing of half an hour
+    for (const std::string& lines : {in_order(), out_of_order()}) {  // a day forgets nothing here
       run(dedup("1d") + lines + " > " + folder_ + "/window");
       run(dedup("") + lines + " > " + folder_ + "/no-window");
       require(std::system(("cmp -s " + folder_ + "/window " + folder_ + "/no-window").c_str()) == 0,
@@ -83,7 +83,7 @@ class clicks {
   std::string folder_;
 };
 
-/// Best of three of our own run to /dev/null: what peers are compared with.
+/// The best of three runs of everseen to /dev/null, to compare peers with.
 double everseen_seconds() {
   static const double best = [] {
     double least = 1e9;

@@ -1,5 +1,6 @@
-// Questions: what does a key cost from its bytes to its verdict, compared with hashing it alone plus judging
-// its digest alone? And does that cost stay flat while a filter grows from 10^5 to 10^8 keys, without stalls?
+// Questions: what does a key cost from its bytes to its verdict, compared with the sum of hashing it alone
+// and judging its digest alone? And does that cost stay flat while a filter grows from 10^5 to 10^8 keys,
+// without stalls?
 
 #include <algorithm>
 #include <cstring>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::size_t batch = 16'384;
 
-/// Distinct keys of one length in one piece of memory.
+/// Distinct keys of one length in one block of memory.
 class key_set {
  public:
   key_set(std::size_t count, std::size_t length, std::uint64_t first = 0)
@@ -46,8 +47,7 @@ double hash_ns(const filter& f, std::span<const std::string_view> keys, std::vec
   return std::min({seconds(pass), seconds(pass), seconds(pass)}) / static_cast<double>(keys.size()) * 1e9;
 }
 
-/// `over_parts` is the time from keys to verdicts over the sum of its parts: 1 would mean that nothing is
-/// added.
+/// `over_parts` is the time from keys to verdicts divided by the sum of its parts: 1 means no overhead.
 void keys_to_verdicts(benchmark::State& state) {
   const auto length = static_cast<std::size_t>(state.range(0));
   constexpr std::size_t count = std::size_t{1} << 20;
@@ -83,8 +83,7 @@ BENCHMARK(keys_to_verdicts)
     ->Unit(benchmark::kMillisecond)
     ->ArgName("bytes");
 
-/// Time from the operating system handing out zeroed memory, in ns a byte: what a new segment costs at the
-/// least.
+/// Time for zeroed memory from the operating system, in ns a byte: the minimal cost of a new segment.
 double new_memory_ns_a_byte() {
   static const double known = [] {
     constexpr std::size_t bytes = std::size_t{64} << 20;
@@ -97,10 +96,10 @@ double new_memory_ns_a_byte() {
   return known;
 }
 
-/// Cost of a new key in a filter made for as many, at several sizes; and in one that began with 10^5 and
-/// grew. `steady_ns` is that of the second half of the keys, when the memory of a sized filter has been
+/// Cost of a new key, at several sizes: in a filter created for that many keys, and in one that grew from
+/// 10^5. `steady_ns` is the cost of the second half of the keys, when the memory of a sized filter has been
 /// touched; `slowest_batch_ms` includes the operating system's zeroing of new memory, and `zeroing_ms` is
-/// what zeroing all memory of the filter costs.
+/// the cost of zeroing all memory of the filter.
 void fill(benchmark::State& state, bool grow) {
   const auto count = static_cast<std::size_t>(state.range(0));
   double whole = 0;
@@ -145,7 +144,7 @@ BENCHMARK_CAPTURE(fill, grown, true)
     ->Unit(benchmark::kMillisecond)
     ->ArgName("keys");
 
-/// Two threads that add to one filter, over one thread that adds as many keys.
+/// Two threads that add to one filter, compared with one thread that adds the same number of keys.
 void shared_filter(benchmark::State& state) {
   constexpr std::size_t count = std::size_t{1} << 22;
   const key_set keys(count, 16);

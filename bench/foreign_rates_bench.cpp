@@ -1,9 +1,9 @@
-// Question: how often do the filters of other systems err, beside what the formula (1 - e^(-kn/m))^k says?
+// Question: how do the error rates of other systems' filters compare with the formula (1 - e^(-kn/m))^k?
 //
-// `rate` is the share of keys never added that are called seen, `formula` what a perfect hash would give,
-// `times` the first over the second. A million keys are added and `rounds` times five million others asked
-// for, so a rate below 1e-6 is no more than an order of magnitude where there is one round. guava64 is the
-// control: `times` is 1 where the method is right.
+// `rate` is the fraction of keys never added that are called seen, `formula` the rate of a perfect hash,
+// `times` the first divided by the second. A million keys are added and `rounds` times five million others
+// are looked up, so with one round a rate below 1e-6 is only an order of magnitude. guava64 is the control:
+// `times` is 1 if the method is right.
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t added = 1'000'000;
 constexpr std::int64_t asked = 5'000'000;
 
-/// Fixed-length keys of an alphabet, drawn at random.
+/// Random fixed-length keys over an alphabet.
 struct key_kind {
   std::string_view name;
   std::string_view alphabet;
@@ -88,7 +88,7 @@ void cases(benchmark::internal::Benchmark* b) {
   b->Iterations(1)->Unit(benchmark::kSecond);
 }
 
-/// Where a good hash would need a billion questions, many make a bad one's rate a number.
+/// More rounds, for bad hashes at low rates: a good hash would need a billion look-ups there.
 void cases_and_many_rounds(benchmark::internal::Benchmark* b) {
   cases(b);
   b->Args({16, 50 * added, 10});

@@ -1,7 +1,7 @@
-// Question: does reading a Guava filter keep up with the disk it comes from?
+// Question: can reading a Guava filter keep up with the disk?
 //
-// `vs_memcpy` is the time of a copy of as many bytes into fresh memory over ours: 1 is as fast as memory. An
-// import into a store also counts the bits, to estimate the keys.
+// `vs_memcpy` is the time to copy the same number of bytes into fresh memory, divided by ours: 1 is memory
+// speed. An import into a store also counts the bits, to estimate the keys.
 
 #include <algorithm>
 #include <cstring>

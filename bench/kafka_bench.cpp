@@ -2,14 +2,14 @@
 // standard output?
 //
 // Two million clicks as JSON in 64 partitions, one in twenty delivered twice. The brokers are librdkafka's
-// mock cluster in a process of its own, which needs a core, too; so it is the program's own CPU time an event
-// that answers, `cpu_us`, all of its threads and librdkafka's together: below 1 is more than a million events
-// a second and core. The lines that came out are counted before anything is printed. Wall time includes the
-// three seconds that a group waits for its members.
+// mock cluster in a separate process, which also needs a core. So the answer is the program's own CPU time
+// an event, `cpu_us`, of all of its threads including librdkafka's: below 1 means more than a million events
+// a second and core. The output lines are counted before anything is printed. Wall time includes the three
+// seconds that a group waits for its members.
 //
-// The peer, in the same run, is what people write by hand: a plain consumer of librdkafka in this process
-// that keeps each id in a hash set and writes the record where it is new. It commits nothing, and a crash
-// forgets its set. `vs_peer` is how many times as much CPU as ours it takes for an event.
+// The peer, in the same run, is the usual hand-written program: a plain consumer of librdkafka in this
+// process that keeps each id in a hash set and writes the record if it is new. It commits nothing, and loses
+// its set in a crash. `vs_peer` is the peer's CPU time an event divided by ours.
 
 #include <array>
 #include <csignal>
@@ -37,7 +37,7 @@ namespace {
 
 constexpr std::size_t events = 2'000'000;
 
-/// Brokers with events, in a process of their own that ends with this one's end of a pipe.
+/// Brokers with events, in a separate process that ends when this one's end of a pipe is closed.
 class brokers {
  public:
   static const brokers& instance() {

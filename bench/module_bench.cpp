@@ -1,9 +1,9 @@
-// Question: what does a key cost where the Redis module judges it, end to end and in server time, and how
-// much less is that than by scripts and by SETBIT?
+// Question: what does a key cost if the Redis module judges it, end to end and in server time, and how much
+// less is that than with scripts and with SETBIT?
 //
-// A real server with the module, reached by loopback and by its Unix socket. `keys/s` is end to end, through
-// the store, with four threads of this process so that batches are on their way while others are made, and
-// the server never waits; `packed/*/MiB:32/partitions:40` is a filter for a billion keys at 1e-2.
+// A real server with the module, over loopback and over its Unix socket. `keys/s` is end to end, through the
+// store, with four threads of this process: some batches are in flight while others are prepared, so the
+// server never waits. `packed/*/MiB:32/partitions:40` is a filter for a billion keys at 1e-2.
 //
 // `server_ns/key` is the server's own CPU time (INFO). `vs_setbit` and `vs_script` compare server time with
 // that of SETBIT ×k, pipelined across keys, and of the script gear at 1e-6, measured in this run. Verdicts
@@ -37,7 +37,7 @@ redis_server& server() {
 constexpr std::size_t batch_keys = 10'000;
 constexpr std::size_t clients = 4;
 
-/// Nanoseconds of server time that a key costs while `work` judges so many.
+/// Nanoseconds of server time for each of `keys` keys, while `work` judges them.
 template <typename Work>
 double server_ns(std::size_t keys, Work work) {
   const double before = server().cpu_seconds();
@@ -81,7 +81,7 @@ double script_ns() {
   return known;
 }
 
-/// As many partitions of so many MiB, with their segments.
+/// A filter with this many partitions of `mib` MiB each, and their segments.
 struct judged_filter {
   judged_filter(const std::string& url, std::size_t mib, std::uint32_t partitions, layout_kind layout)
       : store(redis::parse_redis_url(url)) {
@@ -89,7 +89,7 @@ struct judged_filter {
     spec_request wanted{
         .error_rate = 0.005, .layout = layout, .growth = growth_kind::overfill, .partitions = partitions};
     if (layout == layout_kind::two_line_8x64) wanted.error_rate = 1e-6;
-    // Five standard deviations that each partition gets above its share are part of the segment.
+    // A segment includes room for a partition that gets five standard deviations more than its share.
     const double bits_a_key = layout == layout_kind::two_line_8x64 ? 31.5 : 11.6;
     wanted.capacity = static_cast<std::uint64_t>(bits / bits_a_key * partitions);
     filter = store.create("judged", store.plan(wanted));
@@ -104,7 +104,7 @@ struct judged_filter {
   judged_filter(const judged_filter&) = delete;
   judged_filter& operator=(const judged_filter&) = delete;
 
-  /// Every batch to the next partition, by as many threads as there are clients.
+  /// Batches go to the partitions in turn, from as many threads as there are clients.
   tally run(std::span<const digest> keys, bool adds) {
     const std::uint32_t partitions = filter->get_spec().partitions;
     std::array<tally, clients> sums;
@@ -186,7 +186,7 @@ BENCHMARK_CAPTURE(packed, tcp_add_new, false, one_line, what::add_new)
     ->Args({32, 16});
 BENCHMARK_CAPTURE(packed, unix_add_new_1e6, true, two_lines, what::add_new)->Apply(shapes)->Args({16, 1});
 
-/// Keys as they are, a hundred a command.
+/// Raw keys, a hundred a command.
 void add_keys(benchmark::State& state) {
   constexpr std::size_t keys = 1'000'000, keys_a_command = 100;
   double cpu = 0, wall = 0;

@@ -1,10 +1,10 @@
-// Question: how many keys a second do Redis servers take, what does a key cost them, and how much faster is
-// that than the published way?
+// Question: what throughput do Redis servers reach, what does a key cost them, and how much faster is that
+// than the published way?
 //
-// Real servers, reached by TCP over the loopback. `vs_published` is the rate over that of a SETBIT a bit, one
-// pipeline a key, with the same number of bits, measured just before; `cpu_vs_published` compares the CPU
-// time of client and server together, which says as much on a machine that others use, too. `redis_keys/s`
-// counts the server's own CPU time (INFO), for wall time includes this process and whatever else runs here.
+// Real servers over loopback TCP. `vs_published` is the rate divided by that of a SETBIT for each bit, one
+// pipeline a key, with the same number of bits, measured just before. `cpu_vs_published` compares the CPU
+// time of client and server together, which is meaningful on a busy machine, too. `redis_keys/s` uses the
+// server's own CPU time (INFO), because wall time includes this process and other work on the machine.
 // Verdicts are checked before anything is printed.
 
 #include <algorithm>
@@ -34,8 +34,8 @@ redis_server& server(std::size_t number = 0) {
   return *all.at(number);
 }
 
-/// A filter made for a million keys, with its first layers. Of its four partitions, as a filter of many
-/// million keys has by itself, one is served while the answer for another travels.
+/// A filter for a million keys, with its first layers. It has four partitions, like a filter for many
+/// million keys, so that one is served while the answer for another travels.
 struct shared_filter {
   shared_filter(const std::string& options, double rate)
       : store(redis::parse_redis_url(server().url(options))),
@@ -69,7 +69,7 @@ struct shared_filter {
 
 enum class what { add_new, add_known, check_new, check_known };
 
-/// The filter's error rate is 10 to the minus of the argument.
+/// The filter's error rate is 10 to the power of minus the argument.
 void gear(benchmark::State& state, const std::string& options, what asked) {
   constexpr std::size_t count = 200'000;
   const double rate = std::pow(10.0, -static_cast<double>(state.range(0)));
@@ -116,10 +116,11 @@ BENCHMARK_CAPTURE(gear, script_add_known, "?gear=script", what::add_known)->Appl
 BENCHMARK_CAPTURE(gear, script_check_new, "?gear=script", what::check_new)->Apply(rates)->Arg(6);
 BENCHMARK_CAPTURE(gear, script_check_known, "?gear=script", what::check_known)->Apply(rates)->Arg(6);
 
-/// Does one client keep three independent servers equally busy? `cpu_spread` is the largest share of CPU time
-/// over the smallest, minus 1.
+/// Does one client load three independent servers equally? `cpu_spread` is the largest CPU time divided by
+/// the smallest, minus 1.
 ///
-/// Long enough, and with as many partitions on each server, that it measures the client and not chance.
+/// The run is long, and each server has the same number of partitions, so that it measures the client and
+/// not chance.
 void three_instances(benchmark::State& state) {
   constexpr std::size_t count = 3'000'000;
   redis::redis_store store(redis::parse_redis_url("redis://" + server(0).address() + "," +
@@ -180,7 +181,7 @@ void dedup_shared(benchmark::State& state, const std::string& options) {
     client += children_cpu_seconds() - client_before;
     std::size_t lines = 0;
     std::ifstream(words + ".count") >> lines;
-    // 9,253,885 of the words are different, of which at most one in ten thousand is taken for a repeat.
+    // 9,253,885 of the words are different; at most one in ten thousand of them is a false positive.
     require(lines <= 9'253'885 && lines >= 9'252'500, std::to_string(lines) + " lines");
     server().clear();
   }

@@ -35,7 +35,7 @@ redis_server::redis_server(const std::vector<std::string>& more) {
   arguments.push_back(nullptr);
   require(posix_spawnp(&pid_, "setpriv", nullptr, nullptr, arguments.data(), environ) == 0,
           "cannot start redis-server");
-  session_.emplace(redis::parse_redis_url(url()));  // tries until the server answers
+  session_.emplace(redis::parse_redis_url(url()));  // retries until the server answers
   (void)session_->ask({}, {"PING"}, true);
 }
 

@@ -11,11 +11,11 @@
 
 namespace everseen::bench {
 
-/// A redis-server for this program, on a TCP port of 127.0.0.1 and a Unix socket; ends with it, however that
-/// ends (setpriv is of util-linux).
+/// A redis-server for this program, on a TCP port of 127.0.0.1 and a Unix socket. It ends with the program,
+/// even if that crashes (by setpriv, from util-linux).
 class redis_server {
  public:
-  /// @param more  words of its configuration
+  /// @param more  additional configuration
   explicit redis_server(const std::vector<std::string>& more = {});
   ~redis_server();
   redis_server(const redis_server&) = delete;
@@ -30,7 +30,7 @@ class redis_server {
     return "unix:" + folder_ + "/redis.sock" + options;
   }
   [[nodiscard]] redis::session& session() { return *session_; }
-  /// User and system time of the server so far, as INFO says.
+  /// User and system time of the server so far, by INFO.
   [[nodiscard]] double cpu_seconds();
   void clear();
 
@@ -43,7 +43,7 @@ class redis_server {
 
 /// User and system time of this process so far.
 [[nodiscard]] double own_cpu_seconds();
-/// The same of the programs that it has run and waited for.
+/// The same for the child programs that it has waited for.
 [[nodiscard]] double children_cpu_seconds();
 
 }  // namespace everseen::bench

@@ -1,10 +1,10 @@
-// Question: how many keys a second does `everseen serve` answer for, and what is left of the speed of a Redis
-// behind it?
+// Question: what throughput does `everseen serve` reach, and how much of the speed of a Redis behind it
+// remains?
 //
-// A real server in a process of its own, over a Unix socket. `server_keys/cpu_s` counts the server's CPU time
-// alone, for wall time includes the clients here and whatever else runs on the machine. Each run adds fresh
-// keys to a filter at an error rate of 1e-2 and then finds all of them again, so the answers are checked
-// before anything is printed.
+// A real server in a separate process, over a Unix socket. `server_keys/cpu_s` uses only the server's CPU
+// time, because wall time includes the clients here and other work on the machine. Each run adds fresh keys
+// to a filter at an error rate of 1e-2 and then looks all of them up, so the answers are checked before
+// anything is printed.
 
 #include <algorithm>
 #include <string>
@@ -27,7 +27,7 @@ std::string key(std::size_t i) {
   return "key-" + std::string(11 - digits.size(), '0') + digits;
 }
 
-/// Requests about consecutive keys, so many in each.
+/// Requests about consecutive keys, a fixed number in each.
 struct pipeline {
   std::string bytes;
   std::size_t keys = 0;
@@ -46,7 +46,7 @@ pipeline make_pipeline(const std::string& command, std::size_t from, std::size_t
   return p;
 }
 
-/// Sends all while it reads all, and gives the replies.
+/// Sends everything while it reads, and returns the replies.
 std::string exchange(const std::string& path, const pipeline& p) {
   talker client(path);
   std::thread sender([&] { client.send(p.bytes); });
@@ -70,7 +70,7 @@ void reserve(const served& server, std::size_t capacity) {
           "BF.RESERVE");
 }
 
-/// Adds keys over some connections at once, then looks for them; both must say what is true.
+/// Adds keys over several connections in parallel, then looks them up; checks both answers.
 /// @param goal  keys a second of the server's CPU time, adding
 void pipelined(benchmark::State& state, const std::string& add, const std::string& check,
                std::size_t a_request, double goal) {
@@ -116,7 +116,8 @@ void shape(benchmark::internal::Benchmark* b) {
 BENCHMARK_CAPTURE(pipelined, madd_100, "BF.MADD", "BF.MEXISTS", 100, 12e6)->Apply(shape);
 BENCHMARK_CAPTURE(pipelined, add, "BF.ADD", "BF.EXISTS", 1, 2e6)->Apply(shape);
 
-/// In front of a Redis: 64 clients that send BF.MADD of 100, beside the library that sends batches of 16,000.
+/// In front of a Redis: 64 clients that send BF.MADD with 100 keys, compared with the library, which sends
+/// batches of 16,000.
 void in_front_of_redis(benchmark::State& state) {
   constexpr std::size_t clients = 64, keys = 400'000, a_request = 100, a_batch = 16'000;
   double direct = 0, through = 0, redis_direct = 0, redis_through = 0;

@@ -1,8 +1,8 @@
-// Question: what does a second core add to `everseen serve`?
+// Question: how much throughput does a second core add to `everseen serve`?
 //
-// Clients would take one of the cores whose work is to be measured. So the server is stopped while they fill
-// its sockets, and what is timed is from its going on to its last reply; they sleep meanwhile. Both runs ask
-// the same server and the same filter, over connections that one of its threads has, or both.
+// Running clients would occupy one of the measured cores. So the server is stopped while the clients fill
+// its sockets, and the time is measured from its continuation to its last reply, while the clients sleep.
+// Both runs use the same server and the same filter, over the connections of one of its threads or of both.
 
 #include <algorithm>
 #include <chrono>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t a_request = 100, a_connection = 40 * a_request, connections = 128;
 
-/// Requests about keys that were never asked about before.
+/// Requests about new keys.
 std::string fresh_requests(std::size_t& next) {
   std::string bytes;
   for (std::size_t i = 0; i < a_connection; i += a_request) {
@@ -40,11 +40,12 @@ bool has_replied(const talker& t, std::size_t bytes) {
   return static_cast<std::size_t>(waiting) >= bytes;
 }
 
-/// Keys a second over the connections of the server's first thread, or over as many of both.
+/// Keys a second over the connections of the server's first thread, or over the same number from both
+/// threads.
 double rate_of(const served& server, const std::vector<std::unique_ptr<talker>>& all, std::size_t cores,
                std::size_t& next) {
   constexpr std::size_t reply_bytes = a_connection * 4 + a_connection / a_request * 6;
-  std::vector<talker*> used;  // connections are given to the threads in turn
+  std::vector<talker*> used;  // connections are assigned to the threads in turn
   for (std::size_t c = 0; c < connections; c += 2) used.push_back(all[cores == 2 ? c / 2 : c].get());
   std::vector<std::string> requests;
   for (std::size_t c = 0; c < used.size(); ++c) requests.push_back(fresh_requests(next));
@@ -74,7 +75,7 @@ void two_cores(benchmark::State& state) {
     std::vector<std::unique_ptr<talker>> all;
     for (std::size_t c = 0; c < connections; ++c) all.push_back(std::make_unique<talker>(server.path()));
     std::size_t next = 0;
-    for (std::size_t i = 0; i < rounds; ++i) {  // in turn, as the filter fills
+    for (std::size_t i = 0; i < rounds; ++i) {  // alternating, as the filter fills
       one.push_back(rate_of(server, all, 1, next));
       two.push_back(rate_of(server, all, 2, next));
     }

@@ -1,11 +1,11 @@
-// Question: how long does one request of a thousand clients wait, at half of the rate that the server can
-// take?
+// Question: how long does one request of a thousand clients wait at half of the server's maximum rate?
 //
-// The server has one thread on one processor, and the clients another, so that neither waits for a processor
-// that the other has. Requests come at random moments that do not depend on the answers (an open loop), and a
-// request's time counts from the moment at which it was due: where clients or server lag behind, that shows.
-// `client_late_p99_ms` is how much of it the clients themselves were late. The top rate is that of a thousand
-// clients that ask again at once; `server_busy` says whether the server was what limited it.
+// The server has one thread on one processor, and the clients another, so that neither waits for the other's
+// processor. Requests arrive at random moments that do not depend on the answers (an open loop), and a
+// request's time counts from the moment at which it was due. So delays of clients and server are included.
+// `client_late_p99_ms` is the part caused by the clients themselves. The maximum rate is that of a thousand
+// clients that send their next request immediately; `server_busy` shows whether the server was the
+// bottleneck.
 
 #include <algorithm>
 #include <array>
@@ -26,12 +26,12 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 constexpr std::size_t clients = 1000;
-/// Rounds with pauses between them: whoever runs this before all other work of the machine (chrt -f 1) is
-/// stopped by the system if he never pauses.
+/// Rounds with pauses in between: under real-time scheduling (chrt -f 1) the system throttles a process that
+/// never pauses.
 constexpr std::size_t rounds = 5;
 constexpr std::chrono::milliseconds round_lasts{800}, pause_lasts{300};
 
-/// When requests are due: with a rate, at random moments; without, at once.
+/// When requests are due: with a rate, at random moments; without, immediately.
 class arrivals {
  public:
   arrivals(double rate, unsigned seed) : random_(seed), pause_(rate), is_closed_loop_(rate == 0) {}
@@ -62,7 +62,7 @@ double at_percent(std::vector<double>& all, std::size_t percent_tenths) {
   return *at;
 }
 
-/// A thousand connections with one request in flight each, asked by one thread that never sleeps.
+/// A thousand connections with one request in flight each, driven by one thread that never sleeps.
 class crowd {
  public:
   explicit crowd(std::uint16_t port) : ready_(::epoll_create1(EPOLL_CLOEXEC)) {
@@ -124,7 +124,7 @@ class crowd {
   unsigned seed_ = 0;
 };
 
-/// `load` percent of the top rate.
+/// At `load` percent of the maximum rate.
 void one_in_flight(benchmark::State& state) {
   require(processors().size() > 1, "the server and its clients need a processor each");
   const double load = static_cast<double>(state.range(0)) / 100;

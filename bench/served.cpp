@@ -71,7 +71,7 @@ std::vector<unsigned> processors() {
 }
 
 on_processor::on_processor(unsigned which) {
-  (void)processors();  // as they were before
+  (void)processors();  // the set before this change
   use({which});
 }
 

@@ -10,10 +10,10 @@
 
 namespace everseen::bench {
 
-/// Processors that this program may use.
+/// The processors that this program may use.
 [[nodiscard]] std::vector<unsigned> processors();
 
-/// Keeps the calling thread on one processor for as long as this lives.
+/// Pins the calling thread to one processor during this object's lifetime.
 class on_processor {
  public:
   explicit on_processor(unsigned which);
@@ -22,10 +22,10 @@ class on_processor {
   on_processor& operator=(const on_processor&) = delete;
 };
 
-/// `everseen serve` for this program, on a Unix socket and a TCP port of 127.0.0.1; ends with it.
+/// `everseen serve` for this program, on a Unix socket and a TCP port of 127.0.0.1; ends with the program.
 class served {
  public:
-  /// @param launcher  what it is started by, as in {"taskset", "-c", "0"}
+  /// @param launcher  the command that starts it, as in {"taskset", "-c", "0"}
   served(const std::string& store, const std::vector<std::string>& more,
          const std::vector<std::string>& launcher = {});
   ~served();
@@ -47,7 +47,7 @@ class served {
   clockid_t clock_{};
 };
 
-/// A connection that blocks.
+/// A blocking connection.
 class talker {
  public:
   explicit talker(const std::string& path);
@@ -57,7 +57,7 @@ class talker {
   talker& operator=(const talker&) = delete;
 
   void send(std::string_view bytes);
-  /// So many bytes of replies, appended.
+  /// Appends this many bytes of replies.
   void receive(std::size_t count, std::string& to);
   [[nodiscard]] std::string ask(std::string_view bytes, std::size_t count);
   [[nodiscard]] int socket() const noexcept { return socket_; }

@@ -1,15 +1,15 @@
 // Question: how many events a second does a job count, from a file into a Redis server?
 //
 // A million clicks as JSON, one in twenty delivered twice, counted by ten minutes, site and country, and by
-// country: two sets of dimensions, two counters an event. The program runs as a process of its own against a
+// country: two sets of dimensions, two counters an event. The program runs as a separate process against a
 // real server over a Unix socket, with scripts and with the module; the total of the counts is compared with
 // the exact one before anything is printed. `cpu_us` is the program's own CPU time an event, `redis_us` that
-// of the server (INFO), which say more than wall time on a machine that others use, too.
+// of the server (INFO): on a busy machine they are more meaningful than wall time.
 //
-// The peer, measured beside each row, is what people write by hand: for each event one script call that sets
-// the bits of a textbook filter of that rate by SETBIT and, where one was 0, raises both counters by HINCRBY;
-// 1,000 calls in a pipeline. It has its events parsed before, does not know where it stood after a crash, and
-// may count what it was sent twice; `vs_peer` is how many times as many events a second we count.
+// The peer, measured with each row, is the usual hand-written program: for each event one script call that
+// sets the bits of a textbook filter of that rate with SETBIT and, if one was 0, raises both counters with
+// HINCRBY; 1,000 calls in a pipeline. Its events are already parsed, it cannot resume after a crash, and it
+// may count replayed events twice. `vs_peer` is our throughput divided by the peer's.
 
 #include <cmath>
 #include <cstdlib>
@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::size_t events = 1'000'000;
 
-/// Clicks in a file, and how many different ones they are.
+/// Clicks in a file, and the number of different ones.
 class clicks {
  public:
   static const clicks& instance() {
@@ -64,12 +64,12 @@ class clicks {
   std::size_t different_ = 0;
 };
 
-/// The way of the peer, over the first so many events.
+/// The peer, over the first `count` events.
 class by_hand {
  public:
   static constexpr std::size_t count = 200'000;
 
-  /// @param probes  of the textbook filter, whose bits are as many a key as its rate takes
+  /// @param probes  of the textbook filter, whose bits a key follow from its rate
   by_hand(redis_server& server, unsigned probes) : server_(server), probes_(probes) {
     std::ifstream in(clicks::instance().file());
     for (std::string line; lines_.size() < count && std::getline(in, line);) lines_.push_back(line);
@@ -122,7 +122,8 @@ class by_hand {
   std::string script_{};
 };
 
-/// What a filter of this rate may have missed of the different ones: its promise, twice over, for chance.
+/// The lower bound for a filter of this rate: twice its promised rate of false positives is allowed, for
+/// chance.
 std::size_t least_count(std::size_t different, double rate) {
   return different - static_cast<std::size_t>(2 * rate * static_cast<double>(different));
 }

@@ -36,7 +36,7 @@ double dependent_load_ns(std::size_t bytes) {
   };
   for (std::size_t i = 0; i < lines; ++i) next_of(order[i]) = order[(i + 1) % lines];
 
-  // Each repetition goes on where the last one ended: the same way again would be a way through the cache.
+  // Each repetition continues where the last one ended: the same path again would be in the cache.
   const std::size_t steps = std::min(lines, std::size_t{1} << 21);
   std::uint32_t line = order[0];
   double best = 1e9;

@@ -16,12 +16,12 @@ namespace everseen::bench {
 /// Digests of uniformly random keys, the same in every run.
 std::vector<digest> random_digests(std::size_t count, std::uint64_t seed);
 
-/// Time of one load whose address is the result of the load before it, in ns: a random walk over all 64-byte
-/// lines of `bytes` of memory of the kind that filters use. Measured once a size.
+/// Time of one load whose address is the result of the previous load, in ns: a random walk over all 64-byte
+/// lines of `bytes` of filter memory. Measured once a size.
 double dependent_load_ns(std::size_t bytes);
 
-/// Benchmarks check their answers before they measure. A wrong answer ends the program: a fast wrong answer
-/// must not become a figure.
+/// Benchmarks check their answers before they measure. A wrong answer ends the program, so that no fast
+/// wrong answer becomes a figure.
 inline void require(bool holds, const std::string& what) {
   if (!holds) throw std::runtime_error("wrong answer, so nothing to measure: " + what);
 }
@@ -29,7 +29,7 @@ inline void require(bool holds, const std::string& what) {
 /// A TCP port of 127.0.0.1 that was free a moment ago.
 [[nodiscard]] std::uint16_t free_port();
 
-/// Seconds that `work` takes.
+/// The duration of `work` in seconds.
 template <typename Work>
 double seconds(Work work) {
   const auto begin = std::chrono::steady_clock::now();

@@ -10,8 +10,8 @@ struct run_result {
   double peak_megabytes = 0;
 };
 
-/// Runs a shell command and waits for it. Its memory is measured by time(1): what wait4 says of a child
-/// includes the memory of this process, from which it was forked.
+/// Runs a shell command and waits for it. Its memory is measured by time(1): wait4 would include the memory
+/// of this process, from which the child was forked.
 run_result run(const std::string& command);
 
 }  // namespace everseen::bench

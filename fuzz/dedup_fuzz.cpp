@@ -1,5 +1,5 @@
-// Any bytes as input, under options drawn from the first of them: the output, the counts and the error must
-// be those of a naive loop with exact sets.
+// Any bytes as input, with options taken from the first of them. The output, the counts and the error must
+// equal those of a naive loop with exact sets.
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,5 @@
-// Any bytes as an event, JSON or delimited. What stands behind a record must not matter; a key of one field
-// must be the one that record_rule finds; and the name of every counter must be read back to the values it
-// was made of.
+// Any bytes as an event, JSON or delimited. Bytes after a record must not matter; a key of one field must
+// equal the one that record_rule finds; and the name of every counter must parse back to its values.
 
 #include <cstdint>
 #include <cstdlib>
@@ -29,7 +28,7 @@ field_rule field(unsigned number) {
   return {field_rule::kind::delimited, number, ',', {}};
 }
 
-/// A record alone in its heap block, with the promised room behind it.
+/// A record alone in its heap block, with the promised padding after it.
 std::vector<char> padded(std::string_view record, std::string_view behind) {
   std::vector<char> bytes(record.begin(), record.end());
   for (std::size_t i = 0; i < everseen::block_reader::padding; ++i)
@@ -37,7 +36,7 @@ std::vector<char> padded(std::string_view record, std::string_view behind) {
   return bytes;
 }
 
-/// The key and all counters; nothing where the record is no event.
+/// The key and all counters; nothing if the record is not an event.
 std::optional<std::vector<std::string>> read(const event_shape& shape, std::string_view record,
                                              std::string_view behind) {
   const std::vector<char> bytes = padded(record, behind);

@@ -1,6 +1,6 @@
 // A file of another system that is imported must be exported byte for byte, and its filter must answer for
-// any key and go on. The first byte of an input says of which system (g or r), and whether the rest, the
-// file, comes through a pipe, whose length nobody knows (G or R).
+// any key and accept more. The first byte of an input selects the system (g or r), and whether the rest, the
+// file, arrives through a pipe of unknown length (G or R).
 
 #include <algorithm>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace {
 using namespace everseen;
 using bytes = std::span<const std::byte>;
 
-/// What a pipe promises is believed as far as there is room.
+/// The size that a pipe announces is trusted up to the available room.
 class small_store final : public memory_store {
  public:
   [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override { return std::uint64_t{1} << 20; }
@@ -49,7 +49,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-/// A chain that is full would grow by as much as its numbers say.
+/// A full chain is skipped: it would grow by as much as its numbers say.
 void go_on(filter f) {
   const filter_info info = f.info();
   const auto& slices = info.partitions.front().slices;
@@ -72,7 +72,8 @@ void import_as_guava(bytes file, way how) {
   go_on(f);
 }
 
-/// How the chunks are cut, and the key, are the file's own affair: what is exported is read again instead.
+/// The file determines its chunks and its key, so the export is imported again instead of being compared
+/// with the file.
 void import_as_redisbloom(bytes file, way how) {
   small_store store;
   bytes rest = file;
@@ -100,7 +101,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const format_error&) {
     // refused, as most inputs should be
   } catch (const parameter_error&) {
-    // a filter that everseen cannot have
+    // a filter that everseen cannot represent
   }
   return 0;
 }

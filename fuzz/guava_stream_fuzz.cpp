@@ -1,4 +1,4 @@
-// A Guava stream that reads must be written again byte for byte, and its filter must answer for any key.
+// A readable Guava stream must be written again byte for byte, and its filter must answer for any key.
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Whatever a client asks over HTTP of filters in memory: no crash, and an answer that keeps the interface's
-// promises: JSON where it says so, a reason with every error, and no 500, which would be our fault.
+// Any HTTP request to filters in memory: no crash, and an answer that follows the interface: JSON if
+// declared, a reason with every error, and no 500, which would be a bug.
 //
 // The first line is method, target and headers, separated by tabs; the rest is the body.
 
@@ -45,7 +45,7 @@ http_response ask(service& all, const http_request& r) {
     const admitted_request admitted = admit(all, r);
     http_response got;
     answer(all, admitted, r,
-           [&got](http_response a) { got = std::move(a); });  // in memory: before it returns
+           [&got](http_response a) { got = std::move(a); });  // in memory: called before it returns
     return got;
   } catch (const http_problem& p) {
     return response_of(p);

@@ -1,4 +1,5 @@
-// What decodes must encode to the very same bytes: so no image has two meanings and nothing in it is ignored.
+// Anything that decodes must encode to the same bytes: so no image has two meanings and nothing in it is
+// ignored.
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,7 +27,8 @@ void check_round_trip(std::span<const std::byte> bytes, Decode decode, Encode en
   }
 }
 
-/// Makes the checksum at the end of `image` fit its first `covered` bytes; else no input would get past it.
+/// Corrects the checksum at the end of `image` for its first `covered` bytes; otherwise no input would pass
+/// it.
 void reseal(std::span<std::byte> image, std::size_t covered) {
   store_le(image.data() + image.size() - 8, checksum(image.first(covered)));
 }

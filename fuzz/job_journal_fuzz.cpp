@@ -1,5 +1,5 @@
-// Whatever the journal of a job holds: it is read or refused, and what was read is what it says when it is
-// written anew.
+// Any bytes as the journal of a job: they are read or refused, and what was read is the same after it is
+// written again.
 
 #include <cstdint>
 #include <cstdlib>

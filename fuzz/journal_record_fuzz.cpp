@@ -1,5 +1,5 @@
-// Whatever a journal or a checkpoint holds: it is read or refused, and what was read is the very bytes when
-// it is written anew.
+// Any bytes as a journal or a checkpoint: they are read or refused, and what was read is written again byte
+// for byte.
 //
 // The first byte chooses: even, the rest is a journal; odd, two bytes with the length of the counts, the
 // counts, and a manifest.
@@ -26,7 +26,7 @@ using namespace everseen;
 
 constexpr std::size_t manifest_spec_offset = 48;
 
-/// Makes the checksum behind the first `covered` bytes fit them; else no input would get past it.
+/// Corrects the checksum after the first `covered` bytes; otherwise no input would pass it.
 void reseal(std::string& bytes, std::size_t from, std::size_t covered) {
   store_le(bytes.data() + from + covered, checksum(std::as_bytes(std::span(bytes).subspan(from, covered))));
 }
@@ -45,7 +45,7 @@ void check_journal(std::string_view bytes) {
   std::string again;
   try {
     while (const std::optional<journal_record> record = reader.next()) {
-      // More keys or groups than a batch has are read, but not written.
+      // Records with more keys or groups than a batch has are read, but not written.
       if (append_record(again, *record) != reader.last_checksum()) std::abort();
       if (again.size() + reader.rest() != bytes.size()) std::abort();
     }

@@ -1,5 +1,5 @@
-// A URL of Kafka or of a Redis stream is refused with parameter_error or understood, and no refusal shows a
-// password.
+// A URL of Kafka or of a Redis stream is either parsed or refused with parameter_error, and no refusal shows
+// a password.
 
 #include <cstdint>
 #include <cstdlib>

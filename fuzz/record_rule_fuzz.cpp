@@ -1,5 +1,5 @@
-// Any bytes as a record, under any rule, and as a time. What stands behind a record must not matter, fields
-// must be those of a naive split, and no time may be beyond the digits that a time can have.
+// Any bytes as a record, under any rule, and as a time. Bytes after a record must not matter, fields must be
+// those of a naive split, and no time may exceed the digits that a time can have.
 
 #include <cstdint>
 #include <cstdlib>
@@ -20,7 +20,7 @@ void require(bool truth) {
   if (!truth) std::abort();
 }
 
-/// A record alone in its heap block, with the promised room behind it.
+/// A record alone in its heap block, with the promised padding after it.
 std::vector<char> padded(std::string_view record, std::string_view behind) {
   std::vector<char> bytes(record.begin(), record.end());
   for (std::size_t i = 0; i < everseen::block_reader::padding; ++i)
@@ -91,7 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const auto expected = naive_field(input, key.number, key.delimiter);
       require(found.has_value() == expected.has_value() && (!found || found->key == *expected));
     }
-  } catch (const everseen::parameter_error&) {  // a pointer that is none
+  } catch (const everseen::parameter_error&) {  // an invalid pointer
     require(key.how == field_rule::kind::json);
   }
   return 0;

@@ -1,6 +1,6 @@
-// Whatever a server sends, in whatever pieces: no crash, memory within the limits, and the same replies for
-// every way of cutting the bytes. What understands replies (redirections, the map of a cluster) withstands
-// all of them.
+// Any replies of a server, in any pieces: no crash, memory within the limits, and the same replies for every
+// way of splitting the bytes. The parsers of replies (redirections, the map of a cluster) must not crash on
+// any of them.
 
 #include <algorithm>
 #include <cstdint>

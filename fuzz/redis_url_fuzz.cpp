@@ -1,4 +1,4 @@
-// A URL is refused with parameter_error or understood; then, written again, it means the same. No refusal
+// A URL is either refused with parameter_error or parsed; then, written again, it means the same. No refusal
 // shows a password.
 
 #include <cstdint>
@@ -21,7 +21,7 @@ void check_writing(std::string_view text) {
   if (parse_redis_url(to_string(url)) != url) std::abort();
 }
 
-/// Puts a password into the input wherever it says "secret", so that there is one that can be looked for.
+/// The password to search for: a refusal must not show it if the URL has it.
 constexpr std::string_view secret = "secret";
 
 bool has_secret_password(std::string_view text) {

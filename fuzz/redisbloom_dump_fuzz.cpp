@@ -1,7 +1,7 @@
 // A dump that loads must be dumped again byte for byte, and its chain must answer for any key.
 //
-// An input is a row of pairs: 8 bytes of iterator, 2 bytes of length, and as many bytes. Loaded again it is
-// also cut into chunks that fit, so that inputs get past the order of the iterators.
+// An input is a sequence of pairs: 8 bytes of iterator, 2 bytes of length, and that many bytes. It is also
+// loaded as chunks that fit, so that inputs get past the order of the iterators.
 
 #include <algorithm>
 #include <cstdlib>
@@ -20,7 +20,7 @@ using bytes = std::span<const std::byte>;
 
 constexpr std::size_t pair_head_bytes = 10;
 
-/// What all chunks hold, one behind the other.
+/// The concatenated chunks.
 std::vector<std::byte> dumped(const chain& from) {
   std::vector<std::byte> all;
   dumper out(from, 100);
@@ -52,7 +52,7 @@ void load_pairs(bytes input) {
   check(in.finish(), all);
 }
 
-/// The whole input is a header and bits, whose length the header decides.
+/// The whole input is a header and bits; the header determines their length.
 void load_whole(bytes input) {
   if (input.size() < 20) return;
   const std::size_t header = 20 + 53 * (load_le<std::uint32_t>(input.data() + 8) % 4);
@@ -74,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } catch (const format_error&) {
       // refused, as most inputs should be
     } catch (const parameter_error&) {
-      // the hash of 32 bits
+      // the 32-bit hash
     }
   }
   return 0;

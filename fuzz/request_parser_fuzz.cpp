@@ -1,5 +1,5 @@
-// Whatever a client sends, in whatever pieces: no crash, no word outside of what was sent, memory within the
-// limits, and the same requests for every way of cutting the bytes.
+// Any bytes from a client, in any pieces: no crash, no word outside of the input, memory within the limits,
+// and the same requests for every way of splitting the bytes.
 
 #include <algorithm>
 #include <cstdint>

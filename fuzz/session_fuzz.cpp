@@ -1,5 +1,5 @@
-// Whatever a client sends to a whole session over filters in memory: no crash, and the same replies for every
-// way of cutting the bytes, although they are batched in other ways then.
+// Any bytes from a client to a whole session over filters in memory: no crash, and the same replies for
+// every way of splitting the bytes, although the batches differ.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace everseen::server;
 
-/// All that a new server answers to bytes that come in pieces.
+/// All replies of a new server to bytes that arrive in pieces.
 std::string answers(std::string_view bytes, std::size_t piece) {
   options o;
   o.threads = 1;
@@ -48,7 +48,7 @@ std::string answers(std::string_view bytes, std::size_t piece) {
   return out;
 }
 
-/// Requests whose replies tell the time or how they came.
+/// Excludes requests whose replies depend on the time or on how they arrived.
 bool is_repeatable(std::string_view bytes) {
   for (const std::string_view word : {"INFO", "TIME", "CLIENT", "TTL", "EXPIRE", "SAVE", "WINDOW", "PX"})
     if (std::search(bytes.begin(), bytes.end(), word.begin(), word.end(), [](char a, char b) {
@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   if (size == 0 || size > 1 << 14) return 0;
   const std::string whole = answers(bytes, size);
-  // False `seen` depend on the secret seed of a filter, so only the lengths of replies can be compared.
+  // False positives depend on a filter's secret seed, so only the lengths of replies can be compared.
   if (is_repeatable(bytes) && answers(bytes, 7).size() != whole.size()) std::abort();
   return 0;
 }

@@ -53,7 +53,7 @@ void reseal(std::span<std::byte> part, std::size_t covered) {
   store_le(part.data() + part.size() - 8, checksum(part.first(covered)));
 }
 
-/// Makes the checksums fit of a head, the segments behind it, and the end; else no input would get past them.
+/// Corrects the checksums of the head, the segments and the end; otherwise no input would pass them.
 void reseal_stream(std::span<std::byte> stream) {
   const auto name_bytes = std::min<std::size_t>(load_le<std::uint32_t>(stream.data() + 12), 100);
   std::size_t at = head_bytes + name_bytes + 8;

@@ -18,9 +18,9 @@ FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 DEV_WORD = re.compile(r"\./dev ([a-z]+)")
 PATH_WORD = re.compile(r"\.?[A-Za-z0-9_][A-Za-z0-9_.+-]*(/[A-Za-z0-9_.+-]+)*/?")
 TEXT_SUFFIXES = {".cmake", ".cpp", ".hpp", ".in", ".json", ".md", ".py", ".sh", ".toml", ".ts", ".tsx", ".txt"}
-# Made by a build, so absent from a clean clone.
+# Created by a build, so absent from a clean clone.
 GENERATED = {"build"}
-# A record of the past may name what is gone.
+# A changelog may name removed paths.
 UNCHECKED = {"CHANGELOG.md"}
 
 
@@ -40,7 +40,7 @@ def looks_like_path(word):
 
 
 def exists(word, document):
-    # A text about the layers may say core/digest.hpp.
+    # A document about the layers may write core/digest.hpp.
     bases = (ROOT, document.parent, ROOT / "everseen")
     return any((base / word).exists() for base in bases)
 

@@ -31,8 +31,8 @@ ARROWS = {
     },
 }
 
-# Rooms: folders inside a layer -> what else of that layer their files may include. The layer's own files, which lie in no
-# such folder, may include every room.
+# Rooms: folders inside a layer -> the other rooms of that layer that their files may include. Files directly in the
+# layer may include every room.
 ROOMS = {
     "redis/wire": set(),
     "redis/transport": {"redis/wire"},
@@ -49,17 +49,17 @@ ROOMS = {
 }
 MOST_FILES_IN_A_ROOM = 25
 
-# The core may include these headers of others, and standard headers except the impure ones.
+# The core may include these third-party headers, and standard headers except the impure ones.
 CORE_LIBRARIES = {"xxhash.h", "sodium.h", "tl/expected.hpp", "immintrin.h", "arm_neon.h", "cpuid.h"}
 IMPURE = {"iostream", "fstream", "ostream", "istream", "sstream", "filesystem", "thread", "future", "random"}
 # Libraries that only the .cpp files of some layers may include, and headers named asio_* and rdkafka_* that only these
-# include: they cost much to compile, and nobody else should have to.
+# files include: they are slow to compile.
 HIDDEN_LIBRARIES = {"boost/": {"redis", "server"}, "hiredis/": {"redis"}, "openssl/": {"redis"},
                     "librdkafka/": {"stream"}}
 HIDDEN_HEADER = re.compile(r"everseen/\w+/(asio|rdkafka)_\w+\.hpp$")
 # Time is passed in, never read, in these layers.
 CLOCKLESS = {"core", "compat", "store", "text", "wire", "filter", "report"}
-# The real one of a seam, as disk::real() is: a store is given it when it is made, and a test gives another.
+# The production object of a test seam, such as disk::real(): a store gets it when it is created; a test passes another.
 THE_CLOCK = pathlib.Path("everseen/store/time_source.cpp")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

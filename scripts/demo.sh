@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# What everseen is for, in a minute: de-duplicates a large file, and the same with `sort -u`, checks that both hold the
-# same set, and shows time and memory beside each other. ./dev demo builds the program first.
+# Shows everseen in a minute: de-duplicates a large file with it and with `sort -u`, checks that both outputs hold the
+# same set, and compares time and memory. ./dev demo builds the program first.
 #
-# usage: demo.sh [--awk]       --awk: compare with mawk's exact '!seen[$0]++' as well
+# usage: demo.sh [--awk]       --awk: also compare with mawk's exact '!seen[$0]++'
 # COUNT=10000000               how many lines
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -26,7 +26,7 @@ if [[ ! -x $everseen ]]; then
 fi
 mkdir -p "$work"
 
-# measure NAME OUTPUT COMMAND...: runs it, and keeps its seconds and peak KiB in $work/NAME.time
+# measure NAME OUTPUT COMMAND...: runs it, and writes its seconds and peak KiB to $work/NAME.time
 measure() {
   local name=$1 output=$2
   shift 2
@@ -52,7 +52,7 @@ if [[ ! -s $sample ]]; then
   "$everseen" gen words --count "$count" >"$sample.part"
   mv "$sample.part" "$sample"
 fi
-# So that nobody is timed reading a cold disk.
+# Warms the page cache, so that no run is timed on a cold disk.
 cat "$sample" >/dev/null
 
 echo "De-duplicating with everseen ..."
@@ -71,7 +71,7 @@ extra=$(comm -23 "$work/ours.sorted" "$work/exact" | wc -l)
 dropped=$(comm -13 "$work/ours.sorted" "$work/exact" | wc -l)
 kept=$(wc -l <"$work/ours")
 distinct=$(wc -l <"$work/exact")
-# Each distinct line is dropped with at most the error rate, so drops are Poisson; six standard deviations and one.
+# Each distinct line is dropped at most at the error rate, so drops are Poisson. Bound: six standard deviations plus 1.
 allowed=$(awk -v n="$distinct" -v p="$error_rate" 'BEGIN { mean = n * p; printf "%d", mean + 6 * sqrt(mean) + 1 }')
 
 printf '\n%s lines, %s MiB, %s of them distinct; error rate %s\n\n' \

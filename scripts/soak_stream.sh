@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Counts many events through a redis-server of its own and prints, every ten seconds, how many there have been and how
-# much memory the job has. Fails if that has grown by more than a tenth since a fifth of the events was done, or if the
-# total is not the exact one.
+# Counts many events through a private redis-server. Every ten seconds it prints the number of events and the memory of
+# the job. Fails if the memory grows by more than a tenth after the first fifth of the events, or if the total is not
+# exact.
 #
 #   scripts/soak_stream.sh [EVENTS] [PROGRAM] [MODULE]     (50000000 build/release/everseen, no module)
 set -euo pipefail
@@ -17,7 +17,7 @@ server=$!
 trap 'kill "$server" 2>"$place/log" || true; wait; rm -rf "$place"' EXIT
 until redis-cli -s "$place/redis.sock" ping >"$place/log" 2>&1; do sleep 0.1; done
 
-# Each event has its own id, and one in twenty comes again: what is fresh is known without remembering the ids.
+# Each event has its own id, and one in twenty is repeated: the number of fresh events is known without storing the ids.
 mkfifo "$place/events"
 "$everseen" gen clicks --count "$events" --repeats 5% --disorder 10s >"$place/events" &
 "$everseen" stream --from - --filter soak --store "$store" --error-rate 1e-9 --capacity "$events" --key-json /id \

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Uses both packages where nothing else is: the .deb in a bare Debian 12, installed by apt, and the .tar.gz in a folder
-# with the files of the C library and no others. Neither has a network, but while apt downloads what the .deb depends on.
+# Tests both packages in minimal environments: the .deb in a bare Debian 12, installed by apt, and the .tar.gz in a
+# folder with only the files of the C library. Neither has a network, except while apt downloads the dependencies of the
+# .deb.
 # ./dev package --try builds the packages first. Needs root, mmdebstrap, curl and socat.
 #
 # usage: try_packages.sh DEB TAR_GZ
@@ -21,8 +22,8 @@ clean_up() {
 trap clean_up EXIT
 say() { printf '\n== %s\n' "$*"; }
 
-# enter ROOT COMMAND...: becomes that command. All symbols are looked up at the start, so that a library which is too old shows. The program
-# finds its own libraries by /proc.
+# enter ROOT COMMAND...: executes that command in ROOT. All symbols are resolved at the start, so that a library that is
+# too old is detected. The program finds its own libraries through /proc.
 enter() {
   local root=$1
   shift
@@ -44,12 +45,12 @@ try_program() {
   once=$(inside "$root" "$program" dedup <"$work/words" | wc -l)
   exact=$(sort -u "$work/words" | wc -l)
   echo "dedup: $once lines of $(wc -l <"$work/words"); sort -u: $exact"
-  # At the default rate of one in a million, a hundred thousand lines lose one line in less than one run of ten.
+  # At the default rate of one in a million, a hundred thousand lines lose a line in less than one run in ten.
   ((once <= exact && once >= exact - 3))
   try_server "$@"
 }
 
-# ask ROOT: sends what it reads to the server by the protocol of Redis, and prints the answers on one line.
+# ask ROOT: sends standard input to the server over the Redis protocol, and prints the answers on one line.
 ask() {
   socat -t 10 - "UNIX-CONNECT:$1/run/redis.sock" | tr -d '\r' | tr '\n' ' '
 }

@@ -39,7 +39,7 @@ exit_code run(const options& o, printer& out) {
     const batch_result done = target.add(keys, verdicts, {time ? &*time : nullptr, time ? 1U : 0U});
     if (o.verdicts) {
       print_verdicts(keys, verdicts, o.keys.separator(), out);
-      out.flush();  // whoever reads along must not wait for the next keys
+      out.flush();  // a reader of the output must not wait for the next keys
     }
     unfit.note(target, keys, done);
     all += done ? *done : done.error().done;

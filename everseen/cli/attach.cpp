@@ -38,7 +38,7 @@ bool is_guava(family which) {
   return which == family::guava32 || which == family::guava64;
 }
 
-/// Programs with Guava know what they gave to create(), and seldom what became of it.
+/// Users of Guava know what they passed to create(), and seldom the resulting size.
 compat::scheme guava_scheme(const options& o) {
   if (o.bits || o.probes)
     throw parameter_error(
@@ -128,7 +128,7 @@ action declare(option_set& known) {
 }  // namespace
 
 verb attach_verb() {
-  // Leaves a filter that everseen knows nothing of.
+  // Leaves a filter that everseen does not know.
   constexpr std::string_view scene =
       "everseen attach x --as gozero --bits 20971520 --key bloom:uids --create; everseen add x 7; "
       "everseen drop x --yes";

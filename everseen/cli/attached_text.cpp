@@ -22,7 +22,7 @@ std::uint64_t keys_in(const redis::attached_filter& a, const std::vector<bitmap>
   return static_cast<std::uint64_t>(std::llround(keys));
 }
 
-/// Below this no hash would keep what the formula says.
+/// Below this rate, no hash achieves what the formula predicts.
 std::string rate_text(double rate) {
   constexpr double least = 1e-15;
   return rate > 0 && rate < least ? "below 1e-15" : format_rate(rate);
@@ -57,7 +57,7 @@ void print_key_bits(const redis::attached_filter::key_bits& bits, printer& out) 
   if (bits.positions.size() % a_row != 0) out.write("\n");
 }
 
-/// What a Redis key is called need not be UTF-8.
+/// The name of a Redis key need not be UTF-8.
 std::string dumped(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -9,26 +9,26 @@
 #include "everseen/redis/attached/attached_filter.hpp"
 #include "everseen/report/attached.hpp"
 
-/// What the verbs say of filters that other programs keep.
+/// What the verbs print about filters that other programs keep.
 namespace everseen::cli {
 
-/// What `info` shows. Reads all bits, on their servers.
+/// The output of `info`. Reads all bits, on their servers.
 void print_attached_info(const filter& f, printer& out);
-/// @param warnings  those of the store; the filter's own are put before them
+/// @param warnings  those of the store; the filter's own precede them
 void print_attached_json(const filter& f, const std::vector<std::string>& warnings, printer& out);
 
-/// What `explain` shows.
+/// The output of `explain`.
 void explain_attached(const filter& f, std::string_view key, bool json, printer& out);
 
-/// Whether it is known that a string is not there yet, so that nobody need be told.
+/// Whether a missing string is expected, so that no warning is needed.
 enum class may_be_missing : bool { no, yes };
 
-/// Says on standard error what speaks against a filter.
+/// Prints warnings about a filter on standard error.
 void warn_of_attached(const redis::attached_filter& a, const std::vector<redis::bitmap>& all,
                       may_be_missing may);
 
-/// Says on standard error which strings were there when the filter, or the one that it asks first, was
-/// attached, and are not any more: to the verdicts they are empty. Nothing for other filters.
+/// Prints on standard error which strings existed when the filter, or its predecessor, was attached, and are
+/// gone now: verdicts treat them as empty. Nothing for other filters.
 /// @throws  as redis::survey
 void warn_of_lost_strings(const filter& f);
 

@@ -23,7 +23,7 @@ namespace everseen::cli {
 
 namespace {
 
-constexpr std::size_t most_keys = std::size_t{1} << 22;  // so many that they reach all lines of 256 MiB
+constexpr std::size_t most_keys = std::size_t{1} << 22;  // enough keys to reach all lines of 256 MiB
 constexpr std::size_t batch = 4096;
 
 constexpr std::uint64_t usual_store_keys = 1'000'000;
@@ -37,11 +37,11 @@ struct bench_arguments {
 
 struct timing {
   double ns_a_key;
-  std::size_t keys;  ///< that were worked on
+  std::size_t keys;  ///< that were processed
 };
 
-/// The best of a few runs over so many keys, a batch at a time. Where a key takes unusually long (a sanitizer
-/// watches, say), fewer keys tell as much.
+/// The best of a few runs over this many keys, a batch at a time. If keys are unusually slow (as under a
+/// sanitizer), fewer keys suffice.
 template <typename Work>
 timing time_keys(std::size_t keys, Work work) {
   using seconds = std::chrono::duration<double>;
@@ -64,7 +64,7 @@ timing time_keys(std::size_t keys, Work work) {
   return {best.count() / static_cast<double>(keys) * 1e9, keys};
 }
 
-/// As many keys as make a segment of this size about half full.
+/// The number of keys that fill a segment of this size about halfway.
 std::size_t keys_for(std::uint64_t bytes) {
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(bytes / 2, std::size_t{1} << 16, most_keys));
 }
@@ -76,12 +76,12 @@ std::vector<digest> sample_digests() {
   return digests;
 }
 
-/// Times one layout over a segment of this size; the answers are checked on the way.
+/// Times one layout over a segment of this size, and checks the answers.
 nlohmann::ordered_json measure(layout_kind layout, std::uint64_t bytes, const std::vector<digest>& digests) {
   const geometry shape = {layout, static_cast<std::uint8_t>(probes_of(layout, 7)),
                           bytes / line_bytes * line_bytes};
   const huge_memory bits(shape.bytes);
-  std::memset(bits.data(), 0, shape.bytes);  // or the first run would time page faults
+  std::memset(bits.data(), 0, shape.bytes);  // otherwise the first run would time page faults
   std::vector<verdict> out(most_keys);
   const timing add = time_keys(keys_for(bytes), [&](std::size_t from, std::size_t count) {
     best_kernel().add(bits.data(), shape, std::span(digests).subspan(from, count), out.data() + from);
@@ -108,7 +108,7 @@ double hash_ns(hash_kind kind) {
       sum += hash({key, sizeof key}).low;
     }
   });
-  // The sum must be used, or the compiler removes the loop.
+  // The sum must be used; otherwise the compiler removes the loop.
   return sum == 0 ? 0 : t.ns_a_key;
 }
 

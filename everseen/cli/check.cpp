@@ -29,7 +29,7 @@ exit_code run(const options& o, printer& out) {
     const batch_result done = asked.may_contain(keys, verdicts, {time ? &*time : nullptr, time ? 1U : 0U});
     if (!o.keys.quiet) {
       print_verdicts(keys, verdicts, o.keys.separator(), out);
-      out.flush();  // whoever reads along must not wait for the next keys
+      out.flush();  // a reader of the output must not wait for the next keys
     }
     unfit.note(asked, keys, done);
     const tally& all = done ? *done : done.error().done;

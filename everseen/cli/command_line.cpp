@@ -11,7 +11,7 @@ namespace everseen::cli {
 
 namespace {
 
-/// CLI11 takes an argument such as `[a,b]` apart, so that it gets none that begins like this.
+/// CLI11 splits an argument such as `[a,b]`, so an argument that begins like this gets a prefix.
 constexpr char guard = '\1';
 
 std::string guarded(std::string word) {
@@ -37,13 +37,13 @@ CLI::Option* declare_switch(CLI::App& app, const option& o) {
   });
 }
 
-/// As a flag of CLI11 with a value of its own, since an option would swallow the word after it.
+/// As a flag of CLI11 with a value: an option would consume the next word.
 CLI::Option* declare_optional_value(CLI::App& app, const option& o) {
   return app.add_flag(fmt::format("{}{{{}}}", o.shown.flags.front(), o.alone))
       ->each([&o](const std::string& value) { o.read({unguarded(value)}); });
 }
 
-/// CLI11's own conversions give values such as `{}` a meaning; the words as typed are wanted.
+/// CLI11's own conversions interpret values such as `{}`; we want the words as typed.
 CLI::Option* declare_value(CLI::App& app, const option& o) {
   const bool is_argument = o.shown.flags.empty();
   const std::string name = is_argument ? o.shown.value : fmt::format("{}", fmt::join(o.shown.flags, ","));

@@ -13,7 +13,7 @@ namespace everseen::cli {
 
 namespace {
 
-/// What may stand for a value, in the words of all three shells' generators.
+/// The kind of a value, for the generators of all three shells.
 enum class kind { words, file, directory, filter, verb_name, anything };
 
 kind kind_of(const manual_entry& e) {
@@ -31,7 +31,7 @@ std::string names_of_verbs() {
   return names;
 }
 
-/// For text between single quotes of any of the shells, which all end one differently.
+/// For text between single quotes of any of the shells, which all escape quotes differently.
 std::string quotable(std::string_view text) {
   std::string safe;
   for (const char c : text)
@@ -68,7 +68,7 @@ std::string bash_verb(const manual_page& page) {
   return text + "          esac ;;\n      esac ;;\n";
 }
 
-/// Bash takes --option=value for three words, and a URL for as many as it has colons.
+/// Bash splits --option=value into three words, and a URL at each colon.
 constexpr std::string_view bash_words = R"(
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} line=${COMP_LINE:0:COMP_POINT}
   if [[ $word == = ]]; then
@@ -150,7 +150,7 @@ std::string zsh_script() {
       "    )\n    _describe verb verbs\n    return\n  fi\n"
       "  local verb=${words[2]}\n  shift words\n  ((CURRENT--))\n  case $verb in\n";
   for (const verb& v : all_verbs()) text += zsh_verb(describe(v));
-  // Both when autoloaded from a directory of $fpath and when sourced.
+  // Works both when autoloaded from a directory of $fpath and when sourced.
   return text +
          "  esac\n}\n\n"
          "if [[ $funcstack[1] == _everseen ]]; then\n  _everseen \"$@\"\nelse\n  compdef _everseen "

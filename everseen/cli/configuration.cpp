@@ -25,7 +25,7 @@ namespace everseen::cli {
 namespace {
 
 constexpr std::string_view prefix = "EVERSEEN_";
-/// Of the command line alone.
+/// Options of the command line only.
 bool is_about_configuration(std::string_view name) {
   return name == "config" || name == "check-config";
 }
@@ -37,7 +37,7 @@ std::string variable_of(std::string_view name) {
   return variable;
 }
 
-/// What the options of a verb are called, and which of them are switches.
+/// The names of a verb's options, and whether each is a switch.
 using option_names = std::map<std::string, bool, std::less<>>;
 
 option_names names_of(const verb& v) {
@@ -54,7 +54,7 @@ std::string meant_by(std::string_view name, const option_names& known) {
   return std::string(nearest(name, names));
 }
 
-/// What was typed, option by option; nothing where it cannot be parsed.
+/// What was typed, option by option; nothing if it cannot be parsed.
 std::optional<std::vector<setting>> typed_settings(const verb& v, const words& typed) {
   option_set options;
   const action ignored = v.declare(options);
@@ -69,7 +69,7 @@ std::optional<std::vector<setting>> typed_settings(const verb& v, const words& t
   return all;
 }
 
-/// Values of options that may be repeated stand side by side.
+/// Repeated values of an option are separated by blanks.
 words words_of(const std::string& text) {
   std::istringstream stream(text);
   words all;
@@ -98,8 +98,8 @@ std::optional<setting> from_environment(const std::string& name, bool is_switch)
   return setting{name, {}, "$" + variable, is_off};
 }
 
-/// A variable of another program may begin like ours (Kubernetes makes some for every service), so that only
-/// those are refused that were probably meant.
+/// Variables of other programs may have our prefix (Kubernetes creates some for every service). So only
+/// likely misspellings are refused.
 void refuse_misspelt_variables(const option_names& known) {
   for (char** each = ::environ; *each != nullptr; ++each) {
     const std::string_view variable = std::string_view(*each).substr(0, std::string_view(*each).find('='));
@@ -120,7 +120,7 @@ std::optional<std::string> file_of(const std::vector<setting>& typed) {
   return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
 }
 
-/// @throws parameter_error  the verb cannot take it; says where it stands
+/// @throws parameter_error  the verb cannot accept it; the message has the location
 void must_make_sense(const verb& v, const setting& s) {
   option_set options;
   const action ignored = v.declare(options);
@@ -151,8 +151,7 @@ words configuration::arguments() const {
     if (s.is_off) continue;
     if (s.values.empty()) all.push_back("--" + s.name);
     for (const std::string& value : s.values) {
-      // An empty value behind the sign is taken for none; before a value that looks like an option it is
-      // needed.
+      // An empty value after the = counts as none; a value that looks like an option needs the =.
       all.push_back("--" + s.name + (value.empty() ? "" : "=" + value));
       if (value.empty()) all.push_back(value);
     }
@@ -167,7 +166,7 @@ bool configuration::checks_only() const {
 configuration configure(const verb& v, const words& typed) {
   const option_names known = names_of(v);
   auto settings = typed_settings(v, typed);
-  // Nothing may stand in for a line that was mistyped: whoever runs it complains of it, in its own words.
+  // A mistyped line must not be replaced: it is run unchanged, to get its error message.
   if (!settings) return {};
   configuration all{*std::move(settings)};
   std::set<std::string, std::less<>> given;

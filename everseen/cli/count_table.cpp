@@ -50,7 +50,7 @@ std::size_t set_for(const count_query& query, const std::vector<names>& sets) {
       fmt::format("no counts of this job have all these dimensions; it counts by {}", listed(sets)));
 }
 
-/// Which values of a counter are shown, and which must be what.
+/// Which values of a counter are shown, and which are conditions.
 struct places {
   std::vector<std::size_t> shown;
   std::vector<std::pair<std::size_t, std::string>> wanted;

@@ -14,21 +14,21 @@ namespace everseen::cli {
 
 class printer;
 
-/// What is wanted of a job's counters.
+/// A query over a job's counters.
 struct count_query {
-  std::vector<std::string> by;  ///< names of dimensions; none: all those of the set
+  std::vector<std::string> by;  ///< names of dimensions; empty: all those of the set
   /// Only counters whose dimension has this value.
   std::vector<std::pair<std::string, std::string>> where;
 };
 
-/// A job's counts, summed over partitions and over the dimensions that are not asked for; rows ascend by
-/// their values.
+/// A job's counts, summed over partitions and over the other dimensions; rows ascend by their values.
 struct count_table {
   std::vector<std::string> columns;
   std::map<std::vector<std::string>, std::int64_t> rows;
 };
 
-/// Takes the first set that has all the dimensions of the query, or of several the one with the fewest.
+/// Uses a set that has all dimensions of the query: without count_query::by the first one, else the one with
+/// the fewest dimensions.
 /// @throws parameter_error  the job has no counts, or no set has these dimensions: the message names all
 /// @throws format_error     the counters are not those of everseen stream    @throws as visit_counters
 [[nodiscard]] count_table count(const ledger& book, const count_query& query);

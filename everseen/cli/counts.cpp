@@ -35,7 +35,7 @@ std::optional<count_format> parse_format(std::string_view word) {
   return std::nullopt;
 }
 
-/// No words at all are one empty word: the counters of no dimension.
+/// An empty list is one empty word: the counters without dimensions.
 words dimensions_of(const std::string& list) {
   std::istringstream in(list);
   words all;
@@ -56,7 +56,7 @@ count_query query_of(const options& o) {
   return query;
 }
 
-/// The only job of the filter, where none is named.
+/// The job that was named, or else the only job of the filter.
 std::string job_of(const options& o, const filter& f) {
   const std::vector<std::string> jobs = f.stored().jobs();
   const std::string there = jobs.empty() ? "it has none" : fmt::format("it has {}", fmt::join(jobs, ", "));

@@ -18,7 +18,7 @@ std::optional<layout_kind> parse_foreign_layout(std::string_view name) {
   return kind && is_foreign(*kind) ? kind : std::nullopt;
 }
 
-/// What a filter of another system is asked for.
+/// The request for a filter of another system.
 void ask_as(const create_options& o, spec_request& r) {
   if (o.layout || o.probes || o.hash || o.slices || o.partitions || o.window)
     throw parameter_error(

@@ -8,7 +8,7 @@
 #include "everseen/cli/verb.hpp"
 #include "everseen/core/spec.hpp"
 
-/// What verbs that make a filter ask about it.
+/// Options about a new filter, shared by the verbs that create one.
 namespace everseen::cli {
 
 struct create_options {
@@ -22,7 +22,7 @@ struct create_options {
   std::optional<std::chrono::milliseconds> window;
 };
 
-/// What is taken where an option is not given, in words.
+/// Descriptions of the defaults.
 struct create_defaults {
   std::string capacity = "1M";
   std::string error_rate = "1e-6";
@@ -35,7 +35,7 @@ struct create_defaults {
 
 void add_create_options(option_set& known, create_options& target, const create_defaults& defaults = {});
 
-/// @param standard  what the options leave open
+/// @param standard  values for options that were not given
 /// @throws parameter_error  options that contradict each other
 [[nodiscard]] spec_request request_of(const create_options& o, const spec_request& standard = {});
 

@@ -22,7 +22,7 @@ namespace everseen::cli {
 
 namespace {
 
-/// Nothing where the store is away: a run's own counts are known all the same.
+/// Nothing if the store is unavailable: the run's own counts are still known.
 std::optional<filter_info> info_if_there(const filter& f) {
   try {
     return f.info();
@@ -31,21 +31,21 @@ std::optional<filter_info> info_if_there(const filter& f) {
   }
 }
 
-/// The counts of a run that failed are wanted most of all; but why it failed is told first.
+/// The counts matter most after a failure; but the failure is reported first.
 void write_after_failure(const dedup_stats& stats, const dedup_result& result, const filter& f) {
   try {
     stats.write(result, info_if_there(f));
-  } catch (const error&) {  // the complaint is about what failed before
+  } catch (const error&) {  // the original error is reported
   }
 }
 
-/// @throws stopped  by a signal    @throws storage_error  nobody reads any more what is printed
+/// @throws stopped  a signal arrived    @throws storage_error  the reader of the output has closed the pipe
 void end_if_asked(const output& lines) {
   stop_if_signalled();
   lines.check_reader();
 }
 
-/// @throws  what fits the failure, with the place in the input
+/// @throws  the exception for the failure, with the location in the input
 [[noreturn]] void report(batch_failure failure, const dedup_result& result) {
   if (result.first_unknown > 0)
     failure.message += fmt::format("; line {} is the first of {} without an answer, which were not printed",
@@ -53,7 +53,7 @@ void end_if_asked(const output& lines) {
   failure.raise();
 }
 
-/// What is to be known of a filter that outlives the run, when lines were lost on their way out.
+/// The message about a kept filter if output lines were lost.
 std::string about_lost_lines(std::string_view filter_name) {
   return fmt::format(
       "the filter '{}' remembers lines that were not printed, and the next run will not print them: start "
@@ -62,7 +62,7 @@ std::string about_lost_lines(std::string_view filter_name) {
       filter_name);
 }
 
-/// Says on standard error what the user may not expect, unless the counts stand there.
+/// Prints surprising results on standard error.
 void note_oddities(const dedup_result& result, const dedup_options& options, progress_line& notes) {
   const bool passed = options.late == dedup_options::fate::pass;
   if (result.first_late > 0)
@@ -74,7 +74,7 @@ void note_oddities(const dedup_result& result, const dedup_options& options, pro
                           result.verdicts.unknown, result.passed->message));
 }
 
-/// One run, watched.
+/// One run, with progress and an outage policy.
 struct watched_run {
   const dedup_arguments& given;
   dedup_options options;
@@ -95,13 +95,13 @@ struct watched_run {
     };
     try {
       deduplicate(input, *seen, lines, options, result);
-      if (result.failure) end_if_asked(lines);  // then it is no failure of the store
+      if (result.failure) end_if_asked(lines);  // then it is not a failure of the store
     } catch (const storage_error& e) {
       if (!seen.is_kept() || e.path() != lines.name() || result.verdicts.fresh == 0) throw;
       if (e.code() != EPIPE)
         throw storage_error(fmt::format("{}; {}", e.what(), about_lost_lines(seen->name())), e.code(),
                             e.path());
-      progress.say(about_lost_lines(seen->name()));  // EPIPE itself ends the program without a word
+      progress.say(about_lost_lines(seen->name()));  // EPIPE itself ends the program without a message
       throw;
     }
     if (result.failure) report(*result.failure, result);
@@ -116,10 +116,10 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
   block_reader input(given.files, options.separator, dedup_block_bytes);
   input.while_waiting([&] { end_if_asked(lines); });
   std::optional<dedup_stats> stats;
-  if (given.stats) stats.emplace(*given.stats);  // a path that is wrong must not leave a new filter behind
+  if (given.stats) stats.emplace(*given.stats);  // a wrong path must not leave a new filter behind
   dedup_filter seen(given, input);
   if (const auto& window = seen->get_spec().window; window && !options.max_ahead)
-    options.max_ahead = window->width;  // then no believable time makes the present late
+    options.max_ahead = window->width;  // then no accepted time makes the present late
   options.threads = given.threads ? static_cast<unsigned>(*given.threads) : seen.useful_threads();
 
   dedup_result result;

@@ -79,7 +79,7 @@ void declare_window(option_set& known, dedup_arguments& given) {
                 "as long as the window"});
 }
 
-/// An option that would have no effect is a mistake that the user wants to hear of.
+/// Refuses options that would have no effect: they are mistakes.
 void must_have_effect(const dedup_arguments& given) {
   const bool fields = given.key_field || given.time_field;
   const bool times = given.time_field || given.time_json;
@@ -122,7 +122,7 @@ dedup_options dedup_options_of(const dedup_arguments& given) {
   const char delimiter = given.delimiter.value_or('\t');
   options.key = rule_of("key", given.key_field, given.key_json, delimiter).value_or(field_rule{});
   options.time = rule_of("time", given.time_field, given.time_json, delimiter);
-  static_cast<void>(record_rule(options.key, options.time));  // refuses what can never match
+  static_cast<void>(record_rule(options.key, options.time));  // refuses rules that can never match
   options.clock = [] {
     return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
   };

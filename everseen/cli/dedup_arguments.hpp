@@ -14,7 +14,7 @@
 
 namespace everseen::cli {
 
-/// What the command line of dedup says.
+/// The command line of dedup.
 struct dedup_arguments : filter_wishes {
   std::vector<std::string> files;
   store_choice store;
@@ -34,11 +34,11 @@ struct dedup_arguments : filter_wishes {
   bool zero = false;
 };
 
-/// Declares all of it. `into` must outlive the parsing.
+/// Declares all of them. `into` must outlive the parsing.
 void declare_dedup_arguments(option_set& known, dedup_arguments& into);
 
-/// What it asks of the pipeline, as far as that does not depend on the filter.
-/// @throws parameter_error  options that exclude each other, or mean nothing without another one
+/// The options of the pipeline that do not depend on the filter.
+/// @throws parameter_error  options that exclude each other, or have no effect without another one
 [[nodiscard]] dedup_options dedup_options_of(const dedup_arguments& given);
 
 }  // namespace everseen::cli

@@ -17,13 +17,13 @@ namespace everseen::cli {
 
 namespace {
 
-/// What a filter is made for when the size of the input is unknown. It grows from here; memory is touched as
-/// it fills.
+/// The capacity if the size of the input is unknown. The filter grows from there; memory is touched as it
+/// fills.
 constexpr std::uint64_t capacity_of_a_stream = 4'000'000;
-/// A small file may grow while it is read, or hold lines of very different lengths; this costs 250 KB.
+/// A small file may grow while it is read, or have lines of very different lengths; this costs 250 KB.
 constexpr std::uint64_t least_capacity = 65'536;
-/// A filter that is kept is made for more than the first input, which may be small: each layer it grows by
-/// costs every later key another look.
+/// A kept filter is created larger than its first input, which may be small: each further layer costs every
+/// later key another look-up.
 constexpr std::uint64_t least_capacity_of_a_kept_filter = 1'000'000;
 
 spec_request request_of(const dedup_arguments& given, const block_reader& input) {
@@ -32,7 +32,7 @@ spec_request request_of(const dedup_arguments& given, const block_reader& input)
   const std::uint64_t estimate = input.estimate_records().value_or(capacity_of_a_stream);
   const std::uint64_t least = given.filter_name ? least_capacity_of_a_kept_filter : least_capacity;
   request.capacity = given.capacity.value_or(std::max(estimate, least));
-  // A line takes a byte at least. Room that cannot be used would only make the filter slower.
+  // A line has at least one byte. Unusable capacity would only make the filter slower.
   if (const auto bytes = input.total_bytes(); bytes && !given.filter_name)
     request.capacity = std::min(request.capacity, *bytes + least_capacity);
   request.hash = given.hash.value_or(request.hash);
@@ -48,7 +48,7 @@ std::shared_ptr<store> store_of(const dedup_arguments& given) {
   return named ? chosen_store(given.store) : open_store("mem:");
 }
 
-/// What only a filter with a window has a use for.
+/// Refuses options that need a window if there is none.
 void must_have_window(const dedup_arguments& given, bool window) {
   if (window) return;
   if (given.time_field || given.time_json)
@@ -67,7 +67,7 @@ dedup_filter::dedup_filter(const dedup_arguments& given, const block_reader& inp
   must_have_window(given, seen_->get_spec().window.has_value());
 }
 
-/// To open comes first: where a filter was lost that is fatal, and none must take its place.
+/// Opening comes first: the loss of a filter is fatal there, and no new one may take its place.
 void dedup_filter::make_or_open(const dedup_arguments& given, const block_reader& input) {
   const std::string name = given.filter_name.value_or("dedup");
   if (given.existing) {
@@ -118,7 +118,7 @@ void dedup_filter::discard_if_unused() noexcept {
     const std::string name = seen_->name();
     seen_.reset();  // a filter that is open for writing cannot be dropped
     home_->drop(name);
-  } catch (const error&) {  // the complaint is about what failed before
+  } catch (const error&) {  // the original error is reported
   }
 }
 

@@ -11,12 +11,13 @@
 
 namespace everseen::cli {
 
-/// The filter of one run of dedup: opened, or made for the size of the input.
+/// The filter of one run of dedup: opened, or created for the size of the input.
 class dedup_filter {
  public:
-  /// Makes nothing before everything else on the command line was found to be good. Says on standard error
-  /// what `create` says of the store of a new filter, and if an old one of the name has ended.
-  /// @throws parameter_error  what was asked for is not what the filter keeps    @throws as open_or_create
+  /// Creates nothing before everything else on the command line was validated. Prints on standard error the
+  /// warnings of `create` about the store of a new filter, and a note if an old filter of the name has
+  /// expired.
+  /// @throws parameter_error  the options contradict the existing filter    @throws as open_or_create
   dedup_filter(const dedup_arguments& given, const block_reader& input);
 
   [[nodiscard]] filter& operator*() noexcept { return *seen_; }
@@ -24,12 +25,12 @@ class dedup_filter {
 
   /// Whether the filter outlives the run.
   [[nodiscard]] bool is_kept() const noexcept { return kept_; }
-  /// How many threads make sense where nobody says.
+  /// Recommended number of threads if the user gives none.
   [[nodiscard]] unsigned useful_threads() const noexcept;
 
-  /// After a run that failed: drops the filter if this run made it and nothing was added, so that the next
-  /// attempt may ask for another one. Not on servers, where somebody else may have opened it meanwhile.
-  /// The filter must not be used any more.
+  /// After a failed run: drops the filter if this run created it and added nothing, so that the next attempt
+  /// may create a different one. Not on servers, where another process may have opened it in the meantime.
+  /// The filter must not be used afterwards.
   void discard_if_unused() noexcept;
 
  private:

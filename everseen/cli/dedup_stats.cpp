@@ -8,10 +8,10 @@ namespace everseen::cli {
 
 namespace {
 
-/// Fresh lines that were probably dropped in this run, by the formulas.
+/// Expected number of fresh lines that this run dropped (false positives), by the formulas.
 double expected_drops(const filter_info& before, const filter_info& after, const dedup_result& result) {
   const double counted = after.expected_false_seen - before.expected_false_seen;
-  // Slices that expired in between took their share along; then the promise is the best known bound.
+  // Slices that expired in between took their share with them; the promised rate is then the best bound.
   return after.spec.window ? after.spec.error_rate * static_cast<double>(result.verdicts.fresh) : counted;
 }
 

@@ -12,16 +12,16 @@ namespace everseen::cli {
 
 /// The counts of one run of dedup, as JSON in a file.
 ///
-/// The file is opened before the run, which may be long, so that a path that is wrong costs nothing.
+/// The file is opened before the run, which may be long, so that a wrong path fails early.
 class dedup_stats {
  public:
   /// @param where  a path, or "-" for standard error    @throws storage_error  the file cannot be opened
   explicit dedup_stats(const std::string& where) : file_(where) {}
 
-  /// The run begins now.    @param before  the filter as it is
+  /// Called when the run begins.    @param before  the filter's current state
   void begin(filter_info before);
 
-  /// @param after  nothing: its store is away, and what only that knows is null
+  /// @param after  nothing: the store is unavailable; values that only the store knows are null
   /// @throws storage_error  the disk is full, ...
   void write(const dedup_result& result, const std::optional<filter_info>& after) const;
 

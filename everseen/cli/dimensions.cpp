@@ -11,7 +11,7 @@ namespace everseen::cli {
 
 namespace {
 
-/// What stands before the first `mark` of a text, unless a field has begun before it; it is taken off.
+/// Takes the text before the first `mark` off the front, unless a field begins before the mark.
 std::optional<std::string_view> take_until(char mark, std::string_view& text) {
   const std::size_t at = text.find(mark);
   if (at == std::string_view::npos || text.find('/') < at) return std::nullopt;

@@ -7,26 +7,26 @@
 
 #include "everseen/stream/event_rule.hpp"
 
-/// What a job counts by, as it is typed.
+/// Parsing of the fields and dimensions that a job counts by.
 namespace everseen::cli {
 
-/// How delimited fields are told apart, and what they are called.
+/// The delimiter of fields, and their names.
 struct field_words {
   char delimiter = '\t';
-  std::optional<std::vector<std::string>> names{};  ///< in their order, where the first line says them
+  std::optional<std::vector<std::string>> names{};  ///< in order, if a header line names them
 };
 
-/// The fields that a line names: quotation marks around a name, a byte order mark before the first, and a
-/// carriage return behind the last are no part of it.
+/// The names in a header line, without quotation marks, a byte order mark at the beginning, and a carriage
+/// return at the end.
 [[nodiscard]] std::vector<std::string> names_in(std::string_view line, char delimiter);
 
-/// A field as it is typed: a JSON pointer, the number of a delimited field, or its name.
+/// A typed field: a JSON pointer, the number of a delimited field, or its name.
 /// @param what  the option, for the message    @throws parameter_error
 [[nodiscard]] field_rule parse_field(std::string_view what, std::string_view text, const field_words& words);
 
-/// Dimensions with commas between them, each [NAME=][TIME:]FIELD, where TIME is minute, hour, day or a
-/// duration; nothing: the set without dimensions, the total.
-/// @throws parameter_error  one is none, or two have one name
+/// Dimensions separated by commas, each [NAME=][TIME:]FIELD, where TIME is minute, hour, day or a duration.
+/// An empty text is the set without dimensions, the total.
+/// @throws parameter_error  one is invalid, or two have the same name
 [[nodiscard]] dimension_set parse_dimensions(std::string_view text, const field_words& words);
 
 }  // namespace everseen::cli

@@ -19,14 +19,14 @@ struct options {
   bool yes = false;
 };
 
-/// The key of an attached filter, whether it can be opened or not; nothing for one of everseen's own.
+/// The key of an attached filter, even if it cannot be opened; nothing for one of everseen's own.
 std::optional<std::string> attached_key(const store& place, const std::string& name) {
   const auto* const redis = dynamic_cast<const redis::redis_store*>(&place);
   if (redis == nullptr) return {};
   try {
     if (const auto attached = redis->attachment_of(name)) return attached->key;
   } catch (const error&) {
-    // What is damaged can be dropped all the same.
+    // A damaged filter can still be dropped.
   }
   return {};
 }

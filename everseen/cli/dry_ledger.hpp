@@ -8,8 +8,8 @@
 
 namespace everseen::cli {
 
-/// The ledger of a dry run: judges by a filter in memory, counts here, and remembers nothing, since what ends
-/// with the program is never begun again. Threads: one at a time.
+/// The ledger of a dry run: judges by a filter in memory, counts here, and remembers nothing, since a dry
+/// run is never resumed. Threads: one at a time.
 class dry_ledger final : public ledger {
  public:
   dry_ledger(std::shared_ptr<stored_filter> filter, std::string description)

@@ -16,12 +16,12 @@ namespace everseen::cli {
 
 namespace {
 
-/// One line, whatever an operating system or a file name put into the message.
+/// Prints one line, whatever an operating system or a file name put into the message.
 int complain(exit_code code, std::string_view message) {
   std::string line = "everseen: ";
   for (const char c : message) line += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
   line += '\n';
-  // Nothing is left to do if standard error is gone too.
+  // If standard error has failed too, nothing is left to do.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
   return static_cast<int>(code);
 }
@@ -38,7 +38,7 @@ int at_the_edge(const std::function<exit_code()>& work) {
   } catch (const format_error& e) {
     return complain(exit_code::damaged, e.what());
   } catch (const storage_error& e) {
-    if (e.code() == EPIPE) die_by(SIGPIPE);  // the reader has all it wants; other filters end like this too
+    if (e.code() == EPIPE) die_by(SIGPIPE);  // the reader has all it wants; other tools end like this too
     return complain(exit_code::outage, e.what());
   } catch (const error& e) {  // full_error, backend_error
     return complain(exit_code::outage, e.what());

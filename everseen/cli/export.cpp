@@ -46,7 +46,7 @@ void write_stream(const filter& f, const image::byte_sink& sink) {
   to.finish();
 }
 
-/// The string that is asked for; there is no need to ask where there is one.
+/// The string that --key names; optional if there is only one.
 redis::bitmap_place string_to_export(const options& o, const redis::attached_filter& a) {
   const std::vector<redis::bitmap> all = a.strings();
   if (!o.key && all.size() == 1) return all.front().place;

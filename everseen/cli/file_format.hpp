@@ -6,7 +6,7 @@
 
 namespace everseen::cli {
 
-/// What kinds of file a filter can be written to and read from.
+/// File formats for exporting and importing filters.
 enum class file_format : std::uint8_t { everseen, guava, redisbloom };
 
 [[nodiscard]] inline std::optional<file_format> parse_file_format(std::string_view name) noexcept {

@@ -25,7 +25,7 @@ bool is_device_or_pipe(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
-/// The file that a link leads to, if there is one: /dev/stdout is such a link, and must not be replaced.
+/// The file that a link refers to, if it exists: /dev/stdout is such a link, and must not be replaced.
 std::filesystem::path behind_links(const std::filesystem::path& path) {
   std::error_code there_is_none;
   std::filesystem::path found = std::filesystem::canonical(path, there_is_none);

@@ -12,12 +12,13 @@
 /// Files that verbs read and write whole.
 namespace everseen::cli {
 
-/// A file that appears under its name complete or not at all; what stood there before stays until then.
+/// A file that is created atomically: it appears under its name complete or not at all, and replaces an
+/// existing file only then.
 ///
-/// Only its owner may read and write it: what verbs write whole holds secrets. Until keep() the bytes are in
-/// a hidden file of their own in the same directory, so any number of programs may make the same file at
-/// once; the last one wins. Where a link leads to a file, that file is replaced. Pipes and devices have no
-/// such moment and are written directly.
+/// Only its owner may read and write it: such files hold secrets. Until keep(), the bytes are in a hidden
+/// file in the same directory with a unique name. So any number of programs may create the same file
+/// concurrently; the last one wins. If the name is a link to a file, that file is replaced. Pipes and
+/// devices are written directly.
 class new_file {
  public:
   /// @throws storage_error  it cannot be written there
@@ -29,13 +30,13 @@ class new_file {
   [[nodiscard]] int number() const noexcept { return file_.get(); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-  /// Gives the file its name, once its bytes are on the disk.    @throws storage_error
+  /// Gives the file its name after its bytes are on the disk.    @throws storage_error
   void keep();
 
  private:
   std::string path_;
-  std::filesystem::path target_;  // path_ without the link it may be
-  std::string written_;           // where the bytes are until keep(); empty for devices
+  std::filesystem::path target_;  // path_ with links resolved
+  std::string written_;           // the hidden file until keep(); empty for devices
   descriptor file_;
 };
 
@@ -46,11 +47,12 @@ class input_file {
   explicit input_file(const std::string& path);
 
   [[nodiscard]] bool is_terminal() const noexcept;
-  /// What is left to read of a regular file; nothing of a pipe or a device.
+  /// The remaining bytes of a regular file; nothing for a pipe or a device.
   [[nodiscard]] std::optional<std::uint64_t> bytes() const noexcept;
 
-  /// Fills some of `into`; 0 at the end.
-  /// @throws storage_error  reading failed    @throws stopped  by a signal, where note_signals() was called
+  /// Reads up to into.size() bytes; 0 at the end.
+  /// @throws storage_error  reading failed    @throws stopped  a signal arrived, if note_signals() was
+  ///         called
   [[nodiscard]] std::size_t read(std::span<std::byte> into) const;
 
  private:

@@ -12,7 +12,7 @@ namespace everseen::cli {
 
 namespace {
 
-/// A run that failed before it added anything may have left it.
+/// A run that failed before it added anything may have left an empty filter.
 std::string way_out(const filter& f) {
   if (f.info().keys > 0 || !f.stored().jobs().empty() || f.stored().asks_first()) return {};
   return fmt::format("; it is empty, and everseen drop {} removes it", f.name());

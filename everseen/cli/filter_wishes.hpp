@@ -12,7 +12,7 @@
 
 namespace everseen::cli {
 
-/// What a command line says of a filter that is made unless it is there.
+/// Options for a filter that is created if it does not exist.
 struct filter_wishes {
   std::optional<double> error_rate;
   std::optional<std::uint64_t> capacity;
@@ -20,17 +20,17 @@ struct filter_wishes {
   std::optional<judge_kind> judge;
   std::optional<std::chrono::milliseconds> window;
   std::optional<std::uint64_t> slices;
-  bool existing = false;  ///< none is made
+  bool existing = false;  ///< do not create one
 };
 
-/// What was asked for must be what the filter keeps.    @throws parameter_error  it was created otherwise
+/// Checks the options against the existing filter.    @throws parameter_error  it was created otherwise
 void must_agree(const filter_wishes& given, const filter& f);
 
-/// A filter that must be there, as a process is started again that was at work on it: one that was lost would
-/// be made anew, and all that it had seen be fresh once more.
-/// @throws format_error  it is not there    @throws as store::open
+/// Opens a filter that must exist, because a restarted process was using it. If a lost filter were created
+/// again, every key would be fresh once more.
+/// @throws format_error  it does not exist    @throws as store::open
 [[nodiscard]] filter existing_filter(store& in, const std::string& name);
-/// Why a process does not begin anew.    @param what  is gone, as in "the filter 'clicks'"
+/// The error of a process that must not start over.    @param what  is missing, as in "the filter 'clicks'"
 [[nodiscard]] format_error is_gone(const std::string& what);
 
 }  // namespace everseen::cli

@@ -93,7 +93,7 @@ void print_json(const fleet_plan& plan, const fleet_constants& constants, printe
   out.print("{}\n", all.dump(2));
 }
 
-/// Decimal, as networks are rated.
+/// Decimal prefixes, as for networks.
 std::string network(double bytes_a_second) {
   return fmt::format("{:.4g} Mbit/s", bytes_a_second * 8 / 1e6);
 }

@@ -8,7 +8,7 @@
 #include "everseen/cli/verb.hpp"
 #include "everseen/core/spec.hpp"
 
-/// The part of `everseen plan` that is about servers.
+/// The part of `everseen plan` about servers.
 namespace everseen::cli {
 
 struct fleet_options {
@@ -23,18 +23,18 @@ struct fleet_options {
   std::optional<std::string> constants;
 };
 
-/// What it shares with the rest of the verb.
+/// Options shared with the rest of the verb.
 struct fleet_question {
   std::optional<std::uint64_t> keys;
   std::optional<double> error_rate;
   bool json = false;
 };
 
-/// @param target  must outlive the reading of the command line
+/// @param target  must outlive the parsing of the command line
 void declare_fleet(option_set& known, fleet_options& target);
 
-/// Whether --store was given.    @throws parameter_error  without it, but with what makes sense only beside
-/// it
+/// Whether --store was given.
+/// @throws parameter_error  options that need --store, without it
 [[nodiscard]] bool is_about_servers(const fleet_options& given);
 
 exit_code plan_servers(const fleet_options& given, const fleet_question& question, printer& out);

@@ -17,7 +17,7 @@ namespace everseen::cli {
 namespace {
 
 constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
-constexpr std::uint64_t most_probes = 1075;  // of any family; each knows its own bound
+constexpr std::uint64_t most_probes = 1075;  // of any family; each has its own bound
 
 struct options {
   std::optional<compat::family> family;
@@ -46,7 +46,7 @@ compat::scheme chosen_scheme(const options& o) {
   compat::scheme s = {*o.family, o.bits.value_or(family.fixed_bits),
                       static_cast<unsigned>(o.probes.value_or(family.standard_probes))};
   const bool digest_only = s.bits == 0;
-  if (digest_only) s.bits = 1;  // for the check of the probes
+  if (digest_only) s.bits = 1;  // to check the probes
   compat::validate(s);
   if (digest_only) s.bits = 0;
   return s;
@@ -75,7 +75,7 @@ exit_code run(const options& o, printer& out) {
       }
       out.write("\n");
     }
-    out.flush();  // whoever reads along must not wait for the next keys
+    out.flush();  // a reader of the output must not wait for the next keys
   }
   return exit_code::done;
 }

@@ -29,7 +29,7 @@ struct options {
   store_choice store;
 };
 
-/// Nothing is visible under the name before the whole stream has been read and found intact.
+/// Nothing is visible under the name before the whole stream has been read and verified.
 void restore_stream(const options& o, store& into, const input_file& from) {
   image::stream_reader in([&from](std::span<std::byte> bytes) { return from.read(bytes); });
   const auto restored = into.begin_restore(o.name, in.get_spec());

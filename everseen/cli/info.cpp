@@ -88,8 +88,8 @@ nlohmann::ordered_json spec_json(const spec& s) {
 /// One partition over all its slices.
 struct part {
   slice_sum sum;
-  std::size_t layers = 0;     // in the slice that grew most
-  double rate_when_full = 0;  // once all segments there are hold what they were made for
+  std::size_t layers = 0;     // in the slice with the most growth
+  double rate_when_full = 0;  // once all existing segments hold what they were made for
   double rate_now = 0;
 };
 
@@ -135,7 +135,7 @@ void print_parts(const filter_info& info, printer& out) {
   }
 }
 
-/// Where all is on this machine, the sums above the table say enough.
+/// If everything is on this machine, the sums above the table suffice.
 bool is_elsewhere(const filter_info& info) {
   return std::ranges::any_of(info.places, [](const std::string& place) { return !place.empty(); });
 }
@@ -167,7 +167,7 @@ void print_json(const filter_info& info, const std::optional<predecessor>& older
   if (info.ends_at) json["ends_at"] = format_event_time(*info.ends_at);
   json["parts"] = parts_json(info);
   json["warnings"] = warnings;
-  // What a server says of itself need not be UTF-8.
+  // A server's own text need not be UTF-8.
   out.print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
@@ -183,7 +183,7 @@ std::string_view in_words(growth_kind growth) {
   return "";
 }
 
-/// By which rules of its own system a filter goes on.
+/// The rules of its own system by which a filter continues.
 std::string in_words(const foreign_rules& rules, layout_kind layout) {
   if (layout != layout_kind::redisbloom) return fmt::format("funnel        {}", to_string(rules.funnel));
   return fmt::format("expansion     {} times the keys in each further layer", rules.expansion);
@@ -214,7 +214,7 @@ void print_text(const filter_info& info, const std::optional<predecessor>& older
   if (!countless) out.print("fill          {:.1f} % of the room for keys\n", 100 * total_of(info).fill());
   out.print("error rate    {} {}, {} now\n", format_rate(s.error_rate),
             is_foreign(s.layout) ? "by the formula" : "promised", format_rate(info.error_rate_now));
-  // Less than a millionth of a key is nobody's concern.
+  // Less than a millionth of a key does not matter.
   if (!countless)
     out.print("wrong so far  {:.3g} fresh keys called seen, as expected by the formulas\n",
               info.expected_false_seen < 1e-6 ? 0 : info.expected_false_seen);

@@ -20,7 +20,7 @@ std::string to_text(const field_rule& field) {
 
 using json_text = nlohmann::ordered_json;
 
-/// A field as to_text() wrote it: a pointer, or a number and the character between fields.
+/// A field from to_text(): a pointer, or a number and the delimiter.
 std::string shown_field(const std::string& text) {
   if (text.starts_with('/') || text.empty()) return text;
   return text.substr(0, text.size() - 1);
@@ -45,7 +45,7 @@ std::string option_for(std::string_view kind, const std::string& field) {
   return fmt::format("--{}-{} {}", kind, field.starts_with('/') ? "json" : "field", shown_field(field));
 }
 
-/// The options that say what a job does, in groups that are compared.
+/// The options that define a job, in groups for comparison.
 struct shown_options {
   std::string key, delimiter, time, counts;
 };

@@ -30,7 +30,7 @@ struct options {
   bool yes = false;
 };
 
-/// What a filter keeps of a job, sorted out.
+/// A filter's record of a job, by kind.
 struct known_job {
   std::string name, description;
   std::vector<checkpoint> lanes;
@@ -39,7 +39,7 @@ struct known_job {
   job_size size;
 };
 
-/// @param f  opened for reading: for writing, to look would begin a job
+/// @param f  opened for reading; if it were open for writing, this would begin a job
 known_job look_at(const filter& f, const std::string& name) {
   const auto book = f.stored().open_ledger(name, {});
   known_job job{name, book->description(), {}, {}, {}, f.stored().size_of_job(name)};
@@ -52,7 +52,7 @@ known_job look_at(const filter& f, const std::string& name) {
   return job;
 }
 
-/// As in "> web-1:/data/fresh", of which the sign is no part.
+/// As in "> web-1:/data/fresh", without the leading sign.
 std::string sink_text(const checkpoint& sink) {
   const std::string text = sink.source.substr(2);
   return text.starts_with(':') ? text.substr(1) : text;
@@ -107,12 +107,12 @@ exit_code list(const options& o, printer& out) {
     else
       print_text(job, out);
   }
-  // What a job says of itself need not be UTF-8.
+  // A job's own text need not be UTF-8.
   if (o.json) out.print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   return exit_code::done;
 }
 
-/// @throws parameter_error  there is no such job; says which there are
+/// @throws parameter_error  there is no such job; names the existing ones
 void must_be_there(const filter& f, const std::string& job) {
   const std::vector<std::string> jobs = f.stored().jobs();
   if (std::ranges::find(jobs, job) != jobs.end()) return;

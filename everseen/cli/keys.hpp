@@ -12,7 +12,7 @@
 #include "everseen/filter/filter.hpp"
 #include "everseen/stream/block_reader.hpp"
 
-/// What the verbs that are given keys have in common.
+/// What the verbs with keys have in common.
 namespace everseen::cli {
 
 /// The keys of a command: its arguments if there are any, else the lines of standard input, or of a file.
@@ -22,17 +22,17 @@ class key_source {
   /// @param path  "-" is standard input    @throws storage_error  it cannot be opened
   key_source(const std::string& path, char separator);
 
-  /// The next keys, valid until the next call; false when there are no more. A pipe's lines come as they
-  /// arrive.
-  /// @throws storage_error  reading failed    @throws stopped  by a signal, where note_signals() was called
+  /// The next keys, valid until the next call; false at the end. A pipe's lines are returned as they arrive.
+  /// @throws storage_error  reading failed    @throws stopped  a signal arrived, if note_signals() was
+  ///         called
   [[nodiscard]] bool next(std::vector<std::string_view>& keys);
 
   /// Whether the keys can be read again: those of a pipe cannot.
   [[nodiscard]] bool can_rewind() const noexcept;
-  /// Begins again with the first key.    @pre can_rewind()    @throws storage_error  reading failed
+  /// Starts again at the first key.    @pre can_rewind()    @throws storage_error  reading failed
   void rewind();
 
-  /// Of the lines to be read; nothing where it is not known.
+  /// Of the lines to read; nothing if unknown.
   [[nodiscard]] std::optional<std::uint64_t> total_bytes() const noexcept;
 
  private:
@@ -46,7 +46,7 @@ class key_source {
   std::vector<std::uint32_t> ends_;
 };
 
-/// Options of a verb that is given keys.
+/// Options of a verb with keys.
 struct key_options {
   std::string name;
   std::vector<std::string> keys;
@@ -55,26 +55,27 @@ struct key_options {
   bool quiet = false;
 
   [[nodiscard]] char separator() const noexcept { return zero ? '\0' : '\n'; }
-  /// The time of keys that come now: nothing without a window, else --time or the clock.
+  /// The time for the keys: nothing without a window, else --time or the clock.
   /// @throws parameter_error  --time, but the filter has no window
   [[nodiscard]] std::optional<event_time> time_for(const spec& s) const;
 };
 
-/// @param quiet  what --quiet leaves out
+/// @param quiet  what --quiet omits
 void add_key_options(option_set& known, key_options& target, const std::string& quiet);
 
-/// Of the keys of a command, batch by batch: those that the filter can never take, as words where it wants
-/// numbers. They are no reason to leave the others without an answer, and must not go unnoticed either.
+/// Counts the keys of a command that the filter can never take, such as words where it needs numbers. The
+/// other keys still get their verdicts, and the command reports the unfit ones at its end.
 class unfit_keys {
  public:
-  /// @param judged  of the next keys of the command, by this filter
-  /// @throws  what the batch failed for, if that was anything else
+  /// @param judged  the result of this filter for the next keys of the command
+  /// @throws  the error of the batch if it failed for another reason
   void note(const filter& by, std::span<const std::string_view> keys, const batch_result& judged);
 
-  /// What is wrong with the first, and its number among all keys from 1; nothing where every key fits.
+  /// What is wrong with the first unfit key, and its number among all keys from 1; nothing if every key
+  /// fits.
   [[nodiscard]] const std::optional<std::string>& fault() const noexcept { return fault_; }
-  /// To be called at the end.
-  /// @throws parameter_error  fault(), and how many there are, where all others were judged
+  /// Called at the end.
+  /// @throws parameter_error  fault(), and the number of unfit keys; all others were judged
   void raise_if_any() const;
 
  private:

@@ -9,7 +9,7 @@
 
 namespace everseen::cli {
 
-/// Everything there is to say about a verb. Help, manual pages and completion scripts are made from it.
+/// The description of a verb. Help, manual pages and completion scripts are generated from it.
 struct manual_page {
   const verb* of = nullptr;
   std::vector<manual_entry> arguments;
@@ -24,25 +24,25 @@ struct manual_page {
 
 [[nodiscard]] manual_page describe(const verb& v);
 
-/// What `everseen VERB --help` prints.
+/// The output of `everseen VERB --help`.
 [[nodiscard]] std::string help_text(const manual_page& page);
 
-/// What `everseen --help` prints.
+/// The output of `everseen --help`.
 [[nodiscard]] std::string overview_text();
 
-/// Text broken at blanks into lines of at most `width`, each but the first indented. Paragraphs stay.
+/// Text wrapped at blanks into lines of at most `width`, all but the first indented. Paragraphs are kept.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
 
-/// What every page says of exit codes and the environment.
+/// Entries about exit codes and the environment that every page has.
 struct constant_entry {
   std::string_view name;
   std::string_view text;
 };
 [[nodiscard]] const std::vector<constant_entry>& exit_codes();
 [[nodiscard]] const std::vector<constant_entry>& environment();
-/// What a store's URL may be.
+/// The forms of a store's URL.
 [[nodiscard]] const std::vector<constant_entry>& store_urls();
-/// What may stand behind the ? of a Redis URL.
+/// The options after the ? of a Redis URL.
 [[nodiscard]] const std::vector<constant_entry>& redis_url_options();
 
 }  // namespace everseen::cli

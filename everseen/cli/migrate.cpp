@@ -44,9 +44,8 @@ std::uint64_t count_keys(key_source& source) {
   return count;
 }
 
-/// As the old filter counts them, but never more than its layers are for: the estimate for one that is far
-/// beyond its capacity says little, and nothing where all its bits are set. A new one grows where that is too
-/// few.
+/// The old filter's own count, but at most the capacity of each layer: the estimate for a layer far over its
+/// capacity is unreliable, and meaningless if all bits are set. The new filter grows if this is too few.
 std::uint64_t keys_of(const filter& old) {
   std::uint64_t keys = 0;
   for (const partition_state& partition : old.info().partitions)
@@ -55,15 +54,14 @@ std::uint64_t keys_of(const filter& old) {
   return keys;
 }
 
-/// Keys in a file are counted. What comes through a pipe can be read once only, so that the old filter's own
-/// count has to do.
+/// Keys in a file are counted. A pipe can be read only once, so the old filter's count is used.
 std::uint64_t expected_keys(key_source& source, const filter& old) {
   const std::uint64_t keys = source.can_rewind() ? count_keys(source) : keys_of(old);
   return std::clamp<std::uint64_t>(keys, 1, max_capacity);
 }
 
-/// As the old filter, but for what was asked to be otherwise. It grows: its capacity is what the keys fill at
-/// once.
+/// Like the old filter, except for the given options. It grows: its capacity is what the keys fill
+/// immediately.
 spec_request request_for(const options& o, const filter& old, key_source& source) {
   const spec& s = old.get_spec();
   spec_request standard;
@@ -76,7 +74,7 @@ spec_request request_for(const options& o, const filter& old, key_source& source
   return request_of(o.of, standard);
 }
 
-/// What is known when all keys were read.
+/// The result after all keys were read.
 struct outcome {
   std::uint64_t given = 0;
   std::uint64_t different = 0;
@@ -95,7 +93,7 @@ outcome read_keys(const options& o, key_source& source, const filter& old, filte
   progress_line::position at;
   std::vector<std::string_view> keys;
   std::vector<verdict> verdicts;
-  unfit_keys unfit_for_old;  // which therefore does not know them
+  unfit_keys unfit_for_old;  // and so unknown to the old filter
   unfit_keys unfit;
   outcome all;
   while (source.next(keys)) {

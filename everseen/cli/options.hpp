@@ -13,15 +13,15 @@
 #include "everseen/core/spec.hpp"
 #include "everseen/text/numbers.hpp"
 
-/// How verbs declare what they take, each kind of value in one way.
+/// How verbs declare their options, with one function for each kind of value.
 ///
-/// Values are read here, so that all faults sound alike and exit with 2. The targets must outlive the reading
-/// of the command line: verbs keep them in a shared_ptr that their action captures.
+/// Values are parsed here, so that all errors are worded alike and exit with 2. The targets must outlive the
+/// parsing of the command line: verbs keep them in a shared_ptr that their action captures.
 namespace everseen::cli {
 
-/// What the manual says of an option.
+/// The manual's text for an option.
 struct option_text {
-  std::string value;       ///< what it takes, as in RATE; lower-case words joined by | are a fixed choice
+  std::string value;       ///< its value, as in RATE; lower-case words joined by | are a fixed choice
   std::string text;        ///< what it does
   std::string standard{};  ///< the default, if it is worth showing
 };
@@ -29,13 +29,13 @@ struct option_text {
 /// @param flags  a short one, a long one, or both: "-q,--quiet"
 void add_switch(option_set& known, const std::string& flags, bool& target, const std::string& text);
 
-/// An option whose value `read` makes sense of. `read` throws parameter_error; it is given the flag to name.
+/// An option whose value `read` parses. `read` throws parameter_error; it gets the flag for the message.
 using value_reader = std::function<void(std::string_view what, std::string_view value)>;
 void add_option(option_set& known, const std::string& flags, const option_text& manual, value_reader read);
 
 void add_text(option_set& known, const std::string& flags, std::optional<std::string>& target,
               const option_text& manual);
-/// A switch that may carry a value, as in --stats or --stats=FILE; `alone` is the value when it carries none.
+/// A switch with an optional value, as in --stats or --stats=FILE; `alone` is the value if it is omitted.
 void add_optional_text(option_set& known, const std::string& flag, std::optional<std::string>& target,
                        const std::string& alone, const option_text& manual);
 
@@ -54,23 +54,23 @@ void add_time(option_set& known, const std::string& flags, std::optional<event_t
 void add_texts(option_set& known, const std::string& flags, std::vector<std::string>& target,
                const option_text& manual);
 
-/// An option with a fixed choice of words; `parse` returns an empty optional for a word it does not know.
+/// An option with a fixed choice of words; `parse` returns an empty optional for an unknown word.
 template <typename T, typename Parse>
 void add_choice(option_set& known, const std::string& flags, std::optional<T>& target,
                 const option_text& manual, Parse parse);
 
-/// Who keeps the bits of a filter on Redis: its servers, or each client.
-/// @param otherwise  who judges where nothing is said, for the manual
+/// Which side keeps the bits of a filter on Redis: its servers, or each client.
+/// @param otherwise  the default, for the manual
 void add_judge(option_set& known, std::optional<judge_kind>& target, std::string_view otherwise);
 inline constexpr std::string_view judge_by_default = "client; server where all servers have the module";
 
 /// One argument without a flag.
 void add_argument(option_set& known, std::string& target, const option_text& manual);
 void add_argument(option_set& known, std::optional<std::string>& target, const option_text& manual);
-/// Any number of arguments, taken as they are.
+/// Any number of arguments, unchanged.
 void add_arguments(option_set& known, std::vector<std::string>& target, const option_text& manual);
 
-/// Throws the parameter_error of a word that is not among the choices.
+/// Throws parameter_error for a word that is not among the choices.
 [[noreturn]] void refuse_choice(std::string_view what, std::string_view word, std::string_view choices);
 
 template <typename T, typename Parse>

@@ -6,9 +6,9 @@ namespace everseen::cli {
 
 namespace {
 
-/// An outage as short as this is not worth a word.
+/// Shorter outages are not reported.
 constexpr std::chrono::milliseconds short_outage{500};
-/// Whoever looks at a run that is held should not have to look far back to find out why.
+/// The note is repeated, so that a user who looks at a held run soon finds out why.
 constexpr std::chrono::minutes between_notes{1};
 
 }  // namespace
@@ -32,7 +32,7 @@ bool outage_watch::waits(const outage& now) const {
 
 outage_watch::note outage_watch::due(const outage& now, bool again) const {
   if (again && now.lasted < short_outage) return note::none;
-  if (!again && policy_ == policy::fail) return note::none;  // the run ends and says why
+  if (!again && policy_ == policy::fail) return note::none;  // the run ends and reports the reason
   const note what = again ? note::waiting : note::passing;
   return what == said_ && clock::now() < said_at_ + between_notes ? note::none : what;
 }

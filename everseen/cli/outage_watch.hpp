@@ -10,17 +10,17 @@
 
 namespace everseen::cli {
 
-/// What a long run does while its store is away, and what it says of that.
+/// What a long run does while its store is unavailable, and what it prints about that.
 class outage_watch final : public patience {
  public:
   enum class policy : std::uint8_t {
-    fail,  ///< waits as long as the store itself would
-    pass,  ///< the same, once; then asks in passing, one attempt a call, until the store is back
+    fail,  ///< waits for as long as the store itself would
+    pass,  ///< the same, once; then one attempt for each call until the store is back
     hold,  ///< waits until the store is back
   };
 
   /// @param say   shows a sentence to the user
-  /// @param ends  whether the run is to end for another reason; then nothing is waited for
+  /// @param ends  whether the run is to end for another reason; then it waits no longer
   outage_watch(policy how, std::function<void(const std::string&)> say, std::function<bool()> ends)
       : policy_(how), say_(std::move(say)), ends_(std::move(ends)) {}
 
@@ -39,9 +39,9 @@ class outage_watch final : public patience {
   const policy policy_;
   const std::function<void(const std::string&)> say_;
   const std::function<bool()> ends_;
-  std::mutex lock_;  // guards what follows
+  std::mutex lock_;  // guards the members below
   bool given_up_ = false;
-  note said_ = note::none;  // of this outage
+  note said_ = note::none;  // in this outage
   clock::time_point said_at_{};
   clock::time_point since_{};
 };

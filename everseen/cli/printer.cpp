@@ -26,7 +26,7 @@ char* printer::room(std::size_t bytes) {
 
 void printer::flush() {
   const std::string_view text(buffer_.data(), used_);
-  used_ = 0;  // before writing, so that nobody tries these bytes again
+  used_ = 0;  // before writing, so that a failed write is not retried
   out_.write(text);
 }
 

@@ -14,7 +14,7 @@ namespace everseen::cli {
 
 /// Collects text for a file descriptor and writes it in large pieces.
 ///
-/// Whoever owns it calls flush() at the end; the destructor could not report an error and so writes nothing.
+/// The owner calls flush() at the end; the destructor writes nothing, as it could not report an error.
 /// Threads: one at a time.
 class printer {
  public:
@@ -27,15 +27,15 @@ class printer {
   /// @throws storage_error  as flush
   template <typename... Arguments>
   void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    // One function behind this line keeps the formatting itself out of every verb's object file.
+    // One out-of-line function keeps the formatting code out of every verb's object file.
     print_arguments(format, fmt::make_format_args(arguments...));
   }
 
-  /// Room for at most `bytes` more, to be written directly; wrote() tells where the text ends.
+  /// Room for at most `bytes` more, to be written directly; call wrote() with the end of the text.
   [[nodiscard]] char* room(std::size_t bytes);
   void wrote(const char* end) { used_ = static_cast<std::size_t>(end - buffer_.data()); }
 
-  /// @throws storage_error  the descriptor took no more; its code is EPIPE where nobody reads any longer
+  /// @throws storage_error  writing failed; its code is EPIPE if the reader has closed the pipe
   void flush();
 
   /// For verbs that write to it directly, after flush().

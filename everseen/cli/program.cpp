@@ -29,14 +29,14 @@ bool asks_for_help(const words& arguments) {
   return std::any_of(arguments.begin(), end, [](const auto& a) { return a == "--help" || a == "-h"; });
 }
 
-/// An option whose value may be left out takes it behind a sign alone.
+/// An optional value must follow its option with =.
 std::optional<std::string> meant_as_value(const words& typed, const std::string& left) {
   const auto at = std::find(typed.begin(), typed.end(), left);
   if (at == typed.begin() || at == typed.end() || !(at - 1)->starts_with("--")) return std::nullopt;
   return fmt::format("if it is the value of {0}, write {0}={1}", *(at - 1), left);
 }
 
-/// What to say of words that cannot be made sense of.
+/// The error message for words that cannot be parsed.
 std::string explain(const verb& v, const words& typed_words, const bad_command_line& fault) {
   const std::string help = fmt::format("see everseen {} --help", v.name);
   if (fault.unknown().empty()) return fmt::format("{}: {}; {}", v.name, fault.what(), help);
@@ -61,7 +61,7 @@ exit_code run_verb(const verb& v, words arguments, printer& out) {
   std::optional<configuration> given;
   if (v.takes_configuration == is_configurable::yes) {
     given = configure(v, arguments);
-    // Nothing is given where the line cannot be parsed; below it is complained of in its own words.
+    // Empty if the line cannot be parsed; the parser below reports that.
     if (!given->settings.empty()) arguments = given->arguments();
   }
   option_set options;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view erase_line = "\r\x1b[K";
 
 void to_terminal(std::string_view text) {
-  // Progress is a courtesy: a terminal that is gone must not end the run.
+  // Progress is optional: a closed terminal must not end the run.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 

@@ -11,14 +11,14 @@
 
 namespace everseen::cli {
 
-/// One line on a terminal that says how far a long run is: rewritten in place, gone when the run ends.
+/// One line on a terminal with the progress of a long run: rewritten in place, erased when the run ends.
 ///
-/// Shows nothing unless standard error is a terminal, nor where standard output is one, too, and the
-/// run prints there: its lines would be mixed with it. Threads: any number; they take turns.
+/// Shows nothing unless standard error is a terminal. Shows nothing either if the run prints to standard
+/// output and that is a terminal, too: the two would mix. Threads: any number; calls are serialized.
 class progress_line {
  public:
-  /// @param total_bytes  of the input, if known: then the share done and the time left are shown
-  /// @param way          by which way the filter is reached, shown at the end of the line unless empty
+  /// @param total_bytes  of the input, if known: then the fraction done and the remaining time are shown
+  /// @param way          how the filter is reached, shown at the end of the line unless empty
   /// @param shares_terminal  the run prints lines to standard output
   progress_line(std::optional<std::uint64_t> total_bytes, std::string way, bool shares_terminal = true);
   ~progress_line();
@@ -28,13 +28,13 @@ class progress_line {
   struct position {
     std::uint64_t lines = 0;
     std::uint64_t bytes = 0;
-    std::optional<std::uint64_t> waiting{};  ///< lines, where that is known of a stream without an end
+    std::optional<std::uint64_t> waiting{};  ///< lines, if known of a stream without an end
     std::optional<event_time> watermark{};   ///< the latest time of an event
   };
-  /// Cheap: looks at the clock, and draws at most ten times a second.
+  /// Cheap: reads the clock, and draws at most ten times a second.
   void show(position now);
 
-  /// Writes a line that stays to standard error, terminal or not: "everseen: text".
+  /// Writes a permanent line to standard error, terminal or not: "everseen: text".
   void say(std::string_view text);
 
   /// The text of the line; separate, so that it can be tested.
@@ -47,7 +47,7 @@ class progress_line {
   const bool terminal_;
   const std::optional<std::uint64_t> total_bytes_;
   const std::string way_;
-  std::mutex drawing_;  // guards what follows
+  std::mutex drawing_;  // guards the members below
   bool drawn_ = false;
   clock::time_point begin_ = clock::now();
   clock::time_point next_ = begin_ + std::chrono::milliseconds(300);  // short runs show nothing

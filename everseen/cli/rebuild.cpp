@@ -27,7 +27,7 @@ struct options {
   store_choice store;
 };
 
-/// As the filter is, but for what was asked to be otherwise.
+/// The filter's spec, except for the given options.
 spec next_spec(const options& o, const store& place, const spec& now) {
   if (!o.capacity && !o.error_rate) return now;
   spec_request r;
@@ -45,7 +45,7 @@ spec next_spec(const options& o, const store& place, const spec& now) {
   return place.plan(r);
 }
 
-/// An export is read twice: once to know what is in it and that it is whole, once for its bits.
+/// An export is read twice: once for its contents and to verify it, once for its bits.
 class copy {
  public:
   explicit copy(std::string path) : path_(std::move(path)) {

@@ -5,10 +5,10 @@
 
 #include "everseen/cli/outage_watch.hpp"
 
-/// Words that several verbs over streams of records take alike.
+/// Option values that several verbs for streams of records share.
 namespace everseen::cli {
 
-/// One character of one byte, or `tab`.    @param what  the option    @throws parameter_error
+/// One single-byte character, or `tab`.    @param what  the option    @throws parameter_error
 [[nodiscard]] char parse_delimiter(std::string_view what, std::string_view text);
 
 /// fail, pass or hold; nothing for another word.

@@ -11,7 +11,8 @@ namespace everseen::cli {
 
 namespace {
 
-/// Text that roff shows as it is: no requests, no hyphens for dashes. A blank line begins a paragraph.
+/// Escapes text so that roff shows it unchanged: no requests, no hyphens for dashes. A blank line begins a
+/// paragraph.
 std::string plain(std::string_view text) {
   std::string escaped;
   bool line_begins = true;

@@ -4,7 +4,7 @@
 
 #include "everseen/cli/verb.hpp"
 
-/// Manual pages in roff, made from the descriptions of the verbs.
+/// Manual pages in roff, generated from the descriptions of the verbs.
 namespace everseen::cli {
 
 [[nodiscard]] std::string overview_page();

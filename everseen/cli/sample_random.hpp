@@ -7,11 +7,11 @@
 
 namespace everseen::cli {
 
-/// Random numbers of one sample record: Steele, Lea and Flood's SplitMix64, public domain, integers only, so
-/// that a sample is the same on every machine.
+/// Random numbers for one sample record: Steele, Lea and Flood's SplitMix64 (public domain). It uses only
+/// integers, so a sample is the same on every machine.
 ///
 /// Each record has its own sequence, a function of the seed and the record's number alone. So an earlier
-/// record can be made again at any time, and repeats need no memory.
+/// record can be generated again at any time, and repeats need no memory.
 class sample_random {
  public:
   sample_random(std::uint64_t seed, std::uint64_t record) noexcept

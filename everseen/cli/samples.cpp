@@ -12,8 +12,8 @@ namespace everseen::cli {
 
 namespace {
 
-/// Takes small numbers out of the top of one random word. Each costs log2(range) of its 64 bits; as long as
-/// some 20 are left the last is biased by less than 2^-20.
+/// Draws small numbers from the top of one random word. Each uses log2(range) of its 64 bits; as long as
+/// some 20 are left, the last has a bias below 2^-20.
 class digits_of {
  public:
   explicit digits_of(std::uint64_t random) noexcept : rest_(random) {}
@@ -89,7 +89,7 @@ char* sample_clicks::write(std::uint64_t record, char* out) const noexcept {
   const bool text_time = options_.times == click_options::time_format::rfc3339;
   const std::string_view quote = json && text_time ? "\"" : "";
   out = put(out, json ? R"({"id":")" : "");
-  // A bijection of the record's number, so that ids never collide by chance.
+  // A bijection of the record's number, so that ids never collide.
   out = put_hex(out, sample_random::mix(sample_random::mix(seed_) ^ record));
   out = put(put(out, json ? R"(","time":)" : ","), quote);
   out = text_time ? write_event_time(time, out) : put(out, time.time_since_epoch().count());

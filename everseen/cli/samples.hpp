@@ -10,15 +10,16 @@
 /// The sample streams of `everseen gen`: pure functions from a seed and a record's number to its line.
 namespace everseen::cli {
 
-/// Which record stands at a place of the stream: its own, or, for a share of places, an earlier one again.
+/// Which record is at a place of the stream: its own, or, for a fraction of places, a repeat of an earlier
+/// one.
 class repeats {
  public:
   /// @param reach  how many places back the original may be; 0: anywhere
   repeats(std::uint64_t seed, double share, std::uint64_t reach) noexcept
       : seed_(~seed), again_(share), none_(share <= 0), reach_(reach) {}
 
-  /// The record at `place`. What is repeated has been in the stream before, so originals are followed to the
-  /// first. Cost: one draw, and for a repeat about log(place) at worst.
+  /// The record at `place`. A repeat may refer to another repeat, so the chain is followed to the original.
+  /// Cost: one draw, and for a repeat about log(place) at worst.
   [[nodiscard]] std::uint64_t record_at(std::uint64_t place) const noexcept {
     if (none_) return place;
     while (place > 0) {
@@ -60,7 +61,7 @@ class sample_ids {
   std::uint64_t seed_, first_, count_;
 };
 
-/// What the click events of a sample look like.
+/// The format of a sample's click events.
 struct click_options {
   enum class format : std::uint8_t { json, csv };
   enum class time_format : std::uint8_t { rfc3339, milliseconds };
@@ -69,13 +70,13 @@ struct click_options {
   time_format times = time_format::rfc3339;
   event_time start{};
   std::uint64_t events_a_second = 1000;
-  std::chrono::milliseconds disorder{0};  ///< every event's time lies up to so much back
-  double late = 0;                        ///< share of events whose time lies up to late_by back
+  std::chrono::milliseconds disorder{0};  ///< every event's time is up to this far back
+  double late = 0;                        ///< fraction of events whose time is up to late_by back
   std::chrono::milliseconds late_by{0};
   std::uint64_t users = 1'000'000;
 };
 
-/// Click events with a unique id each, as lines of JSON or CSV.
+/// Click events, each with a unique id, as lines of JSON or CSV.
 class sample_clicks {
  public:
   static constexpr std::size_t max_chars = 160;

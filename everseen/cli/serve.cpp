@@ -25,7 +25,7 @@ void tell_addresses(const server::filter_server& server, const serve_options& o,
     log.write(log_level::info, "listening", {{"protocol", "http"}, {"at", each.text()}});
     if (!o.quiet) out.print("listening for HTTP on {}\n", each.text());
   }
-  out.flush();  // whoever starts the server waits for it
+  out.flush();  // the process that starts the server waits for this
 }
 
 exit_code run(const serve_options& o, printer& out) {

@@ -14,7 +14,7 @@ std::chrono::seconds seconds_of(std::chrono::milliseconds time) {
   return std::max(std::chrono::seconds(1), std::chrono::duration_cast<std::chrono::seconds>(time));
 }
 
-/// An empty text is nowhere.
+/// An empty text means no address.
 std::vector<server::listen_address> addresses_of(const std::vector<std::string>& texts) {
   std::vector<server::listen_address> all;
   for (const std::string& each : texts)

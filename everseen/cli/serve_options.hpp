@@ -11,7 +11,7 @@
 #include "everseen/server/options.hpp"
 #include "everseen/telemetry/event_log.hpp"
 
-/// What `everseen serve` can be told.
+/// The options of `everseen serve`.
 namespace everseen::cli {
 
 struct serve_options {
@@ -23,7 +23,7 @@ struct serve_options {
   std::optional<std::chrono::milliseconds> idle_timeout, request_timeout, write_timeout;
   std::optional<telemetry::log_format> log_format;
   std::optional<telemetry::log_level> log_level;
-  std::optional<std::string> config;  ///< read before these options are: see configuration.hpp
+  std::optional<std::string> config;  ///< read before these options: see configuration.hpp
   bool open_to_strangers = false;
   bool redisbloom = false;
   bool quiet = false;
@@ -32,7 +32,7 @@ struct serve_options {
 
 void add_serve_options(option_set& known, serve_options& target);
 
-/// @throws parameter_error  options that make no sense    @throws storage_error  the file of users
+/// @throws parameter_error  invalid options    @throws storage_error  the file of users
 [[nodiscard]] server::options settings_of(const serve_options& o);
 
 }  // namespace everseen::cli

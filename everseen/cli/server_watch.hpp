@@ -7,7 +7,7 @@
 
 namespace everseen::cli {
 
-/// What servers have used so far, all together.
+/// What all servers together have used so far.
 struct server_use {
   double cpu_us = 0;
   double in_bytes = 0;
@@ -18,17 +18,17 @@ struct server_use {
   }
 };
 
-/// The Redis servers of a URL, by what they tell of themselves (INFO).
+/// The Redis servers of a URL, by what they report about themselves (INFO).
 class server_watch {
  public:
-  /// @throws parameter_error  the URL makes no sense    @throws  as now
+  /// @throws parameter_error  the URL is invalid    @throws  as now
   explicit server_watch(const std::string& url);
 
-  /// The difference of two does not hold the cost of looking.
-  /// @throws backend_error  a server does not answer, refuses, or does not say what it has used
+  /// The difference of two results excludes the cost of asking.
+  /// @throws backend_error  a server does not answer, refuses, or does not report its use
   [[nodiscard]] server_use now();
 
-  /// Of the slowest server, the middle of many.    @throws  as now
+  /// The median round trip of the slowest server.    @throws  as now
   [[nodiscard]] double round_trip_us();
 
  private:

@@ -9,7 +9,7 @@ namespace everseen::cli {
 
 namespace {
 
-// Written by the handler on one thread, read by all: no volatile sig_atomic_t, which is for one thread only.
+// Written by the handler on one thread, read by all: volatile sig_atomic_t serves only one thread.
 std::atomic<int> received = 0;
 static_assert(std::atomic<int>::is_always_lock_free, "a handler must not wait");
 

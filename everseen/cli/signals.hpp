@@ -2,26 +2,27 @@
 
 namespace everseen::cli {
 
-/// Thrown where work stops because of a signal, so that stores are closed on the way out. The edge then ends
-/// the process by that same signal, which is what a shell expects to see.
+/// Thrown if work stops because of a signal, so that stores are closed. The edge then ends the process by
+/// the same signal, as a shell expects.
 struct stopped {
   int signal;
 };
 
-/// A closed pipe (SIGPIPE) and a file that would exceed `ulimit -f` (SIGXFSZ) become errors of write(), so
-/// that stores are closed before the process ends, and the second is explained.
+/// Turns a closed pipe (SIGPIPE) and a file that would exceed `ulimit -f` (SIGXFSZ) into errors of write(),
+/// so that stores are closed before the process ends, and the second is explained.
 void make_failed_writes_errors() noexcept;
 
-/// From now on the first SIGINT, SIGTERM or SIGHUP is only noted; stop_if_signalled() acts on it. A second
-/// one ends the process at once. Signals that the parent switched off (nohup, background jobs) stay so.
+/// From now on the first SIGINT, SIGTERM or SIGHUP is only recorded; stop_if_signalled() acts on it. A
+/// second one ends the process immediately. Signals that the parent ignores (nohup, background jobs) stay
+/// ignored.
 ///
-/// For verbs that change a store for long. The others may die at any point.
+/// For verbs that change a store for a long time. The others may be killed at any point.
 void note_signals() noexcept;
 
-/// Whether a noted signal has asked the program to end.
+/// Whether a recorded signal has asked the program to end.
 [[nodiscard]] bool is_signalled() noexcept;
 
-/// @throws stopped  if a noted signal has asked the program to end
+/// @throws stopped  a recorded signal has asked the program to end
 void stop_if_signalled();
 
 /// Ends the process by the signal's default action.

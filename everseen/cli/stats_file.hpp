@@ -7,8 +7,8 @@
 
 namespace everseen::cli {
 
-/// Where the counts of a run go at its end. Opened at its beginning, so that a path that is wrong is heard of
-/// before any work is done.
+/// The file for a run's counts. It is opened at the beginning, so that a wrong path fails before any work is
+/// done.
 class stats_file {
  public:
   /// @param where  a path, or "-": standard error    @throws storage_error
@@ -19,7 +19,7 @@ class stats_file {
 
  private:
   std::string name_ = "standard error";
-  descriptor file_;  // none: standard error
+  descriptor file_;  // empty: standard error
 };
 
 }  // namespace everseen::cli

@@ -25,14 +25,14 @@ namespace everseen::cli {
 namespace {
 
 constexpr std::size_t batch_keys = 50'000;  // a block of `dedup`
-// For what costs nearly a call a key.
+// For costs that are almost one call a key.
 constexpr std::uint64_t few_keys = 12'800;
 constexpr std::uint32_t few_partitions = 64;
 constexpr std::size_t other_clients = 3;
-/// Each phase ends within the hour that its filter has, even at 30,000 keys a second.
+/// Each phase ends within the filter's hour, even at 30,000 keys a second.
 constexpr std::uint64_t most_keys_on_servers = 100'000'000;
 constexpr double usual_rate = 1e-6;  // whose costs report/fleet_constants has
-constexpr double high_rate = 1e-2;   // to tell what a probe, or a line, costs
+constexpr double high_rate = 1e-2;   // to derive the cost of a probe, or of a line
 
 double own_cpu_us() {
   rusage used{};
@@ -41,7 +41,7 @@ double own_cpu_us() {
          static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
-/// A filter that is gone when this ends, or, where it cannot be dropped, within an hour of its last use.
+/// A filter that is dropped at the end of its scope, or, if that fails, expires an hour after its last use.
 class passing_filter {
  public:
   passing_filter(store& place, const spec_request& request)
@@ -53,13 +53,13 @@ class passing_filter {
     filter_.reset();  // a file that is open for writing cannot be dropped
     try {
       place_.drop(name_);
-    } catch (const error&) {  // it ends by itself
+    } catch (const error&) {  // it expires
     }
   }
   passing_filter(const passing_filter&) = delete;
   passing_filter& operator=(const passing_filter&) = delete;
 
-  /// It has an hour from now on, by the clock of its store, which need not be this machine's.
+  /// Extends its life to an hour from now, by the clock of its store, which may differ from this machine's.
   void stay() {
     const auto now = std::chrono::steady_clock::now();
     if (const std::optional<event_time> end = filter_->stored().ends_at())
@@ -175,7 +175,7 @@ class measurement {
     costs_.constants.push_back({name, std::max(value, 0.0)});
   }
 
-  /// @param count  of the keys that `work` is about
+  /// @param count  of the keys that `work` processes
   template <typename Work>
   key_cost time(passing_filter& of, const std::string& what, std::uint64_t count, Work work) {
     of.stay();
@@ -207,14 +207,14 @@ class measurement {
     return time(to, "repeat", keys_, [&] { must_be_seen(add(*to, {0, keys_}), keys_); });
   }
 
-  /// Calls a key of a batch, which is one call for each partition that it has keys of.
+  /// Calls for each key of a batch: one call for each partition that has keys of the batch.
   static double calls_a_key(std::uint64_t batch, double partitions) {
     const auto keys = static_cast<double>(batch);
     return partitions * (1 - std::pow(1 - 1 / partitions, keys)) / keys;
   }
 
-  /// What calls cost, by batches so small that most of their keys are alone in a partition.
-  /// @param of     that `fresh` was measured with
+  /// The cost of calls, measured with batches so small that most keys are alone in a partition.
+  /// @param of     the filter that `fresh` was measured with
   call_costs time_calls(const std::string& way, const filter& of, const key_cost& fresh) {
     spec_request wish = request(few_keys, usual_rate, of.get_spec().judge);
     wish.partitions = few_partitions;
@@ -235,8 +235,8 @@ class measurement {
     return one;
   }
 
-  /// What is left of `cost` is its keys' alone.
-  /// @param calls  a key
+  /// The rest of `cost`: that of its keys alone.
+  /// @param calls  for each key
   static key_cost without_calls(key_cost cost, const call_costs& one, double calls) {
     cost.server_us = *cost.server_us - calls * one.us;
     cost.own_us -= calls * one.own_us;
@@ -254,17 +254,17 @@ class measurement {
     passing_filter f(*place_, request(2 * keys_, usual_rate, judge_kind::client));
     std::vector<client> others(other_clients);
     for (client& c : others) {
-      // Connections and bits of its own, as another process would have them.
+      // Connections and bits of its own, like those of another process.
       c.place = open_store(url_);
       c.filter = std::make_unique<everseen::filter>(f->name(), c.place->open(f->name(), access::write));
-      (void)look_up(*c.filter, {0, batch_keys});  // or it would read all later, instead of what is new
+      (void)look_up(*c.filter, {0, batch_keys});  // otherwise it would read everything later
     }
     const key_cost fresh = time_fresh(f);
     const key_cost repeat = time_repeats(f);
     note("client_repeat_us", *repeat.server_us);
     note("client_own_repeat_us", repeat.own_us);
 
-    // Few keys, but of each partition: what is timed is that the other client reads the journal on.
+    // Few keys, but of each partition: this times how the other client catches up with the journal.
     const std::uint64_t some = batch();
     const key_cost follow = time(f, "read by another client", keys_, [&] {
       must_be_seen(look_up(*others[0].filter, {0, some}), some);
@@ -280,7 +280,7 @@ class measurement {
     note("client_own_fresh_us", keys.own_us);
     note("client_in_bytes", *keys.in_bytes);
 
-    // Each batch is sent twice, however many others there are.
+    // Each batch is sent twice, however many other clients there are.
     const key_cost shared_keys =
         without_calls(shared, calls, 2 * calls_a_key(batch_in_turn(), f->get_spec().partitions));
     const auto each = [](double more) { return more / static_cast<double>(other_clients); };
@@ -294,8 +294,9 @@ class measurement {
     return std::clamp<std::uint64_t>(keys_ / 20, 1, batch_keys);
   }
 
-  /// Each batch finds what the other clients have added since this one's last: it is refused, reads on, and
-  /// is sent again. At random moments it would be so, too, but another number of times in each run.
+  /// Each batch finds keys that the other clients have added since this one's last: it is refused, reads
+  /// them, and is sent again. At random moments this would also happen, but a different number of times in
+  /// each run.
   void add_in_turn(filter& first, std::span<const client> others) const {
     const std::uint64_t at_once = batch_in_turn();
     tally all;
@@ -313,7 +314,7 @@ class measurement {
     const key_cost fresh = time_fresh(f), repeat = time_repeats(f);
     passing_filter high(*place_, request(keys_, high_rate, judge_kind::server));
     const key_cost fresh_high = time_fresh(high);
-    // "redis, script" or "redis, module"; there are no constants of other ways.
+    // "redis, script" or "redis, module"; there are no constants for other ways.
     const std::string way = fresh.judged.substr(fresh.judged.rfind(' ') + 1);
     if (way != "script" && way != "module") return;
     const auto units = [&](const filter& of) {

@@ -28,7 +28,7 @@ std::optional<std::string> environment_value(const char* name) {
 std::string store_url(const std::optional<std::string>& given) {
   if (given) return *given;
   if (auto url = environment_value("EVERSEEN_STORE")) return *url;
-  // The XDG base directory specification calls a relative one invalid, to be ignored.
+  // The XDG base directory specification calls relative paths invalid, to be ignored.
   if (const auto data = environment_value("XDG_DATA_HOME"); data && data->starts_with('/'))
     return "file:" + *data + "/everseen";
   if (const auto home = environment_value("HOME")) return "file:" + *home + "/.local/share/everseen";

@@ -11,10 +11,10 @@
 #include "everseen/filter/open_store.hpp"
 #include "everseen/store/store.hpp"
 
-/// Which store a verb works on, and the filter named there.
+/// The store of a verb, and the named filter in it.
 namespace everseen::cli {
 
-/// Where filters live: what --store says, else $EVERSEEN_STORE, else a directory of the user's own,
+/// Where filters live: --store, else $EVERSEEN_STORE, else a directory of the user,
 /// file:$XDG_DATA_HOME/everseen or file:$HOME/.local/share/everseen.
 /// @throws parameter_error  none of these is set
 [[nodiscard]] std::string store_url(const std::optional<std::string>& given);
@@ -26,26 +26,26 @@ struct store_choice {
 
 void add_store_option(option_set& known, store_choice& target);
 
-/// The store chosen, for a verb that only makes sense if the store outlives it.
+/// The chosen store, for a verb that needs a store which outlives it.
 /// @throws parameter_error  as store_url, or `mem:`    @throws as open_store(url)
 [[nodiscard]] std::shared_ptr<store> chosen_store(const store_choice& choice);
 
-/// @throws parameter_error  a new filter would never fit there, as far as the store knows
+/// @throws parameter_error  the store knows that a new filter can never fit
 void must_have_room(const store& where, const spec& s);
-/// Says on standard error what is amiss with a store.    @throws  as store::warnings
+/// Prints a store's warnings on standard error.    @throws  as store::warnings
 void warn_of(const store& place);
 
-/// Says on standard error what a crash could take from the jobs of a store.    @throws  as
-/// store::job_warnings
+/// Prints on standard error what a crash could take from the jobs of a store.
+/// @throws  as store::job_warnings
 void warn_of_jobs(const store& place);
 
-/// Asks somebody who sits at a terminal; where nobody does, the answer is yes.
+/// Asks the user at a terminal; without a terminal the answer is yes.
 [[nodiscard]] bool confirmed(const std::string& question);
 
-/// The error of a name that no filter has, with the one that was probably meant, or how to find out.
+/// The error for an unknown name, with the closest name, or how to list them.
 [[nodiscard]] no_filter unknown_filter(const store& in, std::string_view name);
 
-/// What `call` gives; an unknown name is complained of as unknown_filter() does.
+/// The result of `call`; reports an unknown name as unknown_filter() does.
 template <typename Call>
 decltype(auto) with_known_filter(const store& in, std::string_view name, Call call) {
   try {
@@ -57,7 +57,7 @@ decltype(auto) with_known_filter(const store& in, std::string_view name, Call ca
   }
 }
 
-/// A filter of the store chosen.    @throws as everseen::open
+/// A filter of the chosen store.    @throws as everseen::open
 [[nodiscard]] filter chosen_filter(const store_choice& choice, std::string_view name, access how);
 
 }  // namespace everseen::cli

@@ -14,7 +14,8 @@ namespace {
 
 exit_code stream(const stream_arguments& given, printer& out) {
   must_make_sense(given);
-  // What can never match is refused before anything is opened; what the first line names is in no option.
+  // Refuses rules that can never match before anything is opened; field names from a header are not known
+  // yet.
   if (!given.header) static_cast<void>(event_rule(shape_of(given, {})));
   if (given.check_config) return exit_code::done;
   note_signals();

@@ -181,10 +181,10 @@ bool counts_only(const stream_arguments& given) {
 
 namespace {
 
-/// A job that reads what it writes never ends, and its events are no longer what they were.
+/// A job that reads its own output never ends, and changes its input.
 void must_not_be_read(const stream_arguments& given, std::string_view option,
                       const std::optional<std::string>& written) {
-  std::error_code none;  // what is not there is no file that is read
+  std::error_code none;  // a missing file is not the one that is read
   if (written && std::filesystem::equivalent(*given.from, *written, none))
     throw parameter_error(std::string(option) + " would write into the file that is read, '" + *given.from +
                           "'; name another one");

@@ -18,7 +18,7 @@ namespace everseen::cli {
 
 inline constexpr std::string_view default_job = "stream";
 
-/// What the command line of stream says.
+/// The command line of stream.
 struct stream_arguments : filter_wishes {
   std::optional<std::string> from;
   std::optional<std::string> to;  // default: counts
@@ -46,26 +46,26 @@ struct stream_arguments : filter_wishes {
   bool zero = false;
   bool header = false;
   bool move_output = false;
-  std::optional<std::string> config;  // read before all else is: configuration.hpp
+  std::optional<std::string> config;  // read before all else: configuration.hpp
   bool check_config = false;
   bool dry_run = false;
 };
 
-/// Declares all of it. `into` must outlive the parsing.
+/// Declares all of them. `into` must outlive the parsing.
 void declare_stream_arguments(option_set& known, stream_arguments& into);
 
-/// What the events are.
-/// @param header  the first line of the input, where --header says that it names the fields
+/// The shape of the events.
+/// @param header  the first line of the input, if --header says that it names the fields
 /// @throws parameter_error  options that exclude each other, or a field that the line does not name
 [[nodiscard]] event_shape shape_of(const stream_arguments& given, std::string_view header);
 
-/// Where bad events are kept, if they are.
+/// The file for bad events, if they are kept.
 [[nodiscard]] std::optional<std::string> file_of_bad_events(const stream_arguments& given);
 
-/// Whether counters are all that is wanted.
+/// Whether only counters are wanted.
 [[nodiscard]] bool counts_only(const stream_arguments& given);
 
-/// @throws parameter_error  something is missing, or would have no effect
+/// @throws parameter_error  an option is missing, or would have no effect
 void must_make_sense(const stream_arguments& given);
 
 }  // namespace everseen::cli

@@ -25,7 +25,7 @@ namespace everseen::cli {
 
 namespace {
 
-/// As the marks of sinks have them, behind the worker.
+/// As in the marks of sinks, after the worker.
 constexpr std::string_view counts_alone = "counts";
 constexpr std::string_view kafka_sign = "kafka topic ";
 
@@ -42,7 +42,7 @@ void must_be_a_file(const stream_arguments& given) {
     throw parameter_error("--follow, --zero and --header are for files; leave them out");
 }
 
-/// Where a stream of Redis is: what its name says, else the store.
+/// The server of a Redis stream: from its name, else the store's.
 redis::redis_url server_of(const redis_stream_url& stream, const stream_arguments& given) {
   if (stream.server) return *stream.server;
   try {
@@ -56,11 +56,11 @@ redis::redis_url server_of(const redis_stream_url& stream, const stream_argument
 stream_source open_kafka_source(const stream_arguments& given) {
   must_be_a_file(given);
   kafka_url url = parse_kafka_url(*given.from);
-  if (given.dry_run) {  // a member of the real group would take partitions from those who work
+  if (given.dry_run) {  // a member of the real group would take partitions from its workers
     url.group = "everseen-dry-run-" + job_of(given);
     url.until_end = true;
   }
-  // Members of one group share the partitions: so each filter and each job has one of its own.
+  // Members of one group share the partitions, so each filter and each job has its own group.
   auto opened = std::make_unique<kafka_source>(
       url, "everseen-" + given.filter_name.value_or(std::string()) + '-' + job_of(given));
   if (given.dry_run) opened->commit_nothing();
@@ -77,7 +77,7 @@ stream_source open_redis_stream(const stream_arguments& given) {
   return {std::make_unique<redis_stream_source>(url, server_of(url, given)), std::nullopt, {}, {}};
 }
 
-/// A transaction is open from one settlement to the next, and a bit longer.
+/// A transaction stays open from one settlement to the next, and slightly longer.
 void must_settle_in_time(const stream_arguments& given, std::chrono::milliseconds limit) {
   if (!given.settle_every || *given.settle_every * 2 <= limit) return;
   throw parameter_error(fmt::format(
@@ -87,15 +87,15 @@ void must_settle_in_time(const stream_arguments& given, std::chrono::millisecond
       limit.count()));
 }
 
-/// What tells this job from any other, also from one that had its name before: the word that it was begun
-/// with. Seeds of filters, which do that for older jobs, are carried by exports.
+/// Identifies this job, also against earlier ones of the same name, by the word that it was begun with.
+/// Older jobs have the filter's seed instead, which exports carry.
 std::string mark_of(const filter& seen, const std::string& job, const ledger& book) {
   std::string word = word_in(book.description());
   if (word.empty()) word = fmt::format("{:016x}", hasher(hash_kind::siphash, seen.get_spec().seed)(job).low);
   return fmt::format("{}:{}:{}", seen.name(), job, word);
 }
 
-/// The same of one worker, whose file it is.
+/// The same, with the worker that owns the file.
 file_sink::mark mark_of_worker(const filter& seen, const ledger& book, const stream_arguments& given) {
   return [&seen, &book, job = job_of(given), worker = worker_of(given)] {
     return fmt::format("{}:{}", mark_of(seen, job, book), worker);
@@ -126,7 +126,7 @@ stream_sink open_sink(const stream_arguments& given, const filter& seen, const l
   if (counts_only(given)) return {{}, std::string(counts_alone), {}};
   if (*given.to == "-") return {std::make_unique<output_sink>(descriptor, "standard output"), "-", {}};
   if (is_kafka_url(*given.to)) {
-    auto* const kafka = dynamic_cast<kafka_source*>(&from);  // whose offsets go with the output
+    auto* const kafka = dynamic_cast<kafka_source*>(&from);  // the transactions include its offsets
     const kafka_url url = parse_kafka_url(*given.to);
     auto opened = std::make_unique<kafka_sink>(url, job_of(given), kafka);
     if (kafka != nullptr) must_settle_in_time(given, opened->transaction_limit());
@@ -155,9 +155,9 @@ namespace {
       job_of(given), so_far, now));
 }
 
-/// What a run that died had put out beyond what is settled comes again in another place. A file has only what
-/// is settled, of which it gets what is missing, and transactions that were not committed are aborted; of
-/// others nothing can be taken back.
+/// Records that a crashed run put out and did not settle are repeated at the new place. Exceptions: a file
+/// has only settled records, and gets the missing ones; and uncommitted transactions are aborted. Other
+/// sinks cannot take anything back.
 void take_back_the_rest(const stream_arguments& given, const job_marks::checkpoints& known,
                         const job_marks::sink_mark& left, const file_sink::mark& of_this,
                         const std::function<void(const std::string&)>& say) {

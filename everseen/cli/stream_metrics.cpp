@@ -21,12 +21,12 @@ namespace {
 using prometheus::Counter;
 using prometheus::Gauge;
 
-/// Raises a counter to what a running total has reached.
+/// Raises a counter to a running total.
 void raise_to(Counter& counter, std::uint64_t total) {
   counter.Increment(static_cast<double>(total) - counter.Value());
 }
 
-/// Answers with what a registry holds, and with nothing about itself.
+/// Serves the metrics of a registry, and none about itself.
 class metrics_page final : public CivetHandler {
  public:
   explicit metrics_page(const prometheus::Registry& of) : of_(of) {}
@@ -51,7 +51,7 @@ std::unique_ptr<CivetServer> listen(const std::string& address) {
     throw parameter_error(
         fmt::format("--metrics {} is no address; give host:port, as in 127.0.0.1:9464", address));
   try {
-    // A connection that asks nothing has a thread of these until its time is up.
+    // An idle connection occupies one of these threads until it times out.
     return std::make_unique<CivetServer>(std::vector<std::string>{"listening_ports", address, "num_threads",
                                                                   "4", "request_timeout_ms", "2000"});
   } catch (const std::exception& e) {
@@ -66,7 +66,7 @@ std::unique_ptr<CivetServer> listen(const std::string& address) {
 struct stream_metrics::families {
   prometheus::Registry registry;
   metrics_page page{registry};
-  std::unique_ptr<CivetServer> server;  // ends before what it shows
+  std::unique_ptr<CivetServer> server;  // destroyed before what it shows
   prometheus::Labels job;
 
   Counter& verdicts(const char* verdict) {
@@ -105,7 +105,7 @@ struct stream_metrics::families {
   Counter& replayed =
       counter("everseen_stream_replayed_events_total", "Events judged before, by a run that did not end.");
   Counter& bytes = counter("everseen_stream_read_bytes_total", "Bytes of all records.");
-  // Of what is not known nothing is said: a zero would be believed.
+  // Unknown values are not published: a zero would be believed.
   Gauge* lag = nullptr;
   Gauge* watermark = nullptr;
   prometheus::Histogram& latency =

@@ -8,20 +8,20 @@
 
 namespace everseen::cli {
 
-/// What a job tells Prometheus, at http://ADDRESS/metrics.    Threads: one at a time beside those that
-/// scrape.
+/// A job's metrics for Prometheus, at http://ADDRESS/metrics.    Threads: one at a time; scrapes run in
+/// parallel.
 class stream_metrics {
  public:
   /// @param address  host:port to listen on
-  /// @throws parameter_error  it is no such address    @throws storage_error  it is taken
+  /// @throws parameter_error  invalid address    @throws storage_error  the port is taken
   stream_metrics(const std::string& address, const std::string& job_name);
   ~stream_metrics();
   stream_metrics(const stream_metrics&) = delete;
   stream_metrics& operator=(const stream_metrics&) = delete;
 
-  /// Everything so far.
+  /// Publishes the totals so far.
   void show(const job_result& now);
-  /// A batch is settled, so long after it was read.
+  /// A batch was settled this long after it was read.
   void settled(std::chrono::duration<double> after);
 
  private:

@@ -5,13 +5,13 @@
 
 #include "everseen/stream/job.hpp"
 
-/// What is said of a job when it ends.
+/// What is printed about a job when it ends.
 namespace everseen::cli {
 
 /// One sentence, as in "10,000 events: 9,512 fresh, 488 seen".
 [[nodiscard]] std::string job_summary(const job_result& result);
 
-/// That events are counted by fields which they do not have, and how to begin again if that was a mistake.
+/// A warning that events lack fields which the job counts by, and how to start over if that was a mistake.
 [[nodiscard]] std::string absence_warning(const job_result& result, const std::string& filter,
                                           const std::string& job);
 

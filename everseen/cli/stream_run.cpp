@@ -39,7 +39,7 @@ void say(const std::string& text) {
   fmt::print(stderr, "everseen: {}\n", text);
 }
 
-/// What a dry run judges by: a filter like the one that there is, if there is one, without its keys.
+/// The filter of a dry run: an empty one like the existing filter, if there is one.
 filter dry_filter(const stream_arguments& given, store& memory) {
   if (given.filter_name)
     if (const auto place = open_store(store_url(given.store.url)); place->exists(*given.filter_name)) {
@@ -53,8 +53,8 @@ filter dry_filter(const stream_arguments& given, store& memory) {
   return {name, memory.create(name, memory.plan(request_of(given)))};
 }
 
-/// Source and sink under a watch, for as long as this lives: whoever holds events back while the store is
-/// away waits for their servers, too, which may be the same.
+/// Makes source and sink wait by the same policy during this object's lifetime: a run that holds events back
+/// while its store is unavailable also waits for their servers, which may be the same.
 class watched_ends {
  public:
   watched_ends(const job_parts& watched, const std::shared_ptr<patience>& by) : watched_(watched) { set(by); }
@@ -71,7 +71,7 @@ class watched_ends {
   job_parts watched_;
 };
 
-/// A watch that tells the sink, too, that the store is away.
+/// A policy that also informs the sink that the store is unavailable.
 class sink_is_told final : public patience {
  public:
   sink_is_told(std::shared_ptr<patience> watch, sink* to) : watch_(std::move(watch)), to_(to) {}
@@ -126,7 +126,7 @@ filter stream_run::open_filter(store& place) const {
   return opened;
 }
 
-/// A job goes on with the events it began with: other keys or counters would be another job.
+/// A job continues with the events that it began with: other keys or counters would be a different job.
 std::unique_ptr<ledger> stream_run::open_ledger(const filter& seen) const {
   const std::string what = describe_job(events_);
   if (given_.dry_run)
@@ -154,7 +154,7 @@ job_options stream_run::options_for(const filter& seen) const {
   options.reading.on_bad = given_.bad_events.value_or("fail") == "fail" ? bad_events::fail : bad_events::skip;
   options.reading.max_ahead = given_.max_ahead;
   if (const auto& window = seen.get_spec().window; window && options.events.time && !given_.max_ahead)
-    options.reading.max_ahead = window->width;  // then no believable time makes the present late
+    options.reading.max_ahead = window->width;  // then no accepted time makes the present late
   options.reading.clock = [] {
     return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
   };
@@ -163,8 +163,8 @@ job_options stream_run::options_for(const filter& seen) const {
   return options;
 }
 
-/// What the store's settings could lose is said once a job; what a power loss may have taken of files, until
-/// the job has settled again.
+/// Prints once a job what the store's settings could lose; and what a power loss may have taken from files,
+/// until the job has settled again.
 void stream_run::must_lose_nothing(const store& place, const ledger& book) const {
   if (book.checkpoints().empty()) warn_of_jobs(place);
   if (const std::string doubt = book.doubt(); !doubt.empty())
@@ -185,14 +185,15 @@ void stream_run::operator()(printer& out) {
   }
 }
 
-/// So that the next attempt may ask for another one. Not on servers, where somebody else may use it by now.
+/// Lets the next attempt create a different filter. Not on servers, where another process may already use
+/// it.
 void stream_run::discard_if_unused(store& place) const noexcept {
   try {
     const std::string& name = *given_.filter_name;
     if (!place.exists(name)) return;
     const filter made(name, place.open(name, access::read));
     if (made.stored().jobs().empty() && made.info().keys == 0) place.drop(name);
-  } catch (const error&) {  // the complaint is about what failed before
+  } catch (const error&) {  // the original error is reported
   }
 }
 
@@ -262,7 +263,7 @@ void stream_run::run(const job_parts& parts, job_options options, const std::str
   stop_if_signalled();
 }
 
-/// @param progress  null: of a run that failed before it had done anything there is nothing to tell but why
+/// @param progress  null: the run failed before it did anything, so only the error is reported
 void stream_run::tell(const job_result& result, std::chrono::duration<double> lasted,
                       progress_line* progress) const {
   if (stats_) stats_->write(job_stats(result, lasted));

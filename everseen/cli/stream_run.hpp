@@ -29,16 +29,16 @@ class side_output {
   std::optional<output> out_;
 };
 
-/// One run of everseen stream: what it is made of, in the order in which it is opened, so that what is wrong
-/// is found before anything is made.    Threads: one.
+/// One run of everseen stream. Its members are declared in the order in which they are opened, so that
+/// errors are found before anything is created.    Threads: one.
 class stream_run {
  public:
-  /// @param given  makes sense, and outlives this
+  /// @param given  validated; outlives this
   /// @throws parameter_error, storage_error
   stream_run(const stream_arguments& given, stream_source from, event_shape events);
 
-  /// Until the source ends or a signal comes.
-  /// @throws stopped  a signal came    @throws  as job::run, and what opening its parts throws
+  /// Runs until the source ends or a signal arrives.
+  /// @throws stopped  a signal arrived    @throws  as job::run, and as opening its parts
   void operator()(printer& out);
 
  private:

@@ -5,10 +5,10 @@
 
 #include "everseen/core/spec.hpp"
 
-/// The counterpart of parse_event_time: times as text.
+/// Times as text: the inverse of parse_event_time.
 namespace everseen::cli {
 
-/// Length of what write_event_time writes: `2023-11-14T22:13:20.500Z`.
+/// Length of the output of write_event_time: `2023-11-14T22:13:20.500Z`.
 inline constexpr std::size_t event_time_chars = 24;
 
 /// Writes RFC 3339 in UTC with milliseconds to `out` and returns the end. Cost: some 10 ns.

@@ -47,13 +47,13 @@ void take(const toml::node& node, setting& s) {
     s.is_off = !truth->get();
   } else if (const auto* list = node.as_array()) {
     for (const toml::node& each : *list) s.values.push_back(typed(each, s.source));
-    if (list->empty()) s.values.emplace_back();  // nowhere, as --listen '' says it
+    if (list->empty()) s.values.emplace_back();  // an empty value, like --listen ''
   } else {
     s.values.push_back(typed(node, s.source));
   }
 }
 
-/// Tables of other verbs may stand beside the one that is wanted.
+/// Tables of other verbs are allowed in the file.
 void must_be_of_a_verb(const std::string& path, std::string_view verb, const toml::key& name,
                        const toml::node& node) {
   const std::string place = place_of(path, name.source());

@@ -34,13 +34,13 @@ verb reset_verb();
 verb serve_verb();
 verb stream_verb();
 
-/// Every verb of the program, in the order in which help shows them.
+/// All verbs, in the order of the help.
 [[nodiscard]] const std::vector<verb>& all_verbs();
 
 /// The verb of this name, or null.
 [[nodiscard]] const verb* find_verb(std::string_view name);
 
-/// @throws parameter_error  there is none; suggests the nearest
+/// @throws parameter_error  unknown verb; suggests the closest
 [[nodiscard]] const verb& need_verb(std::string_view name);
 
 }  // namespace everseen::cli

@@ -7,7 +7,7 @@
 
 namespace everseen::cli {
 
-/// A store, or a filter of one, under a watch for as long as this lives.
+/// Makes a store, or a filter of one, wait by `by` during this object's lifetime.
 template <typename Watched>
 class watched_store {
  public:

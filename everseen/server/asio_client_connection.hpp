@@ -14,11 +14,11 @@
 
 namespace everseen::server {
 
-/// The socket of a client, whatever is spoken over it: how a connection begins, moves bytes, waits for work
-/// that is done elsewhere, and ends.
+/// The socket of a client, for any protocol: how a connection begins, moves bytes, waits for work that is
+/// done elsewhere, and ends.
 ///
-/// At most one read and one write are under way. What comes of them is told to whoever derives from this.
-/// Threads: the loop's, but for resume().
+/// At most one read and one write are in progress. Derived classes handle their results.
+/// Threads: the loop's, except resume().
 template <typename Stream>
 class client_connection : public connection, public std::enable_shared_from_this<client_connection<Stream>> {
  public:
@@ -28,7 +28,7 @@ class client_connection : public connection, public std::enable_shared_from_this
 
   ~client_connection() override { all_.clients().remove(client_->id); }
 
-  /// @pre a shared pointer has it
+  /// @pre a shared pointer owns it
   void begin() {
     home_.add(this->shared_from_this());
     client_->end = [home = &home_, weak = this->weak_from_this()] {
@@ -58,12 +58,12 @@ class client_connection : public connection, public std::enable_shared_from_this
  protected:
   using error_code = boost::system::error_code;
 
-  /// Where the next bytes are to go. They must stay there until received().
+  /// Where the next bytes are read to. They must stay there until received().
   virtual boost::asio::mutable_buffer room() = 0;
   virtual void received(std::size_t count) = 0;
   /// The client sends no more, but may still read.
   virtual void hung_up() = 0;
-  /// All that was given to send() has left.
+  /// Everything passed to send() was sent.
   virtual void sent() = 0;
 
   void read() {
@@ -79,7 +79,7 @@ class client_connection : public connection, public std::enable_shared_from_this
     });
   }
 
-  /// Begins to send bytes, which are taken out of where they are.    @pre not is_writing()
+  /// Starts to send bytes, and empties the string.    @pre not is_writing()
   void send(std::string& bytes) {
     sending_.clear();
     sending_.swap(bytes);
@@ -91,12 +91,12 @@ class client_connection : public connection, public std::enable_shared_from_this
   [[nodiscard]] std::size_t unsent_bytes() const noexcept { return sending_.size() - sent_; }
   void release_sent() { sending_ = {}; }
 
-  /// From here on others work for this connection, which lives until resume().
+  /// From now on other threads work for this connection. It lives until resume().
   void suspend() {
     is_suspended_ = true;
     self_ = this->shared_from_this();
   }
-  /// On any thread: `then` runs on the loop's. The last reference goes there, too.
+  /// From any thread: `then` runs on the loop's thread, where the last reference is also released.
   template <typename Then>
   void resume(Then then) {
     boost::asio::post(home_.context(), [this, then = std::move(then)]() mutable {
@@ -106,18 +106,18 @@ class client_connection : public connection, public std::enable_shared_from_this
     });
   }
 
-  /// Ends it in order: all is answered, and what the client still sends is not read.
+  /// Ends it in order: everything is answered, and further input is not read.
   void part() {
     wrote_ = clock::now();
     end_in_order(this->shared_from_this(), stream_);
   }
-  /// Tells the client that nothing more comes, and still reads.
+  /// Closes the sending side, and still reads.
   void stop_sending() {
     error_code ignored;
     lowest(stream_).shutdown(boost::asio::socket_base::shutdown_send, ignored);
   }
 
-  [[nodiscard]] bool is_open() const noexcept { return is_open_; }  // TLS has shaken hands
+  [[nodiscard]] bool is_open() const noexcept { return is_open_; }  // the TLS handshake is complete
   [[nodiscard]] bool is_reading() const noexcept { return is_reading_; }
   [[nodiscard]] bool is_writing() const noexcept { return is_writing_; }
   [[nodiscard]] bool is_suspended() const noexcept { return is_suspended_; }
@@ -126,7 +126,7 @@ class client_connection : public connection, public std::enable_shared_from_this
   [[nodiscard]] clock::time_point began() const noexcept { return began_; }
   [[nodiscard]] clock::time_point heard() const noexcept { return heard_; }
   [[nodiscard]] clock::time_point wrote() const noexcept { return wrote_; }
-  /// A limit of 0 is none.
+  /// A limit of 0 means no limit.
   [[nodiscard]] static bool exceeds(clock::duration time, std::chrono::seconds limit) noexcept {
     return limit.count() > 0 && time > limit;
   }
@@ -171,7 +171,7 @@ class client_connection : public connection, public std::enable_shared_from_this
   bool is_closed_ = false;
 };
 
-/// Begins to serve a client with a connection for sockets as they come, or with its sibling over TLS.
+/// Starts to serve a client with a connection for plain sockets, or for TLS.
 template <template <typename> typename Connection, typename... Arguments>
 void begin_connection(loop& home, service& all, any_socket socket, const arrival& how,
                       std::shared_ptr<client> who) {

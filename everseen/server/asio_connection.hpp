@@ -12,17 +12,17 @@
 
 namespace everseen::server {
 
-/// What clients speak at an address.
+/// The protocol of an address.
 enum class protocol : std::uint8_t { resp, http };
 
-/// How a client came in.
+/// How a client connected.
 struct arrival {
   protocol speaks = protocol::resp;
   boost::asio::ssl::context* tls = nullptr;  ///< null: not encrypted
-  bool by_loopback = false;                  ///< at a TCP address that only this machine has
+  bool by_loopback = false;                  ///< at a TCP address that only this machine can reach
 };
 
-/// Begins to serve a client, on the thread of the loop that its socket belongs to.
+/// Starts to serve a client, on the thread of the loop that owns its socket.
 void begin_resp_connection(loop& home, service& all, any_socket socket, const arrival& how,
                            std::shared_ptr<client> who);
 void begin_http_connection(loop& home, service& all, any_socket socket, const arrival& how,

@@ -6,7 +6,7 @@
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ssl/stream.hpp>
 
-/// What connections over TLS do otherwise than others.
+/// How connections over TLS differ from others.
 namespace everseen::server {
 
 using any_socket = boost::asio::generic::stream_protocol::socket;
@@ -23,8 +23,8 @@ any_socket& lowest(Stream& stream) {
     return stream;
 }
 
-/// Closes a connection whose answers were all sent. Over TLS it says so first, by which the client knows that
-/// nobody has cut the connection off; the connection's clock ends it if that takes too long.
+/// Closes a connection whose answers were all sent. Over TLS it first sends close_notify, so that the client
+/// can rule out truncation by others; the connection's timeout applies if that takes too long.
 template <typename Connection, typename Stream>
 void end_in_order(std::shared_ptr<Connection> c, Stream& stream) {
   if constexpr (is_encrypted<Stream>)

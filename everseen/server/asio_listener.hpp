@@ -17,12 +17,12 @@
 
 namespace everseen::server {
 
-/// One address where clients come in; gives them to the loops in turn.
+/// One address that accepts clients, and distributes them to the loops in turn.
 ///
-/// Of a Unix socket it removes the file that a dead server left, and in the end its own.
+/// For a Unix socket, it removes the file that a dead server left, and its own at the end.
 class listener {
  public:
-  /// @param tls  null: not encrypted    @throws storage_error  the address is taken or cannot be had
+  /// @param tls  null: not encrypted    @throws storage_error  the address is taken or unavailable
   listener(service& all, const std::vector<std::unique_ptr<loop>>& loops, const listen_address& where,
            protocol speaks, boost::asio::ssl::context* tls);
   ~listener();
@@ -30,7 +30,7 @@ class listener {
   listener& operator=(const listener&) = delete;
 
   void begin();
-  /// From any thread; no client comes in once the loop has seen to it.
+  /// From any thread; no client is accepted once the loop has processed it.
   void stop();
   [[nodiscard]] const listen_address& address() const noexcept { return address_; }
   [[nodiscard]] protocol speaks() const noexcept { return how_.speaks; }

@@ -13,20 +13,21 @@
 
 namespace everseen::server {
 
-/// A connection as its loop sees it. All calls come on the loop's thread.
+/// A connection as its loop sees it. All calls are on the loop's thread.
 class connection {
  public:
   using clock = std::chrono::steady_clock;
 
   virtual ~connection() = default;
-  /// Looks whether its time is up.
+  /// Checks its timeouts.
   virtual void look_at_clock(clock::time_point now) = 0;
   /// Answers what has arrived, then ends.
   virtual void drain() = 0;
   virtual void close() = 0;
 };
 
-/// One thread and the connections that it serves. Each connection stays on one, so none of them needs a lock.
+/// One thread and the connections that it serves. A connection never changes its thread, so none needs a
+/// lock.
 class loop {
  public:
   loop();
@@ -38,7 +39,7 @@ class loop {
 
   // From any thread:
 
-  /// Ends every connection as soon as it has been answered.
+  /// Ends every connection as soon as its requests are answered.
   void drain();
   /// Ends every connection.
   void close_all();

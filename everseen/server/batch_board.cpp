@@ -8,7 +8,7 @@ namespace everseen::server {
 
 namespace {
 
-/// A client that sent much may be quiet from then on.
+/// Limits the memory that is kept for a client that was busy once.
 constexpr std::size_t most_bytes_kept = 64 << 10;
 
 void write_word(verdict v, wire::reply_writer& to) {
@@ -91,7 +91,7 @@ void batch_board::send(service& all, const std::function<void()>& done) {
   const auto one_is_done = [this, done] {
     if (--on_their_way_ == 0) done();
   };
-  for (std::size_t i = 0; i < count; ++i) {  // from the last one on, another thread may already write replies
+  for (std::size_t i = 0; i < count; ++i) {  // after the last, another thread may write the replies
     group& g = groups_[i];
     if (is_refused(all.filters(), g.asks, g.batch))
       all.batches().submit(one_is_done);

@@ -14,11 +14,12 @@
 
 namespace everseen::server {
 
-/// The batches that a session gathers from its requests, and where each verdict goes among the replies.
+/// The batches that a session gathers from its requests, and the place of each verdict in the replies.
 ///
 /// One batch for each filter and question. Batches of different filters commute, so requests may alternate
-/// between them; adding to a filter and asking it do not, so the board refuses to hold both.
-/// Keeps some memory between reads. Threads: one, and while judged elsewhere, none.
+/// between filters. Adding to a filter and asking it do not commute, so the board holds only one of the two
+/// for a filter.
+/// Keeps some memory between reads. Threads: one; none while it is judged elsewhere.
 class batch_board {
  public:
   [[nodiscard]] bool is_empty() const noexcept { return slots_.empty(); }
@@ -27,15 +28,15 @@ class batch_board {
   /// @return false  a batch of the other question is open for this filter; settle first
   bool put(const std::shared_ptr<shared_filter>& f, const batched_keys& request);
 
-  /// Judges all batches here and now.
+  /// Judges all batches on this thread.
   void judge(service& all);
-  /// Sends all batches on their way; `done` is called once, on another thread, when all are judged.
+  /// Submits all batches; `done` is called once, on another thread, when all are judged.
   void send(service& all, const std::function<void()>& done);
 
-  /// Writes the replies of all requests in their order and forgets them.
+  /// Writes the replies of all requests in order, and clears the board.
   void write_replies(service& all, wire::reply_writer& to);
 
-  /// That it keeps; little once the replies are written.
+  /// Bytes that it keeps; few once the replies are written.
   [[nodiscard]] std::size_t memory() const noexcept;
 
  private:
@@ -54,7 +55,7 @@ class batch_board {
   [[nodiscard]] static std::optional<event_time> time_of(const group& g);
 
   std::vector<group> groups_{};
-  std::size_t open_groups_ = 0;  // those behind are kept for their memory
+  std::size_t open_groups_ = 0;  // the others are kept for their memory
   std::size_t last_group_ = 0;
   std::vector<slot> slots_{};
   std::size_t keys_ = 0;

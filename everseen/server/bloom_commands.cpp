@@ -10,7 +10,7 @@
 #include "everseen/server/service.hpp"
 #include "everseen/server/session.hpp"
 
-/// The Bloom commands of RedisBloom. Their rules, replies and error texts are those that its clients know.
+/// The Bloom commands of RedisBloom, with the rules, replies and error texts that its clients know.
 namespace everseen::server {
 
 namespace {
@@ -49,7 +49,7 @@ void insert(call& c) {
   answer(c, f, keys);
 }
 
-/// A filter that does not exist holds nothing, as a client of RedisBloom expects.
+/// A missing filter contains nothing, as clients of RedisBloom expect.
 void check(call& c) {
   const batched_keys asked = *c.what.batched(c.words);
   if (auto f = c.all.filters().open(c.words[1])) return answer(c, open_filter(std::move(f)), asked);
@@ -62,7 +62,7 @@ void card(call& c) {
   c.reply.integer(f ? static_cast<std::int64_t>(f->handle.info().keys) : 0);
 }
 
-/// What BF.INFO tells, by the word that asks for it alone.
+/// A field of BF.INFO, with the word that requests it alone.
 struct info_field {
   std::string_view word;
   std::string_view name;
@@ -80,7 +80,7 @@ void write_capacity(const shared_filter& f, const filter_info& now, wire::reply_
       for (const layer_state& layer : slice.layers) all += layer.capacity;
     return to.integer(static_cast<std::int64_t>(all));
   }
-  // Each layer holds twice the keys of the one before it.
+  // Each layer has twice the capacity of the one before it.
   const double doubled = std::exp2(static_cast<double>(layers_of(now))) - 1;
   const double all = static_cast<double>(f.handle.get_spec().capacity) * doubled;
   constexpr double most = 9e18;
@@ -167,7 +167,7 @@ std::optional<batched_keys> many_to_check(word_list w) {
   return batched_keys{question::check, reply_shape::array, w.subspan(2)};
 }
 
-/// Only the form without options: the others are checked by parse_insert first.
+/// Only the form without options: parse_insert checks the others first.
 std::optional<batched_keys> many_to_insert(word_list w) {
   if (!is_word(w[2], "ITEMS")) return std::nullopt;
   return batched_keys{question::add, reply_shape::array, w.subspan(3)};

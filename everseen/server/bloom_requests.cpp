@@ -29,7 +29,7 @@ double parse_error_rate(std::string_view word) {
   return *rate;
 }
 
-/// EXPANSION 0 asks for a filter that does not grow.
+/// EXPANSION 0 requests a filter that does not grow.
 void set_expansion(filter_shelf::request& r, std::int64_t expansion) {
   if (expansion == 0)
     r.spec.growth = growth_kind::refuse;

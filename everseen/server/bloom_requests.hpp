@@ -3,10 +3,10 @@
 #include "everseen/server/command.hpp"
 #include "everseen/server/filter_shelf.hpp"
 
-/// How the words of BF.RESERVE and BF.INSERT are understood, and what is answered to those that are not.
+/// Parses the words of BF.RESERVE and BF.INSERT, and refuses invalid ones.
 namespace everseen::server {
 
-/// What a filter is made with when a client says nothing: 100 keys at 0.01, growing.
+/// The defaults of a new filter: 100 keys at 0.01, growing.
 [[nodiscard]] spec_request default_request();
 
 /// BF.RESERVE key error_rate capacity [EXPANSION n] [NONSCALING]
@@ -22,8 +22,8 @@ struct insert_request {
 /// @throws refusal  in the words of RedisBloom
 [[nodiscard]] insert_request parse_insert(word_list w);
 
-/// An error rate as clients give it. Above 0.5 it is taken for that: no filter errs more.
-/// @return empty  no number between 0 and 1    @throws refusal  lower than any filter keeps
+/// An error rate as clients give it. Above 0.5 it counts as 0.5: no filter errs more.
+/// @return empty  not a number between 0 and 1    @throws refusal  lower than any filter supports
 [[nodiscard]] std::optional<double> read_error_rate(std::string_view word);
 
 }  // namespace everseen::server

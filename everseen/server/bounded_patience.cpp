@@ -4,7 +4,7 @@ namespace everseen::server {
 
 namespace {
 
-/// For whom this thread is counted among those who wait.
+/// The object that counts this thread as waiting.
 thread_local const bounded_patience* waits_in = nullptr;
 
 }  // namespace

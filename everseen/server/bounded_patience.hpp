@@ -8,19 +8,19 @@
 
 namespace everseen::server {
 
-/// Rides out outages as long as the store would, but on some threads alone, and not at all once the server
-/// ends. Who comes beyond is told of the outage at once, so that other threads are left for what is well.
-/// Threads: any number.
+/// Waits through outages for as long as the store would, but on a limited number of threads, and not at all
+/// once the server ends. Further callers fail immediately, so that other threads stay free for filters that
+/// respond. Threads: any number.
 class bounded_patience final : public patience {
  public:
-  /// @param most  threads that may wait for a store that is away
-  /// @param ends  whether nobody is to wait any more
+  /// @param most  threads that may wait for an unavailable store
+  /// @param ends  whether no thread may wait any longer
   bounded_patience(unsigned most, std::function<bool()> ends) : most_(most), ends_(std::move(ends)) {}
 
   bool tries_again(const outage& now) override;
   void is_over() override { leave(); }
 
-  /// To be called by a thread when its work is done, whatever became of it.
+  /// Called by a thread when its work is done, successful or not.
   void leave() noexcept;
   [[nodiscard]] unsigned waiting() const noexcept { return waiting_; }
 

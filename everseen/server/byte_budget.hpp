@@ -6,12 +6,12 @@
 
 namespace everseen::server {
 
-/// Bytes that many may hold together. Threads: any number.
+/// A limit on the bytes that several holders have together. Threads: any number.
 class byte_budget {
  public:
   explicit byte_budget(std::size_t most) noexcept : most_(most) {}
 
-  /// What one of them holds; given back in the end. Threads: one at a time.
+  /// The bytes of one holder; its destructor returns them. Threads: one at a time.
   class share {
    public:
     explicit share(byte_budget& of) noexcept : of_(&of) {}
@@ -19,8 +19,8 @@ class byte_budget {
     share(share&& other) noexcept : of_(other.of_), held_(std::exchange(other.held_, 0)) {}
     share& operator=(share&&) = delete;
 
-    /// Takes more, or gives some back.
-    /// @return false  all of them would hold too much; nothing has changed
+    /// Takes more, or returns some.
+    /// @return false  the total would exceed the limit; nothing has changed
     [[nodiscard]] bool hold(std::size_t bytes) noexcept {
       if (bytes > held_ && !of_->take(bytes - held_)) return false;
       if (bytes < held_) of_->taken_.fetch_sub(held_ - bytes, std::memory_order_relaxed);

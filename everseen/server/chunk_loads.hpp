@@ -13,25 +13,26 @@
 
 namespace everseen::server {
 
-/// Filters that arrive by BF.LOADCHUNK and are not yet whole.
+/// Filters that arrive by BF.LOADCHUNK and are incomplete.
 ///
-/// A chunk with the iterator 1 is a header and begins anew. Each holds its room from its header on. Nobody
-/// says that he gives up, so a load goes when its key is dropped, when no chunk has come for as long as the
-/// rest of a request may take, or as the one that began first of more than 16.
+/// A chunk with the iterator 1 is a header and starts over. A load reserves its room from its header on.
+/// Clients do not announce that they give up. So a load is discarded if its key is dropped, if no chunk has
+/// arrived for the request timeout, or as the oldest of more than 16.
 /// Threads: any number.
 class chunk_loads {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// Takes a chunk in; with the last one the filter is there.
-  /// @throws refusal  no load of this key has begun    @throws error  as redisbloom_loader,
-  /// filter_shelf::begin_load
+  /// Takes a chunk; the last one creates the filter.
+  /// @throws refusal  no load of this key has begun
+  /// @throws error  as redisbloom_loader, filter_shelf::begin_load
   void take(filter_shelf& into, std::string_view key, std::int64_t iterator, std::string_view bytes);
 
-  /// Whoever drops the key means the load as well.
+  /// Dropping a key also discards its load.
   void forget(std::string_view key);
   void forget_all();
-  /// Those whose last chunk came before. Waits for nobody: what is being loaded goes another time.
+  /// Discards loads whose last chunk is older. Does not wait: a load that is in use is left for the next
+  /// call.
   void forget_before(clock::time_point when);
 
  private:

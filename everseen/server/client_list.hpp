@@ -11,12 +11,12 @@
 
 namespace everseen::server {
 
-/// What others may know of a client, and do to it.
+/// What other clients can see of a client and do to it.
 struct client {
   std::uint64_t id = 0;
   std::string address{};        ///< of the client
-  std::string network{};        ///< that it is in: its address; of IPv6, what one customer has (/64)
-  std::string local_address{};  ///< where it came in
+  std::string network{};        ///< its address; for IPv6, the customer's network (/64)
+  std::string local_address{};  ///< of the server's end
   std::int64_t since_ms = 0;    ///< ms since 1970
   std::atomic<std::int64_t> last_request_ms = 0;
   std::atomic<const char*> last_command = "";
@@ -33,10 +33,10 @@ struct client {
   std::string user_ = "default";
 };
 
-/// The clients that are connected. Threads: any number.
+/// The connected clients. Threads: any number.
 class client_list {
  public:
-  /// Gives the client its id.
+  /// Assigns the client its id.
   void add(const std::shared_ptr<client>& c);
   void remove(std::uint64_t id);
   [[nodiscard]] std::vector<std::shared_ptr<client>> all() const;
@@ -48,7 +48,7 @@ class client_list {
   std::map<std::uint64_t, std::shared_ptr<client>> by_id_{};
 };
 
-/// The line that CLIENT LIST gives of a client.
+/// The line of CLIENT LIST for a client.
 [[nodiscard]] std::string describe(const client& c, std::int64_t now_ms);
 
 }  // namespace everseen::server

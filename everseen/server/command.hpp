@@ -18,7 +18,7 @@ class service;
 /// The words of a request; the first is the command's name.
 using word_list = std::span<const std::string_view>;
 
-/// One command on its way to its reply.
+/// One call of a command.
 struct call {
   service& all;
   session& from;
@@ -27,7 +27,7 @@ struct call {
   const struct command& what;
 };
 
-/// An error reply whose text clients know. Thrown by a command; nothing else of its reply is sent.
+/// An error reply whose text clients know. Thrown by a command, whose reply is then discarded.
 struct refusal {
   std::string text;  ///< with its code, as in "ERR not found"
 };
@@ -39,41 +39,42 @@ enum class reply_shape : std::uint8_t {
   words,  ///< fresh, seen, late or unknown for each key
 };
 
-/// Keys of a request that may go into a batch with those of other requests.
+/// Keys of a request that may share a batch with those of other requests.
 struct batched_keys {
   question asks = question::check;
   reply_shape shape = reply_shape::one;
   word_list keys;
 };
 
-/// Where a command runs.
+/// The thread on which a command runs.
 enum class runs : std::uint8_t {
-  at_once,    ///< on the thread that serves the connection: it waits for nothing
-  on_worker,  ///< on another, which may wait for the store
-  aside,      ///< on another that never waits for the store long; of the HTTP interface alone
+  at_once,    ///< the connection's: it waits for nothing
+  on_worker,  ///< another, which may wait for the store
+  aside,      ///< another, which never waits long for the store; only for the HTTP interface
 };
 
-/// One command of the protocol, described as data: what COMMAND tells clients is what is enforced here.
+/// One command of the protocol, as data: what COMMAND reports is what is enforced.
 struct command {
   std::string_view name;  ///< in capitals
-  /// How many words, the name included; negative: at least so many.
+  /// The number of words, including the name; negative: at least that many.
   int arity = 0;
   right needs = right::read;
   runs place = runs::at_once;
-  /// Where the keys are among the words: the first, the last (negative: from the end), and the step. 0: none.
+  /// The positions of the keys among the words: the first, the last (negative: from the end), and the step.
+  /// 0: none.
   struct key_positions {
     int first = 0;
     int last = 0;
     int step = 0;
   } keys{};
-  std::string_view group;    ///< as COMMAND DOCS tells it
+  std::string_view group;    ///< as in COMMAND DOCS
   std::string_view summary;  ///< one sentence without a full stop
   std::string_view usage;    ///< the arguments
   void (*run)(call&) = nullptr;
-  /// The keys of a request that may be batched; empty if it must be run by itself. Null: never.
+  /// The keys of a request that may be batched; empty if the request must run by itself. Null: never.
   std::optional<batched_keys> (*batched)(word_list) = nullptr;
-  bool in_transaction_at_once = false;  ///< not queued behind MULTI
-  bool runs_alone = false;              ///< no other command about filters runs meanwhile
+  bool in_transaction_at_once = false;  ///< not queued after MULTI
+  bool runs_alone = false;              ///< no other command about filters runs concurrently
 
   [[nodiscard]] bool takes(std::size_t count) const noexcept {
     return arity >= 0 ? count == static_cast<std::size_t>(arity) : count >= static_cast<std::size_t>(-arity);
@@ -86,13 +87,13 @@ struct command {
 /// The command of this name in any case, or null.
 [[nodiscard]] const command* find_command(std::string_view name);
 
-/// Whether two words are the same but for the case of their letters.
+/// Whether two words are equal, ignoring case.
 [[nodiscard]] bool is_word(std::string_view word, std::string_view capitals) noexcept;
 
-/// The reply of Redis to a request with too few or too many words.
+/// Redis's reply to a request with too few or too many words.
 [[nodiscard]] refusal wrong_arity(std::string_view name);
 
-// The commands, by family; each file defines those of its name.
+// The commands by family; each file defines the family of its name.
 [[nodiscard]] std::span<const command> bloom_commands();
 [[nodiscard]] std::span<const command> everseen_commands();
 [[nodiscard]] std::span<const command> key_commands();

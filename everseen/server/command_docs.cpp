@@ -6,7 +6,7 @@ namespace everseen::server {
 
 namespace {
 
-/// The commands of these names, null for those that there are not.
+/// The commands of these names; null for unknown ones.
 std::vector<const command*> named(word_list names) {
   std::vector<const command*> found;
   for (const std::string_view name : names) found.push_back(find_command(name));

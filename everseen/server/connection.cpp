@@ -11,13 +11,13 @@ namespace everseen::server {
 
 namespace {
 
-/// For a client to take notice that the connection ends.
+/// Time for a client to notice the end of the connection.
 constexpr std::chrono::seconds goodbye{2};
 
 /// Moves bytes between a socket and a session.
 ///
-/// It reads on while it writes, or a client that sends much before it reads would wait for us and we for it;
-/// once too many replies are waiting, it reads no more until the client has taken some.
+/// It continues to read while it writes: otherwise it would deadlock with a client that sends much before it
+/// reads. If too many replies are waiting, it stops reading until the client has taken some.
 template <typename Stream>
 class resp_connection final : public client_connection<Stream> {
   using base = client_connection<Stream>;
@@ -62,7 +62,7 @@ class resp_connection final : public client_connection<Stream> {
     return boost::asio::buffer(room_.data(), room_.size());
   }
 
-  /// Reads on, if there is room for the request.
+  /// Continues to read if there is room for the request.
   void read_on() {
     room_ = buffer_.room(session_.needed_bytes());
     if (!room_.empty()) return base::read();
@@ -86,7 +86,7 @@ class resp_connection final : public client_connection<Stream> {
     return base::unsent_bytes() + session_.output().size() > all().settings().output_bytes;
   }
 
-  /// What was done meanwhile is answered whatever else there is to send: only new requests have to wait.
+  /// Finished work is answered in any case; only new requests wait for room.
   void go_on() {
     session_.take_back();
     write();
@@ -98,7 +98,7 @@ class resp_connection final : public client_connection<Stream> {
       const bool was_in_request = session_.is_in_request();
       const session::progress p = session_.run(buffer_.unread());
       buffer_.use(p.used);
-      // A session that waits belongs to a worker, which may be done with it already.
+      // A suspended session belongs to a worker, which may already be done with it.
       if (p.is == session::state::suspended) return base::suspend();
       if (session_.is_in_request() && (!was_in_request || p.used > 0)) request_began_ = heard();
       if (p.is == session::state::ending) is_ending_ = true;
@@ -107,11 +107,11 @@ class resp_connection final : public client_connection<Stream> {
       if (p.is == session::state::wants_bytes) break;
     }
     if (is_suspended()) return;
-    session_.go_out();  // it may have been let in and not run
+    session_.go_out();  // it may have entered and not run
     if (!is_writing() && (is_ending_ || is_draining_)) finish();
   }
 
-  /// All is answered.
+  /// Everything is answered.
   void finish() {
     if (is_closed() || is_finishing_) return;
     is_finishing_ = true;
@@ -123,14 +123,14 @@ class resp_connection final : public client_connection<Stream> {
   }
 
   void sent() override {
-    if (is_suspended()) return;  // what the session has written meanwhile is a worker's
+    if (is_suspended()) return;  // the session's output belongs to the worker
     write();
     serve();
   }
 
   session session_;
   receive_buffer buffer_;
-  std::span<char> room_{};  // of the buffer, for the next read
+  std::span<char> room_{};  // in the buffer, for the next read
   connection::clock::time_point request_began_;
   bool is_ending_ = false;
   bool is_draining_ = false;

@@ -6,7 +6,7 @@
 #include "everseen/server/service.hpp"
 #include "everseen/server/session.hpp"
 
-/// Commands about the connection: who asks, and how he is answered.
+/// Commands about the connection: authentication and the form of the replies.
 namespace everseen::server {
 
 namespace {
@@ -115,7 +115,7 @@ void list_clients(call& c) {
   c.reply.bulk(lines);
 }
 
-/// CLIENT KILL address, or CLIENT KILL ID id | ADDR address | USER name ...; all must fit.
+/// CLIENT KILL address, or CLIENT KILL ID id | ADDR address | USER name ...; all conditions must match.
 void kill_clients(call& c) {
   if (c.from.rights() < right::admin)
     throw refusal{"NOPERM this user has no permissions to run the 'client|kill' command"};

@@ -38,7 +38,7 @@ void batch_counters::note(question asks, const tally& t, bool outage) noexcept {
   if (t.unknown > 0) counts_.add(from + 3, t.unknown);
   counts_.add(from + 4, 1);
   if (outage) counts_.add(outages_, 1);
-  // Many threads add, and may read one line together as long as none writes to it.
+  // Many threads add; they can share the line for reading as long as none writes to it.
   if (asks == question::add && !was_added_to_) was_added_to_ = true;
 }
 

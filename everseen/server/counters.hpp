@@ -12,10 +12,10 @@
 
 namespace everseen::server {
 
-/// Numbers that many threads add to and somebody reads once in a while.
+/// Numbers that many threads add to and that are rarely read.
 ///
-/// Each thread has cache lines of its own, so that adding costs the same for one thread and for many; threads
-/// beyond the sixteenth share. Reading sums up. Threads: any number.
+/// Each thread has its own cache lines, so that adding costs the same for one thread and for many; threads
+/// after the sixteenth share. Reading sums up. Threads: any number.
 template <std::size_t Count>
 class spread_counters {
  public:
@@ -41,18 +41,18 @@ class spread_counters {
   std::array<line, lines> lines_{};
 };
 
-/// How long things took, by classes of time, as Prometheus has histograms.
+/// A histogram of durations, as in Prometheus.
 class duration_histogram {
  public:
   using clock = std::chrono::steady_clock;
-  /// Upper ends of the classes, in ns; one class more is for what takes longer.
+  /// Upper bounds of the buckets, in ns; one more bucket is for longer durations.
   static constexpr std::array<std::uint64_t, 18> ends_ns = {
       1'000,      2'500,       5'000,       10'000,        25'000,        50'000,
       100'000,    250'000,     500'000,     1'000'000,     2'500'000,     5'000'000,
       10'000'000, 100'000'000, 500'000'000, 1'000'000'000, 5'000'000'000, 10'000'000'000};
 
   void note(clock::duration took) noexcept;
-  /// Those within ends_ns[i] and no lower class; the last: those beyond all.
+  /// The count of each bucket, not cumulative; the last: those above all bounds.
   [[nodiscard]] std::vector<std::uint64_t> classes() const;
   [[nodiscard]] double seconds() const noexcept { return static_cast<double>(counts_.sum(sum_)) * 1e-9; }
 
@@ -61,18 +61,18 @@ class duration_histogram {
   spread_counters<ends_ns.size() + 2> counts_{};
 };
 
-/// What became of batches of keys.
+/// Results of batches of keys.
 class batch_counters {
  public:
   /// @param outcome  of one batch
   void note(question asks, const batch_result& outcome) noexcept;
-  /// A batch that ended by an exception.
+  /// A batch that ended with an exception.
   void note_unanswered(question asks, std::uint64_t keys, bool by_outage) noexcept;
 
   [[nodiscard]] tally verdicts(question asks) const noexcept;
   [[nodiscard]] std::uint64_t batches(question asks) const noexcept { return counts_.sum(first(asks) + 4); }
   [[nodiscard]] std::uint64_t outages() const noexcept { return counts_.sum(outages_); }
-  /// Whether batches were added since this was asked last.
+  /// Whether keys were added since the last call.
   [[nodiscard]] bool take_added() noexcept { return was_added_to_ && was_added_to_.exchange(false); }
 
  private:

@@ -5,11 +5,11 @@
 
 namespace everseen::server {
 
-/// Whether a typed line belongs to a request of HTTP: `POST / HTTP/1.1`, `Host: ...`.
+/// Whether an inline command belongs to an HTTP request: `POST / HTTP/1.1`, `Host: ...`.
 ///
-/// A page of any site can make a browser send such a request to a port of this machine, with lines in its
-/// body that are commands. Its first line comes first, always; who ends the connection there runs none of
-/// them.
+/// A page of any site can make a browser send such a request to a port of this machine, with commands as
+/// lines of its body. The request line always comes first; a server that closes the connection there runs
+/// none of them.
 [[nodiscard]] bool is_of_http(std::span<const std::string_view> line) noexcept;
 
 }  // namespace everseen::server

@@ -10,18 +10,18 @@
 #include "everseen/server/service.hpp"
 #include "everseen/server/session.hpp"
 
-/// What everseen can do beyond the Bloom commands: windows over time, and verdicts by their names.
+/// What everseen adds to the Bloom commands: time windows, and verdicts by name.
 namespace everseen::server {
 
 namespace {
 
-/// The words behind a command's fixed ones, read from left to right.
+/// The words after a command's fixed ones, read from left to right.
 class option_reader {
  public:
   option_reader(word_list all, std::size_t from) : words_(all), at_(from) {}
 
   [[nodiscard]] bool is_at_end() const noexcept { return at_ == words_.size(); }
-  /// Whether the next word is this one; if so, it is taken.
+  /// Whether the next word is this one; if so, consumes it.
   [[nodiscard]] bool takes(std::string_view capitals) noexcept {
     if (is_at_end() || !is_word(words_[at_], capitals)) return false;
     ++at_;
@@ -117,7 +117,7 @@ void check(call& c) {
   ask(c, question::check);
 }
 
-/// Requests without a time go into batches.
+/// Requests without a time are batched.
 std::optional<batched_keys> timeless(word_list w, question q) {
   if (!is_word(w[2], "ITEMS")) return std::nullopt;
   return batched_keys{q, reply_shape::words, w.subspan(3)};

@@ -6,9 +6,9 @@
 
 namespace everseen::server {
 
-// Who comes in counts himself and then looks whether the gate is closed; who wants to be alone closes it and
-// then counts. All of that is in one order for all threads (memory_order_seq_cst, the default), so at least
-// one of the two sees the other.
+// A command increments its count and then checks whether the gate is closed; a transaction closes the gate
+// and then reads the counts. Both use memory_order_seq_cst (the default), so at least one of the two sees
+// the other.
 
 exec_gate::lane& exec_gate::lane_of_this_thread() noexcept {
   static std::atomic<std::size_t> threads = 0;

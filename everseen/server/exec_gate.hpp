@@ -10,15 +10,15 @@
 
 namespace everseen::server {
 
-/// Lets commands in beside each other, and a transaction alone.
+/// Runs commands concurrently, and a transaction alone.
 ///
-/// Nobody waits on a thread: who cannot come in is called when he can, in the order of arrival, so that
-/// neither a stream of commands nor one of transactions keeps the others out. Who is in may stay while he
-/// waits for the store; a transaction that wants in then waits for him, and whoever comes later for it.
+/// No thread waits: a caller that cannot enter is called back when it can, in order of arrival, so that
+/// neither commands nor transactions starve the others. A caller may stay inside while it waits for the
+/// store; a transaction then waits for it, and later callers wait for the transaction.
 ///
-/// Where memory runs out the process ends, as nobody could come in any more who was not counted to its end.
-/// Threads: any number. Cost to come in and go where no transaction is about: two atomic additions to a cache
-/// line that is this thread's own.
+/// If memory runs out, the process ends: an entry that is not counted correctly would block all others.
+/// Threads: any number. Cost to enter and leave without transactions: two atomic additions to a cache line
+/// of this thread.
 class exec_gate {
  public:
   using go = std::function<void()>;  ///< must not throw; called on any thread, without a lock
@@ -26,23 +26,23 @@ class exec_gate {
     std::atomic<std::int64_t> inside = 0;
   };
 
-  /// Where this thread counts who is in.
+  /// The counter of this thread.
   [[nodiscard]] lane& lane_of_this_thread() noexcept;
 
   /// @param who  for withdraw()
-  /// @return true  he is in; false  `when_in` is called as soon as he is
+  /// @return true  entered; false  `when_in` is called after entering
   [[nodiscard]] bool enter(lane& in, const void* who, go when_in) noexcept;
-  /// @param in  the one that was entered by    @pre he is in
+  /// @param in  the lane that was used to enter    @pre the caller has entered
   void leave(lane& in) noexcept;
 
-  /// @param when_in  called when nobody else is in, maybe at once
+  /// @param when_in  called when no other caller is inside, possibly immediately
   void enter_alone(const void* who, go when_in) noexcept;
   void leave_alone() noexcept;
 
-  /// Who waits is not called any more. He may be being called at this moment.
+  /// A waiting caller is not called back any more. The call may be running at this moment.
   void withdraw(const void* who);
 
-  /// From now on everybody comes in at once, and who waits does now: the server ends.
+  /// From now on every caller enters immediately, including those that wait: the server ends.
   void open_for_good();
 
  private:
@@ -55,7 +55,7 @@ class exec_gate {
   void let_in();
 
   std::array<lane, 64> lanes_{};
-  std::atomic<bool> is_closed_ = false;  // a transaction is in, or waits
+  std::atomic<bool> is_closed_ = false;  // a transaction is inside, or waits
   std::mutex lock_{};
   std::deque<waiting> waiting_{};
   bool is_alone_ = false;

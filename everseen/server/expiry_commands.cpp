@@ -8,12 +8,12 @@
 #include "everseen/server/numbers.hpp"
 #include "everseen/server/service.hpp"
 
-/// When filters end. Times are told by this server's clock and kept by the store's.
+/// When filters expire. Clients give times by this server's clock; the store keeps them.
 namespace everseen::server {
 
 namespace {
 
-/// What the store says, as another may have given the filter another end.
+/// Asks the store, as another client may have changed the expiry.
 /// @return nothing  there is no such filter
 struct known_end {
   std::optional<event_time> when;  ///< nothing: never
@@ -23,7 +23,7 @@ std::optional<known_end> end_of(call& c) {
       const auto f = c.all.filters().peek(c.words[1]);
       if (!f) return std::nullopt;
       return known_end{f->handle.stored().ends_at()};
-    } catch (const no_filter& why) {  // it was made anew elsewhere; or it went at this moment
+    } catch (const no_filter& why) {  // it was created again elsewhere, or has just expired
       if (!c.all.filters().forget_changed(c.words[1], why)) return std::nullopt;
     }
 }
@@ -31,7 +31,7 @@ std::optional<known_end> end_of(call& c) {
 constexpr std::int64_t no_key = -2;
 constexpr std::int64_t no_end = -1;
 
-/// @param unit_ms  of the answer, rounded to the nearest
+/// @param unit_ms  of the reply, rounded to the nearest
 void tell_rest(call& c, std::int64_t unit_ms) {
   const auto end = end_of(c);
   if (!end || !end->when) return c.reply.integer(end ? no_end : no_key);
@@ -58,7 +58,7 @@ void expiretime(call& c) {
   tell_moment(c, 1000);
 }
 
-/// NX, XX, GT and LT. As for Redis no end is later than any.
+/// NX, XX, GT and LT. As in Redis, a filter without expiry counts as infinitely late.
 bool is_wanted(word_list options, std::optional<event_time> now, event_time next) {
   bool nx = false, xx = false, gt = false, lt = false;
   for (const std::string_view word : options) {
@@ -77,7 +77,7 @@ bool is_wanted(word_list options, std::optional<event_time> now, event_time next
   return !lt || !now || next < *now;
 }
 
-/// @param from  what the time that the client gives is counted from
+/// @param from  the time from which the client's number counts
 void end_at(call& c, std::int64_t unit_ms, event_time from) {
   const auto time = read_integer(c.words[2]);
   constexpr std::int64_t most = INT64_MAX / 4;
@@ -85,7 +85,7 @@ void end_at(call& c, std::int64_t unit_ms, event_time from) {
     throw refusal{"ERR value is not an integer or out of range"};
   const event_time when = from + std::chrono::milliseconds(*time * unit_ms);
   (void)is_wanted(c.words.subspan(3), std::nullopt,
-                  when);  // what is wrong is said also where there is no key
+                  when);  // errors are reported even if there is no key
   auto f = c.all.filters().open(c.words[1]);
   if (!f || !is_wanted(c.words.subspan(3), f->handle.stored().ends_at(), when)) return c.reply.integer(0);
   if (when > service::now()) {

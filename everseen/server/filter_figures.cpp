@@ -9,7 +9,7 @@ namespace everseen::server {
 
 namespace {
 
-constexpr std::chrono::milliseconds good_for{900};  // who looks each second sees each second's
+constexpr std::chrono::milliseconds good_for{900};  // a client that polls each second gets new figures
 constexpr std::chrono::seconds good_after_outage{5};
 
 filter_figures::instance& instance_of(filter_figures& f, const std::string& place) {

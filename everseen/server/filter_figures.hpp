@@ -11,9 +11,9 @@
 
 namespace everseen::server {
 
-/// How full a filter is, in few numbers.
+/// A summary of how full a filter is.
 struct filter_figures {
-  /// What one server has of it.
+  /// The part on one server.
   struct instance {
     std::string place{};  ///< empty: this process
     std::uint32_t partitions = 0;
@@ -22,7 +22,7 @@ struct filter_figures {
   };
   std::uint64_t keys = 0;
   double error_rate_now = 0;
-  double fill = 0;  ///< keys in proportion to what all layers are made for
+  double fill = 0;  ///< keys divided by the capacity of all layers
   std::uint32_t layers = 0;
   std::uint32_t slices = 0;
   std::uint64_t bytes = 0;
@@ -31,7 +31,7 @@ struct filter_figures {
 
 [[nodiscard]] filter_figures figures_of(const filter_info& info);
 
-/// What layers hold, and what they are made for.
+/// The keys and capacity of layers.
 struct layer_sum {
   std::uint64_t keys = 0;
   std::uint64_t room = 0;
@@ -42,14 +42,14 @@ struct layer_sum {
   }
 };
 
-/// The figures of a filter, looked at once a second at most: of a filter on servers they cost round trips.
-/// Threads: any number; one looks.
+/// A filter's figures, at most a second old: for a filter on servers they cost round trips.
+/// Threads: any number; one refreshes.
 class recent_figures {
  public:
   using clock = std::chrono::steady_clock;
-  /// Looks, unless the last figures are good still. Never fails: while the store is away, they stay.
+  /// Refreshes the figures unless they are still valid. Never fails: during an outage the old ones stay.
   void look_at(const filter& of, clock::time_point now);
-  /// Those that were had last; nothing: none yet.
+  /// The last known figures; nothing: none yet.
   [[nodiscard]] std::optional<filter_figures> last() const;
 
  private:

@@ -9,21 +9,21 @@
 #include "everseen/server/filter_figures.hpp"
 #include "everseen/server/shared_filter.hpp"
 
-/// What the HTTP interface tells of filters: the schemas of openapi.json.
+/// Filters in the HTTP interface: the schemas of openapi.json.
 namespace everseen::server {
 
 using json = nlohmann::ordered_json;
 
-/// The path of a filter.    @param key  as clients call it
+/// The path of a filter.    @param key  its name for clients
 [[nodiscard]] std::string url_of(std::string_view key);
 
-/// Bytes that are no UTF-8 are replaced: names need not be text.
+/// Replaces bytes that are not UTF-8: names need not be text.
 [[nodiscard]] std::string dumped(const json& j);
 
 [[nodiscard]] json json_of(const tally& t);
 [[nodiscard]] json instances_json(const filter_figures& f);
 
-/// Name, address and how full: what lists and statistics begin with.
+/// Name, address and fill: the beginning of lists and statistics.
 [[nodiscard]] json figures_json(std::string_view key, const spec& s, const filter_figures& f);
 /// Schema `filter`.
 [[nodiscard]] json summary_json(const shared_filter& f, const filter_info& info);

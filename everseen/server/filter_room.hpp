@@ -8,31 +8,31 @@
 
 namespace everseen::server {
 
-/// A new filter would not fit into the memory that filters may take.
+/// A new filter would not fit into the memory limit for filters.
 class no_room : public parameter_error {
  public:
   using parameter_error::parameter_error;
 };
 
-/// The bytes that the filters of a shelf take together, and the most that they may. Threads: any number.
+/// The bytes that the filters of a shelf take together, and their limit. Threads: any number.
 class filter_room {
  public:
   explicit filter_room(std::uint64_t most) noexcept : most_(most) {}
 
-  /// What one filter takes, or is promised while it is being made. It is given back once, when this ends:
-  /// whoever makes a filter holds the share, moves it into the filter, and need not think of errors.
+  /// The bytes that one filter takes, or has reserved during its creation. The destructor returns them: the
+  /// creator of a filter holds the share and moves it into the filter, which also covers errors.
   /// Threads: any may read; one at a time may change it.
   class share {
    public:
-    /// Of nothing; see set().    @param of  outlives the share
+    /// Of 0 bytes; see set().    @param of  outlives the share
     explicit share(filter_room& of) noexcept : of_(&of) {}
     share(share&& other) noexcept : of_(other.of_), held_(other.held_.exchange(0)) {}
     share& operator=(share&&) = delete;
     ~share() { set(0); }
 
-    /// What the filter turned out to take, be there room or not.
+    /// Sets the actual size of the filter, even over the limit.
     void set(std::uint64_t bytes) noexcept {
-      of_->taken_ += bytes - held_.exchange(bytes);  // modulo 2^64, so that it may be less
+      of_->taken_ += bytes - held_.exchange(bytes);  // modulo 2^64, so that the difference may be negative
     }
     [[nodiscard]] std::uint64_t bytes() const noexcept { return held_; }
 
@@ -44,10 +44,10 @@ class filter_room {
     std::atomic<std::uint64_t> held_ = 0;
   };
 
-  /// @throws no_room  so many bytes more would be too many; nothing has changed
+  /// @throws no_room  the total would exceed the limit; nothing has changed
   [[nodiscard]] share reserve(std::uint64_t bytes);
 
-  /// Whether the filters take more than they may: keys that need a place must be refused.
+  /// Whether the filters exceed the limit: keys that need memory must be refused.
   [[nodiscard]] bool is_full() const noexcept { return taken() > most(); }
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
   [[nodiscard]] std::uint64_t most() const noexcept { return most_; }

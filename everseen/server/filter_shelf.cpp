@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-/// A filter whose end can be waited for: that of its destructor, not of the last shared_ptr.
+/// A filter whose destruction can be awaited: that of the object, not of the last shared_ptr.
 std::pair<std::shared_ptr<shared_filter>, std::shared_future<void>> with_end(
     std::unique_ptr<shared_filter> f) {
   const auto closed = std::make_shared<std::promise<void>>();
@@ -78,7 +78,7 @@ std::shared_ptr<shared_filter> filter_shelf::fetch(std::string_view key, access 
     return changing_.join(key, [&] {
       auto found = find(key);
       if (found) return found;
-      // Of one that has ended, or was forgotten.
+      // A filter that has expired, or was forgotten.
       if (close_if_over(key, name)) return forget_record(key), found;
       std::shared_ptr<stored_filter> stored;
       try {
@@ -131,7 +131,7 @@ void filter_shelf::forget_record(std::string_view key) {
 }
 
 std::shared_future<void> filter_shelf::take_off(std::string_view key) {
-  std::shared_ptr<shared_filter> ours;  // let go without the lock: to close it may take a while
+  std::shared_ptr<shared_filter> ours;  // released without the lock: closing it may take a while
   const std::scoped_lock alone(lock_);
   if (const auto known = records_.find(key); known != records_.end()) records_.erase(known);
   const auto found = open_.find(key);

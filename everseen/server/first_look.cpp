@@ -10,7 +10,7 @@ namespace everseen::server {
 
 namespace {
 
-/// Tries nothing twice, and notes whether that could have helped.
+/// Does not retry, and records whether a retry could have helped.
 class one_attempt final : public patience {
  public:
   bool tries_again(const outage&) override {

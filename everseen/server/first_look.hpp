@@ -5,10 +5,10 @@
 
 namespace everseen::server {
 
-/// Asks a store once, before it is served, and tells the log what it warns of.
-/// @param log  null: nobody is told
-/// @return false  it is away, as it may be at any time: whoever serves it will find out when it is there
-/// @throws error  what no waiting mends, such as a wrong password
+/// Asks a store once before it is served, and writes its warnings to the log.
+/// @param log  null: no log
+/// @return false  it is unavailable, which is accepted: the server retries while it serves
+/// @throws error  a permanent error, such as a wrong password
 [[nodiscard]] bool is_there(store& place, telemetry::event_log* log);
 
 /// @throws backend_error  the store does not answer

@@ -12,7 +12,7 @@ struct step {
   std::size_t bytes = 1;  // of the pattern
 };
 
-/// [abc], [^a-z]; one that is not closed ends with the pattern.
+/// [abc], [^a-z]; an unclosed class ends with the pattern.
 step match_class(std::string_view pattern, char c) noexcept {
   std::size_t i = 1;
   const bool inverted = i < pattern.size() && pattern[i] == '^';
@@ -49,7 +49,7 @@ step match_one(std::string_view pattern, char c) noexcept {
 }  // namespace
 
 bool matches(std::string_view pattern, std::string_view text) noexcept {
-  // Only the last star ever needs to be tried again with one byte more.
+  // Only the last star needs to be retried with one more byte.
   std::string_view pattern_behind_star, text_at_star;
   bool has_star = false;
   for (;;) {

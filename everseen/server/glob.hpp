@@ -4,8 +4,8 @@
 
 namespace everseen::server {
 
-/// Whether a text fits a pattern as Redis has them: * ? [abc] [^a] [a-z], and a backslash before a byte that
-/// is meant as it is.    Cost: at most pattern times text, however many stars there are.
+/// Whether a text matches a Redis pattern: * ? [abc] [^a] [a-z], and a backslash to escape a byte.    Cost:
+/// at most pattern times text, however many stars there are.
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view text) noexcept;
 
 }  // namespace everseen::server

@@ -9,10 +9,10 @@ namespace everseen::server {
 
 namespace {
 
-/// What is given to one site, of which it has as many /64 as it likes.
+/// The prefix that one site is given, which contains 2^16 networks /64.
 constexpr std::ptrdiff_t site_bytes = 48 / 8;
 
-/// @return empty  the source is not of IPv6
+/// @return empty  the source is not IPv6
 std::string site_of(std::string_view source) {
   std::array<unsigned char, sizeof(in6_addr)> bytes{};
   if (inet_pton(AF_INET6, std::string(source).c_str(), bytes.data()) != 1) return {};

@@ -11,24 +11,24 @@
 
 namespace everseen::server {
 
-/// Slows down whoever guesses passwords, and nobody else.
+/// Limits the rate of password guessing, without slowing other clients.
 ///
-/// Each source (an address, a network of one customer, or all Unix sockets) may be wrong 50 times at once and
-/// 10 times a second; all sources of an IPv6 /48, which is what one site is given, 200 times and 40 times a
-/// second. All that were wrong lately share 100 wrong passwords a second, so that many addresses together
-/// guess no faster. What exceeds any of these is not looked at, so it tells nothing, not even that the
-/// password was right. Nobody is made to wait on a thread: the client is told to ask again.
+/// Each source (an address, a network of one customer, or all Unix sockets) may send 50 wrong passwords in a
+/// burst and 10 a second; all sources of an IPv6 /48, the network of one site, 200 and 40 a second. All
+/// sources with recent wrong passwords share 100 a second, so that many addresses together guess no faster.
+/// A password over any of these limits is not checked, so the reply reveals nothing, not even that it was
+/// right. No thread waits: the client is told to retry.
 ///
-/// A source that was right before answers for itself alone, so that guesses of others never keep it out. A
-/// source that was not wrong lately, nor its site, is always looked at. Memory is bounded: of too many
-/// sources the one goes that was noted longest ago.
+/// A source with a correct password before is limited only by its own, so that others cannot lock it out. A
+/// source without recent wrong passwords, of itself or its site, is always checked. Memory is bounded: of
+/// too many sources the least recently noted one is evicted.
 ///
 /// Threads: any number.
 class guess_limit {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// How often passwords may be wrong.
+  /// How many wrong passwords are allowed.
   struct allowance {
     double at_once;
     double a_second;
@@ -36,22 +36,22 @@ class guess_limit {
   static constexpr allowance of_source{50, 10};
   static constexpr allowance of_site{200, 40};
   static constexpr allowance of_all{1'000, 100};
-  /// A source that was wrong is as good as any other after this.
+  /// After this, a wrong password is forgotten.
   static constexpr std::chrono::minutes memory{10};
-  static constexpr std::size_t most_sources = 10'000;  ///< that were wrong; and as many that were right
+  static constexpr std::size_t most_sources = 10'000;  ///< that were wrong; the same number that were right
 
   /// @param source  as client::network
-  /// @return false  the password must not be looked at    Cost: a load until somebody is wrong, then
-  /// look-ups.
+  /// @return false  the password must not be checked    Cost: a load until a password is wrong, then
+  ///         look-ups.
   [[nodiscard]] bool may_try(std::string_view source, clock::time_point now);
   void was_wrong(std::string_view source, clock::time_point now);
   void was_right(std::string_view source, clock::time_point now);
 
-  /// When to ask again.
+  /// When to retry.
   static constexpr std::chrono::seconds pause{1};
 
  private:
-  /// Wrong passwords that are still allowed; they come back with time.
+  /// Wrong passwords that are still allowed; refilled over time.
   class bucket {
    public:
     bucket(const allowance& most, clock::time_point now) noexcept
@@ -67,12 +67,12 @@ class guess_limit {
     clock::time_point refilled_;
   };
 
-  /// The sources that were noted last.
+  /// The most recently noted sources.
   class recent_sources {
    public:
-    /// @return null  it is not known
+    /// @return null  unknown
     [[nodiscard]] bucket* find(std::string_view source);
-    /// From now on it is the one that was noted last.
+    /// Makes it the most recently noted one.
     bucket& note(std::string_view source, const allowance& most, clock::time_point now);
     void forget_before(clock::time_point when);
 

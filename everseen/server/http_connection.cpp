@@ -17,22 +17,22 @@ namespace {
 
 namespace http = boost::beast::http;
 
-/// A body grows as bytes arrive, never by a length that a client announces.
+/// A body grows as bytes arrive, never by an announced length.
 using growing_body = http::basic_dynamic_body<boost::beast::flat_buffer>;
 using request_parser = http::request_parser<growing_body>;
 
-/// Room for what comes next. What a connection keeps while it is quiet is little.
+/// Read sizes. An idle connection keeps little memory.
 constexpr std::size_t head_read_bytes = 4 << 10;
 constexpr std::size_t body_read_bytes = 64 << 10;
 constexpr std::uint32_t head_bytes = 16 << 10;
-/// A client that keeps its connection for later requests is left after this, if no idle time was configured.
+/// How long a connection is kept alive between requests if no idle timeout is configured.
 constexpr std::chrono::seconds keep_alive{75};
-/// What a client still sends after it was refused is thrown away for so long, so that it reads why.
+/// After a refusal, further input is discarded for this long, so that the client can read the reason.
 constexpr std::chrono::seconds lingering{2};
 
 /// Moves requests and answers between a socket and the interface, one after the other.
 ///
-/// While a worker answers, nothing is read: a client that sends on waits for its answers.
+/// While a worker answers, nothing is read: later requests wait.
 template <typename Stream>
 class http_connection final : public client_connection<Stream> {
   using base = client_connection<Stream>;
@@ -95,7 +95,7 @@ class http_connection final : public client_connection<Stream> {
   }
 
   void received(std::size_t count) override {
-    if (is_lingering_) return read();  // thrown away
+    if (is_lingering_) return read();  // discarded
     if (!is_in_request()) arrived_ = base::heard();
     buffer_.commit(count);
     serve();
@@ -106,7 +106,7 @@ class http_connection final : public client_connection<Stream> {
     if (!is_writing() && !is_suspended()) base::close();
   }
 
-  /// Parses what has come, up to the end of one request.
+  /// Parses the received bytes, up to the end of one request.
   void serve() {
     while (!is_closed() && !is_suspended() && !is_writing() && !is_lingering_) {
       if (parser_->is_done()) return run();
@@ -120,7 +120,7 @@ class http_connection final : public client_connection<Stream> {
     }
   }
 
-  /// Bodies are held by many connections at once, and each for as long as its client likes.
+  /// Many connections hold bodies at the same time, each for as long as its client likes.
   bool has_room_for_body() {
     if (body_.hold(parser_->get().body().size())) return true;
     refuse(
@@ -164,7 +164,7 @@ class http_connection final : public client_connection<Stream> {
     if (all().gate().enter(lane, this, run_inside)) run_inside();
   }
 
-  /// @param entered  where it came in among those who ask and change filters, to go out again; may be null
+  /// @param entered  the lane in which it entered the gate, to leave it again; may be null
   void run_on(worker_pool& pool, exec_gate::lane* entered) {
     pool.submit([this, entered] {
       answer(all(), *admitted_, head_, [this, entered](http_response r) noexcept {
@@ -176,7 +176,7 @@ class http_connection final : public client_connection<Stream> {
 
   [[nodiscard]] bool keeps_alive() const { return parser_->get().keep_alive() && !is_draining_; }
 
-  /// Whether a request that is refused was read to its end, so that the next one can be found.
+  /// Whether a refused request was read to its end, so that the next one can be found.
   enum class is_rest_known : bool { no, yes };
   void refuse(const http_problem& p, is_rest_known rest) {
     must_linger_ = rest == is_rest_known::no;
@@ -216,9 +216,9 @@ class http_connection final : public client_connection<Stream> {
   std::optional<admitted_request> admitted_{};
   byte_budget::share body_;
   clock::time_point arrived_{};         // the first byte of a request, or the end of the one before it
-  const user_account* user_ = nullptr;  // who was let in last
-  bool is_known_ = false;               // the client was let in, not only told that the server lives
-  bool is_last_ = false;                // no request follows the answer that is sent
+  const user_account* user_ = nullptr;  // the last authenticated user
+  bool is_known_ = false;               // a request was admitted that needs a right, unlike the health check
+  bool is_last_ = false;                // the connection ends after the current answer
   bool must_linger_ = false;
   bool is_lingering_ = false;
   bool is_draining_ = false;

@@ -14,7 +14,7 @@ namespace {
   throw http_problem{400, "bad_parameter", why};
 }
 
-/// One of a few words.
+/// One of a fixed set of words.
 template <typename Kind, typename Parse>
 std::optional<Kind> choice(json_body& body, std::string_view name, Parse parse, std::string_view choices) {
   const auto word = body.text(name);
@@ -69,7 +69,7 @@ bool take_window(json_body& body, spec_request& r) {
   return window.has_value();
 }
 
-/// A filter such as another system would make.
+/// A filter in another system's format.
 void take_foreign(json_body& body, spec_request& r, bool chose_ours) {
   const auto as = choice<layout_kind>(body, "as", foreign_layout, "guava32, guava64, redisbloom");
   const auto funnel =

@@ -7,13 +7,13 @@
 
 namespace everseen::server {
 
-/// A filter that a client wants to be made: schema `new_filter` of openapi.json.
+/// A filter that a client wants to create: schema `new_filter` of openapi.json.
 struct new_filter {
-  std::string key{};  ///< as clients are to call it
+  std::string key{};  ///< its name for clients
   filter_shelf::request how{};
 };
 
-/// @throws http_problem, parameter_error  says what makes no sense
+/// @throws http_problem, parameter_error  says what is invalid
 [[nodiscard]] new_filter parse_new_filter(std::string_view body);
 
 }  // namespace everseen::server

@@ -4,7 +4,7 @@
 
 namespace everseen::server {
 
-/// openapi.json, as it was when the program was built.
+/// openapi.json, as embedded when the program was built.
 [[nodiscard]] std::string_view openapi_document() noexcept;
 
 }  // namespace everseen::server

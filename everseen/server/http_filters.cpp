@@ -15,7 +15,7 @@
 #include "everseen/server/key_names.hpp"
 #include "everseen/text/json.hpp"
 
-/// What the HTTP interface does to filters as a whole.
+/// Operations of the HTTP interface on whole filters.
 namespace everseen::server {
 
 namespace {
@@ -26,8 +26,8 @@ http_response json_response(const json& j) {
   return r;
 }
 
-/// What can be said of a filter, in a list of many.
-/// @throws backend_error  a server is away, and would be for the next one
+/// Describes a filter for a list of many.
+/// @throws backend_error  a server is unavailable, and would be for the next filter
 void list_one(service& all, const std::string& key, json& filters, json& damaged, json& unreachable) {
   const auto told = [&](const error& why) {
     return json{{"name", key}, {"url", url_of(key)}, {"detail", why.what()}};
@@ -36,7 +36,7 @@ void list_one(service& all, const std::string& key, json& filters, json& damaged
     const auto f = all.filters().peek(key);
     if (f) filters.push_back(summary_json(*f, f->handle.info()));
   } catch (const no_filter&) {
-    // Somebody has dropped it since it was listed.
+    // It was dropped after it was listed.
   } catch (const format_error& why) {
     damaged.push_back(told(why));
   } catch (const storage_error& why) {
@@ -97,8 +97,8 @@ http_response drop(http_call& c) {
   return r;
 }
 
-/// For administrators: whoever knows the digest of a short key knows the filter's secret seed, and whoever
-/// knows positions makes keys that were never added `seen`.
+/// For administrators only: the digest of a short key reveals the filter's secret seed, and positions let a
+/// client make keys `seen` that were never added.
 http_response explain_key(http_call& c) {
   json_body body(c.from.body);
   const auto written = body.text("key");

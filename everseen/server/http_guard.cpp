@@ -19,7 +19,8 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-/// Without the port; what is no name with a port, such as [::1].example, stays whole and is nobody's.
+/// Removes the port. A text that is not a name with a port, such as [::1].example, stays whole and matches
+/// nothing.
 std::string_view name_in(std::string_view host) {
   const std::size_t end = host.starts_with('[') ? host.find(']') : host.find(':') - 1;
   if (end >= host.size()) return host;

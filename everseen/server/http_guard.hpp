@@ -5,31 +5,33 @@
 #include "everseen/server/http_message.hpp"
 #include "everseen/server/service.hpp"
 
-/// Who may ask what over HTTP. All of it is decided before the body of a request is read.
+/// Authorization over HTTP, decided before the body of a request is read.
 namespace everseen::server {
 
-/// @throws http_problem  the request was meant for another server. On an address of this machine alone it
-/// must name localhost, or a page of another site could reach it by making its own name point here.
+/// Protects against DNS rebinding: at an address that only this machine can reach, the request must name
+/// localhost or one of options::http_hosts. Otherwise a page of another site could reach the server by
+/// making its own name resolve there.
+/// @throws http_problem  the request names another host
 void must_be_meant_for_us(const service& all, const http_request& r);
 
-/// Who sends a request.
+/// The sender of a request.
 struct sender {
   right may = right::nothing;
-  const user_account* user = nullptr;  ///< null where the server has no users, and where it was not said
+  const user_account* user = nullptr;  ///< null if the server has no users, and if the request names none
 };
-/// All is allowed where the server has no users, nothing to a client that did not say who it is. A connection
-/// on which this very password was right before is not held up by those who guess.
-/// @throws http_problem  there is no such user, or too many wrong passwords came from there
+/// Everything is allowed if the server has no users; nothing without authentication. A connection on which
+/// this same password was right before is not slowed by guess_limit.
+/// @throws http_problem  there is no such user, or too many wrong passwords came from this network
 [[nodiscard]] sender sender_of(service& all, const http_request& r);
 
-/// @throws http_problem  he may not
+/// @throws http_problem  the sender lacks the right
 void must_have(right needed, right has);
 
-/// A request that changes something.
+/// For a request that changes something.
 /// @throws http_problem  it comes from a page of another site
 void must_be_of_this_site(const http_request& r);
 
-/// @throws http_problem  its body does not say that it is JSON, as forms of other sites cannot
+/// @throws http_problem  its body is not declared as JSON, which forms of other sites cannot do
 void must_be_json(const http_request& r);
 
 }  // namespace everseen::server

@@ -32,7 +32,7 @@ http_method method_of(http::verb verb) noexcept {
   }
 }
 
-/// Whether gzip is among the codings of Accept-Encoding, and not with the weight 0.
+/// Whether gzip is among the codings of Accept-Encoding, with a weight above 0.
 bool takes_gzip(std::string_view codings) {
   constexpr std::string_view gzip = "gzip";
   for (const auto& coding : http::ext_list({codings.data(), codings.size()})) {

@@ -16,7 +16,7 @@ namespace everseen::server {
 
 namespace {
 
-/// The keys of a request, what holds their bytes, and where the answer goes.
+/// The keys of a request, the owner of their bytes, and the receiver of the answer.
 struct asked_keys {
   asked_keys(http_call& c, question q, const answer_taker& t)
       : body(c.from.body, c.all.settings().request.arguments), all(c.all), asks(q), to(t) {}
@@ -65,10 +65,10 @@ std::string verdicts_json(std::span<const verdict> verdicts, const std::string& 
   return text + "}\n";
 }
 
-/// @throws http_problem, error  nothing at all is known: a client that looks at the status alone must not
-/// take that for an answer
+/// @throws http_problem, error  nothing is known of any key: a client that checks only the status must not
+///         take that for an answer
 http_response answer_of(const asked_keys& a) {
-  // A filter that was dropped, emptied or rebuilt elsewhere must be opened anew.
+  // A filter that was dropped, emptied or rebuilt elsewhere must be reopened.
   if (a.batch.is_stale) a.all.filters().forget(a.of);
   if (a.batch.why.thrown) std::rethrow_exception(a.batch.why.thrown);
   const auto unknown = std::ranges::count(a.batch.verdicts, verdict::unknown);

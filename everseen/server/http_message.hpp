@@ -12,7 +12,7 @@ struct user_account;
 
 enum class http_method : std::uint8_t { get, head, post, del, other };
 
-/// A request as the interface sees it: what matters of its head, and its body.
+/// A request for the interface: the relevant parts of its head, and its body.
 struct http_request {
   http_method method = http_method::other;
   std::string target{};  ///< path and query, as sent
@@ -26,14 +26,14 @@ struct http_request {
   std::string_view body{};
   std::string from{};                   ///< address of the client, for the log
   std::string network{};                ///< as client::network
-  const user_account* known = nullptr;  ///< as whom a request before it on this connection was let in
+  const user_account* known = nullptr;  ///< the user authenticated by an earlier request on this connection
   bool is_old = false;                  ///< HTTP/1.0, which need not name a host
-  bool by_loopback = true;              ///< came in on a TCP address that only this machine has
+  bool by_loopback = true;              ///< arrived at a TCP address that only this machine can reach
 
   [[nodiscard]] std::string_view path() const noexcept {
     return std::string_view(target).substr(0, target.find('?'));
   }
-  /// What stands behind the question mark.
+  /// The text after the question mark.
   [[nodiscard]] std::string_view query() const noexcept {
     const auto at = target.find('?');
     return at == std::string::npos ? std::string_view() : std::string_view(target).substr(at + 1);
@@ -48,10 +48,10 @@ struct http_response {
   unsigned status = 200;
   std::string content_type = "application/json";
   std::string body{};
-  std::vector<std::pair<std::string, std::string>> headers{};  ///< beside those that every answer has
+  std::vector<std::pair<std::string, std::string>> headers{};  ///< in addition to those of every answer
 };
 
-/// As it is sent.    @param with_body  no: the answer to HEAD, which tells the length alone
+/// As it is sent.    @param with_body  false: the answer to HEAD, with only the length
 [[nodiscard]] std::string encoded(const http_response& r, bool with_body, bool keep_alive);
 
 }  // namespace everseen::server

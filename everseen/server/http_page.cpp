@@ -8,7 +8,8 @@ namespace everseen::server {
 
 namespace {
 
-/// Whether the client has this very file. It may name several, as from a cache in between; * is any.
+/// Whether the client has this version of the file. The header may list several versions, as from a cache in
+/// between; * matches any.
 bool is_known(std::string_view none_match, std::string_view etag) noexcept {
   return none_match == "*" || none_match.find(etag) != std::string_view::npos;
 }
@@ -35,7 +36,7 @@ http_response serve_file(http_call& c) {
 }  // namespace
 
 std::span<const http_route> page_routes() {
-  // The page asks for a password itself, where the server wants one.
+  // If the server wants a password, the page itself asks for it.
   static const std::vector<http_route> routes = [] {
     std::vector<http_route> all;
     for (const asset& file : assets())

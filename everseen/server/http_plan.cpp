@@ -19,7 +19,7 @@ namespace {
   throw http_problem{400, "bad_parameter", why};
 }
 
-/// What plain Redis is quickest with.
+/// The fastest layout for Redis without the module.
 void ask_as_redis(plan_request& r) {
   spec_request wished{.capacity = *r.keys, .error_rate = *r.error_rate, .layout = r.layout};
   if (r.probes) wished.probes = r.probes;
@@ -39,7 +39,7 @@ void take_size(query_parameters& query, plan_request& r) {
   r.keys = keys;
   r.error_rate = rate;
   if (!bits) return;
-  // Beyond these a plan would take long to make, and be of no use.
+  // Outside these bounds a plan would take long and be useless.
   constexpr double least_bits = 0.5, most_bits = 4096;
   if (*bits < least_bits || *bits > most_bits)
     refuse(fmt::format("bits_per_key must be a number from {} to {}", least_bits, most_bits));

@@ -4,7 +4,7 @@
 
 namespace everseen::server {
 
-/// Schema `plan`: what a number of keys costs in each structure. Asks no store.
+/// Schema `plan`: the size of each structure for a number of keys. Asks no store.
 [[nodiscard]] http_response answer_plan(http_call& c);
 
 }  // namespace everseen::server

@@ -58,7 +58,7 @@ http_response response_of(const http_problem& p) {
                                        {"status", p.status},
                                        {"detail", p.detail},
                                        {"reason", p.reason}};
-  // What it complains of need not be UTF-8.
+  // The quoted input need not be UTF-8.
   r.body = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
   return r;
 }

@@ -9,7 +9,7 @@
 
 namespace everseen::server {
 
-/// Why a request is refused. Thrown by whoever finds out.
+/// Why a request is refused. Thrown where the reason is found.
 struct http_problem {
   unsigned status = 400;
   std::string reason{};  ///< one of those in openapi.json: stable, for programs
@@ -17,14 +17,14 @@ struct http_problem {
   std::vector<std::pair<std::string, std::string>> headers{};
 };
 
-/// As RFC 9457 has it.
+/// In the format of RFC 9457.
 [[nodiscard]] http_response response_of(const http_problem& p);
 
-/// What the exception that is being handled amounts to.
+/// The problem for the exception that is being handled.
 /// @pre called in a catch block of something derived from std::exception, or of http_problem
 [[nodiscard]] http_problem problem_of_current_exception();
 
-/// Why a batch got no verdict at all.
+/// Why no key of a batch got a verdict.
 [[nodiscard]] http_problem problem_of(const batch_failure& failure);
 
 }  // namespace everseen::server

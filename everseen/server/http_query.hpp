@@ -11,38 +11,38 @@
 
 namespace everseen::server {
 
-/// Text of a path or query whose bytes may be written as %41.
+/// Decodes a path or query, whose bytes may be written as %41.
 /// @param plus_is_blank  as in queries
 /// @throws http_problem  a % without two hexadecimal digits
 [[nodiscard]] std::string percent_decoded(std::string_view text, bool plus_is_blank);
-/// The other way; all but letters, digits and . _ - ~ are written as %41.
+/// The inverse; all but letters, digits and . _ - ~ are written as %41.
 [[nodiscard]] std::string percent_encoded(std::string_view text);
 
-/// The parameters of a query, each to be taken by its type. What nobody takes is refused, as it was meant to
-/// change something.
+/// The parameters of a query, each read by its type. Unread parameters are refused: the client meant them to
+/// have an effect.
 class query_parameters {
  public:
   /// @throws http_problem  a parameter is given twice, or as percent_decoded
   explicit query_parameters(std::string_view query);
 
   [[nodiscard]] std::optional<std::string> text(std::string_view name);
-  /// @throws http_problem  it is no whole number from `least` to `most`
+  /// @throws http_problem  not a whole number from `least` to `most`
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name, std::int64_t least,
                                                     std::int64_t most);
   /// As on the command line: 1000000, 1e6, 10M.    @throws parameter_error
   [[nodiscard]] std::optional<std::uint64_t> count(std::string_view name, count_bounds within);
   /// As on the command line: 0.01, 1e-6, 1%.    @throws parameter_error
   [[nodiscard]] std::optional<double> rate(std::string_view name, rate_bounds within);
-  /// @throws http_problem  it is no number above 0
+  /// @throws http_problem  not a number above 0
   [[nodiscard]] std::optional<double> positive(std::string_view name);
-  /// @throws http_problem  it is neither true nor false
+  /// @throws http_problem  neither true nor false
   [[nodiscard]] bool truth(std::string_view name);
 
-  /// To be called before any is taken, where one that is missing is refused: it may have been mistyped.
-  /// @throws http_problem  there are others than these
+  /// Call it before any is read if missing parameters are refused: such a parameter may have been mistyped.
+  /// @throws http_problem  there are other parameters
   void must_be_among(std::initializer_list<std::string_view> names);
-  /// To be called when all that are known were taken.
-  /// @throws http_problem  some are left; names the one that was probably meant
+  /// Call it after all known parameters were read.
+  /// @throws http_problem  some are left; suggests the closest name
   void must_be_all_taken() const;
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view placeholder = "{name}";
 
-/// What stands for {name}, still encoded; empty where there is none. Nothing: the path is another.
+/// The text at {name}, still encoded; empty if the pattern has none. Nothing: the path does not match.
 std::optional<std::string_view> match(std::string_view pattern, std::string_view path) {
   const std::size_t at = pattern.find(placeholder);
   if (at == std::string_view::npos) return pattern == path ? std::optional(std::string_view()) : std::nullopt;
@@ -88,7 +88,7 @@ admitted_request admit(service& all, const http_request& head) {
 
 namespace {
 
-/// Once more where the filter that is open here is not the one that has the name now.
+/// Retries once if the name now belongs to another filter than the one that is open here.
 http_response run(const http_route& route, http_call& c) {
   try {
     return route.run(c);

@@ -9,7 +9,7 @@
 #include "everseen/server/metrics.hpp"
 #include "everseen/text/json.hpp"
 
-/// What the HTTP interface tells of the server.
+/// The state of the server in the HTTP interface.
 namespace everseen::server {
 
 namespace {
@@ -20,7 +20,7 @@ http_response json_response(const json& j) {
   return r;
 }
 
-/// What a filter has done in this process, and how full it is.
+/// A filter's counters in this process, and how full it is.
 json counters_json(const std::string& key, const filter_record& f) {
   const filter_figures figures = f.figures.last().value_or(filter_figures{});
   const tally add = f.count.verdicts(question::add);

@@ -7,7 +7,7 @@ namespace everseen::server {
 
 namespace {
 
-/// Clients may say when their keys were seen: those of one joined batch are given one time.
+/// Clients may give the time of their keys: a joined batch gets one time for all.
 constexpr std::chrono::milliseconds one_moment{100};
 
 }  // namespace
@@ -32,7 +32,7 @@ void join_queue::run() {
   }
 }
 
-/// Whether a batch can go with the first one, and so many keys.
+/// Whether a batch fits into a joined batch of this many keys.
 bool join_queue::fits(const waiting& next, std::size_t keys) const {
   if (keys + next.batch->keys.size() > limits_.keys) return false;
   const auto first = waiting_.front().when;
@@ -60,7 +60,7 @@ void join_queue::judge(std::vector<waiting>& together) {
   key_batch all;
   for (const waiting& each : together)
     all.keys.insert(all.keys.end(), each.batch->keys.begin(), each.batch->keys.end());
-  // They differ by a moment, and time must not go back within a batch of a window.
+  // The times differ slightly, and time must not go back within a batch of a window.
   const auto newest = std::max_element(together.begin(), together.end(),
                                        [](const waiting& a, const waiting& b) { return a.when < b.when; });
   server::judge(filter_, question_, all, newest->when);

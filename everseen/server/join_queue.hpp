@@ -13,27 +13,27 @@
 
 namespace everseen::server {
 
-/// Joins what many clients ask of one filter at one moment into few batches.
+/// Joins the requests of many clients about one filter into few batches.
 ///
-/// For a store that answers after a round trip or a sync: while batches are on their way, those that come
-/// wait here, and leave together. So the busier the server is, the larger its batches are, and nobody waits
-/// for company when it is not. Several batches may be on their way at once, to keep the store busy while
-/// answers are read. Batches of different clients have no order among each other, nor have they one here.
+/// For a store that answers after a round trip or a sync: while batches are in flight, new ones wait here
+/// and are then sent together. So batches grow with the load, and no request waits for others on an idle
+/// server. Several batches may be in flight, to keep the store busy while answers are read. Batches of
+/// different clients are unordered, here as elsewhere.
 /// Threads: any number.
 class join_queue {
  public:
   struct limits {
-    std::size_t keys = 16'384;  ///< of one joined batch, unless a single client's has more
-    unsigned at_once = 2;       ///< batches on their way
+    std::size_t keys = 16'384;  ///< in one joined batch, unless a single client's has more
+    unsigned at_once = 2;       ///< batches in flight
   };
 
-  /// @param of  outlives the queue, as `owner` of submit() sees to
+  /// @param of  outlives the queue, which `owner` of submit() ensures
   join_queue(noted_filter of, question q, worker_pool& workers, limits l)
       : filter_(of), question_(q), workers_(workers), limits_(l) {}
 
-  /// Judges a batch and calls `done`, on another thread. Where memory runs out on the way the process ends.
+  /// Judges a batch and calls `done`, on another thread. If memory runs out, the process ends.
   /// @param when  for a filter with a window: the time of all its keys
-  /// @param owner  keeps this queue until it needs to no more
+  /// @param owner  keeps this queue alive until the batch is done
   void submit(key_batch& batch, std::optional<event_time> when, std::function<void()> done,
               std::shared_ptr<void> owner) noexcept;
 

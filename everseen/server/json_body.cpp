@@ -17,7 +17,7 @@ namespace {
 
 using simdjson::dom::element;
 
-/// Nothing that is asked for is nested more than twice.
+/// No valid body is nested more than twice.
 constexpr std::size_t deepest = 16;
 constexpr std::size_t most_fields = 64;
 constexpr std::int64_t longest_s = std::int64_t{36'500} * 24 * 60 * 60;
@@ -43,10 +43,10 @@ std::string_view kind_of(const element& e) noexcept {
   throw http_problem{400, "bad_parameter", fmt::format("{} must be {}", name, wanted)};
 }
 
-/// Bodies beyond this are looked at before they are parsed.
+/// Larger bodies are scanned before they are parsed.
 constexpr std::size_t small_body = 1 << 20;
 
-/// Values in a text that may be JSON: what its parser will need memory for, some 20 bytes each.
+/// Values in a text that may be JSON: the parser needs some 20 bytes for each.
 std::size_t values_in(std::string_view text) noexcept {
   std::size_t values = 1;
   bool in_text = false;

@@ -9,21 +9,21 @@
 
 namespace everseen::server {
 
-/// The fields of a JSON object that a client sent, each to be taken by its type. What nobody takes is
-/// refused, as it was meant to change something.
+/// The fields of a JSON object that a client sent, each read by its type. Unread fields are refused: the
+/// client meant them to have an effect.
 ///
-/// Views are of this object. Cost: some 0.5 ns a byte, 1 ns more in a body beyond 1 MiB; memory of about
-/// three times the body, of one below 1 MiB up to fifteen times.
+/// Views are valid while this object lives. Cost: some 0.5 ns a byte, 1 ns more in a body over 1 MiB; memory
+/// of about three times the body, up to fifteen times for one below 1 MiB.
 class json_body {
  public:
-  /// @param most_values  that it may have; enforced where they could take much memory
-  /// @throws http_problem  it is no JSON object in UTF-8, names a field twice, or is nested too deeply
+  /// @param most_values  the limit on values; enforced if they could take much memory
+  /// @throws http_problem  not a JSON object in UTF-8, a duplicate field, or nested too deeply
   explicit json_body(std::string_view body, std::size_t most_values = 1000);
   ~json_body();
   json_body(const json_body&) = delete;
   json_body& operator=(const json_body&) = delete;
 
-  // All throw http_problem where the field has another type or is out of bounds.
+  // All throw http_problem if the field has another type or is out of bounds.
 
   [[nodiscard]] std::optional<std::string_view> text(std::string_view name);
   struct bounds {
@@ -34,11 +34,11 @@ class json_body {
   [[nodiscard]] std::optional<double> number(std::string_view name);
   /// Seconds, or text such as "10m".
   [[nodiscard]] std::optional<std::chrono::milliseconds> duration(std::string_view name);
-  /// @param most  texts that may be in it
+  /// @param most  the limit on texts in it
   [[nodiscard]] std::optional<std::vector<std::string_view>> texts(std::string_view name, std::size_t most);
 
-  /// To be called when all that are known were taken.
-  /// @throws http_problem  some are left; names the one that was probably meant
+  /// Call it after all known fields were read.
+  /// @throws http_problem  some are left; suggests the closest name
   void must_be_all_taken() const;
 
  private:

@@ -11,7 +11,7 @@ namespace everseen::server {
 
 namespace {
 
-/// Names of filters that do not answer, as clients choose them.
+/// Names of filters that do not answer; clients choose these names.
 constexpr std::size_t most_remembered = 10'000;
 
 }  // namespace
@@ -66,8 +66,7 @@ void judge(noted_filter by, question q, key_batch& batch, std::optional<event_ti
     result = judge(by, q, batch.keys, batch.verdicts, when);
   } catch (const std::exception& e) {
     batch.fault = text_of_current_exception();
-    // A store may notice only now that the filter is gone. Anything else is the system's: it has no more
-    // memory.
+    // The store may detect only now that the filter is gone. Any other error is the system's: out of memory.
     batch.is_stale = dynamic_cast<const error*>(&e) != nullptr;
     batch.why.thrown = std::current_exception();
     std::fill(batch.verdicts.begin(), batch.verdicts.end(), verdict::unknown);

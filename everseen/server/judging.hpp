@@ -18,10 +18,10 @@
 
 namespace everseen::server {
 
-/// What all judgements of a server are noted in. Threads: any number.
+/// The statistics and log of everything that a server judges. Threads: any number.
 class batch_notes {
  public:
-  /// @param log  null: nobody is told of outages
+  /// @param log  null: outages are not logged
   explicit batch_notes(std::shared_ptr<telemetry::event_log> log) : log_(std::move(log)) {}
 
   [[nodiscard]] duration_histogram& took(question asks) noexcept {
@@ -37,11 +37,11 @@ class batch_notes {
 
   [[nodiscard]] std::uint64_t outages() const noexcept { return outages_.sum(0); }
 
-  /// From now on nobody waits for the store: what has not begun is refused.
+  /// From now on nothing waits for the store: work that has not begun is refused.
   void give_up() noexcept { gives_up_ = true; }
   [[nodiscard]] bool gives_up() const noexcept { return gives_up_; }
 
-  /// The log hears when an outage begins, goes on, and ends.
+  /// Logs when an outage begins, continues, and ends.
   void note_outage(const std::string& filter, std::string_view why);
   void note_success(const std::string& filter) {
     if (outs_.load(std::memory_order_relaxed) > 0) note_end_of_outage(filter);
@@ -57,25 +57,25 @@ class batch_notes {
   spread_counters<2> judged_{};
   spread_counters<1> outages_{};
   std::mutex lock_{};
-  std::set<std::string, std::less<>> out_{};  // filters without an answer since the last
-  std::atomic<std::size_t> outs_ = 0;         // how many
+  std::set<std::string, std::less<>> out_{};  // filters that failed since the outage began
+  std::atomic<std::size_t> outs_ = 0;         // their number
   std::atomic<bool> gives_up_ = false;
 };
 
-/// A filter with what is noted of it.
+/// A filter with its statistics.
 struct noted_filter {
   everseen::filter& handle;
   batch_counters& own;
   batch_notes& of_all;
 };
 
-/// Judges keys here and now.
+/// Judges keys on this thread.
 /// @pre    out.size() == keys.size()
-/// @throws error  the store has the filter no more, or is not to be reached; nothing is known of any key
+/// @throws error  the store no longer has the filter, or is unavailable; nothing is known of any key
 [[nodiscard]] batch_result judge(noted_filter by, question q, std::span<const std::string_view> keys,
                                  std::span<verdict> out, std::optional<event_time> when);
 
-/// The same for a batch, which is then told what went wrong.
+/// The same for a batch, which records the error.
 void judge(noted_filter by, question q, key_batch& batch, std::optional<event_time> when);
 
 }  // namespace everseen::server

@@ -14,8 +14,8 @@ namespace everseen::server {
 
 /// What is asked of a filter about keys.
 enum class question : std::uint8_t {
-  add,    ///< mark them, and say which were fresh
-  check,  ///< say which were seen
+  add,    ///< add them, and return which were fresh
+  check,  ///< return which were seen
 };
 
 /// Why keys of a batch have no verdict: one of the two, or neither.
@@ -24,13 +24,13 @@ struct batch_fault {
   std::exception_ptr thrown{};  ///< an error: nothing is known of any key
 };
 
-/// Keys of one client on their way to their verdicts. The keys lie in the client's receive buffer.
+/// Keys of one client that wait for their verdicts. The keys lie in the client's receive buffer.
 struct key_batch {
   std::vector<std::string_view> keys{};
   std::vector<verdict> verdicts{};
-  std::string fault{};    ///< the error reply for keys whose verdict is `unknown`, but see text_of_unknown
-  bool is_stale = false;  ///< the filter must be opened anew before it is used again
-  batch_fault why{};      ///< what `fault` tells, for programs
+  std::string fault{};    ///< the error reply for keys whose verdict is `unknown`; see also text_of_unknown
+  bool is_stale = false;  ///< reopen the filter before it is used again
+  batch_fault why{};      ///< the cause of `fault`, for programs
 };
 
 }  // namespace everseen::server

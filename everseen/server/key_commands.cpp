@@ -6,7 +6,7 @@
 #include "everseen/server/key_type.hpp"
 #include "everseen/server/service.hpp"
 
-/// Commands about keys whatever they hold; here they always hold a filter.
+/// Commands about keys of any type; here every key is a filter.
 namespace everseen::server {
 
 namespace {
@@ -27,7 +27,7 @@ void type(call& c) {
   c.reply.status(c.all.filters().exists(c.words[1]) ? type_name : "none");
 }
 
-/// What cannot be dropped now holds up nothing else.
+/// A filter that cannot be dropped now does not stop the others.
 void flush(call& c) {
   std::size_t left = 0;
   std::string why;
@@ -35,7 +35,7 @@ void flush(call& c) {
   for (const std::string& key : c.all.filters().keys()) try {
       c.all.filters().drop(key);
     } catch (const no_filter&) {
-      // Somebody else has dropped it.
+      // Another client has dropped it.
     } catch (const error& fault) {
       if (left++ == 0) why = fault.what();
     }
@@ -43,7 +43,7 @@ void flush(call& c) {
   c.reply.ok();
 }
 
-/// @return false  there is a filter of the new key, and it was to stay
+/// @return false  the new key exists, and must stay
 bool rename(call& c, store::namesake there) {
   try {
     c.all.filters().rename(c.words[1], c.words[2], there);

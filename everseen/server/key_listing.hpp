@@ -11,10 +11,10 @@
 
 namespace everseen::server {
 
-/// The keys of all filters of a store, as clients call them.
+/// The keys of all filters of a store, by their names for clients.
 ///
-/// Clients may ask often, and a listing asks every server. So of a store that others keep it may be a second
-/// old, but for what this process made, renamed or dropped. Threads: any number.
+/// Clients may ask often, and a listing asks every server. So for a store on servers the listing may be a
+/// second old, except for what this process created, renamed or dropped. Threads: any number.
 class key_listing {
  public:
   /// @param place  outlives it
@@ -22,13 +22,13 @@ class key_listing {
 
   /// In ascending order.    @throws error  as store::list
   [[nodiscard]] std::vector<std::string> keys();
-  /// Something was made, renamed or dropped.
+  /// Discards the cached listing: a filter was created, renamed or dropped.
   void forget();
 
  private:
   const everseen::store& place_;
   turns turns_{};
-  std::mutex lock_{};  // guards what follows
+  std::mutex lock_{};  // guards the members below
   std::vector<std::string> keys_{};
   std::chrono::steady_clock::time_point good_until_{};
   std::uint64_t changes_ = 0;

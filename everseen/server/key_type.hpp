@@ -4,7 +4,7 @@
 
 namespace everseen::server {
 
-/// What RedisBloom's filters are called, which clients compare with.
+/// The type name of RedisBloom's filters, which clients compare with.
 inline constexpr std::string_view type_name = "MBbloom--";
 
 }  // namespace everseen::server

@@ -32,7 +32,7 @@ any_stream::endpoint endpoint_of(const listen_address& where) {
   return asio::ip::tcp::endpoint(asio::ip::make_address(where.host), where.port);
 }
 
-/// A socket file to which nobody answers is left from a server that was killed.
+/// A socket file on which nothing listens is left from a killed server.
 void remove_dead_socket(const listen_address& where, asio::io_context& context) {
   struct stat file {};
   if (::lstat(where.path.c_str(), &file) != 0 || !S_ISSOCK(file.st_mode)) return;
@@ -42,7 +42,7 @@ void remove_dead_socket(const listen_address& where, asio::io_context& context) 
   if (fault == asio::error::connection_refused) ::unlink(where.path.c_str());
 }
 
-/// @pre  e is no Unix socket
+/// @pre  e is not a Unix socket
 asio::ip::tcp::endpoint tcp_endpoint_of(const any_stream::endpoint& e) {
   asio::ip::tcp::endpoint address;
   std::memcpy(address.data(), e.data(), e.size());
@@ -57,7 +57,7 @@ std::string text_of(const any_stream::endpoint& e) {
   return (six ? "[" + ip + "]" : ip) + ":" + std::to_string(address.port());
 }
 
-/// Whoever has one address of IPv6 has 2^64 of them.
+/// A client with one IPv6 address has 2^64 of them.
 std::string network_of(const any_stream::endpoint& e) {
   if (e.data()->sa_family == AF_UNIX) return "unix";
   const asio::ip::address address = tcp_endpoint_of(e).address();
@@ -118,7 +118,7 @@ void listener::accept() {
       take_in(std::move(socket), home);
       return accept();
     }
-    // Out of descriptors, most likely: the next try must wait for one.
+    // Most likely no descriptors are left: retry after a pause.
     pause_.expires_after(std::chrono::milliseconds(100));
     pause_.async_wait([this](error_code stopped) {
       if (!stopped) accept();
@@ -130,7 +130,7 @@ void listener::turn_away(any_socket& socket, const std::string& from) {
   all_.count.refused_connections.fetch_add(1, std::memory_order_relaxed);
   all_.log(telemetry::log_level::warning, "connection_refused",
            {{"why", "max_connections"}, {"from", from}, {"at", address_.text()}});
-  if (how_.tls != nullptr) return;  // what it could be told it would not understand
+  if (how_.tls != nullptr) return;  // before the handshake, the client would not understand a message
   constexpr std::string_view resp = "-ERR max number of clients reached\r\n";
   constexpr std::string_view http =
       "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
@@ -144,7 +144,7 @@ void listener::take_in(any_socket socket, loop& home) {
   all_.count.connections.fetch_add(1, std::memory_order_relaxed);
   error_code fault;
   const auto remote = socket.remote_endpoint(fault);
-  if (fault) return;  // gone already
+  if (fault) return;  // already disconnected
   if (all_.clients().size() >= all_.tunable.max_connections) return turn_away(socket, text_of(remote));
   auto who = std::make_shared<client>();
   const auto local = socket.local_endpoint(fault);

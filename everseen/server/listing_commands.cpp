@@ -9,7 +9,7 @@
 #include "everseen/server/numbers.hpp"
 #include "everseen/server/service.hpp"
 
-/// Commands that list the keys there are.
+/// Commands that list keys.
 namespace everseen::server {
 
 namespace {
@@ -26,7 +26,7 @@ void keys(call& c) {
   for (const std::string& key : found) c.reply.bulk(key);
 }
 
-/// What SCAN was asked beside its cursor.
+/// The options of SCAN.
 struct scan_request {
   std::string_view pattern = "*";
   std::int64_t count = 10;
@@ -52,7 +52,8 @@ scan_request parse_scan(word_list w) {
   return r;
 }
 
-/// Where a key stands in the order that SCAN goes through. Every client can send 48 bits, and 0 is the end.
+/// The position of a key in SCAN's order: 48 bits, which every client can send, and never 0, which marks the
+/// end.
 std::int64_t place_of(std::string_view key) {
   constexpr std::uint64_t offset = 0xcbf29ce484222325, prime = 0x100000001b3;  // FNV-1a
   std::uint64_t hash = offset;
@@ -60,8 +61,8 @@ std::int64_t place_of(std::string_view key) {
   return static_cast<std::int64_t>(hash >> 16) + 1;
 }
 
-/// The cursor is a place in an order that does not depend on which keys there are, so that a key that is
-/// there all the while is met once, whatever is made and dropped meanwhile.
+/// The cursor is a position in an order that does not depend on the other keys. So a key that exists
+/// throughout the scan is returned once, even if others are created and dropped meanwhile.
 void scan(call& c) {
   const auto cursor = read_integer(c.words[1]);
   if (!cursor || *cursor < 0) throw refusal{"ERR invalid cursor"};

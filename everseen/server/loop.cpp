@@ -17,8 +17,8 @@ loop::~loop() {
   finish();
 }
 
-/// What the system refuses to one connection ends nothing but what that connection waited for. Where memory
-/// runs out the process ends: what was half done, others may wait for.
+/// A system error on one connection ends only that handler. If memory runs out, the process ends: others may
+/// wait for work that was half done.
 void loop::run() {
   for (;;) try {
       context_.run();
@@ -30,11 +30,11 @@ void loop::run() {
 void loop::tick() {
   timer_.expires_after(std::chrono::seconds(1));
   timer_.async_wait([this](boost::system::error_code fault) {
-    // A timer that has rung already cannot be cancelled.
+    // A timer that has already expired cannot be cancelled.
     if (fault || has_finished_) return;
     tick();
     const auto now = connection::clock::now();
-    std::vector<std::shared_ptr<connection>> all;  // a look may remove it
+    std::vector<std::shared_ptr<connection>> all;  // the check may remove it from connections_
     for (const auto& [raw, weak] : connections_)
       if (auto c = weak.lock()) all.push_back(std::move(c));
     for (const auto& each : all) each->look_at_clock(now);

@@ -26,7 +26,7 @@ ClientMetric number(MetricType type, double value, labels of) {
   return m;
 }
 
-/// A family that is told number by number.
+/// A metric family that is built number by number.
 class family {
  public:
   family(std::string name, std::string help, MetricType type)
@@ -145,7 +145,7 @@ void tell_filters(service& all, std::vector<MetricFamily>& to) {
     capacity.with(real(f->spec.capacity), named);
     promised.with(f->spec.error_rate, named);
     const auto figures = f->figures.last();
-    if (!figures) continue;  // not known, which is not none
+    if (!figures) continue;  // unknown, which differs from 0
     keys.with(real(figures->keys), named);
     fill.with(figures->fill, named);
     now.with(figures->error_rate_now, named);

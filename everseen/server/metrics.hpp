@@ -6,9 +6,9 @@
 
 namespace everseen::server {
 
-/// What the server has done and how its open filters are, in the text format of Prometheus.
+/// The server's counters and the state of its open filters, in the text format of Prometheus.
 ///
-/// Everything is collected when it is asked for; between two scrapes nothing but counters is kept.
+/// Everything is collected on request; between two scrapes only counters are kept.
 /// Cost: as filter::info() of every open filter, once a second at most.
 [[nodiscard]] std::string metrics_text(service& all);
 

@@ -20,7 +20,8 @@ void must_be_whole(const tls_options& tls) {
     throw parameter_error("--tls-ca is about clients of tls: addresses; give --tls-cert and --tls-key, too");
 }
 
-/// Where two users have the same, one would get the rights of the other without a word.
+/// If two users had the same name, or over HTTP the same password, one would silently get the rights of the
+/// other.
 void must_be_distinct(const options& o) {
   for (std::size_t i = 0; i < o.users.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
@@ -41,7 +42,7 @@ bool is_behind_a_proxy(const options& o) {
 
 bool is_open_to_others(const options& o) {
   const auto is_local = [](const listen_address& where) { return where.is_local(); };
-  // HTTP over a Unix socket, or with passwords, is mostly for a proxy.
+  // HTTP over a Unix socket, or with passwords, usually serves a proxy.
   const auto is_our_own = [](const listen_address& where) {
     return where.is_local() && where.is != listen_address::kind::unix_socket;
   };

@@ -4,10 +4,10 @@
 
 namespace everseen::server {
 
-// Whether the store did not do its part. That a filter is not there, has ended, was dropped or is damaged is
-// no outage: the store has answered.
+// Whether the store failed. A filter that is missing, expired, dropped or damaged is not an outage: the
+// store has answered.
 
-/// A storage_error without errno is of a filter that is gone or changes hands.
+/// A storage_error without errno is about a filter that is gone or is being replaced.
 [[nodiscard]] inline bool is_outage(const error& why) noexcept {
   if (const auto* disk = dynamic_cast<const storage_error*>(&why)) return disk->code() != 0;
   return dynamic_cast<const backend_error*>(&why) != nullptr;

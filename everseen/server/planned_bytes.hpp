@@ -7,14 +7,14 @@
 
 namespace everseen::server {
 
-/// Bytes that a filter takes when its first keys have come: the first layer of every partition, in a window
-/// those of one slice.
+/// Bytes of a filter after its first keys: the first layer of every partition; with a window, those of one
+/// slice.
 [[nodiscard]] inline std::uint64_t planned_bytes(const spec& s) {
   return growth::plan_layer(s, 0).shape.bytes * s.partitions;
 }
 
-/// Memory that an open filter takes beside its bits: what is counted of it, its names and locks. Measured:
-/// doc/measurements.md, "What a small filter takes".
+/// Memory of an open filter beside its bits: its counters, names and locks. Measured: doc/measurements.md,
+/// "What a small filter takes".
 [[nodiscard]] constexpr std::uint64_t bytes_beside_bits(std::uint32_t partitions) noexcept {
   constexpr std::uint64_t of_any = 4'608, of_a_partition = 288;
   return of_any + of_a_partition * partitions;

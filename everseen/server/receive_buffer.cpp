@@ -9,8 +9,9 @@ std::size_t receive_buffer::best_capacity(std::size_t needed) const noexcept {
   const std::size_t held = end_ - begin_;
   std::size_t wanted = std::max(capacity_, least_bytes);
   if (was_filled_) wanted = std::min(wanted * 4, std::max(most_bytes, capacity_));
-  if (held == 0 && capacity_ > most_bytes) wanted = most_bytes;  // the long request is over
-  // A request announces its length before it sends it, so no more than twice what has come is believed.
+  if (held == 0 && capacity_ > most_bytes) wanted = most_bytes;  // the long request has ended
+  // A request announces its length before it sends it, so the length is trusted only up to twice the
+  // received bytes.
   wanted = std::max(wanted, std::min(needed, 2 * held + least_bytes));
   if (needed > held && needed <= wanted) return wanted;
   return std::max(wanted, held + held / 2);
@@ -22,7 +23,7 @@ bool receive_buffer::may_have(std::size_t capacity) noexcept {
 
 std::span<char> receive_buffer::room(std::size_t needed) {
   std::size_t wanted = best_capacity(needed);
-  if (!may_have(wanted)) {  // as little as brings the request on; none, if it is not the shortest
+  if (!may_have(wanted)) {  // the least that lets the request progress; none unless it is the shortest
     const std::size_t held = end_ - begin_;
     const std::size_t little = held + held / 8;
     wanted = held < capacity_ ? capacity_ : needed > held ? std::min(needed, little) : little;

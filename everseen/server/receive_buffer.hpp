@@ -9,11 +9,11 @@
 
 namespace everseen::server {
 
-/// Bytes that have arrived and are not yet used up, in one piece.
+/// Received bytes that were not processed yet, in one piece.
 ///
-/// Small while a client is quiet, so that ten thousand of them cost little; larger for one that fills what it
-/// is given, so that each read brings much. While it holds a part of a request, all but the smallest buffer
-/// is taken out of a budget that all clients share. Threads: one.
+/// Small for an idle client, so that ten thousand of them cost little; larger for a client that fills it, so
+/// that each read returns more. While it holds part of a request, all but the smallest buffer counts against
+/// a budget that all clients share. Threads: one.
 class receive_buffer {
  public:
   explicit receive_buffer(byte_budget& of_all) : held_(of_all) {}
@@ -21,8 +21,8 @@ class receive_buffer {
   [[nodiscard]] std::string_view unread() const noexcept { return {bytes_.get() + begin_, end_ - begin_}; }
 
   /// Space for the next bytes. May move unread().
-  /// @param needed  what unread() must be able to hold; 0: whatever is worth while
-  /// @return empty  others hold so much that the request cannot be read on
+  /// @param needed  what unread() must be able to hold; 0: any useful size
+  /// @return empty  other clients hold so much that the request cannot be read
   [[nodiscard]] std::span<char> room(std::size_t needed);
   /// The next bytes have arrived in room().
   void received(std::size_t count) noexcept;

@@ -20,7 +20,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// How often the server looks whether it is to stop, and how often after the filters.
+/// How often the server checks whether to stop, and after how many of these checks it tends the filters.
 constexpr std::chrono::milliseconds glance{50};
 constexpr unsigned glances_a_look = 4;
 
@@ -50,7 +50,7 @@ void must_have_directory(const listen_address& where) {
                           directory.string());
 }
 
-/// Null where no certificate is given; must_be_safe has seen to it that nobody listens by TLS then.
+/// Null without a certificate; must_be_safe has then refused TLS listeners.
 std::unique_ptr<asio::ssl::context> make_tls(const options& o) {
   if (o.tls.cert_file.empty()) return nullptr;
   auto tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
@@ -76,7 +76,7 @@ void must_be_able_to_begin(const options& o) {
     for (const listen_address& each : *addresses) must_have_directory(each);
 }
 
-/// What the server is made of, in the order in which it comes to life.
+/// The parts of the server, in the order of their construction.
 class filter_server::house {
  public:
   house(const options& o, const store_place& where)
@@ -107,7 +107,7 @@ class filter_server::house {
       std::this_thread::sleep_for(glance);
       if (i % glances_a_look != 0) continue;
       all_.filters().tend();
-      all_.workers().submit([this] {  // what has come of a load may be at a server that is slow
+      all_.workers().submit([this] {  // a load may be on a slow server
         all_.loads().forget_before(chunk_loads::clock::now() - all_.settings().request_timeout);
       });
       all_.watch().look_for_store();
@@ -124,7 +124,7 @@ class filter_server::house {
         std::make_unique<listener>(all_, loops_, where, speaks, encrypts ? tls_.get() : nullptr));
   }
 
-  /// Nobody comes in any more; who is in is answered, for a while; then the threads end.
+  /// Stops accepting clients, answers the connected ones for a limited time, then ends the threads.
   void end() {
     if (has_ended_) return;
     has_ended_ = true;
@@ -143,7 +143,7 @@ class filter_server::house {
     for (const auto& each : loops_) each->finish();
   }
 
-  /// Those who are still waiting near the end are told that they wait in vain, and have some time to hear it.
+  /// Clients that still wait near the end get an error, early enough to receive it.
   void wait_for_clients() {
     using clock = std::chrono::steady_clock;
     const clock::duration whole = all_.settings().drain_timeout;
@@ -155,7 +155,7 @@ class filter_server::house {
 
   const std::shared_ptr<void> occupied_;
   const bool was_store_there_;
-  // Loops hold connections, which use the service, until their threads have ended.
+  // Loops hold connections, which use the service until the loops' threads have ended.
   service all_;
   std::unique_ptr<asio::ssl::context> tls_;
   std::vector<std::unique_ptr<loop>> loops_{};

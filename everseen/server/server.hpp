@@ -10,9 +10,9 @@
 
 namespace everseen::server {
 
-/// Whether a server could be started so, as far as that can be known without starting it: must_be_safe, and
-/// certificates and directories of sockets that are there.
-/// @throws parameter_error  the options make no sense, or name a file that cannot be read
+/// Checks whether a server could start with these options, without starting it: must_be_safe, and whether
+/// certificates and directories of sockets exist.
+/// @throws parameter_error  the options are invalid, or name a file that cannot be read
 void must_be_able_to_begin(const options& o);
 
 /// A server of filters over the Redis protocol and HTTP: listens, serves, and ends in order.
@@ -20,27 +20,27 @@ void must_be_able_to_begin(const options& o);
 ///     filter_server server(options, open_place("file:/var/lib/everseen"));
 ///     server.run_until([] { return is_signalled(); });
 ///
-/// Connections are spread over threads, one event loop each. What is judged in memory is judged there; what
-/// waits for a disk or for other servers runs on threads of its own: see session and join_queue.
+/// Connections are distributed over threads with one event loop each. Filters in memory are judged there;
+/// whatever waits for a disk or another server runs on separate threads: see session and join_queue.
 class filter_server {
  public:
   /// Clients can connect from now on, and are served once it runs.
-  /// @throws parameter_error  the options make no sense, or expose the server without a password
+  /// @throws parameter_error  the options are invalid, or expose the server without a password
   /// @throws storage_error    an address is taken, or another server has the store
-  /// @throws error            the store refuses us; one that is away is waited for while it is served
+  /// @throws error            the store refuses access; an unavailable one is retried while serving
   filter_server(const options& o, const store_place& where);
   ~filter_server();
   filter_server(const filter_server&) = delete;
   filter_server& operator=(const filter_server&) = delete;
 
-  /// Where it listens, with the ports that it was given.
+  /// The addresses on which it listens, with their assigned ports.
   [[nodiscard]] std::vector<listen_address> addresses() const;
   [[nodiscard]] std::vector<listen_address> http_addresses() const;
 
-  /// Serves until it is told to stop, or a client says SHUTDOWN; then answers what is under way and makes all
-  /// that was acknowledged survive.
-  /// @param must_stop  asked some times a second    @param stops  called when it begins to end, for whatever
-  /// reason
+  /// Serves until must_stop() or a client's SHUTDOWN; then answers requests in progress and syncs all
+  /// acknowledged changes.
+  /// @param must_stop  called several times a second    @param stops  called when it begins to end, for any
+  ///         reason
   /// @throws storage_error  the disk refused the last sync
   void run_until(const std::function<bool()>& must_stop, const std::function<void()>& stops = {});
 

@@ -41,7 +41,7 @@ void info(call& c) {
       c.all.notes().judged_keys(question::check), filters.keys().size()));
 }
 
-/// A setting of CONFIG, by the name that Redis has for it.
+/// A setting of CONFIG, by its name in Redis.
 struct setting {
   std::string_view name;
   std::string (*get)(service&);
@@ -80,13 +80,13 @@ void get_settings(call& c) {
   }
 }
 
-/// A setting that is to be changed, and its new value.
+/// A setting to change, and its new value.
 struct change {
   const setting* of;
   std::int64_t value;
 };
 
-/// @throws refusal  it cannot be changed so
+/// @throws refusal  it cannot be changed like this
 change read_change(std::string_view name, std::string_view value) {
   const auto number = read_integer(value);
   for (const setting& each : settings)
@@ -97,7 +97,7 @@ change read_change(std::string_view name, std::string_view value) {
                   name.substr(0, 64), value.substr(0, 64))};
 }
 
-/// All or nothing, as with Redis.
+/// All or nothing, as in Redis.
 void set_settings(call& c) {
   if (c.words.size() % 2 != 0) throw wrong_arity("config|set");
   std::vector<change> changes;
@@ -126,7 +126,7 @@ void save_in_background(call& c) {
       all.filters().sync();
       all.count.last_save_s = seconds_now();
     } catch (const std::exception&) {
-      // LASTSAVE then stays as it was, which is how clients tell.
+      // LASTSAVE then stays unchanged, which clients can check.
     }
   });
   c.reply.status("Background saving started");
@@ -138,7 +138,7 @@ void last_save(call& c) {
 
 void shut_down(call& c) {
   c.all.ask_to_stop();
-  c.from.end();  // Redis answers nothing, either
+  c.from.end();  // Redis does not answer either
 }
 
 void time(call& c) {

@@ -7,10 +7,10 @@ namespace everseen::server {
 
 namespace {
 
-/// Threads that only look how the store is.
+/// Threads that only check the state of the store.
 constexpr unsigned lookers = 2;
 
-/// Compares in a time that depends on the length of what was tried alone.
+/// Compares in a time that depends only on the length of the tried password.
 bool is_same(std::string_view secret, std::string_view tried) noexcept {
   unsigned difference = secret.size() == tried.size() ? 0 : 1;
   for (std::size_t i = 0; i < tried.size(); ++i)

@@ -26,7 +26,7 @@ namespace everseen::server {
 /// Cost: the same for any password of the same length.
 [[nodiscard]] bool has_password(const user_account& user, std::string_view tried) noexcept;
 
-/// What all sessions of a server share. It knows no socket. Threads: any number.
+/// What all sessions of a server share. It has no sockets. Threads: any number.
 class service {
  public:
   service(options o, const store_place& where);
@@ -38,31 +38,31 @@ class service {
   [[nodiscard]] filter_shelf& filters() noexcept { return filters_; }
   [[nodiscard]] client_list& clients() noexcept { return clients_; }
   [[nodiscard]] chunk_loads& loads() noexcept { return loads_; }
-  /// A filter, and what has come of one that is being loaded.    @return false  there was no filter
+  /// Drops a filter, and its incomplete load.    @return false  there was no filter
   bool drop(std::string_view key);
   [[nodiscard]] worker_pool& workers() noexcept { return workers_; }
 
-  /// For batches of keys alone; see filter_shelf::threads.
+  /// Only for batches of keys; see filter_shelf::threads.
   [[nodiscard]] worker_pool& batches() noexcept { return batches_; }
 
-  /// For what answers without waiting for the store, even when all workers do wait for it.
+  /// For work that does not wait for the store, even while all workers do.
   [[nodiscard]] worker_pool& asides() noexcept { return asides_; }
-  /// Through which all that asks or changes filters goes.
+  /// The gate for everything that reads or changes filters.
   [[nodiscard]] exec_gate& gate() noexcept { return gate_; }
   [[nodiscard]] store_watch& watch() noexcept { return watch_; }
 
-  /// What requests hold that have begun to come in, over either protocol, or that MULTI has written down.
+  /// The memory of incomplete requests, over either protocol, and of those queued by MULTI.
   [[nodiscard]] byte_budget& requests() noexcept { return requests_; }
 
-  /// Whether a client must say who he is before he may do anything.
+  /// Whether clients must authenticate.
   [[nodiscard]] bool asks_for_password() const noexcept { return !settings_.users.empty(); }
-  /// Who has this password; the name is asked for, too, where the client gives one.
+  /// The user with this password and, if the client gives one, this name.
   struct identity {
-    const user_account* user = nullptr;  ///< null: nobody
-    bool must_wait = false;              ///< too many wrong passwords came from there: it was not looked at
+    const user_account* user = nullptr;  ///< null: no such user
+    bool must_wait = false;  ///< too many wrong passwords came from this network: it was not checked
   };
-  /// Nothing of either is told to a client that does not know both.
-  /// @param network  where the client is, as client::network
+  /// The reply does not reveal which of the two was wrong.
+  /// @param network  of the client, as client::network
   /// Cost: the same for any password of the same length.
   [[nodiscard]] identity identify(std::string_view network, std::optional<std::string_view> name,
                                   std::string_view password);
@@ -70,9 +70,9 @@ class service {
   [[nodiscard]] static event_time now();
   [[nodiscard]] event_time started() const noexcept { return started_; }
 
-  /// Asks whoever runs the server to end it in order.
+  /// Requests an orderly end of the server.
   void ask_to_stop() noexcept { must_stop_ = true; }
-  /// Clients are answered for the last time.
+  /// From now on clients get their last answers.
   void begin_to_stop() noexcept { is_stopping_ = true; }
   [[nodiscard]] bool is_stopping() const noexcept { return is_stopping_; }
   [[nodiscard]] bool must_stop() const noexcept { return must_stop_; }
@@ -87,17 +87,17 @@ class service {
     std::atomic<std::int64_t> last_save_s = 0;
   } count;
 
-  /// What became of batches of keys, whoever sent them.
+  /// Results of batches of keys, of all clients.
   [[nodiscard]] batch_notes& notes() noexcept { return notes_; }
   [[nodiscard]] duration_histogram& http_took() noexcept { return http_took_; }
 
-  /// Tells the operator something; see event_log.
+  /// Writes an event for the operator; see event_log.
   void log(telemetry::log_level level, std::string_view event,
            std::initializer_list<telemetry::log_field> fields) const {
     if (settings_.log) settings_.log->write_sometimes(level, event, fields);
   }
 
-  /// May be changed while it runs, by CONFIG SET.
+  /// Can be changed at run time by CONFIG SET.
   struct changeable {
     std::atomic<std::size_t> max_connections;
     std::atomic<std::int64_t> idle_timeout_s;
@@ -112,14 +112,14 @@ class service {
   duration_histogram http_took_{};
   byte_budget requests_{settings_.requests_bytes};
   guess_limit guesses_{};
-  // Its rules for waiting for the store; shared with calls under way.
+  // The policy for waiting for the store; shared with calls in progress.
   std::shared_ptr<bounded_patience> patience_;
   client_list clients_{};
   filter_shelf filters_;
   chunk_loads loads_{};
   exec_gate gate_{};
   store_watch watch_;
-  // These end first: their work uses all the others.
+  // Destroyed first: their work uses all the others.
   worker_pool asides_{2};
   worker_pool workers_;
   worker_pool batches_;

@@ -11,11 +11,11 @@ namespace everseen::server {
 
 namespace {
 
-/// Replies that are gathered before they are sent, and keys before they are judged: what fits the caches.
+/// Replies that are gathered before they are sent, and keys before they are judged: sized for the caches.
 constexpr std::size_t output_pause_bytes = 256 << 10;
 constexpr std::size_t board_keys = 16'384;
 
-/// What the words of a request may take that nobody counts.
+/// Memory for the words of a request that is not counted.
 constexpr std::size_t words_for_nothing = 4 << 10;
 
 constexpr std::string_view no_room_for_requests =
@@ -40,9 +40,9 @@ session::~session() {
 
 session::progress session::run(std::string_view unread) {
   const progress p = answer(unread);
-  // Who waits for the store stays in until his work is done: his requests have begun.
+  // A suspended session stays inside until its work is done: its requests have begun.
   if (!is_suspended_) go_out();
-  // Not one by one: all threads share the counter, and the count of who holds a filter.
+  // Once for all, not one by one: all threads share the counter, and the filter's reference count.
   all_.count.commands.fetch_add(std::exchange(answered_, 0), std::memory_order_relaxed);
   held_filter_.reset();
   return p;
@@ -61,7 +61,7 @@ session::progress session::answer(std::string_view unread) {
     const auto is = parser_.next(unread.substr(p.used));
     is_in_request_ = is == wire::request_parser::outcome::incomplete && p.used < unread.size();
     if (is != wire::request_parser::outcome::request) {
-      if (!settle()) return p.is = state::suspended, p;  // a fault is found again later
+      if (!settle()) return p.is = state::suspended, p;  // the parser finds a fault again later
       if (is == wire::request_parser::outcome::malformed) {
         reply_.error(parser_.fault());
         is_ending_ = true;
@@ -87,10 +87,10 @@ session::next session::serve(word_list request, progress& p) {
   if (asks_filters && !transaction_ && !come_in()) return next::stop;
   if (what != nullptr && what->batched != nullptr && !transaction_ && batch(*what, request)) {
     p.used += parser_.size();
-    // The words of a typed line are the parser's, and gone with the next one.
+    // The words of an inline command live in the parser until the next one.
     return parser_.is_typed() && !settle() ? next::stop : next::go_on;
   }
-  // It may depend on what is on the board, and its reply comes behind. The parser will find it again.
+  // The request may depend on the board, and its reply comes after. The parser will return it again.
   if (!settle()) return next::stop;
   if (parser_.is_typed() && is_of_http(request)) {
     all_.log(telemetry::log_level::warning, "cross_protocol", {{"from", client_->address}});

@@ -20,83 +20,84 @@
 
 namespace everseen::server {
 
-/// One client's conversation: bytes of requests in, bytes of replies out. Knows no socket.
+/// One client's conversation: bytes of requests in, bytes of replies out. It has no socket.
 ///
-/// Requests about keys are not answered one by one: those of one read of the socket that ask the same filter
-/// the same question become one batch, as long as no other request stands between them that could tell the
-/// difference. Replies come in the order of the requests, always.
+/// Key requests are batched: those of one socket read that ask the same filter the same question become one
+/// batch, as long as no other request between them could observe the difference. Replies always come in the
+/// order of the requests.
 ///
-/// What asks or changes filters runs beside that of other sessions, but a transaction alone: exec_gate. A
-/// session is in there only while somebody works for it, never because its client does not read.
+/// Work on filters runs concurrently with other sessions, and a transaction alone: exec_gate. A session is
+/// inside the gate only during its work, never because its client does not read.
 ///
-/// What may wait for the store runs on a worker; meanwhile the session is suspended: the bytes given to run()
-/// must stay where they are, and nothing but the worker may touch it.
+/// Work that may wait for the store runs on a worker. Meanwhile the session is suspended: the bytes given to
+/// run() must stay in place, and only the worker may use the session.
 ///
 /// Threads: one at a time.
 class session {
  public:
-  /// @param wake  called on another thread when a suspended session can go on; it must make take_back() be
-  /// called
+  /// @param wake  called on another thread when a suspended session can continue; it must cause a call of
+  ///         take_back()
   session(service& all, std::shared_ptr<client> who, std::function<void()> wake);
   ~session();
   session(const session&) = delete;
   session& operator=(const session&) = delete;
 
   enum class state : std::uint8_t {
-    wants_bytes,  ///< all whole requests were answered
-    wants_room,   ///< there is more to answer once output() has been sent
+    wants_bytes,  ///< all complete requests were answered
+    wants_room,   ///< more can be answered once output() has been sent
     suspended,    ///< wait for wake(), then take_back(), and run() again with the same bytes
     ending,       ///< send output(), then close
   };
   struct progress {
     state is = state::wants_bytes;
-    std::size_t used = 0;  ///< bytes of requests that are done with
+    std::size_t used = 0;  ///< bytes of completed requests
   };
 
   /// Answers what it can.
-  /// @param unread  what has come behind the bytes used so far
+  /// @param unread  the received bytes after those used so far
   progress run(std::string_view unread);
 
-  /// After wake(): puts the replies of what was done meanwhile into output(). They may be many.
+  /// After wake(): puts the replies of the finished work into output(). They may be many.
   void take_back();
-  /// Lets others run alone that wait for this session. To be called where run() is not, though it could be:
-  /// the client takes no more replies.    @pre it is not suspended
+  /// Leaves the gate, so that waiting transactions can run. Call it instead of run() if the client takes no
+  /// more replies.    @pre it is not suspended
   void go_out();
 
-  /// Replies to be sent. Whoever sends them takes them out.
+  /// Replies to send. The sender takes them out.
   [[nodiscard]] std::string& output() noexcept { return output_; }
   /// Whether a request has begun and not yet ended.
   [[nodiscard]] bool is_in_request() const noexcept { return is_in_request_; }
-  /// Bytes that the buffer should hold for the request that has begun.
+  /// Bytes that the buffer should hold for the current request.
   [[nodiscard]] std::size_t needed_bytes() const noexcept { return parser_.needed(); }
 
-  // What commands see of it and change:
+  // The part that commands read and change:
 
   [[nodiscard]] client& self() noexcept { return *client_; }
   [[nodiscard]] wire::protocol version() const noexcept { return reply_.version(); }
   void set_version(wire::protocol v) noexcept { reply_.set_version(v); }
   [[nodiscard]] right rights() const noexcept { return rights_; }
-  /// @return false  nobody is known by these    @throws refusal  this client's network guesses passwords
+  /// @return false  unknown user or wrong password    @throws refusal  this client's network guesses
+  ///         passwords
   bool log_in(std::string_view user, std::string_view password);
   void end() noexcept { is_ending_ = true; }
-  /// Runs one request here and now, whatever it waits for. Writes one reply.
+  /// Runs one request on this thread, whatever it waits for. Writes one reply.
   void run_request(const command& what, word_list request);
 
-  /// As if it had just begun.
+  /// Back to the state of a new session.
   void reset();
 
-  /// Ends the conversation: the requests of all clients hold so much that this one's cannot be read.
+  /// Ends the conversation: the requests of all clients hold so much memory that this one's cannot be read.
   void refuse_request();
 
-  /// What was written down since MULTI.
+  /// The requests queued since MULTI.
   struct transaction {
-    byte_budget::share held;  ///< for all of them, as they are kept
+    byte_budget::share held;  ///< the memory of all of them
     std::vector<std::vector<std::string>> requests{};
     bool is_broken = false;  ///< a request was refused, so none of them will run
   };
   /// @throws refusal  there is one already
   void begin_transaction();
-  /// Takes it out.    @param command  for the refusal    @throws refusal  there is none
+  /// Removes it.    @param command  for the refusal    @throws refusal  there is none
   [[nodiscard]] transaction end_transaction(std::string_view command);
 
  private:
@@ -105,13 +106,13 @@ class session {
   progress answer(std::string_view unread);
   next serve(word_list request, progress& p);
   bool batch(const command& what, word_list request);
-  /// Makes held_filter_ the one of this key.    @return false  it is not open
+  /// Sets held_filter_ to the one of this key.    @return false  it is not open
   [[nodiscard]] bool hold_filter(std::string_view key);
-  /// @return false  the batches are on their way; the session is suspended
+  /// @return false  the batches are in flight; the session is suspended
   bool settle();
-  /// Makes this session one of those whose requests run.    @return false  it has to wait; it is suspended
+  /// Enters the gate.    @return false  it has to wait; it is suspended
   [[nodiscard]] bool come_in();
-  /// When the work is done, on the thread that did it.
+  /// After the work, on its thread.
   void wake_up();
   void run_on_worker(const command& what, word_list request);
   void run_alone(const command& what, word_list request);
@@ -126,13 +127,13 @@ class session {
   std::shared_ptr<client> client_;
   std::function<void()> wake_;
   wire::request_parser parser_;
-  byte_budget::share words_;  // of a request that has begun
+  byte_budget::share words_;  // of the current request
   std::string output_{};
   wire::reply_writer reply_{output_};
   right rights_;
   std::optional<transaction> transaction_{};
   batch_board board_;
-  exec_gate::lane* inside_ = nullptr;  // null: not in
+  exec_gate::lane* inside_ = nullptr;  // null: not inside
   bool is_in_request_ = false;
   bool is_ending_ = false;
   bool is_suspended_ = false;
@@ -140,7 +141,7 @@ class session {
   const command* last_command_ = nullptr;
   std::string last_name_{};
   std::weak_ptr<shared_filter> last_filter_{};
-  std::shared_ptr<shared_filter> held_filter_{};  // the same while run() works: nobody may drop it meanwhile
+  std::shared_ptr<shared_filter> held_filter_{};  // last_filter_ during run(), so that it is not dropped
   std::uint64_t answered_ = 0;
   std::string last_key_{};
 };

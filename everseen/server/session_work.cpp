@@ -4,13 +4,13 @@
 #include "everseen/server/refusals.hpp"
 #include "everseen/server/session.hpp"
 
-/// How the requests of a session run: beside those of others or alone, here or on a worker.
+/// How the requests of a session run: concurrently or alone, on this thread or on a worker.
 namespace everseen::server {
 
 bool session::come_in() {
   if (inside_ != nullptr) return true;
   exec_gate::lane& mine = all_.gate().lane_of_this_thread();
-  // From the moment that somebody else may call us, he has the session.
+  // Once another thread may call back, the session belongs to it.
   is_suspended_ = true;
   const bool is_in = all_.gate().enter(mine, this, [this, &mine] {
     inside_ = &mine;
@@ -71,7 +71,7 @@ void session::run_request(const command& what, word_list request) {
       call c{all_, *this, request, reply_, what};
       return what.run(c);
     } catch (const error& why) {
-      output_.resize(before);  // a reply that had begun
+      output_.resize(before);  // removes a partial reply
       const bool is_changed =
           !is_again && request.size() > 1 && all_.filters().forget_changed(request[1], why);
       if (!is_changed) return reply_.error(text_of_current_exception());

@@ -15,14 +15,14 @@
 
 namespace everseen::server {
 
-/// What the Redis protocol lets a filter be made with beside what everseen keeps.
+/// Options of the Redis protocol for a new filter that are not part of its spec.
 struct wishes {
-  /// EXPANSION as it was asked for; BF.INFO tells it. Only RedisBloom's own layout obeys it; in ours a layer
-  /// holds twice the keys of the one before it: doc/semantics.md, "Over the Redis protocol".
+  /// The requested EXPANSION, for BF.INFO. Only RedisBloom's own layout obeys it; in ours a layer holds
+  /// twice the keys of the one before it: doc/semantics.md, "Over the Redis protocol".
   std::uint32_t expansion = 2;
 };
 
-/// What is known of a filter beside its bits. It outlives an outage, after which the filter is opened anew.
+/// What is known of a filter beside its bits. It survives an outage, after which the filter is reopened.
 struct filter_record {
   explicit filter_record(const everseen::spec& s) : spec(s) {}
   const everseen::spec spec;
@@ -30,9 +30,9 @@ struct filter_record {
   recent_figures figures{};
 };
 
-/// An open filter, as all clients of the server use it. Threads: any number.
+/// An open filter, shared by all clients of the server. Threads: any number.
 struct shared_filter {
-  /// Waits for the store where that must be asked when the filter ends.
+  /// Waits for the store if it must be asked for the expiry.
   shared_filter(std::string key, everseen::filter opened, wishes w, std::shared_ptr<filter_record> r,
                 filter_room::share taken, worker_pool& workers, join_queue::limits joined,
                 batch_notes& of_all);
@@ -43,15 +43,15 @@ struct shared_filter {
   [[nodiscard]] join_queue& queue(question q) noexcept { return q == question::add ? adds : checks; }
   [[nodiscard]] bool has_window() const noexcept { return handle.get_spec().window.has_value(); }
 
-  const std::string key;  ///< as clients call it
+  const std::string key;  ///< its name for clients
   everseen::filter handle;
   const wishes wished;
-  const std::uint64_t planned_bytes;     ///< of the first layer, which a store may make later
-  std::atomic<std::uint64_t> bytes = 0;  ///< as last looked at
-  std::atomic<bool> is_new = true;       ///< never looked at
-  filter_room::share room;               ///< as last looked at; of one that was only opened nothing at first
-  std::atomic<std::int64_t> ends_at_ms;  ///< ms since 1970; never: no_end. As it was when last asked
-  std::atomic<bool> is_gone = false;     ///< dropped, or to be opened anew
+  const std::uint64_t planned_bytes;     ///< of the first layer, which a store may create later
+  std::atomic<std::uint64_t> bytes = 0;  ///< as last measured
+  std::atomic<bool> is_new = true;       ///< never measured
+  filter_room::share room;               ///< as last measured; at first 0 for a filter that was only opened
+  std::atomic<std::int64_t> ends_at_ms;  ///< ms since 1970, as last asked; never: no_end
+  std::atomic<bool> is_gone = false;     ///< dropped, or to be reopened
   const std::shared_ptr<filter_record> record;
   batch_notes& of_all;
   join_queue adds;
@@ -59,17 +59,16 @@ struct shared_filter {
 
   static constexpr std::int64_t no_end = INT64_MAX;
 
-  /// Whether its time is up. Cost: a load; of one that has an end, a look at the clock.
+  /// Whether it has expired. Cost: a load; if it has an expiry, also a clock read.
   [[nodiscard]] bool has_ended() const {
     const std::int64_t end = ends_at_ms.load(std::memory_order_relaxed);
     return end != no_end && wall_clock().time_since_epoch().count() >= end;
   }
-  /// From now on it ends then; nothing: never. Waits for the store.    @throws error  as
-  /// stored_filter::end_at
+  /// Sets its expiry; nothing: never. Waits for the store.    @throws error  as stored_filter::end_at
   void end_at(std::optional<event_time> when);
 };
 
-/// A filter that there is: never null. As long as it is held, the filter is open, and nobody can drop it.
+/// A filter that exists: never null. While it is held, the filter is open and cannot be dropped.
 class open_filter {
  public:
   /// @throws no_filter  null: there is none

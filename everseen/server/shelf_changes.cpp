@@ -9,22 +9,22 @@
 #include "everseen/server/key_names.hpp"
 #include "everseen/server/planned_bytes.hpp"
 
-/// How filters of a shelf are made, renamed and dropped.
+/// How filters of a shelf are created, renamed and dropped.
 namespace everseen::server {
 
 namespace {
 
-/// A filter of so many keys is worth some locks of its own for each thread.
+/// From this capacity on, a filter gets several partitions for each thread, each with its own lock.
 constexpr std::uint64_t capacity_to_share = 100'000;
 constexpr std::uint32_t partitions_a_thread = 8;
 
-/// A store makes no filter that ends sooner, as making it may take as long.
+/// A store creates no filter with a shorter life, as creating it may take that long.
 constexpr std::chrono::seconds shortest_life{1};
 
-/// Others who make and drop a filter of the same key can be faster, but not for ever.
+/// Other clients may create and drop a filter of the same key in between, but not indefinitely.
 constexpr int most_tries = 100;
 
-/// How long those who use a filter are waited for; longer than any store takes that is well.
+/// How long to wait for users of a filter; longer than any healthy store takes.
 constexpr std::chrono::seconds longest_use{10};
 
 }  // namespace
@@ -32,7 +32,7 @@ constexpr std::chrono::seconds longest_use{10};
 filter_shelf::load filter_shelf::begin_load(std::string_view key, std::span<const std::byte> header) {
   const turns::turn alone = changing_.take(key);
   if (find(key)) throw name_taken("item exists");
-  close(key);  // of one that has ended
+  close(key);  // if it has expired
   auto loader = std::make_unique<redisbloom_loader>(*place_, required_name_of(key), header);
   auto room = room_.reserve(loader->bytes() + bytes_beside_bits(1));
   return {std::move(room), filter_room::share(made_by_loads_), std::move(loader)};
@@ -46,14 +46,14 @@ void filter_shelf::load_chunk(load& of, std::int64_t iterator, std::span<const s
 void filter_shelf::finish_load(std::string_view key, load whole) {
   const turns::turn alone = changing_.take(key);
   if (find(key)) throw name_taken("item exists");
-  close(key);  // of one that has ended
+  close(key);  // if it has expired
   whole.loader->commit();
   whole.loader.reset();
   forget_listing();
   try {
     put(key, place_->open(required_name_of(key), access::write), {}, std::move(whole.room));
   } catch (const error&) {
-    // It is there; whoever asks for it learns why it cannot be opened.
+    // It exists; the next request for it reports why it cannot be opened.
   }
 }
 
@@ -61,7 +61,7 @@ open_filter filter_shelf::create(std::string_view key, const request& r) {
   const std::string name = required_name_of(key);
   const turns::turn alone = changing_.take(key);
   if (find(key)) throw name_taken("item exists");
-  close(key);  // of one that has ended
+  close(key);  // if it has expired
   const spec s = plan(r);
   auto taken = room_.reserve(planned_bytes(s) + bytes_beside_bits(s.partitions));
   auto made = put(key, make(name, s, r.life), r.wished, std::move(taken));
@@ -77,7 +77,7 @@ std::shared_ptr<stored_filter> filter_shelf::make(std::string_view name, const s
   try {
     made->end_at(wall_clock() + *life);
   } catch (const error&) {
-    made.reset();  // a store drops none that is written to
+    made.reset();  // a store does not drop a filter that is open for writing
     place_->drop(name);
     throw;
   }
@@ -89,7 +89,7 @@ open_filter filter_shelf::open_or_create(std::string_view key, const request& r)
     if (auto found = open(key)) return open_filter(std::move(found));
     try {
       return create(key, r);
-    } catch (const name_taken&) {  // somebody else was faster, and his may be gone again
+    } catch (const name_taken&) {  // another client was faster, and its filter may already be gone
       if (tries == most_tries) throw;
     }
   }
@@ -98,7 +98,7 @@ open_filter filter_shelf::open_or_create(std::string_view key, const request& r)
 spec filter_shelf::plan(const request& asked) const {
   spec_request r = asked.spec;
   r.hash = asked.hash.value_or(hash_);
-  // What a client asks for by name it gets.
+  // What a client explicitly requests is kept.
   const bool is_open = !r.layout && !r.probes && !r.partitions && !asked.hash;
   if (redisbloom_layout_ && is_open && !r.window) {
     r.layout = layout_kind::redisbloom;
@@ -118,7 +118,7 @@ bool filter_shelf::drop(std::string_view key) {
   if (close_if_over(key, *name)) return false;
   try {
     place_->drop(*name);
-  } catch (const no_filter&) {  // it has ended just now
+  } catch (const no_filter&) {  // it has just expired
     return false;
   }
   forget_listing();
@@ -143,12 +143,12 @@ bool filter_shelf::close_if_over(std::string_view key, std::string_view name) {
   try {
     if (was_open) place_->remove_ended();
   } catch (const error&) {
-    // The next time: see tend().
+    // A later call of tend() retries.
   }
   return true;
 }
 
-/// What is known of the filter beside its bits goes with it.
+/// The filter's record is discarded.
 void filter_shelf::rename(std::string_view from, std::string_view to, everseen::store::namesake there) {
   const std::string old_name = required_name_of(from);
   const std::string name = required_name_of(to);
@@ -171,7 +171,7 @@ void filter_shelf::rename(std::string_view from, std::string_view to, everseen::
     try {
       put(key, place_->open(required_name_of(key), access::write), wished, std::move(taken));
     } catch (const error&) {
-      // It is there; whoever asks for it learns why it cannot be opened.
+      // It exists; the next request for it reports why it cannot be opened.
     }
   };
   try {

@@ -8,14 +8,14 @@
 #include "everseen/server/filter_shelf.hpp"
 #include "everseen/server/planned_bytes.hpp"
 
-/// How much room the filters of a shelf take, and how they give it back when they have ended.
+/// How much room the filters of a shelf take, and how expired ones free it.
 namespace everseen::server {
 
 namespace {
 
 constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-/// Filters that ended while nobody had them open go so often.
+/// How often filters that expired while closed are removed.
 constexpr std::chrono::seconds between_removals{10};
 
 }  // namespace
@@ -27,7 +27,7 @@ void filter_shelf::remove_ended() {
     std::erase_if(open_, [](const auto& each) {
       using namespace std::chrono_literals;
       const slot& s = each.second;
-      return !s.filter && s.closed.wait_for(0s) == std::future_status::ready;  // forgotten
+      return !s.filter && s.closed.wait_for(0s) == std::future_status::ready;  // forgotten, and released
     });
     for (const auto& [key, held] : open_)
       if (held.filter && held.filter->has_ended()) ended.push_back(key);
@@ -43,19 +43,19 @@ void filter_shelf::remove_ended() {
   forget_listing();
 }
 
-/// Who only looks at filters must not stop those who write to others.
+/// A filter that is only read must not stop writes to others.
 bool filter_shelf::counts(const shared_filter& f) const {
   return is_memory_ || f.room.bytes() > 0 || f.record->count.batches(question::add) > 0;
 }
 
 void filter_shelf::look_at(shared_filter& f) const {
-  // What servers keep is theirs to limit, and asking them costs a round trip.
+  // Servers limit their own memory, and asking them costs a round trip.
   f.bytes = place_->is_remote() ? 0 : f.handle.info().bytes;
   if (counts(f))
     f.room.set(std::max(f.planned_bytes, f.bytes.load()) + bytes_beside_bits(f.handle.get_spec().partitions));
 }
 
-/// Where others may give names to other filters, they are looked at once a second.
+/// If other clients may rename filters, names are checked once a second.
 void filter_shelf::tend_names() {
   const auto now = std::chrono::steady_clock::now();
   if (!place_->is_remote() || now - names_looked_at_ < std::chrono::seconds(1) || notes_.gives_up()) return;
@@ -78,7 +78,7 @@ void filter_shelf::look_at_names() {
     try {
       if (f && !f->handle.stored().is_called(f->handle.name())) forget(f);
     } catch (const error&) {
-      // The next time.
+      // The next check retries.
     }
   }
 }
@@ -87,7 +87,7 @@ void filter_shelf::tend() {
   tend_names();
   bool has_ended = std::chrono::steady_clock::now() - removed_ > between_removals;
   std::uint64_t there = made_by_loads_.taken();
-  std::vector<std::weak_ptr<shared_filter>> changed;  // to look at one costs a lock for each partition
+  std::vector<std::weak_ptr<shared_filter>> changed;  // measuring a filter costs a lock for each partition
   {
     const std::shared_lock beside_others(lock_);
     for (const auto& [key, held] : open_) {
@@ -113,7 +113,7 @@ void filter_shelf::tend() {
     try {
       remove_ended();
     } catch (const error&) {
-      // The next time.
+      // The next call retries.
     }
     is_removing_ = false;
   });

@@ -9,10 +9,10 @@ namespace everseen::server {
 
 namespace {
 
-/// For the answer of a store that is well.
+/// How long a healthy store may take to answer.
 constexpr std::chrono::milliseconds moment{700};
 
-/// A filter's name that no key stands for: key_of() knows none.
+/// A filter's name that no key maps to: key_of() returns nothing for it.
 constexpr std::string_view nobody = "esc.nobody";
 
 }  // namespace
@@ -72,7 +72,7 @@ void store_watch::greet() {
 void store_watch::probe() noexcept {
   std::string fault;
   try {
-    (void)filters_.place().exists(nobody);  // it answers, whatever it says
+    (void)filters_.place().exists(nobody);  // any answer will do
     greet();
   } catch (const std::exception& why) {
     fault = why.what();

@@ -13,17 +13,17 @@
 
 namespace everseen::server {
 
-/// One look for all who want it: begun by who comes first, and waited for a moment at most.
+/// A single-flight check: the first caller starts it, all callers share it, and wait for a moment at most.
 /// Threads: any number.
 class shared_look {
  public:
-  /// @param look  runs on a thread of `where`, once at a time; must not throw
+  /// @param look  runs on a thread of `where`, one at a time; must not throw
   shared_look(worker_pool& where, std::function<void()> look) : where_(where), look_(std::move(look)) {}
 
-  /// Begins to look, if nobody does.
+  /// Starts a check unless one is running.
   void begin();
-  /// Looks. Who comes while a look takes longer than a moment does not wait for it.
-  /// @return whether a look ended meanwhile
+  /// Runs a check. A caller does not wait for one that has already taken longer than a moment.
+  /// @return whether a check completed in the meantime
   bool refresh();
 
  private:
@@ -38,23 +38,23 @@ class shared_look {
   clock::time_point began_{};
 };
 
-/// Looks at the store for those who only ask how it is: in an outage they are told what is known, and soon.
+/// Checks the store for callers that only ask for its state: in an outage they quickly get what is known.
 ///
-/// It has threads of its own, as those of the worker pool may all be waiting for the store.
+/// It has its own threads, as those of the worker pool may all be waiting for the store.
 /// Threads: any number.
 class store_watch {
  public:
   /// @param after_each  as of worker_pool
   store_watch(filter_shelf& filters, unsigned threads, std::function<void()> after_each);
 
-  /// Makes the figures of open filters be of this second, if the store answers in time.
+  /// Refreshes the figures of open filters, if the store answers in time.
   void look_at_filters() { (void)figures_.refresh(); }
   /// @throws backend_error  the store does not answer, or not in time
   void must_answer();
 
-  /// The store was away when the server started. Once it answers, its warnings and that go to the log.
+  /// The store was unavailable when the server started. Once it answers, logs that and its warnings.
   void await_store(std::shared_ptr<telemetry::event_log> log);
-  /// To be called some times a second; returns at once.
+  /// Called several times a second; does not wait.
   void look_for_store();
 
  private:
@@ -68,7 +68,7 @@ class store_watch {
   std::shared_ptr<telemetry::event_log> log_{};
   shared_look figures_;
   shared_look probe_;
-  worker_pool lookers_;  // ends first
+  worker_pool lookers_;  // destroyed first
 };
 
 }  // namespace everseen::server

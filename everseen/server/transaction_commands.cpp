@@ -6,9 +6,8 @@
 #include "everseen/server/command.hpp"
 #include "everseen/server/session.hpp"
 
-/// MULTI and EXEC: requests that are written down, then run one behind the other. None of another client of
-/// this server comes between them (exec_gate); who reaches the same store by another way knows nothing of
-/// them.
+/// MULTI and EXEC: requests are queued, then run one after the other. No request of another client of this
+/// server runs in between (exec_gate); clients that reach the same store by another way are not excluded.
 namespace everseen::server {
 
 namespace {
@@ -23,14 +22,14 @@ void discard(call& c) {
   c.reply.ok();
 }
 
-/// Whether the reply that begins here says that the store did not answer; of an array its first does.
+/// Whether the reply that begins here reports an outage; of an array, whether its first element does.
 bool says_outage(std::string_view reply) {
   constexpr std::string_view outage = "-OUTAGE ";
   if (reply.starts_with('*')) reply.remove_prefix(std::min(reply.size(), reply.find('\n') + 1));
   return reply.starts_with(outage);
 }
 
-/// All others wait. So one outage is ridden out here, and not one for each request.
+/// All other clients wait. So an outage is waited for once here, and not for each request.
 void exec(call& c) {
   const session::transaction all = c.from.end_transaction("EXEC");
   if (all.is_broken) throw refusal{"EXECABORT Transaction discarded because of previous errors."};
@@ -48,8 +47,8 @@ void exec(call& c) {
   }
 }
 
-/// Of what others do between WATCH and EXEC the server sees only what goes through it: a promise that would
-/// hold until the day on which a second server, or a program, uses the store. So there is none.
+/// WATCH is not offered: the server sees only changes that go through it, so the guarantee would fail as
+/// soon as a second server or program uses the store.
 void watch(call&) {
   throw refusal{
       "ERR WATCH is not offered: others may change a filter in its store unseen; put what belongs together "

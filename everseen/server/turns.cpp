@@ -7,7 +7,7 @@ namespace everseen::server {
 
 namespace {
 
-/// Who comes while another tries again so soon after a failure is told of that at once.
+/// A caller fails immediately if an attempt failed this recently and another one is in progress.
 constexpr std::chrono::seconds remembered{60};
 constexpr std::chrono::milliseconds glance{2};
 
@@ -21,7 +21,7 @@ turns::turn turns::take(std::string_view name) {
   return turn(slot_of(name).busy);
 }
 
-/// In the order of their places, so that two who want the same two do not wait for each other.
+/// In the order of the slots, so that two callers that want the same two names do not deadlock.
 turns::both turns::take(std::string_view one, std::string_view other) {
   slot* first = &slot_of(one);
   slot* second = &slot_of(other);
@@ -37,7 +37,7 @@ turns::turn turns::take_or_fail(std::string_view name) {
   turn mine(s.busy, std::try_to_lock);
   if (mine) return mine;
   rethrow_since(s, name, came - remembered);
-  // Not lock(): who comes later may get it first, and ride out the next outage before us.
+  // Not lock(): a later caller may get it first, and wait through the next outage before this one.
   while (!mine.try_lock()) {
     rethrow_since(s, name, came);
     std::this_thread::sleep_for(glance);

@@ -10,26 +10,27 @@
 
 namespace everseen::server {
 
-/// For each name one thing at a time that may wait for the store, and one outage for all who wait for it.
+/// Single-flight by name: one operation at a time that may wait for the store, and one outage for all
+/// callers.
 ///
-/// Where many want what the store does not give, each would otherwise ride out the outage by himself, one
-/// after the other. Threads: any number. Memory: fixed; two names may share a turn.
+/// Otherwise each of many callers would wait through an outage by itself, one after the other. Threads: any
+/// number. Memory: fixed; two names may share a turn.
 class turns {
  public:
   using turn = std::unique_lock<std::mutex>;
 
-  /// Waits until nobody else has the turn.
+  /// Waits until the turn is free.
   [[nodiscard]] turn take(std::string_view name);
 
-  /// The same of two names at once.
+  /// The same for two names together.
   struct both {
     turn first;
-    turn second;  // none where they share a turn
+    turn second;  // empty if they share a turn
   };
   [[nodiscard]] both take(std::string_view one, std::string_view other);
 
-  /// What `work` gives, in a turn of its own.
-  /// @throws what `work` threw, also for another who had the turn while this one wanted it
+  /// The result of `work`, run in its own turn.
+  /// @throws what `work` threw, also for callers that waited for the turn meanwhile
   template <typename Work>
   auto join(std::string_view name, Work work) {
     const turn mine = take_or_fail(name);
@@ -47,7 +48,7 @@ class turns {
   using clock = std::chrono::steady_clock;
   struct slot {
     std::mutex busy{};
-    std::mutex lock{};  // of those below
+    std::mutex lock{};  // guards the members below
     std::string name{};
     std::exception_ptr fault{};
     clock::time_point ended{};

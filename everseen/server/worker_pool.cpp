@@ -33,7 +33,8 @@ void worker_pool::run() {
     changed_.wait(alone, [this] { return is_ending_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
     {
-      // Ends without the lock: what it holds may be the last of a filter, which takes a while to close.
+      // Destroyed without the lock: it may hold the last reference to a filter, which takes a while to
+      // close.
       const auto work = std::move(waiting_.front());
       waiting_.pop_front();
       alone.unlock();

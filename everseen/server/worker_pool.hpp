@@ -9,12 +9,12 @@
 
 namespace everseen::server {
 
-/// Threads for work that may wait for a disk or a server, so that those that serve connections never do.
+/// Threads for work that may wait for a disk or a server, so that the threads of connections never do.
 ///
-/// Work is done in order of its arrival, as far as there are threads. Threads: any may submit.
+/// Work starts in order of arrival. Threads: any may submit.
 class worker_pool {
  public:
-  /// @param after_each  called on its thread when a work is done; must not throw
+  /// @param after_each  called on the pool's thread after each work item; must not throw
   explicit worker_pool(unsigned threads, std::function<void()> after_each = {});
   ~worker_pool() { finish(); }
   worker_pool(const worker_pool&) = delete;
@@ -23,7 +23,7 @@ class worker_pool {
   /// Finishes what was submitted, and what that submits. Nothing may be submitted afterwards.
   void finish();
 
-  /// Where memory runs out, here or in a work, the process ends: others wait for what a work was to do.
+  /// If memory runs out, here or in `work`, the process ends: others wait for its result.
   /// @param work  must not throw
   void submit(std::function<void()> work) noexcept;
 

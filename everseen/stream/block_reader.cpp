@@ -31,7 +31,7 @@ bool is_directory(int descriptor) {
   return fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/// What a block keeps free behind its text: a last separator that is missing, and the padding.
+/// Bytes that a block keeps free after its text: a missing last separator, and the padding.
 constexpr std::size_t reserved = 1 + block_reader::padding;
 
 }  // namespace
@@ -83,7 +83,7 @@ bool block_reader::next(block& into) {
   try {
     begin(into);
     if (!read_next(into)) return false;
-  } catch (...) {  // the next call would take the middle of a record for its beginning
+  } catch (...) {  // the next call would start in the middle of a record
     failure_ = std::current_exception();
     throw;
   }
@@ -106,7 +106,7 @@ void block_reader::rewind() {
 
 /// Reads until `into` holds whole records and nothing else.
 bool block_reader::read_next(block& into) {
-  std::size_t searched = 0;  // no separator before here
+  std::size_t searched = 0;  // no separator before this offset
   while (current_ < inputs_.size()) {
     if (into.room() == 0) into.reserve(2 * into.size_ + 1);
     const std::size_t room = into.room();
@@ -123,7 +123,7 @@ bool block_reader::read_next(block& into) {
       end_of_input(into);
       continue;
     }
-    // A live stream must not wait until a block is full.
+    // A live stream must not wait for a full block.
     if (into.size_ < block_bytes_ && readable_within(0)) continue;
     if (cut(into, searched)) return true;
     searched = into.size_;
@@ -160,7 +160,7 @@ std::size_t block_reader::read_some(char* to, std::size_t room) {
     while (while_waiting_ && !readable_within(100)) while_waiting_();
     const ssize_t got = ::read(in.number(), to, room);
     if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno == EAGAIN)  // standard input may come from a program that made it non-blocking
+    if (errno == EAGAIN)  // standard input may be shared with a program that made it non-blocking
       static_cast<void>(readable_within(100));
     else if (errno != EINTR)
       cannot("read", in.path, errno);

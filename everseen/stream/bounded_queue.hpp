@@ -10,7 +10,7 @@
 
 namespace everseen {
 
-/// Hands things from one thread to another and holds the first back while the second is behind.
+/// A queue between threads with a limited length: push() blocks while it is full.
 /// Threads: any number on both sides.
 template <typename T>
 class bounded_queue {
@@ -18,7 +18,7 @@ class bounded_queue {
   explicit bounded_queue(std::size_t most) : most_(most) {}
 
   /// Waits for room.
-  /// @return false  there was none in time, or the queue is closed; `thing` is as it was
+  /// @return false  it was still full after `wait`, or it is closed; `thing` is unchanged
   bool push(T& thing, std::chrono::milliseconds wait) {
     std::unique_lock lock(lock_);
     changed_.wait_for(lock, wait, [&] { return closed_ || things_.size() < most_; });
@@ -28,7 +28,7 @@ class bounded_queue {
     return true;
   }
 
-  /// The next thing; nothing when none came for `wait`, or none will come any more: has_ended() tells.
+  /// The next thing; nothing if none arrived within `wait`, or the queue is closed and empty (has_ended()).
   std::optional<T> pop(std::chrono::milliseconds wait) {
     std::unique_lock lock(lock_);
     changed_.wait_for(lock, wait, [&] { return closed_ || !things_.empty(); });
@@ -39,7 +39,7 @@ class bounded_queue {
     return thing;
   }
 
-  /// What is in it can still be taken; nothing more is.
+  /// Accepts nothing more. What it holds can still be popped.
   void close() {
     const std::scoped_lock alone(lock_);
     closed_ = true;
@@ -53,7 +53,7 @@ class bounded_queue {
 
  private:
   const std::size_t most_;
-  mutable std::mutex lock_;  // guards what follows
+  mutable std::mutex lock_;  // guards the members below
   std::condition_variable changed_;
   std::deque<T> things_;
   bool closed_ = false;

@@ -10,8 +10,8 @@
 
 namespace everseen {
 
-/// The different names of counters that a batch raises, and the place of each among them.
-/// Threads: one at a time. Cost: a look-up in a hash table; a copy of the name where it is new.
+/// The distinct names of counters that a batch raises, each with an index.
+/// Threads: one at a time. Cost: a look-up in a hash table; a copy of each new name.
 class counter_names {
  public:
   [[nodiscard]] std::uint32_t place_of(std::string_view name) {
@@ -23,11 +23,11 @@ class counter_names {
     return place;
   }
 
-  /// By place. Valid until place_of() is given a new one.
+  /// By index. Valid until place_of() adds a new name.
   [[nodiscard]] std::span<const std::string_view> all() const noexcept { return names_; }
 
  private:
-  std::deque<std::string> texts_;  // which never move
+  std::deque<std::string> texts_;  // a deque never moves its elements
   std::vector<std::string_view> names_;
   std::unordered_map<std::string_view, std::uint32_t> places_;
 };

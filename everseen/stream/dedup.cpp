@@ -25,7 +25,7 @@ bool is_outage(const batch_failure& f) noexcept {
   return f.why == batch_failure::cause::storage || f.why == batch_failure::cause::backend;
 }
 
-/// What all workers share.
+/// State that all workers share.
 struct shared_state {
   block_reader& input;
   filter& seen;
@@ -39,11 +39,11 @@ struct shared_state {
 
   std::mutex ending;
   dedup_result& result;
-  std::exception_ptr error;  // the first; whoever sets it also sets `stop`
-  // Read no more. Blocks that were read are still judged and written, but for those from `end` on.
+  std::exception_ptr error;  // the first; setting it also sets `stop`
+  // Read no more. Blocks that were read are still judged and written, except those from `end` on.
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> end{std::numeric_limits<std::uint64_t>::max()};
-  // The store is not asked any more: its outage ended the run, and each question would wait for it again.
+  // The store is not asked again: its outage ended the run, and each request would wait for it again.
   std::atomic<bool> given_up{false};
 
   using clock = std::chrono::steady_clock;
@@ -52,7 +52,7 @@ struct shared_state {
   shared_state(block_reader& in, filter& f, output& o, const dedup_options& opts, dedup_result& r)
       : input(in), seen(f), out(o), options(opts), partitions(f.get_spec().partitions), result(r) {}
 
-  /// @param when  the time of the block, where the clock says it
+  /// @param when  the time of the block, if the clock gives it
   bool read(block& into, event_time& when) {
     const std::scoped_lock alone(reading);
     try {
@@ -61,11 +61,11 @@ struct shared_state {
       when = last_read;
       return true;
     } catch (...) {
-      stop = true;  // before the next thread reads a block: it would wait for the turn of this one for ever
+      stop = true;  // before another thread reads a block: it would wait indefinitely for this block's turn
       throw;
     }
   }
-  /// Blocks from `number` on are not judged and not written, as far as that has not happened yet.
+  /// Blocks from `number` on are neither judged nor written, unless that has already happened.
   void end_before(std::uint64_t number) noexcept {
     const std::scoped_lock alone(ending);
     end = std::min(end.load(), number);
@@ -76,7 +76,7 @@ struct shared_state {
     if (!error) error = std::move(cause);
     stop = true;
   }
-  /// Of an outage that ends nothing.
+  /// Records an outage that does not end the run.
   void note_passed(batch_failure cause) {
     const std::scoped_lock alone(ending);
     if (!result.passed) result.passed = std::move(cause);
@@ -89,8 +89,8 @@ struct shared_state {
   }
 };
 
-/// Copies of a block's keys: what a record_rule reads is gone with the next record, and a filter that wants
-/// keys wants them all at once.
+/// Copies of a block's keys. The key that a record_rule returns is valid only until the next record, and
+/// some filters need all keys of a batch together.
 class kept_keys {
  public:
   void clear() noexcept {
@@ -135,7 +135,7 @@ class worker {
   void run() {
     try {
       while (shared_.read(block_, read_at_)) process(block_.number());
-    } catch (...) {  // only reading fails here: process() keeps its turns, come what may
+    } catch (...) {  // only reading can throw here: process() takes its turns whatever fails
       shared_.fail(std::current_exception());
     }
     const std::scoped_lock alone(shared_.ending);
@@ -157,7 +157,7 @@ class worker {
       shared_.fail(std::current_exception());
       shared_.end_before(number);
     }
-    // In the turn of this block: whatever ends the run before it is known by then.
+    // Once it is this block's turn, everything that ends the run before it is known.
     if (shared_.options.threads > 1) shared_.partitions.front().wait(number);
     const bool wanted = number < shared_.end;
     judge(number, wanted ? batches : std::span<const partition_batch>{});
@@ -194,7 +194,7 @@ class worker {
     judged_ = {};
   }
 
-  /// @return the newest time that is taken for one
+  /// @return the latest time that is accepted
   [[nodiscard]] event_time latest_believed() const noexcept {
     const auto& ahead = shared_.options.max_ahead;
     if (!rule_.has_time() || !ahead || read_at_ > event_time::max() - *ahead) return event_time::max();
@@ -212,11 +212,11 @@ class worker {
     } else if (shared_.options.without_key == dedup_options::fate::fail) {
       fault_ = parts.error();
       unreadable_ = std::string(record.substr(0, 60));
-      ends_.resize(i);  // what stands before it in the block is good
+      ends_.resize(i);  // the records before it in the block are kept
     }
   }
 
-  /// @return whether the filter can take such a key
+  /// @return whether the filter accepts this key
   [[nodiscard]] bool hash_key(std::string_view key) {
     const auto hashed = shared_.seen.hash().try_hash(key);
     if (hashed) digests_.push_back(*hashed);
@@ -281,8 +281,8 @@ class worker {
     if (!shared_.given_up) write_as_fresh(batch);
   }
 
-  /// Asks next after a rest as long as this question took, so that at least half of the time the stream
-  /// flows.
+  /// The next request follows after a pause as long as this one took, so the stream flows at least half of
+  /// the time.
   void pass(const partition_batch& batch, clock::duration took, batch_failure why) {
     shared_.note_passed(std::move(why));
     constexpr clock::duration least = std::chrono::milliseconds(100);
@@ -290,14 +290,14 @@ class worker {
     write_as_fresh(batch);
   }
 
-  /// Counted they are as what they are.
+  /// The counts still say `unknown`.
   static void write_as_fresh(const partition_batch& batch) noexcept {
     std::ranges::replace(batch.out, verdict::unknown, verdict::fresh);
   }
 
-  /// Moves the wanted records together, in place, and writes them at once.
+  /// Moves the wanted records together, in place, and writes them in one call.
   void write(std::uint64_t number) noexcept {
-    dedup_result& result = shared_.result;  // this block's turn: nobody else touches these members
+    dedup_result& result = shared_.result;  // during this block's turn no other thread uses these members
     if (result.first_unknown == 0 && judged_.unknown > 0)
       result.first_unknown = number_of_first(verdict::unknown);
     if (result.first_late == 0 && judged_.late > 0) result.first_late = number_of_first(verdict::late);
@@ -306,7 +306,7 @@ class worker {
     result.bytes += block_.text().size();
     try {
       if (!wanted.empty()) shared_.out.write(wanted);
-    } catch (...) {  // what comes after a gap would look whole
+    } catch (...) {  // output after a gap would look complete
       shared_.fail(std::current_exception());
       shared_.end_before(number + 1);
       return;
@@ -339,7 +339,7 @@ class worker {
     char* const text = block_.data();
     char* to = text;
     std::size_t begin = 0;
-    std::size_t run_begin = 0;  // wanted records since here have not been moved yet
+    std::size_t run_begin = 0;  // wanted records from here on are not moved yet
     std::size_t next_keyed = 0;
     const bool all_keyed = every_record_is_key_;
     const auto move_run = [&](std::size_t end) {
@@ -369,16 +369,16 @@ class worker {
 
   shared_state& shared_;
   record_rule rule_;
-  const bool every_record_is_key_;  // so that none is without
-  const bool wants_keys_;           // of the filter
+  const bool every_record_is_key_;  // so every record has a key
+  const bool wants_keys_;           // the filter needs the keys themselves
   std::array<bool, 4> wanted_{};    // by verdict
   block block_;
   event_time read_at_{};
   scatter sorted_;
   std::vector<std::uint32_t> ends_;
-  std::vector<std::uint32_t> keyed_;  // numbers of the records that have a key, unless all do
+  std::vector<std::uint32_t> keyed_;  // indexes of the records that have a key, unless all have one
   std::vector<digest> digests_;
-  kept_keys keys_;  // none unless wants_keys_
+  kept_keys keys_;  // empty unless wants_keys_
   std::vector<event_time> times_;
   std::vector<verdict> verdicts_;
   tally judged_;  // of this block
@@ -412,7 +412,7 @@ void deduplicate(block_reader& input, filter& seen, output& out, const dedup_opt
     std::vector<std::jthread> others;
     try {
       for (unsigned i = 1; i < options.threads; ++i) others.emplace_back(work);
-    } catch (const std::system_error&) {  // the system has no more threads; those there are will do
+    } catch (const std::system_error&) {  // no more threads available; the existing ones suffice
     }
     work();
   }

@@ -21,7 +21,7 @@ void deferred_ledger::begin() const {
   real_ = std::move(opened);
 }
 
-/// Another worker of the job may have begun it meanwhile.
+/// Another worker of the job may have begun it in the meantime.
 bool deferred_ledger::is_begun() const {
   if (real_) return true;
   const auto there = of_.jobs();

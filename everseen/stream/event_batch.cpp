@@ -10,7 +10,7 @@ namespace everseen {
 
 namespace {
 
-/// As much of a text as a message has room for, without what a terminal would make something of.
+/// The text for a message: truncated, and with control characters escaped for terminals.
 std::string shown(std::string_view text) {
   constexpr std::size_t room = 80;
   constexpr std::string_view digits = "0123456789abcdef";
@@ -64,7 +64,7 @@ void event_batch::end_before(std::size_t event) {
 
 namespace {
 
-/// The beginning of the newest slice of any partition: earlier events may be late.
+/// The beginning of the newest slice of any partition. Earlier events may be late.
 event_time newest_in(const stored_filter& f) {
   const spec& s = f.get_spec();
   event_time newest = event_time::min();

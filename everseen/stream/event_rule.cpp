@@ -44,7 +44,7 @@ void append_value(std::string_view value, std::string& name) {
   }
 }
 
-/// As in 2025-01-01T00:10:00Z, with milliseconds where there are any; empty beyond the years of four digits.
+/// As in 2025-01-01T00:10:00Z, with milliseconds if there are any; empty for years without four digits.
 std::string time_text(event_time time) {
   using namespace std::chrono;
   const auto day = floor<days>(time);

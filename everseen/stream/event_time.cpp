@@ -12,7 +12,7 @@ class digit_reader {
  public:
   explicit digit_reader(std::string_view text) noexcept : rest_(text) {}
 
-  /// Exactly `digits` digits; sets failed() otherwise.
+  /// Reads exactly `digits` digits; sets failed() otherwise.
   int number(std::size_t digits) noexcept {
     int value = 0;
     const auto [end, error] =
@@ -28,7 +28,7 @@ class digit_reader {
   }
   void expect(char c) noexcept { failed_ |= !accept(c); }
 
-  /// Milliseconds of a fraction such as 5 or 123456; digits beyond the third are cut off.
+  /// Milliseconds of a fraction such as 5 or 123456; digits after the third are dropped.
   int fraction_ms() noexcept {
     int value = 0;
     int digits = 0;

@@ -10,7 +10,7 @@ namespace everseen {
 
 namespace {
 
-/// What is to happen to this process, and where.
+/// Which signal this process gets, and where.
 struct wanted {
   int signal;
   std::string at{};

@@ -20,7 +20,7 @@ std::vector<std::string> steps_of(std::string_view pointer) {
     if (c == '/')
       steps.emplace_back();
     else if (!steps.back().empty() && steps.back().back() == '~')
-      steps.back().back() = c == '0' ? '\1' : '/';  // \1 until all are read, or ~01 would become a slash
+      steps.back().back() = c == '0' ? '\1' : '/';  // \1 until all steps are parsed, or ~01 would become /
     else
       steps.back() += c;
   }
@@ -30,7 +30,7 @@ std::vector<std::string> steps_of(std::string_view pointer) {
 
 }  // namespace
 
-/// The pointers as a tree, along which a document is walked once.
+/// The pointers as a tree, so that a document is walked once.
 class field_reader::json {
  public:
   explicit json(const std::vector<field_rule>& fields) {
@@ -57,10 +57,10 @@ class field_reader::json {
  private:
   struct node {
     std::string name;
-    std::optional<std::size_t> index;  // the name as a place in an array
+    std::optional<std::size_t> index;  // the name as an array index
     std::optional<std::size_t> field;
     std::vector<node> below;
-    std::uint64_t stamp = 0;  // of the record in which it was found last
+    std::uint64_t stamp = 0;  // of the last record in which it was found
   };
 
   void add(const std::string& pointer, std::size_t field) {
@@ -146,7 +146,7 @@ class field_reader::json {
   simdjson::ondemand::parser parser_;
   node root_;
   std::span<std::string_view> values_;
-  std::size_t left_ = 0;  // fields of this record not found yet
+  std::size_t left_ = 0;  // fields of this record that were not found yet
   std::uint64_t stamp_ = 0;
   std::optional<record_fault> fault_;
 };

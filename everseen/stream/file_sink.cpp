@@ -22,12 +22,12 @@ namespace {
 
 constexpr std::size_t copied_at_once = std::size_t{1} << 20;
 
-/// The path without links, also of a file that is not there yet.
+/// The path without symbolic links, also of a file that does not exist yet.
 std::string whole(const std::filesystem::path& given) {
   std::error_code code;
   if (std::filesystem::exists(given, code)) {
     const auto found = std::filesystem::canonical(given, code);
-    return code ? given.string() : found.string();  // a pipe has no name: open() says so
+    return code ? given.string() : found.string();  // a pipe has no name: open() reports it
   }
   const auto directory =
       std::filesystem::canonical(given.has_parent_path() ? given.parent_path() : ".", code);
@@ -42,7 +42,7 @@ file_sink::file_sink(const std::string& path, mark of, disk& on)
   if (std::filesystem::exists(path_)) open(0);
 }
 
-/// What is left is not settled, or not known to be on the disk: then whoever begins again needs it.
+/// Lines that are left are not settled, or not known to be on the disk: the next run needs them.
 file_sink::~file_sink() {
   if (unsettled_.is_empty()) unsettled_.remove();
 }
@@ -56,12 +56,12 @@ void file_sink::open(int more_flags) {
         path_ + " is no regular file, so nothing can be taken back from it; give - and pipe it there");
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
     throw storage_error("another job writes to " + path_ + "; give each its own file", errno, path_);
-  struct stat now {};  // whoever had the lock may have written
+  struct stat now {};  // another process may have written before it released the lock
   if (::fstat(file_.get(), &now) != 0) throw disk_error("read", path_, errno);
   shown_ = static_cast<std::uint64_t>(now.st_size);
 }
 
-/// A directory that cannot be written to, or too long a name, is refused before anything is claimed.
+/// Makes an unwritable directory or too long a name fail before anything is claimed.
 void file_sink::begin(std::string_view note) {
   if (!file_ && !note.empty())
     throw parameter_error(path_ + " is not there, and this job has written " +
@@ -75,7 +75,7 @@ void file_sink::begin(std::string_view note) {
   forget_shown();
 }
 
-/// Without a note this job does not know either what of it is settled.
+/// Without a note, this job cannot know which of these lines are settled.
 void file_sink::must_have_all_of_others() {
   if (unsettled_.to() > shown_ || first_difference(unsettled_.to()) < unsettled_.to())
     throw parameter_error(
@@ -97,8 +97,8 @@ std::uint64_t file_sink::length_in(std::string_view note) const {
   return length;
 }
 
-/// Appends what the ledger says is settled and is not in the file yet. What somebody else has appended since
-/// stays.
+/// Appends what is settled, according to the ledger, and not in the file yet. What others appended in the
+/// meantime stays.
 void file_sink::show_settled(std::string_view note) {
   const std::uint64_t settled = length_in(note);
   const std::string written = std::to_string(settled) + " bytes to it";
@@ -115,8 +115,7 @@ void file_sink::show_settled(std::string_view note) {
   append_up_to(settled);
 }
 
-/// Where a run died while it showed what is settled, somebody else may have appended to the part that it had
-/// written.
+/// If a run died while it appended settled lines, others may have appended after the part that it wrote.
 void file_sink::must_go_on_as_unsettled(std::uint64_t end) const {
   const std::uint64_t both = std::min({end, shown_, unsettled_.to()});
   const std::uint64_t same = first_difference(both);
@@ -127,7 +126,7 @@ void file_sink::must_go_on_as_unsettled(std::uint64_t end) const {
                         unsettled_.path() + "; take them away, start the job again, and append them then");
 }
 
-/// The first byte that the file and the unsettled one do not share; `end` if they share all before it.
+/// The first byte at which the file and the unsettled one differ; `end` if all before it is equal.
 /// @pre end is in both
 std::uint64_t file_sink::first_difference(std::uint64_t end) const {
   for (std::uint64_t at = unsettled_.from(); at < end;) {
@@ -147,7 +146,7 @@ std::string file_sink::read(std::uint64_t begin, std::size_t bytes) const {
   return text;
 }
 
-/// Of the file and what is to be appended to it.
+/// Of the file, followed by the lines that are to be appended to it.
 std::string file_sink::tail_before(std::uint64_t length) const {
   const std::uint64_t begin = length - std::min<std::uint64_t>(length, max_fingerprinted);
   const std::uint64_t middle = std::clamp(shown_, begin, length);
@@ -156,7 +155,7 @@ std::string file_sink::tail_before(std::uint64_t length) const {
   return tail;
 }
 
-/// As it stands in the first line of the hidden file.
+/// As in the first line of the hidden file.
 std::string file_sink::mark_line() const {
   std::string line = mark_().substr(0, 1000);
   std::ranges::replace(line, '\n', ' ');
@@ -211,7 +210,7 @@ void file_sink::append_up_to(std::uint64_t length) {
   }
 }
 
-/// What is settled is on the disk before the other copy of it goes.
+/// Syncs the settled lines before their other copy is removed.
 void file_sink::forget_shown() {
   check_disk(disk_.sync_file(file_.get(), path_), "sync", path_);
   unsettled_.clear(shown_);

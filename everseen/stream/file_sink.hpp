@@ -14,38 +14,40 @@ namespace everseen {
 
 /// Appends fresh records to a file, each with a newline.
 ///
-/// Exact, for any number of workers with a file each: a file has settled records alone, and of several
-/// workers that have put one record, one settles it. Until then records are in an unsettled_file:
+/// Exact for any number of workers, each with its own file: a file has only settled records, and a record
+/// that several workers have put is settled by one of them. Until then, records are in an unsettled_file:
 ///
 ///     put ──> .NAME.unsettled ──commit──> on the disk ──> ledger: length, hash ──settled──> appended to NAME
 ///
-/// A crash before the ledger has the new length leaves records that come again, here or at another worker;
-/// begin() forgets them. After a crash behind it begin() appends what is missing. So nobody who reads the
-/// files needs to know which workers live: no record is in two of them, and none is taken back.
+/// After a crash before the ledger has the new length, the records are replayed, by this worker or another;
+/// begin() discards them. After a crash after that point, begin() appends what is missing. So readers of
+/// the files need not know which workers are alive: no record is in two files, and none is taken back.
 ///
-/// The hidden file says whose it is. What another job has left there and is not in the file may be settled:
-/// it is kept, and the file refused, until that job has appended it.
+/// The hidden file names its owner. Lines of another job that are there and not in the file may be settled:
+/// they are kept, and the file is refused until that job has appended them.
 ///
-/// What stood in the file before the job, or was appended by others between two runs, is kept. One job at a
-/// time may write to a file; a lock says so, on this machine. Its note has the length and a hash of the last
-/// 4 KiB before it: a file that has other bytes there is not the one that was written, and is left as it is.
+/// Content from before the job, or appended by others between two runs, is kept. One job at a time may write
+/// to a file; a lock enforces it on this machine. The note has the length and a hash of the 4 KiB before it:
+/// a file with other bytes there is a different file, and is left unchanged.
 class file_sink final : public sink {
  public:
-  /// Which ledger and which of its workers this goes with: no other, before or after, has the same.
+  /// Identifies the ledger and the worker that this sink belongs to; unique for all time.
   using mark = std::function<std::string()>;
 
-  /// Makes no file: begin() does.
-  /// @param of  asked when something is put, or was    @param on  outlives it
-  /// @throws storage_error  it cannot be written to, or another job does; there is no such directory
+  /// Creates no file: begin() does.
+  /// @param of  asked when a record is put, and by begin()    @param on  outlives the sink
+  /// @throws parameter_error  it is not a regular file
+  /// @throws storage_error  the file is not writable, another job writes to it, or its directory does not
+  ///         exist
   file_sink(const std::string& path, mark of, disk& on = disk::real());
   ~file_sink() override;
   file_sink(const file_sink&) = delete;
   file_sink& operator=(const file_sink&) = delete;
 
-  /// @param note  as of commit()
-  /// @throws parameter_error  the file is not there, or shorter than it was when it was settled, or another
-  ///                          one, or lacks what may be settled of another job
-  /// @throws storage_error    it cannot be made, nor the hidden one beside it
+  /// @param note  as returned by commit()
+  /// @throws parameter_error  the file is missing, shorter than when it was settled, or a different file; or
+  ///         it lacks lines of another job that may be settled
+  /// @throws storage_error    the file or the hidden one beside it cannot be created
   void begin(std::string_view note) override;
   void put(const judged_batch& batch) override;
   /// The bytes are on the disk when it returns.
@@ -54,7 +56,7 @@ class file_sink final : public sink {
   void leave_settled(std::string_view note,
                      const std::map<std::string, checkpoint, std::less<>>& reached) override;
 
-  /// The absolute path without links.
+  /// The absolute path without symbolic links.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
@@ -84,7 +86,7 @@ class file_sink final : public sink {
   mark mark_;
   disk& disk_;
   descriptor file_;
-  std::uint64_t shown_ = 0;  // the length of the file
+  std::uint64_t shown_ = 0;  // length of the file
   std::string text_;
   std::vector<piece> put_;  // not settled
   unsettled_file unsettled_;

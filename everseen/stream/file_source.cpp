@@ -16,8 +16,8 @@ namespace {
 
 constexpr char blank = ' ';
 
-/// The note of a checkpoint: of the beginning of the input, and, of one in front of a last record without its
-/// end, where that ends.
+/// The note of a checkpoint: a fingerprint of the input's beginning; and, if the checkpoint precedes a last
+/// record without a separator, the end of that record.
 struct note_parts {
   std::string_view beginning;
   std::uint64_t taken_to = 0;
@@ -66,7 +66,7 @@ source::state file_source::next(source_batch& into, std::chrono::milliseconds wa
   return cut(text, into);
 }
 
-/// What was carried over and what comes next: up to a block of it, or as much as its first record needs.
+/// The carried-over bytes and the next ones: up to a block, or more if the first record needs it.
 file_source::block file_source::read_block() {
   const std::size_t room = how_.room_for(carry_.size());
   block text{std::make_shared_for_overwrite<char[]>(room + block_reader::padding), carry_.size()};
@@ -81,7 +81,8 @@ file_source::block file_source::read_block() {
   return text;
 }
 
-/// What was settled may end in a line without its end. If nothing but its end has come since, all is well.
+/// Settled input may end in a line without a newline. That is correct if only the newline has been added
+/// since.
 void file_source::end_the_last_one(const block& text) {
   if (text.size > 0 || position_ == 0 || position_ != began_at_) return;
   if (input_.byte_before() == how_.separator || unended_) return;
@@ -89,7 +90,7 @@ void file_source::end_the_last_one(const block& text) {
   if (text.bytes[0] != how_.separator) refuse_another_last_line();
 }
 
-/// What was claimed and not settled gets the verdict of its position: it must be the same record.
+/// A record that was claimed and not settled gets the verdict of its position: it must be the same record.
 void file_source::must_be_the_one_taken(const source_record& first) {
   if (taken_to_ != 0 && first.position == began_at_ && first.position + first.bytes.size() != taken_to_)
     refuse_another_last_line();
@@ -125,7 +126,7 @@ source::state file_source::cut(const block& text, source_batch& into) {
     into.records.push_back({all.substr(from, end - from), position_ + from});
     from = std::size_t{end} + 1;
   }
-  if (unended_) {  // the first "record" is the end of the line before
+  if (unended_) {  // the first "record" is the end of the previous line
     into.records.erase(into.records.begin());
     unended_ = false;
   }
@@ -159,7 +160,7 @@ source::state file_source::end(source_batch& into, std::chrono::milliseconds wai
   return got;
 }
 
-/// Who rotates logs gives the file another name first; its writer hears of it later.
+/// Log rotation renames the file first; its writer switches to the new one later.
 void file_source::must_go_on() {
   const auto now = std::chrono::steady_clock::now();
   if (input_.has_its_name()) {

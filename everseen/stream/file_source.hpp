@@ -17,58 +17,60 @@
 
 namespace everseen {
 
-/// Records of a file, or of standard input. One lane; the position of a record is the offset of its first
-/// byte. Where it begins again: see resumable_input.
+/// Records of a file, or of standard input. One lane; a record's position is the offset of its first byte.
+/// Where it resumes: see resumable_input.
 ///
-/// A last record without its separator is a record, unless the file is followed: then it waits for its end.
-/// A longer one may stand at its position later, so where it ends is put down before it is claimed.
+/// A last record without a separator is a record, unless the file is followed: then it waits for the
+/// separator. The record at this position may be longer later, so its end is written to the ledger before it
+/// is claimed.
 /// Threads: as source says.
 class file_source final : public source {
  public:
   struct options {
     char separator = '\n';
-    bool follow = false;  ///< wait at the end for more, as a log gets it
+    bool follow = false;  ///< wait at the end for more, as for a log
     std::size_t block_bytes = std::size_t{1} << 20;
-    /// For how long nothing is to come of a followed file whose name another one has got, until it is over.
+    /// How long a followed file must stay silent, after another file has taken its name, before the source
+    /// ends.
     std::chrono::milliseconds rotated_for{5'000};
-    /// The first record names the fields of the others, and is none itself.
+    /// The first record names the fields of the others. It is not a record itself.
     bool header = false;
-    /// Called some times a second while that record is waited for; may throw, which ends the waiting.
+    /// Called several times a second while waiting for that record; may throw, which ends the waiting.
     std::function<void()> idle = [] {};
-    /// Who reads it: other machines have other files by the same name.
+    /// The worker's name: other machines have other files with the same path.
     std::string worker{};
 
-    /// How long a block may be that begins with so many bytes of the one before it: it takes the rest of
-    /// their record, if possible, and 32 bits have an offset in it.    @pre carried <= max_record_bytes
+    /// Size of a block that begins with `carried` bytes of the one before it: large enough to complete their
+    /// record if possible, and small enough for offsets of 32 bits.    @pre carried <= max_record_bytes
     [[nodiscard]] std::size_t room_for(std::size_t carried) const noexcept {
       return std::min(std::max(block_bytes, 2 * carried), carried + block_reader::max_read_bytes);
     }
   };
 
-  /// Waits for the record that names the fields, if there is to be one, as long as it may come.
+  /// If the first record names the fields, waits for it as long as it may still arrive.
   /// @param path  "-": standard input    @throws storage_error  it cannot be opened, or is a directory
   /// @throws format_error  the record that names the fields has no end
   file_source(const std::string& path, options how);
   explicit file_source(const std::string& path) : file_source(path, options{}) {}
 
-  /// @throws parameter_error  it is not the file that the job has read, or shorter
+  /// @throws parameter_error  it is not the file that the job has read, or it is shorter
   void begin(const std::map<std::string, checkpoint, std::less<>>& reached) override;
-  /// @throws parameter_error  standard input is not what it was the last time; or the last line had no end
-  ///                          when it was taken, and is another one now
-  /// @throws storage_error    reading failed; a followed file was cut short; or another one has its
-  ///                          name, and nothing more has come of this one
+  /// @throws parameter_error  standard input differs from the last run; or the last line had no end when it
+  ///         was claimed, and has changed since
+  /// @throws storage_error    reading failed; a followed file was truncated; or another file has its name,
+  ///         and nothing more was appended to this one
   [[nodiscard]] state next(source_batch& into, std::chrono::milliseconds wait) override;
   [[nodiscard]] checkpoint reached(const source_batch& batch) override;
   [[nodiscard]] std::optional<checkpoint> known_before(const source_batch& batch) const override;
   void must_be_of(const checkpoint& known) const override;
   void finish() override {}
-  /// By the bytes that are left, and the mean length of the records so far.
+  /// Estimated from the remaining bytes and the mean record length so far.
   [[nodiscard]] std::optional<std::uint64_t> lag() const override;
-  /// Its line; of standard input, which cannot be read again, its offset.
-  /// Cost: what stands before it is read again.
+  /// Its line; for standard input, which cannot be read again, its offset.
+  /// Cost: everything before it is read again.
   [[nodiscard]] std::string place_of(std::string_view lane, std::uint64_t position) const override;
 
-  /// The first record, where options::header says that it names the fields.
+  /// The first record, if options::header says that it names the fields.
   [[nodiscard]] const std::string& header() const noexcept { return header_; }
   /// WORKER:PATH, or the path alone.
   [[nodiscard]] const std::string& lane() const noexcept { return lane_; }
@@ -92,16 +94,16 @@ class file_source final : public source {
   options how_;
   std::string lane_;
   std::string header_;
-  std::string carry_;           // the beginning of a record whose end was not read yet
+  std::string carry_;           // the beginning of a record that was not read to its end
   std::uint64_t position_ = 0;  // of the first byte that was not handed out
-  bool unended_ = false;        // what was settled ends within a line
-  std::uint64_t taken_to_ = 0;  // an attempt before this one took a last record without its end up to here
+  bool unended_ = false;        // the settled input ends within a line
+  std::uint64_t taken_to_ = 0;  // end of a last record without a separator that an earlier attempt claimed
   bool begins_ = true;
   bool ended_ = false;
-  std::optional<std::chrono::steady_clock::time_point> quiet_since_;  // with its name gone
+  std::optional<std::chrono::steady_clock::time_point> quiet_since_;  // silent, with its name gone
   std::vector<std::uint32_t> ends_;
 
-  // for lag(), which another thread asks
+  // read by another thread, for lag()
   std::atomic<std::uint64_t> handed_out_to_ = 0;
   std::atomic<std::uint64_t> records_ = 0;
   std::uint64_t began_at_ = 0;

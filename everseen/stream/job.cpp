@@ -12,18 +12,18 @@ namespace everseen {
 
 namespace {
 
-/// How long the threads of a job wait before they look whether it is to end.
+/// How long a job's threads wait before they check whether it is to end.
 constexpr std::chrono::milliseconds a_moment{20};
-/// How long the reading thread waits for room before it says that it is alive.
+/// How long the reading thread waits for room before it calls keep_up().
 constexpr std::chrono::milliseconds a_while{200};
 
-/// Whoever has a table of values may have forgotten that its first line is none.
+/// The first line of a table may be its header.
 const char* header_hint(const bad_event& bad) {
   const bool is_delimited = !bad.field.empty() && !bad.field.starts_with('/');
   return bad.position == 0 && is_delimited ? "; or give --header, if that line names the fields" : "";
 }
 
-/// Joins a thread however a scope is left.
+/// Joins its thread however the scope is left.
 class joined_thread {
  public:
   template <typename Work, typename Leave>
@@ -122,10 +122,10 @@ void job::settle_all() {
   if (read_failure_) std::rethrow_exception(read_failure_);
 }
 
-/// What was put out before a failure is done with; if it cannot be settled now, the next run finds the same
-/// verdicts. Not so where the sink failed halfway: it may have more than is reached, and would keep that. The
-/// failure is what the caller is to hear of.
-/// @param then  fail: a server is away, and is not to be waited for again, to leave in order
+/// Settles what was put out before a failure. If that is impossible now, the next run gets the same
+/// verdicts. If the sink failed halfway, nothing is settled: the sink may have more than `reached_` says,
+/// and would keep it. The caller gets the original failure.
+/// @param then  fail: a server is unavailable, and is not to be waited for again during an orderly exit
 void job::end_after_failure(if_away then) {
   try {
     if (sink_is_whole_) settle(if_away::fail);
@@ -157,15 +157,15 @@ bool job::settle_next() {
   return true;
 }
 
-/// Whether a lane goes to another worker once what was put of it is settled.
+/// Whether another worker gets a lane once the put records of that lane are settled.
 bool job::is_waited_for() const {
   return std::ranges::any_of(reached_, [this](const auto& each) {
     return parts_.from.tenure_of(each.first, lanes_.at(each.first).turn) == source::tenure::leaving;
   });
 }
 
-/// What was read and not claimed is the next run's. It must not be claimed behind a batch that was given up:
-/// the ledger takes every event before one that it judged for judged.
+/// Leaves batches that were read and not claimed to the next run. They must not be claimed behind an
+/// abandoned batch: the ledger considers every event before a judged one judged.
 void job::leave_the_rest() {
   stopping_ = true;
   while (!queue_.has_ended())

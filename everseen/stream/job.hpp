@@ -27,74 +27,75 @@
 ///
 ///     reader thread                       │ settling thread, the caller's
 ///     source ──> records ──> event_reader ├──> queue ──> claim ──> put ──> ... commit ──> settle ──> account
-///                            take apart,  │              ledger    sink       sink        ledger     source
-///                            hash, name   │              └── each batch ──┘   └── ten times a second ──────┘
+///                            parse, hash, │              ledger    sink       sink        ledger     source
+///                            name         │              └── each batch ──┘   └── ten times a second ──────┘
 ///                            counters     │
 ///
-/// Whatever stands to the left of a step has happened when it begins. A crash anywhere before `settle` has
-/// the source begin again at or before the first unsettled event; the ledger gives the verdicts of the first
-/// attempt, and the sink has taken back, or knows, what it was given then. doc/semantics.md, "Streams", goes
-/// through the steps one by one.
+/// Each step begins after all steps to its left are complete. After a crash before `settle`, the source
+/// resumes at or before the first unsettled event, the ledger returns the verdicts of the first attempt, and
+/// the sink has taken back, or recognizes, the records that it already has. doc/semantics.md, "Streams",
+/// explains the steps one by one.
 
 // clang-format on
 
 namespace everseen {
 
-/// What became of a job's events so far.
+/// Results of a job so far.
 struct job_result {
   tally verdicts;              ///< `unknown` ones were passed by in an outage
   std::uint64_t events = 0;    ///< judged
-  std::uint64_t bad = 0;       ///< records that are no events
-  std::uint64_t replayed = 0;  ///< of the events, those that an attempt before this one had claimed
+  std::uint64_t bad = 0;       ///< records that are not events
+  std::uint64_t replayed = 0;  ///< events that an earlier attempt had claimed
   std::uint64_t bytes = 0;
   std::optional<event_time> newest;     ///< the watermark: latest time of an event
-  std::optional<std::uint64_t> lag;     ///< records that wait to be read, where the source knows
-  std::optional<batch_failure> passed;  ///< why the first event was passed by without a verdict
+  std::optional<std::uint64_t> lag;     ///< records that wait to be read, if the source knows
+  std::optional<batch_failure> passed;  ///< why the first event passed by has no verdict
   std::vector<std::string> absent;      ///< fields to count by that none of the first events had
-  std::string way;                      ///< by which way batches reach the store
+  std::string way;                      ///< how batches reach the store
 };
 
 struct job_options {
   event_shape events;
   event_reader::options reading;
-  /// The sink's mark among the checkpoints, and its order (job_marks::sink()); one worker's outputs must not
-  /// have another's. Empty: none is kept.
+  /// The name of the sink's checkpoint, and its order (job_marks::sink()). It is unique for each output of a
+  /// worker. Empty: none is kept.
   std::string sink_name;
   std::uint64_t sink_order = 0;
 
   enum class outage : std::uint8_t {
     fail,
-    pass  ///< put out what has no verdict when the store stays away: an event may then come twice
+    pass  ///< put out events without a verdict if the store stays unavailable: an event may then be repeated
   };
   outage on_outage = outage::fail;
 
-  output* seen_to = nullptr;  ///< repeats are written there, too; at least once
+  output* seen_to = nullptr;  ///< repeats are also written there, at least once
   output* late_to = nullptr;
   output* bad_to = nullptr;
 
   std::chrono::milliseconds settle_every{100};
-  /// Or as soon as so many events are not settled: their positions are kept, and written with each claim.
+  /// Settle earlier once this many events are unsettled: their positions are kept, and written with each
+  /// claim.
   std::uint64_t most_unsettled = 250'000;
-  std::size_t batches_ahead = 4;  ///< that the reader may be before the settling thread
+  std::size_t batches_ahead = 4;  ///< that the reader may be ahead of the settling thread
 
   /// Called once, before anything is claimed, by the caller's thread: another worker may have begun the job
-  /// since its ledger was opened. Throws where this one does not fit it, which ends the job in order.
+  /// since its ledger was opened. Throws if this run does not match the job, which ends the run in order.
   std::function<void()> examine{};
-  /// Called after each batch, and some times a second while there is none, by the caller's thread. May throw,
-  /// which ends the job in order.
+  /// Called after each batch, and several times a second while there is none, by the caller's thread. May
+  /// throw, which ends the job in order.
   std::function<void(const job_result&)> progress{};
-  /// Called with what the user should know and is no error, once, by the caller's thread.
+  /// Called at most once, by the caller's thread, with a warning for the user.
   std::function<void(const std::string&)> warn{};
-  /// Called for each batch that is settled, with the time since it was read.
+  /// Called for each settled batch, with the time since it was read.
   std::function<void(std::chrono::duration<double>)> settled{};
 };
 
-/// What a job works with. All must outlive it.
+/// The parts of a job. All must outlive it.
 struct job_parts {
   filter& seen;
   ledger& book;
   source& from;
-  sink* to = nullptr;  ///< null: counters are all that is wanted
+  sink* to = nullptr;  ///< null: only counters are wanted
 };
 
 /// Runs once.    Threads: one; stop() any, also a signal handler.
@@ -106,11 +107,11 @@ class job {
   job(const job&) = delete;
   job& operator=(const job&) = delete;
 
-  /// Until the source ends, stop() is called, or something fails. However it ends: what was put out is
-  /// settled, as far as the store lets it.
-  /// @throws format_error  a record is no event, and bad ones are to fail; all before it is settled
-  /// @throws full_error, storage_error, backend_error  what was not settled will be judged as before by the
-  ///                       next run    @throws parameter_error  as source::begin
+  /// Runs until the source ends, stop() is called, or something fails. In each case, everything that was put
+  /// out is settled if the store is available and the sink did not fail halfway.
+  /// @throws format_error  a record is not an event, and on_bad is fail; everything before it is settled
+  /// @throws full_error, storage_error, backend_error  the next run judges unsettled events as before
+  /// @throws parameter_error  as source::begin
   void run();
 
   /// Ends the job as if the source had ended.
@@ -153,9 +154,9 @@ class job {
   struct lane {
     std::uint64_t turn = 0;
     std::uint64_t settled = 0;
-    std::uint64_t put = 0;  // up to here this process has put it out: it does so once, whatever is read again
-    bool looked_up = false;  // since its turn began: another worker may have settled more before
-    bool passed = false;     // to be settled before it is claimed: something was put out without a verdict
+    std::uint64_t put = 0;   // end of what this process has put out: it puts a record once
+    bool looked_up = false;  // in this turn: another worker may have settled more before
+    bool passed = false;     // settle before the next claim: see may_claim()
   };
 
   job_parts parts_;
@@ -165,7 +166,7 @@ class job {
   std::exception_ptr read_failure_;  // written before the queue is closed
   std::atomic<bool> stopping_ = false;
 
-  // of the settling thread
+  // for the settling thread
   claim_scatter sorted_;
   std::vector<verdict> verdicts_;
   std::vector<std::uint8_t> claimed_before_;
@@ -173,11 +174,11 @@ class job {
   std::map<std::string, checkpoint, std::less<>> reached_;  // put out, not settled
   bool warned_ = false;
   std::string sink_note_;      // as of its last commit
-  bool sink_is_new_ = false;   // to the ledger, it or where it began
-  bool takes_part_ = false;    // it fits the job, and where its sink began is put down
-  bool sink_is_whole_ = true;  // it has what reached_ says, no more: it did not fail halfway
+  bool sink_is_new_ = false;   // the ledger does not have it, or the place where it began
+  bool takes_part_ = false;    // the run matches the job, and the ledger has the place where its sink began
+  bool sink_is_whole_ = true;  // it has exactly what reached_ says: it did not fail halfway
   std::vector<std::chrono::steady_clock::time_point> unsettled_since_;
-  std::uint64_t unsettled_events_ = 0;  // since settling was last tried
+  std::uint64_t unsettled_events_ = 0;  // since the last attempt to settle
   std::chrono::steady_clock::time_point settled_at_{};
   job_result result_;
 };

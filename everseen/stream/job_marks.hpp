@@ -8,26 +8,27 @@
 
 #include "everseen/store/ledger.hpp"
 
-/// What a job puts down among its checkpoints beside those of its lanes.
+/// The checkpoints of a job other than those of its lanes.
 ///
-/// A lane is named by its source, with a slash or a colon in it; these begin with characters of their own.
+/// A source names its lanes, with a slash or a colon in each name. The names here begin with other
+/// characters.
 namespace everseen::job_marks {
 
 using checkpoints = std::map<std::string, checkpoint, std::less<>>;
 
-/// Of all settlements: its position is the time of the last one, in milliseconds since 1970.
+/// Of all settlements: the position is the time of the last one, in milliseconds since 1970.
 inline constexpr std::string_view last_settled = "@settled";
 
-/// Of a sink. Its note is the sink's own; its position is how many others the job had before it, so that the
-/// furthest is the one that it puts out to.
-/// @param worker  whose it is; empty where all workers of the job share it
+/// Of a sink. The note is the sink's own. The position is the number of sinks that the job had before it, so
+/// the current sink has the highest.
+/// @param worker  its owner; empty if all workers of the job share it
 [[nodiscard]] std::string sink(std::string_view worker, std::string_view target);
 
 struct sink_mark {
   std::string target;
   std::uint64_t order = 0;
 };
-/// The sink that this worker was given last.
+/// The current sink of this worker.
 [[nodiscard]] std::optional<sink_mark> last_sink(const checkpoints& known, std::string_view worker);
 
 [[nodiscard]] bool is_of_a_sink(std::string_view name) noexcept;

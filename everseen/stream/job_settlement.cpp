@@ -7,10 +7,10 @@
 #include "everseen/stream/job.hpp"
 #include "everseen/stream/job_marks.hpp"
 
-/// How what was put out is settled.
+/// How a job settles what it has put out.
 namespace everseen {
 
-/// @return false  the store is away, and that is passed by: later, then
+/// @return false  the store is unavailable, and the job continues without it: settle later
 bool job::settle(if_away then) {
   settled_at_ = std::chrono::steady_clock::now();
   unsettled_events_ = 0;
@@ -35,9 +35,10 @@ bool job::settle(if_away then) {
   return true;
 }
 
-/// Another worker has the same lanes, or has had them while this one stood still, and has settled some of
-/// what is put here, or an answer was lost: then it was this one. Which it was the sink's mark says, that no
-/// other worker writes. What is settled is not put here again, and what is not settled yet may still be.
+/// The ledger refused the settlement. Either another worker has the same lanes, or had them while this
+/// process was stopped, and has settled some of these records; or this worker settled them and the answer
+/// was lost. The sink's mark, which no other worker writes, distinguishes the two. Settled records are not
+/// put here again; unsettled ones may still be.
 void job::leave_settled() {
   const auto known = parts_.book.checkpoints();
   must_have_kept(known);
@@ -49,14 +50,14 @@ void job::leave_settled() {
       of.settled = std::max(of.settled, found->second.position);
   std::erase_if(reached_, [this](const auto& each) {
     const lane& of = lanes_.at(each.first);
-    // Where the lane is settled so far, what tells its next batch again is still to be put down.
+    // If the lane is settled up to here, the note that identifies its next batch must still be written.
     if (each.second.position > of.settled || (each.second.position == of.settled && of.passed)) return false;
     parts_.from.settled({&each.second, 1});
     return true;
   });
 }
 
-/// A ledger that went back would refuse each settlement from where this job knows it to be, for good.
+/// A ledger that went back would refuse every settlement from the position that this job knows.
 /// @throws format_error
 void job::must_have_kept(const std::map<std::string, checkpoint, std::less<>>& known) const {
   for (const auto& [name, at] : reached_) {
@@ -84,7 +85,7 @@ void job::commit() {
   fault_point("committed");
 }
 
-/// The positions, the sink's note as of them, and when that was, in one step.
+/// Writes the positions, the matching note of the sink, and the time, in one step.
 /// @return false  another worker has settled some of it
 bool job::put_down(std::vector<checkpoint> reached) const {
   if (!sink_note_.empty())

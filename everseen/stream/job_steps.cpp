@@ -6,10 +6,10 @@
 #include "everseen/stream/fault_point.hpp"
 #include "everseen/stream/job.hpp"
 
-/// The steps that a batch goes through until it is put out.
+/// The steps of a batch up to its output.
 namespace everseen {
 
-/// @return false  it was given up, and with it the job
+/// @return false  the batch was abandoned, and the job is to end
 bool job::deal_with(event_batch& batch) {
   if (parts_.from.tenure_of(batch.from.lane, batch.from.turn) != source::tenure::ours) {
     parts_.from.abandoned(batch.from);
@@ -25,7 +25,7 @@ bool job::deal_with(event_batch& batch) {
     parts_.from.abandoned(batch.from);
     return false;
   }
-  if (full) {  // all before the first event without room is done with
+  if (full) {  // all before the first event without room is complete
     const auto first = std::ranges::find(verdicts_, verdict::unknown);
     batch.end_before(static_cast<std::size_t>(first - verdicts_.begin()));
     verdicts_.erase(first, verdicts_.end());
@@ -39,22 +39,22 @@ bool job::deal_with(event_batch& batch) {
   return true;
 }
 
-/// Which sink it is, and where it begins, is put down before anything is put out, so that the next run can
-/// take that back, and finds that there is a place; and not before anything comes, as a run that takes
-/// nothing is to leave nothing behind. So whoever waited for its first event looks once more whether it fits
-/// what others put down meanwhile.
+/// Records which sink is used, and where it begins, before anything is put out: the next run needs that to
+/// take records back. It does so only with the first batch, because a run that claims nothing must leave
+/// nothing behind. So it first checks again that this run matches what other workers recorded in the
+/// meantime.
 void job::take_part() {
   if (takes_part_) return;
   try {
     if (options_.examine) options_.examine();
-    if (sink_is_new_) static_cast<void>(put_down({}));  // no lane is in it, so nothing refuses it
+    if (sink_is_new_) static_cast<void>(put_down({}));  // contains no lane, so nothing refuses it
     takes_part_ = true;
   } catch (const backend_error&) {
     if (options_.on_outage != job_options::outage::pass) throw;
   }
 }
 
-/// What was put in an earlier turn is settled, or taken back, before anything of this one is.
+/// Records put in an earlier turn are settled, or taken back, before this turn puts any.
 void job::begin_turn(const source_batch& batch) {
   if (reached_.contains(batch.lane)) settle(if_away::later);
   lane& of = lanes_[batch.lane];
@@ -62,8 +62,8 @@ void job::begin_turn(const source_batch& batch) {
   of.looked_up = false;
 }
 
-/// What another worker has settled, and what this one has put out already: a lane that begins again is read
-/// again from what was settled on, which may be a while ago.
+/// Skips what another worker has settled and what this one has already put out: a lane that begins again is
+/// read from its settled position, which may be far back.
 void job::pass_over_settled(event_batch& batch) {
   if (batch.from.begins) begin_turn(batch.from);
   static_cast<void>(look_up(batch.from.lane));
@@ -71,7 +71,7 @@ void job::pass_over_settled(event_batch& batch) {
   batch.drop_before(std::max(known.settled, known.put));
 }
 
-/// @return false  the store is away, and that is passed by
+/// @return false  the store is unavailable, and the job continues without it
 bool job::look_up(const std::string& name) {
   lane& of = lanes_[name];
   if (of.looked_up) return true;
@@ -79,7 +79,7 @@ bool job::look_up(const std::string& name) {
     const auto known = parts_.book.checkpoints();
     if (const auto found = known.find(name); found != known.end()) {
       parts_.from.must_be_of(found->second);
-      // Where something is put already, settling finds out, and has the sink take back what is too much.
+      // If records are already put, settling detects this, and the sink takes back the excess.
       if (!reached_.contains(name)) of.settled = std::max(of.settled, found->second.position);
     } else {
       doubt(name);
@@ -93,7 +93,7 @@ bool job::look_up(const std::string& name) {
   return of.looked_up = true;
 }
 
-/// Once a job: it has the same of each lane.
+/// Once a job: the reason is the same for each lane.
 void job::doubt(const std::string& name) {
   if (warned_ || !options_.warn) return;
   const std::string why = parts_.from.doubt_about(name);
@@ -127,15 +127,16 @@ std::optional<batch_failure> job::claim(const event_batch& batch) {
   return {};
 }
 
-/// What was passed by must be settled before anything behind it is claimed: once that is, a replay would be
-/// told `seen` of it. What the source must know of a batch before it is claimed is put down in the same way.
+/// Events that were put out without a verdict must be settled before anything after them is claimed:
+/// otherwise a replay would get `seen` for them. The same holds for what the source must record of a batch
+/// before it is claimed.
 bool job::may_claim(const std::string& name) {
   const lane& of = lanes_[name];
   return (!of.passed || settle(if_away::later)) && of.looked_up;
 }
 
-/// What is written aside comes first: it may come twice in any case, and where that fails the sink has
-/// nothing yet that would have to be taken back.
+/// Side outputs come first: they are at least once in any case, and if one fails, the sink has nothing yet
+/// to take back.
 void job::put(const event_batch& batch) {
   write_aside(batch);
   if (parts_.to == nullptr) return;
@@ -176,13 +177,13 @@ void job::remember(const event_batch& batch) {
   sink_is_whole_ = true;
   lane& of = lanes_[batch.from.lane];
   of.put = std::max(of.put, batch.from.next);
-  if (batch.stops_at && batch.positions.empty() && batch.bad.empty()) return;  // nothing was taken
+  if (batch.stops_at && batch.positions.empty() && batch.bad.empty()) return;  // nothing was claimed
   checkpoint at = parts_.from.reached(batch.from);
-  if (at.position <= of.settled) {  // passed over: to put it down would be a step back
+  if (at.position <= of.settled) {  // skipped: writing it would move the position back
     parts_.from.settled({&at, 1});
     return;
   }
-  checkpoint& furthest = reached_[at.source];  // what was read again may end before it
+  checkpoint& furthest = reached_[at.source];  // a batch that was read again may end before it
   if (furthest.position <= at.position) furthest = std::move(at);
   unsettled_since_.push_back(batch.read_at);
   unsettled_events_ += batch.positions.size();

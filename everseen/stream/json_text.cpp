@@ -2,11 +2,11 @@
 
 namespace everseen {
 
-// The parser hands out the text of numbers and literals as it stands, up to what follows them: 12a, nul.
+// The parser returns the text of numbers and literals unchecked, up to what follows them: 12a, nul.
 
 namespace {
 
-/// Its address tells a null from the word.
+/// Its address distinguishes a null from the string "null".
 constexpr std::string_view json_null = "null";
 
 }  // namespace
@@ -21,7 +21,7 @@ bool is_json_literal(std::string_view text) noexcept {
 
 namespace {
 
-/// Whether the text is a number as RFC 8259 has them, of any length.
+/// Whether the text is a number by RFC 8259, of any length.
 bool is_number(std::string_view text) noexcept {
   const auto accept = [&](std::string_view any) {
     const bool found = !text.empty() && any.find(text.front()) != std::string_view::npos;
@@ -51,7 +51,7 @@ record_fault json_fault(simdjson::error_code code, std::string_view record) noex
     case simdjson::INDEX_OUT_OF_BOUNDS:
       return record_fault::no_key;
     case simdjson::INCORRECT_TYPE:
-    case simdjson::INVALID_JSON_POINTER:  // valid it is; but not for a number or a string
+    case simdjson::INVALID_JSON_POINTER:  // the pointer is valid, but leads through a number or a string
       return record_fault::other_shape;
     case simdjson::UTF8_ERROR:
       return record_fault::not_utf8;

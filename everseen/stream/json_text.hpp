@@ -10,14 +10,14 @@
 /// Values of JSON as text, for the .cpp files that parse it.
 namespace everseen {
 
-/// A string's unescaped bytes; of every other value its text as it stands. What is given lives until the
-/// parser of the value reads its next document. Only the value itself is validated.
+/// A string's unescaped bytes; the unchanged text of every other value. The result is valid until the
+/// value's parser reads its next document. Only the value itself is validated.
 [[nodiscard]] tl::expected<std::string_view, record_fault> json_text(simdjson::ondemand::value value);
 
-/// Whether that is what was given for a null, and not for the word "null".
+/// Whether json_text() returned this for a null, and not for the string "null".
 [[nodiscard]] bool is_json_null(std::string_view given) noexcept;
 
-/// What a record that the parser refused is told.
+/// The fault of a record that the parser refused.
 [[nodiscard]] record_fault json_fault(simdjson::error_code code, std::string_view record) noexcept;
 
 /// true, false or null

@@ -52,7 +52,7 @@ void kafka_lanes::settle(std::string_view lane, std::uint64_t position) {
     const auto found = lanes_.find(lane);
     if (found == lanes_.end()) return;
     std::erase_if(found->second.under_way, [&](std::uint64_t end) { return end <= position; });
-    // What is left of an earlier turn would lead back.
+    // A late settlement of an earlier turn would move it back.
     found->second.settled = std::max(found->second.settled, position);
   }
   changed_.notify_all();

@@ -17,47 +17,47 @@
 
 namespace everseen {
 
-/// Which partitions a worker has, how far each was given out, and how far it is settled.
+/// Which partitions a worker has, and how far each was handed out and settled.
 ///
-/// The reading thread gives and loses lanes, the settling thread settles them: this is what they share.
+/// The reading thread adds and loses lanes, the settling thread settles them. This is their shared state.
 /// Threads: any number.
 class kafka_lanes {
  public:
-  /// Whose account says where a lane begins.
+  /// Which record of progress determines where a lane begins.
   enum class origin : std::uint8_t { job, group };
-  /// The worker has got the lane, and will read it from here.
+  /// The worker has got the lane, and reads it from here.
   void begin(const std::string& lane, std::uint64_t from, origin whose = origin::job);
-  /// Where a lane begins whose group had an offset.
+  /// Where a lane begins if the group had an offset for it.
   [[nodiscard]] std::optional<std::uint64_t> start_by_group(std::string_view lane) const;
-  /// Batches of it that are not claimed yet are not to be. What was claimed may still be settled.
+  /// Its unclaimed batches must not be claimed. What was claimed may still be settled.
   void lose(std::string_view lane);
   void forget(std::string_view lane);
 
   [[nodiscard]] source::tenure tenure_of(std::string_view lane, std::uint64_t turn) const;
 
-  /// When a batch was given out: a turn is from one begin() of the lane to the next.
+  /// The turn in which a batch was handed out: a turn lasts from one begin() of the lane to the next.
   struct turn_given {
     std::uint64_t number = 0;
-    bool begins = false;  ///< the batch is the first one of it
+    bool begins = false;  ///< the batch is the first of its turn
   };
-  /// A batch of the lane is given out.
+  /// Records that a batch of the lane is handed out.
   turn_given give(std::string_view lane, std::uint64_t next);
   void settle(std::string_view lane, std::uint64_t position);
   void abandon(const source_batch& batch);
 
-  /// Waits until every batch of these lanes that was given out is settled or abandoned.
-  /// @return whether that came about in time
+  /// Waits until every batch of these lanes that was handed out is settled or abandoned.
+  /// @return false  not within `limit`
   bool wait_until_idle(std::span<const std::string> lanes, std::chrono::milliseconds limit) const;
 
   struct progress {
     std::string lane;
     std::uint64_t position;
   };
-  /// What is settled and not known to be committed.
+  /// Settled positions that are not known to be committed.
   [[nodiscard]] std::vector<progress> uncommitted() const;
   void committed(std::string_view lane, std::uint64_t position);
 
-  /// How far each lane was given out.
+  /// How far each lane was handed out.
   [[nodiscard]] std::vector<progress> given() const;
 
  private:
@@ -65,9 +65,9 @@ class kafka_lanes {
     std::uint64_t turn = 0;
     std::optional<std::uint64_t> start_by_group{};
     bool mine = true;
-    bool untouched = true;  // nothing was given out since begin()
+    bool untouched = true;  // nothing was handed out since begin()
     std::uint64_t given = 0;
-    std::deque<std::uint64_t> under_way{};  // where each batch that is out ends
+    std::deque<std::uint64_t> under_way{};  // the ends of the batches that are handed out
     std::uint64_t settled = 0;
     std::uint64_t committed = 0;
   };

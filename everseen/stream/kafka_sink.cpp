@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::string_view id_property = "transactional.id";
 
-/// An id that nobody else has: the group's generation keeps those out that were left behind, and an id that
-/// two share would make each end the other.
+/// A unique id. The group's generation already fences off workers that were left behind, and two workers
+/// with one id would end each other's transactions.
 std::string random_id(const std::string& job) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string id = "everseen-" + job + '-';
@@ -30,7 +30,7 @@ std::string random_id(const std::string& job) {
   return id;
 }
 
-/// @param url  loses its transactional.id, which has no meaning outside of transactions
+/// @param url  its transactional.id is removed, as it has no meaning without transactions
 std::string take_id(kafka_url& url, const std::string& job, bool transactional) {
   const auto given =
       std::ranges::find(url.properties, id_property, &std::pair<std::string, std::string>::first);
@@ -79,8 +79,8 @@ class kafka_sink::impl {
     produce(held_.back());
   }
 
-  /// The membership is taken before the source is asked: if a lane goes between that and the commit, the
-  /// group has another generation then, and Kafka refuses the offsets.
+  /// The membership is read before the source is asked. If a lane is lost between that and the commit, the
+  /// group has a new generation, and Kafka refuses the offsets.
   void leave_lost(std::map<std::string, checkpoint, std::less<>>& reached) {
     if (from_ == nullptr) return;
     membership_.reset(from_->membership());
@@ -102,31 +102,31 @@ class kafka_sink::impl {
     turns_.clear();
   }
 
-  /// Of the time that Kafka gives a transaction, some is spent before the store went away.
+  /// Part of a transaction's time limit has passed before the store became unavailable.
   void store_is_away(std::chrono::milliseconds lasted) noexcept {
-    const std::lock_guard lock(away_);  // a store of several servers waits for each
+    const std::lock_guard lock(away_);  // a store of several servers waits for each of them
     if (lasted * 4 > producer_.transaction_limit()) give_up();
   }
 
   [[nodiscard]] std::chrono::milliseconds transaction_limit() const { return producer_.transaction_limit(); }
 
-  /// What was put and not committed is another attempt's; readers are not to wait for its transaction.
+  /// Another attempt puts what was not committed; readers must not wait for its transaction.
   void give_up() noexcept {
     try {
       abort_if_open();
-    } catch (const error&) {  // then Kafka ends it, after a while
+    } catch (const error&) {  // then Kafka ends it after its timeout
     }
   }
 
  private:
-  /// Records that are on their way, and the memory that they lie in.
+  /// Records that are being sent, and the memory that holds them.
   struct held {
     std::string lane;
     std::shared_ptr<const void> memory;
     std::vector<source_record> records;
   };
 
-  /// What an aborted one had comes first.
+  /// The records of an aborted transaction come first.
   void begin_if_needed() {
     if (from_ == nullptr || open_) return;
     producer_.begin_transaction();
@@ -168,7 +168,7 @@ class kafka_sink::impl {
   std::vector<held> held_{};                      // outlives the producer, which reads it
   std::map<std::string, std::uint64_t> turns_{};  // of the lanes that were put since the last commit
   rdkafka::group_metadata membership_{};          // as of leave_lost()
-  bool open_ = false;                             // a transaction is
+  bool open_ = false;                             // a transaction is open
   std::mutex away_{};
   rdkafka::producer producer_;
 };

@@ -13,7 +13,7 @@ namespace everseen {
 namespace {
 
 constexpr std::size_t batch_messages = 4096;
-/// What is settled is committed at most so often: a request a partition and second would tire a broker.
+/// The shortest time between two offset commits: one request a partition and second would load a broker.
 constexpr std::chrono::milliseconds commit_interval{500};
 
 using messages = std::array<rd_kafka_message_t*, batch_messages>;
@@ -24,8 +24,8 @@ std::size_t bytes_of(std::span<rd_kafka_message_t* const> all) {
   return bytes;
 }
 
-/// Copies messages into memory of the batch's own.
-/// @param from  the offset of the first that is wanted
+/// Copies messages into memory that the batch owns.
+/// @param from  the offset of the first wanted message
 void copy(std::span<rd_kafka_message_t* const> all, std::uint64_t from, source_batch& into) {
   auto memory = std::make_shared_for_overwrite<char[]>(bytes_of(all));
   char* at = memory.get();
@@ -75,7 +75,7 @@ class kafka_source::impl {
  private:
   using clock = std::chrono::steady_clock;
 
-  /// Lanes take turns, so that none waits for another that never runs dry.
+  /// Lanes take turns, so that a lane that never runs dry does not starve the others.
   bool take_from_any(source_batch& into) {
     auto& lanes = member_.partitions_of_ours();
     for (std::size_t tried = 0; tried < lanes.size(); ++tried) {

@@ -10,26 +10,26 @@ struct rd_kafka_consumer_group_metadata_s;
 
 namespace everseen {
 
-/// Topics of Kafka, read as a member of a consumer group. A lane is a partition, as `clicks/3`; a position is
-/// an offset.
+/// Topics of Kafka, read as a member of a consumer group. A lane is a partition, as `clicks/3`; a position
+/// is an offset.
 ///
-/// It begins at the later one of what the ledger has settled and of what the group has committed, and reads
-/// committed messages alone. Offsets are committed after their events are settled, never before. Where a
-/// partition has no such offset any more, because its topic was made anew or retention was faster than we,
-/// that is an error and never a silent jump; `gap=skip` allows the latter. What the ledger knows of another
-/// cluster is an error, too. With start=latest, where a lane began is committed before it is read.
+/// It resumes at the later of the ledger's settled position and the group's committed offset, and reads only
+/// committed messages. Offsets are committed after their events are settled, never before. If a partition no
+/// longer has that offset, because its topic was recreated or retention deleted it, that is an error and
+/// never a silent jump; `gap=skip` allows the latter. Progress of the ledger on another cluster is an error,
+/// too. With start=latest, a lane's start is committed before it is read.
 ///
-/// Partitions change hands one by one (cooperative-sticky): a worker that loses one lets go of it when all
-/// that it claimed there is settled. `until=end` ends when every partition was read to its end.
+/// Rebalancing is cooperative-sticky: a worker that loses a partition releases it when all that it claimed
+/// there is settled. `until=end` ends when every partition was read to its end.
 ///
-/// Brokers that are away are waited for, for `retry_for`. Payloads are copied once, into memory that the
-/// batch owns: so librdkafka's buffers are free at once, and a record has its padding.
+/// Unavailable brokers are retried for `retry_for`. Payloads are copied once, into memory that the batch
+/// owns: so librdkafka's buffers are freed immediately, and a record has its padding.
 /// Cost: see doc/measurements.md. Threads: as source has it; librdkafka has some of its own.
 class kafka_source : public source {
  public:
-  /// Connects to nothing.
-  /// @param group  where the URL names none
-  /// @throws parameter_error  properties that librdkafka does not take
+  /// Opens no connection.
+  /// @param group  used if the URL names none
+  /// @throws parameter_error  properties that librdkafka does not accept
   kafka_source(const kafka_url& url, const std::string& group);
   ~kafka_source() override;
 
@@ -46,9 +46,9 @@ class kafka_source : public source {
   void finish() override;
   [[nodiscard]] std::optional<std::uint64_t> lag() const override;
 
-  /// From now on this source commits no offsets: a transaction carries them, or nothing is to change.
+  /// From now on this source commits no offsets: a transaction includes them, or nothing may change.
   void commit_nothing() noexcept;
-  /// The group and this worker's membership in it, as a transaction must name them. The caller ends it.
+  /// The group and this worker's membership in it, as a transaction must name them. The caller destroys it.
   [[nodiscard]] rd_kafka_consumer_group_metadata_s* membership() const;
 
  private:

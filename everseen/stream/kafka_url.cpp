@@ -43,7 +43,7 @@ std::string filled(text name, text value) {
   return decoded;
 }
 
-/// What Kafka takes as the name of a topic.
+/// A topic name that Kafka accepts.
 std::string to_topic(text written) {
   std::string topic = url_text::decode("the topic", written);
   const auto fits = [](char c) { return url_text::is_word({&c, 1}) || c == '.' || c == '-'; };
@@ -75,7 +75,7 @@ std::string to_broker(text written) {
   return broker + ':' + std::to_string(*port);
 }
 
-/// One of two words.
+/// Parses one of two words.
 bool second_of(text name, text value, text first, text second) {
   if (value != first && value != second)
     throw parameter_error(std::string(name) + "= is " + std::string(first) + " or " + std::string(second));
@@ -107,7 +107,7 @@ bool is_property_name(text name) {
   return !name.empty() && name.size() <= 100 && std::ranges::all_of(name, fits);
 }
 
-/// The name is shown only where it cannot be the rest of a password in which & was not written as %26.
+/// Shows the name only if it cannot be the rest of a password whose & was not written as %26.
 [[noreturn]] void unknown_option(text name, bool after_password) {
   if (after_password)
     throw parameter_error("what follows a password is not an option; write & in a password as %26");

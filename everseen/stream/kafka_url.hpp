@@ -10,23 +10,23 @@
 
 namespace everseen {
 
-/// Everything that a Kafka URL says.
+/// The parts of a Kafka URL.
 ///
-///     kafka://host:port,host:port/topic?group=GROUP&...      a source; several topics are separated by
-///     commas kafka://host:port/topic?...                            a sink
+///     kafka://host:port,host:port/topic,topic?group=GROUP&...    a source
+///     kafka://host:port/topic?...                                a sink
 ///
 /// Options, separated by &: group (the consumer group of a source); start (earliest or latest: where a group
-/// begins that has no offsets yet); until (end: a source ends when it has read what was there); gap (fail or
-/// skip: what to do when the topic has deleted events before they were read); retry_for (how long brokers may
-/// be away, as in 30s); config (a file with a `property=value` a line, for what others must not see on the
-/// command line). Every other option with a dot in its name is a property of librdkafka and goes there as it
-/// is: security.protocol=ssl, sasl.mechanism, ssl.ca.location, fetch.max.bytes. `property.NAME=VALUE` passes
-/// on those whose names have none. Bytes may be written as %XX.
+/// without offsets begins); until (end: a source ends when it has read what was there); gap (fail or skip:
+/// what to do if the topic has deleted events before they were read); retry_for (how long brokers may be
+/// unavailable, as in 30s); config (a file with a `property=value` a line, for what must not be visible on
+/// the command line). Every other option with a dot in its name is a property of librdkafka and is passed on
+/// unchanged: security.protocol=ssl, sasl.mechanism, ssl.ca.location, fetch.max.bytes. `property.NAME=VALUE`
+/// passes on properties without a dot. Bytes may be written as %XX.
 struct kafka_url {
   enum class start_at : std::uint8_t { earliest, latest };
   enum class gap_rule : std::uint8_t { fail, skip };
 
-  std::string brokers{};  ///< as librdkafka has it: host:port,host:port
+  std::string brokers{};  ///< as librdkafka expects them: host:port,host:port
   std::vector<std::string> topics{};
   std::optional<std::string> group{};
   start_at start = start_at::earliest;
@@ -41,15 +41,14 @@ struct kafka_url {
 
 [[nodiscard]] bool is_kafka_url(std::string_view url) noexcept;
 
-/// Connects to nothing. Whether librdkafka knows a property, it alone can tell.
-/// @throws parameter_error  names the part of the URL that makes no sense; never shows a value, which may be
-///         secret
+/// Opens no connection. Only librdkafka can check whether it knows a property.
+/// @throws parameter_error  names the invalid part of the URL; never shows a value, which may be secret
 [[nodiscard]] kafka_url parse_kafka_url(std::string_view url);
 
 /// Brokers and topics, without properties, for messages.
 [[nodiscard]] std::string to_string(const kafka_url& url);
 
-/// Refuses the properties that everseen sets itself, because what it promises hangs on them.
+/// Refuses properties that everseen sets itself, because its guarantees depend on them.
 /// @throws parameter_error  says what to write instead
 void check_kafka_property(std::string_view name);
 

@@ -27,7 +27,7 @@ void output::write(std::string_view bytes) {
 }
 
 bool output::is_abandoned() const noexcept {
-  pollfd broken = {descriptor_, 0, 0};  // POLLERR and POLLHUP are always asked for
+  pollfd broken = {descriptor_, 0, 0};  // POLLERR and POLLHUP are always reported
   return ::poll(&broken, 1, 0) == 1 && (broken.revents & (POLLERR | POLLHUP)) != 0;
 }
 

@@ -7,19 +7,18 @@
 
 namespace everseen {
 
-/// Writes to a file descriptor and notices when that fails.
+/// Writes to a file descriptor and reports failures.
 /// Threads: one at a time.
 class output {
  public:
-  /// @param name  for messages    The descriptor stays the caller's.
+  /// @param name  for messages    The caller owns the descriptor.
   output(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
 
   /// Writes all of it.
-  /// @throws storage_error  the disk is full, the reader has gone, ...
+  /// @throws storage_error  the disk is full, the reader has closed the pipe, ...
   void write(std::string_view bytes);
 
-  /// Finds out without writing that nobody can read what would be written: the other end of the pipe is
-  /// closed.
+  /// Whether the other end of the pipe is closed, checked without writing.
   [[nodiscard]] bool is_abandoned() const noexcept;
   /// @throws storage_error  is_abandoned(); as write would throw
   void check_reader() const;

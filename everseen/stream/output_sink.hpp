@@ -12,10 +12,10 @@ namespace everseen {
 
 /// Writes fresh records to a descriptor, each with a newline.
 ///
-/// Nothing is lost; what was written after the last settlement comes again after a crash.
+/// At least once: after a crash, records that were written after the last settlement are repeated.
 class output_sink final : public sink {
  public:
-  /// @param name  for messages    The descriptor stays the caller's.
+  /// @param name  for messages    The caller owns the descriptor.
   output_sink(int descriptor, std::string name) : out_(descriptor, std::move(name)) {}
 
   void begin(std::string_view /*note*/) override {}

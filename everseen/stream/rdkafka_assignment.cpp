@@ -5,13 +5,13 @@
 #include "everseen/stream/rdkafka_member.hpp"
 #include "everseen/stream/rdkafka_offsets.hpp"
 
-/// Partitions come to a member of a group and go, and where they begin.
+/// How a group member gains and loses partitions, and where they begin.
 namespace everseen::rdkafka {
 
 namespace {
 
 constexpr int call_timeout_ms = 1'000;
-/// How long a partition that goes is held back for what was claimed there. The group waits meanwhile.
+/// How long a lost partition is held back until its claimed events are settled. The group waits meanwhile.
 constexpr std::chrono::seconds hand_over_limit{10};
 
 }  // namespace
@@ -19,7 +19,7 @@ constexpr std::chrono::seconds hand_over_limit{10};
 void member::on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t what,
                           rd_kafka_topic_partition_list_t* which, void* opaque) {
   auto& self = *static_cast<member*>(opaque);
-  try {  // nothing may be thrown through librdkafka
+  try {  // no exception may pass through librdkafka
     if (what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
       self.was_assigned_ = true;
       self.gain(*which);
@@ -53,8 +53,8 @@ void member::gain(rd_kafka_topic_partition_list_t& gained) {
   for (int i = 0; i < gained.cnt; ++i) open_queue(gained.elems[i], begun_at[static_cast<std::size_t>(i)]);
 }
 
-/// Where a lane began must be known before anything of it is read: the end of a partition is another one
-/// after a crash, or a pause, and what came in between would be passed over.
+/// Commits where lanes begin, before anything of them is read: after a crash or a pause the end of a
+/// partition has moved, and the messages in between would be skipped.
 void member::commit_starts(const rd_kafka_topic_partition_list_t& starts) {
   if (starts.cnt == 0) return;
   const auto error = rd_kafka_commit(client_.get(), &starts, 0);
@@ -72,7 +72,7 @@ void member::open_queue(const rd_kafka_topic_partition_t& of, kafka_lanes::origi
   ours_.push_back(std::move(lane));
 }
 
-/// Lets go of lanes: what was claimed there is settled first, what was not is never claimed.
+/// Releases lanes: claimed events are settled first, unclaimed ones are never claimed.
 void member::lose(rd_kafka_topic_partition_list_t& lost) {
   std::vector<std::string> going;
   for (int i = 0; i < lost.cnt; ++i) {
@@ -80,7 +80,7 @@ void member::lose(rd_kafka_topic_partition_list_t& lost) {
     lanes_.lose(going.back());
     std::erase_if(ours_, [&](const assigned& each) { return each.lane == going.back(); });
   }
-  // Somebody else may have them already: then there is nothing to wait for, and nothing to commit.
+  // Another worker may have them already: then there is nothing to wait for or to commit.
   const bool taken_away = rd_kafka_assignment_lost(client_.get()) != 0;
   if (!taken_away && !leaving_ && !failure_) {
     lanes_.wait_until_idle(going, hand_over_limit);
@@ -94,8 +94,9 @@ void member::lose(rd_kafka_topic_partition_list_t& lost) {
 std::uint64_t member::start_of(const rd_kafka_topic_partition_t& of) {
   const std::string lane = lane_name(of.topic, of.partition);
   const auto known = reached_.find(lane);
-  // The group is told behind the ledger; where it is ahead, the server of the ledger has forgotten events,
-  // and with them their keys and counters. Not so in a transaction. Later on, what the ledger said is old.
+  // The group's offset follows the ledger. If it is ahead, the ledger's server has forgotten events, with
+  // their keys and counters. Exception: in a transaction the group's offset is ahead. After the first
+  // assignment, the ledger's positions here are outdated.
   if (known != reached_.end() && commits_ && !has_gained_)
     return start_after_gap(client_.get(), where_, lane, known->second.position);
   const std::uint64_t committed = of.offset >= 0 ? static_cast<std::uint64_t>(of.offset) : 0;
@@ -103,7 +104,7 @@ std::uint64_t member::start_of(const rd_kafka_topic_partition_t& of) {
     return start_after_gap(client_.get(), where_, lane,
                            std::max(committed, known == reached_.end() ? 0 : known->second.position));
   const limits there = limits_of(client_.get(), where_, lane);
-  // A partition that was made since begins with what came since.
+  // A partition that was created since then is read from its beginning.
   const auto counted = partitions_.find(of.topic);
   const bool is_young = counted != partitions_.end() && of.partition >= counted->second;
   return where_.start == kafka_url::start_at::earliest || is_young ? there.low : there.high;

@@ -15,7 +15,7 @@ namespace everseen::rdkafka {
 
 namespace {
 
-/// A value that may be a secret is never shown, so librdkafka's own message about it is not either.
+/// Never shows the value, which may be a secret, nor librdkafka's message, which contains it.
 void set(rd_kafka_conf_t* conf, const std::string& name, const std::string& value) {
   std::array<char, 256> said{};
   switch (rd_kafka_conf_set(conf, name.c_str(), value.c_str(), said.data(), said.size())) {
@@ -60,7 +60,7 @@ std::string topics_of(const kafka_url& where) {
   return names;
 }
 
-/// What to do about an error; empty where its own words must do.
+/// What to do about an error; empty if librdkafka's own message must do.
 std::string advice(rd_kafka_resp_err_t error, const kafka_url& where) {
   switch (error) {
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
@@ -167,7 +167,7 @@ configuration configure(const kafka_url& where, settings defaults, settings fixe
   }
   for (const auto& [name, value] : fixed) set(conf.get(), name, value);
   set(conf.get(), "bootstrap.servers", where.brokers);
-  // What it would write on the terminal comes back as errors, in our words.
+  // Messages that it would print on the terminal are returned as errors, in our words.
   if (!debugs) rd_kafka_conf_set_log_cb(conf.get(), nullptr);
   return conf;
 }
@@ -176,13 +176,13 @@ client_handle make(rd_kafka_type_t type, configuration of, const kafka_url& wher
   std::array<char, 512> said{};
   client_handle made(rd_kafka_new(type, of.get(), said.data(), said.size()));
   if (!made) throw parameter_error(to_string(where) + ": " + said.data());
-  (void)of.release();  // it belongs to the client now
+  (void)of.release();  // the client owns it now
   return made;
 }
 
 namespace {
 
-/// One attempt to hear of a topic.
+/// One attempt to get a topic's metadata.
 rd_kafka_resp_err_t look_for(rd_kafka_t* with, const std::string& name) {
   constexpr int timeout_ms = 500;
   const topic_handle local(rd_kafka_topic_new(with, name.c_str(), nullptr));

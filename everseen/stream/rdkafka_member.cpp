@@ -21,11 +21,11 @@ namespace {
 
 constexpr int call_timeout_ms = 1'000;
 constexpr std::chrono::seconds probe_interval{1};
-/// How long the group is told that this worker leaves. If it cannot be told, it finds out.
+/// How long to try to leave the group in order. If that fails, the group notices by itself.
 constexpr std::chrono::seconds leave_limit{5};
 
-/// Bounds memory: librdkafka's own limits are a partition's where each has a queue, and its defaults would
-/// take 64 MB and 100,000 messages of each.
+/// Bounds memory: librdkafka applies its limits to each partition with its own queue. The defaults would
+/// allow 64 MB and 100,000 messages each.
 configuration configuration_of(const kafka_url& where, const std::string& group) {
   return configure(
       where,
@@ -64,15 +64,15 @@ member::~member() {
   leaving_ = true;
   ours_.clear();
   group_queue_.reset();
-  // What is left alone may still ring.
+  // a client that is left alone may still write to it
   if (end(client_.release())) ::close(wakes_);
 }
 
-/// Leaving in order is leave()'s: without brokers it could wait for ever. So can this, while a group shares
-/// its partitions out; and who joined one that never gave him any is ended by an assertion of librdkafka
-/// (2.0). Such a client is left alone: its group gives it up when the process ends, or when it has not polled
-/// for long.
-/// @return false  it was
+/// An orderly exit is leave()'s task: without brokers it could wait indefinitely. So can this function
+/// during a rebalance; and if the group never assigned this member anything, an assertion of librdkafka
+/// (2.0) fails. Such a client is left alone: the group removes it when the process ends, or when it has not
+/// polled for too long.
+/// @return false  the client was left alone
 bool member::end(rd_kafka_t* client) const {
   if (greeted_ && !was_assigned_) return false;
   std::promise<void> ended;
@@ -129,7 +129,7 @@ void member::on_error(rd_kafka_t* client, int error, const char* said, void* opa
   self.note(code, said);
 }
 
-/// An error outside of any partition. Those that librdkafka deals with itself are left to it.
+/// Handles an error that concerns no partition. Errors that librdkafka handles itself are ignored.
 void member::note(rd_kafka_resp_err_t error, const char* said) {
   if (said == nullptr) said = "";
   const trouble what = judge(error);
@@ -137,7 +137,7 @@ void member::note(rd_kafka_resp_err_t error, const char* said) {
     if (error != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) away_why_ = said;
     if (!away_since_) away_since_ = clock::now();
   }
-  // A server that never spoke TLS will not begin to; one that did may be restarting.
+  // A server that never spoke TLS will not start to; one that did may be restarting.
   const bool hopeless = what == trouble::lasting || (error == RD_KAFKA_RESP_ERR__SSL && !greeted_);
   if (hopeless && !failure_) {
     try {
@@ -148,9 +148,9 @@ void member::note(rd_kafka_resp_err_t error, const char* said) {
   }
 }
 
-/// Whether any broker answers is asked for as soon as one does not. librdkafka never says that they are back,
-/// and not always that all are away: a coordinator without an address counts as one that is down, but not as
-/// one of those there are, so the last broker to go down can make the sum too large.
+/// Asks whether any broker answers as soon as one does not. librdkafka never reports that brokers are back,
+/// and not always that all are down: a coordinator without an address counts as a down broker, but not as a
+/// known one, so the last broker to fail can make the sum too large.
 void member::probe() {
   const auto now = clock::now();
   if (now - probed_ < probe_interval) return;
@@ -165,8 +165,8 @@ void member::probe() {
   }
 }
 
-/// What is not committed is read again, and recognised by the ledger: so an error changes no count. It is
-/// committed the next time, for nothing is taken for committed that was not acknowledged.
+/// Uncommitted events are read again and recognized by the ledger, so an error changes no count. The next
+/// commit retries: only acknowledged offsets count as committed.
 void member::commit(way how) {
   const auto settled = lanes_.uncommitted();
   if (!commits_ || settled.empty()) return;
@@ -205,7 +205,7 @@ void member::leave() {
     rd_kafka_queue_poll_callback(last.get(), 20);
 }
 
-/// With start=latest nobody asked for what came before, and another group would begin later still.
+/// With start=latest the user did not ask for earlier events, and another group would begin even later.
 std::string member::doubt_about(std::string_view lane) const {
   if (where_.start == kafka_url::start_at::latest) return {};
   const auto start = lanes_.start_by_group(lane);

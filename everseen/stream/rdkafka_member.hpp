@@ -14,26 +14,26 @@
 
 namespace everseen::rdkafka {
 
-/// A partition that this worker has, and the queue where its messages arrive.
+/// A partition that this worker has, and its message queue.
 struct assigned {
   std::string lane;
   std::string topic;
   std::int32_t partition = -1;
   std::uint64_t next = 0;  ///< offset of the next message
-  bool at_end = false;     ///< as of the last that was heard of it
+  bool at_end = false;     ///< as last reported
   queue_handle messages{};
 };
 
-/// A member of a consumer group: which partitions it has, where they begin, and what it commits.
+/// A member of a consumer group: its partitions, where they begin, and what it commits.
 ///
-/// Each partition has a queue of its own instead of the one that librdkafka would put them together in: so
-/// what a lost partition left behind goes with its queue, and a batch is taken from one lane without sorting.
-/// An event descriptor tells when any queue, or the group, has something.
+/// Each partition has its own queue instead of librdkafka's shared one. So the messages of a lost partition
+/// vanish with its queue, and a batch comes from one lane without sorting. An event descriptor signals when
+/// any queue, or the group, has something.
 /// Threads: one, that of serve(); commit(), lag() and membership() from any.
 class member {
  public:
   member(const kafka_url& where, std::string group);
-  /// Leaves without committing, unless leave() came before.
+  /// Leaves without committing, unless leave() was called.
   ~member();
   member(const member&) = delete;
   member& operator=(const member&) = delete;
@@ -42,20 +42,20 @@ class member {
   /// Finds the topics and joins the group.
   void join(const reached_positions& reached);
 
-  /// Takes note of what happened: partitions that came or went, errors.
-  /// @throws parameter_error, backend_error  something happened that ends the reading
+  /// Handles what happened: partitions gained or lost, errors.
+  /// @throws parameter_error, backend_error  a failure that ends the reading
   void serve();
-  /// Waits until something happens, or for so long.
+  /// Waits until something happens, or until `limit`.
   void wait(std::chrono::milliseconds limit);
 
   [[nodiscard]] std::vector<assigned>& partitions_of_ours() noexcept { return ours_; }
   [[nodiscard]] kafka_lanes& lanes() noexcept { return lanes_; }
   [[nodiscard]] const kafka_lanes& lanes() const noexcept { return lanes_; }
 
-  /// Something other than a message came out of a partition's queue.
+  /// Handles an event of a partition's queue that is not a message.
   void take_error(assigned& from, const rd_kafka_message_t& told);
-  /// Messages came. They may have waited here while the brokers went away: so it is the time of an outage
-  /// that begins anew, and no end of it.
+  /// Messages arrived. They may have been buffered here since before the brokers failed. So this restarts
+  /// the time of an outage and does not end it.
   void heard() noexcept {
     if (away_since_) away_since_ = probed_ = clock::now();
   }
@@ -67,9 +67,9 @@ class member {
   void commit_nothing() noexcept { commits_ = false; }
   void leave();
 
-  /// Which brokers these are; empty where they do not say.
+  /// The cluster's id; empty if the brokers give none.
   [[nodiscard]] const std::string& cluster() const noexcept { return cluster_; }
-  /// @throws parameter_error  what is known of a lane is of other brokers
+  /// @throws parameter_error  the checkpoint is of another cluster
   void must_be_of(const checkpoint& known) const;
 
   /// As source::doubt_about().
@@ -102,19 +102,19 @@ class member {
   std::vector<assigned> ours_{};
   reached_positions reached_{};
   std::string cluster_{};
-  std::map<std::string, std::int32_t, std::less<>> partitions_{};  // of each topic, when the group was joined
+  std::map<std::string, std::int32_t, std::less<>> partitions_{};  // of each topic, when it joined the group
   std::exception_ptr failure_{};
-  std::optional<clock::time_point> away_since_{};  // or perhaps away
+  std::optional<clock::time_point> away_since_{};  // or suspected so
   clock::time_point probed_{};
   std::string away_why_{};
   bool greeted_ = false;  // a broker has answered
   bool leaving_ = false;
-  bool has_gained_ = false;    // a partition, ever
-  bool was_assigned_ = false;  // its share, which may be nothing
+  bool has_gained_ = false;    // any partition so far
+  bool was_assigned_ = false;  // its share, which may be empty
   std::atomic<bool> commits_ = true;
   int wakes_ = -1;
   client_handle client_{};
-  queue_handle group_queue_{};  // before the client: it ends first
+  queue_handle group_queue_{};  // declared after the client, so destroyed first
 };
 
 }  // namespace everseen::rdkafka

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int call_timeout_ms = 1'000;
 
-/// Asks until there is an answer, or none is to be hoped for.
+/// Retries for the URL's retry_for, unless a retry cannot help.
 template <typename Ask>
 void insist(const kafka_url& where, Ask ask) {
   using std::chrono::steady_clock;
@@ -27,7 +27,7 @@ void insist(const kafka_url& where, Ask ask) {
 }  // namespace
 
 void read_committed(rd_kafka_t* with, const kafka_url& where, rd_kafka_topic_partition_list_t& of) {
-  // A transaction that is about to end holds the answer up.
+  // A transaction that is about to end delays the answer.
   insist(where, [&] { return rd_kafka_committed(with, &of, 5 * call_timeout_ms); });
 }
 

@@ -13,18 +13,18 @@ namespace {
 constexpr int call_timeout_ms = 5'000;
 
 configuration configuration_of(const kafka_url& where, const std::string& transactional_id) {
-  // Of messages with a key, the partition that Kafka's own clients would choose.
+  // For messages with a key, the same partition that Kafka's own clients choose.
   configuration conf =
       configure(where, {{"client.id", "everseen"}, {"linger.ms", "5"}, {"partitioner", "murmur2_random"}},
                 {{"enable.idempotence", "true"}});
-  // A file of properties may have one, which has no meaning without transactions.
+  // A file of properties may set one, which has no meaning without transactions.
   const char* const id = transactional_id.empty() ? nullptr : transactional_id.c_str();
   if (rd_kafka_conf_set(conf.get(), "transactional.id", id, nullptr, 0) != RD_KAFKA_CONF_OK)
     throw parameter_error("librdkafka does not take the value of transactional.id");
   return conf;
 }
 
-/// The group went on without this worker: what it put is another's to put.
+/// The group continued without this worker: another worker puts its records.
 bool left_behind(rd_kafka_resp_err_t error) noexcept {
   return error == RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION || error == RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID;
 }
@@ -43,7 +43,7 @@ producer::producer(const kafka_url& where, const std::string& transactional_id)
 
 void producer::on_delivery(rd_kafka_t* /*client*/, const rd_kafka_message_t* message, void* opaque) {
   auto& self = *static_cast<producer*>(opaque);
-  // In a transaction, librdkafka says so at its end.
+  // In a transaction, librdkafka reports it at the end.
   if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR || self.transactional_ || self.failure_) return;
   self.failure_ = std::make_exception_ptr(
       backend_error(explain(message->err, rd_kafka_message_errstr(message), self.where_)));
@@ -52,7 +52,7 @@ void producer::on_delivery(rd_kafka_t* /*client*/, const rd_kafka_message_t* mes
 void producer::on_error(rd_kafka_t* /*client*/, int error, const char* said, void* opaque) {
   auto& self = *static_cast<producer*>(opaque);
   const auto code = static_cast<rd_kafka_resp_err_t>(error);
-  // In a transaction it is told by the call that fails: with what to do.
+  // In a transaction the failing call reports it, with what to do.
   if (code == RD_KAFKA_RESP_ERR__FATAL || judge(code) != trouble::lasting || self.failure_) return;
   self.failure_ = std::make_exception_ptr(backend_error(explain(code, said, self.where_)));
 }
@@ -74,12 +74,12 @@ void producer::begin() {
 
 void producer::produce(const source_record& record) {
   const auto end = clock::now() + where_.retry_for;
-  void* const payload = const_cast<char*>(record.bytes.data());  // librdkafka writes nothing there
+  void* const payload = const_cast<char*>(record.bytes.data());  // librdkafka does not write to it
   const void* const key = record.key.empty() ? nullptr : record.key.data();
   while (rd_kafka_produce(topic_.get(), RD_KAFKA_PARTITION_UA, 0, payload, record.bytes.size(), key,
                           record.key.size(), nullptr) != 0) {
     const auto error = rd_kafka_last_error();
-    // A transaction that has failed takes no more: commit() will say so, and all is put again.
+    // A failed transaction accepts nothing more: commit() reports it, and everything is put again.
     if (error == RD_KAFKA_RESP_ERR__STATE && transactional_) return;
     if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL || clock::now() >= end) raise(error, {}, where_);
     rd_kafka_poll(client_.get(), 100);
@@ -98,7 +98,7 @@ void producer::flush() {
 
 // ---- transactions
 
-/// Takes over what a step of a transaction answered.
+/// Evaluates the result of a transaction step.
 producer::outcome producer::judge_step(rd_kafka_error_t* answered) {
   const failure error(answered);
   if (!error) return outcome::done;

@@ -12,34 +12,34 @@
 
 namespace everseen::rdkafka {
 
-/// Puts messages into one topic, and knows when all have arrived.
+/// Produces messages to one topic, and knows when all are acknowledged.
 ///
-/// Payloads are not copied: whoever gives them keeps them until flush() or abort() has returned.
+/// Payloads are not copied: the caller keeps them until flush() or abort() has returned.
 /// Threads: one at a time.
 class producer {
  public:
   /// @param transactional_id  empty: no transactions
   producer(const kafka_url& where, const std::string& transactional_id);
 
-  /// Finds the topic, and ends what a worker of the same transactional id left behind.
+  /// Finds the topic, and ends the open transaction of an earlier worker with the same transactional.id.
   void begin();
 
   /// Waits while the queue is full.    @throws backend_error  too large, or nothing leaves the queue
   void produce(const source_record& record);
-  /// Waits until all have arrived.    @throws backend_error  one did not
+  /// Waits until all are acknowledged.    @throws backend_error  one was not
   void flush();
 
   void begin_transaction();
-  /// Ends the transaction: its messages and these offsets of the group become visible at once.
-  /// @return whether it did; if not, it is to be aborted, and all of it put again
-  /// @throws backend_error  trying again would not help
+  /// Ends the transaction: its messages and these offsets of the group become visible atomically.
+  /// @return false  it failed: abort it, and put all of it again
+  /// @throws backend_error  a retry would not help
   [[nodiscard]] bool commit(const rd_kafka_topic_partition_list_t& offsets, const group_metadata& of);
   void abort();
 
-  /// How long one may be open before Kafka ends it.
+  /// How long a transaction may be open before Kafka ends it.
   [[nodiscard]] std::chrono::milliseconds transaction_limit() const;
 
-  /// Why the last commit() did not.
+  /// Why the last commit() failed.
   [[nodiscard]] const std::string& why() const noexcept { return why_; }
   [[nodiscard]] const kafka_url& where() const noexcept { return where_; }
 
@@ -58,9 +58,9 @@ class producer {
   kafka_url where_;
   bool transactional_;
   std::string why_{};
-  std::exception_ptr failure_{};  // what no further attempt can mend
+  std::exception_ptr failure_{};  // a failure that no retry can repair
   client_handle client_{};
-  topic_handle topic_{};  // ends before the client
+  topic_handle topic_{};  // destroyed before the client
 };
 
 }  // namespace everseen::rdkafka

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t stride = 64;
 
-/// Bit i is 1 where byte i of the 64 at `at` equals `wanted`.
+/// Bit i is 1 if byte i of the 64 at `at` equals `wanted`.
 std::uint64_t equal_bytes(const char* at, char wanted) noexcept {
 #if defined(__SSE2__)  // part of every x86-64
   const __m128i pattern = _mm_set1_epi8(wanted);

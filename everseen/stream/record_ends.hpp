@@ -6,10 +6,9 @@
 
 namespace everseen {
 
-/// Appends the offset of every separator in `text` to `ends`: record i is what stands before ends[i] and
-/// after the separator before it.
+/// Appends the offset of every separator in `text` to `ends`: record i lies between separators i - 1 and i.
 ///
-/// Looks at 64 bytes at a time; a call of memchr a record would cost more than hashing it.
+/// Compares 64 bytes at a time; one memchr call a record would cost more than hashing it.
 /// @pre text.size() <= 2^32    Cost: about 1 ns a record of 10 bytes. Threads: any.
 void find_record_ends(std::string_view text, char separator, std::vector<std::uint32_t>& ends);
 

@@ -69,7 +69,7 @@ void append_json(std::string& to, const redis::reply& fields) {
 
 std::size_t read_entries(const redis::reply& entries, std::string_view field, source_batch& into) {
   const auto memory = std::make_shared<std::string>();
-  std::vector<std::pair<std::uint64_t, std::size_t>> ends;  // the memory moves while it grows
+  std::vector<std::pair<std::uint64_t, std::size_t>> ends;  // the memory moves as it grows
   std::size_t gone = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const redis::reply entry = entries[i];

@@ -12,7 +12,7 @@
 namespace everseen::redis_stream {
 
 /// An id as a position: milliseconds << 20 | sequence. So ids and positions have the same order.
-/// @return nothing if it is no id, or its sequence has 2^20 or more, or its time is beyond the year 2500
+/// @return nothing if it is not an id, its sequence is 2^20 or more, or its time is after the year 2500
 [[nodiscard]] std::optional<std::uint64_t> position_of(std::string_view id) noexcept;
 [[nodiscard]] std::string id_of(std::uint64_t position);
 
@@ -20,10 +20,10 @@ namespace everseen::redis_stream {
 /// @param fields  name, value, ...
 void append_json(std::string& to, const redis::reply& fields);
 
-/// The records of entries as XREADGROUP gives them. Entries that have gone are left out.
-/// @param field  the record is the value of this field, and empty where there is none; empty: all, as JSON
-/// @return how many entries have gone: they were given out once, and trimmed before they were settled
-/// @throws format_error  an id that no position can hold
+/// Converts entries as XREADGROUP returns them into records. Deleted entries are left out.
+/// @param field  the record is the value of this field, and empty if the entry has none; empty: all, as JSON
+/// @return the number of deleted entries: they were delivered once, and trimmed before they were settled
+/// @throws format_error  an id that no position can represent
 std::size_t read_entries(const redis::reply& entries, std::string_view field, source_batch& into);
 
 }  // namespace everseen::redis_stream

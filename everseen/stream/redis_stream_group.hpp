@@ -14,22 +14,22 @@
 
 namespace everseen::redis_stream {
 
-/// A consumer of a group, and the keys and the lane that go with it.
+/// A consumer of a group, with its lane and its lease.
 struct consumer_name {
   std::string name;
   std::string lane;   ///< stream/group/name
   std::string lease;  ///< the key of its lease
 };
 
-/// The commands that a group of a stream is read with.
+/// The commands for reading a stream as a group.
 ///
-/// All ride an outage out for the URL's retry_for, or as wait_with() says, and may be run again.
+/// All retry through an outage for the URL's retry_for, or as wait_with() says. All are idempotent.
 /// @throws backend_error  of every function: no answer, or a refusal    Threads: one a session.
 class group {
  public:
   group(const redis_stream_url& url, const redis::redis_url& server);
 
-  /// @pre no call is under way
+  /// @pre no call is in progress
   void wait_with(const std::shared_ptr<patience>& p) {
     reading_.wait_with(p);
     settling_.wait_with(p);
@@ -37,22 +37,22 @@ class group {
 
   [[nodiscard]] consumer_name named(const std::string& consumer) const;
 
-  /// Makes the group, unless there is one.    @throws parameter_error  there is no such stream
+  /// Creates the group if it does not exist.    @throws parameter_error  there is no such stream
   void make();
 
   struct reading {
-    bool held = false;    ///< else somebody else reads as this consumer
-    bool begins = false;  ///< the lease is new: these are the oldest that are pending
+    bool held = false;    ///< false: another process reads as this consumer
+    bool begins = false;  ///< the lease is new: these are the oldest pending entries
     bool are_new = false;
     redis::reply entries{};
   };
-  /// Prolongs the lease, or takes it if nobody has it, and reads what is pending behind `after`; if nothing
-  /// is, and `new_ones`, what no consumer was given yet.
+  /// Renews the lease, or takes it if it is free, and reads what is pending after `after`; if nothing is,
+  /// and `new_ones` is set, reads entries that no consumer has been given.
   [[nodiscard]] reading read(const consumer_name& as, std::uint64_t after, std::string_view count,
                              bool new_ones);
-  /// Keeps a lease that is ours, if it can: the next reading tells.
+  /// Renews a lease that this process holds. A failure is ignored: the next reading detects it.
   void prolong(const consumer_name& as);
-  /// Gives a lease back, if it can: it ends by itself, too.
+  /// Releases a lease. A failure is ignored: the lease also expires.
   void release(const consumer_name& as);
 
   struct view {
@@ -60,16 +60,16 @@ class group {
     std::int64_t lag = -1;  ///< entries that no consumer was given; -1: the server does not know
     struct waiting {
       std::string consumer;
-      std::chrono::milliseconds idle{};  ///< since it last asked for something
+      std::chrono::milliseconds idle{};  ///< since its last request
     };
-    std::vector<waiting> pending{};  ///< who has entries pending
+    std::vector<waiting> pending{};  ///< consumers with pending entries
   };
   [[nodiscard]] view look();
 
-  /// Entries that are done with, by their positions. The one function for another thread beside the reading
-  /// one: it has a session of its own.
+  /// Acknowledges entries by their positions. The only function that another thread may call beside the
+  /// reading one: it has its own session.
   void acknowledge(const std::vector<std::uint64_t>& positions) { acknowledge_by(settling_, positions); }
-  /// The same, for the thread that reads.
+  /// The same, for the reading thread.
   void pass_over(const std::vector<std::uint64_t>& positions) { acknowledge_by(reading_, positions); }
 
  private:

@@ -14,39 +14,41 @@
 
 namespace everseen::redis_stream {
 
-/// The consumers that a worker reads as, itself and such as have died, and how far it is with each.
+/// The consumers that a worker reads as, its own and those of dead workers, and its progress with each.
 ///
-/// Threads: one reads, which alone adds, removes and gives; any one other settles and asks for tenures.
+/// Threads: one reads, and only it adds, removes and gives; one other settles and asks for tenures.
 class lanes {
  public:
   void add(const consumer_name& as);
   void remove(const std::string& name);
-  /// Of one that somebody else reads as now: it begins anew, in another turn, when it is ours again.
+  /// Another process reads as this consumer now. The lane begins again, in a new turn, when this worker gets
+  /// it back.
   void begin_again(const consumer_name& as);
 
-  /// Those behind the one that was read last come first: they take turns, so that none waits for another that
-  /// never runs dry, and each lease is prolonged in time.
+  /// Starts after the consumer that was read last: they take turns, so that a lane that never runs dry does
+  /// not starve the others, and each lease is renewed in time.
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] bool contains(const std::string& name) const;
 
   struct place {
     consumer_name as;
-    std::uint64_t after = 0;  ///< the last entry that was given out
+    std::uint64_t after = 0;  ///< the last entry that was handed out
   };
   /// @pre contains(name)
   [[nodiscard]] place place_of(const std::string& name) const;
 
-  /// What a reading has found.
+  /// Records the result of a reading.
   /// @param begins  the lease is new    @param nothing  there were no entries
-  /// @return whether nothing is left, and all that was given is settled
+  /// @return whether nothing is left, and everything handed out is settled
   bool note(const std::string& name, bool begins, bool nothing);
-  /// Whether nothing was left, when it was read last; also of one that is not there.
+  /// Whether the last reading found nothing left; also true of a consumer that is not there.
   [[nodiscard]] bool is_read(const std::string& name) const;
 
-  /// Makes a batch of the lane's of records that were read.    @pre there are some
+  /// Turns the records that were read into a batch of the lane.    @pre there are some
   void give(const std::string& name, source_batch& into);
 
-  /// The entries of a lane before a position, which were given out and are settled now; each is told once.
+  /// The entries of a lane before a position, which were handed out and are settled now; each is returned
+  /// once.
   [[nodiscard]] std::vector<std::uint64_t> take_settled(const checkpoint& reached);
   [[nodiscard]] source::tenure tenure_of(std::string_view lane, std::uint64_t turn) const;
 
@@ -55,12 +57,12 @@ class lanes {
     consumer_name as;
     std::uint64_t after = 0;
     std::deque<std::uint64_t> given{};  // and not settled
-    std::uint64_t turn = 0;             // grows with each lease of ours; 0: none
-    bool begins = true;                 // nothing was given out since its lease is ours
+    std::uint64_t turn = 0;             // increases with each lease of this worker; 0: none
+    bool begins = true;                 // nothing was handed out since the lease was taken
     bool read = false;
   };
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, state> all_{};
   std::uint64_t turns_ = 0;
   std::string last_read_{};

@@ -2,16 +2,17 @@
 
 #include <string_view>
 
-/// What runs inside Redis for streams as source and sink. All keys of a call are in one slot.
+/// Lua scripts for streams as source and sink. All keys of a call are in one slot.
 namespace everseen::redis_stream {
 
-/// Reads entries as a consumer, if nobody else does. May be run again: what was read stays pending, and what
-/// is pending behind `after` comes first.
+/// Reads entries as a consumer, unless another process does. Idempotent: entries that were read stay
+/// pending, and those pending after `after` come first.
 ///
 /// KEYS  stream, lease
-/// ARGV  group, consumer, owner, life of the lease in ms, after (an id), how many, 1 to read new ones, too
-/// Returns `L<ms>` somebody else holds the consumer for so long; or {1 the lease is new and reading began at
-/// the oldest pending entry (else 0), 1 these were never delivered before (else 0), the entries}.
+/// ARGV  group, consumer, owner, life of the lease in ms, after (an id), how many, 1 to also read new ones
+/// Returns `L<ms>` if another process holds the consumer for that long; or {1 if the lease is new and
+/// reading began at the oldest pending entry, else 0; 1 if these were never delivered before, else 0; the
+/// entries}.
 inline constexpr std::string_view read = R"(
 local holder = redis.call('GET', KEYS[2])
 if holder and holder ~= ARGV[3] then return 'L' .. redis.call('PTTL', KEYS[2]) end
@@ -27,21 +28,21 @@ if #pending > 0 or ARGV[7] ~= '1' then return {begins, 0, pending} end
 return {begins, 1, entries('>')}
 )";
 
-/// Keeps a lease.    KEYS  lease    ARGV  owner, life in ms
+/// Renews a lease.    KEYS  lease    ARGV  owner, life in ms
 inline constexpr std::string_view prolong = R"(
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 return 0
 )";
 
-/// Gives a lease back.    KEYS  lease    ARGV  owner
+/// Releases a lease.    KEYS  lease    ARGV  owner
 inline constexpr std::string_view release = R"(
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 return 0
 )";
 
 /// KEYS  stream    ARGV  group
-/// Returns {length of the stream, entries that the group has not been given or -1, name, number of pending
-/// entries and idle time in ms of each consumer}; nil if there is no such group.
+/// Returns {length of the stream, entries that the group has not been given or -1, then name, number of
+/// pending entries and idle time in ms of each consumer}; nil if there is no such group.
 inline constexpr std::string_view look = R"(
 local function field(list, name)
   for i = 1, #list, 2 do if list[i] == name then return list[i + 1] end end
@@ -60,17 +61,18 @@ end
 return told
 )";
 
-// To append: a script that the server was killed in the middle of, while it wrote, may later be run in part,
-// and then its retry as a whole (doc/operations.md, "A torn AOF"). Nothing tells an entry from its
-// repetition, so a call before says which entries there will be: its plan. Whoever finds a plan that was not
-// carried out removes these entries, wherever they are, and makes another one. A plan is two commands, and so
-// a block of its own: what is no block may be lost behind one that was left open.
+// How appending survives a crash: if the server is killed while a script writes, part of the script may be
+// replayed later, and then the client's retry as a whole (doc/operations.md, "A torn AOF"). An entry cannot
+// be distinguished from its repetition, so an earlier call writes the plan: which entries there will be. A
+// caller that finds a plan that was not carried out removes these entries, wherever they are, and makes a
+// new plan. A plan is two commands, and so a block of its own in the AOF: a single command may be lost
+// behind a block that was left open.
 //
-// The cursor's fields: by lane, the last position that was appended; by a 0 byte and lane, the times of its
-// plans, of which all but the last were given up, empty where there is none; by a 0 byte, the latest time of
-// all plans. A plan's entries have its time, and numbers from 0 on. No lane's name begins with a 0 byte.
+// The cursor's fields: by lane, the last appended position; by a 0 byte and lane, the times of its plans, of
+// which all but the last were abandoned, empty if there is none; by a 0 byte, the latest time of all plans.
+// A plan's entries have its time, and numbers from 0 on. No lane's name begins with a 0 byte.
 
-/// Plans to append, unless all of it was appended.
+/// Plans an append, unless everything was appended.
 ///
 /// KEYS  stream, cursor    ARGV  lane, the last position
 inline constexpr std::string_view plan = R"(
@@ -91,13 +93,13 @@ redis.call('HSET', KEYS[2], '\0' .. ARGV[1], string.sub(given_up .. ' ' .. time,
 return 1
 )";
 
-/// Appends what was not appended before, as planned. Positions have 20 digits, so that their order is that of
-/// their text: Lua's numbers are exact to 2^53 only. What has no effect is not written to the AOF: so of what
-/// is removed there is always one entry that is there.
+/// Appends what was not appended before, as planned. Positions have 20 digits, so that their text sorts like
+/// the numbers: Lua's numbers are exact only up to 2^53. A command without effect is not written to the AOF:
+/// so at least one of the entries to be removed always exists.
 ///
 /// KEYS  stream, cursor    ARGV  lane, field, maxlen (empty: none), then position, value, ...: at most 1000
-/// Returns how many were appended; -1 the plan is not there, or too late, as somebody else has appended: plan
-/// anew.
+/// Returns the number of appended entries; -1 if the plan does not exist, or is too old because another
+/// client has appended: plan again.
 inline constexpr std::string_view append = R"(
 local last, first = redis.call('HGET', KEYS[2], ARGV[1]) or '', 4
 while first < #ARGV and ARGV[first] <= last do first = first + 2 end

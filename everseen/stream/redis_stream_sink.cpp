@@ -25,7 +25,7 @@ redis_stream_url checked(redis_stream_url url, const redis::redis_url& server) {
   return url;
 }
 
-/// 20 digits, so that texts have the order of the numbers.
+/// 20 digits, so that the text sorts like the numbers.
 std::string padded(std::uint64_t position) {
   std::string digits = std::to_string(position);
   return digits.insert(0, 20 - digits.size(), '0');
@@ -80,13 +80,13 @@ class redis_stream_sink::impl {
       words.push_back(records[i]->bytes);
     }
     const redis::request r{{url_.stream, 0}, redis::encode(plan) + redis::encode(words), 2, true};
-    // Somebody else appends in between, with every attempt: then something is broken.
+    // Another client appended between plan and append at every attempt: something is wrong.
     for (int attempts = 0; attempts < 1'000; ++attempts)
       if (is_appended(r)) return;
     throw backend_error("others append to " + url_.stream + " without a pause");
   }
 
-  /// @return false  somebody else has appended in between
+  /// @return false  another client has appended in between
   bool is_appended(const redis::request& r) {
     const auto answered = session_.exchange(std::span(&r, 1));
     if (!answered.front()) throw backend_error(answered.front().error().message);

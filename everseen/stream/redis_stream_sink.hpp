@@ -10,24 +10,24 @@
 
 namespace everseen {
 
-/// A Redis stream that gets each record which goes out as an entry of one field, once, whatever crashes: the
-/// script that appends them also moves a cursor beside the stream, by lane, and appends nothing at or before
-/// it. So a batch that is put again is appended where it was not. Which entries a batch will have is planned
-/// before (redis_stream_scripts.hpp): so it is in the stream once, too, where a server runs half of a call
-/// that it was killed in, and then the retry.
+/// A Redis stream that gets each fresh record once, as an entry of one field, whatever crashes. The script
+/// that appends records also moves a cursor beside the stream, by lane, and appends nothing at or before it.
+/// So putting a batch again appends only what is missing. The entries of a batch are planned before
+/// (redis_stream_scripts.hpp). So each is in the stream once even if a server crashes in the middle of a
+/// call, replays half of it, and then runs the retry.
 ///
-/// The cursor is the hash {STREAM}:everseen:MARK; whoever removes the stream for good removes it, too. It
-/// must end with what the ledger knows, or events that a new ledger calls fresh would be taken for appended.
-/// An outage is ridden out for the URL's retry_for, or as wait_with() says. Cost: a round trip for 1000
+/// The cursor is the hash {STREAM}:everseen:MARK. Remove it together with the stream. It must not outlive
+/// the ledger: the cursor would make events that a new ledger calls fresh look appended.
+/// Retries through an outage for the URL's retry_for, or as wait_with() says. Cost: a round trip for 1000
 /// records. Threads: as sink has it.
 class redis_stream_sink : public sink {
  public:
-  /// Which ledger this goes with: no other, before or after, has the same.
+  /// Identifies the ledger that this sink belongs to; unique for all time.
   using mark = std::function<std::string()>;
 
-  /// Connects to nothing.
+  /// Opens no connection.
   /// @param of  asked when the first record is put
-  /// @throws parameter_error  options of a source, or independent servers, of which a stream has one
+  /// @throws parameter_error  options of a source; or independent servers, of which only one has the stream
   redis_stream_sink(const redis_stream_url& url, const redis::redis_url& server, mark of);
   ~redis_stream_sink() override;
 

@@ -94,7 +94,7 @@ class redis_stream_source::impl {
   }
 
   bool read(const std::string& name, source_batch& into) {
-    const auto from = lanes_.place_of(name);  // which this thread alone adds and removes
+    const auto from = lanes_.place_of(name);  // only this thread adds and removes lanes
     const auto told = group_.read(from.as, from.after, batch_entries, name == own_.name);
     if (!told.held) return lost(name);
     if (redis_stream::read_entries(told.entries, url_.field, into) > 0) pass_over_gone(told.entries);
@@ -106,7 +106,7 @@ class redis_stream_source::impl {
     return true;
   }
 
-  /// The ledger would take an entry that lies before what it has settled for a settled one.
+  /// The ledger would consider an entry before its settled position settled.
   void must_be_new(const std::string& name, std::uint64_t position) const {
     const auto known = settled_before_.find(name);
     if (known == settled_before_.end() || position >= known->second) return;
@@ -116,8 +116,9 @@ class redis_stream_source::impl {
         ": the stream was made anew or its group was set back; count it under another --job");
   }
 
-  /// Somebody else reads as this consumer now, because this worker was silent for too long. He gives a dead
-  /// one's name back when he has dealt with what it left; so this worker gets its own again, in a new turn.
+  /// Another worker reads as this consumer now, because this one was silent for too long. It releases a
+  /// consumer name after it has processed the entries left there; so this worker gets its own back, in a new
+  /// turn.
   bool lost(const std::string& name) {
     if (name == own_.name)
       lanes_.begin_again(own_);
@@ -126,7 +127,7 @@ class redis_stream_source::impl {
     return false;
   }
 
-  /// Looks who else has entries that nobody reads, and whether entries are gone.
+  /// Looks for consumers whose entries nobody reads, and for deleted entries.
   void look() {
     looked_ = clock::now();
     const auto seen = group_.look();
@@ -138,7 +139,8 @@ class redis_stream_source::impl {
       if (!lanes_.contains(name)) take_over(name, idle);
   }
 
-  /// One that has no lease and was active a moment ago may be another program's, or have left in order.
+  /// A consumer without a lease that was active recently may belong to another program, or may have exited
+  /// in order.
   void take_over(const std::string& name, milliseconds idle) {
     const auto dead = group_.named(name);
     if (idle > url_.claim_after && group_.read(dead, 0, "1", false).held)
@@ -153,7 +155,7 @@ class redis_stream_source::impl {
         " are gone: it was trimmed before they were read; gap=skip goes on with what is left");
   }
 
-  /// Entries that were given out once, and trimmed before they were settled.
+  /// Entries that were delivered once, and trimmed before they were settled.
   void pass_over_gone(const redis::reply& entries) {
     std::vector<std::uint64_t> gone;
     for (std::size_t i = 0; i < entries.size(); ++i)
@@ -169,7 +171,7 @@ class redis_stream_source::impl {
   redis_stream::lanes lanes_{};
   std::atomic<std::int64_t> lag_ = -1;
   clock::time_point looked_{};
-  bool nobody_elses_ = false;  // no consumer that lives has entries pending
+  bool nobody_elses_ = false;  // no live consumer has pending entries
 };
 
 redis_stream_source::redis_stream_source(const redis_stream_url& url, const redis::redis_url& server)

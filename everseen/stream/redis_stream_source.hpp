@@ -11,21 +11,21 @@ namespace everseen {
 /// A Redis stream, read as a consumer of a group. A lane is a consumer, as `clicks/group/worker-1`; a
 /// position is an id (redis_stream_entries.hpp).
 ///
-/// What a consumer has pending, and what it is given later, ascends in id: so the ledger of its lane knows
-/// which entries were judged. That holds while one worker at a time reads as a consumer, which a lease sees
-/// to: a key beside the stream that each reading prolongs. A worker that is silent for `claim_after` loses
-/// it, and then others read what it left pending, as that consumer and so in its lane; if it was only slow,
-/// it gets its lane back after that. The group must be everseen's own: what other programs leave pending in
-/// it is taken over, too, and entries must not be moved from consumer to consumer by XCLAIM.
+/// The entries that a consumer has pending, and those delivered to it later, ascend in id: so the ledger of
+/// its lane knows which entries were judged. That requires one worker at a time for each consumer, which a
+/// lease enforces: a key beside the stream that each reading renews. A worker that is silent for
+/// `claim_after` loses the lease. Others then read its pending entries, as that consumer and so in its lane.
+/// If it was only slow, it gets its lane back afterwards. The group must be everseen's own: the pending
+/// entries of other programs are taken over, too, and XCLAIM must not move entries between consumers.
 ///
-/// Entries are acknowledged (XACK) when they are settled. Entries that were trimmed away before they were
-/// read are an error, unless gap=skip; the server must know the group's lag (Redis 7, and no XDEL). An outage
-/// is ridden out for the URL's retry_for. Threads: as source has it.
+/// Entries are acknowledged (XACK) when they are settled. Entries that were trimmed before they were read
+/// are an error, unless gap=skip; the server must know the group's lag (Redis 7, and no XDEL). An outage is
+/// retried for the URL's retry_for. Threads: as source has it.
 class redis_stream_source : public source {
  public:
-  /// Connects to nothing.
-  /// @param server  where the stream is
-  /// @throws parameter_error  no group, or independent servers, of which a stream has one
+  /// Opens no connection.
+  /// @param server  that has the stream
+  /// @throws parameter_error  no group; or independent servers, of which only one has the stream
   redis_stream_source(const redis_stream_url& url, const redis::redis_url& server);
   ~redis_stream_source() override;
 

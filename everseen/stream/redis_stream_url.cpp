@@ -37,7 +37,7 @@ std::chrono::milliseconds to_silence(text value) {
   return time;
 }
 
-/// Lanes are named STREAM/GROUP/CONSUMER: so that no two share a name, only the first part may have slashes.
+/// Lanes are named STREAM/GROUP/CONSUMER. Only the first part may have slashes, so the names are unique.
 std::string filled_without_slash(text what, text value) {
   std::string name = filled(what, value);
   if (name.find('/') != text::npos)

@@ -10,7 +10,7 @@
 
 namespace everseen {
 
-/// Everything that the name of a Redis stream says.
+/// The parts of a Redis stream's name.
 ///
 ///     redis-stream:STREAM?group=GROUP&...          on the server of the store
 ///     redis-stream:STREAM?...@redis://host:port    on another, whose whole URL follows
@@ -18,9 +18,10 @@ namespace everseen {
 /// Options of a source, separated by &: group; consumer (this worker's name in it, by default that of the
 /// machine); start (earliest or latest: where a new group begins); field (the record is the value of this
 /// field; by default it is a JSON object of all fields); claim_after (how long a worker may be silent before
-/// others take its events over, as in 10s); gap (fail or skip: what to do when entries were trimmed before
-/// they were read); until (end: end when everything was read). Of a sink: field (by default `event`); maxlen
-/// (keep about so many entries). Bytes may be written as %XX, and @ ? & % in names must be.
+/// others take over its events, as in 10s); gap (fail or skip: what to do if entries were trimmed before
+/// they were read); until (end: end when everything was read). Options of a sink: field (by default
+/// `event`); maxlen (keep about this many entries). Bytes may be written as %XX, and @ ? & % in names must
+/// be.
 struct redis_stream_url {
   std::string stream{};
   std::string group{};
@@ -38,11 +39,11 @@ struct redis_stream_url {
 
 [[nodiscard]] bool is_redis_stream_url(std::string_view url) noexcept;
 
-/// @throws parameter_error  names the part that makes no sense; never shows a password
+/// @throws parameter_error  names the invalid part; never shows a password
 [[nodiscard]] redis_stream_url parse_redis_stream_url(std::string_view url);
 
-/// The key that goes with a stream, in the same slot of a cluster.
-/// @throws parameter_error  no other key can be: the name has braces that are no hash tag
+/// The key that belongs to a stream, in the same slot of a cluster.
+/// @throws parameter_error  impossible: the name has braces that are not a hash tag
 [[nodiscard]] std::string key_beside(std::string_view stream, std::string_view what);
 
 }  // namespace everseen

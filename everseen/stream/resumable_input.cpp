@@ -21,7 +21,7 @@ namespace everseen {
 namespace {
 
 constexpr std::size_t max_first_bytes = std::size_t{1} << 20;
-/// How long is waited for a first line before somebody is asked whether to go on.
+/// How long to wait for a first line before `idle` is called.
 constexpr std::chrono::milliseconds a_moment{20};
 
 }  // namespace
@@ -43,7 +43,7 @@ resumable_input::resumable_input(const std::string& path) : name_(path) {
 
 std::string resumable_input::take_first(char separator, bool follows, const std::function<void()>& idle) {
   std::string record;
-  while (const auto byte = next_byte(follows, idle)) {  // one by one, as a pipe takes nothing back
+  while (const auto byte = next_byte(follows, idle)) {  // byte by byte, as a pipe takes nothing back
     before_ = byte;
     if (byte == separator) break;
     record += *byte;
@@ -58,13 +58,13 @@ std::string resumable_input::take_first(char separator, bool follows, const std:
   return record;
 }
 
-/// @return nothing  the input ends, and more is not waited for
+/// @return nothing  the input has ended, and more is not expected
 std::optional<char> resumable_input::next_byte(bool follows, const std::function<void()>& idle) {
   for (char byte = 0;; idle()) {
     if (!readable_within(a_moment)) continue;
     if (read({&byte, 1}) == 1) return byte;
     if (!follows) return std::nullopt;
-    static_cast<void>(has_its_name());      // or it was cut short
+    static_cast<void>(has_its_name());      // throws if the file was truncated
     std::this_thread::sleep_for(a_moment);  // a file at its end is always readable
   }
 }
@@ -131,7 +131,7 @@ bool resumable_input::has_its_name() const {
          (named.st_ino == opened.st_ino && named.st_dev == opened.st_dev);
 }
 
-/// A file may have been emptied, and have grown again beyond what was read.
+/// A file may have been truncated and then grown past the bytes that were read.
 bool resumable_input::begins_as_before() const {
   std::array<char, max_fingerprinted> now;
   const std::scoped_lock alone(lock_);

@@ -14,64 +14,64 @@
 
 namespace everseen {
 
-/// Bytes of a file, or of standard input, from the place on where they were settled.
+/// Bytes of a file, or of standard input, from the settled position on.
 ///
-/// A file is read on from there. Standard input is to be given again from its beginning, and what was settled
-/// is skipped. A note tells the input again by its beginning, up to 4 KiB of it, so that another one under
-/// the same name is an error and not a gap. Threads: one at a time, but note_at(), must_be() and bytes(),
-/// which any may call.
+/// A file is resumed at that position. Standard input must be given again from its beginning, and the
+/// settled bytes are skipped. A note identifies the input by its beginning, up to 4 KiB, so that another
+/// input under the same name is an error and not a gap. Threads: one at a time; note_at(), must_be() and
+/// bytes() from any.
 class resumable_input {
  public:
   /// @param path  "-": standard input    @throws storage_error  it cannot be opened, or is a directory
   explicit resumable_input(const std::string& path);
 
-  /// Takes the first record, as a line of names is, off what read() gives. It ends at its separator alone: of
-  /// a file that is being written there may be a piece.
-  /// @param follows  whether more may come where the input ends
-  /// @param idle     called some times a second while nothing comes; may throw, which ends the waiting
-  /// @return the record without its separator; empty, too, where there is nothing and nothing is to come
+  /// Reads the first record, such as a header line; read() does not return it again. It must end with its
+  /// separator: a file that is being written may have part of a line there.
+  /// @param follows  whether more may arrive at the end of the input
+  /// @param idle     called several times a second while nothing arrives; may throw, which ends the waiting
+  /// @return the record without its separator; also empty if there is nothing and nothing will arrive
   /// @pre begin() and read() were not called
-  /// @throws format_error  it is longer than a line of names can be, or has no end    @throws storage_error
+  /// @throws format_error  it is too long for a header, or has no end    @throws storage_error
   [[nodiscard]] std::string take_first(char separator, bool follows, const std::function<void()>& idle);
 
-  /// @param note  what note_at(position) gave, empty with 0
-  /// @throws parameter_error  it is another file, or shorter than what was settled
+  /// @param note  the result of note_at(position), empty with 0
+  /// @throws parameter_error  it is another file, or shorter than its settled part
   void begin(std::uint64_t position, std::string_view note);
 
-  /// Reads what there is, at most as much as there is room for; 0 at the end, for now.
+  /// Reads available bytes, at most into.size(); 0 at the current end.
   /// @pre readable_within(), or it waits    @throws storage_error
   [[nodiscard]] std::size_t read(std::span<char> into);
 
-  /// Whether bytes of standard input that were settled are still to come; skip_some() reads some of them.
+  /// Whether settled bytes of standard input are still to be skipped; skip_some() skips some of them.
   [[nodiscard]] bool is_skipping() const noexcept { return skip_ > 0; }
-  /// @throws parameter_error  it ends before them, or is another input
+  /// @throws parameter_error  the input ends before them, or is another one
   void skip_some();
 
-  /// Whether read() will not wait. At its end a file is always readable.
+  /// Whether read() will not wait. A file at its end is always readable.
   [[nodiscard]] bool readable_within(std::chrono::milliseconds wait) const noexcept;
 
-  /// Whether the name still leads to this file: where another has it, as after a rotation of logs, whoever
-  /// writes may go on with this one for a while.
-  /// @throws storage_error  it was cut short: following it has an end
+  /// Whether the name still refers to this file. After log rotation another file has the name, and the
+  /// writer may continue with this one for a while.
+  /// @throws storage_error  it was truncated, and cannot be followed any more
   [[nodiscard]] bool has_its_name() const;
 
-  /// @param note  that another process gave of what should be the same input
-  /// @throws parameter_error  it begins otherwise, as far as was read
+  /// @param note  by another process, for what should be the same input
+  /// @throws parameter_error  the bytes read so far begin differently
   void must_be(std::string_view note) const;
 
-  /// How often a byte stands before a position; nothing where the input cannot be read twice.
+  /// How often a byte occurs before a position; nothing if the input cannot be read twice.
   [[nodiscard]] std::optional<std::uint64_t> count_before(std::uint64_t position, char byte) const;
 
-  /// What begin() must know to go on from there.    @pre position is of bytes that were read
+  /// What begin() needs to resume there.    @pre position is of bytes that were read
   [[nodiscard]] std::string note_at(std::uint64_t position) const;
 
-  /// Where read() begins, unless begin() was given a later place.
+  /// Where read() begins, unless begin() was given a later position.
   [[nodiscard]] std::uint64_t taken_bytes() const noexcept { return taken_; }
-  /// The absolute path without links, or "-".
+  /// The absolute path without symbolic links, or "-".
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// The byte before the first that read() gives; nothing at the beginning.
+  /// The byte before the first that read() returns; nothing at the beginning.
   [[nodiscard]] std::optional<char> byte_before() const noexcept { return before_; }
-  /// Of a regular file, as long as it is now.
+  /// The current length of a regular file.
   [[nodiscard]] std::optional<std::uint64_t> bytes() const noexcept;
 
  private:
@@ -82,15 +82,15 @@ class resumable_input {
   [[nodiscard]] std::string settled_text() const;
 
   std::string name_;
-  descriptor opened_;  // none for standard input
+  descriptor opened_;  // empty for standard input
   int number_ = 0;
-  bool file_ = false;  // that can be begun anywhere
+  bool file_ = false;  // a file that can be read from any position
 
   std::uint64_t settled_ = 0;
   std::uint64_t skip_ = 0;
   std::uint64_t taken_ = 0;  // by take_first()
   std::string expected_;     // the note
-  mutable std::mutex lock_;  // guards the next one
+  mutable std::mutex lock_;  // guards the next member
   std::string beginning_;    // of the input, as far as it was read
   std::optional<char> before_;
   std::uint64_t read_to_ = 0;

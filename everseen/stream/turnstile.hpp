@@ -5,7 +5,7 @@
 
 namespace everseen {
 
-/// Lets the blocks of a stream pass one at a time and in their order, whoever works on them.
+/// Lets the blocks of a stream pass one at a time and in order, whichever threads hold them.
 ///
 /// Block n passes after block n - 1 has left. A row of turnstiles makes a wavefront: while one thread takes
 /// block 8 through the last partitions, another already takes block 9 through the first.

@@ -43,7 +43,7 @@ unsettled_file::unsettled_file(const std::string& path, disk& on) : path_(name_b
 
 void unsettled_file::open(int shown) {
   descriptor file;
-  do {  // whoever had the lock may have removed it
+  do {  // the previous holder of the lock may have removed it
     file = descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (!file) throw disk_error("write", path_, errno);
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
@@ -71,7 +71,7 @@ bool unsettled_file::has_its_name(int file) const {
   return ::stat(path_.c_str(), &named) == 0 && open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
-/// One whose head is not whole has nothing behind it: it was never synced, and so never settled.
+/// A file with an incomplete head has nothing after it: it was never synced, and so never settled.
 void unsettled_file::find(int file) {
   struct stat about {};
   if (::fstat(file, &about) != 0) throw disk_error("read", path_, errno);

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Counts click events by ten minutes, site and country in a Redis of its own, and compares with the exact answer.
+# Counts click events by ten minutes, site and country in a private Redis, and compares with the exact answer.
 #
 #   examples/clicks/run.sh [EVENTS]     (1M)
 #
-# One event in twenty comes twice, all come out of order, one in a hundred up to an hour late. Kill what you like
-# while it runs: the processes are named, whatever dies is started again, and the difference stays 0.
-# $EVERSEEN is the program, if it is not in PATH.
+# One event in twenty is repeated, all arrive out of order, one in a hundred up to an hour late. Kill any process while
+# it runs: the ids are printed, killed processes are restarted, and the difference stays 0.
+# Set $EVERSEEN to the program if it is not in PATH.
 set -euo pipefail
 
 events=${1:-1M}
@@ -14,7 +14,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 place=$(mktemp -d)
 export EVERSEEN_STORE="unix:$place/redis.sock?timeout=2s"
 
-# A server that is killed comes back with all that it had acknowledged: that is what appendfsync is for.
+# A killed server restarts with everything that it had acknowledged, because of appendfsync always.
 serve() {
   while [[ ! -e $place/done ]]; do
     redis-server --port 0 --unixsocket "$place/redis.sock" --dir "$place" --save '' \
@@ -32,7 +32,7 @@ clean_up() {
   rm -rf "$place"
 }
 
-# The job is begun again until it has come to its end; what makes no sense (2) or is damaged (4) ends the script.
+# Restarts the job until it completes; a usage error (2) or damaged data (4) ends the script.
 count() {
   local code
   while true; do

@@ -1,4 +1,4 @@
-// Tells of each argument whether it comes for the first time, by ioredis.
+// Prints for each argument whether it is new, with ioredis.
 //   everseen serve --listen unix:/tmp/s &
 //   cd examples/node && npm ci && node ioredis.js /tmp/s alice bob alice
 import { Redis } from "ioredis";

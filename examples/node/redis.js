@@ -1,4 +1,4 @@
-// Tells of each argument whether it comes for the first time, by node-redis.
+// Prints for each argument whether it is new, with node-redis.
 //   everseen serve --listen unix:/tmp/s &
 //   cd examples/node && npm ci && node redis.js /tmp/s alice bob alice
 import { createClient } from "redis";

@@ -1,10 +1,12 @@
-// Counts visits by site in PostgreSQL, each once, though visits are delivered more than once and this program
-// may be killed at any moment: the counts and the token of what was counted change in one transaction.
+// Counts visits by site in PostgreSQL, each once, though visits are delivered more than once and this
+// program may be killed at any moment. One transaction changes both the counts and the token of what was
+// counted.
 //
 //     count_visits STORE CONNINFO FILE
 //
 // A line of FILE is a visit: its id, a space, and the site. STORE is where the filter is, as in
-// file:/var/lib/everseen or redis://localhost; CONNINFO is libpq's, as in "host=/run/postgresql dbname=shop".
+// file:/var/lib/everseen or redis://localhost; CONNINFO is libpq's, as in "host=/run/postgresql
+// dbname=shop".
 
 #include <cstdio>
 #include <fstream>
@@ -29,7 +31,7 @@ class database {
       throw std::runtime_error(PQerrorMessage(connection_.get()));
   }
 
-  /// The first value of the answer; empty if there is none.
+  /// The first value of the result; empty if there is none.
   std::string run(const char* statement, const std::vector<std::string>& values = {}) {
     std::vector<const char*> texts;
     for (const std::string& value : values) texts.push_back(value.c_str());
@@ -87,8 +89,7 @@ void count(database& in, const visits& some, const std::vector<everseen::verdict
 void run(const char* store_url, const char* conninfo, const char* path) {
   database db(conninfo);
   db.run("SET client_min_messages = warning");
-  // Of one that was killed the last transaction may be on its way still; its session, and this lock, end
-  // behind it.
+  // The last transaction of a killed run may still be in progress; its session, and this lock, end after it.
   db.run("SELECT pg_advisory_lock(hashtext('count-visits'))");
   db.run("CREATE TABLE IF NOT EXISTS visits (site text PRIMARY KEY, visits bigint NOT NULL)");
   db.run("CREATE TABLE IF NOT EXISTS progress (job text PRIMARY KEY, token text NOT NULL)");
@@ -99,7 +100,7 @@ void run(const char* store_url, const char* conninfo, const char* path) {
   std::uint64_t next = events.begin(path, db.run("SELECT token FROM progress WHERE job = 'visits'"));
   std::ifstream file(path);
   std::string line;
-  for (std::uint64_t i = 0; i < next && std::getline(file, line); ++i) {  // positions are numbers of lines
+  for (std::uint64_t i = 0; i < next && std::getline(file, line); ++i) {  // positions are line numbers
   }
   for (visits some = read_some(file, next); !some.lines.empty(); some = read_some(file, next)) {
     std::vector<everseen::verdict> verdicts(some.lines.size());

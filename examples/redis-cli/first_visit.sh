@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tells of each argument whether it comes for the first time, by redis-cli.
+# Prints for each argument whether it is new, with redis-cli.
 #   everseen serve --listen unix:/tmp/s &
 #   sudo apt-get install redis-tools
 #   examples/redis-cli/first_visit.sh /tmp/s alice bob alice

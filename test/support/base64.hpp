@@ -6,7 +6,7 @@
 
 namespace everseen::test {
 
-/// Any bytes as text, for programs that take a key a line.
+/// Any bytes as text, for programs that read one key a line.
 inline std::string base64(std::string_view text) {
   constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;

@@ -7,8 +7,8 @@ namespace everseen::test {
 
 namespace detail {
 
-/// The exponent of Chernoff's bound: at most exp(-this) is the chance that n trials of probability p give k
-/// events, or a number that is further from the mean on the same side.
+/// The exponent of Chernoff's bound: exp(-this) bounds the chance that n trials of probability p give k
+/// events, or a number further from the mean on the same side.
 inline double rarity(std::uint64_t n, double p, std::uint64_t k) {
   const auto trials = static_cast<double>(n);
   const double share = static_cast<double>(k) / trials;

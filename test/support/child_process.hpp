@@ -11,9 +11,9 @@
 
 namespace everseen::test {
 
-/// A forked process that runs a function and tells its parent numbers through a pipe.
+/// A forked process that runs a function and sends numbers to its parent through a pipe.
 ///
-/// To be used while the test has one thread. Killed at the end of its scope if it still runs.
+/// Use it only while the test has one thread. Killed at the end of its scope if it still runs.
 class child_process {
  public:
   using tell = std::function<void(int)>;
@@ -28,7 +28,7 @@ class child_process {
       run([to = ends[1]](int number) {
         if (::write(to, &number, sizeof number) != sizeof number) std::_Exit(99);
       });
-      std::_Exit(0);  // no handlers of the parent's
+      std::_Exit(0);  // without the parent's exit handlers
     }
     ::close(ends[1]);
     from_ = ends[0];
@@ -40,13 +40,13 @@ class child_process {
   child_process(const child_process&) = delete;
   child_process& operator=(const child_process&) = delete;
 
-  /// The next number it tells; nothing once it has ended and all was read.
+  /// The next number it sends; nothing once it has ended and all was read.
   std::optional<int> next() {
     int number = 0;
     return ::read(from_, &number, sizeof number) == sizeof number ? std::optional(number) : std::nullopt;
   }
 
-  /// Ends it as `kill -9` does.
+  /// Kills it, as `kill -9` does.
   void kill() {
     if (id_ <= 0) return;
     ::kill(id_, SIGKILL);

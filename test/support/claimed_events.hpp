@@ -29,7 +29,7 @@ struct claimed {
   batch_result result{};
 };
 
-/// Claims events of one lane, all with as many counters.
+/// Claims events of one lane, all with the same number of counters.
 inline claimed claim_events(ledger& by, const spec& s, const origin& from, std::span<const event> events) {
   struct share {
     std::vector<std::size_t> places{};
@@ -77,7 +77,7 @@ inline claimed claim_events(ledger& by, const spec& s, const origin& from, std::
   return all;
 }
 
-/// Events at positions from `first` on, each with a key of its own.
+/// Events at positions from `first` on, each with its own key.
 inline std::vector<event> new_events(random_digests& source, std::uint64_t first, std::size_t n) {
   std::vector<event> events;
   for (std::size_t i = 0; i < n; ++i) events.push_back({first + i, source()});
@@ -91,7 +91,7 @@ inline std::string text_of(const std::vector<verdict>& verdicts) {
   return text;
 }
 
-/// What a ledger counts, over all partitions.
+/// The counters of a ledger, summed over all partitions.
 inline std::map<std::string, std::int64_t> counters_of(const ledger& of) {
   std::map<std::string, std::int64_t> sums;
   of.visit_counters([&](std::string_view name, std::int64_t value) { sums[std::string(name)] += value; });

@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::size_t remembered = 50;  // of the last ones, one is repeated
+constexpr std::size_t remembered = 50;  // recent events from which a repeat is chosen
 constexpr seconds begins_at = std::chrono::hours(1);
 
 class click_maker {
@@ -98,7 +98,7 @@ std::string fault_of_lines(const click_stream& clicks, const std::string& text, 
   std::string fault;
   if (lost > 0) fault += std::to_string(lost) + " events are lost; ";
   if (doubled > 0 && !may_repeat) fault += std::to_string(doubled) + " events came twice; ";
-  // A killed job may have printed half a line; what it prints again is whole.
+  // A killed job may have printed half a line; its repetition is complete.
   if (times.size() > known && !may_repeat)
     fault += std::to_string(times.size() - known) + " lines are none of the events'; ";
   return fault;

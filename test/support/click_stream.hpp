@@ -10,18 +10,17 @@
 
 namespace everseen::test {
 
-/// How click events are spread over time.
+/// How click events are distributed over time.
 struct click_shape {
-  /// Times go on from event to event, out of order by up to a minute, over so long; zero: at random within an
-  /// hour.
+  /// The time over which events advance, out of order by up to a minute; zero: random times within an hour.
   std::chrono::minutes span{0};
-  /// Some events come half an hour too late. For jobs with a window of ten minutes.
+  /// Some events arrive half an hour too late. For jobs with a window of ten minutes.
   bool some_are_late = false;
 };
 
-/// Click events with repeats, and what they amount to by themselves: no code of everseen computes it.
+/// Click events with repeats, and the expected results, computed without code of everseen.
 ///
-/// Late ones come only when every partition of a filter has had some others, also if each is one of several
+/// Late events come only after every partition of a filter has had others, also if each is one of several
 /// lanes; a repeat comes within ten minutes of the first.
 struct click_stream {
   std::vector<std::string> lines{};
@@ -32,8 +31,8 @@ struct click_stream {
 };
 [[nodiscard]] click_stream make_clicks(std::uint64_t seed, std::size_t count, const click_shape& shape = {});
 
-/// What is wrong with what came out: each fresh event is to be there at least once (`may_repeat`), or once,
-/// as the line that came first. Empty if nothing is.
+/// What is wrong with the output: each fresh event must be there once, or at least once (`may_repeat`), as
+/// its first line. Empty if nothing is wrong.
 [[nodiscard]] std::string fault_of_lines(const click_stream& clicks, const std::string& text,
                                          bool may_repeat);
 

@@ -29,7 +29,8 @@ std::vector<std::string> command_of(const matrix_world& world, const matrix_sour
   return words;
 }
 
-/// Lets something happen some time after a job began, unless it has ended before. What it throws, end() does.
+/// Makes something happen some time after a job began, unless the job has ended before. end() rethrows its
+/// exceptions.
 class mishap {
  public:
   template <typename Happen>
@@ -65,7 +66,7 @@ class mishap {
   std::thread thread_{};
 };
 
-/// One attempt: its job, perhaps a second one, and what happens to them.
+/// One attempt: its job, perhaps a second one, and their disasters.
 class attempt {
  public:
   attempt(const matrix_world& world, const matrix_source& from, const matrix_sink& to, const disaster& d,
@@ -148,8 +149,8 @@ class attempt {
   int halts_ = 0;
 };
 
-/// With several partitions, so that a death may find a claim in some of them and not in others. On Redis the
-/// seed says who judges: two of four have the server, two the clients.
+/// With several partitions, so that a crash may find a claim in only some of them. On Redis the seed selects
+/// who judges: two of four seeds the server, two the clients.
 void create_filter(const matrix_world& world, std::uint64_t seed) {
   std::vector<std::string> words = {
       world.on.program, "create", world.filter,   "--store", world.store_url(), "--error-rate", "1e-12",
@@ -161,7 +162,7 @@ void create_filter(const matrix_world& world, std::uint64_t seed) {
     throw std::runtime_error("no filter for the matrix: " + made.err);
 }
 
-/// What is late is written aside, at least once.
+/// Late events are written to a side file, at least once.
 std::string fault_of_late_ones(const matrix_world& world) {
   std::set<std::string> written;
   std::ifstream in(world.path("late.jsonl"));
@@ -201,7 +202,7 @@ matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from, con
     if (to.early_fault) outcome.fault += to.early_fault(world);
     return ended;
   };
-  for (const disaster& d : disasters) printed += run(d, 0).out + '\n';  // which ends a line that was cut
+  for (const disaster& d : disasters) printed += run(d, 0).out + '\n';  // ends a truncated line
   const program_result last = run({}, on.last_worker);
   if (last.exit_code == 0)
     outcome.fault += to.fault(world, printed + last.out) + fault_of_late_ones(world);

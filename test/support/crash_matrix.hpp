@@ -14,16 +14,15 @@
 #include "test/support/redis_server.hpp"
 #include "test/support/scratch_directory.hpp"
 
-/// The crash matrix: a job that is killed, with each kind of source and sink, and what must be right after it
-/// has been started again.
+/// The crash matrix: kills a job with each kind of source and sink, restarts it, and checks the result.
 ///
-/// A pair of a source and a sink is data. To add one, write a `matrix_source` or a `matrix_sink` and put it
-/// into the lists of the tests; runs, faults, seeds and the comparison with the exact answer come from here.
+/// A pair of a source and a sink is data. To add one, write a `matrix_source` or a `matrix_sink` and add it
+/// to the lists of the tests; runs, faults, seeds and the comparison with the exact answer are shared.
 namespace everseen::test {
 
 class kafka_relay;
 
-/// What all runs use.
+/// The environment of all runs.
 struct matrix_stage {
   std::string program;  ///< everseen
   redis_server& store;  ///< append-only file, synced with each command; disasters kill this one
@@ -31,9 +30,9 @@ struct matrix_stage {
   click_shape clicks{};
   std::size_t events = 1'500;
   std::string settle_every = "2ms";
-  std::vector<std::string> words{};  ///< of every command line, as --window
+  std::vector<std::string> words{};  ///< of every command line, such as --window
   kafka_relay* kafka = nullptr;      ///< whose network disasters break
-  int last_worker = 0;               ///< who makes the last attempt, which ends by itself
+  int last_worker = 0;               ///< of the last attempt, which ends by itself
 };
 
 /// One run of the matrix: its directory, its events.
@@ -41,14 +40,14 @@ struct matrix_world {
   scratch_directory directory;
   const matrix_stage& on;
   click_stream clicks;
-  std::string job;     ///< of its own on that server
-  std::string filter;  ///< its own, too: a window that is past would have everything late
+  std::string job;     ///< unique on that server
+  std::string filter;  ///< unique, too: in an old window everything would be late
 
   [[nodiscard]] std::string path(const std::string& name) const { return (directory.path() / name).string(); }
   [[nodiscard]] std::string store_url() const { return on.url.empty() ? on.store.url() : on.url; }
 };
 
-/// Where the events of a run come from.
+/// The source of a run's events.
 struct matrix_source {
   std::string name;
   /// Puts the events where the job finds them; called once, before the first attempt.
@@ -59,18 +58,18 @@ struct matrix_source {
   bool on_standard_input = false;
 };
 
-/// Where its fresh events go.
+/// The destination of its fresh events.
 struct matrix_sink {
   std::string name;
   std::function<std::vector<std::string>(const matrix_world&, int worker)> words;
-  /// What is wrong with what came out; empty if nothing.
-  /// @param printed  standard output of all attempts, one behind the other
+  /// What is wrong with the output; empty if nothing.
+  /// @param printed  standard output of all attempts, concatenated
   std::function<std::string(const matrix_world&, const std::string& printed)> fault;
-  std::vector<std::string> own_points{};  ///< fault points that jobs with other sinks do not come by
-  /// What must not be wrong after any attempt, whoever comes back; none: nothing.
+  std::vector<std::string> own_points{};  ///< fault points that jobs with other sinks do not reach
+  /// What must hold after every attempt, even if a worker never returns; null: nothing.
   std::function<std::string(const matrix_world&)> early_fault{};
 };
-/// In names of tests.
+/// For the names of tests.
 inline void PrintTo(const matrix_source& from, std::ostream* out) {
   *out << from.name;
 }
@@ -82,49 +81,49 @@ inline void PrintTo(const matrix_sink& to, std::ostream* out) {
 [[nodiscard]] matrix_source from_standard_input();
 [[nodiscard]] matrix_sink to_counts();
 [[nodiscard]] matrix_sink to_file();
-/// Each worker has one; together they have each event once.
+/// Each worker has a file; together they have each event once.
 [[nodiscard]] matrix_sink to_files();
 [[nodiscard]] matrix_sink to_standard_output();
 
-/// How one attempt ends before its time, or what happens to it meanwhile.
+/// How one attempt is interrupted.
 struct disaster {
   using time = std::optional<std::chrono::milliseconds>;
 
   std::string die_at{};     ///< a fault point and a number, as in put:2
   time kill_after{};        ///< kill -9 of the job
-  time kill_store_after{};  ///< kill -9 of the server, which comes back
+  time kill_store_after{};  ///< kill -9 of the server, which restarts
   std::chrono::milliseconds store_back_after{20};
   std::optional<std::size_t>
-      cut_after{};                  ///< the connection to the server breaks after so many bytes of answers
-  time lose_brokers_after{};        ///< nobody reaches Kafka for a while
-  std::string stop_at{};            ///< the job stands still at a fault point, for stop_for
-  bool store_dies_at_stop = false;  ///< once it stands still at stop_at: kill -9 of the server, as above
-  time stop_after{};                ///< the job stands still, for stop_for
+      cut_after{};                  ///< the connection to the server breaks after this many bytes of answers
+  time lose_brokers_after{};        ///< Kafka is unreachable for a while
+  std::string stop_at{};            ///< the job is stopped at a fault point, for stop_for
+  bool store_dies_at_stop = false;  ///< once stopped at stop_at: kill -9 of the server, as above
+  time stop_after{};                ///< the job is stopped, for stop_for
   std::chrono::milliseconds stop_for{5'000};
-  /// It stands still at stop_at until the second worker has ended, for which time enough is; then it goes on,
-  /// or is killed.
+  /// When a job stopped at stop_at continues: after stop_for; after the second worker has ended, which has
+  /// enough time for that; or never, because it is killed.
   enum class return_of : std::uint8_t { by_time, after_the_second, nobody };
   return_of stopped = return_of::by_time;
   enum class beside : std::uint8_t { nobody, a_worker, the_same };
-  beside second = beside::nobody;  ///< another worker of the job, or by mistake the same one once more
+  beside second = beside::nobody;  ///< another worker of the job, or a duplicate of the same one
   time second_after{};             ///< it begins only then
 };
 
-/// The server is killed when the job is at this point, on any machine, and comes back soon.
+/// The server is killed when the job is at this point, on any machine, and restarts soon.
 [[nodiscard]] inline disaster killed_at(std::string point) {
   return {.stop_at = std::move(point), .store_dies_at_stop = true, .stop_for = std::chrono::milliseconds(20)};
 }
 
-/// What happened in a run, or in several.
+/// What happened in one or several runs.
 struct matrix_outcome {
-  std::string fault{};  ///< what is wrong in the end; empty if nothing
+  std::string fault{};  ///< what is wrong at the end; empty if nothing
   int attempts = 0;
   int deaths = 0;         ///< attempts whose job was killed while it worked
   int store_deaths = 0;   ///< times that the server was killed while a job worked
   int cuts = 0;           ///< connections to the server that were cut
   int broker_losses = 0;  ///< times that Kafka's network was lost while a job worked
   int failures = 0;       ///< attempts that ended with an error of their own
-  int stops = 0;          ///< times that a job stood still
+  int stops = 0;          ///< times that a job was stopped
   matrix_outcome& operator+=(const matrix_outcome& other);
 };
 /// Runs the job under these disasters, one an attempt, and then until it ends by itself.
@@ -134,7 +133,7 @@ struct matrix_outcome {
 
 /// Every fault point, in the order of a batch.
 [[nodiscard]] const std::vector<std::string>& fault_points();
-/// Those that every job comes by, whatever its sink, at least once.
+/// Those that every job reaches at least once, whatever its sink.
 [[nodiscard]] const std::vector<std::string>& common_fault_points();
 
 }  // namespace everseen::test

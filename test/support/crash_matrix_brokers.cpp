@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::int32_t partitions = 8;
 
-/// A worker that died is given up soon, not after the default of 45 s; but the mock's groups wait 3 s for
-/// their members, and a member whose session is shorter would be given up meanwhile, for ever.
+/// Dead workers are removed soon, not after the default of 45 s. But the mock's groups wait 3 s for their
+/// members, and a shorter session would expire during that wait, again and again.
 std::string quick_group(const std::string& name) {
   return "?group=" + name +
          "&until=end&session.timeout.ms=3500&heartbeat.interval.ms=100&fetch.wait.max.ms=20&max.partition."
@@ -56,7 +56,7 @@ matrix_sink to_redis_stream() {
 
 namespace {
 
-/// So that a job fetches, judges and settles many times: a fetch is at least one of them.
+/// Small batches, so that a job fetches, judges and settles many times: a fetch is at least one of them.
 void produce_in_small_batches(kafka_cluster& kafka, const std::string& topic,
                               const std::vector<std::string>& lines) {
   constexpr std::size_t batch = 20;

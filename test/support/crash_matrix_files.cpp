@@ -19,7 +19,7 @@ std::string fault_of_counts(const matrix_world& world) {
   std::map<std::string, std::int64_t> counts;
   std::istringstream in(counted.out);
   std::string line;
-  std::getline(in, line);  // the names of the columns
+  std::getline(in, line);  // the header line
   while (std::getline(in, line)) {
     const std::size_t comma = line.rfind(',');
     counts[line.substr(0, comma)] = std::stoll(line.substr(comma + 1));
@@ -85,7 +85,7 @@ std::string union_of_files(const matrix_world& world) {
   return text + content_of(world.path("fresh-1.jsonl"));
 }
 
-/// A job that was killed may have left half a line, which it will complete.
+/// A killed job may have left half a line, which it will complete.
 std::string fault_of_doubles(const std::string& text) {
   std::map<std::string, int> times;
   std::istringstream in(text);

@@ -28,12 +28,12 @@ std::vector<matrix_pair> make_pairs() {
     for (const auto& [to_name, to] : sinks) all.push_back({from_name, to_name, from, to});
   all.back().to = [](matrix_lane& lane) { return to_kafka(lane.kafka); };
   for (const auto& [from_name, from] : sources)
-    if (from_name == "redis_stream" || from_name == "kafka")  // of which workers take lanes over
+    if (from_name == "redis_stream" || from_name == "kafka")  // where workers take over lanes
       all.push_back({from_name, "files", from, [](matrix_lane&) { return to_files(); }});
   return all;
 }
 
-/// The events of a job that has its lanes side by side all lie within the window, but for late ones.
+/// If a job has its lanes in parallel, all events lie within the window, except late ones.
 click_shape shape_of(const matrix_run& run) {
   if (!run.in_window) return {};
   return {std::chrono::minutes(run.pair.from_name == "file" || run.pair.from_name == "stdin" ? 40 : 8), true};
@@ -42,7 +42,7 @@ click_shape shape_of(const matrix_run& run) {
 matrix_outcome run_one(const std::string& program, matrix_lane& lane, const matrix_run& run) {
   matrix_stage stage{program, lane.store, {}, shape_of(run), 1'500, run.settle_every, {}, &lane.kafka.relay};
   stage.last_worker = run.last_worker;
-  // A stream of Redis is read a thousand entries at a time.
+  // A Redis stream is read a thousand entries at a time.
   if (run.pair.from_name == "redis_stream") stage.events = 4'000;
   if (run.in_window) stage.words = {"--window", "10m", "--slices", "10"};
   matrix_outcome outcome;
@@ -93,7 +93,7 @@ matrix_outcome run_side_by_side(const std::string& program, const std::vector<ma
 }
 
 disaster random_disaster(std::mt19937_64& random, const matrix_pair& pair) {
-  // A group shares its partitions out only after three seconds; a second worker is another three.
+  // A group assigns its partitions only after three seconds; a second worker takes another three.
   const bool waits = pair.from_name == "kafka";
   const auto some_time = [&] { return milliseconds(waits ? 2'900 + random() % 1'500 : random() % 120); };
   const bool has_its_file = pair.to_name == "file" || pair.to_name == "files";

@@ -9,7 +9,7 @@
 
 #include "test/support/crash_matrix_brokers.hpp"
 
-/// Many runs of the crash matrix, side by side: with Kafka each waits most of the time, as groups do.
+/// Many runs of the crash matrix, in parallel: with Kafka each mostly waits for its group.
 namespace everseen::test {
 
 /// A server and brokers for one run at a time.
@@ -26,7 +26,7 @@ struct matrix_pair {
   [[nodiscard]] std::string name() const { return from_name + " to " + to_name; }
   [[nodiscard]] bool has_kafka() const { return from_name == "kafka" || to_name == "kafka"; }
 };
-/// In names of tests.
+/// For the names of tests.
 inline void PrintTo(const matrix_pair& pair, std::ostream* out) {
   *out << pair.name();
 }
@@ -39,17 +39,17 @@ struct matrix_run {
   const matrix_pair& pair;
   std::vector<disaster> disasters;
   std::uint64_t seed;
-  bool in_window = false;  ///< a filter that forgets, and events that are late
+  bool in_window = false;  ///< a filter with a window, and late events
   std::string settle_every = "2ms";
-  int last_worker = 0;  ///< as matrix_stage has it
+  int last_worker = 0;  ///< as in matrix_stage
 };
-/// @return what happened in all; its fault names the runs, with their seeds
+/// @return the sum of all outcomes; its fault names the runs, with their seeds
 [[nodiscard]] matrix_outcome run_side_by_side(const std::string& program, const std::vector<matrix_run>& runs,
                                               std::size_t lanes = 8);
 
-/// Anything that may happen to this pair, at any time.
+/// A random disaster for this pair, at a random time.
 [[nodiscard]] disaster random_disaster(std::mt19937_64& random, const matrix_pair& pair);
-/// What a seed alone says: how many disasters, which, and whether in a window.
+/// A run derived from the seed alone: the number and kind of disasters, and whether it has a window.
 [[nodiscard]] matrix_run random_run(const matrix_pair& pair, std::uint64_t seed);
 
 /// As a line for people.

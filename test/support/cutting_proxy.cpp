@@ -19,7 +19,7 @@ namespace everseen::test {
 
 namespace {
 
-/// One direction of one connection: what was read here and not written there yet.
+/// One direction of one connection: bytes that were read and not written yet.
 struct pipe_half {
   int from, to;
   cutting_proxy::direction way;
@@ -59,9 +59,9 @@ class cutting_proxy::impl {
   [[nodiscard]] std::uint16_t port() const noexcept { return listener_.port; }
 
   mutable std::mutex mutex{};
-  std::optional<std::pair<direction, std::size_t>> cut{};  // which way, and how many bytes still pass
+  std::optional<std::pair<direction, std::size_t>> cut{};  // the direction, and how many bytes still pass
   std::chrono::milliseconds delay{0};
-  std::optional<std::pair<direction, std::size_t>> hold{};  // the same, of a hold
+  std::optional<std::pair<direction, std::size_t>> hold{};  // the same, for a hold
   std::array<std::size_t, 2> passed{};                      // by direction
   bool holds = false;                                       // and something waits
   bool refuses = false;
@@ -75,7 +75,7 @@ class cutting_proxy::impl {
   bool serve(pair& p, const std::vector<pollfd>& events, std::size_t at);
   bool read(pipe_half& half);
   bool write(pipe_half& half);
-  /// Bytes that wait until they are released.    @pre  the mutex is held
+  /// Whether it has bytes that wait for release().    @pre  the mutex is held
   [[nodiscard]] bool is_held(const pipe_half& half) const noexcept {
     return half.is_full() && hold && hold->first == half.way && hold->second == 0;
   }
@@ -132,7 +132,7 @@ void cutting_proxy::impl::accept_one() {
   pairs_.emplace_back(client, server);
 }
 
-/// @return false if the connection has ended
+/// @return false  the connection has ended
 bool cutting_proxy::impl::serve(pair& p, const std::vector<pollfd>& events, std::size_t at) {
   for (std::size_t i = 0; i < 2; ++i) {
     pipe_half& half = p.halves[i];

@@ -22,12 +22,12 @@ struct timed_key {
   std::int64_t ms = 0;
 };
 
-/// What a partition would be with exact sets instead of bits: the definition that the real one is held to.
+/// A partition with exact sets instead of bits: the definition that the real one is checked against.
 class exact_partition {
  public:
   explicit exact_partition(const spec& s) : spec_(s) {}
 
-  /// `unknown` where a filter that refuses has no room.
+  /// `unknown` if a filter that refuses has no room.
   verdict add(const timed_key& k) {
     const window::slice_index slice = slice_of(k);
     if (is_late(slice)) return verdict::late;
@@ -47,7 +47,7 @@ class exact_partition {
     return found ? verdict::seen : verdict::fresh;
   }
 
-  /// The slices and the keys of their layers: each layer is filled to its last place before the next begins.
+  /// The slices and the keys of their layers: each layer is filled completely before the next begins.
   [[nodiscard]] partition_state state() const {
     partition_state state;
     for (const auto& [index, keys] : slices_) {
@@ -85,7 +85,7 @@ class exact_partition {
   std::map<window::slice_index, std::set<unsigned>> slices_;
 };
 
-/// A spec whose errors are so rare that an exact model must agree.
+/// A spec with an error rate so low that an exact model must agree.
 inline spec errorless(std::uint64_t capacity, growth_kind growth = growth_kind::grow,
                       std::optional<window_spec> window = {}, std::uint32_t partitions = 1) {
   return make_spec({.capacity = capacity,

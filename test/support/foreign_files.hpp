@@ -17,7 +17,7 @@ inline std::string as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// A pipe that gives a few bytes at a time.    @pre `text` outlives it
+/// A pipe that returns a few bytes at a time.    @pre `text` outlives it
 inline foreign_source pipe_of(const std::string& text, std::size_t at_a_time = 100'000) {
   return {[rest = std::string_view(text), at_a_time](std::span<std::byte> into) mutable {
     const std::size_t count = std::min({into.size(), rest.size(), at_a_time});
@@ -55,7 +55,7 @@ inline std::string commands_of(const compat::redisbloom::chain& chain, std::stri
   return text;
 }
 
-/// As RedisBloom makes it without NOROUND: 2^11 bits hold what 1,102 are enough for, and some keys more.
+/// As RedisBloom creates it without NOROUND: 2^11 bits where 1,102 would suffice, and room for more keys.
 inline compat::redisbloom::chain chain_of_powers_of_two() {
   auto made = compat::redisbloom::chain::reserve({0.01, 100, 2, true});
   made.flags &= ~compat::redisbloom::flags::exact_size;

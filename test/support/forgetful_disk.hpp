@@ -20,22 +20,22 @@
 
 namespace everseen::test {
 
-/// A disk that remembers what was synced, and nothing else, when the power goes.
+/// A disk that keeps only what was synced when the power fails.
 ///
-/// It works on real files, but a sync only takes note: of the content of a file, of the names in a directory.
-/// after_power_loss() builds the directory that would be found afterwards. A single operation, or all from
-/// one on, can be made to fail.
+/// It works on real files, but a sync only records: the content of a file, or the names in a directory.
+/// after_power_loss() builds the directory as it would be afterwards. A single operation, or all from one
+/// on, can be made to fail.
 class forgetful_disk : public disk {
  public:
   static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-  /// Operation number `from` and the ones after it, `count` of them, fail with `code` and do nothing.
+  /// Makes `count` operations from number `from` on fail with `code`, without effect.
   void fail(std::uint64_t from, std::uint64_t count = never, int code = EIO) {
     fail_from_ = from;
     fail_count_ = count;
     fail_code_ = code;
   }
-  /// The power goes at operation number `at`.
+  /// The power fails at operation number `at`.
   void cut_power(std::uint64_t at) { fail(at); }
 
   [[nodiscard]] std::uint64_t operations() const noexcept { return operations_; }
@@ -80,9 +80,9 @@ class forgetful_disk : public disk {
     return code != 0 ? code : disk::unlink(path);
   }
 
-  /// Builds what is left of `from` at `to`, an empty directory.
-  /// @param luck  0: nothing that was not synced is left. Else a seed: each name and each sector that was not
-  ///              synced is left or lost by chance, as the kernel may have written it on its own.
+  /// Builds what remains of `from` at `to`, an empty directory.
+  /// @param luck  0: only what was synced remains. Else a seed: each unsynced name and sector remains or is
+  ///         lost by chance, as the kernel may have written it earlier.
   void after_power_loss(const std::filesystem::path& from, const std::filesystem::path& to, unsigned luck) {
     std::mt19937 chance(luck);
     rebuild(from, inode(from), to, luck == 0 ? nullptr : &chance);
@@ -124,7 +124,7 @@ class forgetful_disk : public disk {
     return 0;
   }
 
-  /// @param now  where this directory is at present, if it still is anywhere
+  /// @param now  the current path of this directory, if it still exists
   void rebuild(const std::filesystem::path& now, ino_t directory, const std::filesystem::path& to,
                std::mt19937* chance) {
     for (const auto& [name, e] : surviving_names(now, directory, chance)) {
@@ -162,7 +162,7 @@ class forgetful_disk : public disk {
     content left = contents_[file];
     if (chance == nullptr || here.empty()) return left;
     const content current = content_of(here);
-    if ((*chance)() % 2 == 0) left.resize(current.size());  // the length survives apart from the content
+    if ((*chance)() % 2 == 0) left.resize(current.size());  // the length survives on its own
     for (std::size_t at = 0; at < std::min(left.size(), current.size()); at += sector_bytes) {
       if ((*chance)() % 2 == 0) continue;
       const std::size_t n = std::min({sector_bytes, left.size() - at, current.size() - at});
@@ -173,7 +173,7 @@ class forgetful_disk : public disk {
   }
 
   std::mutex lock_;
-  std::map<ino_t, content> contents_;  // of files, when they were synced last
+  std::map<ino_t, content> contents_;  // of files, as last synced
   std::map<ino_t, names> names_;       // of directories, likewise
   std::uint64_t operations_ = 0;
   std::uint64_t fail_from_ = never;
@@ -181,7 +181,7 @@ class forgetful_disk : public disk {
   int fail_code_ = EIO;
 };
 
-/// The disk of a machine that was started again, on which what after_power_loss() built is found.
+/// The disk of a restarted machine, for the result of after_power_loss().
 class disk_after_boot final : public disk {
  public:
   boot_id boot() override { return {0xb0, 0x07}; }

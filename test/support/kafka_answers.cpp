@@ -1,4 +1,4 @@
-// What brokers answer, read and rewritten on its way to the client.
+// Answers of brokers, read and rewritten on their way to the client.
 
 #include <vector>
 
@@ -14,7 +14,7 @@ using partition = kafka_transactions::partition;
 
 namespace {
 
-/// A port that was just read becomes the relay's.
+/// Replaces the port that was just read by the relay's.
 void move_port(std::string& answer, std::size_t end, std::int32_t port, const port_map& ports) {
   if (const auto found = ports.find(port); found != ports.end())
     overwrite(answer, end - sizeof port, found->second);
@@ -37,9 +37,9 @@ void metadata(std::string& answer, const port_map& ports, std::int16_t version) 
 void find_coordinator(std::string& answer, const port_map& ports, std::int16_t version) {
   reader in(answer);
   in.int32();
-  if (version >= 1) in.int32();  // throttled
+  if (version >= 1) in.int32();  // throttle time
   in.int16();
-  if (version >= 1) in.string();  // what is wrong
+  if (version >= 1) in.string();  // error message
   in.int32();
   in.string();
   const auto port = in.int32();
@@ -65,14 +65,14 @@ void leave_group(const kafka_request& asked, kafka_transactions& all) {
   all.left(group, std::string(in.string()));
 }
 
-/// The offsets that were asked for, then which of them were taken.
+/// The requested offsets, then which of them were accepted.
 void offset_commit(const std::string& answer, const kafka_request& asked, kafka_transactions& all) {
   reader in(asked.body);
   const std::string group(in.string());
   in.int32();                                                // generation
   in.string();                                               // member
   if (asked.version >= 7) in.string();                       // instance
-  if (asked.version >= 2 && asked.version <= 4) in.int64();  // how long they are kept
+  if (asked.version >= 2 && asked.version <= 4) in.int64();  // retention time
   std::map<partition, std::int64_t> wanted;
   in.array([&] {
     const std::string topic(in.string());

@@ -3,9 +3,9 @@
 #include <array>
 #include <stdexcept>
 
-// The mock's header needs it first.
+// The mock's header needs this one first.
 #include <librdkafka/rdkafka.h>
-// clang-format keeps them apart.
+// This comment stops clang-format from merging the blocks.
 #include <librdkafka/rdkafka_mock.h>
 
 namespace everseen::test {

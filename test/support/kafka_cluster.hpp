@@ -13,10 +13,11 @@ namespace everseen::test {
 
 /// Brokers of Kafka that speak its protocol over real sockets of 127.0.0.1: librdkafka's own mock cluster.
 ///
-/// It has topics, consumer groups with rebalances, transactions, and fails as told. What it has not: an
-/// aborted transaction's messages stay readable, offsets of a transaction are acknowledged and forgotten, and
-/// of two producers with one transactional.id the older is not fenced; kafka_relay has that. It makes topics
-/// that it is asked about. A partition keeps its newest 5 MB. It ends with this object. Threads: any.
+/// It has topics, consumer groups with rebalances and transactions, and fails on demand. Its limits:
+/// messages of an aborted transaction stay readable, offsets of a transaction are acknowledged and
+/// forgotten, and of two producers with one transactional.id the older is not fenced; kafka_relay adds
+/// these. Requested topics are created. A partition keeps its newest 5 MB. It ends with this object.
+/// Threads: any.
 class kafka_cluster {
  public:
   explicit kafka_cluster(int brokers = 1);
@@ -26,7 +27,7 @@ class kafka_cluster {
 
   /// host:port,host:port
   [[nodiscard]] std::string brokers() const;
-  /// kafka://brokers/topic, then what is given: "?group=g".
+  /// kafka://brokers/topic and `rest`, as in "?group=g".
   [[nodiscard]] std::string url(std::string_view topic, std::string_view rest = "") const;
 
   void create_topic(const std::string& name, int partitions);
@@ -39,13 +40,13 @@ class kafka_cluster {
   };
   /// All are in the topic when it returns.
   void produce(const std::string& topic, std::int32_t partition, const std::vector<message>& what);
-  /// What a topic holds, by partition and in order.
+  /// The content of a topic, by partition and in order.
   [[nodiscard]] std::vector<message> read(const std::string& topic) const;
-  /// Where a group goes on, by partition; those without are left out.
+  /// A group's committed offsets, by partition; partitions without one are left out.
   [[nodiscard]] std::map<std::int32_t, std::int64_t> committed(const std::string& group,
                                                                const std::string& topic) const;
 
-  /// Kinds of requests that can be told to fail, as the protocol numbers them.
+  /// Kinds of requests that can be made to fail, as the protocol numbers them.
   enum class request : std::int16_t {
     produce = 0,
     fetch = 1,
@@ -62,11 +63,11 @@ class kafka_cluster {
   /// The next requests of the kind are answered with these errors of the protocol, in turn. -195 cuts the
   /// connection.
   void fail_next(request kind, const std::vector<int>& errors);
-  /// Whoever asks about the topic is told this error of the protocol. 3: there is no such topic.
+  /// Requests about the topic get this error of the protocol. 3: there is no such topic.
   void set_topic_error(const std::string& topic, int error);
   void set_down(int broker = -1);  ///< -1: all
   void set_up(int broker = -1);
-  /// Clients are told of no newer version of this kind of request.
+  /// Offers clients no newer version of this kind of request.
   void offer_up_to(std::int16_t kind, std::int16_t newest);
   void set_round_trip(std::chrono::milliseconds time, int broker = -1);
 

@@ -21,7 +21,7 @@ namespace {
 
 using clock = kafka_transactions::clock;
 
-/// One end of a connection, with what came in part and what could not be sent yet.
+/// One end of a connection, with incomplete input and unsent output.
 class peer {
  public:
   explicit peer(int fd) : fd_(fd) { send_at_once(fd); }
@@ -38,7 +38,7 @@ class peer {
       in_.append(bytes.data(), static_cast<std::size_t>(got));
     }
   }
-  /// The next message that is there whole, without its length.
+  /// The next complete message, without its length.
   std::optional<std::string> take() {
     constexpr std::size_t header = 4;
     if (in_.size() < header) return {};
@@ -67,11 +67,11 @@ struct connection {
   connection(int c, int b, std::uint16_t port) : client(c), broker(b), broker_port(port) {}
   peer client, broker;
   std::uint16_t broker_port;
-  std::map<std::int32_t, kafka_request> asked{};  // that the broker is to answer, by correlation
+  std::map<std::int32_t, kafka_request> asked{};  // requests that the broker has to answer, by correlation
 };
 
-/// Waits until a mock has noticed the end of every connection to it that is closed by now: it is one thread
-/// that looks at all of them at once, so that whoever connects later is answered later.
+/// Waits until a mock has noticed every connection to it that is closed by now. The mock checks all
+/// connections on one thread, so a later connection is answered after that.
 void have_it_notice(std::uint16_t broker_port) {
   const int s = connect_to(broker_port);
   if (s < 0) return;  // a broker that is down
@@ -89,8 +89,8 @@ void have_it_notice(std::uint16_t broker_port) {
   (void)::recv(s, first.data(), first.size(), 0);
 }
 
-/// The mock aborts where a member asks for its share while it waits for an answer to the same question, as
-/// one does whose connection was cut. Such a member joins once more instead, until the mock knows of the cut.
+/// The mock aborts if a member sends SyncGroup while an earlier one of the same member waits, as after a cut
+/// connection. Such a member is told to join again instead, until the mock has noticed the cut.
 class sync_gate {
  public:
   [[nodiscard]] bool lets_through(const kafka_request& asked, const connection& by) {
@@ -112,7 +112,7 @@ class sync_gate {
 
  private:
   struct asking {
-    const connection* by;  // none: it has been closed
+    const connection* by;  // null: it has been closed
     std::uint16_t broker_port;
   };
   std::map<std::pair<std::string, std::string>, asking> waiting_{};
@@ -156,7 +156,7 @@ class kafka_relay::impl {
     ::eventfd_write(news_.get(), 1);
   }
 
-  mutable std::mutex mutex{};  // of all but the connections
+  mutable std::mutex mutex{};  // guards everything but the connections
   std::list<broker_port> brokers{};
   kafka_transactions transactions{};
   clock::time_point away_until{};
@@ -228,7 +228,7 @@ bool kafka_relay::impl::serve(connection& c) {
   return c.client.flush() && c.broker.flush();
 }
 
-/// @return false  it was done, and its answer is lost with the connection
+/// @return false  it was executed, and its answer is lost with the connection
 bool kafka_relay::impl::take_request(connection& c, const std::string& message) {
   kafka_request asked = parse_kafka_request(message);
   const auto answer = answer_transaction(transactions, asked, clock::now());

@@ -23,13 +23,13 @@ std::int16_t code(error e) {
   return static_cast<std::int16_t>(e);
 }
 
-/// Topics with partitions, in a request and, each with how it went, in its answer.
+/// Topics with partitions: in a request, and in its answer with a result for each.
 struct topic_answer {
   std::string name;
   std::vector<std::pair<std::int32_t, error>> partitions{};
 };
 
-/// @param each  reads one partition's entry, and says how it went
+/// @param each  reads one partition's entry, and returns its result
 template <typename Each>
 std::vector<topic_answer> for_each_partition(reader& in, Each each) {
   std::vector<topic_answer> all;
@@ -72,12 +72,12 @@ who_asks read_producer(reader& in) {
   return {std::move(id), {number, in.int16()}};
 }
 
-// ---- one kind of request each
+// ---- one function for each kind of request
 
 std::optional<std::string> init_producer(kafka_transactions& all, const kafka_request& asked) {
   reader in(asked.body, is_flexible(asked.what, asked.version));
   const std::string id(in.string());
-  if (id.empty()) return {};  // idempotent alone
+  if (id.empty()) return {};  // idempotent only
   const std::chrono::milliseconds timeout(in.int32());
   std::optional<kafka_transactions::producer> known;
   if (asked.version >= 3) {
@@ -135,11 +135,11 @@ std::string transaction_offsets(kafka_transactions& all, const kafka_request& as
   if (asked.version >= 3) {
     member.generation = in.int32();
     member.id = in.string();
-    in.string();  // the group's instance
+    in.string();  // the group instance id
   }
   const auto went = for_each_partition(in, [&](const partition& of) {
     const auto offset = in.int64();
-    if (asked.version >= 2) in.int32();  // the leader's epoch
+    if (asked.version >= 2) in.int32();  // leader epoch
     in.string();                         // metadata
     return all.send_offset(id, producer, member, of, offset);
   });
@@ -175,7 +175,7 @@ struct read_batch {
   bool is_compressed = false;
 };
 read_batch take_batch(std::string_view bytes, std::int32_t partition_index) {
-  constexpr std::size_t before_attributes = 8 + 4 + 4 + 1 + 4;  // offset, length, leader's epoch, magic, crc
+  constexpr std::size_t before_attributes = 8 + 4 + 4 + 1 + 4;  // offset, length, leader epoch, magic, crc
   constexpr std::size_t before_producer = 4 + 8 + 8;            // last offset, first and last time
   reader in(bytes);
   in.bytes(before_attributes);
@@ -199,11 +199,11 @@ error put_records(kafka_transactions& all, const std::string& id, const partitio
 }
 
 std::optional<std::string> produce(kafka_transactions& all, const kafka_request& asked) {
-  if (asked.version < 3) return {};  // from before there were transactions
+  if (asked.version < 3) return {};  // older than transactions
   reader in(asked.body);
   const std::string id(in.string());
   if (id.empty()) return {};
-  in.int16();  // how many brokers are to have it
+  in.int16();  // acks
   in.int32();  // timeout
   const auto went =
       for_each_partition(in, [&](const partition& to) { return put_records(all, id, to, in.sized_bytes()); });
@@ -245,7 +245,7 @@ kafka_request parse_kafka_request(const std::string& message) {
   asked.what = static_cast<api>(in.int16());
   asked.version = in.int16();
   asked.correlation = in.int32();
-  in.string();  // the client's name
+  in.string();  // client id
   in.be_flexible(is_flexible(asked.what, asked.version));
   in.tags();
   asked.body = message.substr(in.at());

@@ -9,40 +9,39 @@
 #include "test/support/kafka_transactions.hpp"
 #include "test/support/kafka_wire.hpp"
 
-/// How kafka_transactions is asked over Kafka's protocol. The versions are those that versions_spoken()
-/// lists; a relay has its brokers offer no others.
+/// Kafka's protocol for kafka_transactions. The versions are those of versions_spoken(); a relay has its
+/// brokers offer no others.
 namespace everseen::test {
 
 struct kafka_request {
   kafka_wire::api what{};
   std::int16_t version = 0;
-  std::int32_t correlation = 0;  ///< the answer has the same
-  std::string body{};            ///< behind the header
+  std::int32_t correlation = 0;  ///< repeated in the answer
+  std::string body{};            ///< after the header
 };
 /// @param message  without its length
 [[nodiscard]] kafka_request parse_kafka_request(const std::string& message);
 
-/// Of each request that is read or rewritten, the newest version that is understood.
+/// For each request that is read or rewritten, the newest version that is understood.
 [[nodiscard]] const std::map<kafka_wire::api, std::int16_t>& versions_spoken();
 
 /// The answer to a request about transactions.
-/// @return nothing  another one: it is the brokers' to answer
+/// @return nothing  another request: the brokers must answer it
 [[nodiscard]] std::optional<std::string> answer_transaction(kafka_transactions& all,
                                                             const kafka_request& asked,
                                                             kafka_transactions::clock::time_point now);
 
-/// Which member, of which group, asks for its share of the partitions (SyncGroup); nothing for other
-/// requests.
+/// The group and the member of a SyncGroup request; nothing for other requests.
 [[nodiscard]] std::optional<std::pair<std::string, std::string>> member_that_syncs(
     const kafka_request& asked);
-/// The answer that has it join once more.
+/// The answer that makes it join again.
 [[nodiscard]] std::string sync_again_later(const kafka_request& asked);
 
-/// Where a broker's port is reached instead.
+/// Maps a broker's port to the port to use instead.
 using port_map = std::map<std::int32_t, std::int32_t>;
 
-/// Takes note of what brokers answered, and puts into it what they do not know: the relay's ports, and the
-/// offsets of transactions.
+/// Records a broker's answer, and adds what brokers do not know: the relay's ports, and the offsets of
+/// transactions.
 void amend_answer(std::string& answer, const kafka_request& asked, kafka_transactions& all,
                   const port_map& ports);
 

@@ -7,7 +7,7 @@ namespace everseen::test {
 
 using error = kafka_wire::error;
 
-// ---- a transactional id and who owns it
+// ---- a transactional id and its owner
 
 std::pair<error, kafka_transactions::producer> kafka_transactions::init(const std::string& transactional_id,
                                                                         std::chrono::milliseconds timeout,
@@ -66,7 +66,7 @@ error kafka_transactions::produce(const std::string& transactional_id, const par
   if (!t.partitions.contains(to)) return error::invalid_transaction_state;
   std::int32_t& next = t.next_sequence[to];
   const auto end = what.first_sequence + static_cast<std::int32_t>(what.records.size());
-  if (end <= next) return error::none;  // sent again
+  if (end <= next) return error::none;  // a retry
   if (what.first_sequence != next) return error::out_of_order_sequence;
   next = end;
   std::ranges::copy(what.records, std::back_inserter(t.records[to.first]));
@@ -128,7 +128,7 @@ void kafka_transactions::left(const std::string& of_group, const std::string& id
 }
 
 error kafka_transactions::check_member(const member& who) {
-  if (who.generation < 0 && who.id.empty()) return error::none;  // a client from before KIP-447
+  if (who.generation < 0 && who.id.empty()) return error::none;  // a client older than KIP-447
   const group& g = groups_[who.group];
   if (g.generation != who.generation) return refuse(error::illegal_generation);
   if (!g.members.contains(who.id)) return refuse(error::unknown_member);

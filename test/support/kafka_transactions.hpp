@@ -14,27 +14,27 @@
 
 namespace everseen::test {
 
-/// What Kafka's brokers guarantee about transactions (KIP-98, KIP-447), and no more: the part that
-/// librdkafka's mock cluster lacks, and on which "each event once" hangs.
+/// Kafka's guarantees for transactions (KIP-98, KIP-447), and no more: the part that librdkafka's mock
+/// cluster lacks, and on which "each event once" depends.
 ///
-///  1. A transactional id belongs to one producer: who begins with it (InitProducerId) gets the next epoch,
-///  and
-///     what its predecessor left open is aborted. All that comes with an older epoch is refused: records,
-///     partitions, offsets, the end. A zombie changes nothing any more.
-///  2. Records of a transaction are seen by readers of committed messages when it is committed, all at once;
-///     those of an aborted one never. Records of a partition that was not added to the transaction are
-///     refused.
-///  3. Offsets sent into a transaction (TxnOffsetCommit) count for the group when it is committed; until then
-///     who asks for them is told to wait. They are refused from who is not a member of the group's
-///     generation: so nobody commits the offsets of partitions that the group has given to others.
-///  4. A producer's batches are numbered for each partition: one that is sent again is there once, one that
-///     would leave a gap is refused.
-///  5. Who was told nothing about a commit may ask again, and is told that it is done.
+///  1. A transactional id belongs to one producer: a producer that begins with it (InitProducerId) gets the
+///     next epoch, and its predecessor's open transaction is aborted. All requests with an older epoch are
+///     refused: records, partitions, offsets, the end. A zombie cannot change anything.
+///  2. Records of a transaction become visible to readers of committed messages atomically, when it is
+///     committed; those of an aborted one never. Records of a partition that was not added to the
+///     transaction are refused.
+///  3. Offsets sent into a transaction (TxnOffsetCommit) count for the group when it is committed; until
+///     then, requests for them are told to wait. They are refused if the sender is not a member of the
+///     group's generation: so no worker commits the offsets of partitions that the group has given to
+///     others.
+///  4. A producer's batches are numbered for each partition: a retried batch is stored once, and a batch
+///     that would leave a gap is refused.
+///  5. A producer that got no answer to a commit may retry, and gets a success.
 ///  6. A transaction that stays open for longer than its timeout is aborted, and its producer fenced.
 ///
-/// Without sockets; the caller says what time it is. Left out: readers are not held up by an open
-/// transaction, so the order of committed records is that of commits; and a producer with no transactional id
-/// is not of interest. Threads: one at a time.
+/// It has no sockets; the caller passes the time. Left out: an open transaction does not hold up readers, so
+/// committed records are in the order of their commits; and producers without a transactional id. Threads:
+/// one at a time.
 class kafka_transactions {
  public:
   using error = kafka_wire::error;
@@ -56,13 +56,13 @@ class kafka_transactions {
     std::int32_t first_sequence = 0;
     std::vector<record> records{};
   };
-  /// Who sends offsets.
+  /// The sender of offsets.
   struct member {
     std::string group, id;
     std::int32_t generation = -1;
   };
 
-  /// @param known  what the producer believes to be, if it wants no more than its next epoch (KIP-360)
+  /// @param known  the producer's own belief, if it only wants its next epoch (KIP-360)
   std::pair<error, producer> init(const std::string& transactional_id, std::chrono::milliseconds timeout,
                                   std::optional<producer> known);
   error add_partition(const std::string& transactional_id, producer p, const partition& what,
@@ -73,26 +73,26 @@ class kafka_transactions {
   error send_offset(const std::string& transactional_id, producer p, const member& who, const partition& of,
                     std::int64_t at);
   error end(const std::string& transactional_id, producer p, bool commits);
-  /// Aborts what is open for too long.
+  /// Aborts transactions that have timed out.
   void expire(clock::time_point now);
 
-  // what the group's coordinator knows
+  // the state of the group's coordinator
   void joined(const member& who);
   void left(const std::string& of_group, const std::string& id);
   void committed(const std::string& of_group, const partition& of, std::int64_t at);
-  /// Where a group goes on: nothing if nobody committed anything.
+  /// A group's committed offset; nothing if there is none.
   [[nodiscard]] std::optional<std::int64_t> offset(const std::string& of_group, const partition& of) const;
-  /// Whether a transaction that is open may change that.
+  /// Whether an open transaction may change it.
   [[nodiscard]] bool is_unstable(const std::string& of_group, const partition& of) const;
 
   [[nodiscard]] std::int32_t generation(const std::string& of_group) const;
 
-  /// What readers of committed messages see.
+  /// The records that readers of committed messages see.
   [[nodiscard]] std::vector<record> read_committed(const std::string& topic) const;
 
   struct counts {
     int commits = 0, aborts = 0;
-    int refused = 0;  ///< requests of who was fenced, or is no member
+    int refused = 0;  ///< requests of fenced producers or of non-members
   };
   [[nodiscard]] const counts& so_far() const noexcept { return counts_; }
 

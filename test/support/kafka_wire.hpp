@@ -6,12 +6,12 @@
 #include <string>
 #include <string_view>
 
-/// Kafka's protocol, as far as the tests speak it: numbers are big-endian, strings and arrays carry their
+/// The part of Kafka's protocol that the tests use: numbers are big-endian, strings and arrays carry their
 /// length. "Flexible" versions of a request write lengths as variable integers, and end each structure with
 /// tags.
 namespace everseen::test::kafka_wire {
 
-/// Takes a message apart, front to back.    Throws std::runtime_error where it ends too early.
+/// Parses a message from front to back.    Throws std::runtime_error if it ends too early.
 class reader {
  public:
   explicit reader(std::string_view all, bool flexible = false) : all_(all), flexible_(flexible) {}
@@ -35,13 +35,13 @@ class reader {
     }
     throw std::runtime_error("Kafka: a number without an end");
   }
-  /// As the fields of a record have it: zigzag.
+  /// In zigzag encoding, as in the fields of a record.
   std::int64_t varint() {
     const std::uint64_t value = varuint();
     return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
   }
 
-  /// Null is empty.
+  /// Null becomes an empty string.
   std::string_view string() {
     const std::int64_t length = flexible_ ? static_cast<std::int64_t>(varuint()) - 1 : int16();
     return length < 0 ? std::string_view() : bytes(static_cast<std::size_t>(length));
@@ -63,7 +63,7 @@ class reader {
     }
   }
 
-  /// Calls for each element of an array, which it is to read.
+  /// Calls `each` for every element of an array; `each` reads it.
   template <typename Each>
   void array(Each each) {
     const std::int64_t count = flexible_ ? static_cast<std::int64_t>(varuint()) - 1 : int32();
@@ -80,14 +80,14 @@ class reader {
   bool flexible_;
 };
 
-/// Writes over a number that is in a message already.
+/// Overwrites a number in a message.
 template <typename Int>
 void overwrite(std::string& message, std::size_t at, Int value) {
   for (std::size_t i = sizeof(Int); i-- > 0; value = static_cast<Int>(static_cast<std::uint64_t>(value) >> 8))
     message.at(at + i) = static_cast<char>(static_cast<std::uint64_t>(value) & 0xFF);
 }
 
-/// Puts a message together.
+/// Builds a message.
 class writer {
  public:
   explicit writer(bool flexible = false) : flexible_(flexible) {}
@@ -123,12 +123,12 @@ class writer {
   bool flexible_;
 };
 
-/// A message as it is sent: behind its length.
+/// A message with its length in front.
 inline std::string framed(std::string_view message) {
   return writer().int32(static_cast<std::int32_t>(message.size())).text() + std::string(message);
 }
 
-/// The requests that matter here, as the protocol numbers them.
+/// The relevant requests, as the protocol numbers them.
 enum class api : std::int16_t {
   produce = 0,
   metadata = 3,
@@ -146,7 +146,7 @@ enum class api : std::int16_t {
   transaction_offsets = 28,
 };
 
-/// What brokers answer when something is wrong.
+/// Error codes of brokers.
 enum class error : std::int16_t {
   none = 0,
   illegal_generation = 22,

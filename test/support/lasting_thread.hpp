@@ -11,8 +11,8 @@ namespace everseen::test {
 
 /// A thread that lives as long as the test program.
 ///
-/// For processes that must end when the program does: the kernel ends them with the thread that made them,
-/// and a thread of the test's own may be gone sooner.
+/// For child processes that must end with the program: the kernel ends them with the thread that created
+/// them, and a test's own thread may end earlier.
 class lasting_thread {
  public:
   static lasting_thread& get() {
@@ -20,7 +20,7 @@ class lasting_thread {
     return one;
   }
 
-  /// Runs it there and waits for it. Threads: any.
+  /// Runs `task` on the thread and waits for it. Threads: any.
   void run(const std::function<void()>& task) {
     std::packaged_task<void()> packed(task);
     auto done = packed.get_future();

@@ -15,7 +15,7 @@
 
 namespace everseen::test {
 
-/// A filter and an exact set, driven side by side.
+/// A filter and an exact set, driven in lockstep.
 ///
 /// Every verdict is checked against the set: a key that the filter must remember is `seen`, a key older than
 /// the window is `late`, any other is `fresh` or, at most as often as the error rate allows, `seen`.
@@ -26,7 +26,7 @@ class lockstep {
 
   [[nodiscard]] stored_filter& filter() noexcept { return *filter_; }
 
-  /// Goes on with the same keys in another view of the filter, a restored copy for example. Empty: closes it.
+  /// Continues with the same keys in another view of the filter, such as a restored copy. Empty: closes it.
   void continue_with(std::shared_ptr<stored_filter> filter) { filter_ = std::move(filter); }
 
   void add(std::span<const digest> keys, event_time now = {}) {
@@ -56,7 +56,7 @@ class lockstep {
 
   [[nodiscard]] std::uint64_t false_positives() const noexcept { return false_positives_; }
 
-  /// To be called at the end: the filter kept its promise.
+  /// Called at the end: checks that the filter kept its promised error rate.
   void expect_error_rate() const {
     EXPECT_LE(false_positives_, binomial_bound(strangers_, filter_->get_spec().error_rate))
         << "of " << strangers_ << " keys never added";

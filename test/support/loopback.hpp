@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// Sockets of 127.0.0.1, as the networks that fail on purpose use them.
+/// Sockets of 127.0.0.1, for the test networks that fail on demand.
 namespace everseen::test {
 
 inline sockaddr_in loopback(std::uint16_t port) {
@@ -20,7 +20,7 @@ inline sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
-/// Closed when it goes.
+/// Closed by its destructor.
 class descriptor {
  public:
   explicit descriptor(int fd) : fd_(fd) {
@@ -53,7 +53,7 @@ inline int connect_to(std::uint16_t port) {
   return -1;
 }
 
-/// A socket that listens on a port of the system's choice.
+/// A socket that listens on a port chosen by the system.
 struct listening_socket {
   listening_socket() {
     sockaddr_in address = loopback(0);

@@ -9,7 +9,7 @@
 
 namespace everseen::test {
 
-/// A file without a name, for what is written to a descriptor.
+/// An anonymous file, for output to a descriptor.
 class memory_file {
  public:
   explicit memory_file(std::string_view text = {}) : descriptor_(::memfd_create("test", MFD_CLOEXEC)) {

@@ -17,7 +17,8 @@
 
 namespace everseen::test {
 
-/// What de-duplication is: one record after the other, an exact set for each partition, nothing clever.
+/// The definition of de-duplication: one record after the other, an exact set for each partition, no
+/// optimization.
 struct naive_dedup {
   std::string output;
   tally verdicts;
@@ -26,7 +27,7 @@ struct naive_dedup {
   std::optional<std::uint64_t> unreadable;  ///< number, from 1, of the record that ended the run
   std::vector<std::string> added;           ///< keys, in the order they were added
 
-  /// @param text  the whole input    The spec must err so rarely that exact sets agree with it.
+  /// @param text  the whole input    The spec's error rate must be low enough for exact sets to agree.
   naive_dedup(const spec& s, const dedup_options& options, std::string text) {
     if (!text.empty() && text.back() != options.separator) text += options.separator;
     std::vector<exact_partition> partitions(s.partitions, exact_partition(s));

@@ -27,7 +27,7 @@ class checked_segments : public segments {
  public:
   [[nodiscard]] std::byte* at(const segment_id& id) const noexcept override {
     const auto found = segments_.find(id);
-    if (found == segments_.end()) std::abort();  // the caller would write into nowhere
+    if (found == segments_.end()) std::abort();  // the caller would write to an invalid address
     return const_cast<std::byte*>(found->second.lines.front().bytes);
   }
 
@@ -47,7 +47,7 @@ class checked_segments : public segments {
 
   void note_keys(const segment_id& id, std::uint64_t keys) noexcept override { segments_.at(id).keys = keys; }
 
-  /// Call number `call` (from 0) of create and drop_before throws, once.
+  /// Makes call number `call` (from 0) of create and drop_before throw, once.
   void fail_at(std::uint64_t call, bool out_of_memory) {
     fails_at_ = call;
     out_of_memory_ = out_of_memory;
@@ -55,7 +55,7 @@ class checked_segments : public segments {
   [[nodiscard]] std::uint64_t calls() const noexcept { return calls_; }
   [[nodiscard]] std::size_t size() const noexcept { return segments_.size(); }
 
-  /// That the state describes these segments, each within its capacity unless `overfill`.
+  /// Checks that the state describes these segments, each within its capacity unless `overfill`.
   void expect_described_by(const partition_state& state, bool overfill) const {
     std::size_t described = 0;
     for (const slice_state& slice : state.slices)

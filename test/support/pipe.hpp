@@ -41,7 +41,7 @@ class pipe {
     if (ends_[0] >= 0) ::close(ends_[0]);
     ends_[0] = -1;
   }
-  /// All that is written until the writer closes.
+  /// All bytes until the writer closes.
   [[nodiscard]] std::string read_all() {
     std::string all;
     char buffer[4096];

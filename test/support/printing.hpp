@@ -4,7 +4,7 @@
 
 #include "everseen/core/verdict.hpp"
 
-/// How verdicts and tallies look in the messages of failed tests.
+/// Printing of verdicts and tallies in the messages of failed tests.
 namespace everseen {
 
 inline std::ostream& operator<<(std::ostream& out, verdict v) {

@@ -26,7 +26,7 @@ int checked(int result, const char* what) {
   return result;
 }
 
-/// Of a process; readable once it has ended. The header that declares it lacks extern "C" in glibc 2.36.
+/// A pidfd: readable once the process has ended. In glibc 2.36 its header lacks extern "C".
 int descriptor_of(pid_t process) {
   return checked(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)), "pidfd_open");
 }
@@ -56,7 +56,7 @@ std::string content_of(int file) {
   }
 }
 
-/// In the child: becomes the program, or ends as a shell does when there is none.
+/// In the child: runs the program, or exits like a shell if it does not exist.
 [[noreturn]] void become(const std::vector<std::string>& command, const program_setup& setup,
                          const std::array<int, 3>& files) {
   for (int i = 0; i < 3; ++i) ::dup2(files[static_cast<std::size_t>(i)], i);
@@ -144,7 +144,7 @@ bool running_program::ends_within(std::chrono::milliseconds limit) const {
 }
 
 bool running_program::waits_to_stop() const {
-  siginfo_t told{};  // its end stays to be told by wait()
+  siginfo_t told{};  // with WNOWAIT, wait() can still collect its exit status
   const auto process = static_cast<id_t>(process_.load());
   while (::waitid(P_PID, process, &told, WSTOPPED | WEXITED | WNOWAIT) != 0)
     if (errno != EINTR) return false;

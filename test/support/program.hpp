@@ -15,22 +15,22 @@ namespace everseen::test {
 
 /// How a program is started.
 struct program_setup {
-  std::map<std::string, std::string> environment{};  ///< set beside what the test itself has
-  std::filesystem::path directory{};                 ///< where it runs; empty: where the test does
+  std::map<std::string, std::string> environment{};  ///< in addition to the test's own
+  std::filesystem::path directory{};                 ///< its working directory; empty: the test's
   std::string input{};                               ///< its standard input, a regular file
   bool piped_input = false;                          ///< instead: a pipe, see running_program::write
 };
 
 /// How a program ended.
 struct program_result {
-  int exit_code = -1;            ///< as a shell shows it: 128 + the signal that ended it
+  int exit_code = -1;            ///< as in a shell: 128 + the signal that ended it
   std::string out;               ///< all of its standard output
   std::string err;               ///< all of its standard error
-  bool too_slow = false;         ///< it was killed because its time was up
-  std::uint64_t peak_bytes = 0;  ///< the most memory that it, or a program that it waited for, had resident
+  bool too_slow = false;         ///< it was killed because it timed out
+  std::uint64_t peak_bytes = 0;  ///< peak resident memory of it, or of a child that it waited for
 };
 
-/// A program that runs beside the test. Killed at the latest when this goes. Threads: send() and has_ended()
+/// A program that runs in parallel to the test. The destructor kills it. Threads: send() and has_ended()
 /// any.
 class running_program {
  public:
@@ -43,21 +43,21 @@ class running_program {
   /// Writes to its piped input.
   void write(std::string_view text);
   void close_input();
-  void send(int signal);  ///< nothing, once wait() has returned
+  void send(int signal);  ///< does nothing after wait() has returned
 
-  /// What it has written so far.
+  /// Its output so far.
   [[nodiscard]] std::string out() const;
   [[nodiscard]] std::string err() const;
-  /// Waits until it has written `text`; false when the time is up.
+  /// Waits until it has written `text`; false after `limit`.
   [[nodiscard]] bool waits_to_say(std::string_view text,
                                   std::chrono::seconds limit = std::chrono::seconds(30)) const;
 
   [[nodiscard]] bool has_ended() const;
-  /// Waits for its end, which stays to be told by wait(); false when the time is up.
+  /// Waits for its end, whose status wait() still returns; false after `limit`.
   [[nodiscard]] bool ends_within(std::chrono::milliseconds limit) const;
-  /// Waits until it stands still, by SIGSTOP; false if it ended instead.
+  /// Waits until SIGSTOP has stopped it; false if it ended instead.
   [[nodiscard]] bool waits_to_stop() const;
-  /// Waits for its end; kills it when the time is up.
+  /// Waits for its end; kills it after `limit`.
   program_result wait(std::chrono::seconds limit = std::chrono::seconds(120));
 
  private:

@@ -8,7 +8,7 @@
 
 namespace everseen::test {
 
-/// Digests as good hashes give them, the same in every run and on every machine: SplitMix64 from a seed.
+/// Uniform digests, the same in every run and on every machine: SplitMix64 from a seed.
 class random_digests {
  public:
   explicit random_digests(std::uint64_t seed) noexcept : state_(seed) {}

@@ -80,9 +80,8 @@ std::vector<std::string> raw_commands(const std::string& unix_path,
                                       std::span<const std::vector<std::string>> commands) {
   const stream server = connect_to(unix_path);
   std::vector<std::string> replies;
-  // Pipelined, as a round trip costs more than a command, and a server that syncs its AOF does it once for
-  // all that it has read. Not all of them at once: the server would have to keep the replies that nobody
-  // reads yet.
+  // Pipelined: a round trip costs more than a command, and a server that syncs its AOF does so once for all
+  // that it has read. In parts, because the server must keep the replies that were not read yet.
   constexpr std::size_t at_once = 200;
   for (std::size_t from = 0; from < commands.size(); from += at_once) {
     const auto part = commands.subspan(from, std::min(at_once, commands.size() - from));

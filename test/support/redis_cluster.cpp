@@ -81,7 +81,7 @@ void redis_cluster::give_replicas() {
           return node(i).run({"INFO", "replication"}).find("master_link_status:up") != std::string::npos;
         },
         "a replica is in step");
-  // Until the masters have heard of it, CLUSTER SLOTS does not name a replica, and it would not be elected.
+  // Until the masters know a replica, CLUSTER SLOTS does not list it, and it would not be elected.
   const std::string replica = node(masters).address();
   for (std::size_t i = 0; i < size(); ++i)
     wait_until([&] { return node(i).run({"CLUSTER", "NODES"}).find("slave") != std::string::npos; }, replica);

@@ -34,15 +34,15 @@ bool is_free(std::uint16_t port) {
   return bound;
 }
 
-/// In the child, between fork and exec: only what is allowed there.
+/// In the child, between fork and exec: only calls that are safe there.
 [[noreturn]] void become(const std::vector<char*>& words, int log, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) std::_Exit(1);
   ::dup2(log, 1);
   ::dup2(log, 2);
 #ifdef EVERSEEN_MODULE_PRELOAD
-  // A sanitizer must be there before the server is, not only when the module is loaded. What the server
-  // itself does with memory at its end is not our concern.
+  // A sanitizer must be loaded before the server starts, not only with the module. Leaks of the server
+  // itself do not matter.
   ::setenv("LD_PRELOAD", EVERSEEN_MODULE_PRELOAD, 1);
   ::setenv("ASAN_OPTIONS", "detect_leaks=0:halt_on_error=1:abort_on_error=1", 1);
 #endif
@@ -68,7 +68,7 @@ redis_server::redis_server(options o) : options_(std::move(o)), port_(free_port(
     try {
       start();
       return;
-    } catch (const std::runtime_error&) {  // perhaps somebody was faster to take the port
+    } catch (const std::runtime_error&) {  // another process may have taken the port
       kill();
       if (attempts == 0) throw;
       port_ = free_port();
@@ -122,7 +122,7 @@ std::vector<std::string> redis_server::command_line() const {
     add({"--port", port});
   if (!options_.password.empty()) add({"--requirepass", options_.password});
   words.insert(words.end(), options_.config.begin(), options_.config.end());
-  // The suites of stores run once more where every server has the module (test/CMakeLists.txt).
+  // The suites of stores also run with the module in every server (test/CMakeLists.txt).
   const bool has_it = std::ranges::find(options_.config, "--loadmodule") != options_.config.end();
   if (std::getenv("EVERSEEN_TEST_MODULE_EVERYWHERE") != nullptr && !has_it)
     words.insert(words.end(), {"--loadmodule", EVERSEEN_MODULE});

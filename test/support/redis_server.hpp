@@ -18,11 +18,11 @@
 
 namespace everseen::test {
 
-/// A TCP port of this machine that nobody listens on, below those that outgoing connections get.
+/// A TCP port of this machine without a listener, below the range of outgoing connections.
 [[nodiscard]] std::uint16_t free_port();
 
-/// Certificates made for a test: a CA, and a server (127.0.0.1 and redis.test) and a client that it vouches
-/// for.
+/// Certificates created for a test: a CA, and certificates that it signed for a server (127.0.0.1 and
+/// redis.test) and a client.
 class tls_files {
  public:
   tls_files();
@@ -33,7 +33,7 @@ class tls_files {
   [[nodiscard]] std::string ca() const { return path("ca.crt"); }
   [[nodiscard]] std::string stranger() const {
     return path("stranger.crt");
-  }  ///< a CA that vouches for nobody
+  }  ///< a CA that signed no certificate
   [[nodiscard]] std::string client_cert() const { return path("client.crt"); }
   [[nodiscard]] std::string client_key() const { return path("client.key"); }
 
@@ -41,25 +41,25 @@ class tls_files {
   scratch_directory directory_;
 };
 
-/// What one command is answered, as text: "OK", "12", "-ERR ...", "(nil)", and the elements of an array line
-/// by line.
+/// The reply to one command, as text: "OK", "12", "-ERR ...", "(nil)", and the elements of an array line by
+/// line.
 ///
-/// By a parser of its own, so that a test does not judge the code by the code.
+/// It has its own parser, so that a test does not check the code by itself.
 [[nodiscard]] std::string raw_command(const std::string& unix_path, std::span<const std::string> words);
-/// Several, in this order, on one connection; the next are sent before the ones before are answered.
+/// Several commands, in this order, on one connection, pipelined.
 [[nodiscard]] std::vector<std::string> raw_commands(const std::string& unix_path,
                                                     std::span<const std::vector<std::string>> commands);
 
-/// Who listens to a channel of a server.
+/// A subscriber to a channel of a server.
 class listener {
  public:
-  /// Listens when it returns.
+  /// Subscribed when it returns.
   listener(const std::string& unix_path, const std::string& channel);
   ~listener();
   listener(const listener&) = delete;
   listener& operator=(const listener&) = delete;
 
-  /// The next message; waits for it.    @throws std::runtime_error  none came for 20 s
+  /// The next message; waits for it.    @throws std::runtime_error  none arrived within 20 s
   [[nodiscard]] std::string next();
 
  private:
@@ -67,18 +67,18 @@ class listener {
   std::unique_ptr<connection> connection_;
 };
 
-/// Words of a server's configuration that load our module.
+/// Server configuration that loads our module.
 [[nodiscard]] std::vector<std::string> with_module();
 
 /// A real redis-server in a directory of its own. Listens on a TCP port of 127.0.0.1 and on a Unix socket.
 ///
-/// It ends with this object, and also when the test program ends in any other way.
+/// It ends with this object, and also if the test program crashes.
 class redis_server {
  public:
   struct options {
-    const tls_files* tls = nullptr;     ///< the TCP port speaks TLS, and asks for a client certificate
+    const tls_files* tls = nullptr;     ///< the TCP port uses TLS, and requires a client certificate
     std::string password{};             ///< requirepass
-    std::vector<std::string> config{};  ///< more words, as in {"--appendonly", "yes"}
+    std::vector<std::string> config{};  ///< additional words, as in {"--appendonly", "yes"}
   };
 
   /// Ready when it returns.
@@ -93,20 +93,20 @@ class redis_server {
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] std::string unix_path() const { return (directory_.path() / "redis.sock").string(); }
   [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_.path(); }
-  /// redis://127.0.0.1:port, then what is given: "/2?timeout=1s".
+  /// redis://127.0.0.1:port and `rest`, as in "/2?timeout=1s".
   [[nodiscard]] std::string url(std::string_view rest = "") const;
   [[nodiscard]] std::string unix_url(std::string_view rest = "") const;
   /// host:port
   [[nodiscard]] std::string address() const;
 
-  /// One command over the Unix socket, answered as raw_command() says.
+  /// Runs one command over the Unix socket; the reply is as in raw_command().
   std::string run(std::initializer_list<std::string> words) const;
 
-  void stop();   ///< as an administrator does: saves what its configuration tells it to
+  void stop();   ///< as an administrator does: saves if its configuration says so
   void kill();   ///< as a power failure does
   void start();  ///< again, with the same ports and directory    @pre it does not run
   void restart() { stop(), start(); }
-  void pause();  ///< connections are still accepted, but nothing is answered
+  void pause();  ///< connections are still accepted, but not answered
   void resume();
 
  private:
@@ -122,24 +122,24 @@ class redis_server {
   pid_t process_ = -1;
 };
 
-/// A cluster of three masters and as many replicas, or none.
+/// A cluster of three masters, each with a replica or none.
 class redis_cluster {
  public:
   enum class replicas : std::uint8_t { none, one_each };
 
   /// Ready when it returns.
-  /// @param config  as redis_server::options has it
+  /// @param config  as in redis_server::options
   explicit redis_cluster(replicas r = replicas::none, const std::vector<std::string>& config = {});
 
   static constexpr std::size_t masters = 3;
   static constexpr unsigned slots = 16384;
 
-  /// The first three were made masters of a third of the slots each, in order; i + 3 is the replica of i.
+  /// The first three are masters of a third of the slots each, in order; i + 3 is the replica of i.
   [[nodiscard]] redis_server& node(std::size_t i) { return *nodes_[i]; }
   [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
   [[nodiscard]] redis_server& owner(unsigned slot) { return node(slot * masters / slots); }
   [[nodiscard]] std::string id(std::size_t i) const { return nodes_[i]->run({"CLUSTER", "MYID"}); }
-  /// redis+cluster:// with every node, then what is given.
+  /// redis+cluster:// with every node, and `rest`.
   [[nodiscard]] std::string url(std::string_view rest = "") const;
 
   /// Moves a slot and its keys.
@@ -149,9 +149,9 @@ class redis_cluster {
 
   void wait_until_ok() const;
 
-  /// How long a node is silent before the others take it for failed. At first a second where there are
-  /// replicas, to have them elected; else half a minute: on a busy machine a node that lives is silent for
-  /// more than a second.
+  /// How long a silent node is tolerated before the others consider it failed. Initially a second with
+  /// replicas, so that they are elected soon; otherwise half a minute, as on a busy machine a live node may
+  /// be silent for more than a second.
   void misses_after(std::chrono::milliseconds silence);
 
  private:
@@ -162,7 +162,7 @@ class redis_cluster {
   std::vector<std::unique_ptr<redis_server>> nodes_{};
 };
 
-/// Waits until it holds, at most some seconds.
+/// Waits until the condition holds, for at most 60 s.
 /// @throws std::runtime_error  it never did
 template <typename Condition>
 void wait_until(Condition holds, std::string_view what) {

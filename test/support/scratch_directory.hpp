@@ -10,11 +10,10 @@
 
 namespace everseen::test {
 
-/// An empty directory of the test's own, removed with all that is in it.
+/// An empty directory for one test, removed with its content.
 ///
-/// In memory where the machine has that, unless TMPDIR says where: a store syncs often, and waiting for a
-/// real disk would prove nothing. What syncing is for is tested with a disk that forgets
-/// (forgetful_disk.hpp).
+/// In memory if possible, unless TMPDIR is set: a store syncs often, and waiting for a real disk would prove
+/// nothing. The effect of syncing is tested with forgetful_disk.hpp.
 class scratch_directory {
  public:
   scratch_directory() {

@@ -8,7 +8,7 @@
 
 namespace everseen::test {
 
-/// Verdicts of one call for keys that all happened at one time, in their order.
+/// Verdicts of one call for keys with the same time, in order.
 struct answers {
   std::vector<verdict> verdicts;
   batch_result result;

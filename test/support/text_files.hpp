@@ -13,7 +13,7 @@ namespace everseen::test {
 /// Small files in a directory of their own.
 class text_files {
  public:
-  /// Writes a file and gives its path.
+  /// Writes a file and returns its path.
   std::string make(std::string_view text) {
     paths_.push_back((directory_.path() / std::to_string(paths_.size())).string());
     std::ofstream(paths_.back(), std::ios::binary) << text;

@@ -12,17 +12,17 @@
 
 namespace everseen::test {
 
-/// Words of the configuration of a server that keeps all that it answers for, in an AOF.
+/// Configuration of a server that keeps everything it acknowledges, in an AOF.
 inline std::vector<std::string> with_aof(std::vector<std::string> more = {}) {
   more.insert(more.end(), {"--appendonly", "yes", "--appendfsync", "always"});
   return more;
 }
 
-/// What kill -9 in the middle of a write leaves: an AOF that ends anywhere.
+/// The result of kill -9 in the middle of a write: an AOF that ends at any byte.
 ///
-/// A Redis that finds its AOF cut inside a command of a MULTI block cuts off that command, and leaves the
-/// block open: what it appends later is then a part of the block, and at its next start the commands of the
-/// half block are run, too.
+/// If Redis finds its AOF truncated inside a command of a MULTI block, it removes that command and leaves
+/// the block open. Whatever it appends later then becomes part of the block, and at its next start the
+/// commands of the half block are run, too.
 class torn_aof {
  public:
   /// @param server  with_aof(), and its base file is written
@@ -37,7 +37,7 @@ class torn_aof {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  /// The server was killed when it had written so much.
+  /// The server was killed after it had written this many bytes.
   void end_with(const std::string& all, std::size_t length) {
     server_.kill();
     std::ofstream(path_, std::ios::binary | std::ios::trunc)
@@ -49,7 +49,7 @@ class torn_aof {
     server_.start();
   }
 
-  /// Where each command behind `from` begins, and a place inside of it.
+  /// Where each command after `from` begins, and a position inside it.
   [[nodiscard]] static std::vector<std::size_t> cuts(const std::string& all, std::size_t from) {
     std::vector<std::size_t> places;
     std::size_t at = from;
@@ -62,7 +62,7 @@ class torn_aof {
   }
 
  private:
-  /// Reads `*N` or `$N` and its end.
+  /// Reads `*N` or `$N` and its line end.
   static std::size_t number(const std::string& all, std::size_t& at) {
     const std::size_t end = all.find("\r\n", at);
     if (end == std::string::npos) throw std::runtime_error("the AOF is no sequence of commands");

@@ -1,9 +1,9 @@
-// Brokers of Kafka for benchmarks and trials by hand.
+// Brokers of Kafka for benchmarks and manual tests.
 //
 //   kafka_mock [--brokers N] [--topic NAME:PARTITIONS[:EVENTS]]...
 //
 // Prints the address of its brokers, as host:port,host:port, when all topics have their events: clicks as
-// JSON, a twentieth of them repeats. Ends with its standard input.
+// JSON, a twentieth of them repeats. Ends when its standard input ends.
 
 #include <cstdio>
 #include <exception>
@@ -30,7 +30,7 @@ std::string click(std::uint64_t number, std::mt19937_64& random) {
          std::to_string(number % 20) + "\",\"country\":\"" + (number % 3 == 0 ? "de" : "fr") + "\"}";
 }
 
-/// Events of one partition are repeats of each other, as those of one key are.
+/// Repeats are in the partition of their original, as with partitioning by key.
 void fill(kafka_cluster& kafka, const std::string& topic, std::uint64_t partitions, std::uint64_t events) {
   std::mt19937_64 random(1);
   for (std::uint64_t p = 0; p < partitions; ++p) {
