@@ -141,7 +141,7 @@ void dispatcher::follow(server& by, job& j, const refusal& r) {
     slots_.assign(r.slot, r.to);
     map_is_old_ = true;
   }
-  if (elsewhere && !j.pinned() && !j.asked().continues && j.redirections++ < redirections_at_once) {
+  if (elsewhere && !j.pinned() && j.redirections++ < redirections_at_once) {
     if (r.why == refusal::kind::moved) return place(j);
     j.ask_for_permission();
     return server_at(r.to).take(j);
@@ -189,8 +189,7 @@ void dispatcher::trouble(job& j, const failure& why, pause p) {
     const failure too_old = {why.message + "; what it answered at first is forgotten by now", why.permanent};
     return settle(j, tl::unexpected(j.ended_by(too_old)));
   }
-  if (why.permanent || j.asked().continues || !tries_again(j, why))
-    return settle(j, tl::unexpected(j.ended_by(why)));
+  if (why.permanent || !tries_again(j, why)) return settle(j, tl::unexpected(j.ended_by(why)));
   park(j, p);
 }
 

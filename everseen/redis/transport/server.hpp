@@ -16,8 +16,6 @@ struct dispatcher::server final : connection::user {
 
   void take(job& j) {
     if (renew && sent.empty()) link.reset();
-    if (!link && j.asked().continues)
-      return home.trouble(j, {"the connection to redis at " + to_string(where) + " has ended"}, {});
     if (!link) {
       renew = false;
       link = std::make_unique<connection>(home.loop_, where, home.url_, home.tls_ ? &*home.tls_ : nullptr,

@@ -52,11 +52,6 @@ struct request {
   /// Whether running it twice gives the same as running it once. Then an outage is ridden out by sending it
   /// again.
   repetition repeatable = false;
-  /// It relies on what the last request left on its connection, as a transaction does on a WATCH. So it is
-  /// sent over that connection, once; where that has ended, or the server refuses it, the answer is an
-  /// outage.
-  /// @pre not repeatable
-  bool continues = false;
   /// What it wrote must be on as many replicas as wait= of the URL asks for before it counts as answered. Too
   /// few are an outage, ridden out like any other.
   bool on_replicas = false;
