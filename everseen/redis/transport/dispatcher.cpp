@@ -24,6 +24,19 @@ std::string wait_of(const redis_url& url) {
   return encode({"WAIT", std::to_string(url.wait_replicas), std::to_string(time.count())});
 }
 
+/// The answer to commands that two jobs have brought to servers.
+answer joined(answer first, answer second) {
+  if (first && second) {
+    std::ranges::move(*second, std::back_inserter(*first));
+    return first;
+  }
+  const auto may_have_run = [](const answer& a) { return a || a.error().may_have_run; };
+  const bool either = may_have_run(first) || may_have_run(second);
+  answer& lost = first ? second : first;
+  lost.error().may_have_run = either;
+  return std::move(lost);
+}
+
 }  // namespace
 
 dispatcher::dispatcher(const redis_url& url)
@@ -33,11 +46,29 @@ dispatcher::dispatcher(const redis_url& url)
 
 dispatcher::~dispatcher() = default;
 
+/// Each command of a request that is not repeatable is a job of its own, so that only those are sent again
+/// that were refused.
 std::vector<answer> dispatcher::run(std::span<const request> requests) {
   std::vector<job> jobs;
   jobs.reserve(requests.size());
-  for (const request& r : requests) jobs.emplace_back(r);
-  return complete(std::move(jobs));
+  for (const request& r : requests) {
+    if (r.repeatable || r.commands == 1)
+      jobs.emplace_back(r);
+    else
+      for (const std::string_view command : split_commands(r.wire)) jobs.emplace_back(r, command, 1);
+  }
+  complete(jobs);
+  std::vector<answer> answers;
+  answers.reserve(requests.size());
+  const request* last = nullptr;
+  for (job& j : jobs) {
+    if (last == &j.asked())
+      answers.back() = joined(std::move(answers.back()), std::move(j.outcome));
+    else
+      answers.push_back(std::move(j.outcome));
+    last = &j.asked();
+  }
+  return answers;
 }
 
 std::vector<answer> dispatcher::run_on_masters(const request& r) {
@@ -47,22 +78,22 @@ std::vector<answer> dispatcher::run_on_masters(const request& r) {
   }
   std::vector<job> jobs;
   for (const endpoint& e : is_cluster() ? slots_.masters() : url_.endpoints) jobs.emplace_back(r, e);
-  return complete(std::move(jobs));
+  complete(jobs);
+  std::vector<answer> answers;
+  for (job& j : jobs) answers.push_back(std::move(j.outcome));
+  return answers;
 }
 
-std::vector<answer> dispatcher::complete(std::vector<job> jobs) {
-  jobs_ = std::move(jobs);
-  answers_.assign(jobs_.size(), {});
-  open_ = jobs_.size();
-  guarded([this] {
+void dispatcher::complete(std::span<job> jobs) {
+  open_ = jobs.size();
+  guarded([&] {
     loop_.poll();  // a server that went away meanwhile has said so
     const bool enough_time_passed = clock::now() - map_read_ > std::chrono::seconds(1);
     if (is_cluster() && map_is_old_ && (slots_.empty() || enough_time_passed)) refresh_map();
-    for (job& j : jobs_) place(j);
+    for (job& j : jobs) place(j);
     for (auto& [where, each] : servers_) each->ask_for_replicas();
     while (open_ > 0) loop_.run_one();
   });
-  return std::exchange(answers_, {});
 }
 
 /// Nobody may refer to the jobs any more.
@@ -75,7 +106,7 @@ void dispatcher::abandon() noexcept {
 }
 
 void dispatcher::settle(job& j, answer a) {
-  answers_[static_cast<std::size_t>(&j - jobs_.data())] = std::move(a);
+  j.outcome = std::move(a);
   --open_;
 }
 
@@ -174,7 +205,7 @@ void dispatcher::lost(server& by, const failure& why) {
       ++lost_answers_;
       told.permanent = told.permanent || !j.asked().repeatable;
     }
-    j.start_over();
+    j.forget_permission();
     trouble(j, told, p);
   }
 }

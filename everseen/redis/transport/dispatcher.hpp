@@ -57,7 +57,7 @@ class dispatcher {
   using pause = std::chrono::nanoseconds;
 
   // A batch of jobs.
-  std::vector<answer> complete(std::vector<job> jobs);
+  void complete(std::span<job> jobs);
   template <typename Work>
   void guarded(Work work);
   void abandon() noexcept;
@@ -104,8 +104,6 @@ class dispatcher {
   event_loop loop_{};
   std::map<endpoint, std::unique_ptr<server>> servers_;
 
-  std::vector<job> jobs_{};
-  std::vector<answer> answers_{};
   std::size_t open_ = 0;
   std::vector<std::pair<clock::time_point, job*>> parked_{};
   clock::time_point alarm_at_{};

@@ -43,7 +43,6 @@ void dispatcher::waits_refused(server& by, const std::vector<job*>& waiting, con
   const pause p = by.pauses.next();
   for (job* j : waiting) {
     j->may_have_run = true;
-    j->start_over();
     trouble(*j, {said, is_denial(r) || !j->asked().repeatable}, p);
   }
 }

@@ -16,7 +16,4 @@ namespace everseen::redis {
 /// @pre wire consists of whole commands
 [[nodiscard]] std::vector<std::string_view> split_commands(std::string_view wire);
 
-/// The first word of such a command.
-[[nodiscard]] std::string_view name_of(std::string_view command);
-
 }  // namespace everseen::redis
