@@ -78,6 +78,21 @@ TEST(Job, OneThatWasRefusedHasNotRun) {
   EXPECT_EQ(j.wire(), set_a);
 }
 
+TEST(Job, SendsTheTextOfAScriptToAServerThatDoesNotKnowIt) {
+  const script s{"return 1", std::string(40, 'a')};
+  const std::string by_name = encode_call(s, std::vector<std::string>{"{t}a"}, {});
+  const std::string by_text = encode({"EVAL", "return 1", "1", "{t}a"});
+  request r{{}, set_a + by_name + by_name, 3, true};
+  r.what = &s;
+  job j(r);
+  EXPECT_EQ(j.take(replies({"+OK\r\n", "-NOSCRIPT x\r\n", "-NOSCRIPT x\r\n"}), from)->why,
+            refusal::kind::no_script);
+  EXPECT_EQ(j.wire(), set_a + by_text + by_name);
+  ASSERT_TRUE(j.take(replies({"+OK\r\n", "-ASK 1 a:1\r\n", "-ASK 1 a:1\r\n"}), from));
+  EXPECT_EQ(j.wire(), set_a + by_text + by_name) << "the next server may not know it either";
+  EXPECT_FALSE(j.take(replies({"+OK\r\n", ":1\r\n", ":1\r\n"}), from));
+}
+
 bool waits_for_replicas(std::initializer_list<const char*> wires) {
   request r{{}, set_a, 1, false};
   for (std::size_t i = 1; i < wires.size(); ++i) r.wire += set_a, ++r.commands;

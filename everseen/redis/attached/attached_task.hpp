@@ -109,7 +109,6 @@ class attached_task {
   way way_;
   std::size_t from_ = 0;    // keys before have their verdict
   std::string sequence_{};  // names the call under way
-  bool with_text_ = false;  // the server does not know the script yet
   step step_ = step::look;  // without scripts
   bool held_ = false;
   std::string_view reading_ = "BITFIELD_RO";

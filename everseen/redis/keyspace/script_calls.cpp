@@ -16,23 +16,12 @@ namespace {
 /// Neither side has to keep more.
 constexpr std::size_t at_once = 256;
 
-request encoded(const script_call& call, bool with_text) {
-  const std::string count = std::to_string(call.keys.size());
-  std::vector<std::string_view> words = {with_text ? "EVAL" : "EVALSHA",
-                                         with_text ? call.what->text : call.what->sha1, count};
-  words.insert(words.end(), call.keys.begin(), call.keys.end());
-  words.insert(words.end(), call.arguments.begin(), call.arguments.end());
-  request r{call.to, encode(words), 1, call.repeatable};
-  if (!call.before.empty()) {
-    r.wire.insert(0, call.before);
-    ++r.commands;
-  }
+request request_of(const script_call& call) {
+  request r{call.to, call.before + encode_call(*call.what, call.keys, call.arguments),
+            call.before.empty() ? 1U : 2U, true};
+  r.what = call.what;
   r.on_replicas = call.on_replicas;
   return r;
-}
-
-bool lacks_script(const answer& a) {
-  return a && a->back().is_error("NOSCRIPT");
 }
 
 const reply& no_error(const reply& r, const std::string& key) {
@@ -48,17 +37,8 @@ const reply& no_error(const reply& r, const std::string& key) {
 std::vector<answer> run_scripts(session& with, const std::vector<script_call>& calls) {
   std::vector<request> requests;
   requests.reserve(calls.size());
-  for (const script_call& call : calls) requests.push_back(encoded(call, false));
-  std::vector<answer> answers = with.exchange(requests);
-  requests.clear();
-  for (std::size_t i = 0; i < calls.size(); ++i)
-    if (lacks_script(answers[i])) requests.push_back(encoded(calls[i], true));
-  if (requests.empty()) return answers;
-  std::vector<answer> again = with.exchange(requests);
-  auto next = again.begin();
-  for (answer& a : answers)
-    if (lacks_script(a)) a = std::move(*next++);
-  return answers;
+  for (const script_call& call : calls) requests.push_back(request_of(call));
+  return with.exchange(requests);
 }
 
 reply run_script(session& with, script_call call) {

@@ -9,14 +9,12 @@
 
 namespace everseen::redis {
 
-/// A script with what it is to be run on.
+/// A script with what it is to be run on. Running it twice gives the same as running it once.
 struct script_call {
   const script* what;
   route to;  ///< its key is the first of the keys
   std::vector<std::string> keys{};
   std::vector<std::string> arguments{};
-  /// Whether running it twice gives the same as running it once.
-  bool repeatable = true;
   /// Whether replicas are to have it first, where the URL asks for that: what adds keys or claims events.
   bool on_replicas = false;
   /// A command, from encode(), that is to run before the script each time it is sent, on the same server:
@@ -24,7 +22,7 @@ struct script_call {
   std::string before{};
 };
 
-/// Runs scripts on their servers, all at once, and brings the text to a server that lacks it.
+/// Runs scripts on their servers, all at once.
 /// @return an answer a call, in their order, whose last reply is that of the script; an error that it raised
 /// is a reply
 [[nodiscard]] std::vector<answer> run_scripts(session& with, const std::vector<script_call>& calls);

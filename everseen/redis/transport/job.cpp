@@ -34,6 +34,13 @@ std::optional<refusal> job::take(std::vector<reply> replies, const endpoint& fro
       ++refused;
       if (!first) first = std::move(why);
     }
+  const auto lacks_script = [](const reply& r) { return r.is_error("NOSCRIPT"); };
+  if (!first && request_.what != nullptr && text_.empty() && std::ranges::any_of(replies, lacks_script)) {
+    first = refusal{.why = refusal::kind::no_script};
+    refused = static_cast<std::size_t>(std::ranges::count_if(replies, lacks_script));
+    text_ = with_text(wire_, *request_.what);
+    wire_ = text_;
+  }
   if (first)
     may_have_run = may_have_run || refused < commands_;
   else

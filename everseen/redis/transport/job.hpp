@@ -33,7 +33,7 @@ class job {
   [[nodiscard]] std::size_t commands() const noexcept;
 
   /// Takes the replies to wire().
-  /// @return the first refusal among them; nothing if the job is done
+  /// @return the first refusal among them; nothing if the job is done. After `no_script` wire() has the text
   std::optional<refusal> take(std::vector<reply> replies, const endpoint& from);
   /// The next wire() goes to a server that has the key but not the slot.
   void ask_for_permission();
@@ -63,6 +63,7 @@ class job {
   std::size_t commands_;
   std::optional<endpoint> pinned_{};
   std::vector<reply> replies_{};
+  std::string text_{};    // wire_, once a server did not know the script that it calls by name
   std::string asking_{};  // wire_ with an ASKING in front of each command; empty: to be sent without
 };
 

@@ -12,6 +12,7 @@
 
 #include <tl/expected.hpp>
 
+#include "everseen/redis/script/script.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/redis/wire/reply.hpp"
@@ -52,6 +53,9 @@ struct request {
   /// Whether running it twice gives the same as running it once. Then an outage is ridden out by sending it
   /// again.
   repetition repeatable = false;
+  /// The script that `wire` calls by its name. A server that does not know it is sent its text.
+  /// @pre repeatable, or one command
+  const script* what = nullptr;
   /// What it wrote must be on as many replicas as wait= of the URL asks for before it counts as answered. Too
   /// few are an outage, ridden out like any other.
   bool on_replicas = false;
@@ -72,8 +76,9 @@ using answer = tl::expected<std::vector<reply>, outage>;
 /// the sum. Connections are made when first needed and again after an outage, with a growing, jittered pause,
 /// until the outage has lasted for `retry_for`. A wrong password or certificate is reported at once. A
 /// cluster's redirections (MOVED, ASK, TRYAGAIN, CLUSTERDOWN), and READONLY, MASTERDOWN, LOADING and BUSY of
-/// a server that cannot work now, are followed here, and nobody above sees them. Errors that are answers
-/// (WRONGTYPE, NOSCRIPT, OOM, NOPERM, ...) are given back as replies.
+/// a server that cannot work now, are followed here, and nobody above sees them. Nor is NOSCRIPT seen: the
+/// text of the script is sent. Errors that are answers (WRONGTYPE, OOM, NOPERM, ...) are given back as
+/// replies.
 ///
 /// A request that is not repeatable is never sent again once a byte of it may have reached a server, except
 /// for the commands in it that the server refused to run.

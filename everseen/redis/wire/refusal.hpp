@@ -18,6 +18,7 @@ struct refusal {
     ask,         ///< another server has the key, this once
     later,       ///< the same server, after a pause: it is loading, busy, or keys are between two servers
     not_master,  ///< a server that has lost its role, or a cluster that has lost a server
+    no_script,   ///< the same server, at once, if it is sent the text of a script (script/script.hpp)
   };
 
   kind why = kind::later;
