@@ -54,8 +54,6 @@ class attached_task {
   [[nodiscard]] request next();
   /// Draws the consequences of the answer.
   void take(const answer& a);
-  /// Ends with a failure of the call under way, whatever its answer was.
-  void give_up(batch_failure why) { failure_ = std::move(why); }
 
   /// Whether the next thing to ask may add keys.    @pre !done()
   [[nodiscard]] bool adds_next() const noexcept {

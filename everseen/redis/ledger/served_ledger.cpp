@@ -77,7 +77,6 @@ served_ledger::served_ledger(std::shared_ptr<session_pool> pool, const filter_id
       kept_(std::move(kept)),
       keys_(f.keys, kept_.id),
       may_claim_(may_claim),
-      replicas_(pool_->url()),
       life_(f),
       lanes_(f.spec.partitions),
       pictures_(f.spec.partitions) {}
@@ -115,7 +114,7 @@ std::optional<batch_failure> served_ledger::claim_all(const origin& from,
     });
     std::vector<partition_task> tasks = tasks_for(c);
     const std::uint64_t lost_before = with->lost_answers();
-    drive(*with, replicas_, tasks);
+    drive(*with, tasks);
     if (with->lost_answers() != lost_before)
       for (part& p : c.parts) p.was_lost = true;
     take_back(c, tasks);

@@ -190,11 +190,13 @@ void dispatcher::lost(server& by, const failure& why) {
   std::size_t touched = by.sent.size() - by.link->untouched();
   auto jobs = std::exchange(by.sent, {});
   const auto unacknowledged = std::exchange(by.unacknowledged, {});
+  const auto held = std::exchange(by.held, {});
   by.link.reset();
   by.lacks_replicas = false;
   if (jobs.empty()) return;
   touched += unacknowledged.size();
   jobs.insert(jobs.begin(), unacknowledged.begin(), unacknowledged.end());
+  jobs.insert(jobs.end(), held.begin(), held.end());
   const pause p = by.pauses.next();
   map_is_old_ = true;
   for (std::size_t i = 0; i < jobs.size(); ++i) {

@@ -29,12 +29,17 @@ namespace everseen::redis {
 ///       ^         │ failed, refused        an outage too, when retry_for is over
 ///       └─ wake ──┴──> parked
 ///
-/// A job is at every moment at one place: sent to a server, held back there until its replicas have what it
-/// wrote, parked until a time, or homeless until the slots of the cluster are known.
+/// A job is at every moment at one place: sent to a server, held back there for its replicas, parked until a
+/// time, or homeless until the slots of the cluster are known.
 ///
-/// One WAIT behind all jobs of a connection tells of all of them. Where too few replicas are in step it is
-/// asked again, over the same connection, for as long as an outage is ridden out; nothing is sent twice for
-/// that. Where the connection ends meanwhile, its jobs are as those whose answer was lost.
+/// `wait=N` of the URL: what a request with `on_replicas` has written counts as answered when N replicas have
+/// it. One WAIT behind all jobs of a connection covers all of them. If too few replicas are in step it is
+/// sent again, over the same connection, for as long as an outage is ridden out; nothing is sent twice for
+/// that. If the connection ends meanwhile, its jobs are as those whose answer was lost.
+///
+/// The master keeps what it has by then, so a batch that is not acknowledged leaves keys behind. Therefore
+/// such jobs are held back until a WAIT in front of them finds enough replicas, unless one did so within the
+/// last second.
 class dispatcher {
  public:
   explicit dispatcher(const redis_url& url);
@@ -81,7 +86,8 @@ class dispatcher {
 
   // What must be on replicas: dispatcher_replicas.cpp.
   void replicas_told(server& by, const reply& r);
-  void waits_refused(server& by, const std::vector<job*>& waiting, const reply& r);
+  void wait_for_replicas(job& j, std::vector<job*>& among, const failure& why);
+  void waits_refused(server& by, const reply& r);
 
   // Where the slots of a cluster are: dispatcher_map.cpp.
   [[nodiscard]] bool is_cluster() const noexcept { return url_.shape == redis_url::topology::cluster; }

@@ -10,6 +10,9 @@
 
 namespace everseen::redis {
 
+/// So long it is taken for granted that replicas which were in step are.
+inline constexpr std::chrono::seconds acknowledged_for{1};
+
 /// One server of a dispatcher, with the jobs that are on their way to it.
 struct dispatcher::server final : connection::user {
   server(dispatcher& d, endpoint e) : home(d), where(std::move(e)) {}
@@ -18,9 +21,17 @@ struct dispatcher::server final : connection::user {
     if (renew && sent.empty()) link.reset();
     if (!link) {
       renew = false;
+      acknowledged_at = {};
       link = std::make_unique<connection>(home.loop_, where, home.url_, home.tls_ ? &*home.tls_ : nullptr,
                                           *this);
     }
+    if (home.url_.wait_replicas == 0 || !j.asked().on_replicas ||
+        job::clock::now() - acknowledged_at < acknowledged_for)
+      return send(j);
+    held.push_back(&j);
+    ask_for_replicas();
+  }
+  void send(job& j) {
     sent.push_back(&j);
     link->post(j.wire(), j.commands());
   }
@@ -30,7 +41,8 @@ struct dispatcher::server final : connection::user {
     if (home.url_.wait_replicas == 0) return;
     const auto last = std::find(sent.rbegin(), sent.rend(), nullptr);
     const bool wanted = std::any_of(sent.rbegin(), last, [](job* j) { return j->asked().on_replicas; });
-    if (!wanted && (last != sent.rend() || unacknowledged.empty())) return;
+    const bool is_asked = last != sent.rend();
+    if (!wanted && (is_asked || (unacknowledged.empty() && held.empty()))) return;
     sent.push_back(nullptr);
     link->post(home.wait_, 1);
   }
@@ -48,6 +60,9 @@ struct dispatcher::server final : connection::user {
   std::unique_ptr<connection> link{};
   std::deque<job*> sent{};             ///< null: a WAIT
   std::vector<job*> unacknowledged{};  ///< answered; a WAIT that covers them is among those sent
+  std::vector<job*> held{};            ///< to be sent if the WAIT among those sent finds enough replicas
+  job::clock::time_point
+      acknowledged_at{};  ///< when a WAIT last found enough of them; never: the last did not
   backoff pauses{};
   bool lacks_replicas = false;  ///< as of the last WAIT
   bool renew = false;  ///< it has lost its role; the name may lead to another server when asked again

@@ -56,8 +56,8 @@ struct request {
   /// The script that `wire` calls by its name. A server that does not know it is sent its text.
   /// @pre repeatable, or one command
   const script* what = nullptr;
-  /// What it wrote must be on as many replicas as wait= of the URL asks for before it counts as answered. Too
-  /// few are an outage, ridden out like any other.
+  /// What it writes must be on as many replicas as wait= of the URL asks for before it counts as answered,
+  /// and it is not sent while they are missing. Too few are an outage, ridden out like any other.
   bool on_replicas = false;
 };
 
