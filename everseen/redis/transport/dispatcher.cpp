@@ -72,10 +72,8 @@ std::vector<answer> dispatcher::run(std::span<const request> requests) {
 }
 
 std::vector<answer> dispatcher::run_on_masters(const request& r) {
-  if (is_cluster()) {
-    map_is_old_ = true;
-    if (auto loaded = load_map(); !loaded) return {answer(tl::unexpect, std::move(loaded.error()))};
-  }
+  if (is_cluster())
+    if (answer known = learn_map(); !known) return {std::move(known)};
   std::vector<job> jobs;
   for (const endpoint& e : is_cluster() ? slots_.masters() : url_.endpoints) jobs.emplace_back(r, e);
   complete(jobs);
@@ -84,16 +82,17 @@ std::vector<answer> dispatcher::run_on_masters(const request& r) {
   return answers;
 }
 
-void dispatcher::complete(std::span<job> jobs) {
+void dispatcher::complete(std::span<job> jobs) try {
   open_ = jobs.size();
-  guarded([&] {
-    loop_.poll();  // a server that went away meanwhile has said so
-    const bool enough_time_passed = clock::now() - map_read_ > std::chrono::seconds(1);
-    if (is_cluster() && map_is_old_ && (slots_.empty() || enough_time_passed)) refresh_map();
-    for (job& j : jobs) place(j);
-    for (auto& [where, each] : servers_) each->ask_for_replicas();
-    while (open_ > 0) loop_.run_one();
-  });
+  loop_.poll();  // a server that went away meanwhile has said so
+  const bool enough_time_passed = clock::now() - map_read_ > std::chrono::seconds(1);
+  if (is_cluster() && map_is_old_ && (slots_.empty() || enough_time_passed)) refresh_map();
+  for (job& j : jobs) place(j);
+  for (auto& [where, each] : servers_) each->ask_for_replicas();
+  while (open_ > 0) loop_.run_one();
+} catch (...) {
+  abandon();
+  throw;
 }
 
 /// Nobody may refer to the jobs any more.
@@ -113,7 +112,9 @@ void dispatcher::settle(job& j, answer a) {
 void dispatcher::place(job& j) {
   if (map_job_ && &j != &*map_job_ && !j.pinned()) {
     homeless_.push_back(&j);
-  } else if (const endpoint* e = destination(j)) {
+  } else if (j.commands() == 0) {
+    settle(j, {});
+  } else if (const endpoint* e = j.pinned() ? &*j.pinned() : owner_of(j.asked().to)) {
     server_at(*e).take(j);
   } else {
     map_is_old_ = true;
@@ -122,10 +123,9 @@ void dispatcher::place(job& j) {
   }
 }
 
-const endpoint* dispatcher::destination(const job& j) const {
-  if (j.pinned()) return &*j.pinned();
-  if (is_cluster()) return slots_.owner(slot_of(j.asked().to.key));
-  return &url_.endpoints[j.asked().to.partition % url_.endpoints.size()];
+const endpoint* dispatcher::owner_of(const route& to) const {
+  if (is_cluster()) return slots_.owner(slot_of(to.key));
+  return &url_.endpoints[to.partition % url_.endpoints.size()];
 }
 
 dispatcher::server& dispatcher::server_at(const endpoint& e) {

@@ -63,14 +63,12 @@ class dispatcher {
 
   // A batch of jobs.
   void complete(std::span<job> jobs);
-  template <typename Work>
-  void guarded(Work work);
   void abandon() noexcept;
   void settle(job& j, answer a);
 
   // The way of a job.
   void place(job& j);
-  const endpoint* destination(const job& j) const;
+  const endpoint* owner_of(const route& to) const;
   server& server_at(const endpoint& e);
   void answered(server& by, job& j, std::vector<reply> replies);
   void follow(server& by, job& j, const refusal& r);
@@ -91,8 +89,7 @@ class dispatcher {
 
   // Where the slots of a cluster are: dispatcher_map.cpp.
   [[nodiscard]] bool is_cluster() const noexcept { return url_.shape == redis_url::topology::cluster; }
-  tl::expected<void, outage> load_map();
-  [[nodiscard]] bool tries_map_again(clock::duration lasted);
+  answer learn_map();
   void refresh_map();
   void ask_next_candidate();
   void read_map(std::vector<reply> replies);

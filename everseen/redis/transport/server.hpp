@@ -68,14 +68,4 @@ struct dispatcher::server final : connection::user {
   bool renew = false;  ///< it has lost its role; the name may lead to another server when asked again
 };
 
-template <typename Work>
-void dispatcher::guarded(Work work) {
-  try {
-    work();
-  } catch (...) {
-    abandon();
-    throw;
-  }
-}
-
 }  // namespace everseen::redis
