@@ -8,11 +8,16 @@
 #include <string_view>
 
 #include "everseen/redis/transport/event_loop.hpp"
-#include "everseen/redis/transport/failure.hpp"
 #include "everseen/redis/transport/tls.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 
 namespace everseen::redis {
+
+/// Why a connection is of no use.
+struct failure {
+  std::string message;     ///< names the server, says what to do
+  bool permanent = false;  ///< trying again cannot help: a wrong password, a certificate that does not fit
+};
 
 /// One socket: TCP, Unix or TLS over TCP.
 ///

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/redis/transport/failure.hpp"
+#include "everseen/redis/transport/byte_stream.hpp"
 #include "everseen/redis/transport/session.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,6 +71,8 @@ struct outage {
 /// One reply for each command of a request, or why there are none.
 using answer = tl::expected<std::vector<reply>, outage>;
 
+class dispatcher;
+
 /// One thread's connections to the servers of a URL.
 ///
 /// exchange() sends each request to its server and waits for all servers at once: for the slowest, not for
@@ -122,8 +125,7 @@ class session {
   [[nodiscard]] endpoint server_of(const route& to);
 
  private:
-  class impl;
-  std::unique_ptr<impl> impl_;
+  std::unique_ptr<dispatcher> dispatcher_;
   std::string name_;
 };
 
@@ -132,38 +134,28 @@ class session_pool {
  public:
   /// @throws parameter_error  the certificates or the key of the URL cannot be read
   explicit session_pool(redis_url url);
-  /// @pre every lease has ended
-  ~session_pool();
   session_pool(const session_pool&) = delete;
   session_pool& operator=(const session_pool&) = delete;
 
-  /// Gives the session back when it ends.
-  class lease {
-   public:
-    lease(session_pool& pool, std::unique_ptr<session> taken) : pool_(pool), session_(std::move(taken)) {}
-    ~lease();
-    lease(const lease&) = delete;
-    lease& operator=(const lease&) = delete;
-    session* operator->() const noexcept { return session_.get(); }
-    session& operator*() const noexcept { return *session_; }
-
-   private:
-    session_pool& pool_;
-    std::unique_ptr<session> session_;
+  struct giving_back {
+    session_pool* pool;
+    void operator()(session* s) const noexcept;
   };
+  /// Gives the session back when it ends.    @pre ends before the pool
+  using lease = std::unique_ptr<session, giving_back>;
 
   /// A session that is free, or a new one: never waits for another thread.    @throws  as session
   [[nodiscard]] lease take();
-  [[nodiscard]] const redis_url& url() const noexcept;
+  [[nodiscard]] const redis_url& url() const noexcept { return url_; }
 
   /// session::wait_with for every session that is taken from now on.
   void wait_with(std::shared_ptr<patience> p);
 
  private:
-  void give_back(std::unique_ptr<session> s);
-
-  class impl;
-  std::unique_ptr<impl> impl_;
+  const redis_url url_;
+  std::mutex lock_;                               // guards what follows
+  std::vector<std::unique_ptr<session>> idle_{};  // the one used last is likely to be connected: at the end
+  std::shared_ptr<patience> waiting_{};
 };
 
 }  // namespace everseen::redis
