@@ -1,7 +1,11 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <string>
+
+#include "everseen/core/partition_keys.hpp"
 
 namespace everseen::redis {
 
@@ -12,6 +16,10 @@ inline constexpr std::chrono::milliseconds answers_kept_in_an_outage = std::chro
 
 /// Names a batch among those of a client: higher for every batch that this process sends, in 20 digits, so
 /// that none is another's beginning. Threads: any.
-[[nodiscard]] std::string next_sequence();
+[[nodiscard]] inline std::string next_sequence() {
+  static std::atomic<std::uint64_t> count{0};
+  const std::string digits = std::to_string(count.fetch_add(1, std::memory_order_relaxed));
+  return std::string(partition_keys::sequence_bytes - digits.size(), '0') + digits;
+}
 
 }  // namespace everseen::redis

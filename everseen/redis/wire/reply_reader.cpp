@@ -73,8 +73,4 @@ tl::expected<std::optional<reply>, std::string> reply_reader::next() {
   return std::optional<reply>(static_cast<redisReply*>(tree));
 }
 
-bool reply_reader::is_between_replies() const noexcept {
-  return bytes_since_reply_ == 0;
-}
-
 }  // namespace everseen::redis

@@ -38,9 +38,6 @@ class reply_reader {
   /// it is of no more use.
   [[nodiscard]] tl::expected<std::optional<reply>, std::string> next();
 
-  /// Whether bytes have come that belong to no whole reply yet, or to one that next() was not asked for.
-  [[nodiscard]] bool is_between_replies() const noexcept;
-
  private:
   struct hiredis_deleter {
     void operator()(redisReader* r) const noexcept;
