@@ -11,7 +11,8 @@
 namespace everseen::redis {
 
 /// One command about one key, which may run twice.
-/// @throws format_error  the key has another type    @throws backend_error  as session::ask; names the key
+/// @throws format_error  the key has another type    @throws backend_error  no answer, or an error as the
+/// answer
 [[nodiscard]] reply ask_about(session& with, const route& key, std::initializer_list<std::string_view> words);
 
 /// The error of a key that is not what it must be.

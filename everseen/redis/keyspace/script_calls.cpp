@@ -73,9 +73,7 @@ void refuse_lack(const answer& a, const std::string& key) {
 }
 
 void require_scripts(session& with, const route& at) {
-  const request asked{at, encode({"EVAL", "return 1", "0"}), 1, true};
-  const answer a = std::move(with.exchange(std::span(&asked, 1)).front());
-  (void)expect_reply(a, at.key);
+  (void)exchange_all(with, {{at, encode({"EVAL", "return 1", "0"}), 1, true}});
 }
 
 }  // namespace everseen::redis
