@@ -202,7 +202,7 @@ doubts ask_servers(session_pool& pool, doubts doubts_about(std::string_view who,
                     encode({"INFO", "replication"}) + encode({"INFO", "persistence"});
   for (const std::string_view setting : {"save", "appendonly", "appendfsync", "aof-load-truncated"})
     ask += encode({"CONFIG", "GET", setting});
-  const auto answers = with->exchange_with_all(ask, true);
+  const auto answers = with->exchange_with_all(ask);
   const redis_url& url = pool.url();
   doubts all;
   for (std::size_t i = 0; i < answers.size(); ++i) {

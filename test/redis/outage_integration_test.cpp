@@ -162,7 +162,7 @@ TEST(Outage, OneOfManyDoesNotStopTheOthers) {
   redis_server a, b, c;
   session s(
       parse_redis_url("redis://" + a.address() + "," + b.address() + "," + c.address() + "?retry_for=200ms"));
-  (void)s.exchange_with_all(encode({"PING"}), true);
+  (void)s.exchange_with_all(encode({"PING"}));
   b.kill();
   std::vector<request> requests;
   for (std::uint32_t p = 0; p < 30; ++p) requests.push_back({{"", p}, encode({"INCR", "n"}), 1, false});

@@ -38,9 +38,9 @@ std::vector<answer> session::exchange(std::span<const request> requests) {
   return as_our_error([&] { return dispatcher_->run(requests); });
 }
 
-std::vector<answer> session::exchange_with_all(const std::string& wire, bool repeatable) {
+std::vector<answer> session::exchange_with_all(const std::string& wire) {
   return as_our_error([&] {
-    return dispatcher_->run_on_masters({{}, wire, split_commands(wire).size(), repeatable});
+    return dispatcher_->run_on_masters({{}, wire, split_commands(wire).size(), true});
   });
 }
 

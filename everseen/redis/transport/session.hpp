@@ -102,10 +102,10 @@ class session {
   /// @throws storage_error  the system has no more descriptors
   [[nodiscard]] std::vector<answer> exchange(std::span<const request> requests);
 
-  /// The same command, which names no key, to every master: of a URL in its order, of a cluster in that of
-  /// slots.
+  /// The same commands, which name no key and may run twice, to every master: of a URL in its order, of a
+  /// cluster in that of slots.
   /// @return if a cluster cannot be found, that one outage
-  [[nodiscard]] std::vector<answer> exchange_with_all(const std::string& wire, bool repeatable);
+  [[nodiscard]] std::vector<answer> exchange_with_all(const std::string& wire);
 
   /// One command, for where a missing answer is exceptional.
   /// @throws backend_error  no answer, or an error as the answer
