@@ -13,7 +13,7 @@ namespace everseen::redis {
 
 namespace {
 
-/// Neither side has to keep more.
+/// Limits the memory that both sides need for it.
 constexpr std::size_t at_once = 256;
 
 request request_of(const script_call& call) {
@@ -26,7 +26,7 @@ request request_of(const script_call& call) {
 
 const reply& no_error(const reply& r, const std::string& key) {
   if (!r.is_error()) return r;
-  // Searched for: servers before Redis 7 put words of their own before what failed inside a script.
+  // Not at the beginning: servers before Redis 7 put their own words in front of an error inside a script.
   if (r.text().find("WRONGTYPE") != std::string_view::npos) throw damaged_key(key, "has another type");
   if (forbids_scripts(r)) throw backend_error(scripts_needed(key));
   throw backend_error(refused_command(key, r.text()));

@@ -9,22 +9,23 @@ namespace everseen::redis {
 
 namespace {
 
-/// So often in a row a redirection is followed at once; then there is a pause, since the cluster disagrees.
+/// This many redirections in a row are followed immediately; then there is a pause, since the cluster
+/// disagrees.
 constexpr unsigned redirections_at_once = 4;
 
-/// An older module is told by what it says of the words that it does not know.
+/// An older module is recognised by its error about arguments that it does not know.
 bool denies(const reply& r) {
   return is_denial(r) || r.is_error("ERR wrong number of arguments");
 }
 
-/// A server does nothing else for the connection meanwhile, so it answers long before the time limit.
+/// A server does nothing else for the connection meanwhile, so it must answer long before the time limit.
 std::string wait_of(const redis_url& url) {
   const auto time = std::clamp<std::chrono::milliseconds>(url.timeout / 2, std::chrono::milliseconds(1),
                                                           std::chrono::seconds(1));
   return encode({"WAIT", std::to_string(url.wait_replicas), std::to_string(time.count())});
 }
 
-/// The answer to commands that two jobs have brought to servers.
+/// The answer to the commands of two jobs of one request.
 answer joined(answer first, answer second) {
   if (first && second) {
     std::ranges::move(*second, std::back_inserter(*first));
@@ -46,8 +47,8 @@ dispatcher::dispatcher(const redis_url& url)
 
 dispatcher::~dispatcher() = default;
 
-/// Each command of a request that is not repeatable is a job of its own, so that only those are sent again
-/// that were refused.
+/// Each command of a request that is not repeatable is a job of its own, so that only refused commands are
+/// sent again.
 std::vector<answer> dispatcher::run(std::span<const request> requests) {
   std::vector<job> jobs;
   jobs.reserve(requests.size());
@@ -84,7 +85,7 @@ std::vector<answer> dispatcher::run_on_masters(const request& r) {
 
 void dispatcher::complete(std::span<job> jobs) try {
   open_ = jobs.size();
-  loop_.poll();  // a server that went away meanwhile has said so
+  loop_.poll();  // connections that have ended since the last batch
   const bool enough_time_passed = clock::now() - map_read_ > std::chrono::seconds(1);
   if (is_cluster() && map_is_old_ && (slots_.empty() || enough_time_passed)) refresh_map();
   for (job& j : jobs) place(j);
@@ -152,7 +153,7 @@ void dispatcher::conclude(const server& by, job& j) {
   const bool harmless = j.asked().repeatable.time() == repetition(true).time();
   if (const auto denied = std::ranges::find_if(all, denies);
       j.may_have_run && !harmless && denied != all.end()) {
-    // Taken for an answer, somebody would ask by other commands, and find the keys that this one added.
+    // If this were an answer, callers would ask by other commands, and find the keys that this one added.
     const failure why = {"redis at " + to_string(by.where) +
                          " denies what it may have done before, so the keys may be in the filter: " +
                          std::string(without_arguments(denied->text()))};
@@ -220,16 +221,16 @@ void dispatcher::trouble(job& j, const failure& why, pause p) {
   }
   if (!j.trouble_since) j.trouble_since = clock::now();
   if (may_be_forgotten(j)) {
-    const failure too_old = {why.message + "; what it answered at first is forgotten by now", why.permanent};
+    const failure too_old = {why.message + "; the server may have forgotten its first answer", why.permanent};
     return settle(j, tl::unexpected(j.ended_by(too_old)));
   }
   if (why.permanent || !tries_again(j, why)) return settle(j, tl::unexpected(j.ended_by(why)));
   park(j, p);
 }
 
-/// Whether the answer to a first attempt may be gone when the next one arrives. Then that one would be a new
-/// batch to the server, and keys that the first one added would be `seen`. Of a request that must not run
-/// twice nothing that ran is sent again, so nothing can be forgotten.
+/// Whether the server may have forgotten its answer to the first attempt when the next one arrives. Then the
+/// next one would be a new batch, and keys that the first one added would be `seen`. A request that is not
+/// repeatable is not sent again after it ran, so nothing of it can be forgotten.
 bool dispatcher::may_be_forgotten(const job& j) const {
   const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - j.begun);
   constexpr std::chrono::seconds longest_pause{1};
@@ -244,7 +245,7 @@ bool dispatcher::tries_again(const job& j, const failure& why) {
 }
 
 void dispatcher::park(job& j, pause p) {
-  // The last attempt is made when the time is over, not before.
+  // The last attempt is made at the end of the time, not before.
   const auto next = clock::now() + p;
   const auto due = patience_ ? next : std::min(next, *j.trouble_since + url_.retry_for);
   parked_.emplace_back(due, &j);

@@ -23,10 +23,10 @@
 
 namespace everseen::redis {
 
-/// Brings requests to servers and answers back, through outages and redirections.
+/// Sends requests to servers and collects their answers, through outages and redirections.
 ///
 ///     place ──> server ──answered──> settle
-///       ^         │ failed, refused        an outage too, when retry_for is over
+///       ^         │ failed, refused        an outage, too, after retry_for
 ///       └─ wake ──┴──> parked
 ///
 /// A job is at every moment at one place: sent to a server, held back there for its replicas, parked until a
@@ -51,7 +51,7 @@ class dispatcher {
   [[nodiscard]] std::vector<answer> run_on_masters(const request& r);
   [[nodiscard]] tl::expected<endpoint, outage> server_of(const route& to);
 
-  /// Who decides how long an outage is ridden out; null: `retry_for` does.
+  /// Decides how long an outage is ridden out; null: `retry_for` does.
   void wait_with(std::shared_ptr<patience> p) noexcept { patience_ = std::move(p); }
   /// As session::lost_answers.
   [[nodiscard]] std::uint64_t lost_answers() const noexcept { return lost_answers_; }

@@ -28,7 +28,7 @@ void dispatcher::refresh_map() {
   ask_next_candidate();
 }
 
-/// Everybody we have heard of, the best last: who is connected and had no trouble.
+/// All known servers, the best last: those that are connected and had no trouble.
 std::vector<endpoint> dispatcher::map_candidates() const {
   std::vector<endpoint> all = slots_.members();
   for (const endpoint& e : url_.endpoints)
@@ -78,7 +78,7 @@ void dispatcher::map_known() {
   for (job* j : std::exchange(homeless_, {})) place(*j);
 }
 
-/// Each candidate may take a while to fail. One of them is always waited for.
+/// Each candidate may take a while to fail. At least one of them is waited for.
 void dispatcher::settle_homeless_that_waited_enough() {
   const auto now = clock::now();
   const auto enough = std::max(url_.retry_for, url_.connect_timeout);

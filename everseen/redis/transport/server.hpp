@@ -10,7 +10,7 @@
 
 namespace everseen::redis {
 
-/// So long it is taken for granted that replicas which were in step are.
+/// Replicas that were in step are assumed to be in step for this long.
 inline constexpr std::chrono::seconds acknowledged_for{1};
 
 /// One server of a dispatcher, with the jobs that are on their way to it.
@@ -36,7 +36,7 @@ struct dispatcher::server final : connection::user {
     link->post(j.wire(), j.commands());
   }
 
-  /// Asks how many replicas have what was written, once behind all that must be on them.
+  /// Asks how many replicas have what was written, with one WAIT behind all jobs that they must have.
   void ask_for_replicas() {
     if (home.url_.wait_replicas == 0) return;
     const auto last = std::find(sent.rbegin(), sent.rend(), nullptr);
@@ -59,13 +59,12 @@ struct dispatcher::server final : connection::user {
   endpoint where;
   std::unique_ptr<connection> link{};
   std::deque<job*> sent{};             ///< null: a WAIT
-  std::vector<job*> unacknowledged{};  ///< answered; a WAIT that covers them is among those sent
-  std::vector<job*> held{};            ///< to be sent if the WAIT among those sent finds enough replicas
-  job::clock::time_point
-      acknowledged_at{};  ///< when a WAIT last found enough of them; never: the last did not
+  std::vector<job*> unacknowledged{};  ///< answered; a WAIT that covers them has been sent
+  std::vector<job*> held{};            ///< to be sent if the WAIT that has been sent finds enough replicas
+  job::clock::time_point acknowledged_at{};  ///< by the last WAIT; 0: it found too few replicas
   backoff pauses{};
   bool lacks_replicas = false;  ///< as of the last WAIT
-  bool renew = false;  ///< it has lost its role; the name may lead to another server when asked again
+  bool renew = false;           ///< it has lost its role; its name may resolve to another server by now
 };
 
 }  // namespace everseen::redis

@@ -12,7 +12,7 @@ namespace everseen::redis {
 
 namespace {
 
-/// Takes the number of a line like "$12\r\n" or "*3\r\n" and steps behind the line.
+/// Reads the number of a line like "$12\r\n" or "*3\r\n" and skips the line.
 std::size_t take_count(std::string_view& rest, [[maybe_unused]] char mark) {
   EVERSEEN_ASSERT(!rest.empty() && rest.front() == mark);
   std::size_t count = 0;

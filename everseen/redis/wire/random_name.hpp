@@ -6,7 +6,7 @@
 
 namespace everseen::redis {
 
-/// 32 random hexadecimal digits: nobody else has them.
+/// 32 random hexadecimal digits: unique.
 [[nodiscard]] inline std::string random_name() {
   return filter_names::to_text(image::random_filter_id());
 }
