@@ -35,8 +35,8 @@ ARROWS = {
 # layer may include every room.
 ROOMS = {
     "redis/wire": set(),
-    "redis/transport": {"redis/wire"},
-    "redis/script": {"redis/wire", "redis/transport"},
+    "redis/script": {"redis/wire"},
+    "redis/transport": {"redis/wire", "redis/script"},
     "redis/keyspace": {"redis/wire", "redis/transport", "redis/script"},
     "redis/journal": {"redis/wire", "redis/transport", "redis/script", "redis/keyspace"},
     "redis/served": {"redis/wire", "redis/transport", "redis/script", "redis/keyspace"},

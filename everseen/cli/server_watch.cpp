@@ -53,7 +53,7 @@ double server_watch::round_trip_us() {
 
 std::vector<std::vector<redis::reply>> server_watch::ask_all(const std::string& wire) {
   std::vector<std::vector<redis::reply>> all;
-  for (redis::answer& a : session_.exchange_with_all(wire, true)) {
+  for (redis::answer& a : session_.exchange_with_all(wire)) {
     if (!a) throw backend_error(a.error().message);
     for (const redis::reply& r : *a)
       if (r.is_error()) throw backend_error(fmt::format("a server refuses INFO or PING: {}", r.text()));

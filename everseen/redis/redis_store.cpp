@@ -193,35 +193,33 @@ std::optional<std::uint64_t> redis_store::longest_segment_bytes() const {
 
 namespace {
 
-struct told_server {
-  std::string who;
-  std::string info;  ///< sections of INFO, and a line a setting
-};
+using doubts = std::vector<std::string>;
 
-/// What all servers say of themselves.
-std::vector<told_server> ask_servers(session_pool& pool) {
+/// The doubts about what all servers say of themselves: sections of INFO, and a line a setting.
+doubts ask_servers(session_pool& pool, doubts doubts_about(std::string_view who, std::string_view info)) {
   const session_pool::lease with = pool.take();
   std::string ask = encode({"INFO", "server"}) + encode({"INFO", "memory"}) +
                     encode({"INFO", "replication"}) + encode({"INFO", "persistence"});
   for (const std::string_view setting : {"save", "appendonly", "appendfsync", "aof-load-truncated"})
     ask += encode({"CONFIG", "GET", setting});
-  const auto answers = with->exchange_with_all(ask, true);
+  const auto answers = with->exchange_with_all(ask);
   const redis_url& url = pool.url();
-  std::vector<told_server> all;
+  doubts all;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (!answers[i]) throw backend_error(answers[i].error().message);
-    told_server one;
+    std::string info;
     for (const reply& said : *answers[i]) {
       if (said.is_error()) continue;  // forbidden
       if (said.size() == 2)
-        one.info += std::string(said[0].text()) + ':' + std::string(said[1].text()) + "\r\n";
+        info += std::string(said[0].text()) + ':' + std::string(said[1].text()) + "\r\n";
       else
-        one.info += std::string(said.text()) + "\r\n";
+        info += std::string(said.text()) + "\r\n";
     }
-    one.who = url.shape == redis_url::topology::cluster
-                  ? "port " + std::string(info_field(one.info, "tcp_port").value_or("?")) + " of the cluster"
-                  : to_string(url.endpoints.at(i));
-    all.push_back(std::move(one));
+    const std::string who =
+        url.shape == redis_url::topology::cluster
+            ? "port " + std::string(info_field(info, "tcp_port").value_or("?")) + " of the cluster"
+            : to_string(url.endpoints.at(i));
+    std::ranges::move(doubts_about(who, info), std::back_inserter(all));
   }
   return all;
 }
@@ -229,17 +227,11 @@ std::vector<told_server> ask_servers(session_pool& pool) {
 }  // namespace
 
 std::vector<std::string> redis_store::warnings() const {
-  std::vector<std::string> all;
-  for (const told_server& each : ask_servers(*named_))
-    std::ranges::move(doubts_about(each.who, each.info), std::back_inserter(all));
-  return all;
+  return ask_servers(*named_, doubts_about);
 }
 
 std::vector<std::string> redis_store::job_warnings() const {
-  std::vector<std::string> all;
-  for (const told_server& each : ask_servers(*named_))
-    std::ranges::move(doubts_about_jobs(each.who, each.info), std::back_inserter(all));
-  return all;
+  return ask_servers(*named_, doubts_about_jobs);
 }
 
 }  // namespace everseen::redis

@@ -7,8 +7,8 @@
 
 namespace everseen::redis {
 
-/// What a server says of itself that could make a filter forget or refuse keys, a sentence each: eviction, a
-/// read-only replica, nothing kept on disk, a version that is too old.
+/// The settings of a server that could make a filter forget or refuse keys, a sentence each: eviction, a
+/// read-only replica, no persistence, a version that is too old.
 ///
 /// @param who   names the server
 /// @param info  what INFO answered: the sections server, memory, replication and persistence; and a line

@@ -49,7 +49,7 @@ class Cluster : public ::testing::Test {
 TEST_F(Cluster, KeysGoToTheOwnersOfTheirSlots) {
   session s(parse_redis_url(cluster().url()));
   for (const auto& a : s.exchange(increments(300, false))) EXPECT_EQ(a.value()[0].integer(), 1);
-  const auto all = s.exchange_with_all(encode({"DBSIZE"}), true);
+  const auto all = s.exchange_with_all(encode({"DBSIZE"}));
   ASSERT_EQ(all.size(), 3U);
   std::int64_t sum = 0;
   for (const auto& a : all) {
@@ -75,7 +75,7 @@ TEST_F(Cluster, SaysWhenThereIsNone) {
   session s(
       parse_redis_url("redis+cluster://127.0.0.1:" + std::to_string(test::free_port()) + "?retry_for=100ms"));
   EXPECT_THAT(outage_of(s, to_key("k", {"GET", "k"})).message, HasSubstr("refused"));
-  const auto all = s.exchange_with_all(encode({"PING"}), true);
+  const auto all = s.exchange_with_all(encode({"PING"}));
   ASSERT_EQ(all.size(), 1U);
   EXPECT_FALSE(all[0]);
 }
@@ -120,9 +120,7 @@ TEST_F(Cluster, AsksTheImportingServerDuringAMigration) {
   EXPECT_EQ(replies[0].integer(), 2) << "run once, by the server that still has it";
   EXPECT_EQ(replies[1].integer(), 1);
   EXPECT_EQ(s.server_of({"{b}", 0}).port, cluster().node(from).port()) << "ASK moves nothing";
-  const request transaction{
-      {"{b}", 0}, encode({"MULTI"}) + encode({"INCR", "{b}there"}) + encode({"EXEC"}), 3, false};
-  EXPECT_EQ(exchange_one(s, transaction).value()[2][0].integer(), 2);
+  EXPECT_EQ(exchange_one(s, to_key("{b}", {"INCR", "{b}there"})).value()[0].integer(), 2);
   std::jthread later([&] {
     std::this_thread::sleep_for(100ms);
     cluster().move_keys(slot, from, to);
@@ -151,7 +149,7 @@ TEST(ClusterWithReplicas, FailsOverWhileExchanging) {
     for (const auto& a : s.exchange(increments(60, true))) ASSERT_TRUE(a) << a.error().message;
   }
   EXPECT_GT(rounds, 5U);
-  EXPECT_EQ(s.exchange_with_all(encode({"PING"}), true).size(), 3U);
+  EXPECT_EQ(s.exchange_with_all(encode({"PING"})).size(), 3U);
 }
 
 TEST(ClusterWithReplicas, LostMasterThatNobodyReplacesIsReportedAndTheOthersAnswer) {

@@ -27,7 +27,6 @@ std::vector<reply> replies(std::initializer_list<const char*> wires) {
 TEST(Command, SplitsAWireIntoItsCommands) {
   EXPECT_THAT(split_commands(set_a + get_b), ::testing::ElementsAre(set_a, get_b));
   EXPECT_THAT(split_commands(""), ::testing::IsEmpty());
-  EXPECT_EQ(name_of(get_b), "GET");
 }
 
 TEST(Refusal, KnowsRedirections) {
@@ -55,26 +54,43 @@ TEST(Job, IsDoneWhenNothingWasRefused) {
   EXPECT_EQ(j.take_replies().size(), 2U);
 }
 
-TEST(Job, SendsOnlyRefusedCommandsAgainIfNotRepeatable) {
-  const request r{{}, set_a + get_b, 2, false};
+TEST(Job, AsksForPermissionForEachCommandOnce) {
+  const request r{{}, set_a + get_b, 2, true};
   job j(r);
   ASSERT_TRUE(j.take(replies({"+OK\r\n", "-ASK 1 a:1\r\n"}), from));
-  EXPECT_EQ(j.wire(), get_b);
-  j.ask_for_permission();
-  EXPECT_EQ(j.wire(), asking + get_b);
-  EXPECT_EQ(j.commands(), 2U);
-  EXPECT_FALSE(j.take(replies({"+OK\r\n", "$1\r\nb\r\n"}), from));
   EXPECT_TRUE(j.may_have_run);
+  j.ask_for_permission();
+  EXPECT_EQ(j.wire(), asking + set_a + asking + get_b);
+  EXPECT_EQ(j.commands(), 4U);
+  ASSERT_TRUE(j.take(replies({"+OK\r\n", "+OK\r\n", "+OK\r\n", "-TRYAGAIN x\r\n"}), from));
+  EXPECT_EQ(j.wire(), r.wire);
+  EXPECT_FALSE(j.take(replies({"+OK\r\n", "$1\r\nb\r\n"}), from));
   const auto all = j.take_replies();
-  EXPECT_EQ(all[0].text(), "OK");
+  ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[1].text(), "b");
 }
 
-TEST(Job, SendsAllAgainIfRepeatable) {
-  const request r{{}, set_a + get_b, 2, true};
+TEST(Job, OneThatWasRefusedHasNotRun) {
+  const request r{{}, set_a + get_b, 2, false};
+  job j(r, set_a, 1);
+  ASSERT_TRUE(j.take(replies({"-MOVED 1 a:1\r\n"}), from));
+  EXPECT_FALSE(j.may_have_run);
+  EXPECT_EQ(j.wire(), set_a);
+}
+
+TEST(Job, SendsTheTextOfAScriptToAServerThatDoesNotKnowIt) {
+  const script s{"return 1", std::string(40, 'a')};
+  const std::string by_name = encode_call(s, std::vector<std::string>{"{t}a"}, {});
+  const std::string by_text = encode({"EVAL", "return 1", "1", "{t}a"});
+  request r{{}, set_a + by_name + by_name, 3, true};
+  r.what = &s;
   job j(r);
-  ASSERT_TRUE(j.take(replies({"+OK\r\n", "-MOVED 1 a:1\r\n"}), from));
-  EXPECT_EQ(j.wire(), r.wire);
+  EXPECT_EQ(j.take(replies({"+OK\r\n", "-NOSCRIPT x\r\n", "-NOSCRIPT x\r\n"}), from)->why,
+            refusal::kind::no_script);
+  EXPECT_EQ(j.wire(), set_a + by_text + by_name);
+  ASSERT_TRUE(j.take(replies({"+OK\r\n", "-ASK 1 a:1\r\n", "-ASK 1 a:1\r\n"}), from));
+  EXPECT_EQ(j.wire(), set_a + by_text + by_name) << "the next server may not know it either";
+  EXPECT_FALSE(j.take(replies({"+OK\r\n", ":1\r\n", ":1\r\n"}), from));
 }
 
 bool waits_for_replicas(std::initializer_list<const char*> wires) {
@@ -94,90 +110,6 @@ TEST(Job, WaitsForReplicasWhereItDidSomething) {
   job j(of_no_replicas);
   EXPECT_FALSE(j.take(replies({"$1\r\n0\r\n"}), from));
   EXPECT_FALSE(j.waits_for_replicas());
-}
-
-TEST(Job, TransactionIsRefusedAsAWhole) {
-  const request r{{}, encode({"MULTI"}) + set_a + encode({"EXEC"}), 3, false};
-  job j(r);
-  ASSERT_TRUE(j.take(replies({"+OK\r\n", "-ASK 1 a:1\r\n", "-EXECABORT x\r\n"}), from));
-  EXPECT_EQ(j.wire(), r.wire);
-  j.ask_for_permission();
-  EXPECT_EQ(j.wire(), asking + r.wire);
-  EXPECT_EQ(j.commands(), 4U);
-  EXPECT_FALSE(j.take(replies({"+OK\r\n", "+OK\r\n", "+QUEUED\r\n", "*1\r\n+OK\r\n"}), from));
-  EXPECT_EQ(j.take_replies().size(), 3U);
-}
-
-const std::string guard_a = encode({"WATCH", "{t}a"}) + encode({"GET", "{t}a"});
-const request guarded{{}, guard_a + encode({"MULTI"}) + set_a + get_b + encode({"EXEC"}), 6, false};
-
-TEST(Job, TransactionThatWasRefusedIsSentAgainWithItsGuard) {
-  job j(guarded);
-  ASSERT_TRUE(j.take(replies({"-MOVED 1 a:1\r\n", "-MOVED 1 a:1\r\n", "+OK\r\n", "-MOVED 1 a:1\r\n",
-                              "-MOVED 1 a:1\r\n", "-EXECABORT x\r\n"}),
-                     from));
-  EXPECT_EQ(j.wire(), guarded.wire);
-  EXPECT_EQ(j.commands(), guarded.commands);
-  EXPECT_FALSE(j.may_have_run);
-}
-
-TEST(Job, TransactionWhoseExecAloneWasRefusedIsSentAgainFromItsGuardOn) {
-  for (const char* refused : {"-TRYAGAIN x\r\n", "-MOVED 1 a:1\r\n", "-ASK 1 a:1\r\n"}) {
-    job j(guarded);
-    ASSERT_TRUE(
-        j.take(replies({"+OK\r\n", "$1\r\na\r\n", "+OK\r\n", "+QUEUED\r\n", "+QUEUED\r\n", refused}), from));
-    EXPECT_EQ(j.wire(), guarded.wire);
-    EXPECT_FALSE(j.may_have_run);
-  }
-}
-
-TEST(Job, TransactionThatADemotedMasterRefusedHasNotRun) {
-  const request r{{}, encode({"MULTI"}) + set_a + get_b + encode({"EXEC"}), 4, false};
-  job j(r);
-  const auto why = j.take(replies({"+OK\r\n", "-READONLY x\r\n", "+QUEUED\r\n", "-EXECABORT x\r\n"}), from);
-  ASSERT_TRUE(why);
-  EXPECT_EQ(why->why, refusal::kind::not_master);
-  EXPECT_FALSE(j.may_have_run);
-  EXPECT_EQ(j.wire(), r.wire);
-}
-
-TEST(Job, TransactionThatRanIsAnsweredThoughItsGuardWasRefused) {
-  for (const char* told : {"*2\r\n+OK\r\n$1\r\nb\r\n", "*-1\r\n"}) {
-    job j(guarded);
-    EXPECT_FALSE(
-        j.take(replies({"+OK\r\n", "-ASK 1 a:1\r\n", "+OK\r\n", "+QUEUED\r\n", "+QUEUED\r\n", told}), from));
-    const auto all = j.take_replies();
-    EXPECT_TRUE(all[1].is_error("ASK"));
-    EXPECT_EQ(all.size(), 6U);
-  }
-}
-
-TEST(Job, TransactionWaitsWhileItsKeysAreOnTwoServers) {
-  job j(guarded);
-  const auto why = j.take(replies({"-ASK 1 a:1\r\n", "-ASK 1 a:1\r\n", "+OK\r\n", "-ASK 1 a:1\r\n",
-                                   "+QUEUED\r\n", "-EXECABORT x\r\n"}),
-                          from);
-  ASSERT_TRUE(why);
-  EXPECT_EQ(why->why, refusal::kind::later);
-}
-
-TEST(Job, TransactionFollowsItsKeysWhenAllHaveLeft) {
-  job j(guarded);
-  const auto why = j.take(replies({"-ASK 1 a:1\r\n", "-ASK 1 a:1\r\n", "+OK\r\n", "-ASK 1 a:1\r\n",
-                                   "-ASK 1 a:1\r\n", "-EXECABORT x\r\n"}),
-                          from);
-  ASSERT_TRUE(why);
-  EXPECT_EQ(why->why, refusal::kind::ask);
-}
-
-TEST(Job, AsksForPermissionForEveryCommandInFrontOfATransaction) {
-  const std::string watch = encode({"WATCH", "{t}a"});
-  const std::string rest = encode({"MULTI"}) + set_a + encode({"EXEC"});
-  const request r{{}, watch + rest, 4, false};
-  job j(r);
-  ASSERT_TRUE(j.take(replies({"-ASK 1 a:1\r\n", "+OK\r\n", "-ASK 1 a:1\r\n", "-EXECABORT x\r\n"}), from));
-  j.ask_for_permission();
-  EXPECT_EQ(j.wire(), asking + watch + asking + rest);
 }
 
 }  // namespace

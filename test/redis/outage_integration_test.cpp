@@ -162,7 +162,7 @@ TEST(Outage, OneOfManyDoesNotStopTheOthers) {
   redis_server a, b, c;
   session s(
       parse_redis_url("redis://" + a.address() + "," + b.address() + "," + c.address() + "?retry_for=200ms"));
-  (void)s.exchange_with_all(encode({"PING"}), true);
+  (void)s.exchange_with_all(encode({"PING"}));
   b.kill();
   std::vector<request> requests;
   for (std::uint32_t p = 0; p < 30; ++p) requests.push_back({{"", p}, encode({"INCR", "n"}), 1, false});
@@ -277,44 +277,6 @@ TEST(Cut, NetworkThatRefusesForAWhileIsRiddenOut) {
   EXPECT_TRUE(exchange_one(s, repeatable({"PING"})));
   later.join();
   EXPECT_LT(proxy.connections(), 20U) << "the pauses grow";
-}
-
-// A transaction without its WATCH would change what somebody else has made meanwhile.
-TEST(Outage, RequestThatContinuesAnotherIsSentOverItsConnectionOrNotAtAll) {
-  const redis_server server;
-  cutting_proxy proxy(server.port());
-  session s(parse_redis_url(proxy.url("?retry_for=5s")));
-  request transaction{{}, encode({"MULTI"}) + encode({"INCR", "n"}) + encode({"EXEC"}), 3, false};
-  transaction.continues = true;
-
-  s.ask({}, {"WATCH", "n"});
-  EXPECT_EQ(exchange_one(s, transaction).value()[2][0].integer(), 1);
-
-  s.ask({}, {"WATCH", "n"});
-  server.run({"CLIENT", "KILL", "TYPE", "normal"});
-  server.run({"SET", "n", "10"});
-  EXPECT_THAT(outage_of(s, transaction).message, HasSubstr("connection"));
-  EXPECT_EQ(server.run({"GET", "n"}), "10");
-
-  s.ask({}, {"WATCH", "n"});
-  proxy.cut_after(way::to_server, 0);
-  EXPECT_FALSE(exchange_one(s, transaction));
-  EXPECT_EQ(server.run({"GET", "n"}), "10");
-  EXPECT_EQ(s.ask({}, {"INCR", "n"}).integer(), 11) << "another request gets another connection";
-}
-
-TEST(Outage, RequestThatContinuesAnotherIsNotSentAgainWhereItWasRefused) {
-  const redis_server server;
-  session s(parse_redis_url(server.url("?retry_for=5s")));
-  request transaction{{}, encode({"MULTI"}) + encode({"INCR", "n"}) + encode({"EXEC"}), 3, false};
-  transaction.continues = true;
-  s.ask({}, {"WATCH", "n"});
-  server.run({"REPLICAOF", "127.0.0.1", std::to_string(test::free_port())});
-  const auto begin = clock::now();
-  const outage told = outage_of(s, transaction);
-  EXPECT_THAT(told.message, HasSubstr("READONLY"));
-  EXPECT_FALSE(told.may_have_run);
-  EXPECT_LT(clock::now() - begin, 2s);
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ TEST(Session, ManyInstancesAreChosenByPartition) {
   EXPECT_EQ(b.run({"LRANGE", "l", "0", "-1"}), "1\n4\n7");
   EXPECT_EQ(c.run({"LRANGE", "l", "0", "-1"}), "2\n5\n8");
   EXPECT_EQ(s.server_of({"", 4}).port, b.port());
-  const auto all = s.exchange_with_all(encode({"LLEN", "l"}), true);
+  const auto all = s.exchange_with_all(encode({"LLEN", "l"}));
   ASSERT_EQ(all.size(), 3U);
   for (const auto& answered : all) EXPECT_EQ(answered.value()[0].integer(), 3);
 }
@@ -141,7 +141,7 @@ TEST(Session, ManyInstancesAreChosenByPartition) {
 TEST(Session, ManyUnixSockets) {
   const redis_server a, b;
   session s(parse_redis_url(a.unix_url() + "," + b.unix_path()));
-  EXPECT_EQ(s.exchange_with_all(encode({"SET", "k", "v"}), true).size(), 2U);
+  EXPECT_EQ(s.exchange_with_all(encode({"SET", "k", "v"})).size(), 2U);
   EXPECT_EQ(b.run({"GET", "k"}), "v");
 }
 
@@ -149,7 +149,7 @@ TEST(Session, AllInstancesAreAskedAtOnce) {
   const redis_server a, b, c;
   session s(parse_redis_url("redis://" + a.address() + "," + b.address() + "," + c.address()));
   const auto begin = std::chrono::steady_clock::now();
-  (void)s.exchange_with_all(encode({"DEBUG", "SLEEP", "0.3"}), true);
+  (void)s.exchange_with_all(encode({"DEBUG", "SLEEP", "0.3"}));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(800));
 }
 

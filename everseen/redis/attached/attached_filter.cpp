@@ -91,11 +91,10 @@ std::vector<bitmap> measure(session& with, const attachment& a) {
 }
 
 /// Waits for strings that another program is about to begin.
-void drive_to_the_end(session& with, replica_wait& replicas, std::chrono::milliseconds patience,
-                      std::vector<attached_task>& tasks) {
+void drive_to_the_end(session& with, std::chrono::milliseconds patience, std::vector<attached_task>& tasks) {
   limited_wait wait(patience);
   for (;;) {
-    drive(with, replicas, tasks);
+    drive(with, tasks);
     if (std::ranges::none_of(tasks, &attached_task::held)) return;
     const bool again = wait.again();
     for (attached_task& task : tasks) {
@@ -127,11 +126,7 @@ void require_gear(const redis_url& url, const attachment& a) {
 
 attached_filter::attached_filter(std::shared_ptr<session_pool> pool, attachment a, std::string own,
                                  access how)
-    : pool_(std::move(pool)),
-      names_{std::move(a), std::move(own)},
-      spec_(spec_of(names_.to)),
-      how_(how),
-      replicas_(pool_ ? pool_->url() : redis_url{}) {}
+    : pool_(std::move(pool)), names_{std::move(a), std::move(own)}, spec_(spec_of(names_.to)), how_(how) {}
 
 batch_result attached_filter::add(std::span<const partition_batch> batches) {
   if (how_ == access::read)
@@ -168,7 +163,7 @@ std::optional<batch_failure> attached_filter::judge(std::span<const partition_ba
     for (located_keys& some : locate(names_.to, batch.keys))
       tasks.emplace_back(names_, what, std::move(some), batch.out, way_now(*with));
   }
-  drive_to_the_end(*with, replicas_, std::min(pool_->url().retry_for, begins_within), tasks);
+  drive_to_the_end(*with, std::min(pool_->url().retry_for, begins_within), tasks);
   std::optional<batch_failure> failure;
   for (const attached_task& task : tasks) {
     if (!task.learned().by_script && task.learned().may_change) no_scripts_ = true;

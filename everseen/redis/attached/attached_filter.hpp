@@ -13,7 +13,6 @@
 
 #include "everseen/redis/attached/attached_task.hpp"
 #include "everseen/redis/keyspace/attachment.hpp"
-#include "everseen/redis/transport/replica_wait.hpp"
 #include "everseen/redis/transport/session.hpp"
 #include "everseen/store/store.hpp"
 
@@ -109,7 +108,6 @@ class attached_filter final : public stored_filter {
   attached_names names_;
   const spec spec_;
   const access how_;
-  mutable replica_wait replicas_;
   mutable std::atomic<bool> no_scripts_{false};   // the server forbids them
   mutable std::atomic<std::uint64_t> newest_{0};  // of a chain, as it was when it was last looked at
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <vector>
 
 #include "everseen/core/assert.hpp"
@@ -114,25 +113,17 @@ const script& attached_task::script_to_call() const {
 }
 
 request attached_task::ask_script() {
-  // The same until it is answered: a server that has lost its scripts may have judged the batch before.
+  // The same until it is answered.
   if (purpose_ == purpose::add && sequence_.empty()) sequence_ = next_sequence();
   const script& s = script_to_call();
-  std::vector<std::string> keys = script_keys();
-  std::vector<std::string> words = {with_text_ ? "EVAL" : "EVALSHA", with_text_ ? s.text : s.sha1,
-                                    std::to_string(keys.size())};
-  std::ranges::move(keys, std::back_inserter(words));
-  std::ranges::move(script_arguments(), std::back_inserter(words));
   const repetition remembered =
       purpose_ == purpose::add ? repetition(names_.keeps_answers) : repetition(true);
-  return {place(), encode_all(words), 1, remembered};
+  request r{place(), encode_call(s, script_keys(), script_arguments()), 1, remembered};
+  r.what = &s;
+  return r;
 }
 
 void attached_task::take_script(const reply& r) {
-  if (r.is_error("NOSCRIPT") && !with_text_) {
-    with_text_ = true;
-    return;
-  }
-  with_text_ = false;
   sequence_.clear();
   if (forbids_scripts(r)) {
     if (grows())

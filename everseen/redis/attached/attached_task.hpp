@@ -54,8 +54,6 @@ class attached_task {
   [[nodiscard]] request next();
   /// Draws the consequences of the answer.
   void take(const answer& a);
-  /// Ends with a failure of the call under way, whatever its answer was.
-  void give_up(batch_failure why) { failure_ = std::move(why); }
 
   /// Whether the next thing to ask may add keys.    @pre !done()
   [[nodiscard]] bool adds_next() const noexcept {
@@ -109,7 +107,6 @@ class attached_task {
   way way_;
   std::size_t from_ = 0;    // keys before have their verdict
   std::string sequence_{};  // names the call under way
-  bool with_text_ = false;  // the server does not know the script yet
   step step_ = step::look;  // without scripts
   bool held_ = false;
   std::string_view reading_ = "BITFIELD_RO";

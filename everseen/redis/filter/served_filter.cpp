@@ -16,10 +16,7 @@ namespace everseen::redis {
 
 served_filter::served_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
                              gear_kind gear, access how)
-    : sealable_filter(std::move(pool), std::move(name), f, how),
-      gear_(gear),
-      replicas_(this->pool()->url()),
-      known_(f.spec.partitions) {}
+    : sealable_filter(std::move(pool), std::move(name), f, how), gear_(gear), known_(f.spec.partitions) {}
 
 std::optional<image::filter_id> served_filter::successor() const {
   const std::scoped_lock alone(lock_);
@@ -75,7 +72,7 @@ batch_result served_filter::run(std::span<const partition_batch> batches,
 /// @return the first failure; one that ends a batch comes before a lack of room
 std::optional<batch_failure> served_filter::drive_all(session& with,
                                                       std::vector<partition_task>& tasks) const {
-  drive(with, replicas_, tasks);
+  drive(with, tasks);
   std::optional<batch_failure> all;
   for (const partition_task& task : tasks) {
     learn(task);

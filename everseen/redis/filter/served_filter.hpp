@@ -14,7 +14,6 @@
 #include "everseen/redis/script/sequence.hpp"
 #include "everseen/redis/served/gear.hpp"
 #include "everseen/redis/served/partition_task.hpp"
-#include "everseen/redis/transport/replica_wait.hpp"
 
 namespace everseen::redis {
 
@@ -57,7 +56,6 @@ class served_filter final : public sealable_filter {
   const gear_kind gear_;
   std::atomic<std::chrono::milliseconds> keeps_answers_{answers_kept};
   mutable filter_life life_{identity()};
-  mutable replica_wait replicas_;
   mutable std::mutex lock_;  // guards what follows
   mutable std::vector<std::shared_ptr<const remote_partition>> known_;
   mutable std::optional<image::filter_id> successor_{};

@@ -61,11 +61,6 @@ void mirror_task::bring_up_to_date(session& with) {
   mirror_set::bring_up_to_date(with, mirror_);
 }
 
-void mirror_task::stop(batch_failure why) {
-  fail(std::move(why));
-  give_up();
-}
-
 void mirror_task::take(session& with, const answer& a, std::chrono::steady_clock::time_point asked) {
   waits_ = false;
   guarded([&] {
@@ -112,7 +107,7 @@ void mirror_task::take_other(session&, const reply& r) {
 }
 
 mirror_set::mirror_set(const filter_identity& f, const redis_url& url)
-    : filter_(f), memory_(f.spec.partitions, url.mirror_bytes), replicas_(url) {
+    : filter_(f), memory_(f.spec.partitions, url.mirror_bytes) {
   for (std::uint32_t p = 0; p < f.spec.partitions; ++p)
     mirrors_.push_back(std::make_unique<partition_mirror>(filter_, p, memory_));
 }
@@ -161,29 +156,16 @@ std::optional<batch_failure> mirror_set::run(session& with, std::span<const std:
 bool mirror_set::exchange(session& with, std::span<mirror_task* const> tasks) {
   std::vector<script_call> calls;
   std::vector<mirror_task*> callers;
-  std::vector<route> places;
   for (mirror_task* task : tasks)
     if (auto call = task->next(with)) {
-      places.push_back(call->to);
       calls.push_back(*std::move(call));
       callers.push_back(task);
     }
   if (calls.empty()) return false;
-  // What replicas cannot have is not sent at all: the server would keep it.
-  auto lacking = replicas_.look_before(with, places);
-  for (std::size_t i = callers.size(); i-- > 0;)
-    if (lacking[i]) {
-      callers[i]->stop(*std::move(lacking[i]));
-      callers.erase(callers.begin() + static_cast<std::ptrdiff_t>(i));
-      calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(i));
-    }
   const auto asked = std::chrono::steady_clock::now();
   const std::vector<answer> answers = run_scripts(with, calls);
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    replicas_.note(calls[i].to, answers[i]);
-    callers[i]->take(with, answers[i], asked);
-  }
-  if (!callers.empty() && std::ranges::all_of(callers, [](const mirror_task* t) { return t->waits(); }))
+  for (std::size_t i = 0; i < answers.size(); ++i) callers[i]->take(with, answers[i], asked);
+  if (std::ranges::all_of(callers, [](const mirror_task* t) { return t->waits(); }))
     std::this_thread::sleep_for(another_clients_turn);
   return true;
 }

@@ -11,7 +11,6 @@
 #include "everseen/redis/journal/mirror_memory.hpp"
 #include "everseen/redis/journal/partition_mirror.hpp"
 #include "everseen/redis/keyspace/filter_life.hpp"
-#include "everseen/redis/transport/replica_wait.hpp"
 #include "everseen/redis/transport/session.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 
@@ -29,8 +28,6 @@ class mirror_task {
   std::optional<script_call> next(session& with);
   /// @param asked  when the call was made
   void take(session& with, const answer& a, std::chrono::steady_clock::time_point asked);
-  /// Ends the task before its call is sent.
-  void stop(batch_failure why);
   /// It was another client's turn.
   [[nodiscard]] bool waits() const noexcept { return waits_; }
   /// Why not everything could be done.
@@ -104,7 +101,6 @@ class mirror_set {
   const filter_identity filter_;
   filter_life life_{filter_};
   mirror_memory memory_;
-  replica_wait replicas_;
   std::vector<std::unique_ptr<partition_mirror>> mirrors_;
   mutable std::mutex succession_;
   std::optional<image::filter_id> successor_{};

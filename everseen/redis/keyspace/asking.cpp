@@ -1,22 +1,11 @@
 #include "everseen/redis/keyspace/asking.hpp"
 
-#include <span>
-#include <utility>
-
-#include "everseen/redis/wire/command.hpp"
+#include "everseen/redis/keyspace/script_calls.hpp"
 
 namespace everseen::redis {
 
 reply ask_about(session& with, const route& key, std::initializer_list<std::string_view> words) {
-  const request r{key, encode(words), 1, true};
-  auto answers = with.exchange(std::span(&r, 1));
-  if (!answers.front()) throw backend_error(answers.front().error().message);
-  reply& answered = answers.front()->front();
-  if (answered.is_error("WRONGTYPE")) throw damaged_key(key.key, "has another type");
-  if (answered.is_error())
-    throw backend_error("redis at " + to_string(with.server_of(key)) + " refused a command on " + key.key +
-                        ": " + std::string(answered.text()));
-  return std::move(answered);
+  return exchange_all(with, {{key, encode(words), 1, true}}).front()->front();
 }
 
 format_error damaged_key(const std::string& key, const std::string& what) {

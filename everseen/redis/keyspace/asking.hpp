@@ -10,14 +10,15 @@
 
 namespace everseen::redis {
 
-/// One command about one key, which may run twice.
-/// @throws format_error  the key has another type    @throws backend_error  as session::ask; names the key
+/// One repeatable command about one key.
+/// @throws format_error  the key has another type    @throws backend_error  no answer, or an error as the
+/// answer
 [[nodiscard]] reply ask_about(session& with, const route& key, std::initializer_list<std::string_view> words);
 
-/// The error of a key that is not what it must be.
+/// The error for a key that is damaged or missing.
 [[nodiscard]] format_error damaged_key(const std::string& key, const std::string& what);
 
-/// Milliseconds since 1970, as the servers have it.
+/// Milliseconds since 1970, as fields hold them.
 [[nodiscard]] std::string to_text(event_time t);
 
 }  // namespace everseen::redis

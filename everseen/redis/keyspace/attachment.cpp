@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -14,6 +13,7 @@
 #include "everseen/core/layout.hpp"
 #include "everseen/core/partition_keys.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
+#include "everseen/redis/wire/url_text.hpp"
 
 namespace everseen::redis {
 
@@ -191,11 +191,8 @@ attachment decode_attachment(std::string_view record, std::string_view key, std:
 }
 
 std::optional<std::uint64_t> cursor_number(std::string_view text) noexcept {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  const bool is_one = read.ec == std::errc{} && read.ptr == end && number < most_strings;
-  return is_one && std::to_string(number) == text ? std::optional(number) : std::nullopt;
+  const auto number = url_text::read_number(text);
+  return number && *number < most_strings && std::to_string(*number) == text ? number : std::nullopt;
 }
 
 std::string string_fault::of_another_type(std::string_view key) {

@@ -1,6 +1,5 @@
 #include "everseen/redis/keyspace/link_hash.hpp"
 
-#include <charconv>
 #include <utility>
 
 #include "everseen/redis/keyspace/asking.hpp"
@@ -9,7 +8,7 @@
 #include "everseen/redis/keyspace/stored_id.hpp"
 #include "everseen/redis/script/script_text.hpp"
 #include "everseen/redis/wire/command.hpp"
-#include "everseen/redis/wire/refusal.hpp"
+#include "everseen/redis/wire/url_text.hpp"
 
 namespace everseen::redis {
 
@@ -58,10 +57,9 @@ stored_link link_in(std::string_view newer, std::string_view entry, const std::s
   bool is_whole = id && end != std::string_view::npos && entry[id_length] == ' ';
   if (id) l.id = *id;
   if (is_whole && entry.substr(id_length + 1, end - id_length - 1) != "-") {
-    std::int64_t until = 0;
-    const auto read = std::from_chars(entry.data() + id_length + 1, entry.data() + end, until);
-    is_whole = read.ec == std::errc{} && read.ptr == entry.data() + end;
-    l.older.until = event_time(std::chrono::milliseconds(until));
+    const auto until = url_text::read_number(entry.substr(id_length + 1, end - id_length - 1));
+    is_whole = until.has_value();
+    l.older.until = event_time(std::chrono::milliseconds(until.value_or(0)));
   }
   if (!is_whole) throw damaged_key(key, "holds something else than a link");
   l.older.name = entry.substr(end + 1);
@@ -71,12 +69,10 @@ stored_link link_in(std::string_view newer, std::string_view entry, const std::s
 }  // namespace
 
 std::vector<stored_link> link_hash::all(session& with) const {
-  const request asked{at_, encode({"HGETALL", at_.key}) + encode({"TIME"}), 2, true};
-  const answer a = std::move(with.exchange(std::span(&asked, 1)).front());
-  const event_time now = time_in(expect_reply(a, at_.key));
+  const std::string wire = encode({"HGETALL", at_.key}) + encode({"TIME"});
+  const answer a = exchange_all(with, {{at_, wire, 2, true}}).front();
+  const event_time now = time_in(a->back());
   const reply& fields = a->front();
-  if (fields.is_error("WRONGTYPE")) throw damaged_key(at_.key, "has another type");
-  if (fields.is_error()) throw backend_error(refused_command(at_.key, fields.text()));
   std::vector<stored_link> links;
   for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
     stored_link l = link_in(fields[i].text(), fields[i + 1].text(), at_.key);

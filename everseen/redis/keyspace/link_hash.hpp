@@ -12,14 +12,14 @@
 
 namespace everseen::redis {
 
-/// That one filter asks another one first.
+/// A filter that asks another one first.
 struct stored_link {
   std::string newer;
   image::filter_id id{};  ///< of the newer one
   predecessor older;
 };
 
-/// What the links say of one filter.
+/// The links of one filter.
 struct links_of_filter {
   std::optional<predecessor> asks{};  ///< the one that it asks first
   std::string asked_by{};             ///< the one that asks it first; empty: none
@@ -27,29 +27,29 @@ struct links_of_filter {
 
 /// The links under a prefix: doc/format.md, "Links".
 ///
-/// One hash beside the index, so that each change of both is one step: a filter has one link at most, a link
-/// goes with its newer filter, and neither filter is dropped or renamed as long as the link holds. Links that
-/// are over do not count, and go when another one is put down.
+/// One hash beside the index, so that each change of both is one step: a filter has at most one link, a link
+/// is removed with its newer filter, and neither filter can be dropped or renamed while the link exists.
+/// Links that have expired are ignored; they are removed when another link is written.
 ///
-/// All functions throw backend_error, and format_error where the hash is something else.
+/// All functions throw backend_error, and format_error if the key is damaged.
 class link_hash {
  public:
   explicit link_hash(const std::string& prefix)
       : at_{filter_keys::links(prefix), 0}, index_(filter_keys::index(prefix)) {}
 
-  /// Those that are not over.
+  /// Those that have not expired.
   [[nodiscard]] std::vector<stored_link> all(session& with) const;
   [[nodiscard]] links_of_filter of(session& with, std::string_view name) const;
-  /// The same of a filter whose name may be another one by now.
+  /// The same for a filter that may have been renamed.
   [[nodiscard]] std::optional<predecessor> asked_first(session& with, const image::filter_id& id) const;
-  /// Puts a link down, in the place of one between the same two.
+  /// Writes a link; replaces one between the same two filters.
   /// @param older  the id of the older one
   /// @return false  one of the names leads to another filter, or one of the filters has another link
   [[nodiscard]] bool put(session& with, const stored_link& link, const image::filter_id& older) const;
-  /// Another filter's of that name stays.
+  /// Removes the link of this filter; keeps that of another filter of the same name.
   void forget(session& with, std::string_view newer, const image::filter_id& id) const;
 
-  /// By whose clock links end: that of the server with this key.
+  /// Links expire by the clock of the server with this key.
   [[nodiscard]] const std::string& key() const noexcept { return at_.key; }
 
  private:
@@ -57,8 +57,8 @@ class link_hash {
   std::string index_;
 };
 
-/// For scripts: `live_links(key)` gives the older name by the newer one, of links that are not over, and
-/// `is_asked(links, name)` whether that filter is the older one of a link.
+/// For scripts: `live_links(key)` returns the older name by the newer one, of links that have not expired,
+/// and `is_asked(links, name)` whether a filter is the older one of a link.
 inline constexpr std::string_view live_links = R"(
 local function live_links(key)
   local time, all, live = redis.call('TIME'), redis.call('HGETALL', key), {}

@@ -137,13 +137,10 @@ return 1
 
 /// Asks the index, and whether it was lost.
 reply name_index::ask(session& with, const std::string& command) const {
-  const request asked{at_, command + encode({"EXISTS", at_.key}) + encode({"EXISTS", sign_}), 3, true};
-  answer a = std::move(with.exchange(std::span(&asked, 1)).front());
-  (void)expect_reply(a, at_.key);
+  const std::string wire = command + encode({"EXISTS", at_.key}) + encode({"EXISTS", sign_});
+  const answer a = exchange_all(with, {{at_, wire, 3, true}}).front();
   if ((*a)[1].integer() == 0 && (*a)[2].integer() == 1) throw is_lost();
-  a->resize(1);
-  (void)expect_reply(a, at_.key);
-  return std::move(a->front());
+  return a->front();
 }
 
 format_error name_index::is_lost() const {

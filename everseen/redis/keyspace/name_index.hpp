@@ -16,14 +16,14 @@ namespace everseen::redis {
 
 /// The names under a prefix, each with the id of its filter: doc/format.md, "Names".
 ///
-/// One hash on the first server, so that each change is one step, whatever it does: a filter appears, gets
-/// another name, takes another one's place or disappears at one moment for everybody. A step whose answer was
-/// lost is recognised when it is made again.
+/// One hash on the first server, so that each change is one step: for all clients a filter appears, is
+/// renamed, replaces another one or disappears at one moment. A step whose answer was lost is recognised when
+/// it is repeated.
 ///
-/// A sign beside it says that there are filters: where it stands alone, the server has lost the names, and no
-/// filter takes the place of one that is there without its name.
+/// A second key, the sign, exists while there are filters. If it exists without the hash, the server has lost
+/// the names; then no filter is created in the place of one whose name was lost.
 ///
-/// All functions throw backend_error, and format_error where the hash is lost or something else.
+/// All functions throw backend_error, and format_error if the hash is lost or damaged.
 class name_index {
  public:
   explicit name_index(const std::string& prefix)
@@ -35,13 +35,13 @@ class name_index {
   using entries = std::map<std::string, image::filter_id>;
   [[nodiscard]] entries all(session& with) const;
 
-  /// Whether it is the filter of some name.
+  /// Whether a name leads to this filter.
   [[nodiscard]] bool leads_to(session& with, const image::filter_id& id) const;
-  /// Works where scripts are forbidden, too: attached filters need none.
-  /// @return whether the name leads to this filter now; else it leads to another
+  /// Gives a filter a name that is free. Works also without scripts, which attached filters do not need.
+  /// @return whether the name leads to this filter now; if not, it leads to another one
   [[nodiscard]] bool take(session& with, std::string_view name, const image::filter_id& id) const;
-  /// What filters without a name have left: whoever took the name off, or put another filter in their place,
-  /// may have died before it was cleared away.
+  /// Filters without a name whose keys exist: the client that removed or replaced them may have crashed
+  /// before it removed the keys.
   struct leftovers {
     std::vector<image::filter_id> being_removed{};  ///< their keys are to be removed
     std::vector<std::pair<image::filter_id, image::filter_id>>
@@ -49,11 +49,11 @@ class name_index {
   };
   [[nodiscard]] leftovers left(session& with) const;
   void note_removed(session& with, const image::filter_id& id) const;
-  /// A filter that was kept is being removed from now on.
+  /// Marks a filter that was kept as being removed.
   void release(session& with, const image::filter_id& kept) const;
 
-  /// Whatever name leads to `old` leads to `successor`, which asks it first: so it is kept. Links go with the
-  /// name.
+  /// The name that leads to `old` leads to `successor` from now on, which asks `old` first: so `old` is kept.
+  /// Links follow the name.
   /// @return whether a name leads to `successor` now, by this call or an earlier one. If not, and nobody asks
   /// it, it
   ///         is being removed

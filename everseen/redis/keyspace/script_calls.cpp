@@ -13,31 +13,20 @@ namespace everseen::redis {
 
 namespace {
 
-/// Neither side has to keep more.
+/// Limits the memory that both sides need for it.
 constexpr std::size_t at_once = 256;
 
-request encoded(const script_call& call, bool with_text) {
-  const std::string count = std::to_string(call.keys.size());
-  std::vector<std::string_view> words = {with_text ? "EVAL" : "EVALSHA",
-                                         with_text ? call.what->text : call.what->sha1, count};
-  words.insert(words.end(), call.keys.begin(), call.keys.end());
-  words.insert(words.end(), call.arguments.begin(), call.arguments.end());
-  request r{call.to, encode(words), 1, call.repeatable};
-  if (!call.before.empty()) {
-    r.wire.insert(0, call.before);
-    ++r.commands;
-  }
+request request_of(const script_call& call) {
+  request r{call.to, call.before + encode_call(*call.what, call.keys, call.arguments),
+            call.before.empty() ? 1U : 2U, true};
+  r.what = call.what;
   r.on_replicas = call.on_replicas;
   return r;
 }
 
-bool lacks_script(const answer& a) {
-  return a && a->back().is_error("NOSCRIPT");
-}
-
 const reply& no_error(const reply& r, const std::string& key) {
   if (!r.is_error()) return r;
-  // Searched for: servers before Redis 7 put words of their own before what failed inside a script.
+  // Not at the beginning: servers before Redis 7 put their own words in front of an error inside a script.
   if (r.text().find("WRONGTYPE") != std::string_view::npos) throw damaged_key(key, "has another type");
   if (forbids_scripts(r)) throw backend_error(scripts_needed(key));
   throw backend_error(refused_command(key, r.text()));
@@ -48,17 +37,8 @@ const reply& no_error(const reply& r, const std::string& key) {
 std::vector<answer> run_scripts(session& with, const std::vector<script_call>& calls) {
   std::vector<request> requests;
   requests.reserve(calls.size());
-  for (const script_call& call : calls) requests.push_back(encoded(call, false));
-  std::vector<answer> answers = with.exchange(requests);
-  requests.clear();
-  for (std::size_t i = 0; i < calls.size(); ++i)
-    if (lacks_script(answers[i])) requests.push_back(encoded(calls[i], true));
-  if (requests.empty()) return answers;
-  std::vector<answer> again = with.exchange(requests);
-  auto next = again.begin();
-  for (answer& a : answers)
-    if (lacks_script(a)) a = std::move(*next++);
-  return answers;
+  for (const script_call& call : calls) requests.push_back(request_of(call));
+  return with.exchange(requests);
 }
 
 reply run_script(session& with, script_call call) {
@@ -93,9 +73,7 @@ void refuse_lack(const answer& a, const std::string& key) {
 }
 
 void require_scripts(session& with, const route& at) {
-  const request asked{at, encode({"EVAL", "return 1", "0"}), 1, true};
-  const answer a = std::move(with.exchange(std::span(&asked, 1)).front());
-  (void)expect_reply(a, at.key);
+  (void)exchange_all(with, {{at, encode({"EVAL", "return 1", "0"}), 1, true}});
 }
 
 }  // namespace everseen::redis

@@ -9,45 +9,42 @@
 
 namespace everseen::redis {
 
-/// A script with what it is to be run on.
+/// A call of a script. Running it twice has the effect of running it once.
 struct script_call {
   const script* what;
   route to;  ///< its key is the first of the keys
   std::vector<std::string> keys{};
   std::vector<std::string> arguments{};
-  /// Whether running it twice gives the same as running it once.
-  bool repeatable = true;
-  /// Whether replicas are to have it first, where the URL asks for that: what adds keys or claims events.
+  /// As in request: set for what adds keys or claims events.
   bool on_replicas = false;
-  /// A command, from encode(), that is to run before the script each time it is sent, on the same server:
-  /// with bytes that the script need not see. Answered by the first of two replies.
+  /// A command, from encode(), to run before the script each time it is sent, on the same server: with bytes
+  /// that the script does not read. The first of two replies is its answer.
   std::string before{};
 };
 
-/// Runs scripts on their servers, all at once, and brings the text to a server that lacks it.
+/// Runs scripts on their servers, all at once.
 /// @return an answer a call, in their order, whose last reply is that of the script; an error that it raised
 /// is a reply
 [[nodiscard]] std::vector<answer> run_scripts(session& with, const std::vector<script_call>& calls);
 
-/// One script, for where a missing answer is exceptional.
+/// One script, for callers to which a missing answer is exceptional.
 /// @throws backend_error  no answer, or an error as the answer    @throws format_error  a key has another
 /// type
 reply run_script(session& with, script_call call);
 
-/// Sends requests, some at a time, each of whose replies is to be there and no error.
+/// Sends requests, a limited number at a time. All replies must arrive and be no errors.
 /// @throws backend_error, format_error  as run_script
 std::vector<answer> exchange_all(session& with, const std::vector<request>& requests);
 
-/// Of what cannot be finished without scripts nothing is begun.
+/// To be called before the first step of an operation that cannot be finished without scripts.
 /// @throws backend_error  the server that has a key forbids them, or does not answer
 void require_scripts(session& with, const route& at);
 
-/// What to throw for an answer that is none: an outage, or an error of the server.
-/// @return the reply, if it is neither
+/// The last reply of an answer, if it is neither an outage nor an error.
 /// @throws backend_error, format_error  as run_script
 const reply& expect_reply(const answer& a, const std::string& key);
 
-/// What to throw for a script that lacks what the command before it was to bring.
+/// For a script that did not find what the command before it was to write.
 /// @param a  of a script_call with `before`
 /// @throws backend_error  always, with what the server said of that command; format_error  as run_script
 [[noreturn]] void refuse_lack(const answer& a, const std::string& key);

@@ -16,7 +16,7 @@ namespace everseen::redis {
 // which they say themselves: each keeps an id of its own and the ids of all, so their order in a URL does not
 // matter, and one that lost its data, or has no part in it, is told from the others.
 
-/// The servers of a URL as the fleet that they are.
+/// The fleet that the servers of a URL form.
 struct server_fleet {
   redis_url url;                 ///< with its servers in the order of the fleet
   std::vector<std::string> ids;  ///< in the same order

@@ -91,4 +91,10 @@ const script& claim(unsigned probes) {
   return all[probes];
 }
 
+const script& look() {
+  static const script s =
+      script_text::make("return {redis.pcall('HGETALL', KEYS[1]), redis.pcall('HGET', KEYS[2], ARGV[1])}");
+  return s;
+}
+
 }  // namespace everseen::redis::scripts

@@ -18,4 +18,10 @@ namespace everseen::redis::scripts {
 ///         lacks the job's field: the job was ended; `S`, `M`, `C`, `D<n>` as in add().
 [[nodiscard]] const script& claim(unsigned probes);
 
+/// Reads the state of a partition and the record of a lane at one moment.
+///
+/// KEYS  state, records of lanes    ARGV  lane
+/// Returns both: all fields, and the record or nil. A key of another type has its error in its place.
+[[nodiscard]] const script& look();
+
 }  // namespace everseen::redis::scripts

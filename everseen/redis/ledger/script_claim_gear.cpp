@@ -36,12 +36,11 @@ std::size_t script_claim_gear::events_a_call(const judging& q) const noexcept {
 request script_claim_gear::judge(const judging& q) {
   request all{{filter_.keys.state(q.partition), q.partition}, {}, 0, true};
   claim_call::link next = claim_->first_link();
+  all.what = &scripts::claim(probes_of(q));
   for (std::size_t from = 0; from < q.digests.size(); from += events_a_call(q)) {
     const judging part = part_of(q, from, events_a_call(q));
-    // The first call brings the script to a server that lacks it.
-    const script& s = scripts::claim(probes_of(q));
     const partition_script::words w = words_of(part, next);
-    all.wire += from == 0 ? script_.encoded(s, w) : partition_script::encoded(s, w, false);
+    all.wire += encode_call(*all.what, w.keys, w.arguments);
     ++all.commands;
     next = claim_->link_behind(part);
   }

@@ -5,11 +5,12 @@
 
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
+#include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/ledger/claim_call.hpp"
+#include "everseen/redis/ledger/claim_scripts.hpp"
 #include "everseen/redis/ledger/module_claim_gear.hpp"
 #include "everseen/redis/ledger/script_claim_gear.hpp"
 #include "everseen/redis/transport/drive.hpp"
-#include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 #include "everseen/store/claims.hpp"
 
@@ -26,14 +27,10 @@ bool has_field(const reply& fields, std::string_view name) {
   return false;
 }
 
-/// The two replies inside a transaction.    @throws backend_error, format_error
+/// What scripts::look() answered.    @throws backend_error, format_error
 const reply& both_of(const answer& a, const std::string& state, const std::string& lanes) {
-  if (!a) throw backend_error(a.error().message);
-  // The first error is the cause: the last is EXECABORT.
-  const auto refused = std::ranges::find_if(*a, [](const reply& r) { return r.is_error(); });
-  if (refused != a->end()) throw backend_error(refused_command(state, refused->text()));
-  const reply& both = a->back();
-  if (both.size() != 2) throw backend_error(refused_command(state, "a transaction was not answered in full"));
+  const reply& both = expect_reply(a, state);
+  if (both.size() != 2) throw backend_error(refused_command(state, "a script was not answered in full"));
   for (std::size_t i = 0; i < 2; ++i) {
     if (both[i].is_error("WRONGTYPE")) throw damaged_key(i == 0 ? state : lanes, "has another type");
     if (both[i].is_error()) throw backend_error(refused_command(state, both[i].text()));
@@ -80,7 +77,6 @@ served_ledger::served_ledger(std::shared_ptr<session_pool> pool, const filter_id
       kept_(std::move(kept)),
       keys_(f.keys, kept_.id),
       may_claim_(may_claim),
-      replicas_(pool_->url()),
       life_(f),
       lanes_(f.spec.partitions),
       pictures_(f.spec.partitions) {}
@@ -118,7 +114,7 @@ std::optional<batch_failure> served_ledger::claim_all(const origin& from,
     });
     std::vector<partition_task> tasks = tasks_for(c);
     const std::uint64_t lost_before = with->lost_answers();
-    drive(*with, replicas_, tasks);
+    drive(*with, tasks);
     if (with->lost_answers() != lost_before)
       for (part& p : c.parts) p.was_lost = true;
     take_back(c, tasks);
@@ -137,20 +133,15 @@ bool served_ledger::must_look(const part& p, const known_lane& in) const {
 /// and a window that has left it are of one moment.
 void served_ledger::look(session& with, claiming& c) {
   std::vector<part*> blind;
-  std::vector<request> requests;
+  std::vector<script_call> calls;
   for (part& p : c.parts) {
     if (!must_look(p, c.in)) continue;
     const std::string state = filter_.keys.state(p.number());
-    // One transaction, which a server without scripts knows, too.
-    requests.push_back({{state, p.number()},
-                        encode({"MULTI"}) + encode({"HGETALL", state}) +
-                            encode({"HGET", keys_.lanes(p.number()), c.in.name}) + encode({"EXEC"}),
-                        4,
-                        true});
+    calls.push_back({&scripts::look(), {state, p.number()}, {state, keys_.lanes(p.number())}, {c.in.name}});
     blind.push_back(&p);
   }
   if (blind.empty()) return;
-  const std::vector<answer> answers = with.exchange(requests);
+  const std::vector<answer> answers = run_scripts(with, calls);
   for (std::size_t i = 0; i < blind.size(); ++i) {
     try {
       take_look(*blind[i], c.in, answers[i]);

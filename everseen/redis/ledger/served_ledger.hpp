@@ -12,7 +12,6 @@
 #include "everseen/redis/ledger/known_lane.hpp"
 #include "everseen/redis/served/gear.hpp"
 #include "everseen/redis/served/partition_task.hpp"
-#include "everseen/redis/transport/replica_wait.hpp"
 #include "everseen/redis/transport/session.hpp"
 #include "everseen/store/ledger.hpp"
 #include "everseen/store/store.hpp"
@@ -63,7 +62,6 @@ class served_ledger final : public ledger {
   const listed_job kept_;
   const job_keys keys_;
   const bool may_claim_;
-  replica_wait replicas_;
   filter_life life_;
   known_lanes lanes_;
   std::mutex lock_;                // guards what follows

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
-#include <cstddef>
 #include <initializer_list>
 #include <mutex>
 #include <string>
@@ -18,10 +16,10 @@ namespace everseen::redis::script_text {
 /// A script of this text, with its name.
 [[nodiscard]] script make(std::string text);
 
-/// A script that is written out for each number of probes, which is the index, so that the inner loop has no
-/// inner loop, and positions live in registers: no table is made for them.
+/// A script with a version for each number of probes, in which the loop over the probes is unrolled:
+/// positions are in registers and need no table.
 ///
-/// Each is made when it is first asked for: most filters need one or two of the 64.    Threads: any number.
+/// A version is made when it is first used: most filters need one or two of the 64.    Threads: any number.
 class for_any_probes {
  public:
   /// @param text  with `has`; `$PROBES` becomes the number, and `$SET_ALL` the commands that set the bits
@@ -31,17 +29,14 @@ class for_any_probes {
 
   /// @pre 1 <= probes <= max_probes
   [[nodiscard]] const script& operator[](unsigned probes) const;
-  /// How many of them were asked for so far.
-  [[nodiscard]] std::size_t made() const noexcept { return made_; }
 
  private:
   std::string text_;
   mutable std::array<std::once_flag, max_probes + 1> once_{};
   mutable std::array<script, max_probes + 1> all_{};
-  mutable std::atomic<std::size_t> made_ = 0;
 };
 
-/// Parts of a script, one behind the other.
+/// The parts of a script as one text.
 [[nodiscard]] std::string joined(std::initializer_list<std::string_view> parts);
 
 /// For `has`, of a script that writes.

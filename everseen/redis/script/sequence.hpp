@@ -1,17 +1,25 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <string>
+
+#include "everseen/core/partition_keys.hpp"
 
 namespace everseen::redis {
 
-/// How long a server remembers what it answered to a batch, for the case that the answer is lost.
+/// How long a server remembers its answer to a batch, in case the answer is lost.
 inline constexpr std::chrono::milliseconds answers_kept = std::chrono::minutes(10);
-/// The same where an outage may be ridden out without end.
+/// The same if an outage may be ridden out without a limit.
 inline constexpr std::chrono::milliseconds answers_kept_in_an_outage = std::chrono::hours(24);
 
-/// Names a batch among those of a client: higher for every batch that this process sends, in 20 digits, so
-/// that none is another's beginning. Threads: any.
-[[nodiscard]] std::string next_sequence();
+/// Identifies a batch of a client: higher for each batch that this process sends, in 20 digits, so that none
+/// is a prefix of another. Threads: any number.
+[[nodiscard]] inline std::string next_sequence() {
+  static std::atomic<std::uint64_t> count{0};
+  const std::string digits = std::to_string(count.fetch_add(1, std::memory_order_relaxed));
+  return std::string(partition_keys::sequence_bytes - digits.size(), '0') + digits;
+}
 
 }  // namespace everseen::redis

@@ -37,7 +37,7 @@ std::unique_ptr<gear> make_gear(gear_kind kind, const filter_identity& f, std::s
 }
 
 bool have_module(session& with) {
-  const auto answers = with.exchange_with_all(module_question(), true);
+  const auto answers = with.exchange_with_all(module_question());
   return std::ranges::none_of(answers, lacks_module) &&
          std::ranges::any_of(answers, [](const answer& a) { return a.has_value(); });
 }
@@ -45,7 +45,7 @@ bool have_module(session& with) {
 gear_kind choose_gear(session& with, const redis_url& url) {
   if (url.gear == gear_kind::bitfield)
     throw parameter_error("gear=bitfield is for attached filters; this one has gear=script and gear=module");
-  const auto answers = with.exchange_with_all(module_question() + encode({"EVAL", "return 1", "0"}), true);
+  const auto answers = with.exchange_with_all(module_question() + encode({"EVAL", "return 1", "0"}));
   if (std::ranges::none_of(answers, [](const answer& a) { return a.has_value(); }))
     throw backend_error(answers.front().error().message);
   const bool is_forced = url.gear == gear_kind::module;

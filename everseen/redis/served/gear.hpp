@@ -43,7 +43,6 @@ struct judging {
 struct meaning {
   enum class kind : std::uint8_t {
     done,     ///< of a question about keys: the verdicts in `text` are final
-    again,    ///< not done yet: ask once more
     stale,    ///< the partition has changed since it was looked at; nothing was changed
     claimed,  ///< the lane was claimed further by somebody else, or by this very call before; or its job
               ///< ended
@@ -68,7 +67,7 @@ struct meaning {
 ///
 /// Both gears, scripts and the module, give the same verdicts over the same keys of the server, so clients
 /// may use different ones on one filter. A gear serves one partition_task. judge() puts the question and
-/// judged() is given its answer, until that says something else than `again`. Threads: one at a time.
+/// judged() is given its answer. Threads: one at a time.
 class gear {
  public:
   virtual ~gear() = default;

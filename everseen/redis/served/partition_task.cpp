@@ -267,8 +267,6 @@ bool partition_task::take_exception(const meaning& o) {
   switch (o.what) {
     case kind::done:
       return false;
-    case kind::again:
-      break;
     case kind::stale:
       if (++stale_ == max_stale)
         fail(batch_failure::cause::backend, "the partition changes faster than it can be read");

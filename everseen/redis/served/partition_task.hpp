@@ -65,8 +65,6 @@ class partition_task {
   [[nodiscard]] bool adds_next() const noexcept { return purpose_ != purpose::check && step_ == step::judge; }
   /// Where all that it asks goes.
   [[nodiscard]] route place() const { return {filter_.keys.state(batch_.partition), batch_.partition}; }
-  /// Ends with a failure before anything more is asked.
-  void give_up(batch_failure why) { failure_ = std::move(why); }
 
   /// What is to be remembered of the partition.
   [[nodiscard]] const std::shared_ptr<const remote_partition>& known() const noexcept { return known_; }

@@ -27,8 +27,7 @@ struct publication {
 };
 
 /// How a client makes the segments that keys need where the server does not make them by itself. Each
-/// question is put by the first function of a pair and its answer given to the second, until that says
-/// something else than `again`. Threads: one at a time.
+/// question is put by the first function of a pair and its answer given to the second.
 class segment_growth {
  public:
   explicit segment_growth(const filter_identity& f) : filter_(f), script_(f) {}

@@ -6,8 +6,8 @@
 
 namespace everseen::redis {
 
-/// Pauses between attempts that double from 5 ms to half a second, each shortened by up to half at random, so
-/// that many clients do not come back at the same moment.
+/// Exponential backoff from 5 ms to 500 ms, with jitter: each pause is shortened by up to a half at random,
+/// so that clients do not reconnect all at the same moment.
 class backoff {
  public:
   [[nodiscard]] std::chrono::nanoseconds next() {

@@ -8,29 +8,33 @@
 #include <string_view>
 
 #include "everseen/redis/transport/event_loop.hpp"
-#include "everseen/redis/transport/failure.hpp"
 #include "everseen/redis/transport/tls.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 
 namespace everseen::redis {
 
+/// Why a connection is of no use.
+struct failure {
+  std::string message;     ///< names the server, says what to do
+  bool permanent = false;  ///< trying again cannot help: a wrong password, a certificate that does not fit
+};
+
 /// One socket: TCP, Unix or TLS over TCP.
 ///
-/// Reads all the time, also while it writes: two sides that both only write would wait for each other for
-/// ever once the buffers between them are full. It asks for the bytes to send when there is room for them, so
-/// that no more than one buffer of them is ever copied.
+/// It reads while it writes: two sides that both only write would deadlock once the buffers between them are
+/// full. It asks for bytes to send when there is room for them, so at most one buffer of them is copied.
 class byte_stream {
  public:
-  /// Whom it serves. The stream may be destroyed in any of the calls, and calls nothing more then.
+  /// Receives its events. The stream may be destroyed in any of the calls, and then makes no more calls.
   class user {
    public:
-    /// @return how many bytes to send were put there; 0: it asks again after pump(). First asked once
-    /// connected.
+    /// Puts bytes to send into `room`. First called once connected.
+    /// @return their number; 0: called again after pump()
     virtual std::size_t fill(std::span<char> room) = 0;
     virtual void received(std::string_view bytes) = 0;
-    /// Some of what fill() gave was taken by the system.
+    /// The system has taken some of the bytes from fill().
     virtual void wrote() = 0;
-    /// It is closed. Nothing more is called.
+    /// It is closed. No more calls follow.
     virtual void broke(const failure& why) = 0;
 
    protected:
@@ -43,8 +47,8 @@ class byte_stream {
   byte_stream(const byte_stream&) = delete;
   byte_stream& operator=(const byte_stream&) = delete;
 
-  /// Begins to connect. Of several addresses of a host, each gets its share of the time before the next is
-  /// tried.
+  /// Begins to connect. If a host has several addresses, they are tried in turn, each for its share of the
+  /// time.
   void open(std::chrono::milliseconds patience);
   /// There is something to send.
   void pump();

@@ -11,7 +11,7 @@ connection::connection(event_loop& loop, const endpoint& where, const redis_url&
                        user& serves)
     : where_(where), url_(url), user_(serves), patience_(loop), stream_(loop, where, tls, *this) {
   greet(url);
-  // Who waits for a hello in TLS and is sent Redis's, or the other way round, may wait for ever.
+  // If only one side speaks TLS, both may wait indefinitely for the other.
   patience_.start(url.connect_timeout, [this] {
     fail(std::string("no connection within connect_timeout") +
          (url_.tls ? "; does this port speak TLS? Without, a URL begins with redis" : ""));
@@ -19,8 +19,8 @@ connection::connection(event_loop& loop, const endpoint& where, const redis_url&
   stream_.open(url.connect_timeout);
 }
 
-/// Everything is said at once. PING makes a server speak that would refuse us only at the first command, when
-/// it is too late to say for sure that nothing was done.
+/// All of it is sent together. Some servers refuse a client only at its first command, when nobody can be
+/// sure that the command did nothing; PING makes them do so here.
 void connection::greet(const redis_url& url) {
   const auto say = [this](std::initializer_list<std::string_view> words) {
     greeting_ += encode(words);
@@ -80,7 +80,7 @@ bool connection::accept(reply r) {
   if (greetings_left_ > 0) return accept_greeting(r);
   const bool whole_post_sent = touched_ > 1 || (touched_ == 1 && being_sent_.empty());
   const std::size_t expected = touched_ == 0 ? 0 : posts_.front().commands;
-  // As when a word is longer than the server takes: it answers at once, and reads no further.
+  // For example an argument that is too long for the server: it answers immediately, and reads no more.
   if (replies_.size() + 1 > expected || (replies_.size() + 1 == expected && !whole_post_sent))
     return fail("it answered what was not asked: " + std::string(r.text()), true);
   replies_.push_back(std::move(r));
@@ -94,7 +94,7 @@ bool connection::accept(reply r) {
 
 bool connection::accept_greeting(const reply& r) {
   const bool last = greetings_left_ == 1;
-  // Who may not PING may still be allowed everything that is needed.
+  // A user that may not PING may still be allowed all that is needed.
   if (r.is_error() && !(last && r.is_error("NOPERM"))) return refuse_greeting(r);
   if (--greetings_left_ > 0) return true;
   open_ = true;
@@ -107,10 +107,10 @@ bool connection::accept_greeting(const reply& r) {
 bool connection::refuse_greeting(const reply& r) {
   const bool temporary = r.is_error("LOADING") || r.is_error("BUSY") || r.is_error("MASTERDOWN") ||
                          r.text().find("max number of clients") != std::string_view::npos;
-  // A server without AUTH repeats what it did not understand.
+  // A server without AUTH repeats the arguments, and with them the password.
   const bool tells = !url_.password.empty() && r.text().find(url_.password) != std::string_view::npos;
   std::string said = tells ? "it does not understand AUTH" : std::string(r.text());
-  // The words of Redis 6 and later, and of those before.
+  // The messages of Redis 6 and later, and of earlier versions.
   const bool has_none = r.text().find("without any password") != std::string_view::npos ||
                         r.text().find("no password is set") != std::string_view::npos;
   if (has_none) said += "; it has no password set, so leave the password out of the URL";

@@ -10,7 +10,6 @@
 
 #include "everseen/redis/transport/byte_stream.hpp"
 #include "everseen/redis/transport/event_loop.hpp"
-#include "everseen/redis/transport/failure.hpp"
 #include "everseen/redis/transport/tls.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/redis/wire/reply.hpp"
@@ -20,15 +19,15 @@ namespace everseen::redis {
 
 /// One socket to one server, from the greeting (AUTH, SELECT, PING) to the first failure, which ends it.
 ///
-/// Commands are pipelined: all are sent as fast as the server takes them, and replies are read meanwhile. If
-/// for `timeout` not a byte moves in either direction while replies are missing, it fails.
+/// Commands are pipelined: they are sent as fast as the server takes them, and replies are read meanwhile.
+/// The connection fails if no byte moves in either direction for `timeout` while replies are missing.
 class connection final : private byte_stream::user {
  public:
   class user {
    public:
-    /// The replies to the oldest post that had none.
+    /// The replies to the oldest unanswered post.
     virtual void answered(std::vector<reply> replies) = 0;
-    /// It failed and is to be destroyed now.
+    /// It has failed and must be destroyed now.
     virtual void failed(const failure& why) = 0;
 
    protected:
@@ -40,12 +39,11 @@ class connection final : private byte_stream::user {
   connection(event_loop& loop, const endpoint& where, const redis_url& url, const tls_context* tls,
              user& serves);
 
-  /// Sends commands, which are sent and answered in the order of the calls.
+  /// Sends commands. They are sent and answered in the order of the calls.
   /// @pre wire stays until it is answered or the connection is destroyed; commands > 0
   void post(std::string_view wire, std::size_t commands);
 
-  /// How many of the posts, the last ones, have not been touched: no byte of them can have reached the
-  /// server.
+  /// The number of posts, counted from the last, of which no byte can have reached the server.
   [[nodiscard]] std::size_t untouched() const noexcept { return posts_.size() - touched_; }
 
  private:
@@ -75,7 +73,7 @@ class connection final : private byte_stream::user {
   std::size_t greetings_left_ = 0;
   std::string_view greeting_left_{};
   std::deque<outgoing> posts_{};   // not answered yet, oldest first
-  std::size_t touched_ = 0;        // so many of them have been begun to be sent,
+  std::size_t touched_ = 0;        // this many of them are sent in whole or in part,
   std::string_view being_sent_{};  // and this much of the last of these is left
   std::vector<reply> replies_{};   // to the oldest post
   reply_reader reader_{};

@@ -9,19 +9,33 @@ namespace everseen::redis {
 
 namespace {
 
-/// So often in a row a redirection is followed at once; then there is a pause, since the cluster disagrees.
+/// This many redirections in a row are followed immediately; then there is a pause, since the cluster
+/// disagrees.
 constexpr unsigned redirections_at_once = 4;
 
-/// An older module is told by what it says of the words that it does not know.
+/// An older module is recognised by its error about arguments that it does not know.
 bool denies(const reply& r) {
   return is_denial(r) || r.is_error("ERR wrong number of arguments");
 }
 
-/// A server does nothing else for the connection meanwhile, so it answers long before the time limit.
+/// A server does nothing else for the connection meanwhile, so it must answer long before the time limit.
 std::string wait_of(const redis_url& url) {
   const auto time = std::clamp<std::chrono::milliseconds>(url.timeout / 2, std::chrono::milliseconds(1),
                                                           std::chrono::seconds(1));
   return encode({"WAIT", std::to_string(url.wait_replicas), std::to_string(time.count())});
+}
+
+/// The answer to the commands of two jobs of one request.
+answer joined(answer first, answer second) {
+  if (first && second) {
+    std::ranges::move(*second, std::back_inserter(*first));
+    return first;
+  }
+  const auto may_have_run = [](const answer& a) { return a || a.error().may_have_run; };
+  const bool either = may_have_run(first) || may_have_run(second);
+  answer& lost = first ? second : first;
+  lost.error().may_have_run = either;
+  return std::move(lost);
 }
 
 }  // namespace
@@ -33,36 +47,53 @@ dispatcher::dispatcher(const redis_url& url)
 
 dispatcher::~dispatcher() = default;
 
+/// Each command of a request that is not repeatable is a job of its own, so that only refused commands are
+/// sent again.
 std::vector<answer> dispatcher::run(std::span<const request> requests) {
   std::vector<job> jobs;
   jobs.reserve(requests.size());
-  for (const request& r : requests) jobs.emplace_back(r);
-  return complete(std::move(jobs));
+  for (const request& r : requests) {
+    if (r.repeatable || r.commands == 1)
+      jobs.emplace_back(r);
+    else
+      for (const std::string_view command : split_commands(r.wire)) jobs.emplace_back(r, command, 1);
+  }
+  complete(jobs);
+  std::vector<answer> answers;
+  answers.reserve(requests.size());
+  const request* last = nullptr;
+  for (job& j : jobs) {
+    if (last == &j.asked())
+      answers.back() = joined(std::move(answers.back()), std::move(j.outcome));
+    else
+      answers.push_back(std::move(j.outcome));
+    last = &j.asked();
+  }
+  return answers;
 }
 
 std::vector<answer> dispatcher::run_on_masters(const request& r) {
-  if (is_cluster()) {
-    map_is_old_ = true;
-    if (auto loaded = load_map(); !loaded) return {answer(tl::unexpect, std::move(loaded.error()))};
-  }
+  if (is_cluster())
+    if (answer known = learn_map(); !known) return {std::move(known)};
   std::vector<job> jobs;
   for (const endpoint& e : is_cluster() ? slots_.masters() : url_.endpoints) jobs.emplace_back(r, e);
-  return complete(std::move(jobs));
+  complete(jobs);
+  std::vector<answer> answers;
+  for (job& j : jobs) answers.push_back(std::move(j.outcome));
+  return answers;
 }
 
-std::vector<answer> dispatcher::complete(std::vector<job> jobs) {
-  jobs_ = std::move(jobs);
-  answers_.assign(jobs_.size(), {});
-  open_ = jobs_.size();
-  guarded([this] {
-    loop_.poll();  // a server that went away meanwhile has said so
-    const bool enough_time_passed = clock::now() - map_read_ > std::chrono::seconds(1);
-    if (is_cluster() && map_is_old_ && (slots_.empty() || enough_time_passed)) refresh_map();
-    for (job& j : jobs_) place(j);
-    for (auto& [where, each] : servers_) each->ask_for_replicas();
-    while (open_ > 0) loop_.run_one();
-  });
-  return std::exchange(answers_, {});
+void dispatcher::complete(std::span<job> jobs) try {
+  open_ = jobs.size();
+  loop_.poll();  // connections that have ended since the last batch
+  const bool enough_time_passed = clock::now() - map_read_ > std::chrono::seconds(1);
+  if (is_cluster() && map_is_old_ && (slots_.empty() || enough_time_passed)) refresh_map();
+  for (job& j : jobs) place(j);
+  for (auto& [where, each] : servers_) each->ask_for_replicas();
+  while (open_ > 0) loop_.run_one();
+} catch (...) {
+  abandon();
+  throw;
 }
 
 /// Nobody may refer to the jobs any more.
@@ -75,14 +106,16 @@ void dispatcher::abandon() noexcept {
 }
 
 void dispatcher::settle(job& j, answer a) {
-  answers_[static_cast<std::size_t>(&j - jobs_.data())] = std::move(a);
+  j.outcome = std::move(a);
   --open_;
 }
 
 void dispatcher::place(job& j) {
   if (map_job_ && &j != &*map_job_ && !j.pinned()) {
     homeless_.push_back(&j);
-  } else if (const endpoint* e = destination(j)) {
+  } else if (j.commands() == 0) {
+    settle(j, {});
+  } else if (const endpoint* e = j.pinned() ? &*j.pinned() : owner_of(j.asked().to)) {
     server_at(*e).take(j);
   } else {
     map_is_old_ = true;
@@ -91,10 +124,9 @@ void dispatcher::place(job& j) {
   }
 }
 
-const endpoint* dispatcher::destination(const job& j) const {
-  if (j.pinned()) return &*j.pinned();
-  if (is_cluster()) return slots_.owner(slot_of(j.asked().to.key));
-  return &url_.endpoints[j.asked().to.partition % url_.endpoints.size()];
+const endpoint* dispatcher::owner_of(const route& to) const {
+  if (is_cluster()) return slots_.owner(slot_of(to.key));
+  return &url_.endpoints[to.partition % url_.endpoints.size()];
 }
 
 dispatcher::server& dispatcher::server_at(const endpoint& e) {
@@ -121,7 +153,7 @@ void dispatcher::conclude(const server& by, job& j) {
   const bool harmless = j.asked().repeatable.time() == repetition(true).time();
   if (const auto denied = std::ranges::find_if(all, denies);
       j.may_have_run && !harmless && denied != all.end()) {
-    // Taken for an answer, somebody would ask by other commands, and find the keys that this one added.
+    // If this were an answer, callers would ask by other commands, and find the keys that this one added.
     const failure why = {"redis at " + to_string(by.where) +
                          " denies what it may have done before, so the keys may be in the filter: " +
                          std::string(without_arguments(denied->text()))};
@@ -131,6 +163,7 @@ void dispatcher::conclude(const server& by, job& j) {
 }
 
 void dispatcher::follow(server& by, job& j, const refusal& r) {
+  if (r.why == refusal::kind::no_script) return by.take(j);
   failure why{"redis at " + to_string(by.where) + ": " + r.text};
   const bool elsewhere = r.why == refusal::kind::moved || r.why == refusal::kind::ask;
   if (elsewhere && !is_cluster()) {
@@ -141,7 +174,7 @@ void dispatcher::follow(server& by, job& j, const refusal& r) {
     slots_.assign(r.slot, r.to);
     map_is_old_ = true;
   }
-  if (elsewhere && !j.pinned() && !j.asked().continues && j.redirections++ < redirections_at_once) {
+  if (elsewhere && !j.pinned() && j.redirections++ < redirections_at_once) {
     if (r.why == refusal::kind::moved) return place(j);
     j.ask_for_permission();
     return server_at(r.to).take(j);
@@ -158,11 +191,13 @@ void dispatcher::lost(server& by, const failure& why) {
   std::size_t touched = by.sent.size() - by.link->untouched();
   auto jobs = std::exchange(by.sent, {});
   const auto unacknowledged = std::exchange(by.unacknowledged, {});
+  const auto held = std::exchange(by.held, {});
   by.link.reset();
   by.lacks_replicas = false;
   if (jobs.empty()) return;
   touched += unacknowledged.size();
   jobs.insert(jobs.begin(), unacknowledged.begin(), unacknowledged.end());
+  jobs.insert(jobs.end(), held.begin(), held.end());
   const pause p = by.pauses.next();
   map_is_old_ = true;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -174,7 +209,7 @@ void dispatcher::lost(server& by, const failure& why) {
       ++lost_answers_;
       told.permanent = told.permanent || !j.asked().repeatable;
     }
-    j.start_over();
+    j.forget_permission();
     trouble(j, told, p);
   }
 }
@@ -186,17 +221,16 @@ void dispatcher::trouble(job& j, const failure& why, pause p) {
   }
   if (!j.trouble_since) j.trouble_since = clock::now();
   if (may_be_forgotten(j)) {
-    const failure too_old = {why.message + "; what it answered at first is forgotten by now", why.permanent};
+    const failure too_old = {why.message + "; the server may have forgotten its first answer", why.permanent};
     return settle(j, tl::unexpected(j.ended_by(too_old)));
   }
-  if (why.permanent || j.asked().continues || !tries_again(j, why))
-    return settle(j, tl::unexpected(j.ended_by(why)));
+  if (why.permanent || !tries_again(j, why)) return settle(j, tl::unexpected(j.ended_by(why)));
   park(j, p);
 }
 
-/// Whether the answer to a first attempt may be gone when the next one arrives. Then that one would be a new
-/// batch to the server, and keys that the first one added would be `seen`. Of a request that must not run
-/// twice nothing that ran is sent again, so nothing can be forgotten.
+/// Whether the server may have forgotten its answer to the first attempt when the next one arrives. Then the
+/// next one would be a new batch, and keys that the first one added would be `seen`. A request that is not
+/// repeatable is not sent again after it ran, so nothing of it can be forgotten.
 bool dispatcher::may_be_forgotten(const job& j) const {
   const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - j.begun);
   constexpr std::chrono::seconds longest_pause{1};
@@ -211,7 +245,7 @@ bool dispatcher::tries_again(const job& j, const failure& why) {
 }
 
 void dispatcher::park(job& j, pause p) {
-  // The last attempt is made when the time is over, not before.
+  // The last attempt is made at the end of the time, not before.
   const auto next = clock::now() + p;
   const auto due = patience_ ? next : std::min(next, *j.trouble_since + url_.retry_for);
   parked_.emplace_back(due, &j);

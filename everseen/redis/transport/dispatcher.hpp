@@ -23,18 +23,23 @@
 
 namespace everseen::redis {
 
-/// Brings requests to servers and answers back, through outages and redirections.
+/// Sends requests to servers and collects their answers, through outages and redirections.
 ///
 ///     place ──> server ──answered──> settle
-///       ^         │ failed, refused        an outage too, when retry_for is over
+///       ^         │ failed, refused        an outage, too, after retry_for
 ///       └─ wake ──┴──> parked
 ///
-/// A job is at every moment at one place: sent to a server, held back there until its replicas have what it
-/// wrote, parked until a time, or homeless until the slots of the cluster are known.
+/// A job is at every moment at one place: sent to a server, held back there for its replicas, parked until a
+/// time, or homeless until the slots of the cluster are known.
 ///
-/// One WAIT behind all jobs of a connection tells of all of them. Where too few replicas are in step it is
-/// asked again, over the same connection, for as long as an outage is ridden out; nothing is sent twice for
-/// that. Where the connection ends meanwhile, its jobs are as those whose answer was lost.
+/// `wait=N` of the URL: what a request with `on_replicas` has written counts as answered when N replicas have
+/// it. One WAIT behind all jobs of a connection covers all of them. If too few replicas are in step it is
+/// sent again, over the same connection, for as long as an outage is ridden out; nothing is sent twice for
+/// that. If the connection ends meanwhile, its jobs are as those whose answer was lost.
+///
+/// The master keeps what it has by then, so a batch that is not acknowledged leaves keys behind. Therefore
+/// such jobs are held back until a WAIT in front of them finds enough replicas, unless one did so within the
+/// last second.
 class dispatcher {
  public:
   explicit dispatcher(const redis_url& url);
@@ -46,7 +51,7 @@ class dispatcher {
   [[nodiscard]] std::vector<answer> run_on_masters(const request& r);
   [[nodiscard]] tl::expected<endpoint, outage> server_of(const route& to);
 
-  /// Who decides how long an outage is ridden out; null: `retry_for` does.
+  /// Decides how long an outage is ridden out; null: `retry_for` does.
   void wait_with(std::shared_ptr<patience> p) noexcept { patience_ = std::move(p); }
   /// As session::lost_answers.
   [[nodiscard]] std::uint64_t lost_answers() const noexcept { return lost_answers_; }
@@ -57,15 +62,13 @@ class dispatcher {
   using pause = std::chrono::nanoseconds;
 
   // A batch of jobs.
-  std::vector<answer> complete(std::vector<job> jobs);
-  template <typename Work>
-  void guarded(Work work);
+  void complete(std::span<job> jobs);
   void abandon() noexcept;
   void settle(job& j, answer a);
 
   // The way of a job.
   void place(job& j);
-  const endpoint* destination(const job& j) const;
+  const endpoint* owner_of(const route& to) const;
   server& server_at(const endpoint& e);
   void answered(server& by, job& j, std::vector<reply> replies);
   void follow(server& by, job& j, const refusal& r);
@@ -81,12 +84,12 @@ class dispatcher {
 
   // What must be on replicas: dispatcher_replicas.cpp.
   void replicas_told(server& by, const reply& r);
-  void waits_refused(server& by, const std::vector<job*>& waiting, const reply& r);
+  void wait_for_replicas(job& j, std::vector<job*>& among, const failure& why);
+  void waits_refused(server& by, const reply& r);
 
   // Where the slots of a cluster are: dispatcher_map.cpp.
   [[nodiscard]] bool is_cluster() const noexcept { return url_.shape == redis_url::topology::cluster; }
-  tl::expected<void, outage> load_map();
-  [[nodiscard]] bool tries_map_again(clock::duration lasted);
+  answer learn_map();
   void refresh_map();
   void ask_next_candidate();
   void read_map(std::vector<reply> replies);
@@ -104,8 +107,6 @@ class dispatcher {
   event_loop loop_{};
   std::map<endpoint, std::unique_ptr<server>> servers_;
 
-  std::vector<job> jobs_{};
-  std::vector<answer> answers_{};
   std::size_t open_ = 0;
   std::vector<std::pair<clock::time_point, job*>> parked_{};
   clock::time_point alarm_at_{};

@@ -7,41 +7,19 @@ namespace everseen::redis {
 
 tl::expected<endpoint, outage> dispatcher::server_of(const route& to) {
   if (is_cluster() && slots_.empty())
-    if (auto loaded = load_map(); !loaded) return tl::unexpected(std::move(loaded.error()));
-  const request r{to, {}, 1, true};
-  const endpoint* const found = destination(job(r));
-  if (found != nullptr) return *found;
+    if (answer known = learn_map(); !known) return tl::unexpected(std::move(known.error()));
+  if (const endpoint* const found = owner_of(to)) return *found;
   return tl::unexpected(
       outage{"no server of the cluster has slot " + std::to_string(slot_of(to.key)), false});
 }
 
-/// For when there is no job that waits for it.
-tl::expected<void, outage> dispatcher::load_map() {
-  const auto begun = clock::now();
-  backoff pauses;
-  for (;;) {
-    guarded([this] {
-      refresh_map();
-      while (map_job_) loop_.run_one();
-    });
-    if (!map_is_old_) return {};
-    const auto now = clock::now();
-    if (map_failure_.permanent || !tries_map_again(now - begun))
-      return tl::unexpected(outage{map_failure_.message, false});
-    bool over = false;
-    timer rest(loop_);
-    const pause next = pauses.next();
-    rest.start(patience_ ? next : std::min<pause>(next, begun + url_.retry_for - now),
-               [&over] { over = true; });
-    while (!over) loop_.run_one();
-  }
-}
-
-bool dispatcher::tries_map_again(clock::duration lasted) {
-  if (!patience_) return lasted < url_.retry_for;
-  in_trouble_ = true;
-  const auto in_ms = std::chrono::duration_cast<std::chrono::milliseconds>(lasted);
-  return patience_->tries_again({map_failure_.message, in_ms, url_.retry_for});
+/// Asks for the slots, also if they were read a moment ago. A request without a command is answered once they
+/// are known.
+answer dispatcher::learn_map() {
+  map_is_old_ = true;
+  map_read_ = {};
+  const request no_command{{}, {}, 0, true};
+  return std::move(run(std::span(&no_command, 1)).front());
 }
 
 void dispatcher::refresh_map() {
@@ -50,7 +28,7 @@ void dispatcher::refresh_map() {
   ask_next_candidate();
 }
 
-/// Everybody we have heard of, the best last: who is connected and had no trouble.
+/// All known servers, the best last: those that are connected and had no trouble.
 std::vector<endpoint> dispatcher::map_candidates() const {
   std::vector<endpoint> all = slots_.members();
   for (const endpoint& e : url_.endpoints)
@@ -100,7 +78,7 @@ void dispatcher::map_known() {
   for (job* j : std::exchange(homeless_, {})) place(*j);
 }
 
-/// Each candidate may take a while to fail. One of them is always waited for.
+/// Each candidate may take a while to fail. At least one of them is waited for.
 void dispatcher::settle_homeless_that_waited_enough() {
   const auto now = clock::now();
   const auto enough = std::max(url_.retry_for, url_.connect_timeout);

@@ -5,47 +5,56 @@ namespace everseen::redis {
 
 /// Nothing is sent again: the connection is the one that wrote, and a WAIT is about what it wrote last.
 void dispatcher::replicas_told(server& by, const reply& r) {
-  const auto waiting = std::exchange(by.unacknowledged, {});
-  if (r.is_error()) return waits_refused(by, waiting, r);
+  if (r.is_error()) return waits_refused(by, r);
+  const auto answered = std::exchange(by.unacknowledged, {});
+  const auto held = std::exchange(by.held, {});
   const std::int64_t there = r.integer();
   const bool enough = there >= static_cast<std::int64_t>(url_.wait_replicas);
-  const failure why = {"only " + std::to_string(there) + " of the " + std::to_string(url_.wait_replicas) +
-                       " replicas that wait= asks for have what redis at " + to_string(by.where) +
-                       " wrote. Look after the replicas, or ask for fewer"};
+  const std::string lack = "only " + std::to_string(there) + " of the " + std::to_string(url_.wait_replicas) +
+                           " replicas that wait= asks for have what redis at " + to_string(by.where) +
+                           " wrote. Look after the replicas, or ask for fewer";
   by.lacks_replicas = !enough;
-  for (job* j : waiting) {
+  by.acknowledged_at = enough ? clock::now() : clock::time_point{};
+  for (job* j : answered) {
     if (enough) {
       conclude(by, *j);
       continue;
     }
-    if (!j->trouble_since) j->trouble_since = clock::now();
     j->may_have_run = true;
-    if (tries_again(*j, why))
-      by.unacknowledged.push_back(j);
-    else
-      settle(*j, tl::unexpected(j->ended_by(why)));
+    wait_for_replicas(*j, by.unacknowledged, {lack});
   }
+  for (job* j : held)
+    enough ? by.send(*j) : wait_for_replicas(*j, by.held, {lack + "; nothing was added there"});
   by.ask_for_replicas();
 }
 
-/// Then the answer to what waits for none does not say that an outage is over.
+void dispatcher::wait_for_replicas(job& j, std::vector<job*>& among, const failure& why) {
+  if (!j.trouble_since) j.trouble_since = clock::now();
+  if (tries_again(j, why))
+    among.push_back(&j);
+  else
+    settle(j, tl::unexpected(j.ended_by(why)));
+}
+
+/// If so, an answer to what waits for no replicas does not mean that an outage has ended.
 bool dispatcher::lacks_replicas() const {
   return std::ranges::any_of(servers_, [](const auto& each) { return each.second->lacks_replicas; });
 }
 
-/// It is no master any more, or an ACL forbids WAIT.
-void dispatcher::waits_refused(server& by, const std::vector<job*>& waiting, const reply& r) {
+/// The server is no master any more, or an ACL forbids WAIT.
+void dispatcher::waits_refused(server& by, const reply& r) {
   const std::string said =
       "redis at " + to_string(by.where) + " refused the WAIT that wait= asks for: " + std::string(r.text());
   by.lacks_replicas = false;
+  by.acknowledged_at = {};
   map_is_old_ = true;
   by.renew = !is_cluster();
   const pause p = by.pauses.next();
-  for (job* j : waiting) {
+  for (job* j : std::exchange(by.unacknowledged, {})) {
     j->may_have_run = true;
-    j->start_over();
     trouble(*j, {said, is_denial(r) || !j->asked().repeatable}, p);
   }
+  for (job* j : std::exchange(by.held, {})) trouble(*j, {said, is_denial(r)}, p);
 }
 
 }  // namespace everseen::redis

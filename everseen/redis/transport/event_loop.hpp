@@ -19,9 +19,9 @@ class event_loop {
   event_loop& operator=(const event_loop&) = delete;
 
   /// Waits for one event and handles it.
-  /// @pre something is waited for
+  /// @pre an operation or a timer is pending
   void run_one();
-  /// Handles what has happened already.
+  /// Handles events that have occurred, without waiting.
   void poll();
 
   [[nodiscard]] boost::asio::io_context& context() noexcept { return *context_; }
@@ -30,7 +30,7 @@ class event_loop {
   std::unique_ptr<boost::asio::io_context> context_;
 };
 
-/// Calls back once, later. Destroyed or stopped, it does not.
+/// Calls back once, after a time, unless it is stopped or destroyed before.
 class timer {
  public:
   explicit timer(event_loop& loop);
@@ -38,7 +38,7 @@ class timer {
   timer(const timer&) = delete;
   timer& operator=(const timer&) = delete;
 
-  /// Replaces what it was started for before.
+  /// Cancels what it was started for before.
   void start(std::chrono::nanoseconds after, std::function<void()> then);
   void stop() noexcept;
 

@@ -1,79 +1,72 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "everseen/redis/transport/failure.hpp"
+#include "everseen/redis/transport/byte_stream.hpp"
 #include "everseen/redis/transport/session.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 
 namespace everseen::redis {
 
-/// A request on its way to its answer: which of its commands have replies, and what is to be sent for the
-/// others.
-///
-/// A command that was refused was not run, so it may be sent again even if its request is not repeatable. Of
-/// such a request only the refused commands are.
-///
-/// A request with a transaction is one thing. If EXEC was refused, or says that a part was, then nothing ran
-/// and all of it is sent again; else it ran, and is answered by whatever was replied. While its slot moves it
-/// goes nowhere until one server has all its keys.
+/// Commands that wait for their replies. If a server refuses one of them, all of them are sent again: either
+/// the request is repeatable, or there is only one command, and a refused command was not run.
 class job {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// @param pinned  the server it must go to, whatever its route says
+  /// All commands of a request.
   /// @param r  must live as long as the job
+  /// @param pinned  the server that it must go to, regardless of its route
   explicit job(const request& r, std::optional<endpoint> pinned = {});
+  /// Some of its commands.    @pre r.repeatable, or commands == 1
+  job(const request& r, std::string_view wire, std::size_t commands);
 
   [[nodiscard]] const request& asked() const noexcept { return request_; }
   [[nodiscard]] const std::optional<endpoint>& pinned() const noexcept { return pinned_; }
 
-  /// What to send now, and how many replies that brings.
+  /// What to send now, and the number of replies to it.
   [[nodiscard]] std::string_view wire() const noexcept;
   [[nodiscard]] std::size_t commands() const noexcept;
 
   /// Takes the replies to wire().
-  /// @return the first refusal among them; nothing if the job is done
+  /// @return the first refusal among them; nothing if the job is done. After `no_script` wire() has the text
+  /// of
+  ///         the script
   std::optional<refusal> take(std::vector<reply> replies, const endpoint& from);
-  /// The next wire() goes to a server that has the key but not the slot.
+  /// The next wire() is for a server that has the key but not the slot (ASKING).
   void ask_for_permission();
-  /// The connection ended with wire() on its way: all of it will be sent again.
-  /// @pre asked().repeatable, or nothing of it was sent
-  void start_over();
+  /// The connection has ended: the next wire() is without ASKING.
+  void forget_permission() noexcept { asking_.clear(); }
 
   /// @pre take() returned nothing
   [[nodiscard]] std::vector<reply> take_replies() { return std::move(replies_); }
-  /// Whether it may have written what replicas are to have: then it waits for them.
+  /// Whether it may have written something that replicas must have.
   /// @pre take() returned nothing
   [[nodiscard]] bool waits_for_replicas() const;
 
-  /// How long ago it first was refused or lost.    @pre trouble_since
+  /// The time since it was first refused or lost.    @pre trouble_since
   [[nodiscard]] std::chrono::milliseconds in_trouble_for() const;
-  /// It gets no answer.
+  /// The outage to report if it gets no answer.
   [[nodiscard]] outage ended_by(const failure& why) const;
 
   const clock::time_point begun = clock::now();
   std::optional<clock::time_point> trouble_since{};  ///< when it was first refused or lost
-  bool may_have_run = false;  ///< some of it: an answer to it may have been lost, or was not all there is
+  bool may_have_run = false;                         ///< all or a part of it
   unsigned redirections = 0;
+  answer outcome{};  ///< once it is settled
 
  private:
-  bool look_at_transaction(std::span<const std::string_view> commands, const endpoint& from, refusal& first,
-                           std::vector<bool>& refused) const;
-  void choose_again(std::span<const std::string_view> commands, const std::vector<bool>& refused);
-
   const request& request_;
-  std::optional<endpoint> pinned_;
-  std::vector<reply> replies_{};     // one for each command of the request
-  std::vector<std::size_t> todo_{};  // which commands wire() sends; empty: all
-  std::string rewritten_{};          // wire(), if not the request's own
-  std::vector<bool> permission_{};   // which replies are to an ASKING in front; empty: none
+  std::string_view wire_;
+  std::size_t commands_;
+  std::optional<endpoint> pinned_{};
+  std::vector<reply> replies_{};
+  std::string text_{};    // wire_, once a server did not know the script that it calls by name
+  std::string asking_{};  // wire_ with an ASKING in front of each command; empty: to be sent without
 };
 
 }  // namespace everseen::redis

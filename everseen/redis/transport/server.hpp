@@ -10,29 +10,39 @@
 
 namespace everseen::redis {
 
+/// Replicas that were in step are assumed to be in step for this long.
+inline constexpr std::chrono::seconds acknowledged_for{1};
+
 /// One server of a dispatcher, with the jobs that are on their way to it.
 struct dispatcher::server final : connection::user {
   server(dispatcher& d, endpoint e) : home(d), where(std::move(e)) {}
 
   void take(job& j) {
     if (renew && sent.empty()) link.reset();
-    if (!link && j.asked().continues)
-      return home.trouble(j, {"the connection to redis at " + to_string(where) + " has ended"}, {});
     if (!link) {
       renew = false;
+      acknowledged_at = {};
       link = std::make_unique<connection>(home.loop_, where, home.url_, home.tls_ ? &*home.tls_ : nullptr,
                                           *this);
     }
+    if (home.url_.wait_replicas == 0 || !j.asked().on_replicas ||
+        job::clock::now() - acknowledged_at < acknowledged_for)
+      return send(j);
+    held.push_back(&j);
+    ask_for_replicas();
+  }
+  void send(job& j) {
     sent.push_back(&j);
     link->post(j.wire(), j.commands());
   }
 
-  /// Asks how many replicas have what was written, once behind all that must be on them.
+  /// Asks how many replicas have what was written, with one WAIT behind all jobs that they must have.
   void ask_for_replicas() {
     if (home.url_.wait_replicas == 0) return;
     const auto last = std::find(sent.rbegin(), sent.rend(), nullptr);
     const bool wanted = std::any_of(sent.rbegin(), last, [](job* j) { return j->asked().on_replicas; });
-    if (!wanted && (last != sent.rend() || unacknowledged.empty())) return;
+    const bool is_asked = last != sent.rend();
+    if (!wanted && (is_asked || (unacknowledged.empty() && held.empty()))) return;
     sent.push_back(nullptr);
     link->post(home.wait_, 1);
   }
@@ -49,20 +59,12 @@ struct dispatcher::server final : connection::user {
   endpoint where;
   std::unique_ptr<connection> link{};
   std::deque<job*> sent{};             ///< null: a WAIT
-  std::vector<job*> unacknowledged{};  ///< answered; a WAIT that covers them is among those sent
+  std::vector<job*> unacknowledged{};  ///< answered; a WAIT that covers them has been sent
+  std::vector<job*> held{};            ///< to be sent if the WAIT that has been sent finds enough replicas
+  job::clock::time_point acknowledged_at{};  ///< by the last WAIT; 0: it found too few replicas
   backoff pauses{};
   bool lacks_replicas = false;  ///< as of the last WAIT
-  bool renew = false;  ///< it has lost its role; the name may lead to another server when asked again
+  bool renew = false;           ///< it has lost its role; its name may resolve to another server by now
 };
-
-template <typename Work>
-void dispatcher::guarded(Work work) {
-  try {
-    work();
-  } catch (...) {
-    abandon();
-    throw;
-  }
-}
 
 }  // namespace everseen::redis

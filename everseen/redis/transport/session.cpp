@@ -1,5 +1,6 @@
 #include "everseen/redis/transport/session.hpp"
 
+#include <new>
 #include <system_error>
 
 #include <boost/system/system_error.hpp>
@@ -29,22 +30,17 @@ auto as_our_error(Work work) {
 
 }  // namespace
 
-class session::impl : public dispatcher {
- public:
-  explicit impl(const redis_url& url) : dispatcher(url) {}
-};
-
 session::session(const redis_url& url)
-    : impl_(as_our_error([&] { return std::make_unique<impl>(url); })), name_(random_name()) {}
+    : dispatcher_(as_our_error([&] { return std::make_unique<dispatcher>(url); })), name_(random_name()) {}
 session::~session() = default;
 
 std::vector<answer> session::exchange(std::span<const request> requests) {
-  return as_our_error([&] { return impl_->run(requests); });
+  return as_our_error([&] { return dispatcher_->run(requests); });
 }
 
-std::vector<answer> session::exchange_with_all(const std::string& wire, bool repeatable) {
+std::vector<answer> session::exchange_with_all(const std::string& wire) {
   return as_our_error([&] {
-    return impl_->run_on_masters({{}, wire, split_commands(wire).size(), repeatable});
+    return dispatcher_->run_on_masters({{}, wire, split_commands(wire).size(), true});
   });
 }
 
@@ -59,17 +55,51 @@ reply session::ask(const route& to, std::initializer_list<std::string_view> word
 }
 
 void session::wait_with(std::shared_ptr<patience> p) noexcept {
-  impl_->wait_with(std::move(p));
+  dispatcher_->wait_with(std::move(p));
 }
 
 std::uint64_t session::lost_answers() const noexcept {
-  return impl_->lost_answers();
+  return dispatcher_->lost_answers();
 }
 
 endpoint session::server_of(const route& to) {
-  auto found = as_our_error([&] { return impl_->server_of(to); });
+  auto found = as_our_error([&] { return dispatcher_->server_of(to); });
   if (!found) throw backend_error(found.error().message);
   return *std::move(found);
+}
+
+session_pool::session_pool(redis_url url) : url_(std::move(url)) {
+  idle_.push_back(std::make_unique<session>(url_));
+}
+
+session_pool::lease session_pool::take() {
+  std::unique_ptr<session> taken;
+  std::shared_ptr<patience> waiting;
+  {
+    const std::scoped_lock alone(lock_);
+    waiting = waiting_;
+    if (!idle_.empty()) {
+      taken = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  if (!taken) taken = std::make_unique<session>(url_);
+  taken->wait_with(std::move(waiting));
+  return lease(taken.release(), giving_back{this});
+}
+
+void session_pool::giving_back::operator()(session* s) const noexcept {
+  std::unique_ptr<session> free(s);
+  const std::scoped_lock alone(pool->lock_);
+  try {
+    pool->idle_.push_back(std::move(free));
+  } catch (const std::bad_alloc&) {  // then it goes; another one can be made
+  }
+}
+
+void session_pool::wait_with(std::shared_ptr<patience> p) {
+  const std::scoped_lock alone(lock_);
+  waiting_ = std::move(p);
 }
 
 }  // namespace everseen::redis

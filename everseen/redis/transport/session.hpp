@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include <tl/expected.hpp>
 
+#include "everseen/redis/script/script.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/redis/wire/reply.hpp"
@@ -25,8 +27,8 @@ struct route {
   std::uint32_t partition = 0;
 };
 
-/// Whether running a request twice gives the same as running it once: never, always, or for as long as a
-/// server remembers what it answered, counted from when the request was first sent.
+/// Whether running a request twice has the effect of running it once: never, always, or for as long as the
+/// server remembers its answer, counted from when the request was first sent.
 class repetition {
  public:
   constexpr repetition(bool always) noexcept  // NOLINT(google-explicit-constructor): most are a yes or a no
@@ -40,25 +42,22 @@ class repetition {
   std::chrono::milliseconds for_;
 };
 
-/// One command, or several that are answered one after the other, for one place.
+/// One command, or several for the same server, which are answered in their order.
 struct request {
   request() = default;
   request(route where, std::string encoded, std::size_t how_many, repetition may_run_again)
       : to(std::move(where)), wire(std::move(encoded)), commands(how_many), repeatable(may_run_again) {}
 
   route to;
-  std::string wire;  ///< from encode(), commands one behind the other
+  std::string wire;  ///< the commands, from encode()
   std::size_t commands = 1;
-  /// Whether running it twice gives the same as running it once. Then an outage is ridden out by sending it
-  /// again.
+  /// A request that is repeatable is sent again after an outage.
   repetition repeatable = false;
-  /// It relies on what the last request left on its connection, as a transaction does on a WATCH. So it is
-  /// sent over that connection, once; where that has ended, or the server refuses it, the answer is an
-  /// outage.
-  /// @pre not repeatable
-  bool continues = false;
-  /// What it wrote must be on as many replicas as wait= of the URL asks for before it counts as answered. Too
-  /// few are an outage, ridden out like any other.
+  /// The script that `wire` calls by its name. A server that does not know it is sent its text.
+  /// @pre repeatable, or one command
+  const script* what = nullptr;
+  /// What it writes must be on as many replicas as wait= of the URL asks for before it counts as answered,
+  /// and it is not sent while they are missing. Too few are an outage, ridden out like any other.
   bool on_replicas = false;
 };
 
@@ -68,25 +67,28 @@ struct outage {
   bool may_have_run = false;  ///< the command was sent, so it may have taken effect
 };
 
-/// One reply for each command of a request, or why there are none.
+/// One reply for each command of a request, or the reason why there are none.
 using answer = tl::expected<std::vector<reply>, outage>;
+
+class dispatcher;
 
 /// One thread's connections to the servers of a URL.
 ///
-/// exchange() sends each request to its server and waits for all servers at once: for the slowest, not for
-/// the sum. Connections are made when first needed and again after an outage, with a growing, jittered pause,
-/// until the outage has lasted for `retry_for`. A wrong password or certificate is reported at once. A
-/// cluster's redirections (MOVED, ASK, TRYAGAIN, CLUSTERDOWN), and READONLY, MASTERDOWN, LOADING and BUSY of
-/// a server that cannot work now, are followed here, and nobody above sees them. Errors that are answers
-/// (WRONGTYPE, NOSCRIPT, OOM, NOPERM, ...) are given back as replies.
+/// exchange() sends each request to its server and waits for all servers together: for the slowest, not for
+/// the sum. Connections are made when they are first needed, and again after an outage, with exponential,
+/// jittered backoff, until the outage has lasted for `retry_for`. A wrong password or certificate is reported
+/// immediately. A cluster's redirections (MOVED, ASK, TRYAGAIN, CLUSTERDOWN), and READONLY, MASTERDOWN,
+/// LOADING and BUSY of a server that cannot work now, are handled here. So is NOSCRIPT: the text of the
+/// script is sent. Callers see none of these. Errors that are answers (WRONGTYPE, OOM, NOPERM, ...) are
+/// returned as replies.
 ///
-/// A request that is not repeatable is never sent again once a byte of it may have reached a server, except
+/// Once a byte of a request that is not repeatable may have reached a server, it is not sent again, except
 /// for the commands in it that the server refused to run.
 ///
 /// Threads: one at a time; see session_pool.
 class session {
  public:
-  /// Connects to nothing yet.
+  /// Opens no connection yet.
   /// @throws parameter_error  the certificates or the key of the URL cannot be read
   /// @throws storage_error    the system has no more descriptors
   explicit session(const redis_url& url);
@@ -99,71 +101,60 @@ class session {
   /// @throws storage_error  the system has no more descriptors
   [[nodiscard]] std::vector<answer> exchange(std::span<const request> requests);
 
-  /// The same command, which names no key, to every master: of a URL in its order, of a cluster in that of
-  /// slots.
+  /// The same commands, which name no key and may run twice, to every master: of a URL in its order, of a
+  /// cluster in that of slots.
   /// @return if a cluster cannot be found, that one outage
-  [[nodiscard]] std::vector<answer> exchange_with_all(const std::string& wire, bool repeatable);
+  [[nodiscard]] std::vector<answer> exchange_with_all(const std::string& wire);
 
-  /// One command, for where a missing answer is exceptional.
+  /// One command, for callers to which a missing answer is exceptional.
   /// @throws backend_error  no answer, or an error as the answer
   reply ask(const route& to, std::initializer_list<std::string_view> words, bool repeatable = false);
 
   /// Lets `p` decide how long an outage is ridden out, instead of `retry_for`; null: `retry_for` again.
   void wait_with(std::shared_ptr<patience> p) noexcept;
 
-  /// How many requests so far were sent to a server and lost their answer, whether or not a later one came.
+  /// The number of requests so far whose answer was lost after they were sent, even if a retry was answered.
   [[nodiscard]] std::uint64_t lost_answers() const noexcept;
 
-  /// Random, and unlike that of any other session: tells clients apart.
+  /// Random and unique: identifies this client to servers.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  /// The server that a route leads to now, for messages and `info`. Asks a cluster if need be.
+  /// The server that a route leads to now, for messages and `info`. May ask a cluster for its slots.
   /// @throws backend_error  the cluster cannot be found
   [[nodiscard]] endpoint server_of(const route& to);
 
  private:
-  class impl;
-  std::unique_ptr<impl> impl_;
+  std::unique_ptr<dispatcher> dispatcher_;
   std::string name_;
 };
 
-/// Sessions for any number of threads: each takes one for as long as it talks. Threads: any number.
+/// Sessions for any number of threads; each thread takes one while it needs it. Threads: any number.
 class session_pool {
  public:
   /// @throws parameter_error  the certificates or the key of the URL cannot be read
   explicit session_pool(redis_url url);
-  /// @pre every lease has ended
-  ~session_pool();
   session_pool(const session_pool&) = delete;
   session_pool& operator=(const session_pool&) = delete;
 
-  /// Gives the session back when it ends.
-  class lease {
-   public:
-    lease(session_pool& pool, std::unique_ptr<session> taken) : pool_(pool), session_(std::move(taken)) {}
-    ~lease();
-    lease(const lease&) = delete;
-    lease& operator=(const lease&) = delete;
-    session* operator->() const noexcept { return session_.get(); }
-    session& operator*() const noexcept { return *session_; }
-
-   private:
-    session_pool& pool_;
-    std::unique_ptr<session> session_;
+  struct giving_back {
+    session_pool* pool;
+    void operator()(session* s) const noexcept;
   };
+  /// Returns the session to the pool when it is destroyed.    @pre destroyed before the pool
+  using lease = std::unique_ptr<session, giving_back>;
 
-  /// A session that is free, or a new one: never waits for another thread.    @throws  as session
+  /// A free session, or a new one; does not wait for other threads.    @throws  as session
   [[nodiscard]] lease take();
-  [[nodiscard]] const redis_url& url() const noexcept;
+  [[nodiscard]] const redis_url& url() const noexcept { return url_; }
 
   /// session::wait_with for every session that is taken from now on.
   void wait_with(std::shared_ptr<patience> p);
 
  private:
-  void give_back(std::unique_ptr<session> s);
-
-  class impl;
-  std::unique_ptr<impl> impl_;
+  const redis_url url_;
+  std::mutex lock_;                               // guards what follows
+  std::vector<std::unique_ptr<session>> idle_{};  // the one used last is likely to be connected: at the end
+  std::shared_ptr<patience> waiting_{};
 };
 
 }  // namespace everseen::redis

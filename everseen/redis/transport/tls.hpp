@@ -10,18 +10,18 @@ struct ssl_st;
 
 namespace everseen::redis {
 
-/// What all TLS connections of one URL share: whom to trust, and who we are.
+/// What all TLS connections of one URL share: the trusted CAs and the client's certificate.
 ///
-/// TLS 1.2 or later; the server's certificate must be signed by the CA and made out to the server's name.
+/// TLS 1.2 or later; the server's certificate must be signed by a trusted CA and name the server.
 class tls_context {
  public:
   /// @throws parameter_error  a file of the URL cannot be read, or the key does not belong to the certificate
   explicit tls_context(const redis_url& url);
 
-  /// Makes a new session ask for this server: sends the name and checks the certificate against it.
+  /// Prepares a session for a server: sends its name (SNI) and checks the certificate against it.
   void expect(ssl_st* session, const std::string& host) const;
 
-  /// Why a handshake failed, in OpenSSL's words about the certificate where it is that.
+  /// OpenSSL's message about the certificate if that is why a handshake failed.
   /// @return empty if the certificate was not the reason
   [[nodiscard]] static std::string certificate_fault(ssl_st* session);
 

@@ -12,7 +12,7 @@ namespace everseen::redis {
 
 namespace {
 
-/// Takes the number of a line like "$12\r\n" or "*3\r\n" and steps behind the line.
+/// Reads the number of a line like "$12\r\n" or "*3\r\n" and skips the line.
 std::size_t take_count(std::string_view& rest, [[maybe_unused]] char mark) {
   EVERSEEN_ASSERT(!rest.empty() && rest.front() == mark);
   std::size_t count = 0;
@@ -20,13 +20,6 @@ std::size_t take_count(std::string_view& rest, [[maybe_unused]] char mark) {
   EVERSEEN_ASSERT(error == std::errc());
   rest.remove_prefix(static_cast<std::size_t>(end - rest.data()) + 2);
   return count;
-}
-
-std::string_view take_word(std::string_view& rest) {
-  const std::size_t bytes = take_count(rest, '$');
-  const std::string_view word = rest.substr(0, bytes);
-  rest.remove_prefix(bytes + 2);
-  return word;
 }
 
 }  // namespace
@@ -57,16 +50,14 @@ std::vector<std::string_view> split_commands(std::string_view wire) {
   std::vector<std::string_view> commands;
   while (!wire.empty()) {
     std::string_view rest = wire;
-    for (std::size_t words = take_count(rest, '*'); words > 0; --words) take_word(rest);
+    for (std::size_t words = take_count(rest, '*'); words > 0; --words) {
+      const std::size_t bytes = take_count(rest, '$');
+      rest.remove_prefix(bytes + 2);
+    }
     commands.push_back(wire.substr(0, wire.size() - rest.size()));
     wire = rest;
   }
   return commands;
-}
-
-std::string_view name_of(std::string_view command) {
-  take_count(command, '*');
-  return take_word(command);
 }
 
 }  // namespace everseen::redis

@@ -12,11 +12,8 @@ namespace everseen::redis {
 [[nodiscard]] std::string encode(std::span<const std::string_view> words);
 [[nodiscard]] std::string encode(std::initializer_list<std::string_view> words);
 
-/// The commands of a wire that encode() made, one by one.
-/// @pre wire consists of whole commands
+/// The single commands of a sequence of them.
+/// @pre wire consists of whole commands, from encode()
 [[nodiscard]] std::vector<std::string_view> split_commands(std::string_view wire);
-
-/// The first word of such a command.
-[[nodiscard]] std::string_view name_of(std::string_view command);
 
 }  // namespace everseen::redis

@@ -2,9 +2,13 @@
 
 #include <string>
 
+#include "everseen/core/filter_names.hpp"
+
 namespace everseen::redis {
 
-/// 32 random hexadecimal digits: nobody else has them.
-[[nodiscard]] std::string random_name();
+/// 32 random hexadecimal digits: unique.
+[[nodiscard]] inline std::string random_name() {
+  return filter_names::to_text(image::random_filter_id());
+}
 
 }  // namespace everseen::redis

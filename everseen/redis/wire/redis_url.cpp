@@ -18,19 +18,16 @@ using text = std::string_view;
 
 constexpr std::size_t longest_unix_path = 107;  // sockaddr_un
 
+constexpr text unix_scheme = "unix:";
 struct scheme {
   text name;
   bool tls, cluster;
 };
-constexpr std::array<scheme, 4> schemes{{{"redis://", false, false},
+constexpr std::array<scheme, 5> schemes{{{"redis://", false, false},
                                          {"rediss://", true, false},
                                          {"redis+cluster://", false, true},
-                                         {"rediss+cluster://", true, true}}};
-
-struct option {
-  text name;
-  void (*set)(redis_url&, text value);
-};
+                                         {"rediss+cluster://", true, true},
+                                         {unix_scheme, false, false}}};
 
 std::string filled(text name, text value) {
   std::string decoded = url_text::decode(name, value);
@@ -45,15 +42,22 @@ milliseconds positive_time(text name, text value) {
   return t;
 }
 
-gear_kind to_gear(text value) {
-  if (value == "module") return gear_kind::module;
-  if (value == "script") return gear_kind::script;
-  if (value == "bitfield") return gear_kind::bitfield;
-  throw parameter_error("gear= is script or module, or bitfield for an attached filter");
+template <unsigned Most>
+unsigned number_up_to(text name, text value) {
+  return static_cast<unsigned>(url_text::to_number(name, value, Most));
 }
 
-std::string to_prefix(text value) {
-  std::string prefix = filled("prefix", value);
+constexpr std::array<text, 3> gears{"module", "script", "bitfield"};  // by gear_kind
+
+gear_kind to_gear(text /*name*/, text value) {
+  const auto found = std::ranges::find(gears, value);
+  if (found == gears.end())
+    throw parameter_error("gear= is script or module, or bitfield for an attached filter");
+  return static_cast<gear_kind>(found - gears.begin());
+}
+
+std::string to_prefix(text name, text value) {
+  std::string prefix = filled(name, value);
   const auto bad = [](char c) { return c == '{' || c == '}' || static_cast<unsigned char>(c) <= ' '; };
   if (prefix.size() > 64 || std::ranges::any_of(prefix, bad))
     throw parameter_error(
@@ -61,36 +65,58 @@ std::string to_prefix(text value) {
   return prefix;
 }
 
-std::uint64_t to_segment(text value) {
-  const std::uint64_t bytes = url_text::to_bytes("segment", value);
+std::uint64_t to_segment(text name, text value) {
+  const std::uint64_t bytes = url_text::to_bytes(name, value);
   if (bytes < (1U << 20) || bytes > (512U << 20) || bytes % 64 != 0)
     throw parameter_error("segment= takes 1Mi to 512Mi bytes, in whole lines of 64");
   return bytes;
 }
 
-void set_db(redis_url& url, text value) {
-  url.db = static_cast<unsigned>(url_text::to_number("db", value, 1'000'000));
+std::string written(const std::string& value) {
+  return value;
+}
+std::string written(std::uint64_t value) {
+  return std::to_string(value);
+}
+std::string written(milliseconds value) {
+  return std::to_string(value.count()) + "ms";
+}
+std::string written(std::optional<gear_kind> value) {
+  return value ? std::string(gears[static_cast<std::size_t>(*value)]) : std::string();
 }
 
+struct option {
+  text name;
+  void (*read)(redis_url&, text name, text value);
+  std::string (*write)(const redis_url&);
+  bool is_secret = false;
+};
+
+/// @tparam Read  makes the member of a name and a value, of which its errors show the name alone
+template <auto Member, auto Read>
+constexpr option of(text name, bool is_secret = false) {
+  return {name, [](redis_url& u, text n, text v) { u.*Member = Read(n, v); },
+          [](const redis_url& u) { return written(u.*Member); }, is_secret};
+}
+
+constexpr option db_option = of<&redis_url::db, number_up_to<1'000'000>>("db");
 constexpr std::array<option, 16> options{{
-    {"connect_timeout",
-     [](redis_url& u, text v) { u.connect_timeout = positive_time("connect_timeout", v); }},
-    {"timeout", [](redis_url& u, text v) { u.timeout = positive_time("timeout", v); }},
-    {"retry_for", [](redis_url& u, text v) { u.retry_for = url_text::to_duration("retry_for", v); }},
-    {"gear", [](redis_url& u, text v) { u.gear = to_gear(v); }},
-    {"prefix", [](redis_url& u, text v) { u.prefix = to_prefix(v); }},
-    {"segment", [](redis_url& u, text v) { u.segment_bytes = to_segment(v); }},
-    {"staleness", [](redis_url& u, text v) { u.staleness = url_text::to_duration("staleness", v); }},
-    {"mirror", [](redis_url& u, text v) { u.mirror_bytes = url_text::to_bytes("mirror", v); }},
-    {"wait", [](redis_url& u,
-                text v) { u.wait_replicas = static_cast<unsigned>(url_text::to_number("wait", v, 1000)); }},
-    {"ca", [](redis_url& u, text v) { u.ca_file = filled("ca", v); }},
-    {"cert", [](redis_url& u, text v) { u.cert_file = filled("cert", v); }},
-    {"key", [](redis_url& u, text v) { u.key_file = filled("key", v); }},
-    {"server_name", [](redis_url& u, text v) { u.server_name = filled("server_name", v); }},
-    {"db", set_db},
-    {"user", [](redis_url& u, text v) { u.user = url_text::decode("user", v); }},
-    {"password", [](redis_url& u, text v) { u.password = url_text::decode("password", v); }},
+    of<&redis_url::connect_timeout, positive_time>("connect_timeout"),
+    of<&redis_url::timeout, positive_time>("timeout"),
+    of<&redis_url::retry_for, url_text::to_duration>("retry_for"),
+    of<&redis_url::gear, to_gear>("gear"),
+    of<&redis_url::prefix, to_prefix>("prefix"),
+    of<&redis_url::segment_bytes, to_segment>("segment"),
+    of<&redis_url::staleness, url_text::to_duration>("staleness"),
+    of<&redis_url::mirror_bytes, url_text::to_bytes>("mirror"),
+    of<&redis_url::wait_replicas, number_up_to<1000>>("wait"),
+    of<&redis_url::ca_file, filled>("ca"),
+    of<&redis_url::cert_file, filled>("cert"),
+    of<&redis_url::key_file, filled>("key"),
+    of<&redis_url::server_name, filled>("server_name"),
+    db_option,
+    of<&redis_url::user, url_text::decode>("user", true),
+    of<&redis_url::password, url_text::decode>("password", true),
 }};
 
 /// The name is shown only where it cannot be the rest of a password in which & or ? was not written as %XX.
@@ -114,7 +140,7 @@ void read_options(redis_url& url, text rest, std::set<text> given) {
       throw parameter_error(std::string(name) + " needs a value, as in " + std::string(name) + "=...");
     if (!given.insert(known->name).second)
       throw parameter_error("the URL says twice what " + std::string(name) + " is");
-    known->set(url, part.substr(name.size() + 1));
+    known->read(url, name, part.substr(name.size() + 1));
   }
 }
 
@@ -172,6 +198,59 @@ void check_sense(const redis_url& url) {
   if (std::ranges::adjacent_find(sorted) != sorted.end()) throw parameter_error("a server is listed twice");
 }
 
+/// Only what differs from the default.
+std::string options_of(const redis_url& url) {
+  redis_url usual;
+  usual.retry_for = retry_unless_told(url.shape);
+  std::string written;
+  for (const option& o : options)
+    if (!o.is_secret && o.write(url) != o.write(usual))
+      written.append(written.empty() ? "?" : "&")
+          .append(o.name)
+          .append("=")
+          .append(url_text::encode(o.write(url)));
+  return written;
+}
+
+std::string scheme_of(const redis_url& url) {
+  const std::string path = url.endpoints.empty() ? "" : url.endpoints.front().unix_path;
+  if (!path.empty()) return path.starts_with("//") ? "unix://" : "unix:";
+  const bool cluster = url.shape == redis_url::topology::cluster;
+  const auto fits = [&](const scheme& s) { return s.tls == url.tls && s.cluster == cluster; };
+  return std::string(std::ranges::find_if(schemes, fits)->name);
+}
+
+std::string server_in_url(const endpoint& e) {
+  if (!e.unix_path.empty()) return url_text::encode(e.unix_path);
+  std::string name = to_string(e);
+  if (const std::size_t zone = name.find('%'); zone != std::string::npos) name.insert(zone + 1, "25");
+  return name;
+}
+
+/// @return the options that this states already
+std::set<text> read_servers(redis_url& url, text rest) {
+  const std::size_t slash = std::min(rest.find('/'), rest.size());
+  text authority = rest.substr(0, slash);
+  std::set<text> given;
+  if (const std::size_t at = authority.rfind('@'); at != text::npos) {
+    read_credentials(url, authority.substr(0, at));
+    authority.remove_prefix(at + 1);
+    given = {"user", "password"};
+  }
+  for (const text host : url_text::split(authority, ',')) url.endpoints.push_back(to_endpoint(host));
+  if (slash + 1 < rest.size()) {
+    db_option.read(url, db_option.name, rest.substr(slash + 1));
+    given.insert(db_option.name);
+  }
+  return given;
+}
+
+std::set<text> read_sockets(redis_url& url, text paths) {
+  if (paths.starts_with("//")) paths.remove_prefix(2);  // unix:///path, the same as unix:/path
+  for (const text path : url_text::split(paths, ',')) url.endpoints.push_back(to_unix_endpoint(path));
+  return {};
+}
+
 }  // namespace
 
 std::uint64_t default_mirror_bytes() noexcept {
@@ -186,58 +265,39 @@ std::chrono::milliseconds retry_unless_told(redis_url::topology shape) noexcept 
   return shape == redis_url::topology::cluster ? milliseconds(30'000) : milliseconds(10'000);
 }
 
-namespace {
-
-void read_network(redis_url& url, text rest) {
-  const std::size_t end = std::min(rest.find_first_of("/?"), rest.size());
-  text authority = rest.substr(0, end);
-  rest.remove_prefix(end);
-  if (rest.find('@') != text::npos)
-    throw parameter_error("/, ? and @ are written as %2F, %3F and %40 in credentials and options");
-  std::set<text> given;
-  if (const std::size_t at = authority.rfind('@'); at != text::npos) {
-    read_credentials(url, authority.substr(0, at));
-    authority.remove_prefix(at + 1);
-    given = {"user", "password"};
-  }
-  for (const text host : url_text::split(authority, ',')) url.endpoints.push_back(to_endpoint(host));
-  const std::size_t question = std::min(rest.find('?'), rest.size());
-  if (const text path = rest.substr(0, question); path.size() > 1) {
-    set_db(url, path.substr(1));
-    given.insert("db");
-  }
-  if (question < rest.size()) read_options(url, rest.substr(question + 1), given);
-}
-
-void read_unix(redis_url& url, text rest) {
-  if (rest.starts_with("//")) rest.remove_prefix(2);  // unix:///path, the same as unix:/path
-  const std::size_t question = std::min(rest.find('?'), rest.size());
-  for (const text path : url_text::split(rest.substr(0, question), ','))
-    url.endpoints.push_back(to_unix_endpoint(path));
-  if (question < rest.size()) read_options(url, rest.substr(question + 1), {});
-}
-
-}  // namespace
-
 redis_url parse_redis_url(std::string_view written) {
+  const auto fits = [&](const scheme& s) { return written.starts_with(s.name); };
+  const auto found = std::ranges::find_if(schemes, fits);
+  if (found == schemes.end())
+    throw parameter_error(
+        "a Redis URL begins with redis://, rediss://, redis+cluster://, rediss+cluster:// or unix:");
   redis_url url;
-  if (written.starts_with("unix:")) {
-    read_unix(url, written.substr(5));
-  } else {
-    const auto fits = [&](const scheme& s) { return written.starts_with(s.name); };
-    const auto found = std::ranges::find_if(schemes, fits);
-    if (found == schemes.end())
-      throw parameter_error(
-          "a Redis URL begins with redis://, rediss://, redis+cluster://, rediss+cluster:// or unix:");
-    url.tls = found->tls;
-    if (found->cluster) url.shape = redis_url::topology::cluster;
-    url.retry_for = retry_unless_told(url.shape);
-    read_network(url, written.substr(found->name.size()));
-  }
+  url.tls = found->tls;
+  if (found->cluster) url.shape = redis_url::topology::cluster;
+  url.retry_for = retry_unless_told(url.shape);
+  const bool is_unix = found->name == unix_scheme;
+  const text rest = written.substr(found->name.size());
+  if (!is_unix && rest.find('@', std::min(rest.find_first_of("/?"), rest.size())) != text::npos)
+    throw parameter_error("/, ? and @ are written as %2F, %3F and %40 in credentials and options");
+  const std::size_t question = std::min(rest.find('?'), rest.size());
+  const auto given = (is_unix ? read_sockets : read_servers)(url, rest.substr(0, question));
+  if (question < rest.size()) read_options(url, rest.substr(question + 1), given);
   if (url.shape == redis_url::topology::one && url.endpoints.size() > 1)
     url.shape = redis_url::topology::many;
   check_sense(url);
   return url;
+}
+
+std::string to_string(const endpoint& e) {
+  if (!e.unix_path.empty()) return "unix:" + e.unix_path;
+  const bool ipv6 = e.host.find(':') != std::string::npos;
+  return (ipv6 ? "[" + e.host + "]" : e.host) + ":" + std::to_string(e.port);
+}
+
+std::string to_string(const redis_url& url) {
+  std::string servers;
+  for (const endpoint& e : url.endpoints) servers += (servers.empty() ? "" : ",") + server_in_url(e);
+  return scheme_of(url) + servers + options_of(url);
 }
 
 }  // namespace everseen::redis

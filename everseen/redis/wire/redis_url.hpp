@@ -10,8 +10,8 @@
 
 namespace everseen::redis {
 
-/// How a batch reaches the server: module_gear.hpp and script_gear.hpp. Filters of other programs know
-/// scripts and BITFIELD: attached_task.hpp.
+/// By which commands keys are judged: module_gear.hpp and script_gear.hpp. Filters of other programs are used
+/// by scripts or BITFIELD: attached_task.hpp.
 enum class gear_kind : std::uint8_t { module, script, bitfield };
 
 /// One server: a host and port, or a Unix socket.
@@ -25,7 +25,7 @@ struct endpoint {
 /// 1 GiB, or a quarter of the machine's memory where that is less.
 [[nodiscard]] std::uint64_t default_mirror_bytes() noexcept;
 
-/// Everything that a URL says.
+/// All settings of a URL.
 ///
 ///     redis://[user:password@]host[:port][/db][?options]     one instance
 ///     redis://h1:p1,h2:p2,...                                independent instances; the partition picks one
@@ -53,26 +53,26 @@ struct redis_url {
   std::string server_name{};  ///< default: the host
 
   std::chrono::milliseconds connect_timeout{2'000};
-  std::chrono::milliseconds timeout{5'000};  ///< for the reply to one command
+  std::chrono::milliseconds timeout{5'000};  ///< without a byte in either direction
   /// How long an outage is ridden out before it is reported. See retry_unless_told.
   std::chrono::milliseconds retry_for{10'000};
   std::optional<gear_kind> gear{};  ///< default: choose_gear()
   std::string prefix = "everseen";
   std::uint64_t segment_bytes = std::uint64_t{32} << 20;
   unsigned wait_replicas = 0;
-  /// What the bits of a filter that its clients judge may take of this process's memory.
+  /// The memory of this process for the bits of a filter that its clients judge.
   std::uint64_t mirror_bytes = default_mirror_bytes();
-  /// For so long a look-up in a filter that its clients judge may not know of keys that others have added.
+  /// The age that the picture of a filter may have which clients judge: newer keys of others may be missed.
   std::chrono::milliseconds staleness{0};
 
   friend bool operator==(const redis_url&, const redis_url&) = default;
 };
 
-/// How long an outage is ridden out if the URL does not say. A cluster replaces a lost master only after its
-/// cluster-node-timeout, which is 15 s unless configured, and an election: there it is twice as long.
+/// The default of retry_for. A cluster replaces a lost master only after its cluster-node-timeout, 15 s
+/// unless configured, and an election; therefore it is twice as long there.
 [[nodiscard]] std::chrono::milliseconds retry_unless_told(redis_url::topology shape) noexcept;
 
-/// @throws parameter_error  names the part of the URL that makes no sense; never shows the password
+/// @throws parameter_error  names the part of the URL that is wrong; never shows the password
 [[nodiscard]] redis_url parse_redis_url(std::string_view url);
 
 /// host:port, [address]:port or unix:/path, for messages.

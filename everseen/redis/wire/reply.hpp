@@ -9,7 +9,7 @@ struct redisReply;
 
 namespace everseen::redis {
 
-/// What a server answered to one command: a tree that owns its memory. Read by hiredis.
+/// The answer of a server to one command: a tree that owns its memory. Read by hiredis.
 ///
 /// Copies share the tree. Threads: one at a time.
 class reply {
@@ -31,8 +31,8 @@ class reply {
   [[nodiscard]] std::int64_t integer() const noexcept;
   /// How many elements an array has; 0 for the others.
   [[nodiscard]] std::size_t size() const noexcept;
-  /// An element of an array, valid as long as this reply; of a temporary, it keeps the tree. Nil beyond the
-  /// end: what a server leaves out is like what it does not have.
+  /// An element of an array, valid as long as this reply; an element of a temporary keeps the tree alive. Nil
+  /// behind the last: a server may leave out what it does not have.
   [[nodiscard]] reply operator[](std::size_t i) const& noexcept;
   [[nodiscard]] reply operator[](std::size_t i) && noexcept;
 

@@ -56,7 +56,7 @@ reply_reader::~reply_reader() = default;
 
 void reply_reader::feed(std::string_view bytes) {
   bytes_since_reply_ += bytes.size();
-  redisReaderFeed(reader_.get(), bytes.data(), bytes.size());  // a failure is kept, and told by next()
+  redisReaderFeed(reader_.get(), bytes.data(), bytes.size());  // next() reports a failure
 }
 
 tl::expected<std::optional<reply>, std::string> reply_reader::next() {
@@ -71,10 +71,6 @@ tl::expected<std::optional<reply>, std::string> reply_reader::next() {
   }
   bytes_since_reply_ = reader_->len - reader_->pos;
   return std::optional<reply>(static_cast<redisReply*>(tree));
-}
-
-bool reply_reader::is_between_replies() const noexcept {
-  return bytes_since_reply_ == 0;
 }
 
 }  // namespace everseen::redis

@@ -15,11 +15,11 @@ struct redisReplyObjectFunctions;
 
 namespace everseen::redis {
 
-/// What one reply may cost before its sender is taken for no Redis server.
+/// The largest reply that is accepted from a server.
 struct reply_limits {
   /// On the wire. A segment is a string of up to 512 MiB, the limit of Redis itself.
   std::size_t bytes = std::size_t{640} << 20;
-  /// Elements of one array: memory is taken for all of them when only the number has arrived.
+  /// Elements of one array: their memory is allocated as soon as their number has arrived.
   std::size_t elements = std::size_t{1} << 24;
 };
 
@@ -34,12 +34,9 @@ class reply_reader {
 
   void feed(std::string_view bytes);
 
-  /// The next whole reply, or nothing until more bytes come, or what is wrong with the bytes. After an error
-  /// it is of no more use.
+  /// The next whole reply, or nothing until more bytes are fed, or a protocol error. After an error the
+  /// reader must not be used again.
   [[nodiscard]] tl::expected<std::optional<reply>, std::string> next();
-
-  /// Whether bytes have come that belong to no whole reply yet, or to one that next() was not asked for.
-  [[nodiscard]] bool is_between_replies() const noexcept;
 
  private:
   struct hiredis_deleter {

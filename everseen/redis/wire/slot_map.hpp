@@ -17,7 +17,7 @@ using slot_number = std::uint16_t;
 /// The slot of a key: CRC16 of the whole key, or of what stands in its first {...} if that is not empty.
 [[nodiscard]] slot_number slot_of(std::string_view key) noexcept;
 
-/// Which master of a cluster owns which slot, as far as we were told.
+/// Which master of a cluster owns which slot, as far as is known.
 class slot_map {
  public:
   static constexpr std::size_t slots = 16384;
@@ -26,7 +26,7 @@ class slot_map {
   slot_map();
 
   /// From the reply to CLUSTER SLOTS.
-  /// @param asked  who replied: a server that does not know its own address leaves it out
+  /// @param asked  the server that replied: if it does not know its own address, it leaves that out
   /// @return nothing if the reply is not what CLUSTER SLOTS replies, or names no master
   [[nodiscard]] static std::optional<slot_map> from_reply(const reply& r, const endpoint& asked);
 
@@ -38,7 +38,7 @@ class slot_map {
   [[nodiscard]] bool empty() const noexcept { return masters_.empty(); }
   /// In the order of their first slots.
   [[nodiscard]] const std::vector<endpoint>& masters() const noexcept { return masters_; }
-  /// Masters and replicas: who may be asked about the cluster.
+  /// Masters and replicas: the servers that may be asked about the cluster.
   [[nodiscard]] const std::vector<endpoint>& members() const noexcept { return members_; }
 
  private:

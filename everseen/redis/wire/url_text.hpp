@@ -7,19 +7,19 @@
 #include <string_view>
 #include <vector>
 
-/// The small words of a URL. Every function that takes the name of what it reads throws parameter_error with
-/// it, and never shows the value, which may be secret.
+/// The parts of a URL. Functions with a parameter `name` throw parameter_error, with that name and without
+/// the value, which may be secret.
 namespace everseen::redis::url_text {
 
 /// Always at least one part; parts may be empty.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char at);
 
-/// Letters, digits and _ alone.
+/// Whether it has only letters, digits and _.
 [[nodiscard]] bool is_word(std::string_view text);
 
 /// Replaces %XX by the byte.
 [[nodiscard]] std::string decode(std::string_view name, std::string_view text);
-/// Writes every byte as %XX that could have a meaning in a URL.
+/// Replaces each byte that could have a meaning in a URL by %XX.
 [[nodiscard]] std::string encode(std::string_view text);
 
 /// Decimal digits and nothing else.

@@ -1,0 +1,44 @@
+#include "everseen/redis/script/script.hpp"
+
+#include <vector>
+
+#include "everseen/redis/wire/command.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+/// The first two words of a call, as they stand behind the number of words.
+std::string beginning(std::string_view command, std::string_view which) {
+  const std::string encoded = encode({command, which});
+  return encoded.substr(encoded.find('$'));
+}
+
+}  // namespace
+
+std::string encode_call(const script& s, std::span<const std::string> keys,
+                        std::span<const std::string> arguments) {
+  const std::string count = std::to_string(keys.size());
+  std::vector<std::string_view> words = {"EVALSHA", s.sha1, count};
+  words.insert(words.end(), keys.begin(), keys.end());
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return encode(words);
+}
+
+std::string with_text(std::string_view wire, const script& s) {
+  const std::string by_name = beginning("EVALSHA", s.sha1);
+  std::string all;
+  for (const std::string_view command : split_commands(wire)) {
+    const std::size_t words = command.find('$');
+    if (!command.substr(words).starts_with(by_name)) {
+      all += command;
+      continue;
+    }
+    const auto calls = static_cast<std::size_t>(command.data() - wire.data()) + words;
+    all.append(command.substr(0, words)).append(beginning("EVAL", s.text));
+    return all.append(wire.substr(calls + by_name.size()));
+  }
+  return all;
+}
+
+}  // namespace everseen::redis
