@@ -44,6 +44,9 @@ inline constexpr std::size_t max_journal_record_bytes = std::size_t{4} << 20;
 /// Keys that fit a record whatever their slices.
 inline constexpr std::size_t max_journal_record_keys = std::size_t{1} << 16;
 
+/// How long the record is as bytes.
+[[nodiscard]] std::size_t record_bytes(const journal_record& r) noexcept;
+
 /// @pre  r is what the comments of its members say, with at most max_journal_record_keys
 /// @return its checksum, which the next record names as `previous`
 std::uint64_t append_record(std::string& to, const journal_record& r);

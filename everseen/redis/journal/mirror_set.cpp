@@ -47,18 +47,20 @@ std::optional<script_call> mirror_task::next(session& with) {
   std::optional<script_call> call;
   if (failure_ && failure_->ends_batch()) return call;
   guarded([&] {
-    if (mirror_.is_empty())
+    if (mirror_.is_empty()) {
       mirror_.load(with);
-    else if (mirror_.unasked() > mirror_set::unasked_at_most)
-      bring_up_to_date(with);
+      is_current_ = true;
+    }
     if (mirror_.successor()) throw filter_is_succeeded(mirror_.place().key);
-    call = go_on(with);
+    is_looking_ = must_look();
+    call = is_looking_ ? mirror_.compare_call() : go_on(with);
   });
   return call;
 }
 
-void mirror_task::bring_up_to_date(session& with) {
-  mirror_set::bring_up_to_date(with, mirror_);
+/// Where others add, a look costs less than a record that is refused.
+bool mirror_task::must_look() const noexcept {
+  return !is_current_ && (mirror_.others_add() || mirror_.unasked() > mirror_set::unasked_at_most);
 }
 
 void mirror_task::stop(batch_failure why) {
@@ -72,13 +74,18 @@ void mirror_task::take(session& with, const answer& a, std::chrono::steady_clock
     const std::string key = mirror_.place().key;
     const reply& r = expect_reply(a, key);
     const std::string_view said = r[0].text();
-    if (said == "K") {
+    if (said == "K" && is_looking_) {
+      mirror_.note_unchanged(asked);
+      is_current_ = true;
+    } else if (said == "K") {
       done();  // it is in the journal, whatever becomes of this mirror
       mirror_.accept(asked);
+      is_current_ = false;
       write_checkpoint(with);
     } else if (said == "S" || said == "W") {
       waits_ = said == "W";
-      mirror_.read_on(with, r, asked);
+      is_current_ = !waits_;
+      mirror_.read_on(with, a, asked);
     } else if (said == "N") {
       mirror_.note_successor(id_in_field(r[1], key));
       throw filter_is_succeeded(key);
@@ -161,31 +168,47 @@ std::optional<batch_failure> mirror_set::run(session& with, std::span<const std:
 bool mirror_set::exchange(session& with, std::span<mirror_task* const> tasks) {
   std::vector<script_call> calls;
   std::vector<mirror_task*> callers;
-  std::vector<route> places;
   for (mirror_task* task : tasks)
     if (auto call = task->next(with)) {
-      places.push_back(call->to);
       calls.push_back(*std::move(call));
       callers.push_back(task);
     }
   if (calls.empty()) return false;
-  // What replicas cannot have is not sent at all: the server would keep it.
-  auto lacking = replicas_.look_before(with, places);
-  for (std::size_t i = callers.size(); i-- > 0;)
-    if (lacking[i]) {
-      callers[i]->stop(*std::move(lacking[i]));
-      callers.erase(callers.begin() + static_cast<std::ptrdiff_t>(i));
-      calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(i));
-    }
+  stop_what_replicas_cannot_have(with, calls, callers);
+  std::vector<std::optional<route>> written;
+  for (const script_call& call : calls)
+    written.push_back(call.on_replicas ? std::optional(call.to) : std::nullopt);
   const auto asked = std::chrono::steady_clock::now();
-  const std::vector<answer> answers = run_scripts(with, calls);
+  const std::vector<answer> answers = run_scripts(with, std::move(calls));
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    replicas_.note(calls[i].to, answers[i]);
+    if (written[i]) replicas_.note(*written[i], answers[i]);
     callers[i]->take(with, answers[i], asked);
   }
   if (!callers.empty() && std::ranges::all_of(callers, [](const mirror_task* t) { return t->waits(); }))
     std::this_thread::sleep_for(another_clients_turn);
   return true;
+}
+
+/// It is not sent at all: the server would keep it.
+void mirror_set::stop_what_replicas_cannot_have(session& with, std::vector<script_call>& calls,
+                                                std::vector<mirror_task*>& callers) {
+  std::vector<route> writes;
+  for (const script_call& call : calls)
+    if (call.on_replicas) writes.push_back(call.to);
+  auto lacking = replicas_.look_before(with, writes);
+  std::vector<script_call> sent;
+  std::vector<mirror_task*> sent_by;
+  for (std::size_t i = 0, write = 0; i < calls.size(); ++i) {
+    auto why = calls[i].on_replicas ? std::move(lacking[write++]) : std::nullopt;
+    if (why) {
+      callers[i]->stop(*std::move(why));
+      continue;
+    }
+    sent.push_back(std::move(calls[i]));
+    sent_by.push_back(callers[i]);
+  }
+  calls = std::move(sent);
+  callers = std::move(sent_by);
 }
 
 std::optional<image::filter_id> mirror_set::successor() const {

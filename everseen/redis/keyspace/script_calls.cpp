@@ -16,17 +16,15 @@ namespace {
 /// Neither side has to keep more.
 constexpr std::size_t at_once = 256;
 
-request encoded(const script_call& call, bool with_text) {
+/// @param before  call.before
+request encoded(const script_call& call, std::string before, bool with_text) {
   const std::string count = std::to_string(call.keys.size());
   std::vector<std::string_view> words = {with_text ? "EVAL" : "EVALSHA",
                                          with_text ? call.what->text : call.what->sha1, count};
   words.insert(words.end(), call.keys.begin(), call.keys.end());
   words.insert(words.end(), call.arguments.begin(), call.arguments.end());
-  request r{call.to, encode(words), 1, call.repeatable};
-  if (!call.before.empty()) {
-    r.wire.insert(0, call.before);
-    ++r.commands;
-  }
+  append_command(before, words);
+  request r{call.to, std::move(before), call.commands_before + 1, call.repeatable};
   r.on_replicas = call.on_replicas;
   return r;
 }
@@ -45,16 +43,21 @@ const reply& no_error(const reply& r, const std::string& key) {
 
 }  // namespace
 
-std::vector<answer> run_scripts(session& with, const std::vector<script_call>& calls) {
+std::vector<answer> run_scripts(session& with, std::vector<script_call> calls) {
   std::vector<request> requests;
+  std::vector<std::size_t> before;  // bytes
   requests.reserve(calls.size());
-  for (const script_call& call : calls) requests.push_back(encoded(call, false));
+  for (script_call& call : calls) {
+    before.push_back(call.before.size());
+    requests.push_back(encoded(call, std::move(call.before), false));
+  }
   std::vector<answer> answers = with.exchange(requests);
-  requests.clear();
+  std::vector<request> with_text;
   for (std::size_t i = 0; i < calls.size(); ++i)
-    if (lacks_script(answers[i])) requests.push_back(encoded(calls[i], true));
-  if (requests.empty()) return answers;
-  std::vector<answer> again = with.exchange(requests);
+    if (lacks_script(answers[i]))
+      with_text.push_back(encoded(calls[i], requests[i].wire.substr(0, before[i]), true));
+  if (with_text.empty()) return answers;
+  std::vector<answer> again = with.exchange(with_text);
   auto next = again.begin();
   for (answer& a : answers)
     if (lacks_script(a)) a = std::move(*next++);
@@ -87,7 +90,7 @@ const reply& expect_reply(const answer& a, const std::string& key) {
 }
 
 void refuse_lack(const answer& a, const std::string& key) {
-  (void)no_error(a->front(), key);
+  if (a->size() > 1) (void)no_error((*a)[a->size() - 2], key);
   throw backend_error("the server of " + key +
                       " did not keep what it was sent a moment ago; does it evict keys for lack of memory?");
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,15 +20,16 @@ struct script_call {
   bool repeatable = true;
   /// Whether replicas are to have it first, where the URL asks for that: what adds keys or claims events.
   bool on_replicas = false;
-  /// A command, from encode(), that is to run before the script each time it is sent, on the same server:
-  /// with bytes that the script need not see. Answered by the first of two replies.
+  /// Commands, from encode(), that run before the script each time it is sent, on the same server: with bytes
+  /// that the script need not see. Their replies come before that of the script.
   std::string before{};
+  std::size_t commands_before = 0;
 };
 
 /// Runs scripts on their servers, all at once, and brings the text to a server that lacks it.
 /// @return an answer a call, in their order, whose last reply is that of the script; an error that it raised
 /// is a reply
-[[nodiscard]] std::vector<answer> run_scripts(session& with, const std::vector<script_call>& calls);
+[[nodiscard]] std::vector<answer> run_scripts(session& with, std::vector<script_call> calls);
 
 /// One script, for where a missing answer is exceptional.
 /// @throws backend_error  no answer, or an error as the answer    @throws format_error  a key has another
@@ -47,7 +49,7 @@ void require_scripts(session& with, const route& at);
 /// @throws backend_error, format_error  as run_script
 const reply& expect_reply(const answer& a, const std::string& key);
 
-/// What to throw for a script that lacks what the command before it was to bring.
+/// What to throw for a script that lacks what the last command before it was to bring.
 /// @param a  of a script_call with `before`
 /// @throws backend_error  always, with what the server said of that command; format_error  as run_script
 [[noreturn]] void refuse_lack(const answer& a, const std::string& key);
