@@ -89,12 +89,13 @@ void partition_mirror::write_checkpoint(session& with) {
   const auto before = begin_checkpoint(with, word);
   if (!before) return;
   const std::string life = life_ms(logic_->state());
+  std::uint64_t written = 0;
   std::map<segment_id, std::uint64_t> stored;
   for (const listed_segment& s : segments_of(number_, before->state.slices)) stored[s.id] = s.layer.keys;
   for (const listed_segment& s : segments_of(number_, logic_->state().slices)) {
     const auto there = stored.find(s.id);
     if (there != stored.end() && there->second == s.layer.keys) continue;
-    if (!write_segment(with, word, s.id, s.layer.shape.bytes, life)) return;
+    if (!write_segment(with, word, s.id, s.layer.shape.bytes, life, written++)) return;
   }
 
   script_call commit{&journal_scripts::commit_checkpoint(),
@@ -113,12 +114,13 @@ void partition_mirror::write_checkpoint(session& with) {
   if (run_script(with, std::move(commit))[0].text() == "K") move_begin(position());
 }
 
+/// @param number  of the segments of this checkpoint: a late copy of a page must not find the key of another
 /// @return false  somebody else has taken over
 bool partition_mirror::write_segment(session& with, const std::string& word, const segment_id& id,
-                                     std::uint64_t bytes, const std::string& life_ms) {
+                                     std::uint64_t bytes, const std::string& life_ms, std::uint64_t number) {
   const std::string_view bits(reinterpret_cast<const char*>(place_.at(id)), bytes);
   const std::string key = of_.keys.segment(id);
-  const std::string staged = of_.keys.staged(number_, word, 0);
+  const std::string staged = of_.keys.staged(number_, word, number);
   std::vector<request> pages;
   // The last one first, and in any case: it gives the string its length, and the server its memory in one
   // piece.

@@ -72,7 +72,8 @@ void mirror_task::take(session& with, const answer& a, std::chrono::steady_clock
   waits_ = false;
   guarded([&] {
     const std::string key = mirror_.place().key;
-    const reply& r = expect_reply(a, key);
+    const std::size_t after = is_looking_ ? partition_mirror::commands_after_compare : 0;
+    const reply& r = expect_reply(a, key, after);
     const std::string_view said = r[0].text();
     if (said == "K" && is_looking_) {
       mirror_.note_unchanged(asked);
@@ -85,7 +86,7 @@ void mirror_task::take(session& with, const answer& a, std::chrono::steady_clock
     } else if (said == "S" || said == "W") {
       waits_ = said == "W";
       is_current_ = !waits_;
-      mirror_.read_on(with, a, asked);
+      mirror_.read_on(with, r, std::span(*a).last(after), asked);
     } else if (said == "N") {
       mirror_.note_successor(id_in_field(r[1], key));
       throw filter_is_succeeded(key);

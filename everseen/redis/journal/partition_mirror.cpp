@@ -140,18 +140,21 @@ void partition_mirror::read_on(session& with) {
   note_successor(now.successor);
 }
 
-void partition_mirror::read_on(session& with, const answer& refusal, clock::time_point asked) {
+void partition_mirror::read_on(session& with, const reply& refusal, std::span<const reply> behind,
+                               clock::time_point asked) {
   others_add_ = true;
-  const reply& said = refusal->back();
-  const auto end = parse_journal_position(said[1].text());
-  const auto begin = parse_journal_position(said[2].text());
+  const auto end = parse_journal_position(refusal[1].text());
+  const auto begin = parse_journal_position(refusal[2].text());
   if (!end || !begin) throw damaged("does not say where its journal ends");
   pieces known;
-  for (std::size_t i = 0; i < looked_behind_; ++i) {
-    const std::uint64_t at = i == 0 ? position().offset : begin_of_chunk_behind(position().offset);
-    const std::string_view bytes = (*refusal)[i].text();
-    if (bytes.empty() || at >= end->offset) continue;
-    known.push_back({at, std::string(bytes.substr(0, end->offset - at))});
+  std::uint64_t at = position().offset;
+  for (const reply& piece : behind) {
+    const std::string_view bytes = piece.text();
+    // Others may have added more since the script said the end, and where a long record ends, a byte lies
+    // ready for the next.
+    if (!bytes.empty() && at < end->offset)
+      known.push_back({at, std::string(bytes.substr(0, end->offset - at))});
+    at = begin_of_chunk_behind(at);
   }
   follow(with, *begin, *end, std::move(known));
   note_asked(asked);
@@ -260,7 +263,6 @@ script_call partition_mirror::append_call() {
        std::to_string(position().offset % journal_chunk_bytes), "", "",
        std::string(++attempts_ <= refusals_before_a_turn ? "" : turn_ms), ""}};
   call.on_replicas = true;
-  look_behind(call);
   if (is_long())
     adopt_staged(call);
   else
@@ -268,31 +270,22 @@ script_call partition_mirror::append_call() {
   return call;
 }
 
+/// What others have added comes with the answer, read after the script has said where the journal ends.
 script_call partition_mirror::compare_call() {
   ++calls_;
   script_call call{&journal_scripts::append(),
                    place(),
                    {of_.keys.state(number_)},
                    {to_text(position()), "", "w:" + writer_, std::to_string(calls_), "", "", "", "", ""}};
-  look_behind(call);
+  std::uint64_t from = position().offset;
+  while (call.commands_after < commands_after_compare) {
+    const std::uint64_t in_chunk = from % journal_chunk_bytes;
+    call.after += encode({"GETRANGE", of_.keys.chunk(number_, from / journal_chunk_bytes),
+                          std::to_string(in_chunk), std::to_string(in_chunk + read_with_call - 1)});
+    ++call.commands_after;
+    from = begin_of_chunk_behind(from);
+  }
   return call;
-}
-
-/// Where other clients add, what they have added comes with the refusal, read by the server before it
-/// refuses.
-void partition_mirror::look_behind(script_call& append) {
-  looked_behind_ = 0;
-  if (!others_add_) return;
-  const std::uint64_t in_chunk = position().offset % journal_chunk_bytes;
-  const std::uint64_t chunk = position().offset / journal_chunk_bytes;
-  const auto read = [&](std::uint64_t of_chunk, std::uint64_t from) {
-    append.before += encode({"GETRANGE", of_.keys.chunk(number_, of_chunk), std::to_string(from),
-                             std::to_string(from + read_with_call - 1)});
-    ++append.commands_before;
-  };
-  read(chunk, in_chunk);
-  read(chunk + 1, 0);
-  looked_behind_ = append.commands_before;
 }
 
 void partition_mirror::put_in_place(script_call& append) {
@@ -305,8 +298,8 @@ void partition_mirror::put_in_place(script_call& append) {
 
 void partition_mirror::adopt_staged(script_call& append) {
   const std::uint64_t begin = behind_record_.offset - record_length_;
-  append.before = append.before.empty() ? std::move(record_wire_) : append.before + record_wire_;
-  ++append.commands_before;
+  append.before = std::move(record_wire_);
+  append.commands_before = 1;
   append.arguments[8] = std::to_string(record_length_ + 1);
   append.keys.push_back(staged_key());
   append.keys.push_back(of_.keys.chunk(number_, begin / journal_chunk_bytes));

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,9 +53,10 @@ class partition_mirror {
   void load(session& with);
   /// Reads the journal on to where it ends by now.    @throws lost_history    @throws  as load
   void read_on(session& with);
-  /// The same after the last append_call() or compare_call() was refused.    @throws  as load
-  /// @param asked  when the call was made
-  void read_on(session& with, const answer& refusal, std::chrono::steady_clock::time_point asked);
+  /// The same after append_call() or compare_call() was refused.    @throws  as load
+  /// @param behind  replies to the other commands of a compare_call()    @param asked  when the call was made
+  void read_on(session& with, const reply& refusal, std::span<const reply> behind,
+               std::chrono::steady_clock::time_point asked);
   /// Forgets everything, so that it is loaded anew.
   void clear();
 
@@ -75,6 +77,7 @@ class partition_mirror {
   [[nodiscard]] bool others_add() const noexcept { return others_add_; }
   /// The call of journal_scripts::append that finds out whether the journal still ends here.
   [[nodiscard]] script_call compare_call();
+  static constexpr std::size_t commands_after_compare = 2;
   /// It does.
   void note_unchanged(std::chrono::steady_clock::time_point asked);
   /// The call was done.    @throws  as load, but nothing of servers
@@ -123,10 +126,9 @@ class partition_mirror {
   void stage();
   void put_in_place(script_call& append);
   void adopt_staged(script_call& append);
-  void look_behind(script_call& append);
   [[nodiscard]] std::optional<stored_checkpoint> begin_checkpoint(session& with, const std::string& word);
   [[nodiscard]] bool write_segment(session& with, const std::string& word, const segment_id& id,
-                                   std::uint64_t bytes, const std::string& life_ms);
+                                   std::uint64_t bytes, const std::string& life_ms, std::uint64_t number);
   [[nodiscard]] format_error damaged(const std::string& what) const;
 
   const filter_identity& of_;
@@ -144,11 +146,10 @@ class partition_mirror {
   std::uint64_t record_length_ = 0;  // bytes; 0: there is none
   std::string record_wire_{};        // its bytes, or, if it is long, the command that stages it
   journal_position behind_record_{};
-  std::string writer_;             // random, and unlike that of any other mirror
-  int attempts_ = 0;               // to append, since one succeeded
-  std::uint64_t calls_ = 0;        // of append so far
-  bool others_add_ = false;        // the last call was refused
-  std::size_t looked_behind_ = 0;  // chunks of which the call under way reads what is new
+  std::string writer_;       // random, and unlike that of any other mirror
+  int attempts_ = 0;         // to append, since one succeeded
+  std::uint64_t calls_ = 0;  // of append so far
+  bool others_add_ = false;  // the last call was refused
 };
 
 }  // namespace everseen::redis

@@ -24,13 +24,14 @@ request encoded(const script_call& call, std::string before, bool with_text) {
   words.insert(words.end(), call.keys.begin(), call.keys.end());
   words.insert(words.end(), call.arguments.begin(), call.arguments.end());
   append_command(before, words);
-  request r{call.to, std::move(before), call.commands_before + 1, call.repeatable};
+  before += call.after;
+  request r{call.to, std::move(before), call.commands_before + 1 + call.commands_after, call.repeatable};
   r.on_replicas = call.on_replicas;
   return r;
 }
 
-bool lacks_script(const answer& a) {
-  return a && a->back().is_error("NOSCRIPT");
+bool lacks_script(const answer& a, const script_call& call) {
+  return a && (*a)[call.commands_before].is_error("NOSCRIPT");
 }
 
 const reply& no_error(const reply& r, const std::string& key) {
@@ -54,13 +55,13 @@ std::vector<answer> run_scripts(session& with, std::vector<script_call> calls) {
   std::vector<answer> answers = with.exchange(requests);
   std::vector<request> with_text;
   for (std::size_t i = 0; i < calls.size(); ++i)
-    if (lacks_script(answers[i]))
+    if (lacks_script(answers[i], calls[i]))
       with_text.push_back(encoded(calls[i], requests[i].wire.substr(0, before[i]), true));
   if (with_text.empty()) return answers;
   std::vector<answer> again = with.exchange(with_text);
   auto next = again.begin();
-  for (answer& a : answers)
-    if (lacks_script(a)) a = std::move(*next++);
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    if (lacks_script(answers[i], calls[i])) answers[i] = std::move(*next++);
   return answers;
 }
 
@@ -84,9 +85,9 @@ std::vector<answer> exchange_all(session& with, const std::vector<request>& requ
   return all;
 }
 
-const reply& expect_reply(const answer& a, const std::string& key) {
+const reply& expect_reply(const answer& a, const std::string& key, std::size_t after) {
   if (!a) throw backend_error(a.error().message);
-  return no_error(a->back(), key);
+  return no_error((*a)[a->size() - 1 - after], key);
 }
 
 void refuse_lack(const answer& a, const std::string& key) {

@@ -24,11 +24,13 @@ struct script_call {
   /// that the script need not see. Their replies come before that of the script.
   std::string before{};
   std::size_t commands_before = 0;
+  /// Commands that run after it. Their replies come after that of the script.
+  std::string after{};
+  std::size_t commands_after = 0;
 };
 
 /// Runs scripts on their servers, all at once, and brings the text to a server that lacks it.
-/// @return an answer a call, in their order, whose last reply is that of the script; an error that it raised
-/// is a reply
+/// @return an answer a call, in their order; an error that a script raised is a reply
 [[nodiscard]] std::vector<answer> run_scripts(session& with, std::vector<script_call> calls);
 
 /// One script, for where a missing answer is exceptional.
@@ -45,9 +47,10 @@ std::vector<answer> exchange_all(session& with, const std::vector<request>& requ
 void require_scripts(session& with, const route& at);
 
 /// What to throw for an answer that is none: an outage, or an error of the server.
+/// @param after  how many commands followed the one that is asked about
 /// @return the reply, if it is neither
 /// @throws backend_error, format_error  as run_script
-const reply& expect_reply(const answer& a, const std::string& key);
+const reply& expect_reply(const answer& a, const std::string& key, std::size_t after = 0);
 
 /// What to throw for a script that lacks what the last command before it was to bring.
 /// @param a  of a script_call with `before`
