@@ -1,5 +1,6 @@
 #include "everseen/core/journal_record.hpp"
 
+#include <array>
 #include <cstring>
 #include <limits>
 #include <span>
@@ -29,16 +30,20 @@ std::uint64_t sum_of(const char* from, std::size_t bytes) noexcept {
 
 }  // namespace
 
+std::size_t record_bytes(const journal_record& r) noexcept {
+  return journal_record_head_bytes + group_bytes * r.groups.size() + key_bytes * r.keys.size() +
+         journal_record_tail_bytes;
+}
+
 std::uint64_t append_record(std::string& to, const journal_record& r) {
   EVERSEEN_ASSERT(r.keys.size() <= max_journal_record_keys && r.groups.size() <= r.keys.size());
   const std::size_t begin = to.size();
-  const std::size_t bytes = journal_record_head_bytes + group_bytes * r.groups.size() +
-                            key_bytes * r.keys.size() + journal_record_tail_bytes;
-  to.resize(begin + bytes);
-  char* at = to.data() + begin;
+  const std::size_t bytes = record_bytes(r);
+  to.reserve(begin + bytes);
   const auto put = [&](auto value) {
-    store_le(at, value);
-    at += sizeof value;
+    std::array<char, sizeof value> raw;
+    store_le(raw.data(), value);
+    to.append(raw.data(), raw.size());
   };
   put(magic);
   put(static_cast<std::uint32_t>(bytes));
@@ -50,8 +55,7 @@ std::uint64_t append_record(std::string& to, const journal_record& r) {
     put(g.slice);
     put(g.keys);
   }
-  if (!r.keys.empty()) std::memcpy(at, r.keys.data(), key_bytes * r.keys.size());
-  at += key_bytes * r.keys.size();
+  if (!r.keys.empty()) to.append(reinterpret_cast<const char*>(r.keys.data()), key_bytes * r.keys.size());
   const std::uint64_t sum = sum_of(to.data() + begin, bytes - journal_record_tail_bytes);
   put(sum);
   return sum;

@@ -44,6 +44,9 @@ inline constexpr std::size_t max_journal_record_bytes = std::size_t{4} << 20;
 /// Keys that fit a record, whatever their slices are.
 inline constexpr std::size_t max_journal_record_keys = std::size_t{1} << 16;
 
+/// Size of the record in bytes.
+[[nodiscard]] std::size_t record_bytes(const journal_record& r) noexcept;
+
 /// @pre  r satisfies the comments of its members and has at most max_journal_record_keys
 /// @return its checksum, which the next record stores as `previous`
 std::uint64_t append_record(std::string& to, const journal_record& r);

@@ -77,14 +77,20 @@ class predictor::judge {
   };
 
   bool takes_room(slice_index slice) {
-    const auto [found, is_new] = slices_.try_emplace(slice);
-    standing& now = found->second;
-    if (is_new) now = standing_of(slice);
+    if (last_ == nullptr || slice != last_slice_) look_up(slice);
+    standing& now = *last_;
     if (now.layers == 0 && !add_layer(now)) return false;
     if (spec_.growth == growth_kind::overfill) return true;
     if (now.room == 0 && (spec_.growth == growth_kind::refuse || !add_layer(now))) return false;
     --now.room;
     return true;
+  }
+
+  void look_up(slice_index slice) {
+    const auto [found, is_new] = slices_.try_emplace(slice);
+    if (is_new) found->second = standing_of(slice);
+    last_ = &found->second;
+    last_slice_ = slice;
   }
 
   [[nodiscard]] standing standing_of(slice_index slice) const {
@@ -115,6 +121,8 @@ class predictor::judge {
   std::optional<slice_index> newest_{};
   std::optional<slice_index> oldest_own_{};
   std::map<slice_index, standing> slices_{};
+  slice_index last_slice_ = 0;
+  standing* last_ = nullptr;  // of last_slice_: most keys follow one of their slice
   std::uint64_t new_bytes_ = 0;
 };
 

@@ -169,7 +169,7 @@ class LateCopy : public StagedRecord {
         .run({"EVAL", journal_scripts::append().text, "4", state_key(),
               chunk(c.from.offset / journal_chunk_bytes), staged_for(c),
               chunk(c.to.offset / journal_chunk_bytes), to_text(c.from), to_text(c.to), "w:late", c.number,
-              std::to_string(c.from.offset % journal_chunk_bytes), "", "", "0", "",
+              std::to_string(c.from.offset % journal_chunk_bytes), "", "", "",
               std::to_string(c.record.size() + 1)})
         .substr(0, 1);
   }

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "test/support/child_environment.hpp"
+
 namespace everseen::test {
 
 namespace {
@@ -57,16 +59,12 @@ std::string content_of(int file) {
 }
 
 /// In the child: runs the program, or exits like a shell if it does not exist.
-[[noreturn]] void become(const std::vector<std::string>& command, const program_setup& setup,
-                         const std::array<int, 3>& files) {
+[[noreturn]] void become(const exec_words& command, const exec_words& environment,
+                         const std::filesystem::path& directory, const std::array<int, 3>& files) {
   for (int i = 0; i < 3; ++i) ::dup2(files[static_cast<std::size_t>(i)], i);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
-  for (const auto& [name, value] : setup.environment) ::setenv(name.c_str(), value.c_str(), 1);
-  if (!setup.directory.empty() && ::chdir(setup.directory.c_str()) != 0) std::_Exit(126);
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  ::execvp(arguments.front(), arguments.data());
+  if (!directory.empty() && ::chdir(directory.c_str()) != 0) std::_Exit(126);
+  ::execvpe(command.get()[0], command.get(), environment.get());
   std::_Exit(127);
 }
 
@@ -79,8 +77,10 @@ running_program::running_program(const std::vector<std::string>& command, const 
     checked(::pipe2(pipe.data(), O_CLOEXEC), "pipe");
   else
     pipe[0] = file_with(setup.input);
+  const exec_words words(command);
+  const exec_words environment(environment_with({setup.environment.begin(), setup.environment.end()}));
   process_ = checked(::fork(), "fork");
-  if (process_ == 0) become(command, setup, {pipe[0], out_, err_});
+  if (process_ == 0) become(words, environment, setup.directory, {pipe[0], out_, err_});
   end_ = descriptor_of(process_);
   ::close(pipe[0]);
   input_ = pipe[1];

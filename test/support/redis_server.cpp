@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "test/support/child_environment.hpp"
 #include "test/support/lasting_thread.hpp"
 
 namespace everseen::test {
@@ -35,19 +36,24 @@ bool is_free(std::uint16_t port) {
 }
 
 /// In the child, between fork and exec: only calls that are safe there.
-[[noreturn]] void become(const std::vector<char*>& words, int log, pid_t parent) {
+[[noreturn]] void become(const exec_words& words, const exec_words& environment, int log, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) std::_Exit(1);
   ::dup2(log, 1);
   ::dup2(log, 2);
+  ::execvpe(words.get()[0], words.get(), environment.get());
+  std::_Exit(127);
+}
+
+std::vector<std::string> environment_of_servers() {
 #ifdef EVERSEEN_MODULE_PRELOAD
   // A sanitizer must be loaded before the server starts, not only with the module. Leaks of the server
   // itself do not matter.
-  ::setenv("LD_PRELOAD", EVERSEEN_MODULE_PRELOAD, 1);
-  ::setenv("ASAN_OPTIONS", "detect_leaks=0:halt_on_error=1:abort_on_error=1", 1);
+  return environment_with({{"LD_PRELOAD", EVERSEEN_MODULE_PRELOAD},
+                           {"ASAN_OPTIONS", "detect_leaks=0:halt_on_error=1:abort_on_error=1"}});
+#else
+  return environment_with({});
 #endif
-  ::execvp(words[0], words.data());
-  std::_Exit(127);
 }
 
 }  // namespace
@@ -135,15 +141,13 @@ void redis_server::start() {
 }
 
 void redis_server::launch() {
-  std::vector<std::string> words = command_line();
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
+  const exec_words words(command_line());
+  const exec_words environment(environment_of_servers());
   const int log = ::open((directory() / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   const pid_t parent = ::getpid();
   lasting_thread::get().run([&] {
     process_ = ::fork();
-    if (process_ == 0) become(pointers, log, parent);
+    if (process_ == 0) become(words, environment, log, parent);
   });
   ::close(log);
   if (process_ < 0) throw std::runtime_error("no process for redis-server");

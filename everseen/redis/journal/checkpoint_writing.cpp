@@ -1,29 +1,37 @@
 // How a mirror moves the checkpoint on the server to where it is itself.
 //
-// One client at a time does so, by a random word that every page names. Whoever takes over from one who has
-// not been heard of for its time shuts it out: what the first has written until then are bits that the
-// journal holds as well, so they do no harm, and nothing of it counts before the one command that moves the
-// beginning of the journal.
+// One client at a time does so, by a random word that every step names. It writes each changed segment to a
+// staged key, past the scripts, which would hash every byte; a script then puts the staged key in the place
+// of the segment, if it is still this client's turn. A client that has not been heard of for its time is
+// replaced, and what it does later is refused. A segment that it has replaced before holds bits that are in
+// the journal as well, so it does no harm: nothing counts before the one command that moves the beginning of
+// the journal.
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "everseen/redis/journal/journal_scripts.hpp"
 #include "everseen/redis/journal/partition_mirror.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/segment_list.hpp"
+#include "everseen/redis/wire/command.hpp"
 
 namespace everseen::redis {
 
 namespace {
 
-constexpr std::uint64_t page_bytes = std::uint64_t{256} << 10;
-constexpr std::size_t pages_at_once = 8;
-/// From one page to the next, so that a client that hangs is replaced soon.
-constexpr std::string_view life_ms = "30000";
+constexpr std::uint64_t page_bytes = std::uint64_t{1} << 20;
+constexpr std::size_t pages_at_once = 4;
+/// From one segment to the next, so that a client that hangs is replaced soon, and for each of their MiB.
+constexpr std::uint64_t least_life_ms = 30'000;
+constexpr std::uint64_t life_ms_a_mib = 1'000;
+/// Much longer than from some pages to the next.
+constexpr std::string_view staged_ms = "60000";
 /// Each time others have added meanwhile. The next who adds tries as well.
 constexpr int most_beginnings = 3;
 /// A client that asks about its last record later than this is not told whether it was added.
@@ -31,6 +39,28 @@ constexpr std::string_view calls_kept_s = "86400";
 
 bool is_zero(std::string_view page) noexcept {
   return page.find_first_not_of('\0') == std::string_view::npos;
+}
+
+std::string life_ms(const partition_state& s) {
+  std::uint64_t longest = 0;
+  for (const listed_segment& each : segments_of(0, s.slices))
+    longest = std::max<std::uint64_t>(longest, each.layer.shape.bytes);
+  return std::to_string(least_life_ms + life_ms_a_mib * (longest >> 20));
+}
+
+/// A page of a staged key, which has a time limit from its first byte on.
+request page_of(const route& to, const std::string& staged, std::uint64_t from, std::string_view page,
+                bool is_first) {
+  request r{to, {}, 2, true};
+  constexpr std::size_t around_the_page = 512;
+  r.wire.reserve(page.size() + around_the_page);
+  if (is_first) {
+    r.wire = encode({"SET", staged, "", "PX", staged_ms});
+    ++r.commands;
+  }
+  append_command(r.wire, std::array<std::string_view, 4>{"SETRANGE", staged, std::to_string(from), page});
+  r.wire += encode({"PEXPIRE", staged, staged_ms});
+  return r;
 }
 
 }  // namespace
@@ -42,7 +72,7 @@ std::optional<stored_checkpoint> partition_mirror::begin_checkpoint(session& wit
         run_script(with, {&journal_scripts::begin_checkpoint(),
                           place(),
                           {of_.keys.state(number_)},
-                          {to_text(journal_.begin()), to_text(position()), word, std::string(life_ms),
+                          {to_text(journal_.begin()), to_text(position()), word, life_ms(logic_->state()),
                            encode_manifest(of_, number_, logic_->state())}});
     const std::string_view said = begun[0].text();
     if (said == "K")
@@ -61,12 +91,14 @@ void partition_mirror::write_checkpoint(session& with) {
   const std::string word = random_name();
   const auto before = begin_checkpoint(with, word);
   if (!before) return;
+  const std::string life = life_ms(logic_->state());
+  std::uint64_t written = 0;
   std::map<segment_id, std::uint64_t> stored;
   for (const listed_segment& s : segments_of(number_, before->state.slices)) stored[s.id] = s.layer.keys;
   for (const listed_segment& s : segments_of(number_, logic_->state().slices)) {
     const auto there = stored.find(s.id);
     if (there != stored.end() && there->second == s.layer.keys) continue;
-    if (!write_segment(with, word, s.id, s.layer.shape.bytes)) return;
+    if (!write_segment(with, word, s.id, s.layer.shape.bytes, life, written++)) return;
   }
 
   script_call commit{&journal_scripts::commit_checkpoint(),
@@ -85,31 +117,31 @@ void partition_mirror::write_checkpoint(session& with) {
   if (run_script(with, std::move(commit))[0].text() == "K") move_begin(position());
 }
 
+/// @param number  of the segments of this checkpoint: a late copy of a page must not find the key of another
 /// @return false  somebody else has taken over
 bool partition_mirror::write_segment(session& with, const std::string& word, const segment_id& id,
-                                     std::uint64_t bytes) {
+                                     std::uint64_t bytes, const std::string& life_ms, std::uint64_t number) {
   const std::string_view bits(reinterpret_cast<const char*>(place_.at(id)), bytes);
   const std::string key = of_.keys.segment(id);
-  std::vector<script_call> calls;
-  const auto send = [&] {
-    const std::vector<answer> answers = run_scripts(with, calls);
-    calls.clear();
-    return std::ranges::all_of(answers,
-                               [&](const answer& a) { return expect_reply(a, key)[0].text() == "K"; });
-  };
-  for (std::uint64_t from = 0; from < bytes; from += page_bytes) {
-    const std::string_view page = bits.substr(from, page_bytes);
-    const bool is_last = from + page.size() == bytes;
-    // The last one is written in any case: it gives the string its length.
-    const bool is_sent = is_last || !is_zero(page);
-    calls.push_back({&journal_scripts::write_page(),
-                     place(),
-                     {of_.keys.state(number_), key},
-                     {word, std::to_string(from), std::string(is_sent ? page : ""),
-                      std::to_string(page.size()), std::string(life_ms)}});
-    if ((is_last || calls.size() == pages_at_once) && !send()) return false;
+  const std::string staged = of_.keys.staged(number_, word, number);
+  std::vector<request> pages;
+  // The last one first, and in any case: it gives the string its length, and the server its memory in one
+  // piece.
+  for (std::uint64_t end = bytes; end > 0;) {
+    const std::uint64_t from = (end - 1) / page_bytes * page_bytes;
+    const std::string_view page = bits.substr(from, end - from);
+    const bool is_first = end == bytes;
+    if (is_first || !is_zero(page)) pages.push_back(page_of(place(), staged, from, page, is_first));
+    end = from;
+    if (pages.size() == pages_at_once || end == 0) (void)exchange_all(with, std::exchange(pages, {}));
   }
-  return true;
+  const auto answers = run_scripts(with, {{&journal_scripts::place_segment(),
+                                           place(),
+                                           {of_.keys.state(number_), staged, key},
+                                           {word, std::to_string(bytes), life_ms}}});
+  const std::string_view said = expect_reply(answers.front(), key)[0].text();
+  if (said == "U") refuse_lack(answers.front(), key);
+  return said == "K";
 }
 
 }  // namespace everseen::redis

@@ -29,12 +29,12 @@ end
 const script& append() {
   static const script s = script_text::make(script_text::joined({taking_turns, script_text::end_like, R"(
 local call, state, position, writer, number = redis.call, KEYS[1], ARGV[1], ARGV[3], ARGV[4]
-local staged = ARGV[10] ~= '' and KEYS[#KEYS-1]
+local staged = ARGV[9] ~= '' and KEYS[#KEYS-1]
 local function unchanged(...)
   if staged then call('UNLINK', staged) end
   return {...}
 end
-local at = call('HMGET', state, 'end', 'begin', 'turn', writer, ARGV[11] or 'end', 'successor')
+local at = call('HMGET', state, 'end', 'begin', 'turn', writer, ARGV[10] or 'end', 'successor')
 if not at[1] then return unchanged('M') end
 if at[4] and string.match(at[4], '^%d+') == number then
   call('HSET', state, writer, at[4])
@@ -43,20 +43,20 @@ end
 if at[6] then return unchanged('N', at[6]) end
 local held = at[3] and at[3] ~= '' and not is_mine(at[3], writer) and until_ms(at[3]) > now_ms()
 if held or at[1] ~= position then
-  if ARGV[9] ~= '' and not held then call('HSET', state, 'turn', taken(writer, ARGV[9])) end
-  local seen = call('GETRANGE', KEYS[2], ARGV[5], ARGV[5] + ARGV[8] - 1)
-  return unchanged(held and 'W' or 'S', at[1], at[2] or '', seen)
+  if ARGV[8] ~= '' and not held then call('HSET', state, 'turn', taken(writer, ARGV[8])) end
+  return unchanged(held and 'W' or 'S', at[1], at[2] or '')
 end
-local lanes, lane, record = ARGV[11] and KEYS[3], ARGV[12], nil
+if ARGV[2] == '' then return {'K'} end
+local lanes, lane, record = ARGV[10] and KEYS[3], ARGV[11], nil
 if lanes then
   if not at[5] then return unchanged('J') end
   record = call('HGET', lanes, lane) or ''
-  if string.sub(record, 1, 8) ~= ARGV[13] then return unchanged('H') end
+  if string.sub(record, 1, 8) ~= ARGV[12] then return unchanged('H') end
 end
 if (staged or ARGV[6] ~= '') and call('STRLEN', KEYS[2]) < tonumber(ARGV[5]) then return unchanged('D') end
 -- SET, not SETRANGE, where a chunk begins: one that is left of a torn log may be about to expire.
 if staged then
-  if call('STRLEN', staged) ~= tonumber(ARGV[10]) then return unchanged('U') end
+  if call('STRLEN', staged) ~= tonumber(ARGV[9]) then return unchanged('U') end
   if ARGV[5] ~= '0' then call('SETRANGE', KEYS[2], ARGV[5], '>') end
   call('RENAME', staged, KEYS[#KEYS])
   end_like(state, KEYS[#KEYS])
@@ -71,14 +71,14 @@ if ARGV[7] ~= '' then
   end_like(state, KEYS[#KEYS])
 end
 if lanes then
-  local names, write = {}, {lane, ARGV[15] .. string.sub(record, ARGV[14]) .. ARGV[16]}
-  for i = 17, #ARGV, 2 do names[#names+1] = '\0' .. ARGV[i] end
+  local names, write = {}, {lane, ARGV[14] .. string.sub(record, ARGV[13]) .. ARGV[15]}
+  for i = 16, #ARGV, 2 do names[#names+1] = '\0' .. ARGV[i] end
   local now = #names > 0 and call('HMGET', lanes, unpack(names))
   for i, name in ipairs(names) do
     local sum = tonumber(now[i] or '0')
     if sum then
       write[#write+1] = name
-      write[#write+1] = string.format('%.0f', sum + ARGV[16+2*i])
+      write[#write+1] = string.format('%.0f', sum + ARGV[15+2*i])
     end
   end
   call('HSET', lanes, unpack(write))
@@ -105,20 +105,19 @@ return {'K', at[3] or '', at[4] or '', at[6] or ''}
   return s;
 }
 
-const script& write_page() {
+const script& place_segment() {
   static const script s = script_text::make(script_text::joined({taking_turns, script_text::end_like, R"(
-local at = redis.call('HMGET', KEYS[1], 'begin', 'checkpoint', 'successor')
-if not at[1] then return {'M'} end
-if at[3] or not is_mine(at[2], ARGV[1]) then return {'S'} end
-local offset, bytes = ARGV[2], ARGV[3]
-if bytes == '' then
-  -- What is there may be left of a filter that was reset.
-  local there = redis.call('STRLEN', KEYS[2]) - offset
-  bytes = string.rep('\0', math.min(ARGV[4], math.max(there, 0)))
+local call, state, staged, segment = redis.call, KEYS[1], KEYS[2], KEYS[3]
+local at = call('HMGET', state, 'begin', 'checkpoint', 'successor')
+local refusal = not at[1] and 'M' or (at[3] or not is_mine(at[2], ARGV[1])) and 'S'
+  or call('STRLEN', staged) ~= tonumber(ARGV[2]) and 'U'
+if refusal then
+  call('UNLINK', staged)
+  return {refusal}
 end
-redis.call('SETRANGE', KEYS[2], offset, bytes)
-end_like(KEYS[1], KEYS[2])
-redis.call('HSET', KEYS[1], 'checkpoint', taken(ARGV[1], ARGV[5]))
+call('RENAME', staged, segment)
+end_like(state, segment)
+call('HSET', state, 'checkpoint', taken(ARGV[1], ARGV[3]))
 return {'K'}
 )"}));
   return s;

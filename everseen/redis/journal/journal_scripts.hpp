@@ -15,23 +15,21 @@ namespace everseen::redis::journal_scripts {
 /// A long record (journal_position.hpp) is not among the words: the caller has put it, and the mark for the
 /// next chunk behind it, to a key of its own, which becomes the chunk.
 ///
-/// KEYS  state, chunk of the position; of a claim the lanes of the job; of a long record the key where it is
-///       and the chunk that it becomes, which may be that of the position, of another one the chunk after the
-///       position's, where the record reaches there
-/// ARGV  1 position, 2 position behind the record, 3 field of the writer, 4 number of this call among those
-/// of the
-///       writer, 5 where in its chunk the position is, 6 bytes of the record in this chunk (``: there are
-///       none), 7 its bytes in the next one (``: none), 8 how many bytes the caller wants to see, 9 for how
-///       many ms it asks for a turn (``: not at all), 10 of a long record how many bytes lie ready (``: it is
-///       none); of a claim: 11 field of the job, 12 lane, 13 head that the lane's record has, 14 from which
-///       of its bytes on the record is kept, 15 its new head, 16 what is put behind it, then name and
+/// KEYS  state, chunk of the position; for a claim the lanes of the job; for a long record its staged key
+///       and the chunk that it becomes, which may be that of the position; for another one the chunk after
+///       the position's, where the record reaches there
+/// ARGV  1 position, 2 position behind the record (``: add nothing, only compare), 3 field of the writer, 4
+///       number of this call among those of the writer, 5 offset of the position in its chunk, 6 bytes of the
+///       record in this chunk (``: none), 7 its bytes in the next one (``: none), 8 for how many ms the
+///       caller asks for a turn (``: it does not), 9 for a long record the length of the staged key (``: the
+///       record is short); for a claim: 10 field of the job, 11 lane, 12 head of the lane's record, 13 from
+///       which of its bytes on the record is kept, 14 its new head, 15 what is put behind it, then name and
 ///       increment of each counter
-/// Returns `K` done, by this call or an earlier copy of it; `S`, end, begin, and bytes behind the position:
-/// the
-///         journal ends elsewhere; `W` and the same: it is another client's turn; `N` and an id: the
-///         partition is sealed, and the filter of this id succeeds; `J` there is no such job; `H` the lane's
-///         record has another head; `M` no state; `D` the chunk is shorter than it was; `U` what was to lie
-///         ready does not. But for `K` nothing was changed, and what lies ready is gone.
+/// Returns `K` done, by this call or an earlier copy of it; `S`, end, begin: the journal ends elsewhere; `W`
+///         and the same: it is another client's turn; `N` and an id: the partition is sealed, and the filter
+///         of this id succeeds; `J` there is no such job; `H` the lane's record has another head; `M` no
+///         state; `D` the chunk is shorter than it was; `U` the staged key is missing. Except for `K` nothing
+///         was changed, and the staged key is gone.
 ///
 /// A turn keeps all others out until the one who has it has added a record, or its time is over: so a client
 /// that is far away from a busy partition gets its word in.
@@ -52,16 +50,18 @@ namespace everseen::redis::journal_scripts {
 ///         `M` no state.
 [[nodiscard]] const script& begin_checkpoint();
 
-/// Writes a part of a segment.
-/// KEYS  state, segment    ARGV  the word, offset, bytes (``: all are zero), how many, for how many ms more
-/// Returns `K`; `S` somebody else has taken over; `M` no state.
-[[nodiscard]] const script& write_page();
+/// Puts a staged key in the place of a segment.
+/// KEYS  state, staged key, segment    ARGV  the word, bytes of the segment, for how many ms more
+/// Returns `K`; `S` somebody else has taken over; `M` no state; `U` the staged key is not that long. Except
+/// for
+///         `K` the staged key is gone.
+[[nodiscard]] const script& place_segment();
 
 /// Moves the beginning of the journal to where the segments are.
 ///
 /// KEYS  state, what is no longer needed: chunks, segments
 /// ARGV  the word, begin, manifest, counts, for how many seconds a writer's last call is remembered
-/// Returns as write_page.
+/// Returns `K`; `S` somebody else has taken over; `M` no state.
 [[nodiscard]] const script& commit_checkpoint();
 
 /// Lets the state expire, and whatever key is made for it from now on with it. Who is moving the checkpoint

@@ -1,6 +1,7 @@
 #include "everseen/redis/journal/journal_walk.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -15,9 +16,8 @@ namespace {
 
 /// More in one exchange would keep a slow line busy for longer than a server may be silent.
 constexpr std::uint64_t bytes_at_once = journal_chunk_bytes;
-/// Of so few chunks the lengths are not asked for first.
-constexpr std::uint64_t few_chunks = 2;
-constexpr std::uint64_t most_chunks_at_once = 256;
+/// Many chunks hold one long record each: then one exchange reads all of these.
+constexpr std::uint64_t most_chunks_at_once = 16;
 
 std::uint64_t chunk_of(std::uint64_t offset) noexcept {
   return offset / journal_chunk_bytes;
@@ -26,17 +26,14 @@ std::uint64_t chunk_of(std::uint64_t offset) noexcept {
 }  // namespace
 
 journal_walk::journal_walk(session& with, const filter_identity& f, std::uint32_t partition,
-                           const journal_position& from, const journal_position& to, std::string bytes)
+                           const journal_position& from, const journal_position& to, std::vector<piece> known)
     : with_(with),
       of_(f),
       partition_(partition),
       to_(to),
       position_(from),
       at_(from.offset),
-      text_(std::move(bytes)) {
-  // What lies behind the end may be anything.
-  if (to_.offset < at_ + text_.size()) text_.resize(to_.offset - std::min(to_.offset, at_));
-}
+      ahead_(std::make_move_iterator(known.begin()), std::make_move_iterator(known.end())) {}
 
 std::optional<journal_record> journal_walk::next() {
   while (position_.offset < to_.offset) {
@@ -77,8 +74,8 @@ void journal_walk::step_to_next_chunk() {
 bool journal_walk::read_more() {
   text_.erase(0, std::exchange(read_, 0));
   const std::uint64_t from = at_ + text_.size();
-  while (!ahead_.empty() && ahead_.front().at != from) ahead_.pop_front();
-  if (ahead_.empty()) ask_from(from);
+  while (!ahead_.empty() && ahead_.front().at < from) ahead_.pop_front();
+  if (ahead_.empty() || ahead_.front().at != from) ask_from(from);
   if (ahead_.empty() || ahead_.front().at != from || ahead_.front().bytes.empty()) return false;
   if (text_.empty())
     text_ = std::move(ahead_.front().bytes);
@@ -88,48 +85,31 @@ bool journal_walk::read_more() {
   return true;
 }
 
-/// Asks for as much as fits one exchange, from there on and of the chunks behind.
+/// Reads from there on: one chunk if something behind it is known, else as much as fits one exchange. What
+/// lies behind the end may be anything, and is not asked for.
 void journal_walk::ask_from(std::uint64_t from) {
   if (from >= to_.offset) return;
   const std::uint64_t first = chunk_of(from);
-  const std::uint64_t last = std::min(chunk_of(to_.offset - 1), first + most_chunks_at_once - 1);
-  const std::vector<std::uint64_t> ends = ends_of_chunks(first, last);
+  const std::uint64_t last =
+      ahead_.empty() ? std::min(chunk_of(to_.offset - 1), first + most_chunks_at_once - 1) : first;
+  const std::uint64_t most_of_each = bytes_at_once / (last - first + 1);
   std::vector<request> requests;
-  std::uint64_t asked = 0;
-  for (std::uint64_t chunk = first; chunk <= last && asked < bytes_at_once; ++chunk) {
+  std::vector<piece> read;
+  for (std::uint64_t chunk = first; chunk <= last; ++chunk) {
     const std::uint64_t begin = std::max(from, chunk * journal_chunk_bytes);
-    const std::uint64_t end = ends[chunk - first];
-    if (end <= begin) continue;
-    asked += end - begin;
+    const std::uint64_t end = std::min({begin + most_of_each, (chunk + 1) * journal_chunk_bytes, to_.offset});
     const std::string key = of_.keys.chunk(partition_, chunk);
     requests.push_back({{key, partition_},
                         encode({"GETRANGE", key, std::to_string(begin % journal_chunk_bytes),
                                 std::to_string((end - 1) % journal_chunk_bytes)}),
                         1,
                         true});
-    ahead_.push_back({begin, {}});
+    read.push_back({begin, {}});
   }
   const std::vector<answer> answers = with_.exchange(requests);
   for (std::size_t i = 0; i < answers.size(); ++i)
-    ahead_[i].bytes = expect_reply(answers[i], requests[i].to.key).text();
-}
-
-/// Up to where each chunk may be of use, as an offset in the journal.
-std::vector<std::uint64_t> journal_walk::ends_of_chunks(std::uint64_t first, std::uint64_t last) {
-  std::vector<std::uint64_t> ends;
-  std::vector<request> requests;
-  for (std::uint64_t chunk = first; chunk <= last; ++chunk) {
-    const std::string key = of_.keys.chunk(partition_, chunk);
-    ends.push_back(std::min((chunk + 1) * journal_chunk_bytes, to_.offset));
-    requests.push_back({{key, partition_}, encode({"STRLEN", key}), 1, true});
-  }
-  if (requests.size() <= few_chunks) return ends;
-  const std::vector<answer> answers = with_.exchange(requests);
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    const auto length = static_cast<std::uint64_t>(expect_reply(answers[i], requests[i].to.key).integer());
-    ends[i] = std::min(ends[i], (first + i) * journal_chunk_bytes + length);
-  }
-  return ends;
+    read[i].bytes = expect_reply(answers[i], requests[i].to.key).text();
+  ahead_.insert(ahead_.begin(), std::make_move_iterator(read.begin()), std::make_move_iterator(read.end()));
 }
 
 }  // namespace everseen::redis

@@ -17,13 +17,19 @@ namespace everseen::redis {
 /// Reads the records of a journal from one position to another, chunk by chunk. Trusts nothing: the chain of
 /// checksums decides what comes next.
 ///
-/// Cost: an exchange with the server for each 4 MiB, and one more where there are many small chunks.
+/// Cost: an exchange with the server for each 4 MiB or 16 chunks.
 class journal_walk {
  public:
+  /// Bytes of one chunk.
+  struct piece {
+    std::uint64_t at;  ///< an offset in the journal
+    std::string bytes;
+  };
+
   /// @param f  must outlive this, as `with` must
-  /// @param bytes  of the chunk of `from`, behind it, as far as they are known
+  /// @param known  what was read already from `from` on, in order; may have gaps
   journal_walk(session& with, const filter_identity& f, std::uint32_t partition, const journal_position& from,
-               const journal_position& to, std::string bytes);
+               const journal_position& to, std::vector<piece> known);
 
   /// @return the next record; nothing: `to` is reached, or the journal does not go on from here to there
   /// @throws backend_error  no answer    @throws format_error  a chunk has another type
@@ -34,18 +40,11 @@ class journal_walk {
   [[nodiscard]] std::uint64_t record_bytes() const noexcept { return record_bytes_; }
 
  private:
-  /// Bytes of one chunk.
-  struct piece {
-    std::uint64_t at;
-    std::string bytes;
-  };
-
   [[nodiscard]] std::string_view unread() const noexcept { return std::string_view(text_).substr(read_); }
   [[nodiscard]] bool goes_on_in_next_chunk() const noexcept;
   void step_to_next_chunk();
   [[nodiscard]] bool read_more();
   void ask_from(std::uint64_t from);
-  [[nodiscard]] std::vector<std::uint64_t> ends_of_chunks(std::uint64_t first, std::uint64_t last);
 
   session& with_;
   const filter_identity& of_;
@@ -53,10 +52,10 @@ class journal_walk {
   const journal_position to_;
   journal_position position_;
   std::uint64_t record_bytes_ = 0;
-  std::uint64_t at_;           // where unread() begins
-  std::string text_;           // without a gap
-  std::size_t read_ = 0;       // bytes of it
-  std::deque<piece> ahead_{};  // have been asked for as well
+  std::uint64_t at_;         // where unread() begins
+  std::string text_{};       // without a gap
+  std::size_t read_ = 0;     // bytes of it
+  std::deque<piece> ahead_;  // read as well
 };
 
 }  // namespace everseen::redis

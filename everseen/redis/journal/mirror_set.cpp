@@ -47,33 +47,41 @@ std::optional<script_call> mirror_task::next(session& with) {
   std::optional<script_call> call;
   if (failure_ && failure_->ends_batch()) return call;
   guarded([&] {
-    if (mirror_.is_empty())
+    if (mirror_.is_empty()) {
       mirror_.load(with);
-    else if (mirror_.unasked() > mirror_set::unasked_at_most)
-      bring_up_to_date(with);
+      is_current_ = true;
+    }
     if (mirror_.successor()) throw filter_is_succeeded(mirror_.place().key);
-    call = go_on(with);
+    is_looking_ = must_look();
+    call = is_looking_ ? mirror_.compare_call() : go_on(with);
   });
   return call;
 }
 
-void mirror_task::bring_up_to_date(session& with) {
-  mirror_set::bring_up_to_date(with, mirror_);
+/// Where others add, a look costs less than a record that is refused.
+bool mirror_task::must_look() const noexcept {
+  return !is_current_ && (mirror_.others_add() || mirror_.unasked() > mirror_set::unasked_at_most);
 }
 
 void mirror_task::take(session& with, const answer& a, std::chrono::steady_clock::time_point asked) {
   waits_ = false;
   guarded([&] {
     const std::string key = mirror_.place().key;
-    const reply& r = expect_reply(a, key);
+    const std::size_t after = is_looking_ ? partition_mirror::commands_after_compare : 0;
+    const reply& r = expect_reply(a, key, after);
     const std::string_view said = r[0].text();
-    if (said == "K") {
+    if (said == "K" && is_looking_) {
+      mirror_.note_unchanged(asked);
+      is_current_ = true;
+    } else if (said == "K") {
       done();  // it is in the journal, whatever becomes of this mirror
       mirror_.accept(asked);
+      is_current_ = false;
       write_checkpoint(with);
     } else if (said == "S" || said == "W") {
       waits_ = said == "W";
-      mirror_.read_on(with, r, asked);
+      is_current_ = !waits_;
+      mirror_.read_on(with, r, std::span(*a).last(after), asked);
     } else if (said == "N") {
       mirror_.note_successor(id_in_field(r[1], key));
       throw filter_is_succeeded(key);
@@ -163,7 +171,7 @@ bool mirror_set::exchange(session& with, std::span<mirror_task* const> tasks) {
     }
   if (calls.empty()) return false;
   const auto asked = std::chrono::steady_clock::now();
-  const std::vector<answer> answers = run_scripts(with, calls);
+  const std::vector<answer> answers = run_scripts(with, std::move(calls));
   for (std::size_t i = 0; i < answers.size(); ++i) callers[i]->take(with, answers[i], asked);
   if (std::ranges::all_of(callers, [](const mirror_task* t) { return t->waits(); }))
     std::this_thread::sleep_for(another_clients_turn);

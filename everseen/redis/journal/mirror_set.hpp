@@ -49,11 +49,13 @@ class mirror_task {
  private:
   template <typename Step>
   void guarded(Step step);
-  void bring_up_to_date(session& with);
+  [[nodiscard]] bool must_look() const noexcept;
   void write_checkpoint(session& with);
 
   partition_mirror& mirror_;
   std::optional<batch_failure> failure_{};
+  bool is_looking_ = false;  // the call under way compares, and adds nothing
+  bool is_current_ = false;  // the server was asked since the last record
   bool waits_ = false;
 };
 

@@ -18,8 +18,8 @@ namespace everseen::redis {
 
 namespace {
 
-/// So much of what others have added comes with a refusal.
-constexpr std::uint64_t seen_with_refusal = std::uint64_t{256} << 10;
+/// This much of what other clients have added comes with a call, of each of two chunks.
+constexpr std::uint64_t read_with_call = std::uint64_t{256} << 10;
 /// Each time another client has moved the checkpoint meanwhile, which it does once in many megabytes.
 constexpr int most_attempts = 100;
 /// Whoever is refused so often asks that others wait: long enough for a round trip to another continent.
@@ -29,6 +29,10 @@ constexpr std::string_view turn_ms = "1000";
 constexpr std::string_view staged_ms = "60000";
 
 static_assert(max_journal_record_bytes <= journal_chunk_bytes, "one lies in a chunk of its own");
+
+std::uint64_t begin_of_chunk_behind(std::uint64_t offset) noexcept {
+  return (offset / journal_chunk_bytes + 1) * journal_chunk_bytes;
+}
 
 /// Keys by their slices, as a record has them.
 void sort_by_slice(journal_record& r, std::vector<std::pair<window::slice_index, digest>>& keys) {
@@ -113,10 +117,10 @@ void partition_mirror::move_begin(const journal_position& p) {
 }
 
 /// Applies the records up to `end`.
-/// @param bytes  of the journal behind position(), as far as they are known
+/// @param known  what was read already of the journal behind position()
 /// @return false  the journal does not go on from here to there
-bool partition_mirror::replay(session& with, const journal_position& end, std::string bytes) {
-  journal_walk walk(with, of_, number_, position(), end, std::move(bytes));
+bool partition_mirror::replay(session& with, const journal_position& end, pieces known) {
+  journal_walk walk(with, of_, number_, position(), end, std::move(known));
   while (const auto record = walk.next()) {
     try {
       apply(*record);
@@ -136,19 +140,30 @@ void partition_mirror::read_on(session& with) {
   note_successor(now.successor);
 }
 
-void partition_mirror::read_on(session& with, const reply& refusal, clock::time_point asked) {
-  ++refusals_;
+void partition_mirror::read_on(session& with, const reply& refusal, std::span<const reply> behind,
+                               clock::time_point asked) {
+  others_add_ = true;
   const auto end = parse_journal_position(refusal[1].text());
   const auto begin = parse_journal_position(refusal[2].text());
   if (!end || !begin) throw damaged("does not say where its journal ends");
-  follow(with, *begin, *end, std::string(refusal[3].text()));
+  pieces known;
+  std::uint64_t at = position().offset;
+  for (const reply& piece : behind) {
+    const std::string_view bytes = piece.text();
+    // Others may have added more since the script said the end, and where a long record ends, a byte lies
+    // ready for the next.
+    if (!bytes.empty() && at < end->offset)
+      known.push_back({at, std::string(bytes.substr(0, end->offset - at))});
+    at = begin_of_chunk_behind(at);
+  }
+  follow(with, *begin, *end, std::move(known));
   note_asked(asked);
 }
 
 void partition_mirror::follow(session& with, const journal_position& begin, const journal_position& end,
-                              std::string bytes) {
+                              pieces known) {
   move_begin(begin);
-  if (begin.offset <= position().offset && replay(with, end, std::move(bytes))) return;
+  if (begin.offset <= position().offset && replay(with, end, std::move(known))) return;
   const std::uint64_t had = position().offset;
   load(with);
   // Where another client has moved the checkpoint beyond this mirror while it read, nothing is missing.
@@ -170,6 +185,7 @@ prediction partition_mirror::prepare(const partition_batch& batch, predictor::no
     return of_.spec.window ? window::slice_at(*of_.spec.window, batch.times[batch.times.size() == 1 ? 0 : i])
                            : window::timeless;
   };
+  r.keys.reserve(static_cast<std::size_t>(std::ranges::count(batch.out, verdict::fresh)));
   std::vector<std::pair<window::slice_index, digest>> timed;
   for (std::size_t i = 0; i < all.judged; ++i) {
     if (batch.out[i] != verdict::fresh) continue;
@@ -198,7 +214,8 @@ void partition_mirror::prepare_move(window::slice_index newest) {
 
 void partition_mirror::forget_record() {
   record_.reset();
-  record_bytes_.clear();
+  record_length_ = 0;
+  record_wire_.clear();
   behind_record_ = position();
 }
 
@@ -206,51 +223,97 @@ void partition_mirror::forget_record() {
 void partition_mirror::put_together(journal_record r, std::uint64_t new_bytes) {
   // Before it is in the journal: what cannot be applied here must not be added.
   place_.require_room(new_bytes);
-  behind_record_.checksum = append_record(record_bytes_, r);
-  behind_record_.offset = begin_of_record(position().offset, record_bytes_.size()) + record_bytes_.size();
   record_ = std::move(r);
+  record_length_ = record_bytes(*record_);
+  behind_record_.offset = begin_of_record(position().offset, record_length_) + record_length_;
+  if (is_long())
+    stage();
+  else
+    behind_record_.checksum = append_record(record_wire_, *record_);
+}
+
+std::string partition_mirror::staged_key() const {
+  return of_.keys.staged(number_, writer_, calls_);
+}
+
+/// With room for the mark that the next long record needs behind this one: else the server would have to move
+/// the whole of it then.
+void partition_mirror::stage() {
+  constexpr std::size_t around_the_record = 256;
+  ++calls_;
+  record_wire_.reserve(record_length_ + around_the_record);
+  begin_command(record_wire_, 5);
+  append_word(record_wire_, "SET");
+  append_word(record_wire_, staged_key());
+  begin_word(record_wire_, record_length_ + 1);
+  behind_record_.checksum = append_record(record_wire_, *record_);
+  record_wire_ += next_chunk_mark;
+  end_word(record_wire_);
+  append_word(record_wire_, "PX");
+  append_word(record_wire_, staged_ms);
 }
 
 script_call partition_mirror::append_call() {
-  ++calls_;
+  if (!is_long()) ++calls_;
   script_call call{
       &journal_scripts::append(),
       place(),
       {of_.keys.state(number_), of_.keys.chunk(number_, position().offset / journal_chunk_bytes)},
       {to_text(position()), to_text(behind_record_), "w:" + writer_, std::to_string(calls_),
-       std::to_string(position().offset % journal_chunk_bytes), "", "", std::to_string(seen_with_refusal),
-       std::string(refusals_ < refusals_before_a_turn ? "" : turn_ms), ""}};
+       std::to_string(position().offset % journal_chunk_bytes), "", "",
+       std::string(++attempts_ <= refusals_before_a_turn ? "" : turn_ms), ""}};
   call.on_replicas = true;
-  if (record_bytes_.size() < long_record_bytes)
-    put_in_place(call);
+  if (is_long())
+    adopt_staged(call);
   else
-    stage(call);
+    put_in_place(call);
   return call;
 }
 
-void partition_mirror::put_in_place(script_call& append) const {
+/// What others have added comes with the answer, read after the script has said where the journal ends.
+script_call partition_mirror::compare_call() {
+  ++calls_;
+  script_call call{&journal_scripts::append(),
+                   place(),
+                   {of_.keys.state(number_)},
+                   {to_text(position()), "", "w:" + writer_, std::to_string(calls_), "", "", "", "", ""}};
+  std::uint64_t from = position().offset;
+  while (call.commands_after < commands_after_compare) {
+    const std::uint64_t in_chunk = from % journal_chunk_bytes;
+    call.after += encode({"GETRANGE", of_.keys.chunk(number_, from / journal_chunk_bytes),
+                          std::to_string(in_chunk), std::to_string(in_chunk + read_with_call - 1)});
+    ++call.commands_after;
+    from = begin_of_chunk_behind(from);
+  }
+  return call;
+}
+
+void partition_mirror::put_in_place(script_call& append) {
   const std::uint64_t left = journal_chunk_bytes - position().offset % journal_chunk_bytes;
-  append.arguments[5] = record_bytes_.substr(0, left);
-  if (record_bytes_.size() <= left) return;
-  append.arguments[6] = record_bytes_.substr(left);
+  append.arguments[5] = record_wire_.substr(0, left);
+  if (record_wire_.size() <= left) return;
+  append.arguments[6] = record_wire_.substr(left);
   append.keys.push_back(of_.keys.chunk(number_, position().offset / journal_chunk_bytes + 1));
 }
 
-/// With room for the mark that the next long record needs behind this one: else the server would have to move
-/// the whole of it then.
-void partition_mirror::stage(script_call& append) const {
-  const std::uint64_t begin = behind_record_.offset - record_bytes_.size();
-  const std::string staged = of_.keys.staged(number_, writer_, calls_);
-  append.before = encode({"SET", staged, record_bytes_ + next_chunk_mark, "PX", staged_ms});
-  append.arguments[9] = std::to_string(record_bytes_.size() + 1);
-  append.keys.push_back(staged);
+void partition_mirror::adopt_staged(script_call& append) {
+  const std::uint64_t begin = behind_record_.offset - record_length_;
+  append.before = std::move(record_wire_);
+  append.commands_before = 1;
+  append.arguments[8] = std::to_string(record_length_ + 1);
+  append.keys.push_back(staged_key());
   append.keys.push_back(of_.keys.chunk(number_, begin / journal_chunk_bytes));
 }
 
 void partition_mirror::accept(clock::time_point asked) {
   if (record_) apply(*std::exchange(record_, {}));
-  journal_.go_on_to(behind_record_, record_bytes_.size());
-  refusals_ = 0;
+  journal_.go_on_to(behind_record_, record_length_);
+  attempts_ = 0;
+  note_asked(asked);
+}
+
+void partition_mirror::note_unchanged(clock::time_point asked) {
+  others_add_ = false;
   note_asked(asked);
 }
 

@@ -7,11 +7,14 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "everseen/core/partition.hpp"
 #include "everseen/core/prediction.hpp"
+#include "everseen/redis/journal/journal_walk.hpp"
 #include "everseen/redis/journal/known_journal.hpp"
 #include "everseen/redis/journal/mirror_memory.hpp"
 #include "everseen/redis/journal/stored_checkpoint.hpp"
@@ -50,9 +53,10 @@ class partition_mirror {
   void load(session& with);
   /// Reads the journal on to where it ends by now.    @throws lost_history    @throws  as load
   void read_on(session& with);
-  /// The same with what a refusal of append() told.    @throws  as load
-  /// @param asked  when the call was made
-  void read_on(session& with, const reply& refusal, std::chrono::steady_clock::time_point asked);
+  /// The same after append_call() or compare_call() was refused.    @throws  as load
+  /// @param behind  replies to the other commands of a compare_call()    @param asked  when the call was made
+  void read_on(session& with, const reply& refusal, std::span<const reply> behind,
+               std::chrono::steady_clock::time_point asked);
   /// Forgets everything, so that it is loaded anew.
   void clear();
 
@@ -66,9 +70,16 @@ class partition_mirror {
   void prepare_move(window::slice_index newest);
   /// Whether there is anything to add.
   [[nodiscard]] bool has_record() const noexcept { return record_.has_value(); }
-  /// The call of journal_scripts::append that adds the prepared record, or, where there is none, finds out
-  /// whether the journal still ends here.
+  /// The call of journal_scripts::append that adds the prepared record; without one it adds nothing, and
+  /// serves a claim that has no fresh key. At most one call for each prepare().
   [[nodiscard]] script_call append_call();
+  /// Whether other clients add as well, so that a record is likely to be refused unless they are asked first.
+  [[nodiscard]] bool others_add() const noexcept { return others_add_; }
+  /// The call of journal_scripts::append that finds out whether the journal still ends here.
+  [[nodiscard]] script_call compare_call();
+  static constexpr std::size_t commands_after_compare = 2;
+  /// It does.
+  void note_unchanged(std::chrono::steady_clock::time_point asked);
   /// The call was done.    @throws  as load, but nothing of servers
   /// @param asked  when it was made
   void accept(std::chrono::steady_clock::time_point asked);
@@ -103,17 +114,21 @@ class partition_mirror {
 
  private:
   [[nodiscard]] bool load_segments(session& with, const stored_checkpoint& stored);
-  void follow(session& with, const journal_position& begin, const journal_position& end, std::string bytes);
-  [[nodiscard]] bool replay(session& with, const journal_position& end, std::string bytes);
+  using pieces = std::vector<journal_walk::piece>;
+  void follow(session& with, const journal_position& begin, const journal_position& end, pieces known);
+  [[nodiscard]] bool replay(session& with, const journal_position& end, pieces known);
   void apply(const journal_record& r);
   void move_begin(const journal_position& p);
   void forget_record();
   void put_together(journal_record r, std::uint64_t new_bytes);
-  void put_in_place(script_call& append) const;
-  void stage(script_call& append) const;
+  [[nodiscard]] bool is_long() const noexcept { return record_length_ >= long_record_bytes; }
+  [[nodiscard]] std::string staged_key() const;
+  void stage();
+  void put_in_place(script_call& append);
+  void adopt_staged(script_call& append);
   [[nodiscard]] std::optional<stored_checkpoint> begin_checkpoint(session& with, const std::string& word);
   [[nodiscard]] bool write_segment(session& with, const std::string& word, const segment_id& id,
-                                   std::uint64_t bytes);
+                                   std::uint64_t bytes, const std::string& life_ms, std::uint64_t number);
   [[nodiscard]] format_error damaged(const std::string& what) const;
 
   const filter_identity& of_;
@@ -128,11 +143,13 @@ class partition_mirror {
 
   predictor predictor_{};
   std::optional<journal_record> record_{};
-  std::string record_bytes_{};
+  std::uint64_t record_length_ = 0;  // bytes; 0: there is none
+  std::string record_wire_{};        // its bytes, or, if it is long, the command that stages it
   journal_position behind_record_{};
   std::string writer_;       // random, and unlike that of any other mirror
-  int refusals_ = 0;         // in a row
+  int attempts_ = 0;         // to append, since one succeeded
   std::uint64_t calls_ = 0;  // of append so far
+  bool others_add_ = false;  // the last call was refused
 };
 
 }  // namespace everseen::redis

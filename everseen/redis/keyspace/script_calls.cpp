@@ -16,9 +16,11 @@ namespace {
 /// Limits the memory that both sides need for it.
 constexpr std::size_t at_once = 256;
 
-request request_of(const script_call& call) {
-  request r{call.to, call.before + encode_call(*call.what, call.keys, call.arguments),
-            call.before.empty() ? 1U : 2U, true};
+request request_of(script_call call) {
+  std::string wire = std::move(call.before);
+  wire += encode_call(*call.what, call.keys, call.arguments);
+  wire += call.after;
+  request r{std::move(call.to), std::move(wire), call.commands_before + 1 + call.commands_after, true};
   r.what = call.what;
   r.on_replicas = call.on_replicas;
   return r;
@@ -34,10 +36,10 @@ const reply& no_error(const reply& r, const std::string& key) {
 
 }  // namespace
 
-std::vector<answer> run_scripts(session& with, const std::vector<script_call>& calls) {
+std::vector<answer> run_scripts(session& with, std::vector<script_call> calls) {
   std::vector<request> requests;
   requests.reserve(calls.size());
-  for (const script_call& call : calls) requests.push_back(request_of(call));
+  for (script_call& call : calls) requests.push_back(request_of(std::move(call)));
   return with.exchange(requests);
 }
 
@@ -61,13 +63,13 @@ std::vector<answer> exchange_all(session& with, const std::vector<request>& requ
   return all;
 }
 
-const reply& expect_reply(const answer& a, const std::string& key) {
+const reply& expect_reply(const answer& a, const std::string& key, std::size_t after) {
   if (!a) throw backend_error(a.error().message);
-  return no_error(a->back(), key);
+  return no_error((*a)[a->size() - 1 - after], key);
 }
 
 void refuse_lack(const answer& a, const std::string& key) {
-  (void)no_error(a->front(), key);
+  if (a->size() > 1) (void)no_error((*a)[a->size() - 2], key);
   throw backend_error("the server of " + key +
                       " did not keep what it was sent a moment ago; does it evict keys for lack of memory?");
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,15 +18,18 @@ struct script_call {
   std::vector<std::string> arguments{};
   /// As in request: set for what adds keys or claims events.
   bool on_replicas = false;
-  /// A command, from encode(), to run before the script each time it is sent, on the same server: with bytes
-  /// that the script does not read. The first of two replies is its answer.
+  /// Commands, from encode(), to run before the script each time it is sent, on the same server: with bytes
+  /// that the script does not read. Their replies precede that of the script.
   std::string before{};
+  std::size_t commands_before = 0;
+  /// Commands that run after it. Their replies come after that of the script.
+  std::string after{};
+  std::size_t commands_after = 0;
 };
 
 /// Runs scripts on their servers, all at once.
-/// @return an answer a call, in their order, whose last reply is that of the script; an error that it raised
-/// is a reply
-[[nodiscard]] std::vector<answer> run_scripts(session& with, const std::vector<script_call>& calls);
+/// @return an answer a call, in their order; an error that a script raised is a reply
+[[nodiscard]] std::vector<answer> run_scripts(session& with, std::vector<script_call> calls);
 
 /// One script, for callers to which a missing answer is exceptional.
 /// @throws backend_error  no answer, or an error as the answer    @throws format_error  a key has another
@@ -40,11 +44,12 @@ std::vector<answer> exchange_all(session& with, const std::vector<request>& requ
 /// @throws backend_error  the server that has a key forbids them, or does not answer
 void require_scripts(session& with, const route& at);
 
-/// The last reply of an answer, if it is neither an outage nor an error.
+/// One reply of an answer, if it is neither an outage nor an error: by default the last.
+/// @param after  how many replies follow it
 /// @throws backend_error, format_error  as run_script
-const reply& expect_reply(const answer& a, const std::string& key);
+const reply& expect_reply(const answer& a, const std::string& key, std::size_t after = 0);
 
-/// For a script that did not find what the command before it was to write.
+/// For a script that did not find what the last command before it was to write.
 /// @param a  of a script_call with `before`
 /// @throws backend_error  always, with what the server said of that command; format_error  as run_script
 [[noreturn]] void refuse_lack(const answer& a, const std::string& key);

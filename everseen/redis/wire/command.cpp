@@ -1,10 +1,7 @@
 #include "everseen/redis/wire/command.hpp"
 
+#include <array>
 #include <charconv>
-#include <memory>
-#include <new>
-
-#include <hiredis/hiredis.h>
 
 #include "everseen/core/assert.hpp"
 
@@ -22,24 +19,48 @@ std::size_t take_count(std::string_view& rest, [[maybe_unused]] char mark) {
   return count;
 }
 
+void append_count(std::string& wire, char mark, std::size_t count) {
+  std::array<char, 24> line;
+  line[0] = mark;
+  char* const end = std::to_chars(line.data() + 1, line.data() + line.size() - 2, count).ptr;
+  end[0] = '\r';
+  end[1] = '\n';
+  wire.append(line.data(), end + 2);
+}
+
 }  // namespace
 
+void begin_command(std::string& wire, std::size_t words) {
+  append_count(wire, '*', words);
+}
+
+void begin_word(std::string& wire, std::size_t bytes) {
+  append_count(wire, '$', bytes);
+}
+
+void end_word(std::string& wire) {
+  wire += "\r\n";
+}
+
+void append_word(std::string& wire, std::string_view word) {
+  begin_word(wire, word.size());
+  wire += word;
+  end_word(wire);
+}
+
+void append_command(std::string& wire, std::span<const std::string_view> words) {
+  constexpr std::size_t most_around_a_word = 16;  // its length in up to ten digits, and line ends
+  std::size_t bytes = wire.size() + most_around_a_word;
+  for (const std::string_view word : words) bytes += word.size() + most_around_a_word;
+  wire.reserve(bytes);
+  begin_command(wire, words.size());
+  for (const std::string_view word : words) append_word(wire, word);
+}
+
 std::string encode(std::span<const std::string_view> words) {
-  std::vector<const char*> starts;
-  std::vector<std::size_t> sizes;
-  starts.reserve(words.size());
-  sizes.reserve(words.size());
-  for (const std::string_view word : words) {
-    starts.push_back(word.data());
-    sizes.push_back(word.size());
-  }
-  char* wire = nullptr;
-  const int bytes =
-      redisFormatCommandArgv(&wire, static_cast<int>(words.size()), starts.data(), sizes.data());
-  if (bytes < 0) throw std::bad_alloc();
-  const std::unique_ptr<char, void (*)(void*)> owner(
-      wire, [](void* p) { redisFreeCommand(static_cast<char*>(p)); });
-  return {wire, static_cast<std::size_t>(bytes)};
+  std::string wire;
+  append_command(wire, words);
+  return wire;
 }
 
 std::string encode(std::initializer_list<std::string_view> words) {
