@@ -64,7 +64,8 @@ std::string content_of(int file) {
   for (int i = 0; i < 3; ++i) ::dup2(files[static_cast<std::size_t>(i)], i);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
   if (!directory.empty() && ::chdir(directory.c_str()) != 0) std::_Exit(126);
-  ::execvpe(command.get()[0], command.get(), environment.get());
+  environ = const_cast<char**>(environment.get());  // execvp searches the PATH in it
+  ::execvp(command.get()[0], command.get());
   std::_Exit(127);
 }
 

@@ -41,7 +41,8 @@ bool is_free(std::uint16_t port) {
   if (::getppid() != parent) std::_Exit(1);
   ::dup2(log, 1);
   ::dup2(log, 2);
-  ::execvpe(words.get()[0], words.get(), environment.get());
+  environ = const_cast<char**>(environment.get());  // execvp searches the PATH in it
+  ::execvp(words.get()[0], words.get());
   std::_Exit(127);
 }
 
