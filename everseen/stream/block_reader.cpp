@@ -69,6 +69,9 @@ block_reader::block_reader(std::vector<std::string> paths, char separator, std::
       if (is_directory(in.number())) cannot("read", in.path, EISDIR);
     }
     posix_fadvise(in.number(), 0, 0, POSIX_FADV_SEQUENTIAL);
+    // A pipe holds 64 KiB by default, which would make small blocks of a fast writer's input. Fails where it
+    // is no pipe, or where its user has too many.
+    (void)::fcntl(in.number(), F_SETPIPE_SZ, 1 << 20);
     const auto size = regular_size(in.number());
     in.regular = size.has_value();
     if (in.regular) in.begin = ::lseek(in.number(), 0, SEEK_CUR);
