@@ -18,7 +18,7 @@ namespace everseen::server {
 /// What the Redis protocol lets a filter be made with beside what everseen keeps.
 struct wishes {
   /// EXPANSION as it was asked for; BF.INFO tells it. Only RedisBloom's own layout obeys it; in ours a layer
-  /// holds twice the keys of the one before it: doc/semantics.md, "Over the Redis protocol".
+  /// holds twice the keys of the one before it: doc/operations.md, "Bloom commands".
   std::uint32_t expansion = 2;
 };
 

@@ -21,7 +21,7 @@ namespace everseen {
 /// Prefer it when filters must outlive the process, or are to be asked by several processes. Adding
 /// a key stores into the page cache, whose pages have 4 KiB, and the disk follows by the sync_policy: near
 /// the speed of memory for small filters, some way behind it for large ones. What a crash, a power loss or a
-/// full disk does: doc/semantics.md, "Durability" and "Damage".
+/// full disk does: doc/files.md, "Durability" and "Damage".
 ///
 /// One writer a filter at a time, any number of readers beside it, in any processes. The directory must be on
 /// a file system with flock, mmap and rename in one step: a local one, not NFS.

@@ -75,7 +75,7 @@ struct dedup_result {
   std::uint64_t bytes = 0;
   /// Set when the filter failed on the way. Nothing was read after that. Of what was read, the records with
   /// the wanted verdict were written; the `unknown` ones were neither added nor written, but see
-  /// doc/semantics.md, "Retries", for those that a server may have added before it went away.
+  /// doc/redis.md, "Retries", for those that a server may have added before it went away.
   std::optional<batch_failure> failure;
   /// With outage::pass: why the first record was written without an answer. The run went on.
   std::optional<batch_failure> passed;
@@ -87,7 +87,7 @@ struct dedup_result {
 /// What is in the output when it throws: after a read failure or an exception of options.progress, the wanted
 /// records among all that were read whole; after an unreadable record, those before it, and no key of a later
 /// one was added; after a failed write, what was written before it. Keys may have been added whose records
-/// were not written only in the last case: doc/semantics.md, "Runs that are cut short".
+/// were not written only in the last case: doc/dedup.md, "Runs that end early".
 /// @throws storage_error    reading or writing failed
 /// @throws format_error     a record has no key and options.without_key is fail, or is late and
 ///                          options.late is fail: then the others that were read have been judged and written

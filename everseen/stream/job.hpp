@@ -33,8 +33,8 @@
 ///
 /// Whatever stands to the left of a step has happened when it begins. A crash anywhere before `settle` has
 /// the source begin again at or before the first unsettled event; the ledger gives the verdicts of the first
-/// attempt, and the sink has taken back, or knows, what it was given then. doc/semantics.md, "Streams", goes
-/// through the steps one by one.
+/// attempt, and the sink has taken back, or knows, what it was given then. doc/streams.md, "Steps of a
+/// batch", goes through the steps one by one.
 
 // clang-format on
 
