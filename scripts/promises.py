@@ -39,7 +39,7 @@ def test_below(path, lines, at):
 
 def promises_in(path):
     """Yields sentence, document, section, test; a fault as a string."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = path.read_text(encoding="utf-8").splitlines() + [""]  # so that a promise at the end is noticed
     texts = []
     for at, line in enumerate(lines):
         opened = OPENING.match(line)
