@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails when a document names a path that does not exist, or a ./dev word that ./dev does not know.
+"""Fails when a document names a path or a section that does not exist, or a ./dev word that ./dev does not know.
 
 Looks at relative links and at `backticked` words of every Markdown file. A backticked word is a path when it has a
 slash and either begins with a folder of this repository or ends like a source or text file.
@@ -14,6 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 BACKTICKED = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 DEV_WORD = re.compile(r"\./dev ([a-z]+)")
 PATH_WORD = re.compile(r"\.?[A-Za-z0-9_][A-Za-z0-9_.+-]*(/[A-Za-z0-9_.+-]+)*/?")
@@ -45,15 +46,26 @@ def exists(word, document):
     return any((base / word).exists() for base in bases)
 
 
+def anchors(document):
+    """What a link may have behind its #, as GitHub makes it of the headings."""
+    headings = HEADING.findall(FENCE.sub("", document.read_text(encoding="utf-8")))
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def faults(document, dev_words):
     text = document.read_text(encoding="utf-8")
     prose = FENCE.sub("", text)
     paths = {word.removeprefix("./") for word in BACKTICKED.findall(prose)}
     named = {path for path in paths if looks_like_path(path)}
     for target in LINK.findall(prose):
-        path = target.split("#")[0]
-        if path and not re.match(r"[a-z]+:", path):
+        path, _, section = target.partition("#")
+        if re.match(r"[a-z]+:", target):
+            continue
+        if path:
             named.add(path)
+        linked = document.parent / path if path else document
+        if section and linked.exists() and section not in anchors(linked):
+            yield f"{path} has no section #{section}"
     for path in sorted(named):
         if not exists(path, document):
             yield f"{path} does not exist"

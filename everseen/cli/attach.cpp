@@ -140,7 +140,7 @@ verb attach_verb() {
       "info and explain then use it beside that program, and each sees what the other adds. Nothing is "
       "written to "
       "its keys but its bits. A server that forbids scripts sets the bits of each key by one BITFIELD; see "
-      "doc/semantics.md for what that makes weaker.\n\n"
+      "doc/foreign-filters.md for what that makes weaker.\n\n"
       "How many bits and probes it has is mostly stored nowhere: they must be those of the other program, or "
       "each "
       "will miss what the other adds. Of hashes like go-zero's and Guava's everseen info can tell where they "

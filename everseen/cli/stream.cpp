@@ -37,7 +37,7 @@ constexpr std::string_view details =
     "Reads events, asks a filter which are fresh, and counts or puts out each of them once, also when this "
     "program, the server or the machine dies in between: the filter keeps, beside its bits, which events of "
     "which source it has judged and how, so that a run that goes on after a crash gets the same answers. "
-    "doc/semantics.md says for each source and sink what is promised.\n\n"
+    "doc/streams.md says for each source and sink what is guaranteed.\n\n"
     "With --count, each fresh event raises one counter for every set of dimensions, in the same step that "
     "adds "
     "its key; everseen counts prints them. Counters need a Redis store. A dimension is a field, with a name "

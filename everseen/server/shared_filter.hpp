@@ -18,7 +18,7 @@ namespace everseen::server {
 /// Options of the Redis protocol for a new filter that are not part of its spec.
 struct wishes {
   /// The requested EXPANSION, for BF.INFO. Only RedisBloom's own layout obeys it; in ours a layer holds
-  /// twice the keys of the one before it: doc/semantics.md, "Over the Redis protocol".
+  /// twice the keys of the one before it: doc/operations.md, "Bloom commands".
   std::uint32_t expansion = 2;
 };
 

@@ -20,7 +20,7 @@ namespace everseen {
 ///
 /// Use it if filters must outlive the process, or if several processes read them. An add stores into the page
 /// cache, in 4 KiB pages, and the disk follows by the sync_policy. Small filters reach nearly the speed of
-/// memory; large ones are clearly slower. For crashes, power losses and full disks see doc/semantics.md,
+/// memory; large ones are clearly slower. For crashes, power losses and full disks see doc/files.md,
 /// "Durability" and "Damage".
 ///
 /// One writer per filter at a time, and any number of readers, in any processes. The file system must support

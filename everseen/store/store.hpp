@@ -285,7 +285,7 @@ void validate_job_name(std::string_view job);
 /// @throws format_error  a layer arrives twice, or before the layers below it
 void restore_layer(partition_state& state, const segment_id& id, const layer_state& layer);
 
-/// When the writes of a file store reach the disk: doc/semantics.md, "Durability".
+/// When the writes of a file store reach the disk: doc/files.md, "Durability".
 enum class sync_policy : std::uint8_t {
   always,    ///< before a batch is acknowledged; a power loss loses nothing
   interval,  ///< about once a second; a power loss loses that much, or more if a sync is slow

@@ -74,7 +74,7 @@ struct dedup_result {
   std::uint64_t bytes = 0;
   /// Set if the filter failed during the run. Nothing was read after that. Of the records read, those with
   /// the wanted verdict were written; the `unknown` ones were neither added nor written. Exception: a server
-  /// may have added some of them before it failed (doc/semantics.md, "Retries").
+  /// may have added some of them before it failed (doc/redis.md, "Retries").
   std::optional<batch_failure> failure;
   /// With outage::pass: why the first record was written without an answer. The run continued.
   std::optional<batch_failure> passed;
@@ -86,7 +86,7 @@ struct dedup_result {
 /// The output after an exception: after a read failure or an exception of options.progress, the wanted
 /// records among all that were read whole; after an unreadable record, those before it, and no key of a
 /// later record was added; after a failed write, everything written before it. Only after a failed write may
-/// keys have been added whose records were not written: doc/semantics.md, "Runs that are cut short".
+/// keys have been added whose records were not written: doc/dedup.md, "Runs that end early".
 /// @throws storage_error    reading or writing failed
 /// @throws format_error     a record has no key and options.without_key is fail; or a record is late and
 ///         options.late is fail: the other records read have then been judged and written

@@ -33,7 +33,7 @@
 ///
 /// Each step begins after all steps to its left are complete. After a crash before `settle`, the source
 /// resumes at or before the first unsettled event, the ledger returns the verdicts of the first attempt, and
-/// the sink has taken back, or recognizes, the records that it already has. doc/semantics.md, "Streams",
+/// the sink has taken back, or recognizes, the records that it already has. doc/streams.md, "Steps of a batch",
 /// explains the steps one by one.
 
 // clang-format on

@@ -94,6 +94,7 @@ TEST_F(Attach, LinesThatTheFunnelCannotTakeAreLinesWithoutAKey) {
             testing::Field(&program_result::err, HasSubstr("record 3 has a key that"))));
 }
 
+// Promise: verbs that judge warn of a key that is gone (foreign-filters, Attached filters).
 TEST_F(Attach, KeyThatIsGoneIsMissedByEveryVerbThatJudges) {
   ASSERT_EQ(on_redis("cli SETBIT bloom:uids 5 1 && everseen attach uids --as gozero --bits 1000000 --key "
                      "bloom:uids && everseen add uids alice -q && cli DEL bloom:uids")

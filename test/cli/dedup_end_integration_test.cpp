@@ -108,6 +108,7 @@ TEST_F(DedupEnd, NoticesThatNobodyReadsOnAlsoWhereNothingIsLeftToWrite) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 45s);
 }
 
+// Promise: a run says that its filter remembers lines that were not printed (dedup, Runs that end early).
 TEST_F(DedupEnd, SaysThatAKeptFilterRemembersLinesThatWereNotPrinted) {
   EXPECT_THAT(sh("everseen dedup --filter f > /dev/full", "a\n"),
               Complains(3, "standard output", "the filter 'f' remembers lines that were not printed",

@@ -124,6 +124,7 @@ TEST_F(DedupFilter, LeavesNoFilterBehindWhenTheCountsCannotBeWritten) {
   EXPECT_THAT(sh("everseen list --names"), Prints(""));
 }
 
+// Promise: a run that added nothing removes the filter that it made (dedup, Runs that end early).
 TEST_F(DedupFilter, LeavesNoFilterBehindWhenItsFirstRunAddedNothing) {
   EXPECT_THAT(sh("everseen dedup --filter f --capacity 1000 --key-json /id", "odd\n"),
               Complains(4, "record 1"));
@@ -228,6 +229,7 @@ TEST_F(DedupFilter, TakesTheClockWhereNoTimeIsGiven) {
   EXPECT_THAT(sh("everseen dedup --window 1h", "a\nb\na\n"), Prints("a\nb\n"));
 }
 
+// Promise: a line without a time has the clock's time when its block was read (dedup, Lines without times).
 TEST_F(DedupFilter, LetsTheClockGoOnWhileAPipeIsOpen) {
   auto live = setup();
   live.piped_input = true;

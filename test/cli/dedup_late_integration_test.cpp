@@ -24,6 +24,7 @@ class DedupLate : public test::Shell {
   static std::string in_seconds(long from_now) { return std::to_string(std::time(nullptr) + from_now); }
 };
 
+// Promise: late lines are dropped with a note, or as --late says (dedup, Late lines).
 TEST_F(DedupLate, IsDroppedWithANoteUnlessToldOtherwise) {
   for (const char* options : {"", "--late drop"}) {
     const auto result = dedup(options);
@@ -45,6 +46,7 @@ TEST_F(DedupLate, IsNoRepeat) {
   EXPECT_EQ(dedup("--late pass --repeated").out, "");
 }
 
+// Promise: --late fail ends the run with all other lines judged and printed (dedup, Late lines).
 TEST_F(DedupLate, EndsTheRunOnDemandWithAllOtherLinesPrinted) {
   for (const char* threads : {"1", "4"}) {
     const auto result = dedup(std::string("--late fail --threads ") + threads);
@@ -61,6 +63,7 @@ TEST_F(DedupLate, HasNoMeaningWithoutAWindow) {
   EXPECT_THAT(sh("everseen dedup --late pass", "a\n"), Complains(2, "--late", "--window"));
 }
 
+// Promise: one time in the far future does not close the window of dedup (dedup, Times in the future).
 TEST_F(DedupLate, OneTimeInTheFarFutureDoesNotCloseTheWindow) {
   const std::string now = in_seconds(0);
   const std::string input = now + "\ta\n4000000000\tz\n" + now + "\ta\n" + now + "\tb\n";
@@ -69,6 +72,7 @@ TEST_F(DedupLate, OneTimeInTheFarFutureDoesNotCloseTheWindow) {
   EXPECT_THAT(dedup("--missing-key pass", input), Prints(now + "\ta\n4000000000\tz\n" + now + "\tb\n"));
 }
 
+// Promise: times ahead of the clock by no more than the window are accepted (dedup, Times in the future).
 TEST_F(DedupLate, BelievesTimesAheadOfTheClockByAsMuchAsTheWindow) {
   const std::string soon = in_seconds(500);
   const std::string input = soon + "\ta\n" + in_seconds(0) + "\tb\n";

@@ -37,6 +37,7 @@ TEST_F(DedupRedis, WarnsAsCreateDoesWhereItMakesTheFilter) {
   EXPECT_THAT(on_redis("printf 'b\\nc\\n' | everseen dedup --filter urls"), Prints("c\n")) << "not each time";
 }
 
+// Promise: dedup creates no filter in place of a lost one (redis, What holds for all filters on Redis).
 TEST_F(DedupRedis, MakesNoNewFilterInThePlaceOfALostOne) {
   for (const std::string judge : {"server", "client"}) {
     ASSERT_EQ(on_redis("echo a | everseen dedup --filter urls --judge " + judge).exit_code, 0);
@@ -64,6 +65,7 @@ TEST_F(DedupRedis, MakesNoNewFilterWhereTheNamesOfAllWereLost) {
   EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"), Prints("a\n"));
 }
 
+// Promise: dedup says that a filter has ended and a new one begins (redis, The end of a filter).
 TEST_F(DedupRedis, SaysThatAnOldFilterHasEndedAndANewOneBegins) {
   ASSERT_EQ(on_redis("everseen create urls -q --expire 1s && everseen add urls -q a").exit_code, 0);
   wait_until([&] { return on_redis("everseen list").out.empty(); }, "the filter ends");
@@ -73,6 +75,7 @@ TEST_F(DedupRedis, SaysThatAnOldFilterHasEndedAndANewOneBegins) {
   EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"), Prints(IsEmpty())) << "and is kept";
 }
 
+// Promise: pass says that a server is full (dedup, Outages).
 TEST_F(DedupRedis, PassingSaysThatTheServerIsFullAndNotThatItIsAway) {
   program_setup with_pipe = setup();
   with_pipe.piped_input = true;
@@ -92,6 +95,7 @@ TEST_F(DedupRedis, PassingSaysThatTheServerIsFullAndNotThatItIsAway) {
   EXPECT_EQ(full.out, "a\nb\nc\n");
 }
 
+// Promise: --existing creates no filter where one must be there (dedup, Several processes, one filter).
 TEST_F(DedupRedis, MakesNoFilterWhereOneMustBeThere) {
   EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls --existing"),
               Complains(4, "the filter 'urls' is not there", "--existing"));

@@ -17,6 +17,8 @@ TEST_F(DedupSlow, TakesALineOf300MB) {
   EXPECT_THAT(sh("echo a > a; everseen dedup a long a long | md5sum"), Prints(expected));
 }
 
+// Promise: without memory for a long record, all before it is printed and no part of it (dedup, Runs that end
+// early).
 TEST_F(DedupSlow, PrintsNoPartOfALineForWhichThereIsNoMemory) {
   const std::string limit = "ulimit -v 500000; ";
   if (sh(limit + "everseen --version").exit_code != 0) GTEST_SKIP() << "a sanitizer needs more";

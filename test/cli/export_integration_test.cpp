@@ -55,6 +55,7 @@ TEST_F(Export, ThroughALinkReplacesTheFileAndNotTheLink) {
               Prints("far/f\nimported g: 0 keys\nf\n"));
 }
 
+// Promise: an import refuses bytes behind the stream (format, Export stream).
 TEST_F(Export, ThatMoreBytesFollowIsRefused) {
   given("everseen create f && everseen export f -o f.stream && (cat f.stream; echo) > longer");
   given("cat f.stream f.stream > twice");

@@ -31,6 +31,7 @@ class Foreign : public Shell {
 };
 
 /// Made empty here, half filled, exported, imported, filled on: Guava itself must have the same in the end.
+// Promise: a filter of Guava continues bit for bit, in every store (foreign-filters, Imported filters).
 TEST_F(Foreign, FilterOfGuavaIsWhatGuavaWouldHaveWritten) {
   given(
       "(seq -300 599) > keys.numbers; (seq 890; printf 'a\\né\\nna\\xc3\\xafve\\n布滤\\n😀\\n\\n') > "
@@ -139,6 +140,8 @@ TEST_F(Foreign, KeysThatAFunnelCannotTakeAreUsageErrors) {
 }
 
 /// More lines than are read or judged at a time, and words among them.
+// Promise: add and check judge all keys but those that the funnel cannot take, and name the first
+// (foreign-filters, Imported filters).
 TEST_F(Foreign, KeysThatAFunnelCannotTakeLeaveTheOthersTheirVerdicts) {
   given(
       "everseen create users --as guava64 --capacity 200k --funnel long -q; (seq 60000; echo oops; seq 60001 "
@@ -170,6 +173,7 @@ TEST_F(Foreign, RebuiltChainOfPowersOfTwoStaysOne) {
   EXPECT_THAT(sh("everseen info ids --json | grep -w capacity"), Prints(HasSubstr("1485")));
 }
 
+// Promise: a filter whose bits are all set is reported (foreign-filters, Imported filters).
 TEST_F(Foreign, FilterWhoseBitsAreAllSetIsCalledFull) {
   write("full.bloom", std::string("\x01\x05\x00\x00\x00\x10", 6) + std::string(128, '\xff'));
   EXPECT_THAT(sh("everseen import f --from guava full.bloom"),
@@ -181,6 +185,7 @@ TEST_F(Foreign, FilterWhoseBitsAreAllSetIsCalledFull) {
               Prints(HasSubstr("keys          10\n")));
 }
 
+// Promise: a line that the funnel cannot take is a record without a key (foreign-filters, Imported filters).
 TEST_F(Foreign, LinesThatAFunnelCannotTakeAreLinesWithoutAKey) {
   given(
       "everseen create users --as guava64 --capacity 100 --funnel long -q; printf '1\\n2\\nx7\\n1\\n3\\n' > "
@@ -291,6 +296,7 @@ TEST_F(Migrate, GoesToAnotherStoreAndToAnotherSystem) {
 }
 
 /// The feeder is only done with its lines when all but what a pipe holds was read.
+// Promise: a migration that is killed leaves nothing visible (foreign-filters, Migrated filters).
 TEST_F(Migrate, ThatIsKilledWhileItReadsLeavesNothingBehind) {
   given("everseen create old && mkfifo keys");
   EXPECT_THAT(
@@ -301,6 +307,7 @@ TEST_F(Migrate, ThatIsKilledWhileItReadsLeavesNothingBehind) {
 }
 
 /// Where the kill came late, NEW is whole, and the next one may come earlier.
+// Promise: a migration that is killed leaves nothing visible (foreign-filters, Migrated filters).
 TEST_F(Migrate, ThatIsKilledWhileItWritesMakesNothingVisible) {
   given("everseen create old; seq 1000 > keys; everseen add old -q < keys");
   EXPECT_THAT(sh("for i in $(seq 100); do"
@@ -327,6 +334,7 @@ TEST_F(Migrate, CountsTheKeysOfAFileThatIsStandardInput) {
               Prints(AllOf(HasSubstr("keys          5,000\n"), HasSubstr("capacity      5,000"))));
 }
 
+// Promise: options that are not given are as in the old filter (foreign-filters, Migrated filters).
 TEST_F(Migrate, KeepsTheFunnelAndTheHash) {
   given(
       "seq 500 > ids; everseen create old --as guava32 --capacity 500 --error-rate 0.03 --funnel long && "

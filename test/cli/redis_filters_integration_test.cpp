@@ -99,6 +99,8 @@ TEST_F(RedisFilters, AreEmptiedAndDropped) {
   EXPECT_THAT(on_redis("everseen drop f"), Complains(2, "no filter named 'f'"));
 }
 
+// Promise: a filter that lacks a segment is shown by no verb as if it were whole (redis, What holds for all
+// filters on Redis).
 TEST_F(RedisFilters, ThatLackASegmentAreShownByNoVerbAsIfTheyWereWhole) {
   ASSERT_EQ(
       on_redis("everseen create f -q --partitions 2 && seq 50 | everseen add f -q && everseen create g -q")
@@ -125,6 +127,7 @@ TEST_F(RedisFilters, ThatLostTheirHeaderAreListedAsSuch) {
   EXPECT_THAT(on_redis("everseen list --names"), Prints("f\ng\n"));
 }
 
+// Promise: an export carries the same bits to files and back (redis, What holds for all filters on Redis).
 TEST_F(RedisFilters, CarryTheSameBytesToFilesAndBack) {
   const std::string redis = " --store " + server_.url();
   given("everseen create f --capacity 1000 --partitions 3" + redis + " && seq 5000 | everseen add f -q" +

@@ -77,12 +77,14 @@ std::vector<std::string> each_once(const std::string& text) {
   return {once.begin(), once.end()};
 }
 
+// Promise: processes that share a filter print each key once (dedup, Several processes, one filter).
 TEST_F(SharedRun, PrintsEachKeyOnce) {
   const redis_server server;
   const std::string text = two_halves(100'000);
   EXPECT_EQ(sorted(run_both(server.url(), text)), each_once(text));
 }
 
+// Promise: processes that share a filter print each key once (dedup, Several processes, one filter).
 TEST_F(SharedRun, PrintsEachKeyOnceOnThreeInstances) {
   const redis_server a;
   const redis_server b;
@@ -92,6 +94,7 @@ TEST_F(SharedRun, PrintsEachKeyOnceOnThreeInstances) {
             each_once(text));
 }
 
+// Promise: processes that share a filter print each key once (dedup, Several processes, one filter).
 TEST_F(SharedRun, PrintsEachKeyOnceOnACluster) {
   redis_cluster cluster;
   const std::string text = two_halves(50'000);
@@ -119,6 +122,7 @@ TEST_F(SharedRun, HoldsLinesWhileTheServerIsAwayAndGoesOnAsIfNothingHadHappened)
 }
 
 // A paused server reads what it was sent when it goes on, though nobody waits for the reply any more.
+// Promise: held lines get the answer of their first attempt (dedup, Outages).
 TEST_F(SharedRun, GivesHeldLinesTheAnswerOfTheirFirstAttempt) {
   redis_server server;
   running_program dedup(
@@ -137,6 +141,7 @@ TEST_F(SharedRun, GivesHeldLinesTheAnswerOfTheirFirstAttempt) {
   EXPECT_EQ(result.out, "a\nb\nc\nd\n");
 }
 
+// Promise: under hold no line is lost or doubled, however often the server is killed (dedup, Outages).
 TEST_F(SharedRun, LosesAndRepeatsNoLineWhenTheServerIsKilledAgainAndAgain) {
   redis_server server(lasting());
   const std::string text = two_halves(400'000);
@@ -154,6 +159,7 @@ TEST_F(SharedRun, LosesAndRepeatsNoLineWhenTheServerIsKilledAgainAndAgain) {
   EXPECT_TRUE(text.starts_with(result.out)) << "in the order of the input";
 }
 
+// Promise: a signal ends the wait (dedup, Outages).
 TEST_F(SharedRun, HeldEndsAtOnceByASignal) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer holds signals back from a thread that waits for a mutex";
@@ -191,6 +197,7 @@ class SharedRunOnReplicas : public SharedRun {
   redis_server replica_;
 };
 
+// Promise: under hold missing replicas are waited for, and no line is lost or doubled (dedup, Outages).
 TEST_F(SharedRunOnReplicas, HoldsLinesWhileTheReplicaThatMustHaveThemIsAway) {
   const std::string url = server_.url("?wait=1&timeout=400ms&retry_for=100ms");
   running_program dedup(command(url, {"--on-outage", "hold", "--stats"}), piped());
@@ -248,6 +255,7 @@ TEST_F(SharedRunOnReplicas, PassingTakesNoOtherAnswerForThatOfTheReplica) {
 }
 
 // What was added and not acknowledged would be dropped by the next run.
+// Promise: under hold missing replicas are waited for, and no line is lost or doubled (dedup, Outages).
 TEST_F(SharedRunOnReplicas, LosesAndRepeatsNoLineWhileTheReplicaComesAndGoes) {
   const std::string text = two_halves(60'000);
   running_program dedup(
@@ -267,6 +275,7 @@ TEST_F(SharedRunOnReplicas, LosesAndRepeatsNoLineWhileTheReplicaComesAndGoes) {
   EXPECT_EQ(sorted(lines_of(run.out)), each_once(text));
 }
 
+// Promise: pass never drops a line whose verdict is unknown, and counts it (dedup, Outages).
 TEST_F(SharedRun, PassesLinesWhileTheServerIsAwayAndCountsThem) {
   redis_server server(lasting());
   running_program dedup(
@@ -304,6 +313,7 @@ TEST_F(SharedRun, CountsWhatItPassedThoughTheServerIsAwayAtTheEnd) {
   EXPECT_THAT(result.err, HasSubstr("\"filter\": null"));
 }
 
+// Promise: pass waits once for a server that stays unavailable (dedup, Outages).
 TEST_F(SharedRun, PassingWaitsOnlyOnceForAServerThatStaysAway) {
   redis_server server;
   const std::string text = two_halves(200'000);
@@ -323,6 +333,8 @@ TEST_F(SharedRun, PassingWaitsOnlyOnceForAServerThatStaysAway) {
   EXPECT_THAT(result.err, HasSubstr("200000 lines were printed though nothing is known of them"));
 }
 
+// Promise: where a server stays unavailable, the first line without an answer is named (dedup, Runs that end
+// early).
 TEST_F(SharedRun, EndsAtAnOutageAndSaysWhereUnlessToldOtherwise) {
   redis_server server(lasting());
   running_program dedup(command(server.url("?retry_for=100ms")), piped());

@@ -139,6 +139,7 @@ TEST_F(Stream, SaysWhatIsMissing) {
               Complains(2, "--settle-every", "transaction.timeout.ms, which is 60000 ms"));
 }
 
+// Promise: a run that took nothing begins no job (streams, The life of a job).
 TEST_F(Stream, IsNotBoundByARunThatTookNothing) {
   const std::string stream = "everseen stream --from clicks --filter clicks --to fresh --key-json ";
   EXPECT_THAT(on_redis(stream + "/uid"),
@@ -225,6 +226,7 @@ TEST_F(Stream, WarnsOfAServerThatForgetsWhatItAnsweredFor) {
   EXPECT_THAT(on_redis(count), Says("everseen: 4 events: 3 fresh, 1 seen\n"));
 }
 
+// Promise: --existing begins nothing anew (streams, The life of a job).
 TEST_F(Stream, BeginsNothingAnewWhereFilterAndJobMustBeThere) {
   const std::string again = std::string(count) + "--existing";
   EXPECT_THAT(on_redis(again), Complains(4, "the filter 'clicks' is not there", "--existing"));
@@ -240,6 +242,7 @@ TEST_F(Stream, BeginsNothingAnewWhereFilterAndJobMustBeThere) {
   EXPECT_THAT(on_redis("everseen list"), Prints(IsEmpty()));
 }
 
+// Promise: hold also waits for a store that is unavailable at the start (streams, Outages).
 TEST_F(Stream, HoldsFromItsStartWhereTheServerIsAway) {
   program_setup on = setup();
   on.environment["EVERSEEN_STORE"] = server_.url("?retry_for=100ms");
@@ -258,6 +261,7 @@ TEST_F(Stream, HoldsFromItsStartWhereTheServerIsAway) {
   EXPECT_THAT(stream.wait(), Says(HasSubstr("4 events: 3 fresh, 1 seen\n")));
 }
 
+// Promise: a JSON null is no event to stream (dedup, Keys and records).
 TEST_F(Stream, TakesNoNullForAKey) {
   given(R"(echo '{"id":null,"time":"2025-01-01T00:01:00Z","site":"news"}' >> clicks)");
   EXPECT_THAT(on_redis(count),
@@ -267,12 +271,15 @@ TEST_F(Stream, TakesNoNullForAKey) {
   EXPECT_THAT(on_redis(std::string(count) + "--bad-events bad"), Says(HasSubstr("1 record was no event")));
 }
 
+// Promise: a run that wants another filter of a name is told that the one there is empty (dedup, Runs that
+// end early).
 TEST_F(Stream, SaysThatAFilterWhichDoesNotFitIsEmpty) {
   on_redis("everseen create clicks --capacity 1M --error-rate 1e-3");
   EXPECT_THAT(on_redis(std::string(count) + "--error-rate 1e-9"),
               Complains(2, "--error-rate does not fit", "it is empty, and everseen drop clicks removes it"));
 }
 
+// Promise: another output is refused, unless --move-output (streams, The life of a job).
 TEST_F(Stream, PutsOutToOnePlaceUnlessItIsMoved) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id ";
   EXPECT_THAT(on_redis(fresh + "--to one"), Says(HasSubstr("3 fresh")));
@@ -287,6 +294,7 @@ TEST_F(Stream, PutsOutToOnePlaceUnlessItIsMoved) {
   EXPECT_THAT(sh("wc -l < one; wc -l < two"), Prints("3\n2\n"));
 }
 
+// Promise: what may be in two streams after --move-output is reported (streams, The life of a job).
 TEST_F(Stream, SaysWhatMayComeTwiceWhereAnotherPlaceIsTakenThanAStream) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to ";
   EXPECT_EQ(on_redis("EVERSEEN_DIE_AT=put:1 " + fresh + "redis-stream:a").exit_code, 128 + SIGKILL);
@@ -298,6 +306,7 @@ TEST_F(Stream, SaysWhatMayComeTwiceWhereAnotherPlaceIsTakenThanAStream) {
   EXPECT_THAT(on_redis(std::string(count) + "--to once --move-output"), Says(Not(HasSubstr("again"))));
 }
 
+// Promise: another output is refused, unless --move-output (streams, The life of a job).
 TEST_F(Stream, RefusesAnotherPlaceThatTheJobHasGotSinceItWasLookedAt) {
   const std::string stream = "everseen stream --from clicks --filter f --key-json /id --worker ";
   const auto first = stands_still_at("read:1", stream + "one --to redis-stream:a");
@@ -326,6 +335,7 @@ TEST_F(Stream, MakesNoFileInThePlaceOfOneThatIsGone) {
   EXPECT_THAT(sh("cat one"), Prints("{\"id\":4}\n"));
 }
 
+// Promise: nobody else removes lines that were settled and are not in the file yet (streams, Files).
 TEST_F(Stream, KeepsWhatAKilledJobHasSettledAndNotShownWhateverIsStartedNext) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to one ";
   EXPECT_EQ(on_redis("EVERSEEN_DIE_AT=settled:1 " + fresh).exit_code, 128 + SIGKILL);
@@ -339,6 +349,7 @@ TEST_F(Stream, KeepsWhatAKilledJobHasSettledAndNotShownWhateverIsStartedNext) {
   EXPECT_THAT(sh("wc -l < one; ls -A | grep unsettled"), Field("out", &program_result::out, "3\n"));
 }
 
+// Promise: nobody else removes lines that were settled and are not in the file yet (streams, Files).
 TEST_F(Stream, KeepsWhatAJobHadSettledThatWasKilledAndEnded) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to one ";
   EXPECT_EQ(on_redis("EVERSEEN_DIE_AT=settled:1 " + fresh).exit_code, 128 + SIGKILL);
@@ -417,6 +428,8 @@ TEST_F(Stream, WritesIntoNoFileThatItReads) {
   EXPECT_THAT(sh("wc -l < clicks"), Prints("4\n"));
 }
 
+// Promise: a run without --worker is refused where the job knows the file as another worker's (streams,
+// Several workers).
 TEST_F(Stream, AsksWhoseFileItIsWhenTheMachineHasAnotherName) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to out ";
   EXPECT_THAT(on_redis(fresh + "--worker web-1"), Says(HasSubstr("3 fresh, 1 seen")));

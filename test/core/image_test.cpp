@@ -130,6 +130,7 @@ TEST(Image, SegmentHeaderComesBack) {
   EXPECT_EQ(image::decode_segment_header(image::encode_segment_header(header)), header);
 }
 
+// Promise: any changed bit of a segment's header is detected (files, Damage).
 TEST(Image, SegmentHeaderRefusesEveryFlipAndCut) {
   expect_refuses_every_flip_and_cut(copy_of(image::encode_segment_header(example_header())),
                                     [](const bytes& b) { (void)image::decode_segment_header(b); });
@@ -141,6 +142,7 @@ TEST(Image, KeyCountIsReplacedInPlaceWithoutTouchingTheHeadersChecksum) {
   EXPECT_EQ(image::decode_segment_header(encoded).keys, 123u);
 }
 
+// Promise: up to three changed bits of a key count are detected (files, Damage).
 TEST(Image, KeyCountRefusesEveryFlip) {
   for (const std::uint64_t keys : {0ull, 1ull, 1000ull, 0xFFFF'FFFF'FFFFull}) {
     const std::uint64_t word = image::encode_key_count(keys);

@@ -68,6 +68,7 @@ growth_kind random_growth() {
   return *rc::gen::element(growth_kind::grow, growth_kind::refuse, growth_kind::overfill);
 }
 
+// Promise: a key that was added is never fresh again while the filter remembers it (guarantees, Verdicts).
 RC_GTEST_PROP(PartitionProperty, AgreesWithExactSets, ()) {
   // Overfilling a filter of a handful of keys would soon break its error rate, and with it the model.
   const growth_kind growth = random_growth();
@@ -75,6 +76,7 @@ RC_GTEST_PROP(PartitionProperty, AgreesWithExactSets, ()) {
   agree_with_the_model(errorless(*rc::gen::inRange(least, least + 100), growth), random_batches(1, 1));
 }
 
+// Promise: a key that was added is never fresh again while the filter remembers it (guarantees, Verdicts).
 RC_GTEST_PROP(PartitionProperty, AgreesWithExactSetsInAWindow, ()) {
   const auto slices = *rc::gen::inRange(1U, 12U);
   const auto slice_ms = *rc::gen::element<std::int64_t>(1, 3, 100);

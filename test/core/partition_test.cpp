@@ -89,6 +89,8 @@ TEST(Partition, AnswersAnEmptyBatch) {
   EXPECT_EQ(p.place.size(), 0U);
 }
 
+// Promise: of a key that occurs twice in a batch the first is the fresh one, also where the filter grows in
+// between (guarantees, Batches and threads).
 TEST(Partition, FindsRepeatsAcrossAGrowthBoundaryInsideOneBatch) {
   subject p(errorless(4));  // layers of 4, 8, 16 keys
   EXPECT_THAT(p.add(keys_of({0, 1, 2, 0, 3, 4, 3, 4, 5, 0, 6, 7, 8, 9, 10, 11, 12, 12, 1, 11})),
@@ -135,6 +137,7 @@ TEST(Partition, JudgesBatchesLongerThanARunInOrder) {
   for (std::size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], i < 5000 ? fresh : seen) << i;
 }
 
+// Promise: in a full filter exactly the keys that need room are unknown (guarantees, Failures).
 TEST(Partition, LeavesExactlyTheUnplacedKeysUnknownWhenItRefuses) {
   subject p(errorless(3000, growth_kind::refuse));
   p.add(keys_between(0, 2990));
@@ -176,6 +179,7 @@ TEST(Partition, GoesOnInTheSameLayerWhenItOverfills) {
   EXPECT_THAT(p.layer_keys(), ElementsAre(90));
 }
 
+// Promise: looking up keys changes nothing (guarantees, Verdicts).
 TEST(Partition, ChangesNothingByLooking) {
   subject p(errorless(4));
   p.add(keys_between(0, 20));
@@ -266,6 +270,8 @@ outcome run(const spec& s, const std::vector<std::vector<timed_key>>& batches, s
 
 class PartitionFailure : public testing::TestWithParam<bool> {};
 
+// Promise: a retry of the unknown keys gets the verdicts of an undisturbed run, whichever step failed
+// (guarantees, Failures).
 TEST_P(PartitionFailure, AnswersARetryAsIfNothingHadHappened) {
   const bool window = GetParam();
   const spec s = window ? errorless(40, growth_kind::grow, window_spec{std::chrono::milliseconds(400), 4})
@@ -320,6 +326,7 @@ spec windowed(std::int64_t width_ms, std::uint32_t slices) {
   return errorless(100, growth_kind::grow, window_spec{std::chrono::milliseconds(width_ms), slices});
 }
 
+// Promise: a key is remembered for at least the window and at most one slice more (dedup, Windows and time).
 TEST(PartitionWindow, RemembersForTheWidthAndForgetsAfterOneSliceMore) {
   for (const std::int64_t first : {0, 1, 99}) {  // anywhere in the slice [0, 100)
     for (const std::int64_t later : {first + 399, first + 400, std::int64_t{499}}) {
@@ -333,6 +340,7 @@ TEST(PartitionWindow, RemembersForTheWidthAndForgetsAfterOneSliceMore) {
   }
 }
 
+// Promise: repeats do not prolong how long a key is remembered (dedup, Windows and time).
 TEST(PartitionWindow, IsNotProlongedByRepeats) {
   subject p(windowed(400, 4));
   EXPECT_EQ(p.add(1, 0), fresh);
@@ -340,6 +348,7 @@ TEST(PartitionWindow, IsNotProlongedByRepeats) {
   EXPECT_EQ(p.add(1, 500), fresh);
 }
 
+// Promise: a key older than the window is late and is not added (dedup, Windows and time).
 TEST(PartitionWindow, CallsKeysOlderThanTheWindowLateAndDoesNotAddThem) {
   subject p(windowed(400, 4));
   p.add(1, 1000);
@@ -349,6 +358,7 @@ TEST(PartitionWindow, CallsKeysOlderThanTheWindowLateAndDoesNotAddThem) {
   EXPECT_EQ(p.add(2, 1000), seen);
 }
 
+// Promise: a key out of order belongs to the slice of its own time (dedup, Windows and time).
 TEST(PartitionWindow, AddsKeysOutOfOrderToTheirOwnSlice) {
   subject p(windowed(400, 4));
   p.add(1, 1000);
@@ -371,6 +381,7 @@ TEST(PartitionWindow, KeepsOnlySlicesThatOccur) {
   EXPECT_EQ(p.place.size(), 2U);
 }
 
+// Promise: a jump of the watermark drops all older slices (dedup, Times in the future).
 TEST(PartitionWindow, DropsEverythingAfterALongPause) {
   subject p(windowed(400, 4));
   p.add({{1, 0}, {2, 100}, {3, 200}});
@@ -378,6 +389,7 @@ TEST(PartitionWindow, DropsEverythingAfterALongPause) {
   EXPECT_EQ(p.place.size(), 1U);
 }
 
+// Promise: looking up keys does not move the watermark (dedup, Windows and time).
 TEST(PartitionWindow, DoesNotRotateByLooking) {
   subject p(windowed(400, 4));
   p.add(1, 0);
@@ -387,6 +399,7 @@ TEST(PartitionWindow, DoesNotRotateByLooking) {
   EXPECT_EQ(p.add(1, 100), seen) << "the look into the future changed nothing";
 }
 
+// Promise: a window may move inside a batch (guarantees, Batches and threads).
 TEST(PartitionWindow, RotatesInsideABatch) {
   subject p(windowed(400, 4));
   EXPECT_THAT(p.add({{1, 0}, {2, 0}, {1, 450}, {1, 500}, {2, 0}, {2, 499}, {1, 500}}),
@@ -404,6 +417,7 @@ TEST(PartitionWindow, TakesOneTimeForAWholeBatch) {
   EXPECT_EQ(p.logic.state().slices.front().index, 2);
 }
 
+// Promise: each slice of a window fills up on its own (guarantees, Failures).
 TEST(PartitionWindow, RefusesPerSlice) {
   const window_spec w{std::chrono::milliseconds(200), 2};
   subject p(errorless(20, growth_kind::refuse, w));  // ten keys a slice
@@ -414,6 +428,7 @@ TEST(PartitionWindow, RefusesPerSlice) {
   EXPECT_THAT(batch.out, ElementsAre(unknown, fresh, seen, unknown));
 }
 
+// Promise: all times of 64 bits are allowed (dedup, Windows and time).
 TEST(PartitionWindow, BearsTheEndsOfTime) {
   constexpr std::int64_t first = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max();

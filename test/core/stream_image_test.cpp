@@ -83,6 +83,7 @@ TEST(StreamImage, FilterWithoutSegmentsIsAStreamToo) {
   EXPECT_TRUE(read_all(pieces_of(stream_of({}))).headers.empty());
 }
 
+// Promise: any changed bit and any cut of an export is detected (files, Damage).
 TEST(StreamImage, EveryFlipIsRefused) {
   const bytes good = example_stream();
   for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
@@ -92,6 +93,7 @@ TEST(StreamImage, EveryFlipIsRefused) {
   }
 }
 
+// Promise: any changed bit and any cut of an export is detected (files, Damage).
 TEST(StreamImage, EveryCutIsRefused) {
   const bytes good = example_stream();
   for (std::size_t length = 0; length < good.size(); ++length) {
@@ -108,6 +110,7 @@ TEST(StreamImage, SkippedBitsAreCheckedAllTheSame) {
   EXPECT_THROW((void)in.next(), format_error);
 }
 
+// Promise: no memory is allocated from the numbers of an export beyond the reader's limit (files, Damage).
 TEST(StreamImage, LimitsAreCheckedBeforeTheBitsAreAskedFor) {
   const bytes stream = stream_of({{0, 3, 0}, {0, 3, 1}});
   EXPECT_EQ(refusal(stream, {256, 512}), "nothing was thrown");

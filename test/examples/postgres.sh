@@ -3,6 +3,9 @@
 # the exact ones. PostgreSQL runs in a folder of its own, on a Unix socket, and does not run as root.
 #
 #   postgres.sh COUNT_VISITS
+#
+# Promise: a program with an effect in a database counts each event once through kill -9 (streams, Jobs in a
+# program).
 set -euo pipefail
 count_visits=$1
 here=$(mktemp -d)

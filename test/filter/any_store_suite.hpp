@@ -160,6 +160,7 @@ TEST_P(AnyStore, ResetForgetsEverythingButTheSpec) {
   EXPECT_EQ(add_keys(*again, keys).result->fresh, keys.size());
 }
 
+// Promise: a reset is seen by clients that have the filter open, in every store (guarantees, Stores).
 TEST_P(AnyStore, ResetIsSeenByWhoHasTheFilterOpen) {
   const spec s = spec_of({.capacity = 300, .error_rate = 1e-9});
   const auto keys = random_digests(22).take(900);
@@ -317,6 +318,7 @@ TEST_P(AnyStore, RestoredCopyHasTheSameBytesAndVerdicts) {
   }
 }
 
+// Promise: an export imports as the same filter in every store (guarantees, Stores).
 TEST_P(AnyStore, ExportedStreamImportsAsTheSameFilter) {
   const auto filter = store_->create("a", spec_of({.capacity = 200, .error_rate = 0.001}));
   ASSERT_TRUE(add_keys(*filter, random_digests(13).take(2'000)).result);
@@ -346,6 +348,7 @@ TEST_P(AnyStore, ExportedStreamImportsAsTheSameFilter) {
   expect_copy(segments_of(*store_->open("b", access::read)), segments_of(*filter));
 }
 
+// Promise: an export beside a writer counts the keys whose bits it has (files, Backup).
 TEST_P(AnyStore, CopyTakenBesideAWriterCountsTheKeysWhoseBitsItHas) {
   const auto filter = store_->create("a", spec_of({.capacity = 2'000, .error_rate = 0.001}));
   ASSERT_TRUE(add_keys(*filter, random_digests(13).take(1'500)).result);
@@ -373,6 +376,7 @@ TEST_P(AnyStore, RestoreIsInvisibleUntilItIsCommitted) {
   EXPECT_TRUE(store_->exists("a"));
 }
 
+// Promise: an import that fails leaves no filter (files, Damage).
 TEST_P(AnyStore, AbandonedRestoreLeavesNothing) {
   const geometry shape = {layout_kind::line_8x64, 8, 128};
   {

@@ -64,6 +64,8 @@ void PrintTo(const promise& p, std::ostream* out) {
 
 class ErrorRate : public testing::TestWithParam<promise> {};
 
+// Promise: the rate holds at one, four and sixteen times the capacity, in every layout (guarantees, Error
+// rate).
 TEST_P(ErrorRate, HoldsAtOneFourAndSixteenTimesTheCapacity) {
   constexpr std::size_t capacity = 8'000;
   const promise& p = GetParam();
@@ -100,6 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Promises, ErrorRate, testing::ValuesIn(promises()));
 
 class ErrorRateInAWindow : public testing::TestWithParam<promise> {};
 
+// Promise: the live slices of a window share the rate (guarantees, Error rate).
 TEST_P(ErrorRateInAWindow, HoldsOverAllLiveSlices) {
   constexpr std::uint32_t slices = 4;
   constexpr std::size_t capacity = 20'000;  // within the width, so a quarter of it in each slice
@@ -132,6 +135,8 @@ INSTANTIATE_TEST_SUITE_P(Promises, ErrorRateInAWindow,
                                          promise{1e-3, layout_kind::line_8x64, 7},
                                          promise{1e-4, layout_kind::line_16x32, 1}));
 
+// Promise: a filter without growth takes its full capacity in every partition, within the rate (guarantees,
+// Error rate).
 TEST(ErrorRateWithoutGrowth, HoldsUpToTheCapacityInEveryPartition) {
   constexpr std::size_t capacity = 50'000;
   filter f = make_filter(

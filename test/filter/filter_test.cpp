@@ -89,6 +89,7 @@ TEST(Filter, AnswersEmptySpans) {
   EXPECT_EQ(make_windowed_filter().add(std::span<const std::string_view>{}, {}).value(), tally{});
 }
 
+// Promise: a long span of keys is answered in order (guarantees, Batches and threads).
 TEST(Filter, AnswersSpansLongerThanAChunkInOrder) {
   for (const std::uint32_t partitions : {1U, 7U}) {
     filter f = make_filter(1000, growth_kind::grow, partitions);
@@ -109,6 +110,7 @@ TEST(Filter, AnswersDigestsLikeKeys) {
   EXPECT_TRUE(f.may_contain("b"));
 }
 
+// Promise: a key may have any bytes (dedup, Keys and records).
 TEST(Filter, TakesAnyBytesForAKey) {
   for (const hash_kind hash : {hash_kind::xxh3, hash_kind::siphash}) {
     spec s = test::errorless(2000);
@@ -127,6 +129,7 @@ TEST(Filter, TakesAnyBytesForAKey) {
   }
 }
 
+// Promise: keys are compared byte by byte (dedup, Keys and records).
 TEST(Filter, ComparesKeysByteByByte) {
   filter f = make_filter();
   EXPECT_EQ(f.add("key"), fresh);
@@ -135,6 +138,7 @@ TEST(Filter, ComparesKeysByteByByte) {
   EXPECT_EQ(f.add(std::string_view("key\0", 4)), fresh);
 }
 
+// Promise: the number of partitions changes no verdict without a window (guarantees, Batches and threads).
 TEST(Filter, GivesTheSameVerdictsWithAnyNumberOfPartitions) {
   const many_keys some(many, 9'000);
   filter one = make_filter(500, growth_kind::grow, 1);
@@ -217,6 +221,7 @@ TEST(Filter, RefusesASingleKeyWhenItIsFull) {
   EXPECT_FALSE(f.may_contain("b"));
 }
 
+// Promise: in a full filter exactly the keys that need room are unknown (guarantees, Failures).
 TEST(Filter, JudgesEveryChunkOfAFullFilter) {
   filter f = make_filter(20'000, growth_kind::refuse, 1);
   const many_keys some(many, many / 2);
@@ -247,6 +252,7 @@ struct numbers_and_words {
   std::vector<std::string_view> keys;
 };
 
+// Promise: a key that the filter can never take is unknown, and all others are judged (guarantees, Failures).
 TEST(Filter, KeyThatItCannotTakeIsUnknownAndAllOthersAreJudged) {
   filter f = make_filter_of_numbers();
   const numbers_and_words some{0, 20'000, many - 1};  // in the first, the second and the last chunk
@@ -313,6 +319,8 @@ class failing_filter : public stored_filter {
   int left_;
 };
 
+// Promise: after a failure the rest of a long batch is unknown, so that a retry is right (guarantees,
+// Failures).
 TEST(Filter, LeavesTheRestUnknownAfterAFailureSoThatARetryIsRight) {
   const many_keys some(many, 20'000);  // keys of the second chunk occur again in the third
   filter undisturbed = make_filter();

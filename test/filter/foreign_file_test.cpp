@@ -89,6 +89,7 @@ TEST_F(ForeignFile, OfGuavaAnswersAsRecorded) {
   EXPECT_EQ(exported_guava(f), stream);
 }
 
+// Promise: a chain of RedisBloom continues byte for byte, in every store (foreign-filters, Imported filters).
 TEST_F(ForeignFile, OfRedisBloomAnswersAsRecordedAndIsWrittenAgain) {
   const auto recorded = vectors("redisbloom");
   for (const auto& row : recorded["filters"]) {
@@ -183,6 +184,7 @@ TEST_F(ForeignFile, OfRedisBloomWithMoreLayersThanOursHaveGoesOn) {
 
 // What is sound and cannot be here is no damage: another advice, and another exit code.
 
+// Promise: a chain with too many probes is refused (foreign-filters, Imported filters).
 TEST_F(ForeignFile, OfRedisBloomWithMoreProbesThanEverseenSetsIsRefused) {
   chain theirs = chain::reserve({0.4, 1, 1, true});
   for (int i = 0; theirs.layers.back().probes <= 64; ++i) theirs.add(std::to_string(i));
@@ -237,6 +239,7 @@ class watched_filter final : public stored_filter {
   std::function<void()> between_;
 };
 
+// Promise: a filter that is emptied during its export is not written (foreign-filters, Imported filters).
 TEST_F(ForeignFile, OfAFilterThatIsEmptiedMeanwhileIsNotWritten) {
   const auto emptied = [&](const std::string& name, bool filled_again) {
     import_redisbloom(*store_, name, file_of(commands_of(grown_chain())));

@@ -66,6 +66,7 @@ inline std::string name_of(strategy how, funnel_kind funnel) {
   return std::string(to_string(funnel)) + (how == strategy::mitz_32 ? "32" : "64");
 }
 
+// Promise: a filter of Guava continues bit for bit, in every store (foreign-filters, Imported filters).
 TEST_P(AnyStore, GoesOnWithAFilterOfGuavaBitForBit) {
   for (const auto& [how, funnel] : guava_kinds) {
     const std::string name = name_of(how, funnel);
@@ -108,6 +109,7 @@ TEST_P(AnyStore, EstimatesTheKeysOfAFilterOfGuavaFromItsBits) {
   EXPECT_NEAR(info.spec.error_rate, 1.0 / 128, 1e-5);
 }
 
+// Promise: a chain of RedisBloom continues byte for byte, in every store (foreign-filters, Imported filters).
 TEST_P(AnyStore, GoesOnWithAChainOfRedisBloomByteForByte) {
   compat::redisbloom::chain theirs = compat::redisbloom::chain::reserve({0.01, 100, 2, true});
   add_all(theirs, numbers(0, 250));

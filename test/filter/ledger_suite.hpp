@@ -104,6 +104,7 @@ TEST_P(AnyLedger, TwoThatClaimOneLaneGetTheSameVerdicts) {
   EXPECT_EQ(std::ranges::count(last.before, 1), 30);
 }
 
+// Promise: a late settlement moves no position back (streams, Several workers).
 TEST_P(AnyLedger, CheckpointsAreNotLedBackByWhoIsLate) {
   auto job = filter_->open_ledger("count", "");
   const std::vector<checkpoint> far = {{"clicks/0", 0x1000, "far"}, {"> out", 0, "12"}};
@@ -116,6 +117,7 @@ TEST_P(AnyLedger, CheckpointsAreNotLedBackByWhoIsLate) {
   EXPECT_EQ(job->checkpoints().at("> out").note, "15");
 }
 
+// Promise: each event is settled for one of two workers that have its effect (streams, Several workers).
 TEST_P(AnyLedger, SettlesEachEventForOneOfTwoThatHaveItsEffect) {
   auto slow = filter_->open_ledger("count", "");
   auto heir = filter_->open_ledger("count", "");
@@ -322,6 +324,7 @@ TEST_P(AnyLedger, InAWindowABatchIsJudgedAsItsEventsOneAfterTheOther) {
 /// Events come in order, some with keys that came before, in one lane or another; whoever claims them dies
 /// now and then, and begins again at the last checkpoint, with other batches. Every event must have the
 /// verdict that an exact set gave it the first time.
+// Promise: a claim is judged and counted once, whatever dies, in every store (streams, How it works).
 TEST_P(AnyLedger, IsExactWhateverDies) {
   struct state {
     std::vector<event> events{};

@@ -106,6 +106,7 @@ TEST_P(AnyStoreLife, LinkedFilterKeepsItsName) {
   EXPECT_NO_THROW(store_->rename("old", "b", replace));
 }
 
+// Promise: EXPIRE and its kin end filters at their time, in every store (operations, Bloom commands).
 TEST_P(AnyStoreLife, FilterEndsWhenItIsToldToAndNotBefore) {
   using std::chrono::floor;
   const auto now = [] { return floor<std::chrono::milliseconds>(std::chrono::system_clock::now()); };

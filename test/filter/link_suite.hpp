@@ -49,6 +49,8 @@ class AnyStoreLinks : public AnyStore {
   }
 };
 
+// Promise: a key that either filter has is seen, and keys are added to the newer one alone (foreign-filters,
+// Linked filters).
 TEST_P(AnyStoreLinks, KeyThatEitherHasIsSeenAndAddsGoToTheNewerAlone) {
   create("old", {.capacity = 1'000}, {"before"});
   create("new");
@@ -91,6 +93,7 @@ TEST_P(AnyStoreLinks, WhatIsAddedToTheOlderMeanwhileIsSeen) {
   EXPECT_TRUE(newer.may_contain("late"));
 }
 
+// Promise: a key that the older filter cannot take is not in it (foreign-filters, Linked filters).
 TEST_P(AnyStoreLinks, KeyThatTheOlderOneCannotTakeIsNotInIt) {
   create("old",
          {.capacity = 1'000, .layout = layout_kind::guava64, .partitions = 1, .funnel = funnel_kind::int64},
@@ -129,6 +132,7 @@ TEST_P(AnyStoreLinks, FilterSaysWhomItAsks) {
   EXPECT_EQ(opened(*store_, "old", access::read).stored().asks_first(), std::nullopt);
 }
 
+// Promise: the older filter cannot be dropped while it is asked (foreign-filters, Linked filters).
 TEST_P(AnyStoreLinks, OlderOneCannotBeDroppedWhileItIsAsked) {
   create("old", {.capacity = 1'000}, {"before"});
   create("new");

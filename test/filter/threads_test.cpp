@@ -36,6 +36,7 @@ void add_in_own_order(unsigned writer, std::vector<digest> mine, Add add) {
   }
 }
 
+// Promise: of many threads that add the same key exactly one gets fresh (guarantees, Batches and threads).
 TEST(Threads, ExactlyOneOfManyThatAddAKeyIsTheFirst) {
   for (const std::uint32_t partitions : {1U, 7U}) {
     const filter f = make_filter(partitions);
@@ -61,6 +62,7 @@ TEST(Threads, ExactlyOneOfManyThatAddAKeyIsTheFirst) {
   }
 }
 
+// Promise: a look-up finds every key that was added before it (guarantees, Batches and threads).
 TEST(Threads, ReadersMissNothingThatWasAddedBeforeThem) {
   filter f = make_filter(3);
   const std::vector<digest> all = test::random_digests(6).take(keys);
@@ -86,6 +88,7 @@ TEST(Threads, ReadersMissNothingThatWasAddedBeforeThem) {
   }
 }
 
+// Promise: a window may rotate while threads use it (guarantees, Batches and threads).
 TEST(Threads, RotateAWindowTogether) {
   filter f = make_filter(3, window_spec{std::chrono::milliseconds(400), 4});
   std::atomic<std::uint64_t> fresh{0};

@@ -67,6 +67,7 @@ class busy_filters {
   event_time now_{1000s};
 };
 
+// Promise: replicas and AOF files end with the same bytes, without the module (redis, Who judges).
 TEST(Followers, ReplicaWithoutTheModuleHasTheSameBytes) {
   const redis_server master(joined(at_once, test::with_module()));
   const redis_server replica(following(master));
@@ -128,6 +129,7 @@ TEST(Followers, ReplicaThatBecomesMasterTellsItsOwnReplicas) {
   EXPECT_EQ(content(second), content(third));
 }
 
+// Promise: replicas and AOF files end with the same bytes, without the module (redis, Who judges).
 TEST(Followers, AofIsReplayedByAServerWithoutTheModule) {
   const std::vector<std::string> aof = {"--appendonly", "yes", "--appendfsync", "always"};
   redis_server server(joined(aof, test::with_module()));

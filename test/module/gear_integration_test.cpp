@@ -154,6 +154,7 @@ TEST(ModuleGear, JudgesAtTheEndsOfTimeAsScriptsDo) {
   EXPECT_EQ(said[6], std::vector(10, verdict::late));
 }
 
+// Promise: a client whose server has lost the module is told so (redis, Who judges).
 TEST(ModuleGear, SaysSoWhereTheModuleHasGone) {
   const redis_server server(joined({"--enable-module-command", "yes"}, test::with_module()));
   redis::redis_store store(redis::parse_redis_url(server.url()));

@@ -70,6 +70,7 @@ TEST_F(LostAnswer, IsGivenAgainToTheSameCall) {
   EXPECT_EQ(filter->state(0), model->state(0));
 }
 
+// Promise: where the module that judged a batch has gone, its keys are unknown (redis, Retries).
 TEST_F(LostAnswer, IsUnknownWhereTheModuleHasGone) {
   (void)create({.capacity = 1000, .partitions = 1});
   const auto filter = cut_->open("f", access::write);
@@ -90,6 +91,7 @@ TEST_F(LostAnswer, IsUnknownWhereTheModuleHasGone) {
       << "they were added, and never are fresh twice";
 }
 
+// Promise: a batch that is cut at any byte gets its first answer (redis, Retries).
 TEST_F(LostAnswer, OfABatchCutAnywhereIsThatOfAnUndisturbedOne) {
   const spec s = create({.capacity = 500, .window = window_spec{std::chrono::minutes(1), 3}, .partitions = 1})
                      ->get_spec();

@@ -39,7 +39,7 @@ if [[ -x "$prefix/bin/everseen" ]]; then
   echo "== the installed program"
   "$prefix/bin/everseen" --version
   test -s "$prefix/share/man/man1/everseen-dedup.1"
-  test -s "$prefix/share/doc/everseen/doc/semantics.md"
+  test -s "$prefix/share/doc/everseen/doc/guarantees.md"
   bash -n "$prefix/share/bash-completion/completions/everseen"
 fi
 

@@ -120,6 +120,8 @@ TEST_F(Growing, FollowsACursorThatTheOtherProgramMoves) {
   EXPECT_EQ(server_.run({"BITCOUNT", "base-0"}), "5");
 }
 
+// Promise: of many clients that grow a filter exactly one gets fresh for each key (foreign-filters, Attached
+// filters).
 TEST_F(Growing, GivesEachKeyOneFreshToManyClientsThatGrowIt) {
   const attachment a = growing("base", 64 * 1'000, 8);
   store()->attach("a", a, missing_key::create);
@@ -157,6 +159,7 @@ TEST_F(Growing, BeginsEachStringAtItsFullLength) {
 }
 
 // To count all bits of a long string for each batch would hold its server up.
+// Promise: the beginning of a long string decides when it is half full (foreign-filters, Attached filters).
 TEST_F(Growing, GrowsByTheBitsOfTheBeginningOfALongString) {
   constexpr std::uint64_t bytes = std::uint64_t{1} << 20;
   filter f = attached(*store(), "a", growing("base", 8 * bytes, 5));
@@ -177,6 +180,7 @@ int calls_of(const redis_server& server, const std::string& command) {
 }
 
 // What a call costs the server is keys times strings.
+// Promise: a call has fewer keys the more strings there are (foreign-filters, Attached filters).
 TEST_F(Growing, AsksAboutFewerKeysAtATimeTheMoreStringsThereAre) {
   constexpr int strings = 150;
   for (int i = 0; i < strings; ++i) server_.run({"SETBIT", "base-" + std::to_string(i), "6399", "0"});
@@ -189,6 +193,8 @@ TEST_F(Growing, AsksAboutFewerKeysAtATimeTheMoreStringsThereAre) {
   EXPECT_GE(calls_of(server_, "evalsha"), 1'000 * strings * 5 / 16'000);
 }
 
+// Promise: a lost string or cursor of a growing filter is an error that names it (foreign-filters, Attached
+// filters).
 TEST_F(Growing, StringThatIsLostIsAnErrorThatNamesIt) {
   for (const char* key : {"base-0", "base-1", "base-2"}) server_.run({"SETBIT", key, "6399", "0"});
   server_.run({"SET", "cursor", "2"});
@@ -226,6 +232,8 @@ TEST_F(Growing, NewestThatDoesNotComeIsAnErrorThatNamesIt) {
   EXPECT_THAT(message_of<format_error>([&] { (void)f.may_contain("one"); }), HasSubstr("base-1 is missing"));
 }
 
+// Promise: a lost string or cursor of a growing filter is an error that names it (foreign-filters, Attached
+// filters).
 TEST_F(Growing, CursorThatIsLostIsAnError) {
   for (const char* key : {"base-0", "base-1"}) server_.run({"SETBIT", key, "6399", "0"});
   server_.run({"SET", "cursor", "1"});
@@ -304,6 +312,8 @@ TEST_F(Sharded, OneServerHasStringsToo) {
   EXPECT_EQ(first_.run({"EXISTS", "clicks.0"}), "1");
 }
 
+// Promise: the servers of a sharded filter may be named in any order afterwards (foreign-filters, Attached
+// filters).
 TEST_F(Sharded, UrlOfAnotherOrderLeadsToTheSameStringsAndOneOfAnotherNumberIsRefused) {
   using order = std::vector<const redis_server*>;
   const redis_server third;
@@ -324,6 +334,8 @@ TEST_F(Sharded, UrlOfAnotherOrderLeadsToTheSameStringsAndOneOfAnotherNumberIsRef
                 ::testing::Not(::testing::IsEmpty()));
 }
 
+// Promise: a server of a sharded filter that lost its data is an error that names it (foreign-filters,
+// Attached filters).
 TEST_F(Sharded, ServerThatLostItsDataIsAnErrorThatNamesIt) {
   filter f = attached(*store_at(url(first_, second_)), "a", sharded("clicks", 1'000'003));
   (void)add_to(f, random_keys(20, 1));

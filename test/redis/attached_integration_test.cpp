@@ -58,6 +58,7 @@ std::string string_with(const std::vector<std::uint64_t>& positions) {
 
 // -- What the originals computed, through a live server. --
 
+// Promise: the bits are those of the other program (foreign-filters, Attached filters).
 TEST_F(Attached, GozeroHasTheBitsThatGozeroSet) {
   const auto data = vectors("gozero");
   const std::uint64_t bits = data["bits"];
@@ -203,6 +204,7 @@ TEST_F(Attached, BothProgramsSeeWhatTheOtherAdds) {
   }
 }
 
+// Promise: of many clients that add a key exactly one gets fresh (foreign-filters, Attached filters).
 TEST_F(Attached, GivesEachKeyOneFreshToManyClientsOfBothGears) {
   const attachment a = attachment_to("shared", family::gozero, 10'000'019);
   store()->attach("a", a, missing_key::create);
@@ -259,6 +261,7 @@ TEST_F(Attached, KeyThatIsRefusedLeavesTheOthersTheirVerdicts) {
             static_cast<std::uint64_t>(std::ranges::count(expected, verdict::unknown)));
 }
 
+// Promise: nothing is added that no replica would acknowledge (foreign-filters, Attached filters).
 TEST_F(Attached, NothingIsAddedThatNoReplicaWouldAcknowledge) {
   store()->attach("a", attachment_to("shared", family::gozero), missing_key::create);
   for (const char* gear : {"script", "bitfield"}) {
@@ -315,6 +318,8 @@ TEST_F(Attached, LookUpWritesNothing) {
 
 // -- The key is its program's. --
 
+// Promise: a key keeps its time to live, and nothing is written beside it (foreign-filters, Attached
+// filters).
 TEST_F(Attached, KeyKeepsItsTimeToLiveAndGetsNoCompany) {
   server().run({"SETBIT", "{bloom}:uids", "5", "1"});
   server().run({"EXPIRE", "{bloom}:uids", "1000"});
@@ -339,6 +344,7 @@ TEST_F(Attached, DropForgetsTheNameAndLeavesTheBits) {
   EXPECT_EQ(again.add("one"), verdict::seen);
 }
 
+// Promise: another name leads to the same bits (foreign-filters, Attached filters).
 TEST_F(Attached, AnotherNameLeadsToTheSameBits) {
   const auto place = store();
   filter f = attached(*place, "a", attachment_to("shared", family::gozero));
@@ -445,6 +451,7 @@ TEST_F(Attached, KeyThatWasThereAndIsNotIsLost) {
   EXPECT_THAT(behind(f).lost_strings(), ElementsAre(HasSubstr("was there when it was attached")));
 }
 
+// Promise: a string that is longer than its bits is an error (foreign-filters, Attached filters).
 TEST_F(Attached, StringThatIsTooLongIsNotTheFilter) {
   server().run({"SETBIT", "shared", "1000", "1"});
   const attachment a = attachment_to("shared", family::gozero, 1'000);
@@ -476,6 +483,7 @@ TEST_F(Attached, KeyOfAnotherTypeIsNotTheFilter) {
               HasSubstr("no string"));
 }
 
+// Promise: a number of bits that cannot be right is reported (foreign-filters, Attached filters).
 TEST_F(Attached, NumberOfBitsThatCannotBeRightIsDoubted) {
   const attachment a = attachment_to("shared", family::gozero, 10'007);
   for (const std::string& key : random_keys(100, 1)) add_as_original(server(), a, key);
@@ -567,6 +575,8 @@ int number_behind(const std::string& text, const std::string& name) {
   return at == std::string::npos ? 0 : std::stoi(text.substr(at + name.size()));
 }
 
+// Promise: bits are counted in few ranges at a time, and not for every question (foreign-filters, Attached
+// filters).
 TEST_F(Attached, BitsAreCountedInFewRangesAtATime) {
   constexpr std::uint64_t bits = std::uint64_t{160} << 20;  // 20 ranges of a megabyte
   filter f = attached(*store(), "a", attachment_to("shared", family::gozero, bits));
@@ -579,6 +589,8 @@ TEST_F(Attached, BitsAreCountedInFewRangesAtATime) {
       << "between two reads of one client the server serves the others";
 }
 
+// Promise: bits are counted in few ranges at a time, and not for every question (foreign-filters, Attached
+// filters).
 TEST_F(Attached, BitsOfALongStringAreNotCountedForEveryQuestion) {
   constexpr std::uint64_t bits = std::uint64_t{2048} << 20;  // what is counted is good for half a minute
   filter f = attached(*store(), "a", attachment_to("shared", family::gozero, bits));

@@ -72,11 +72,13 @@ class BesidePhp : public ::testing::Test {
   test::text_files files_;
 };
 
+// Promise: the bits are those of the other program (foreign-filters, Attached filters).
 TEST_F(BesidePhp, BkdrIsShared) {
   const attachment a = attachment_to("clicks", family::bkdr_php, 50'000'017, 16);
   both_add("bkdr", a, attached(*store_at(server_.url()), "a", a), {server_.unix_path()});
 }
 
+// Promise: the bits are those of the other program (foreign-filters, Attached filters).
 TEST_F(BesidePhp, ShardsOverTwoServersAreShared) {
   const redis_server other;
   attachment a = attachment_to("clicks", family::bkdr_php, 30'000'000'000, 8);
@@ -109,6 +111,7 @@ bool sets_last_bit(const attachment& a, std::string_view key) {
   return std::ranges::find(positions, a.how.bits - 1) != positions.end();
 }
 
+// Promise: the bits are those of the other program (foreign-filters, Attached filters).
 TEST(BesideJava, BothSidesGrowOneFilter) {
   const redis_server server;
   test::text_files files;

@@ -34,6 +34,7 @@ std::vector<std::string> next_batch(int number) {
 
 const std::vector<verdict> undisturbed = {verdict::fresh, verdict::fresh, verdict::seen};
 
+// Promise: a batch that is cut at any byte gets its first answer (foreign-filters, Attached filters).
 TEST_F(AttachedRetry, BatchCutAtEveryByteGetsTheVerdictsOfAnUndisturbedOne) {
   filter f = attached(*store_at(proxy_.url()), "a", attachment_to("shared", family::gozero, 10'000'019));
   int number = 0;
@@ -83,6 +84,7 @@ TEST_F(AttachedRetry, ShardsOfWhichOneIsCutAtEveryByteGiveTheVerdictsOfUndisturb
   }
 }
 
+// Promise: a batch that is cut at any byte gets its first answer (foreign-filters, Attached filters).
 TEST_F(AttachedRetry, GrowthCutAnywhereGivesTheVerdictsAndStringsOfAnUndisturbedOne) {
   attachment a = attachment_to("base", family::guava64, 256, 3);
   a.shape = attachment::form::growing;
@@ -134,6 +136,7 @@ TEST_F(AttachedRetry, ServerThatLostItsScriptsAnswersAgain) {
   EXPECT_EQ(add_to(f, next_batch(1)).verdicts, undisturbed);
 }
 
+// Promise: without scripts a batch whose answer is lost is unknown (foreign-filters, Attached filters).
 TEST_F(AttachedRetry, WithoutScriptsABatchWhoseAnswerIsLostIsUnknown) {
   filter f = attached(*store_at(proxy_.url("?gear=bitfield")), "a", attachment_to("shared", family::gozero));
   int number = 0;

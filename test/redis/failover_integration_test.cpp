@@ -78,6 +78,7 @@ class Failover : public testing::Test {
   random_digests source_{1};
 };
 
+// Promise: a failover forgets exactly what was not replicated (redis, Replicas).
 TEST_F(Failover, ForgetsExactlyWhatWasNotReplicated) {
   const auto filter = opened("");
   const auto replicated = source_.take(2'000);
@@ -100,6 +101,7 @@ TEST_F(Failover, ForgetsExactlyWhatWasNotReplicated) {
   EXPECT_EQ(outcome(check_keys(*filter, late)), "2000 seen");
 }
 
+// Promise: with wait=1 and one replica a failover forgets nothing acknowledged (redis, Replicas).
 TEST_F(Failover, ForgetsNothingAcknowledgedWhereBatchesWaitForTheReplica) {
   const auto filter = opened("?wait=1&timeout=2s&retry_for=100ms");
   const auto replicated = source_.take(500);
@@ -118,6 +120,7 @@ TEST_F(Failover, ForgetsNothingAcknowledgedWhereBatchesWaitForTheReplica) {
   EXPECT_EQ(check_keys(*filter, acknowledged).result->seen, acknowledged.size());
 }
 
+// Promise: adding continues through a failover (redis, Clusters).
 TEST_F(Failover, IsRiddenOutByWhoAdds) {
   const auto filter = opened("?retry_for=20s");
   for (int batch = 0; batch < 6; ++batch) {

@@ -57,6 +57,7 @@ TEST(ServerWithoutScripts, IsRefusedWhereTheirCommandsWereRenamedAway) {
   EXPECT_EQ(server.run({"DBSIZE"}), "0") << "nothing is begun that cannot be used";
 }
 
+// Promise: a server that allows neither scripts nor the module is refused (redis, Who judges).
 TEST(ServerWithoutScripts, IsRefusedWhereTheUserMayNotRunThem) {
   const redis_server server;
   server.run({"ACL", "SETUSER", "clicks", "on", ">secret", "~*", "+@all", "-@scripting"});
@@ -191,6 +192,8 @@ class EachGear : public testing::TestWithParam<gear_kind> {};
 INSTANTIATE_TEST_SUITE_P(Gears, EachGear, testing::Values(gear_kind::script, gear_kind::module),
                          [](const auto& one) { return std::string(name_of(one.param)); });
 
+// Promise: an outdated call changes nothing, whether the filter has grown, its slot has moved, or it was
+// dropped (redis, What holds for all filters on Redis).
 TEST_P(EachGear, WriteThatWasPlannedBeforeTheFilterGrewChangesNothing) {
   for (const gear_kind other_gear : {gear_kind::script, gear_kind::module}) {
     const redis_server server(test::with_module());
@@ -215,6 +218,8 @@ TEST_P(EachGear, WriteThatWasPlannedBeforeTheFilterGrewChangesNothing) {
 }
 
 // MIGRATE takes keys one by one: for a while the state is on one server and the bits on the other.
+// Promise: an outdated call changes nothing, whether the filter has grown, its slot has moved, or it was
+// dropped (redis, What holds for all filters on Redis).
 TEST_P(EachGear, WriteThatWasPlannedBeforeItsSlotMovedChangesNothing) {
   test::redis_cluster cluster(test::redis_cluster::replicas::none, test::with_module());
   const auto store = store_at(cluster.url());
@@ -249,6 +254,8 @@ TEST_P(EachGear, WriteThatWasPlannedBeforeItsSlotMovedChangesNothing) {
   EXPECT_EQ(outcome(check_keys(*other, keys)), "10 seen");
 }
 
+// Promise: an outdated call changes nothing, whether the filter has grown, its slot has moved, or it was
+// dropped (redis, What holds for all filters on Redis).
 TEST_P(EachGear, WriteToAFilterThatWasDroppedMeanwhileLeavesNothing) {
   const redis_server server(test::with_module());
   const auto store = store_at(server.url("?gear=module"));  // which leaves no tokens by scripts behind

@@ -39,6 +39,7 @@ TEST_F(JudgedByClients, KeyIsFreshOnceWhicheverClientsAddIt) {
   EXPECT_EQ(keys_in(*second), 2000u);
 }
 
+// Promise: a look-up knows every key that was acknowledged before (redis, Where clients judge).
 TEST_F(JudgedByClients, LookIsAwareOfEveryKeyThatWasAcknowledgedBefore) {
   const auto writer = make({.capacity = 1000, .error_rate = 1e-9});
   const auto reader = client("clicks", access::read);
@@ -51,6 +52,7 @@ TEST_F(JudgedByClients, LookIsAwareOfEveryKeyThatWasAcknowledgedBefore) {
   }
 }
 
+// Promise: with staleness= a look-up may be that old (redis, Where clients judge).
 TEST_F(JudgedByClients, LookMayBeAsOldAsTheUrlAllows) {
   const auto writer = make({.capacity = 1000, .error_rate = 1e-9});
   const auto lax = store_at(server_.unix_url() + "?staleness=10m")->open("clicks", access::read);
@@ -61,6 +63,7 @@ TEST_F(JudgedByClients, LookMayBeAsOldAsTheUrlAllows) {
   EXPECT_EQ(fresh_in(check_keys(*client("clicks", access::read), keys)), 0u);
 }
 
+// Promise: a repeat costs the server no command (redis, Where clients judge).
 TEST_F(JudgedByClients, RepeatCostsTheServerNoCommand) {
   const auto filter = make({.capacity = 1000, .error_rate = 1e-9});
   const auto keys = random_digests(3).take(1000);
@@ -75,6 +78,7 @@ TEST_F(JudgedByClients, RepeatCostsTheServerNoCommand) {
   EXPECT_EQ(calls(), before);
 }
 
+// Promise: of any number of clients that add a key exactly one gets fresh (redis, Where clients judge).
 TEST_F(JudgedByClients, OfManyThreadsOfManyClientsExactlyOneIsToldFresh) {
   (void)make({.capacity = 20'000, .error_rate = 1e-9, .partitions = 4});
   const auto keys = random_digests(4).take(20'000);
@@ -99,6 +103,7 @@ TEST_F(JudgedByClients, OfManyThreadsOfManyClientsExactlyOneIsToldFresh) {
   EXPECT_EQ(keys_in(*last), keys.size());
 }
 
+// Promise: growth and windows follow from the journal alone (redis, Where clients judge).
 TEST_F(JudgedByClients, GrowthAndWindowsFollowFromTheJournalAlone) {
   using namespace std::chrono_literals;
   (void)make({.capacity = 300, .error_rate = 1e-9, .window = window_spec{1000ms, 4}, .partitions = 2});
@@ -157,6 +162,8 @@ TEST_F(Checkpoint, BoundsTheJournal) {
   EXPECT_LT(journal, 16 * keys_.size());
 }
 
+// Promise: a missing part of the journal or a segment is damage that names the key (redis, Where clients
+// judge).
 TEST_F(Checkpoint, MissingPartIsDamageThatNamesTheKey) {
   for (const std::string pattern : {"everseen:{*/0}:0.0", "everseen:{*/0}:j*"}) {
     const std::string lost = keys_like(server_, pattern).back();
@@ -197,6 +204,7 @@ TEST_F(JudgedByClients, NameIsGivenAndTakenByOneStep) {
   EXPECT_EQ(fresh_in(add_keys(*client("new"), keys)), 100u);
 }
 
+// Promise: a server that returns with less than it acknowledged is detected (redis, Where clients judge).
 TEST_F(JudgedByClients, ServerThatCameBackWithLessIsFoundOut) {
   (void)server_.run({"CONFIG", "SET", "save", ""});
   const auto filter = make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
@@ -224,6 +232,7 @@ TEST_F(JudgedByClients, BytesBehindTheEndOfATornJournalAreNeverRead) {
   EXPECT_EQ(fresh_in(add_keys(*client(), std::span(keys).first(110))), 0u);
 }
 
+// Promise: a batch gets the same answer wherever its connection is cut (redis, Where clients judge).
 TEST_F(JudgedByClients, BatchIsAnsweredAlikeWhereverItsConnectionIsCut) {
   random_digests random(13);
   const auto beside = make({.capacity = 100'000, .error_rate = 1e-9, .partitions = 2});

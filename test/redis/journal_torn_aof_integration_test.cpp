@@ -125,6 +125,7 @@ TEST_F(TornJournal, ClaimThatIsRetriedCountsOnce) {
               8);
 }
 
+// Promise: after a torn AOF, a claim and its retry count once (streams, Crashes of servers and machines).
 TEST_F(TornJournal, KeyThatAnotherLaneClaimsBeforeTheRetryCountsOnce) {
   const opened_job before(make(request_));
   ASSERT_EQ(claim(before, "one", events(0, {1, 2, 3})), "000");
@@ -143,6 +144,8 @@ TEST_F(TornJournal, KeyThatAnotherLaneClaimsBeforeTheRetryCountsOnce) {
               8);
 }
 
+// Promise: a claim that is retried only after the second crash is whole or not there (streams, Crashes of
+// servers and machines).
 TEST_F(TornJournal, ClaimThatIsRetriedOnlyAfterTheSecondCrashIsWholeOrNotThere) {
   const opened_job before(make(request_));
   ASSERT_EQ(claim(before, "one", events(0, {1, 2, 3})), "000");

@@ -67,6 +67,7 @@ void count_in(counts& exact, const event& e) {
   for (const std::string& name : e.counters) ++exact[name];
 }
 
+// Promise: a claim whose connection is cut at any byte is judged and counted once (streams, How it works).
 TEST_F(Ledger, AClaimCutAtEveryByteIsJudgedAndCountedOnce) {
   (void)make(exact(10'000));
   const opened_job job(cut_->open("a", access::write));
@@ -429,6 +430,7 @@ TEST_F(Ledger, DamagedKeysAreNamedAndNothingIsAddedByThem) {
   EXPECT_THAT(message_of<format_error>([&] { (void)counters_of(*job); }), HasSubstr("no number"));
 }
 
+// Promise: a running job notices that its server lost data (streams, Crashes of servers and machines).
 TEST_F(Ledger, AServerThatForgotWhatItAnsweredForIsFoundOut) {
   const auto filter = make(exact(1'000));
   const auto job = filter->open_ledger("count", "");
@@ -441,6 +443,8 @@ TEST_F(Ledger, AServerThatForgotWhatItAnsweredForIsFoundOut) {
   EXPECT_THAT(got.result.error().message, HasSubstr("has forgotten events of 'clicks/0'"));
 }
 
+// Promise: a worker of a job that was ended can neither claim nor settle, and leaves nothing behind (streams,
+// The life of a job).
 TEST_F(Ledger, WhoWorksOnAJobThatWasEndedIsToldSoAndLeavesNothing) {
   const auto filter = make(exact(1'000, 2));
   const auto at_work = filter->open_ledger("count", "");
@@ -461,6 +465,8 @@ TEST_F(Ledger, WhoWorksOnAJobThatWasEndedIsToldSoAndLeavesNothing) {
   EXPECT_EQ(server_.run({"EXISTS", list()}), "0");
 }
 
+// Promise: a worker of a job that was ended can neither claim nor settle, and leaves nothing behind (streams,
+// The life of a job).
 TEST_F(Ledger, WhoWorksOnAJobThatWasEndedIsNoWorkerOfTheNextOfItsName) {
   const auto filter = make(exact(1'000, 2));
   const auto at_work = filter->open_ledger("count", "d");

@@ -85,6 +85,7 @@ auto is_a_day_behind(event_time end) {
   return AllOf(Ge(limit - 1'000), Le(limit + 1'000));
 }
 
+// Promise: a new end is known to every client within a second (redis, The end of a filter).
 TEST_P(Life, EndThatAnotherClientHasMovedIsKnownWithinASecond) {
   const auto filter = store_->create("clicks", sized());
   random_digests random(1);
@@ -106,6 +107,7 @@ TEST_P(Life, LaterEndOfAnotherClientIsKnownBeforeTheFirstHasCome) {
   EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
 }
 
+// Promise: the keys of an ended filter expire a day later (redis, The end of a filter).
 TEST_P(Life, KeysHaveALimitADayAfterTheEndAlsoThoseMadeLaterAndLoseItWithTheEnd) {
   const auto filter = store_->create("clicks", sized(10'000));
   random_digests random(3);
@@ -126,6 +128,7 @@ TEST_P(Life, KeysHaveALimitADayAfterTheEndAlsoThoseMadeLaterAndLoseItWithTheEnd)
   EXPECT_THAT(limits(), ElementsAre(-1));
 }
 
+// Promise: using a filter does not put off its end (redis, The end of a filter).
 TEST_P(Life, ExpiringFilterSaysWhenItEndsAndUsingItDoesNotPutThatOff) {
   const auto filter = store_->create_expiring("clicks", sized(), 1h);
   const auto end = filter->ends_at();
@@ -156,6 +159,7 @@ TEST_P(Life, KeysOfAJobHaveTheLimitAndOfAFilterWithJobsTheEndStays) {
   EXPECT_THAT(message_of<parameter_error>(message), HasSubstr("count"));
 }
 
+// Promise: a filter that has ended is no damage, and its name is free (redis, The end of a filter).
 TEST_P(Life, FilterThatHasEndedIsNoDamageAndItsNameIsFree) {
   const auto filter = store_->create_expiring("clicks", sized(), 1s);
   ASSERT_TRUE(add_keys(*filter, keys_).result);
@@ -187,6 +191,7 @@ TEST_P(Life, EndedFilterLeavesNoKeyOnceItsNameIsNeeded) {
   EXPECT_THAT(all_keys(), IsEmpty());
 }
 
+// Promise: a lost header is damage (redis, The end of a filter).
 TEST_P(Life, FilterThatIsLostIsDamageAndNotMadeAnew) {
   (void)store_->create_expiring("clicks", sized(), 1s);
   wait_for_the_end();
@@ -276,6 +281,7 @@ TEST_P(Life, EndIsKnownOnAllServersOfAFilter) {
     EXPECT_THAT(limits(*each), ElementsAre(-1));
 }
 
+// Promise: a filter that is reset while others add works afterwards (redis, Reset).
 TEST_P(Life, ResetWhileOthersAddLeavesAFilterThatWorks) {
   const auto filter = store_->create("clicks", sized(200, 4));
   std::atomic<bool> done = false;

@@ -111,6 +111,7 @@ TEST_P(Link, OlderOneMayBeAnotherProgramsThatGoesOn) {
   EXPECT_THAT(refusal([&] { store()->drop("old"); }), HasSubstr("link --off new"));
 }
 
+// Promise: a link ends at its time, also in a filter that is open (foreign-filters, Linked filters).
 TEST_P(Link, EndsByItself) {
   create_old().add("before");
   create_new();
@@ -148,6 +149,7 @@ TEST_P(Link, OfANewerOneThatHasEndedHoldsNobodyUp) {
   EXPECT_EQ(server_.run({"EXISTS", "everseen:{names}:links"}), "0");
 }
 
+// Promise: an older filter that is gone is an error that names it (foreign-filters, Linked filters).
 TEST_P(Link, OlderOneThatIsGoneIsAnErrorThatNamesIt) {
   create_old().add("before");
   create_new();
@@ -165,6 +167,7 @@ TEST_P(Link, OlderOneThatIsGoneIsAnErrorThatNamesIt) {
   EXPECT_EQ(open("new").add("one"), verdict::fresh);
 }
 
+// Promise: nothing is added where the older filter does not answer (foreign-filters, Linked filters).
 TEST_P(Link, NothingIsAddedWhereTheOlderOneDoesNotAnswer) {
   test::cutting_proxy proxy(server_.port());
   create_old().add("before");
@@ -200,6 +203,7 @@ TEST_P(Link, GivesEachKeyOneFreshToManyClients) {
   for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(fresh[i], i < 1'000 ? 0 : 1) << i;
 }
 
+// Promise: a link survives a rebuild of either filter (foreign-filters, Linked filters).
 TEST_P(Link, OutlivesARebuildAndAResetOfTheNewer) {
   create_old().add("before");
   filter newer = create_new();
@@ -211,6 +215,7 @@ TEST_P(Link, OutlivesARebuildAndAResetOfTheNewer) {
   EXPECT_THAT(refusal([&] { store()->drop("old"); }), HasSubstr("link --off new"));
 }
 
+// Promise: a link survives a rebuild of either filter (foreign-filters, Linked filters).
 TEST_P(Link, AsksTheOlderOneAlsoAfterItWasRebuilt) {
   filter older = create_old();
   older.add("before");

@@ -104,6 +104,7 @@ spec random_spec(const store& in, random_stream& random) {
 /// The gears of the clients that take turns.
 class Model : public testing::TestWithParam<std::vector<std::string>> {};
 
+// Promise: clients by scripts and clients by the module answer as one filter in memory (redis, Who judges).
 TEST_P(Model, SeveralClientsInTurnAnswerAsOneFilterInMemory) {
   redis_server server(test::with_module());
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

@@ -83,6 +83,7 @@ TEST(Patience, IsTheUrlsAgainWhenNobodyIsAsked) {
   EXPECT_EQ(waiting->why, "");
 }
 
+// Promise: a batch that may have run is not sent again after its answer was forgotten (dedup, Outages).
 TEST(Patience, DoesNotSendAgainWhatTheServerMayHaveRunAndForgotten) {
   redis_server server;
   session s(parse_redis_url(server.url("?timeout=200ms&connect_timeout=200ms")));

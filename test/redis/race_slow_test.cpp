@@ -165,16 +165,21 @@ void race(const std::string& url, const std::vector<const redis_server*>& server
   EXPECT_EQ(kept, expected);
 }
 
+// Promise: of many processes that add the same key exactly one gets fresh (redis, What holds for all filters
+// on Redis).
 TEST(Race, OnOneServerEveryKeyIsFreshOnce) {
   redis_server server;
   race(server.url(), {&server});
 }
 
+// Promise: of many processes that add the same key exactly one gets fresh (redis, What holds for all filters
+// on Redis).
 TEST(Race, OnAClusterEveryKeyIsFreshOnce) {
   redis_cluster cluster;
   race(cluster.url(), {&cluster.node(0), &cluster.node(1), &cluster.node(2)});
 }
 
+// Promise: every key is fresh once while clients of both share a filter (redis, Who judges).
 TEST(Race, BetweenGearsOnAClusterEveryKeyIsFreshOnce) {
   redis_cluster cluster(redis_cluster::replicas::none, test::with_module());
   expect_every_key_fresh_once({cluster.url("?gear=script"), cluster.url("?gear=module")});
@@ -192,6 +197,7 @@ TEST(Race, OnAClusterWithTheModuleEveryKeyIsFreshOnce) {
 
 /// A fleet in which somebody loads and unloads the module all the while: who has opened the filter by it gets
 /// an error, and opens it again.
+// Promise: every key is fresh once while the module is loaded and unloaded (redis, Who judges).
 TEST(Race, WhileTheModuleComesAndGoesEveryKeyIsFreshOnce) {
   redis_server server(std::vector<std::string>{"--enable-module-command", "yes"});
   child_process administrator([&](const auto& tell) {

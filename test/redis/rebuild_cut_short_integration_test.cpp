@@ -59,6 +59,8 @@ class RebuildCutShort : public Rebuilding {
   }
 };
 
+// Promise: a rebuild that is interrupted at any step forgets nothing, and calls nothing fresh twice (redis,
+// Rebuild).
 TEST_P(RebuildCutShort, GivenUpForgetsNothingAndTheNextOneEndsIt) {
   const auto meanwhile = source_.take(300);
   {
@@ -83,6 +85,8 @@ TEST_P(RebuildCutShort, GivenUpForgetsNothingAndTheNextOneEndsIt) {
   expect_nothing_else_is_left();
 }
 
+// Promise: a rebuild that is interrupted at any step forgets nothing, and calls nothing fresh twice (redis,
+// Rebuild).
 TEST_P(RebuildCutShort, ThatDiesAtAnyStepForgetsNothingAndCallsNothingFreshTwice) {
   for (const step last : {step::prepared, step::decided, step::in_place, step::half_sealed, step::sealed}) {
     SCOPED_TRACE(static_cast<int>(last));
@@ -191,6 +195,7 @@ TEST_P(RebuildCutShort, WhoseSuccessorHasExpiredIsForgotten) {
   EXPECT_EQ(outcome(check_keys(*writer_, old_)), "500 fresh");
 }
 
+// Promise: of two rebuilds at the same time the later one wins (redis, Rebuild).
 TEST_P(RebuildCutShort, OfTwoAtOnceTheSecondWins) {
   const auto first = begin();
   const auto second = begin(1'000, 3);

@@ -28,6 +28,8 @@ using ::testing::HasSubstr;
 
 class Rebuild : public Rebuilding {};
 
+// Promise: a rebuilt filter holds the keys that it was given and those added meanwhile, no others (redis,
+// Rebuild).
 TEST_P(Rebuild, HoldsWhatItWasGivenAndNothingElse) {
   const auto given = source_.take(300);
   {
@@ -46,6 +48,8 @@ TEST_P(Rebuild, HoldsWhatItWasGivenAndNothingElse) {
   expect_nothing_else_is_left();
 }
 
+// Promise: a rebuilt filter holds the keys that it was given and those added meanwhile, no others (redis,
+// Rebuild).
 TEST_P(Rebuild, HoldsWhatWasAddedMeanwhile) {
   const auto rebuild = begin();
   const auto meanwhile = source_.take(700);
@@ -57,6 +61,8 @@ TEST_P(Rebuild, HoldsWhatWasAddedMeanwhile) {
     EXPECT_EQ(outcome(check_keys(*each, meanwhile)), "700 seen");
 }
 
+// Promise: a rebuilt filter holds the keys that it was given and those added meanwhile, no others (redis,
+// Rebuild).
 TEST_P(Rebuild, KeysThatCameAgainMeanwhileAreKept) {
   EXPECT_EQ(outcome(add_keys(*writer_, old_)), "500 seen") << "so it knows all partitions as they were";
   const auto rebuild = begin();
@@ -201,6 +207,7 @@ TEST_P(Rebuild, CallsNothingFreshThatWasTooLate) {
   EXPECT_EQ(add_keys(*client("recent"), old_, event_time(30s)).result->late, 500U);
 }
 
+// Promise: a filter is not exported until its rebuild has ended (redis, Rebuild).
 TEST_P(Rebuild, IsNotExportedUntilItIsWhole) {
   const auto nothing = [](const auto&, const auto&, auto) {};
   {

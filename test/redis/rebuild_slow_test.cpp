@@ -180,11 +180,13 @@ class RebuildInUse : public testing::TestWithParam<judges> {
 INSTANTIATE_TEST_SUITE_P(JudgedBy, RebuildInUse,
                          testing::Values(judges::clients, judges::scripts, judges::module), name_of_judges);
 
+// Promise: a rebuild of a filter in use loses nothing and fails for no client (redis, Rebuild).
 TEST_P(RebuildInUse, OnOneServerLosesNothingAndFailsNobody) {
   const redis_server server(config());
   rebuild_while_in_use(server.url(rest()), GetParam());
 }
 
+// Promise: a rebuild of a filter in use loses nothing and fails for no client (redis, Rebuild).
 TEST_P(RebuildInUse, OnAClusterLosesNothingAndFailsNobody) {
   redis_cluster cluster(redis_cluster::replicas::none, config());
   rebuild_while_in_use(cluster.url(rest()), GetParam());

@@ -52,6 +52,8 @@ class Renaming : public JudgedBy {
   std::vector<digest> others_ = random_digests(2).take(200);
 };
 
+// Promise: a client that has a filter open continues under its new name (redis, What holds for all filters on
+// Redis).
 TEST_P(Renaming, WhoHasTheFilterOpenGoesOn) {
   make("a", keys_);
   const auto open = client("a");
@@ -64,6 +66,7 @@ TEST_P(Renaming, WhoHasTheFilterOpenGoesOn) {
   EXPECT_EQ(outcome(add_keys(*open, others_)), "200 seen") << "and not with another one of its old name";
 }
 
+// Promise: a client whose filter was replaced gets an error (redis, What holds for all filters on Redis).
 TEST_P(Renaming, WhoHasTheFilterOpenThatWasReplacedIsTold) {
   make("a", keys_);
   make("b", others_);
@@ -111,6 +114,8 @@ TEST_P(Renaming, OfAFilterThatIsBeingRebuiltTakesBothAlong) {
 }
 
 /// Each point at which it can die: after so many bytes on one of the ways.
+// Promise: a renaming that is interrupted leaves the filter with exactly one of its names (operations, Bloom
+// commands).
 TEST_P(Renaming, WhereverItDiesTheFilterHasExactlyOneOfItsNamesAndTheNextRenamingWorks) {
   unsigned died = 0, under_old = 0, under_new = 0;
   for (const way w : {way::to_server, way::to_client})

@@ -25,6 +25,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using cause = batch_failure::cause;
 
+// Promise: create and info warn of servers that may forget keys (redis, Durability and eviction).
 TEST(StoreOnServers, WarnsOfWhatTheyDo) {
   const redis_server server;
   const auto store = store_at(server.url());
@@ -77,6 +78,7 @@ class Replicated : public JudgedBy {
   std::vector<digest> keys_ = random_digests(1).take(1'000);
 };
 
+// Promise: an acknowledged batch is on the replica (redis, Replicas).
 TEST_P(Replicated, AcknowledgedBatchIsOnTheReplica) {
   const auto filter = store("wait=1")->create("clicks", sized(4));
   for (std::size_t from = 0; from < keys_.size(); from += 100) {
@@ -88,6 +90,7 @@ TEST_P(Replicated, AcknowledgedBatchIsOnTheReplica) {
   }
 }
 
+// Promise: a batch that the replicas get within retry_for is acknowledged (redis, Replicas).
 TEST_P(Replicated, BatchThatTheReplicaGetsInTimeIsAcknowledged) {
   const auto filter = store("wait=1&timeout=500ms")->create("clicks", sized(4));
   ASSERT_EQ(outcome(add_keys(*filter, std::span(keys_).first(10))), "10 fresh");
@@ -113,6 +116,7 @@ TEST_P(Replicated, AllPartitionsOfABatchWaitTogether) {
   EXPECT_THAT(server_.run({"INFO", "commandstats"}), ContainsRegex("cmdstat_wait:calls=[12],"));
 }
 
+// Promise: a batch that too few replicas have is not acknowledged (redis, Replicas).
 TEST_P(Replicated, BatchThatTooFewReplicasHaveIsNotAcknowledged) {
   const auto two = store("wait=2&timeout=3s&retry_for=100ms");
   (void)store_->create("clicks", sized());
@@ -129,6 +133,7 @@ TEST_P(Replicated, BatchThatTooFewReplicasHaveIsNotAcknowledged) {
   EXPECT_EQ(outcome(add_keys(*waiting_for(1, "10s"), random_digests(3).take(10))), "10 fresh");
 }
 
+// Promise: where replicas are missing nothing is added (redis, Replicas).
 TEST_P(Replicated, NothingIsAddedThatCannotBeAcknowledged) {
   (void)store_->create("clicks", sized());
   const auto failure = failure_of_add(*waiting_for(2), keys_);
@@ -138,6 +143,7 @@ TEST_P(Replicated, NothingIsAddedThatCannotBeAcknowledged) {
   EXPECT_EQ(held(keys_), "1000 fresh");
 }
 
+// Promise: where replicas are missing nothing is added (redis, Replicas).
 TEST_P(Replicated, NothingMoreIsAddedBehindABatchThatWasNotAcknowledged) {
   (void)store_->create("clicks", sized());
   const auto filter = waiting_for(1);

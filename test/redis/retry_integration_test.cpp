@@ -77,6 +77,7 @@ class RetryAnywhere : public testing::TestWithParam<bool>, protected retry {
 INSTANTIATE_TEST_SUITE_P(Servers, RetryAnywhere, testing::Bool(),
                          [](const auto& one) { return one.param ? "WithModule" : "Plain"; });
 
+// Promise: a batch that is cut at any byte gets its first answer (redis, Retries).
 TEST_P(RetryAnywhere, BatchCutAtEveryByteGetsTheVerdictsOfAnUndisturbedOne) {
   const spec s = small(10'000);
   const auto filter = cut_->create("a", s);

@@ -58,6 +58,7 @@ class ServerFleet : public testing::Test {
   std::vector<digest> keys_ = random_digests(1).take(300);
 };
 
+// Promise: a URL may name the servers in any order (redis, Several servers).
 TEST_F(ServerFleet, OrderOfItsServersInAUrlDoesNotMatter) {
   ASSERT_EQ(outcome(add_keys(*made(url(one_, two_, three_), 3), keys_)), "300 fresh");
   const auto somewhere_else = opened(url(three_, one_, two_));
@@ -72,6 +73,7 @@ TEST_F(ServerFleet, OrderOfItsServersInAUrlDoesNotMatter) {
       EXPECT_THAT(key, HasSubstr("}:t:")) << "a token expires";
 }
 
+// Promise: a URL with fewer or more servers is an error and drops nothing (redis, Several servers).
 TEST_F(ServerFleet, FewerOrMoreServersAreAnErrorThatSaysSoAndDropNothing) {
   const auto filter = made(url(one_, two_), 2);
   ASSERT_EQ(outcome(add_keys(*filter, keys_)), "300 fresh");
@@ -100,6 +102,8 @@ TEST_F(ServerFleet, AnotherThanTheFirstMakesNoFilterAlone) {
   EXPECT_NO_THROW((void)made(url(first()), 2, "mine")) << "this one knows all names";
 }
 
+// Promise: a server that lost its data, or belongs to others, is an error that names it (redis, Several
+// servers).
 TEST_F(ServerFleet, WithAStrangerInItIsAnErrorThatNamesIt) {
   ASSERT_EQ(outcome(add_keys(*made(url(one_, two_), 2), keys_)), "300 fresh");
   const auto stranger = AllOf(HasSubstr(three_.address() + " has no part"), HasSubstr("name the right one"));
@@ -112,6 +116,8 @@ TEST_F(ServerFleet, WithAStrangerInItIsAnErrorThatNamesIt) {
   EXPECT_THAT(complaint_of_opening("redis://" + one_.address() + "," + again), HasSubstr("name each once"));
 }
 
+// Promise: a server that lost its data, or belongs to others, is an error that names it (redis, Several
+// servers).
 TEST_F(ServerFleet, TellsAServerThatLostAllFromANewOne) {
   for (const bool is_first : {true, false}) {
     ASSERT_EQ(outcome(add_keys(*made(url(one_, two_), 2), keys_)), "300 fresh");

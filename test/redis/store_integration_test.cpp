@@ -93,11 +93,15 @@ TEST_F(DamagedFilter, KeysAreNamedAsDocumented) {
     EXPECT_EQ(server_.run({"TTL", key}) == "-1", key != all[2]) << key << ": only the token expires";
 }
 
+// Promise: a segment that is missing, or has another type or length, is an error that names it (redis, What
+// holds for all filters on Redis).
 TEST_F(DamagedFilter, DeletedSegment) {
   server_.run({"DEL", segment_});
   expect_told_of(segment_, "is missing");
 }
 
+// Promise: a segment that is missing, or has another type or length, is an error that names it (redis, What
+// holds for all filters on Redis).
 TEST_F(DamagedFilter, EvictedSegment) {
   // Nothing else may go before it: where a name or a header is lost as well, a drop looks alike.
   server_.run({"PEXPIRE", segment_, "86400000"});
@@ -114,32 +118,44 @@ TEST_F(DamagedFilter, EvictedSegment) {
   EXPECT_EQ(failure->why, cause::format);
 }
 
+// Promise: a segment that is missing, or has another type or length, is an error that names it (redis, What
+// holds for all filters on Redis).
 TEST_F(DamagedFilter, SegmentOfAnotherType) {
   server_.run({"DEL", segment_});
   server_.run({"RPUSH", segment_, "x"});
   expect_told_of(segment_, "another type");
 }
 
+// Promise: a segment that is missing, or has another type or length, is an error that names it (redis, What
+// holds for all filters on Redis).
 TEST_F(DamagedFilter, SegmentMadeLonger) {
   server_.run({"APPEND", segment_, "x"});
   expect_told_of(segment_, "another");
 }
 
+// Promise: a segment that is missing, or has another type or length, is an error that names it (redis, What
+// holds for all filters on Redis).
 TEST_F(DamagedFilter, SegmentMadeShorter) {
   server_.run({"SET", segment_, "short"});
   expect_told_of(segment_, "another");
 }
 
+// Promise: a state or header that is missing, damaged or another filter's is an error that names it (redis,
+// What holds for all filters on Redis).
 TEST_F(DamagedFilter, DeletedState) {
   server_.run({"DEL", state_});
   expect_told_of(state_, "is missing");
 }
 
+// Promise: a state or header that is missing, damaged or another filter's is an error that names it (redis,
+// What holds for all filters on Redis).
 TEST_F(DamagedFilter, StateOfAnotherType) {
   server_.run({"SET", state_, "x"});
   expect_told_of(state_, "another type");
 }
 
+// Promise: a state or header that is missing, damaged or another filter's is an error that names it (redis,
+// What holds for all filters on Redis).
 TEST_F(DamagedFilter, StateWithoutEpoch) {
   server_.run({"HDEL", state_, "epoch"});
   expect_told_of(state_, "is missing");
@@ -158,6 +174,8 @@ class DamagedState : public DamagedFilter {
   }
 };
 
+// Promise: a state or header that is missing, damaged or another filter's is an error that names it (redis,
+// What holds for all filters on Redis).
 TEST_F(DamagedState, ManifestWithAnotherByte) {
   const std::string manifest = server_.run({"HGET", state_, "manifest"});
   for (const std::size_t at : {std::size_t{0}, std::size_t{9}, manifest.size() / 2, manifest.size() - 1}) {
@@ -176,16 +194,22 @@ TEST_F(DamagedState, EpochThatIsWrittenInAnotherWayIsDamageAndNoEndlessLoop) {
   }
 }
 
+// Promise: a state or header that is missing, damaged or another filter's is an error that names it (redis,
+// What holds for all filters on Redis).
 TEST_F(DamagedState, CountThatIsNoNumber) {
   server_.run({"HSET", state_, "keys:0.0", "many"});
   expect_told("count");
 }
 
+// Promise: a state or header that is missing, damaged or another filter's is an error that names it (redis,
+// What holds for all filters on Redis).
 TEST_F(DamagedState, MissingCount) {
   server_.run({"HDEL", state_, "keys:0.0"});
   expect_told("count");
 }
 
+// Promise: a state or header that is missing, damaged or another filter's is an error that names it (redis,
+// What holds for all filters on Redis).
 TEST_F(DamagedState, StateOfAnotherFilter) {
   const auto other =
       store_->create("other", planned(*store_, {.capacity = 200, .error_rate = 1e-9, .partitions = 1}));
@@ -211,6 +235,8 @@ TEST_F(DamagedFilter, CountThatIsNoNumberIsNoticedBeforeAnyBitIsSet) {
   }
 }
 
+// Promise: a state or header that is missing, damaged or another filter's is an error that names it (redis,
+// What holds for all filters on Redis).
 TEST_F(DamagedFilter, DeletedHeaderIsNoFreeName) {
   server_.run({"DEL", header_});
   EXPECT_THAT(message_of<format_error>([&] { store_->open("clicks", access::read); }),
@@ -230,12 +256,16 @@ TEST_F(DamagedFilter, FilterMadeAfterItsHeaderWasLostTakesNothingOver) {
   EXPECT_EQ(keys_in(*again), 0u);
 }
 
+// Promise: a state or header that is missing, damaged or another filter's is an error that names it (redis,
+// What holds for all filters on Redis).
 TEST_F(DamagedFilter, HeaderOfAnotherType) {
   server_.run({"SET", header_, "x"});
   EXPECT_THAT(message_of<format_error>([&] { store_->open("clicks", access::read); }),
               AllOf(HasSubstr(header_), HasSubstr("another type")));
 }
 
+// Promise: a state or header that is missing, damaged or another filter's is an error that names it (redis,
+// What holds for all filters on Redis).
 TEST_F(DamagedFilter, HeaderWithADamagedField) {
   const struct {
     const char *field, *value, *told;
@@ -266,6 +296,7 @@ TEST_F(DamagedFilter, SpecOfAnotherVersion) {
   EXPECT_THAT(message_of<format_error>([&] { store_->open("clicks", access::read); }), HasSubstr(header_));
 }
 
+// Promise: a damaged filter can be dropped (redis, What holds for all filters on Redis).
 TEST_F(DamagedFilter, DamagedOneCanBeDropped) {
   const std::vector<std::function<void()>> damages = {
       [&] {
@@ -462,6 +493,7 @@ TEST_F(DamagedFilter, ServerThatRestartsWithoutItsDataIsNoticed) {
   }
 }
 
+// Promise: a server that lost its data is noticed when the filter is opened (redis, Several servers).
 TEST(LostInstance, OneOfThreeWithoutItsDataIsNoticedByWhoOpensTheFilter) {
   redis_server one, two, three;
   const std::string url = "redis://" + one.address() + "," + two.address() + "," + three.address();
@@ -485,6 +517,7 @@ TEST(LostInstance, OneOfThreeWithoutItsDataIsNoticedByWhoOpensTheFilter) {
   }
 }
 
+// Promise: a server that is unavailable leaves the others their answers (redis, Outages).
 TEST(LostInstance, OneOfThreeThatIsAwayLeavesTheOthersTheirAnswers) {
   redis_server one, two, three;
   const auto url = [&](const char* options) {
@@ -505,6 +538,8 @@ TEST(LostInstance, OneOfThreeThatIsAwayLeavesTheOthersTheirAnswers) {
   EXPECT_EQ(std::ranges::count(got.verdicts, verdict::fresh), 0);
 }
 
+// Promise: what was acknowledged under appendfsync always is seen after kill -9 of the server (redis,
+// Durability and eviction).
 TEST(Durability, WhatWasAcknowledgedIsSeenAfterKill9) {
   redis_server::options o;
   o.config = {"--appendonly", "yes", "--appendfsync", "always"};

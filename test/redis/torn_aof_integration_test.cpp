@@ -78,6 +78,7 @@ class TornAof : public testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(Gears, TornAof, testing::Bool(),
                          [](const auto& run) { return run.param ? "Module" : "Scripts"; });
 
+// Promise: after a torn AOF, a claim and its retry count once (streams, Crashes of servers and machines).
 TEST_P(TornAof, ClaimThatIsRetriedBeforeTheSecondCrashCountsOnce) {
   at_each_cut(torn_, [&](torn_aof& file) {
     ASSERT_EQ(claim(*open(), "one", torn_), "01001");
@@ -97,6 +98,7 @@ TEST_P(TornAof, ClaimThatIsRetriedBeforeTheSecondCrashCountsOnce) {
   });
 }
 
+// Promise: after a torn AOF, a claim and its retry count once (streams, Crashes of servers and machines).
 TEST_P(TornAof, KeyThatAnotherLaneClaimsBeforeTheRetryCountsOnce) {
   at_each_cut(torn_, [&](torn_aof& file) {
     const std::string other = claim(*open(), "two", events(1, {6, 8}));
@@ -112,6 +114,8 @@ TEST_P(TornAof, KeyThatAnotherLaneClaimsBeforeTheRetryCountsOnce) {
   });
 }
 
+// Promise: a claim that is retried only after the second crash is whole or not there (streams, Crashes of
+// servers and machines).
 TEST_P(TornAof, ClaimThatIsRetriedOnlyAfterTheSecondCrashIsWholeOrNotThere) {
   at_each_cut(torn_, [&](torn_aof& file) {
     // Closes the block that was left open, and has nothing to do with the job.

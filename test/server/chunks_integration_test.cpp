@@ -35,6 +35,7 @@ chunk dump(raw_client& from, const std::string& filter, std::int64_t iterator) {
   return c;
 }
 
+// Promise: BF.SCANDUMP and BF.LOADCHUNK carry a filter from server to server (operations, Bloom commands).
 TEST(Chunks, CarryAFilterFromServerToServer) {
   const serving from("mem:", {"--redisbloom"});
   const serving to("mem:");

@@ -25,6 +25,7 @@ void satisfies_redis_py(const serving& server) {
   EXPECT_EQ(result.exit_code, 0) << result.err << result.out;
 }
 
+// Promise: replies and rules are those that clients of RedisBloom know (operations, Bloom commands).
 TEST(RedisPy, WorksOnFiltersInMemory) {
   satisfies_redis_py(serving("mem:"));
 }

@@ -16,6 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::StartsWith;
 
+// Promise: a filter ends at its time, though nothing was running then (files, Durability).
 TEST(Serve, EndsAFilterInFilesThoughItWasDownAtThatTime) {
   const scratch_directory files;
   serving server("file:" + files.path().string());

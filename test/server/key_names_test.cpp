@@ -39,6 +39,7 @@ TEST(KeyNames, OfFiltersThatNoKeyStandsForAreNone) {
   EXPECT_EQ(key_of("esc..4"), std::nullopt);
 }
 
+// Promise: no two keys share a filter's name (operations, Bloom commands).
 RC_GTEST_PROP(KeyNames, ComeBackFromTheirFilterNames, (const std::string& key)) {
   const auto name = filter_name_of(key);
   RC_PRE(name.has_value());

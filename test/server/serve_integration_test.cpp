@@ -82,6 +82,8 @@ std::string store_of_numbers(const scratch_directory& home) {
 
 const std::string refused_word = "-ERR the key 'oops' is not a whole number of 64 bits\r\n";
 
+// Promise: a key that a filter cannot take is an error of its own, and affects no other client (operations,
+// Bloom commands).
 TEST(Serve, RefusesAKeyThatAFilterCannotTakeAndJudgesTheOthersOfItsPipeline) {
   const scratch_directory home;
   const serving server(store_of_numbers(home));
@@ -93,6 +95,8 @@ TEST(Serve, RefusesAKeyThatAFilterCannotTakeAndJudgesTheOthersOfItsPipeline) {
             expected);
 }
 
+// Promise: a key that a filter cannot take is an error of its own, and affects no other client (operations,
+// Bloom commands).
 TEST(Serve, TellsNoClientOfAKeyThatAnotherOneGot) {
   const scratch_directory home;
   const serving server(store_of_numbers(home));
@@ -111,6 +115,7 @@ TEST(Serve, TellsNoClientOfAKeyThatAnotherOneGot) {
   for (std::thread& each : threads) each.join();
 }
 
+// Promise: of many connections that add a key exactly one gets 1 (operations, Bloom commands).
 TEST(Serve, TellsExactlyOneOfManyClientsThatAKeyIsFresh) {
   serving server;
   raw_client(server.path()).ask(encoded({"BF.RESERVE", "f", "0.000000000001", "200000"}), 5);
@@ -210,6 +215,7 @@ TEST(Serve, CountsWhatASmallFilterTakesBesideItsBits) {
   EXPECT_GT(made, 100U);
 }
 
+// Promise: serve hashes by siphash where others can reach it (hashing, Keys chosen by strangers).
 TEST(Serve, HashesByAKeyedHashWhereOthersCanReachIt) {
   const auto hash = [](const std::string& address, const std::vector<std::string>& more) {
     serving server("mem:", {"--listen", address, "--user", "app:word:write"});
@@ -342,6 +348,7 @@ TEST(Serve, TakesTheSocketOfAServerThatWasKilled) {
   EXPECT_EQ(server.cli({"PING"}), "PONG");
 }
 
+// Promise: a server that is killed forgets nothing acknowledged (operations, Durability).
 TEST(Serve, ForgetsNothingAcknowledgedWhenItIsKilled) {
   const scratch_directory files;
   serving server("file:" + files.path().string());
@@ -432,6 +439,7 @@ TEST(ServeInFrontOfRedis, JoinsWhatManyClientsAskAndTellsOneOfThemFresh) {
   }
 }
 
+// Promise: unknown is an error that begins with OUTAGE (operations, Bloom commands).
 TEST(ServeInFrontOfRedis, SaysThatItDoesNotKnowWhileRedisIsAway) {
   redis_server redis;
   serving server(redis.url("?retry_for=100ms"));

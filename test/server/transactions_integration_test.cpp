@@ -34,6 +34,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, Transactions, testing::Values("mem", "redis"),
 /// Each transaction makes a filter with a key and removes it again, so that between transactions there is
 /// none. Others look for it all the while, over both protocols' ways into the server: batches and single
 /// requests.
+// Promise: nothing runs between the requests of an EXEC (operations, Bloom commands).
 TEST_P(Transactions, LetNobodyInBetween) {
   std::atomic<bool> over = false;
   std::atomic<int> seen = 0, looked = 0;
@@ -87,6 +88,7 @@ std::string repeated(const std::string& request, int times) {
   return all;
 }
 
+// Promise: an outage holds an EXEC up once, and others no longer than that (operations, Bloom commands).
 TEST(TransactionsBesideOneWhoDoesNotRead, AreRunAndSoIsWhatComesBehindThem) {
   serving server("mem:", {"--max-output", "8388608"});
   raw_client client(server.path()), silent(server.path());
@@ -110,6 +112,7 @@ TEST(Transaction, IsAnsweredThoughTheAnswerIsLongerThanWhatIsKeptForAClient) {
       << said.substr(said.size() - std::min<std::size_t>(said.size(), 100));
 }
 
+// Promise: an outage holds an EXEC up once, and others no longer than that (operations, Bloom commands).
 TEST(TransactionsInAnOutage, WaitForOneRequestOfAPipelineAndNotForAll) {
   redis_server redis;
   serving server(redis.url("/?retry_for=1s&timeout=1s"));
@@ -124,6 +127,7 @@ TEST(TransactionsInAnOutage, WaitForOneRequestOfAPipelineAndNotForAll) {
   EXPECT_LT(clock::now() - began, 8s);
 }
 
+// Promise: an outage holds an EXEC up once, and others no longer than that (operations, Bloom commands).
 TEST(TransactionsInAnOutage, RideOutOneOutageAndNotOneForEachRequest) {
   redis_server redis;
   serving server(redis.url("/?retry_for=1s&timeout=1s"));

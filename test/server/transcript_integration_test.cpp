@@ -61,6 +61,7 @@ TEST_F(Transcript, AddsToAFilterThatItMakesAndTellsWhatWasNew) {
 )");
 }
 
+// Promise: a missing filter is empty (operations, Bloom commands).
 TEST_F(Transcript, SaysThatNothingIsInAFilterThatIsNotThere) {
   plays(R"(> BF.EXISTS none a
 :0
@@ -77,6 +78,7 @@ TEST_F(Transcript, SaysThatNothingIsInAFilterThatIsNotThere) {
 )");
 }
 
+// Promise: replies and rules are those that clients of RedisBloom know (operations, Bloom commands).
 TEST_F(Transcript, ReservesWithTheRulesThatClientsKnow) {
   plays(R"(> BF.RESERVE a 0.01 1000
 +OK
@@ -105,6 +107,7 @@ TEST_F(Transcript, ReservesWithTheRulesThatClientsKnow) {
 )");
 }
 
+// Promise: a rate that no filter keeps is refused (operations, Bloom commands).
 TEST_F(Transcript, RefusesARateThatNoFilterKeepsAndNamesTheLowest) {
   plays(R"(> BF.RESERVE a 1e-300 10
 -ERR error rate must be at least 1e-15: no filter errs less
@@ -311,6 +314,7 @@ class TranscriptAnywhere : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Stores, TranscriptAnywhere, testing::Values("mem", "file", "redis"),
                          [](const auto& one) { return std::string(one.param); });
 
+// Promise: EXPIRE and its kin end filters at their time, in every store (operations, Bloom commands).
 TEST_P(TranscriptAnywhere, EndsFiltersAfterTheirTime) {
   plays(R"(> BF.ADD a x
 :1
@@ -459,6 +463,7 @@ TEST_P(TranscriptAnywhere, RenamesFilters) {
 )");
 }
 
+// Promise: keys of a window are judged by the time that is given (operations, Bloom commands).
 TEST_F(Transcript, JudgesInWindowsByTheTimeThatItIsTold) {
   plays(R"(> EVERSEEN.RESERVE w 0.01 1000 WINDOW 60000 SLICES 6
 +OK
@@ -513,6 +518,7 @@ TEST_F(Transcript, EndsAConnectionThatABrowserWasMadeToSendAndRunsNothingOfIt) {
 )");
 }
 
+// Promise: a pipeline is answered in the order of its requests (operations, Bloom commands).
 TEST_F(Transcript, AnswersAPipelineInTheOrderOfItsRequests) {
   const std::vector<std::vector<std::string>> requests = {
       {"BF.ADD", "a", "x"},    {"BF.EXISTS", "a", "x"},    {"BF.ADD", "b", "x"},

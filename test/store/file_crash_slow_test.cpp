@@ -70,6 +70,8 @@ class FileCrash : public testing::TestWithParam<kill_case> {
   scratch_directory scratch_;
 };
 
+// Promise: writers killed at random moments lose nothing acknowledged, and the filter opens (files,
+// Durability).
 TEST_P(FileCrash, KilledAtRandomMomentsForgetsNothingAcknowledged) {
   file_store(scratch_.path()).create("f", busy_spec()).reset();
   std::mt19937 chance(1);

@@ -41,7 +41,7 @@ void write_file(const fs::path& path, const std::string& content) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
 }
 
-/// Bits that change with every key have no checksum: doc/semantics.md, "Damage".
+/// Bits that change with every key have no checksum: doc/files.md, "Damage".
 bool is_segment(const fs::path& file) {
   return file.parent_path().filename() == "segments";
 }
@@ -151,11 +151,15 @@ TEST_P(FileDamage, NoneLosesNothing) {
   EXPECT_GE(files_.size(), 12u);
 }
 
+// Promise: a journal, a link or an end that is missing, cut or changed is detected, up to what was
+// acknowledged (files, Damage).
 TEST_P(FileDamage, OfAFileThatIsDeletedIsToldOrLosesNothing) {
   for (const fs::path& file : files_)
     (void)is_found_or_harmless(file, "deleted", [](const fs::path& at) { fs::remove(at); });
 }
 
+// Promise: a journal, a link or an end that is missing, cut or changed is detected, up to what was
+// acknowledged (files, Damage).
 TEST_P(FileDamage, OfAFileThatIsCutAnywhereIsToldOrLosesNothing) {
   for (const fs::path& file : files_) {
     const std::size_t step = is_segment(file) ? 61 : 1;
@@ -166,6 +170,8 @@ TEST_P(FileDamage, OfAFileThatIsCutAnywhereIsToldOrLosesNothing) {
   }
 }
 
+// Promise: a journal, a link or an end that is missing, cut or changed is detected, up to what was
+// acknowledged (files, Damage).
 TEST_P(FileDamage, OfAnyByteThatIsFlippedOrZeroIsToldOrLosesNothing) {
   for (const fs::path& file : files_) {
     const std::string whole = read_file(sound() / file);

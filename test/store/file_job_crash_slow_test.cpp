@@ -82,6 +82,7 @@ class FileJobCrash : public testing::TestWithParam<sync_policy> {
   const spec spec_ = make_spec({.capacity = 500, .error_rate = 1e-12, .seed = hash_seed{}, .partitions = 2});
 };
 
+// Promise: a crash of the process loses no event under any sync (files, Jobs).
 TEST_P(FileJobCrash, KilledAtRandomMomentsEveryEventIsFreshOnce) {
   file_store(scratch_.path()).create("f", spec_).reset();
   std::mt19937 chance(7);

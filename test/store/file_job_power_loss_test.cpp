@@ -94,6 +94,7 @@ void expect_exact(const std::filesystem::path& where, disk& on, const acknowledg
   }
 }
 
+// Promise: a power loss under sync=always loses no event (files, Jobs).
 TEST(FileJobPowerLoss, AtAnyMomentEveryEventIsFreshOnce) {
   for (std::uint64_t cut = 0;; ++cut) {
     const scratch_directory scratch;
@@ -116,6 +117,7 @@ TEST(FileJobPowerLoss, AtAnyMomentEveryEventIsFreshOnce) {
   }
 }
 
+// Promise: a crash of the process loses no event under any sync (files, Jobs).
 TEST(FileJobKill, AtAnyMomentTheFilterOpensAndEveryEventIsFreshOnce) {
   for (std::uint64_t cut = 0;; ++cut) {
     SCOPED_TRACE("killed at " + std::to_string(cut));
@@ -177,6 +179,7 @@ class UnsyncedJob : public testing::Test {
   disk_after_boot on_;
 };
 
+// Promise: after a power loss only what was not synced may be missing, and that is reported (files, Jobs).
 TEST_F(UnsyncedJob, AfterAPowerLossHasWhatWasSyncedAndSaysThatMoreMayBeGone) {
   for (unsigned luck = 0; luck < found_.size(); ++luck) {
     SCOPED_TRACE(luck);
@@ -190,6 +193,7 @@ TEST_F(UnsyncedJob, AfterAPowerLossHasWhatWasSyncedAndSaysThatMoreMayBeGone) {
   }
 }
 
+// Promise: after a power loss only what was not synced may be missing, and that is reported (files, Jobs).
 TEST_F(UnsyncedJob, AfterAPowerLossLacksNothingThatWasSyncedWithoutAnError) {
   for (const scratch_directory& found : found_) {
     file_store filters(found.path(), sync_policy::never, on_);
@@ -199,6 +203,7 @@ TEST_F(UnsyncedJob, AfterAPowerLossLacksNothingThatWasSyncedWithoutAnError) {
   }
 }
 
+// Promise: a job is doubted until it has settled again (files, Jobs).
 TEST_F(UnsyncedJob, IsDoubtedUntilItHasSettledAgain) {
   file_store filters(found_[0].path(), sync_policy::never, on_);
   for (int opened = 0; opened < 3; ++opened)

@@ -117,6 +117,7 @@ TEST_F(FileJob, AJournalWithOneOfItsLengthsNewerThanTheOtherLosesAndDoublesNothi
   }
 }
 
+// Promise: ending a job whose journal is damaged keeps the filter (files, Damage).
 TEST_F(FileJob, ADamagedJournalHoldsTheFilterUpUntilItsJobIsEnded) {
   (void)store().create("a", spec_);
   const auto events = new_events(keys_, 0, 9);
@@ -132,6 +133,7 @@ TEST_F(FileJob, ADamagedJournalHoldsTheFilterUpUntilItsJobIsEnded) {
   EXPECT_EQ(open()->state(0).keys(), 9u) << "the keys stay";
 }
 
+// Promise: a journal of another filter or job is refused (files, Damage).
 TEST_F(FileJob, AJournalOfAnotherFilterOrJobIsRefused) {
   for (const char* name : {"a", "b"}) {
     (void)store().create(name, spec_);
@@ -179,6 +181,7 @@ TEST_F(FileJob, DamageSaysWhatIsWrong) {
   EXPECT_EQ(message_with(0, 'E'), "none");
 }
 
+// Promise: records of a journal in another order are damage (files, Damage).
 TEST_F(FileJob, RecordsInAnotherOrderAreDamage) {
   (void)store().create("a", spec_);
   const auto events = new_events(keys_, 0, 9);

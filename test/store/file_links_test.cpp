@@ -62,6 +62,7 @@ class FileLinks : public ::testing::Test {
   fs::path record_ = scratch_.path() / "new" / "link";
 };
 
+// Promise: a link ends at its time, also in a filter that is open (foreign-filters, Linked filters).
 TEST_F(FileLinks, EndAtTheirTimeAlsoInAFilterThatIsOpen) {
   store_.link("old", "new", 1h);
   const auto open = store_.open("new", access::write);
@@ -99,6 +100,7 @@ TEST_F(FileLinks, OutliveARebuildOfTheNewer) {
   EXPECT_EQ(asked_by_new(), (predecessor{"old", now_ + 1h}));
 }
 
+// Promise: an older filter that is gone is an error that names it (foreign-filters, Linked filters).
 TEST_F(FileLinks, OlderOneThatIsGoneIsAnErrorThatNamesBoth) {
   store_.link("old", "new", {});
   fs::remove_all(scratch_.path() / "old");
@@ -153,6 +155,8 @@ TEST_F(FileLinks, RecordsInARingAreFollowedForOneStep) {
   EXPECT_EQ(asked_by_new(), predecessor{"old"});
 }
 
+// Promise: in files a link may be made and ended while both filters are written (foreign-filters, Linked
+// filters).
 TEST_F(FileLinks, MayBeMadeAndEndedWhileBothAreBeingWritten) {
   const auto older = store_.open("old", access::write);
   const auto newer = store_.open("new", access::write);
@@ -182,6 +186,7 @@ std::string live(file_store& filters) {
   return last;
 }
 
+// Promise: a power loss leaves the link as it was or as it was to be (foreign-filters, Linked filters).
 TEST(FileLinksPowerLoss, AtAnyMomentLeavesTheLinkThatWasAcknowledgedLastOrTheNext) {
   const time_source noon = [] { return event_time(1'700'000'000s); };
   for (std::uint64_t cut = 0;; ++cut) {

@@ -85,6 +85,8 @@ void expect_remembered(const std::filesystem::path& where, const acknowledged& d
   }
 }
 
+// Promise: under sync=always a power loss at any disk operation loses nothing acknowledged (files,
+// Durability).
 TEST(FilePowerLoss, AtAnyMomentLosesNothingAcknowledgedUnderSyncAlways) {
   for (std::uint64_t cut = 0;; ++cut) {
     const scratch_directory scratch;
@@ -106,6 +108,7 @@ TEST(FilePowerLoss, AtAnyMomentLosesNothingAcknowledgedUnderSyncAlways) {
   }
 }
 
+// Promise: the filter opens after a power loss under every policy (files, Durability).
 TEST(FilePowerLoss, NeverLeavesAFilterThatDoesNotOpenWhateverTheSyncPolicy) {
   for (std::uint64_t cut = 0;; ++cut) {
     const scratch_directory scratch;
@@ -124,6 +127,7 @@ TEST(FilePowerLoss, NeverLeavesAFilterThatDoesNotOpenWhateverTheSyncPolicy) {
   }
 }
 
+// Promise: what was acknowledged before a successful sync() survives under every policy (files, Durability).
 TEST(FilePowerLoss, SyncedKeysSurviveUnderEveryPolicy) {
   const scratch_directory scratch, found;
   forgetful_disk on;
@@ -140,6 +144,7 @@ TEST(FilePowerLoss, SyncedKeysSurviveUnderEveryPolicy) {
   EXPECT_GT(later.result->fresh, 0u) << "the test's disk should have forgotten what was not synced";
 }
 
+// Promise: closing in order syncs under every policy (files, Durability).
 TEST(FilePowerLoss, ClosingInOrderSyncsUnderEveryPolicy) {
   const scratch_directory scratch, found;
   forgetful_disk on;
@@ -197,6 +202,7 @@ TEST(FilePowerLoss, LeavesARestoredFilterWholeOrAbsent) {
   }
 }
 
+// Promise: one failing disk operation loses nothing acknowledged (files, Disk full and disk errors).
 TEST(FileDiskFailure, OnceAtAnyOperationLosesNothingAcknowledged) {
   for (const int code : {ENOSPC, EIO})
     for (std::uint64_t at = 0;; ++at) {
@@ -210,6 +216,8 @@ TEST(FileDiskFailure, OnceAtAnyOperationLosesNothingAcknowledged) {
     }
 }
 
+// Promise: a full disk is an error, and the filter continues when there is space (files, Disk full and disk
+// errors).
 TEST(FileDiskFailure, FullDiskIsAnErrorAndTheFilterGoesOnWhenThereIsSpaceAgain) {
   const scratch_directory scratch;
   forgetful_disk on;
@@ -230,6 +238,7 @@ TEST(FileDiskFailure, FullDiskIsAnErrorAndTheFilterGoesOnWhenThereIsSpaceAgain) 
   for (const verdict v : check_keys(*filter, keys).verdicts) EXPECT_EQ(v, verdict::seen);
 }
 
+// Promise: a failed sync stops the filter until it is opened again (files, Disk full and disk errors).
 TEST(FileDiskFailure, FailedSyncStopsTheFilterUntilItIsOpenedAgain) {
   const scratch_directory scratch;
   forgetful_disk on;

@@ -21,6 +21,7 @@ spec growing() {
   return make_spec({.capacity = 100, .error_rate = 1e-9, .seed = hash_seed{}, .partitions = 2});
 }
 
+// Promise: a reader sees every key that a writer elsewhere acknowledged (files, Readers and writers).
 TEST(FileProcesses, ReaderSeesEveryKeyThatAWriterElsewhereAcknowledged) {
   const scratch_directory scratch;
   constexpr int batches = 60;
@@ -50,6 +51,7 @@ TEST(FileProcesses, ReaderSeesEveryKeyThatAWriterElsewhereAcknowledged) {
   EXPECT_EQ(check_keys(*reader, keys_of(last), time_of(last)).result->seen, 50u);
 }
 
+// Promise: of many processes that create a filter exactly one succeeds (files, Durability).
 TEST(FileProcesses, OfManyThatCreateAFilterExactlyOneSucceeds) {
   const scratch_directory scratch;
   enum { created = 1, existed = 2, wrong = 3 };
@@ -80,6 +82,7 @@ TEST(FileProcesses, OfManyThatCreateAFilterExactlyOneSucceeds) {
   }
 }
 
+// Promise: a second writer is refused, and the lock of a killed one is free (files, Readers and writers).
 TEST(FileProcesses, WriterElsewhereIsRefusedAndAKilledOneIsNot) {
   const scratch_directory scratch;
   file_store filters(scratch.path(), sync_policy::never);

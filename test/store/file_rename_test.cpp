@@ -78,6 +78,7 @@ bool rename_and_die(const fs::path& in, int at) try {
   return true;
 }
 
+// Promise: a renaming that is killed leaves the filter under exactly one of its names (files, Durability).
 TEST(FileRename, WhereverItDiesTheNewNameHasOneOfTheTwoFilters) {
   int kept = 0, replaced = 0;
   for (int at = 0;; ++at) {

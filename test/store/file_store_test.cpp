@@ -118,11 +118,13 @@ class FileStore : public testing::Test {
 
 using FileStoreDamage = FileStore;
 
+// Promise: a segment that is missing, too short or too long is refused (files, Damage).
 TEST_F(FileStoreDamage, MissingSegmentIsAnErrorAndNotAnEmptyFilter) {
   fs::remove(segment());
   expect_damaged(segment(), "is missing");
 }
 
+// Promise: a segment that is missing, too short or too long is refused (files, Damage).
 TEST_F(FileStoreDamage, ShortSegmentIsRefused) {
   fs::resize_file(segment(), fs::file_size(segment()) - 1);
   expect_damaged(segment(), "bytes long instead of");
@@ -133,11 +135,13 @@ TEST_F(FileStoreDamage, EmptySegmentIsRefused) {
   expect_damaged(segment(), "is 0 bytes long instead of");
 }
 
+// Promise: a segment that is missing, too short or too long is refused (files, Damage).
 TEST_F(FileStoreDamage, LongSegmentIsRefused) {
   fs::resize_file(segment(), fs::file_size(segment()) + 64);
   expect_damaged(segment(), "bytes long instead of");
 }
 
+// Promise: any changed bit of a segment's header is detected (files, Damage).
 TEST_F(FileStoreDamage, DamagedSegmentHeaderIsRefused) {
   patch(segment(), 20, "\x5a");
   expect_damaged(segment(), "checksum");
@@ -148,17 +152,20 @@ TEST_F(FileStoreDamage, WipedSegmentHeaderIsRefused) {
   expect_damaged(segment(), "magic");
 }
 
+// Promise: up to three changed bits of a key count are detected (files, Damage).
 TEST_F(FileStoreDamage, DamagedKeyCountIsRefused) {
   patch(segment(), image::key_count_offset, "\x5a");
   expect_damaged(segment(), "key count");
 }
 
+// Promise: a segment of another filter, or under another name, is refused (files, Damage).
 TEST_F(FileStoreDamage, SegmentOfAnotherFilterIsRefused) {
   make("g");
   fs::copy_file(root() / "g/segments/0.0.0", segment(), fs::copy_options::overwrite_existing);
   expect_damaged(segment(), "another filter");
 }
 
+// Promise: a segment of another filter, or under another name, is refused (files, Damage).
 TEST_F(FileStoreDamage, SegmentUnderAnotherNameIsRefused) {
   {
     const auto filter = store_.open("f", access::write);
@@ -186,6 +193,7 @@ TEST_F(FileStoreDamage, CapacityBeyondThePlanIsRefusedInsteadOfOverfilledInSilen
   expect_damaged(manifest(), "more than its filter plans");
 }
 
+// Promise: a manifest that is missing, cut or changed in any bit is refused (files, Damage).
 TEST_F(FileStoreDamage, EveryFlippedBitOfTheManifestIsRefused) {
   const std::string good = read_file(manifest());
   for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
@@ -197,6 +205,7 @@ TEST_F(FileStoreDamage, EveryFlippedBitOfTheManifestIsRefused) {
   expect_damaged(manifest(), "checksum");
 }
 
+// Promise: a manifest that is missing, cut or changed in any bit is refused (files, Damage).
 TEST_F(FileStoreDamage, CutManifestIsRefused) {
   const std::string good = read_file(manifest());
   for (std::size_t length = 0; length < good.size(); ++length) {
@@ -205,11 +214,13 @@ TEST_F(FileStoreDamage, CutManifestIsRefused) {
   }
 }
 
+// Promise: a manifest that is missing, cut or changed in any bit is refused (files, Damage).
 TEST_F(FileStoreDamage, MissingManifestIsRefused) {
   fs::remove(manifest());
   expect_damaged(manifest(), "is missing");
 }
 
+// Promise: an unknown format version is reported as such (files, Damage).
 TEST_F(FileStoreDamage, ManifestOfAnotherVersionSaysSo) {
   std::string newer = read_file(manifest());
   newer[8] = 3;
@@ -219,6 +230,7 @@ TEST_F(FileStoreDamage, ManifestOfAnotherVersionSaysSo) {
   expect_damaged(manifest(), "version 3");
 }
 
+// Promise: an unknown format version is reported as such (files, Damage).
 TEST_F(FileStoreDamage, SegmentOfAnotherVersionSaysSo) {
   patch(segment(), 8, "\x07");
   expect_damaged(segment(), "version 7");
@@ -285,6 +297,7 @@ TEST_F(FileStore, ReaderFollowsAWriterThatDropsSlices) {
   EXPECT_EQ(std::distance(fs::directory_iterator(root() / "w/segments"), {}), 3);
 }
 
+// Promise: counts are recovered from the bits after a crash (files, Durability).
 TEST_F(FileStore, CountsAreRecoveredFromTheBitsAfterAnUncleanEnd) {
   mark_unclean(manifest());
   forge_key_count(segment(), 3);
@@ -390,6 +403,7 @@ TEST_F(FileStore, PathThatIsAFileSaysSo) {
                 HasSubstr("choose another directory"));
 }
 
+// Promise: others cannot read the secret seed (files, Permissions).
 TEST_F(FileStore, SecretSeedIsNotReadableByOthers) {
   EXPECT_EQ(fs::status(root() / "f").permissions(), fs::perms::owner_all);
 }
@@ -399,6 +413,7 @@ TEST_F(FileStore, MakesMissingDirectories) {
   EXPECT_TRUE(fs::is_directory(root() / "x/y/z/f"));
 }
 
+// Promise: a rebuilt filter takes the place of the old one in one step (files, Durability).
 TEST_F(FileStore, RebuiltFilterTakesThePlaceOfTheOldOneByOneStep) {
   const auto given = random_digests(31).take(300);
   ASSERT_TRUE(add_keys(*store_.open("f", access::write), random_digests(32).take(300)).result);
@@ -476,6 +491,7 @@ TEST_F(FileStore, FileSizeLimitIsAnErrorAndLeavesNothingBehind) {
   EXPECT_TRUE(add_keys(*filter, source.take(1000)).result) << "goes on once it may";
 }
 
+// Promise: space is reserved before it is used (files, Disk full and disk errors).
 TEST_F(FileStore, SpaceIsReservedBeforeItIsUsed) {
   struct stat status {};
   ASSERT_EQ(::stat(segment().c_str(), &status), 0);

@@ -40,7 +40,7 @@ std::vector<event> events_of(unsigned seed, event_time& now) {
   return events;
 }
 
-/// By the rules of doc/semantics.md, "Windows and time", with sets.
+/// By the rules of doc/dedup.md, "Windows and time", with sets.
 std::string told_by_the_rules(const std::vector<event>& events, const spec& s) {
   std::string verdicts;
   std::map<std::pair<std::uint64_t, std::uint64_t>, window::slice_index> known;
@@ -96,6 +96,7 @@ std::string claim_with_restarts(const std::vector<event>& events, unsigned seed,
   return first;
 }
 
+// Promise: with times in the records a clock that jumps changes no verdict (dedup, Lines without times).
 TEST(JobClock, ThatJumpsByHoursDoesNotChangeAVerdictInFiles) {
   for (unsigned seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
@@ -126,6 +127,7 @@ TEST(JobClock, ThatJumpsByHoursDoesNotChangeAVerdictInFiles) {
   }
 }
 
+// Promise: with times in the records a clock that jumps changes no verdict (dedup, Lines without times).
 TEST(JobClock, ThatJumpsByHoursDoesNotChangeAVerdictInMemory) {
   for (unsigned seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);

@@ -44,6 +44,7 @@ void rename_for_ever(const std::filesystem::path& in, const child_process::tell&
   }
 }
 
+// Promise: a renaming that is killed leaves the filter under exactly one of its names (files, Durability).
 TEST(FileRename, KilledAtRandomMomentsLeavesTheFilterUnderOneOfItsNames) {
   const scratch_directory scratch;
   const auto keys = random_digests(1).take(300);

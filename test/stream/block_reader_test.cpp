@@ -53,6 +53,8 @@ std::size_t open_descriptors() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
+// Promise: the last record of each of several files is a record, with a separator or without (dedup, Keys and
+// records).
 TEST(BlockReader, GivesFilesBackRecordByRecord) {
   test::random_digests random(1);
   for (int round = 0; round < 200; ++round) {

@@ -49,6 +49,8 @@ void append(std::vector<matrix_run>& to, std::vector<matrix_run> more) {
 class RedisStreamMatrix : public BrokerMatrix,
                           public testing::WithParamInterface<std::pair<std::string, std::string>> {};
 
+// Promise: with Redis streams each event takes effect as the table says, whatever dies (streams, Sources and
+// sinks).
 TEST_P(RedisStreamMatrix, IsExactWhateverDies) {
   const matrix_pair& pair = pair_of(GetParam().first, GetParam().second);
   auto runs = deaths_at_every_step(pair);
@@ -86,6 +88,8 @@ struct TakeoverMatrix : BrokerMatrix, testing::WithParamInterface<std::string> {
   }
 };
 
+// Promise: a worker that stands still at any step loses and doubles nothing, as the table says (streams,
+// Several workers).
 TEST_P(TakeoverMatrix, IsExactWhereverAWorkerStandsStillAndGoesOn) {
   const auto runs = pauses(pair_of("redis_stream", GetParam()), disaster::return_of::after_the_second);
   const matrix_outcome outcome = survive(runs);
@@ -94,6 +98,8 @@ TEST_P(TakeoverMatrix, IsExactWhereverAWorkerStandsStillAndGoesOn) {
 }
 
 /// What it had settled, and was about to show, it alone can show.
+// Promise: a worker that stands still at any step loses and doubles nothing, as the table says (streams,
+// Several workers).
 TEST_P(TakeoverMatrix, IsExactWhereverAWorkerStandsStillForGood) {
   auto runs = pauses(pair_of("redis_stream", GetParam()), disaster::return_of::nobody);
   for (matrix_run& each : runs) {
@@ -133,11 +139,13 @@ struct KafkaMatrix : BrokerMatrix {
   }
 };
 
+// Promise: Kafka to counts: once (streams, Sources and sinks).
 TEST_F(KafkaMatrix, KafkaToCounts) {
   auto runs = all_of(pair_of("kafka", "counts"));
   append(runs, rebalances(pair_of("kafka", "counts")));
   EXPECT_GE(survive(runs).deaths, certain_deaths);
 }
+// Promise: Kafka to Kafka: once (streams, Sources and sinks).
 TEST_F(KafkaMatrix, KafkaToKafka) {
   auto runs = all_of(pair_of("kafka", "kafka"));
   append(runs, rebalances(pair_of("kafka", "kafka")));
@@ -145,6 +153,8 @@ TEST_F(KafkaMatrix, KafkaToKafka) {
   EXPECT_GE(outcome.deaths, certain_deaths);
   EXPECT_GE(outcome.stops, 2);
 }
+// Promise: a store that is unavailable for longer than a transaction may be open ends no worker (streams,
+// Kafka).
 TEST_F(KafkaMatrix, StoreThatIsAwayForLongerThanATransactionMayBeOpenEndsNoWorker) {
   std::vector<matrix_run> runs;
   for (const std::string at : {"put:3", "claimed:5"})
@@ -160,18 +170,23 @@ TEST_F(KafkaMatrix, StoreThatIsAwayForLongerThanATransactionMayBeOpenEndsNoWorke
   EXPECT_EQ(outcome.store_deaths, 2);
   EXPECT_EQ(outcome.failures, 0);
 }
+// Promise: Kafka to a Redis stream: once (streams, Sources and sinks).
 TEST_F(KafkaMatrix, KafkaToRedisStream) {
   EXPECT_GE(survive(all_of(pair_of("kafka", "redis_stream"))).deaths, certain_deaths);
 }
+// Promise: Kafka to a file: once (streams, Sources and sinks).
 TEST_F(KafkaMatrix, KafkaToFile) {
   EXPECT_GE(survive(all_of(pair_of("kafka", "file"))).deaths, certain_deaths);
 }
+// Promise: from Kafka, the files of two workers together have each event once (streams, Several workers).
 TEST_F(KafkaMatrix, KafkaToFilesOfTwoWorkers) {
   EXPECT_GE(survive(rebalances(pair_of("kafka", "files"))).stops, 2);
 }
+// Promise: Kafka to standard output: at least once (streams, Sources and sinks).
 TEST_F(KafkaMatrix, KafkaToStandardOutput) {
   EXPECT_GE(survive(all_of(pair_of("kafka", "stdout"))).deaths, certain_deaths);
 }
+// Promise: a file to Kafka: at least once (streams, Sources and sinks).
 TEST_F(KafkaMatrix, FileToKafka) {
   EXPECT_GE(survive(all_of(pair_of("file", "kafka"))).deaths, certain_deaths);
 }

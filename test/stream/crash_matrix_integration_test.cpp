@@ -32,6 +32,8 @@ TEST_P(CrashMatrix, IsExactWithoutADisaster) {
   survives({}, next_seed++);
 }
 
+// Promise: from files and standard input each event takes effect as the table says, wherever the job is
+// killed (streams, Sources and sinks).
 TEST_P(CrashMatrix, IsExactWhereverTheJobIsKilled) {
   std::vector<std::string> points = common_fault_points();
   for (const std::string& own : GetParam().second.own_points) points.push_back(own);

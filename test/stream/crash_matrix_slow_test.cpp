@@ -18,6 +18,7 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 
 class CrashMatrixAtRandom : public testing::TestWithParam<matrix_pair> {};
 
+// Promise: every pair of a source and a sink holds under random crashes (streams, Sources and sinks).
 TEST_P(CrashMatrixAtRandom, IsExactAfterAnyNumberOfDisasters) {
   const std::uint64_t first = number_from("EVERSEEN_MATRIX_SEED", 1000);
   const std::uint64_t count = number_from("EVERSEEN_MATRIX_RUNS", 6);

@@ -60,6 +60,8 @@ TEST_F(StoreMatrix, IsExactInAPlainRedisWithAWindow) {
   survives_deaths(server, server.url(), to_file());
 }
 
+// Promise: the same holds with the module, in a cluster, on several servers, and in files (streams, Sources
+// and sinks).
 TEST_F(StoreMatrix, IsExactWithTheModule) {
   redis_server server(with(with_module(), durable));
   survives_deaths(server, server.url(), to_counts());
@@ -67,6 +69,8 @@ TEST_F(StoreMatrix, IsExactWithTheModule) {
   survives_deaths_of_the_server(server, server.url(), to_counts());
 }
 
+// Promise: the same holds with the module, in a cluster, on several servers, and in files (streams, Sources
+// and sinks).
 TEST_F(StoreMatrix, IsExactInACluster) {
   redis_cluster cluster(redis_cluster::replicas::none, durable);
   survives_deaths(cluster.node(0), cluster.url(), to_counts());
@@ -74,6 +78,8 @@ TEST_F(StoreMatrix, IsExactInACluster) {
   survives_deaths_of_the_server(cluster.node(1), cluster.url(), to_counts());
 }
 
+// Promise: the same holds with the module, in a cluster, on several servers, and in files (streams, Sources
+// and sinks).
 TEST_F(StoreMatrix, IsExactOnSeveralServers) {
   redis_server first(durable), second(durable), third(durable);
   const std::string url = first.url() + ',' + second.address() + ',' + third.address();
@@ -82,6 +88,8 @@ TEST_F(StoreMatrix, IsExactOnSeveralServers) {
   survives_deaths_of_the_server(first, url, to_counts());
 }
 
+// Promise: the same holds with the module, in a cluster, on several servers, and in files (streams, Sources
+// and sinks).
 TEST_F(StoreMatrix, IsExactInFiles) {
   redis_server none;  // is killed by nobody
   const scratch_directory directory;

@@ -138,6 +138,7 @@ TEST(DedupOutage, IsReportedWithTheFirstRecordThatHasNoAnswer) {
   }
 }
 
+// Promise: pass never drops a line whose verdict is unknown, and counts it (dedup, Outages).
 TEST(DedupOutage, PassedDropsNothingAndCountsWhatWasNotAnswered) {
   disturbed one;
   const std::string text = numbered_lines(1000);
@@ -170,6 +171,7 @@ TEST(DedupOutage, PassedLinesAreNoRepeats) {
   EXPECT_EQ(one.result.records, 3U);
 }
 
+// Promise: a full or damaged filter is no outage (dedup, Outages).
 TEST(DedupOutage, IsNotWhatAFullOrADamagedFilterIs) {
   for (const auto why : {batch_failure::cause::full, batch_failure::cause::format}) {
     disturbed damaged;

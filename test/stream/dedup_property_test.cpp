@@ -84,6 +84,8 @@ void agree_with_the_naive_one(const spec& s, dedup_options options, const std::s
   }
 }
 
+// Promise: the output is the same byte for byte with any number of threads and any block size (dedup, The
+// output).
 RC_GTEST_PROP(DedupProperty, WritesWhatANaiveLoopWrites, ()) {
   const auto partitions = *rc::gen::element(1U, 7U, 64U);
   const dedup_options options = random_options(false);
@@ -92,6 +94,8 @@ RC_GTEST_PROP(DedupProperty, WritesWhatANaiveLoopWrites, ()) {
       random_text(options.separator, 1));
 }
 
+// Promise: the output is the same byte for byte with any number of threads and any block size (dedup, The
+// output).
 RC_GTEST_PROP(DedupProperty, WritesWhatANaiveLoopWritesInAWindow, ()) {
   const auto partitions = *rc::gen::element(1U, 7U, 64U);
   const dedup_options options = random_options(true);

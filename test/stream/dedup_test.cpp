@@ -83,15 +83,19 @@ TEST(Dedup, KeepsTheFirstOfEachLine) {
   EXPECT_EQ(run.result.bytes, 12U);
 }
 
+// Promise: a carriage return is a part of the record (dedup, Keys and records).
 TEST(Dedup, TakesACarriageReturnForAPartOfTheLine) {
   EXPECT_EQ(one_run(make_filter(), "a\r\na\na\r\n", {}).text_written, "a\r\na\n");
 }
 
+// Promise: a last record without a separator is a record like any other and is printed with one (dedup, Keys
+// and records).
 TEST(Dedup, EndsTheLastLine) {
   EXPECT_EQ(one_run(make_filter(), "a\nb\na", {}).text_written, "a\nb\n");
   EXPECT_EQ(one_run(make_filter(), "a\nb", {}).text_written, "a\nb\n");
 }
 
+// Promise: NUL is a byte like any other, unless it is the separator (dedup, Keys and records).
 TEST(Dedup, KeepsNulsInLinesAndSeparatesByThemOnDemand) {
   const std::string text("a\0b\na\0c\na\0b\n", 12);
   EXPECT_EQ(one_run(make_filter(), text, {}).text_written, std::string("a\0b\na\0c\n", 8));
@@ -152,6 +156,7 @@ TEST(Dedup, RefusesAWindowWithoutTimes) {
   EXPECT_THAT(run.error, HasSubstr("window"));
 }
 
+// Promise: a line without a time has the clock's time when its block was read (dedup, Lines without times).
 TEST(Dedup, AsksTheClockForEachBlock) {
   dedup_options options;
   options.clock = [time = std::int64_t{0}]() mutable { return test::at_ms(time += 600); };
@@ -161,6 +166,7 @@ TEST(Dedup, AsksTheClockForEachBlock) {
   EXPECT_EQ(run.text_written, "a\nb\na\n");
 }
 
+// Promise: a clock that is set back stands still (dedup, Lines without times).
 TEST(Dedup, LetsAClockThatIsSetBackStandStill) {
   dedup_options options;
   options.clock = [time = std::int64_t{100'000}]() mutable { return test::at_ms(time -= 10'000); };
@@ -225,6 +231,8 @@ class DedupFailure : public testing::TestWithParam<unsigned> {
   dedup_options options;
 };
 
+// Promise: a run with a full filter has printed exactly the records that it added (dedup, Runs that end
+// early).
 TEST_P(DedupFailure, WritesExactlyTheRecordsItAddedWhenTheFilterIsFull) {
   const std::string text = numbered_lines(2000);
   const one_run run(make_filter(test::errorless(300, growth_kind::refuse)), text, options);
@@ -243,6 +251,8 @@ TEST_P(DedupFailure, WritesExactlyTheRecordsItAddedWhenTheFilterIsFull) {
     ASSERT_EQ(run.seen.may_contain(line), unique.contains(line)) << line;
 }
 
+// Promise: at a record without a key all before it is printed and nothing later is added (dedup, Runs that
+// end early).
 TEST_P(DedupFailure, WritesAllBeforeAnUnreadableRecordAndAddsNothingAfterIt) {
   options.key = {field_rule::kind::delimited, 2, ' ', {}};
   for (const unsigned bad : {1U, 2U, 100U, 1999U, 2000U}) {
@@ -262,6 +272,7 @@ TEST_P(DedupFailure, WritesAllBeforeAnUnreadableRecordAndAddsNothingAfterIt) {
   }
 }
 
+// Promise: a full disk is reported and nothing is written after it (dedup, Runs that end early).
 TEST_P(DedupFailure, ReportsAFullDiskAndWritesNothingAfterIt) {
   const descriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   ASSERT_TRUE(full);
@@ -285,6 +296,7 @@ TEST_P(DedupFailure, ReportsAFullDiskAndWritesNothingAfterIt) {
   EXPECT_EQ(passed, 0U);
 }
 
+// Promise: where the reader leaves, a beginning of the result was written (dedup, Runs that end early).
 TEST_P(DedupFailure, WritesABeginningOfTheResultWhenTheReaderLeaves) {
   std::signal(SIGPIPE, SIG_IGN);
   std::string text;
@@ -311,6 +323,7 @@ TEST_P(DedupFailure, WritesABeginningOfTheResultWhenTheReaderLeaves) {
   EXPECT_TRUE(text.starts_with(got));
 }
 
+// Promise: where reading fails, all that was read before is printed (dedup, Runs that end early).
 TEST_P(DedupFailure, WritesAllThatWasReadBeforeReadingFailed) {
   const std::string text = numbered_lines(500);
   const test::memory_file in(text);
@@ -322,6 +335,7 @@ TEST_P(DedupFailure, WritesAllThatWasReadBeforeReadingFailed) {
   EXPECT_TRUE(written.text() == test::naive_dedup(f.get_spec(), options, text).output);
 }
 
+// Promise: an interrupted run has printed every record that it added (dedup, Runs that end early).
 TEST_P(DedupFailure, WritesEveryRecordItAddedWhenItIsInterrupted) {
   const std::string text = numbered_lines(2000);
   for (const unsigned calls : {1U, 2U, 20U}) {

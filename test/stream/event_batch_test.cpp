@@ -48,6 +48,8 @@ class EventClock : public testing::Test {
   std::uint64_t next_ = 0;
 };
 
+// Promise: no event is late because a clock was set back, in a run or between two (dedup, Lines without
+// times).
 TEST_F(EventClock, ThatIsSetBackMakesNoEventLate) {
   event_reader reader(event_shape{}, seen_, options_);
   for (const auto jump : {0h, 9h, -9h, -30h, 2h}) {
@@ -56,6 +58,8 @@ TEST_F(EventClock, ThatIsSetBackMakesNoEventLate) {
   }
 }
 
+// Promise: no event is late because a clock was set back, in a run or between two (dedup, Lines without
+// times).
 TEST_F(EventClock, ThatWasSetBackBetweenTwoRunsMakesNoEventLate) {
   for (const auto jump : {0h, 9h, -9h, -30h, 2h}) {
     now_ += jump;

@@ -74,6 +74,7 @@ TEST_F(FileSink, WritesWhatIsFreshOrUnknown) {
   EXPECT_EQ(text(), "a\nc\n");
 }
 
+// Promise: the file contains settled lines and nothing else (streams, Files).
 TEST_F(FileSink, ShowsWhatIsSettledAndNothingElse) {
   {
     file_sink to(path(), mine);
@@ -106,6 +107,7 @@ TEST_F(FileSink, ForgetsWhatWasNotSettledAndKeepsWhatStoodThere) {
   EXPECT_EQ(text(), "before\na\nb\n");
 }
 
+// Promise: the next run completes what was settled before a crash (streams, Files).
 TEST_F(FileSink, ShowsWhatWasSettledBeforeACrash) {
   std::string note;
   {
@@ -125,6 +127,7 @@ TEST_F(FileSink, ShowsWhatWasSettledBeforeACrash) {
   EXPECT_EQ(settle(again), note);
 }
 
+// Promise: what others append between two runs stays (streams, Files).
 TEST_F(FileSink, KeepsWhatSomebodyElseHasAppendedSince) {
   std::string note;
   {
@@ -146,6 +149,7 @@ TEST_F(FileSink, KeepsWhatSomebodyElseHasAppendedSince) {
   EXPECT_EQ(settle(last), note);
 }
 
+// Promise: a worker takes back what another worker has settled, and keeps the rest (streams, Files).
 TEST_F(FileSink, LeavesWhatAnotherWorkerHasSettled) {
   file_sink to(path(), mine);
   to.begin("");
@@ -194,6 +198,7 @@ TEST_F(FileSink, MakesNoFileInThePlaceOfOneThatIsGone) {
   EXPECT_THROW(file_sink nowhere(path() + "/in/no/directory", mine), storage_error);
 }
 
+// Promise: a file that the job has not written is never cut (streams, Files).
 TEST_F(FileSink, NeverCutsAFileThatItHasNotWritten) {
   std::string note;
   {
@@ -226,6 +231,7 @@ TEST_F(FileSink, KnowsItsFileThoughItBeganLongBeforeAndEndedAnywhere) {
   EXPECT_EQ(text().find("lost"), std::string::npos);
 }
 
+// Promise: nobody else removes lines that were settled and are not in the file yet (streams, Files).
 TEST_F(FileSink, KeepsWhatAnotherJobHasSettledAndNotShown) {
   std::string note_of_another;
   {
@@ -258,6 +264,7 @@ TEST_F(FileSink, KeepsWhatWasSettledThoughItBeginsWithoutANote) {
   EXPECT_EQ(text(), "a\nb\n");
 }
 
+// Promise: nothing is lost where others appended behind an unfinished part (streams, Files).
 TEST_F(FileSink, LosesNothingWhereSomebodyElseHasAppendedToWhatIsShownInPart) {
   const std::string b(10'000, 'b');  // more than is compared with the note
   for (const std::string& appended : {std::string("x\n"), std::string(20'000, 'x')}) {
@@ -366,6 +373,7 @@ TEST_F(FileSink, SaysThatAPipeIsNoFile) {
   EXPECT_THROW(file_sink("/dev/fd/" + std::to_string(writes.get()), mine), parameter_error);
 }
 
+// Promise: a second worker on one file is refused (streams, Several workers).
 TEST_F(FileSink, RefusesASecondJobAndWhatIsNoFile) {
   file_sink first(path(), mine);
   first.begin("");

@@ -159,6 +159,7 @@ TEST_F(FileSource, GivesALineThatGotItsEndAfterItWasClaimedAgain) {
   EXPECT_THAT(read_on(), ElementsAre("6 abc", "10 y"));
 }
 
+// Promise: a last line that has grown since it was claimed is refused (streams, Files).
 TEST_F(FileSource, RefusesALineThatHasGrownSinceItWasClaimed) {
   for (const std::string before : {"", "abc\nx\n"}) {
     reached_.clear();
@@ -192,6 +193,7 @@ TEST_F(FileSource, WaitsForTheEndOfALineThatIsFollowed) {
   EXPECT_THAT(read_on({.follow = true}), ElementsAre("2 bc"));
 }
 
+// Promise: another file of the same name is refused as a source (streams, Files).
 TEST_F(FileSource, RefusesAnotherFileOfTheSameName) {
   write("a\nb\n");
   read_on();
@@ -228,6 +230,7 @@ TEST_F(FileSource, TellsAFileThatWasEmptiedAndGrewAgainWhileItWasFollowed) {
   EXPECT_THROW((void)from.next(batch, milliseconds(0)), storage_error);
 }
 
+// Promise: a file that was rotated away is read to its end (streams, Files).
 TEST_F(FileSource, ReadsWhatIsAppendedToAFileThatWasRotatedAway) {
   write("a\n");
   file_source from(path(), {.follow = true, .rotated_for = milliseconds(200)});

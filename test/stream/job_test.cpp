@@ -195,6 +195,7 @@ TEST_F(Job, PassesOverWhatIsSettledThoughTheSourceGivesItAgain) {
   EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d"));
 }
 
+// Promise: fail ends the job, and the next run loses and doubles nothing (streams, Outages).
 TEST_F(Job, EndsAtAnOutageAndLosesAndDoublesNothing) {
   distant_ledger away(*book);
   away.away_at = {4};  // 1: the sink's first note, 2: a claim, 3: its settlement
@@ -206,6 +207,7 @@ TEST_F(Job, EndsAtAnOutageAndLosesAndDoublesNothing) {
   EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d", "e"));
 }
 
+// Promise: pass loses no event (streams, Outages).
 TEST_F(Job, PassesAnOutageByWithoutLosingAnything) {
   distant_ledger away(*book);
   away.away_at = {4, 5, 6};  // a claim, and what would settle it
@@ -324,6 +326,7 @@ TEST_F(Job, PutsOnceWhatItHasSettledThoughTheAnswerWasLost) {
   EXPECT_EQ(put_into_a_file(*place, o, {}, true), "a\nb\nc\nd\ne\nf\n");
 }
 
+// Promise: a running job notices that its server lost data (streams, Crashes of servers and machines).
 TEST_F(Job, EndsWhereTheLedgerHasLessThanItHadAnsweredFor) {
   for (const std::uint64_t left : {0U, 10U}) {
     const test::scratch_directory directory;
@@ -383,6 +386,7 @@ TEST_F(Job, EndsInOrderWhenItIsStopped) {
   EXPECT_TRUE(from.finished);
 }
 
+// Promise: nothing is claimed behind what was given up (streams, The life of a job).
 TEST_F(Job, StoppedInAnOutageClaimsNothingBehindWhatItGaveUp) {
   distant_ledger away(*book);
   away.away_at = {4};  // 1: the sink's first note, 2: a claim, 3: its settlement
@@ -405,6 +409,7 @@ TEST_F(Job, SettlesSoonerWhereManyEventsAreUnsettled) {
   EXPECT_EQ(to.commits, 4);  // where it begins, four, four more, and the rest
 }
 
+// Promise: nothing is settled with a sink that failed halfway (streams, The life of a job).
 TEST_F(Job, SettlesNothingWithASinkThatFailedHalfway) {
   job_options o = options();
   o.settle_every = std::chrono::hours(1);
@@ -437,6 +442,7 @@ TEST_F(Job, PutsNothingThatItCannotWriteAside) {
   EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "e"));
 }
 
+// Promise: a lane that returns to a worker is put once (streams, Several workers).
 TEST_F(Job, LaneThatBeginsAgainIsPutOnce) {
   job_options o = options();
   o.settle_every = std::chrono::hours(1);
@@ -461,6 +467,7 @@ TEST_F(Job, LaneThatBeginsAgainWhileTheStoreIsAwayIsPutOnce) {
   EXPECT_EQ(from.account, 60U);
 }
 
+// Promise: a full filter ends the job before the first event without room (streams, The life of a job).
 TEST_F(Job, FullFilterEndsItBehindTheLastEventThatHadRoom) {
   const auto s = place->plan({.capacity = 3, .error_rate = 1e-12, .growth = growth_kind::refuse});
   filter small{"small", place->create("small", s)};

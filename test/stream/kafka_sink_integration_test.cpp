@@ -179,6 +179,7 @@ TEST_F(KafkaToKafka, RequestsThatFailForNowAreMadeAgain) {
   expect_all_once();
 }
 
+// Promise: an aborted transaction is put again, whole (streams, Kafka).
 TEST_F(KafkaToKafka, AbortedTransactionIsPutAgainWhole) {
   start();
   const checkpoint reached = put(100);

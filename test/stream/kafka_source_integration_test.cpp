@@ -102,6 +102,7 @@ TEST_F(KafkaSource, LedgerThatIsAheadOfTheGroupIsBelieved) {
   EXPECT_EQ(first_position(take(from, 30)), 70U);
 }
 
+// Promise: the group's offset counts before the ledger's only with transactions (streams, Kafka).
 TEST_F(KafkaSource, GroupThatIsAheadOfTheLedgerIsBelievedWithTransactionsOnly) {
   kafka.produce("clicks", 0, numbered("a", 100));
   {
@@ -131,6 +132,7 @@ TEST_F(KafkaSource, NewGroupMayBeginAtTheEnd) {
   EXPECT_THAT(values(take(*from, 10)), values(numbered("new", 10)));
 }
 
+// Promise: the starting offset of start=latest is committed before it is read (streams, Kafka).
 TEST_F(KafkaSource, WhereALaneBeganIsKnownBeforeItIsRead) {
   kafka.produce("clicks", 0, numbered("old", 100));
   {
@@ -145,6 +147,7 @@ TEST_F(KafkaSource, WhereALaneBeganIsKnownBeforeItIsRead) {
   EXPECT_EQ(again->doubt_about("clicks/0"), "") << "it begins where it was asked to";
 }
 
+// Promise: brokers of another cluster are refused (streams, Kafka).
 TEST_F(KafkaSource, CheckpointOfAnotherClusterIsAnError) {
   kafka.produce("clicks", 0, numbered("a", 100));
   const auto first = reading();
@@ -163,6 +166,7 @@ TEST_F(KafkaSource, CheckpointOfAnotherClusterIsAnError) {
   }
 }
 
+// Promise: a recreated topic is an error (streams, Kafka).
 TEST_F(KafkaSource, TopicThatWasMadeAnewIsAnErrorAndNoSilentJump) {
   kafka.produce("clicks", 0, numbered("a", 10));
   kafka_source from(parse_kafka_url(kafka.url("clicks", quick())), "job");
@@ -171,6 +175,7 @@ TEST_F(KafkaSource, TopicThatWasMadeAnewIsAnErrorAndNoSilentJump) {
               AllOf(HasSubstr("clicks/0"), HasSubstr("made anew or cut short"), HasSubstr("--job")));
 }
 
+// Promise: events that retention removed are an error, unless gap=skip (streams, Kafka).
 TEST_F(KafkaSource, EventsThatRetentionRemovedAreAnErrorUnlessTheyMayBePassedOver) {
   std::mt19937 random(1);
   std::vector<kafka_cluster::message> much(120);  // 12 MB; the mock keeps 5
@@ -259,6 +264,7 @@ TEST_F(KafkaSource, WaysToProveWhoOneIsAreCheckedBeforeAnythingIsRead) {
   EXPECT_THAT(told("security.protocol=tls"), HasSubstr("security.protocol"));
 }
 
+// Promise: a group that is ahead of a new job is reported (streams, Kafka).
 TEST_F(KafkaSource, GroupThatIsAheadOfTheJobIsDoubted) {
   kafka.produce("clicks", 0, numbered("a", 10));
   {

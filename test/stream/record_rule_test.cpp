@@ -51,6 +51,7 @@ TEST(RecordRule, TakesTheWholeRecord) {
   EXPECT_EQ(key({}, ""), "");
 }
 
+// Promise: an empty field is a key (dedup, Keys and records).
 TEST(RecordRule, TakesAField) {
   EXPECT_EQ(key(field(1), "a\tb\tc"), "a");
   EXPECT_EQ(key(field(2), "a\tb\tc"), "b");
@@ -70,6 +71,7 @@ TEST(RecordRule, RefusesFieldZero) {
   EXPECT_THROW(record_rule({}, field(0)), parameter_error);
 }
 
+// Promise: a JSON value other than a string is its text as it stands (dedup, Keys and records).
 TEST(RecordRule, TakesAJsonValue) {
   constexpr std::string_view record =
       R"({"id":"k1","n":12.50,"t":true,"f":false,"z":null,"big":123456789012345678901234567890,)"
@@ -94,6 +96,7 @@ TEST(RecordRule, TakesAJsonValue) {
   EXPECT_EQ(key(json("/id/0"), record), std::nullopt);
 }
 
+// Promise: a JSON string gives its unescaped bytes (dedup, Keys and records).
 TEST(RecordRule, UnescapesJsonStrings) {
   EXPECT_EQ(key(json("/a"), R"({"a":"x\"\\\/\n\u00e9\ud83d\ude00"})"), "x\"\\/\n\xc3\xa9\xf0\x9f\x98\x80");
   EXPECT_EQ(key(json("/a"), R"({"a":"\u0000"})"), std::string(1, '\0'));

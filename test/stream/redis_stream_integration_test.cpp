@@ -104,6 +104,7 @@ TEST_F(RedisStream, WorkersShareTheEntries) {
   EXPECT_EQ(all.size(), 3'000U);
 }
 
+// Promise: the pending entries of a dead worker are read in its lane (streams, Redis streams).
 TEST_F(RedisStream, DeadWorkersEntriesAreReadInItsLane) {
   add(10);
   EXPECT_EQ(take(*reading("dead"), 10).size(), 10U);
@@ -152,6 +153,7 @@ TEST_F(RedisStream, TwoWorkersOfOneNameAreAnErrorThatSaysSo) {
   alive.join();
 }
 
+// Promise: a slow worker gets its lane back (streams, Redis streams).
 TEST_F(RedisStream, WorkerThatWasSilentForTooLongGetsItsLaneBackInAnotherTurn) {
   add(10);
   const auto slow = reading("slow");
@@ -300,6 +302,7 @@ redis_stream_sink sink_at(const std::string& url, std::string_view rest = "") {
           [] { return "job"; }};
 }
 
+// Promise: the sink appends each record once, however often it is put (streams, Redis streams).
 TEST_F(RedisStream, SinkAppendsEachRecordOnceHoweverOftenItIsPut) {
   auto sink = sink_at(server.url());
   sink.begin("");

@@ -72,6 +72,7 @@ struct TornAofOfAStream : ::testing::Test {
   }
 };
 
+// Promise: after a torn AOF, records stand in a stream once (streams, Crashes of servers and machines).
 TEST_F(TornAofOfAStream, RecordsThatAreRetriedBeforeTheSecondCrashAreInItOnce) {
   put("a", 0, 3);
   at_each_cut([&] { put("a", 3, 4); },
@@ -86,6 +87,7 @@ TEST_F(TornAofOfAStream, RecordsThatAreRetriedBeforeTheSecondCrashAreInItOnce) {
               });
 }
 
+// Promise: after a torn AOF, records stand in a stream once (streams, Crashes of servers and machines).
 TEST_F(TornAofOfAStream, RecordsOfOtherLanesComeInBetween) {
   put("a", 0, 3);
   at_each_cut([&] { put("a", 3, 4); },
@@ -98,6 +100,7 @@ TEST_F(TornAofOfAStream, RecordsOfOtherLanesComeInBetween) {
               });
 }
 
+// Promise: after a torn AOF, records stand in a stream once (streams, Crashes of servers and machines).
 TEST_F(TornAofOfAStream, RecordsThatAreRetriedOnlyAfterTheSecondCrashAreInItOnce) {
   put("a", 0, 3);
   at_each_cut([&] { put("a", 3, 4); },
@@ -111,6 +114,7 @@ TEST_F(TornAofOfAStream, RecordsThatAreRetriedOnlyAfterTheSecondCrashAreInItOnce
               });
 }
 
+// Promise: after a torn AOF, records stand in a stream once (streams, Crashes of servers and machines).
 TEST_F(TornAofOfAStream, RetryThatIsTornItselfPutsThemInItOnce) {
   torn_aof file(server);
   put("a", 0, 3);

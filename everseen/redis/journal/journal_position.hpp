@@ -22,7 +22,7 @@ struct journal_position {
 [[nodiscard]] std::optional<journal_position> parse_journal_position(std::string_view text);
 
 /// Length of the strings in which a journal is kept. Redis moves a string whenever it outgrows its memory,
-/// which for one of 32 MiB costs more than all else (doc/measurements.md, "Journal").
+/// which for one of 32 MiB costs more than all else.
 inline constexpr std::uint64_t journal_chunk_bytes = std::uint64_t{4} << 20;
 
 /// From this length on a record lies in a chunk of its own, which a server takes without a look at its bytes:
