@@ -14,8 +14,6 @@
 #include <fstream>
 #include <string>
 
-#include <unistd.h>
-
 #include "bench/support.hpp"
 #include "bench/timed_command.hpp"
 
@@ -29,24 +27,20 @@ class sample {
     static const sample one;
     return one;
   }
-  ~sample() { std::filesystem::remove_all(folder_); }
-
-  [[nodiscard]] std::string words() const { return folder_ + "/words"; }
-  [[nodiscard]] std::string scratch() const { return folder_ + "/out"; }
+  [[nodiscard]] std::string words() const { return folder_.path("words"); }
+  [[nodiscard]] std::string scratch() const { return folder_.path("out"); }
   [[nodiscard]] static std::string dedup() { return EVERSEEN_PROGRAM " dedup --error-rate 1e-9 "; }
 
  private:
   sample() {
-    folder_ = (std::filesystem::temp_directory_path() / "everseen-bench-XXXXXX").string();
-    require(mkdtemp(folder_.data()) != nullptr, "no temporary folder");
     run(EVERSEEN_PROGRAM " gen words --count 10000000 > " + words());
     run(dedup() + words() + " > " + scratch());
-    run("mawk '!s[$0]++' " + words() + " > " + folder_ + "/exact");
-    require(std::system(("cmp -s " + scratch() + " " + folder_ + "/exact").c_str()) == 0,
+    run("mawk '!s[$0]++' " + words() + " > " + folder_.path("exact"));
+    require(std::system(("cmp -s " + scratch() + " " + folder_.path("exact")).c_str()) == 0,
             "dedup and mawk print different lines");
-    std::filesystem::remove(folder_ + "/exact");
+    std::filesystem::remove(folder_.path("exact"));
   }
-  std::string folder_;
+  temporary_folder folder_;
 };
 
 /// Clicks and the answers, created once a run of the benchmarks.
@@ -56,10 +50,8 @@ class clicks {
     static const clicks one;
     return one;
   }
-  ~clicks() { std::filesystem::remove_all(folder_); }
-
-  [[nodiscard]] std::string in_order() const { return folder_ + "/in-order"; }
-  [[nodiscard]] std::string out_of_order() const { return folder_ + "/out-of-order"; }
+  [[nodiscard]] std::string in_order() const { return folder_.path("in-order"); }
+  [[nodiscard]] std::string out_of_order() const { return folder_.path("out-of-order"); }
   [[nodiscard]] static std::string dedup(const std::string& window) {
     const std::string timed = window.empty() ? "" : "--time-field 2 --window " + window + " ";
     return sample::dedup() + "--key-field 1 --delimiter , " + timed;
@@ -67,20 +59,19 @@ class clicks {
 
  private:
   clicks() {
-    folder_ = (std::filesystem::temp_directory_path() / "everseen-bench-XXXXXX").string();
-    require(mkdtemp(folder_.data()) != nullptr, "no temporary folder");
     const std::string gen =
         EVERSEEN_PROGRAM " gen clicks --count 2M --repeats 5% --format csv --time-format ms ";
     run(gen + "| sed 1d > " + in_order());
     run(gen + "--disorder 5m | sed 1d > " + out_of_order());
-    for (const std::string& lines : {in_order(), out_of_order()}) {  // a day forgets nothing here
-      run(dedup("1d") + lines + " > " + folder_ + "/window");
-      run(dedup("") + lines + " > " + folder_ + "/no-window");
-      require(std::system(("cmp -s " + folder_ + "/window " + folder_ + "/no-window").c_str()) == 0,
-              "a window that forgets nothing prints other lines than none");
+    for (const std::string& lines : {in_order(), out_of_order()}) {  // a day forgets nothing of half an hour
+      run(dedup("1d") + lines + " > " + folder_.path("window"));
+      run(dedup("") + lines + " > " + folder_.path("no-window"));
+      require(
+          std::system(("cmp -s " + folder_.path("window") + " " + folder_.path("no-window")).c_str()) == 0,
+          "a window that forgets nothing prints other lines than none");
     }
   }
-  std::string folder_;
+  temporary_folder folder_;
 };
 
 /// The best of three runs of everseen to /dev/null, to compare peers with.

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -94,23 +92,20 @@ class words {
     static const words one;
     return one;
   }
-  ~words() { std::filesystem::remove_all(folder_); }
-  [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path(name); }
   [[nodiscard]] double seconds_in_memory() const { return in_memory_; }
 
  private:
   words() {
-    folder_ = (std::filesystem::temp_directory_path() / "everseen-bench-XXXXXX").string();
-    require(mkdtemp(folder_.data()) != nullptr, "no temporary folder");
     run(EVERSEEN_PROGRAM " gen words --count 10000000 > " + path("words"));
-    run("cd " + folder_ + " && split --number=l/8 --numeric-suffixes words piece.");
+    run("cd " + path("") + " && split --number=l/8 --numeric-suffixes words piece.");
     run("LC_ALL=C sort -u " + path("words") + " > " + path("exact"));
     for (int i = 0; i < 3; ++i)
       in_memory_ = std::min(in_memory_, run(EVERSEEN_PROGRAM " dedup --capacity 10M --error-rate 1e-6 " +
                                             path("words") + " > " + path("in-memory"))
                                             .seconds);
   }
-  std::string folder_;
+  temporary_folder folder_;
   double in_memory_ = 1e9;
 };
 

@@ -12,16 +12,12 @@
 // may count replayed events twice. `vs_peer` is our throughput divided by the peer's.
 
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <numbers>
 #include <random>
 #include <sstream>
 #include <string>
 #include <unordered_set>
-
-#include <unistd.h>
 
 #include "everseen/redis/wire/command.hpp"
 
@@ -41,17 +37,11 @@ class clicks {
     static const clicks one;
     return one;
   }
-  ~clicks() { std::filesystem::remove_all(folder_); }
-  clicks(const clicks&) = delete;
-  clicks& operator=(const clicks&) = delete;
-
-  [[nodiscard]] std::string file(const std::string& name = "clicks") const { return folder_ + "/" + name; }
+  [[nodiscard]] std::string file(const std::string& name = "clicks") const { return folder_.path(name); }
   [[nodiscard]] std::size_t different() const noexcept { return different_; }
 
  private:
   clicks() {
-    folder_ = (std::filesystem::temp_directory_path() / "everseen-bench-XXXXXX").string();
-    require(mkdtemp(folder_.data()) != nullptr, "no temporary folder");
     run(EVERSEEN_PROGRAM " gen clicks --repeats 5% --disorder 10s --count " + std::to_string(events) + " > " +
         file());
     std::unordered_set<std::string> ids;
@@ -60,7 +50,7 @@ class clicks {
     different_ = ids.size();
   }
 
-  std::string folder_;
+  temporary_folder folder_;
   std::size_t different_ = 0;
 };
 

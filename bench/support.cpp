@@ -1,9 +1,12 @@
 #include "bench/support.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <numeric>
 #include <random>
+#include <system_error>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -47,6 +50,16 @@ double dependent_load_ns(std::size_t bytes) {
     benchmark::DoNotOptimize(line);
   }
   return known[bytes] = best / static_cast<double>(steps) * 1e9;
+}
+
+temporary_folder::temporary_folder()
+    : path_((std::filesystem::temp_directory_path() / "everseen-bench-XXXXXX").string()) {
+  require(mkdtemp(path_.data()) != nullptr, "no temporary folder");
+}
+
+temporary_folder::~temporary_folder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
 }
 
 std::uint16_t free_port() {

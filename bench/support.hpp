@@ -26,6 +26,21 @@ inline void require(bool holds, const std::string& what) {
   if (!holds) throw std::runtime_error("wrong answer, so nothing to measure: " + what);
 }
 
+/// A folder of this process, removed with everything in it when this ends.
+class temporary_folder {
+ public:
+  temporary_folder();
+  ~temporary_folder();
+  temporary_folder(const temporary_folder&) = delete;
+  temporary_folder& operator=(const temporary_folder&) = delete;
+
+  /// The path of a file in it.
+  [[nodiscard]] std::string path(const std::string& name = "") const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
 /// A TCP port of 127.0.0.1 that was free a moment ago.
 [[nodiscard]] std::uint16_t free_port();
 

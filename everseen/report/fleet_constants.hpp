@@ -19,7 +19,7 @@ struct fleet_constants {
   double embedded_repeat_us = 0.026;
 
   // Judged by clients: the server orders the keys, each client has all bits.
-  double client_fresh_us = 0.13;
+  double client_fresh_us = 0.05;
   double client_repeat_us = 0.0001;
   double client_another_us = 0.035;
   double client_own_fresh_us = 0.15;
