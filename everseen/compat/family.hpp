@@ -30,6 +30,7 @@ struct scheme {
   family which = family::guava64;
   std::uint64_t bits = 0;
   unsigned probes = 0;
+  friend bool operator==(const scheme&, const scheme&) = default;
 };
 
 /// @throws parameter_error  a number is outside the limits of this family

@@ -36,13 +36,6 @@ constexpr std::array<ours, 12> properties_of_ours{{
     {"request.required.acks", "messages are always acknowledged by all replicas"},
 }};
 
-std::string filled(text name, text value) {
-  std::string decoded = url_text::decode(name, value);
-  if (decoded.empty() || decoded.find('\0') != std::string::npos)
-    throw parameter_error(std::string(name) + "= must not be empty or hold a zero byte");
-  return decoded;
-}
-
 /// A topic name that Kafka accepts.
 std::string to_topic(text written) {
   std::string topic = url_text::decode("the topic", written);
@@ -87,7 +80,7 @@ struct option {
   void (*set)(kafka_url&, text value);
 };
 constexpr std::array<option, 6> options{{
-    {"group", [](kafka_url& u, text v) { u.group = filled("group", v); }},
+    {"group", [](kafka_url& u, text v) { u.group = url_text::filled("group", v); }},
     {"start",
      [](kafka_url& u, text v) {
        u.start = second_of("start", v, "earliest", "latest") ? kafka_url::start_at::latest
@@ -99,7 +92,7 @@ constexpr std::array<option, 6> options{{
        u.gap = second_of("gap", v, "fail", "skip") ? kafka_url::gap_rule::skip : kafka_url::gap_rule::fail;
      }},
     {"retry_for", [](kafka_url& u, text v) { u.retry_for = url_text::to_duration("retry_for", v); }},
-    {"config", [](kafka_url& u, text v) { u.config_file = filled("config", v); }},
+    {"config", [](kafka_url& u, text v) { u.config_file = url_text::filled("config", v); }},
 }};
 
 bool is_property_name(text name) {
@@ -127,7 +120,7 @@ void read_option(kafka_url& url, text name, text value, bool after_password) {
   if (!is_property_name(property) || (!passes && name.find('.') == text::npos))
     unknown_option(name, after_password);
   check_kafka_property(property);
-  url.properties.emplace_back(property, filled(property, value));
+  url.properties.emplace_back(property, url_text::filled(property, value));
 }
 
 void read_options(kafka_url& url, text rest) {

@@ -115,7 +115,7 @@ TEST(Patience, SendsForEverWhatTheServerCannotHaveRun) {
   EXPECT_EQ(server.run({"GET", "n"}), "1");
 }
 
-TEST(Patience, SendsForEverATransactionThatADemotedMasterRefused) {
+TEST(Patience, SendsForEverWhatADemotedMasterRefused) {
   const redis_server server;
   session s(parse_redis_url(server.url()));
   s.ask({}, {"PING"});
@@ -125,10 +125,10 @@ TEST(Patience, SendsForEverATransactionThatADemotedMasterRefused) {
     std::this_thread::sleep_for(300ms);
     server.run({"REPLICAOF", "NO", "ONE"});
   });
-  const request r{{}, encode({"MULTI"}) + encode({"INCR", "n"}) + encode({"EXEC"}), 3, false};
+  const request r{{}, encode({"INCR", "n"}) + encode({"INCR", "n"}), 2, false};
   const answer a = exchange_one(s, r);
   ASSERT_TRUE(a) << a.error().message;
-  EXPECT_EQ(a.value()[2][0].integer(), 1);
+  EXPECT_EQ(a.value()[1].integer(), 2);
 }
 
 }  // namespace

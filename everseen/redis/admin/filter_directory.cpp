@@ -1,7 +1,6 @@
 #include "everseen/redis/admin/filter_directory.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 
 #include "everseen/core/error.hpp"
@@ -52,13 +51,6 @@ void keep_header(session& with, const filter_keys& f) {
 storage_error changes_too_fast(std::string_view name) {
   return storage_error(
       "'" + std::string(name) + "' is rebuilt, renamed or made anew by others, again and again", 0, {});
-}
-
-/// 0 where a header does not say.
-std::size_t count_in(const reply& field) {
-  std::size_t count = 0;
-  (void)std::from_chars(field.text().data(), field.text().data() + field.text().size(), count);
-  return count;
 }
 
 }  // namespace

@@ -33,11 +33,7 @@ struct attachment {
   std::uint32_t instances = 0;  ///< 0 unless sharded
   bool was_there = false;       ///< every string was there when it was attached, so a missing one was lost
 
-  friend bool operator==(const attachment& a, const attachment& b) noexcept {
-    return a.how.which == b.how.which && a.how.bits == b.how.bits && a.how.probes == b.how.probes &&
-           a.funnel == b.funnel && a.shape == b.shape && a.key == b.key && a.cursor == b.cursor &&
-           a.instances == b.instances && a.was_there == b.was_there;
-  }
+  friend bool operator==(const attachment&, const attachment&) = default;
 };
 
 /// A string that holds bits of an attached filter.

@@ -49,7 +49,7 @@ struct request {
       : to(std::move(where)), wire(std::move(encoded)), commands(how_many), repeatable(may_run_again) {}
 
   route to;
-  std::string wire;  ///< the commands, from encode()
+  std::string wire;  ///< the commands, from encode(); no transaction (MULTI), since they may be sent apart
   std::size_t commands = 1;
   /// A request that is repeatable is sent again after an outage.
   repetition repeatable = false;

@@ -29,13 +29,6 @@ constexpr std::array<scheme, 5> schemes{{{"redis://", false, false},
                                          {"rediss+cluster://", true, true},
                                          {unix_scheme, false, false}}};
 
-std::string filled(text name, text value) {
-  std::string decoded = url_text::decode(name, value);
-  if (decoded.empty() || decoded.find('\0') != std::string::npos)
-    throw parameter_error(std::string(name) + "= must not be empty or hold a zero byte");
-  return decoded;
-}
-
 milliseconds positive_time(text name, text value) {
   const milliseconds t = url_text::to_duration(name, value);
   if (t.count() == 0) throw parameter_error(std::string(name) + "= must be longer than nothing");
@@ -57,7 +50,7 @@ gear_kind to_gear(text /*name*/, text value) {
 }
 
 std::string to_prefix(text name, text value) {
-  std::string prefix = filled(name, value);
+  std::string prefix = url_text::filled(name, value);
   const auto bad = [](char c) { return c == '{' || c == '}' || static_cast<unsigned char>(c) <= ' '; };
   if (prefix.size() > 64 || std::ranges::any_of(prefix, bad))
     throw parameter_error(
@@ -110,10 +103,10 @@ constexpr std::array<option, 16> options{{
     of<&redis_url::staleness, url_text::to_duration>("staleness"),
     of<&redis_url::mirror_bytes, url_text::to_bytes>("mirror"),
     of<&redis_url::wait_replicas, number_up_to<1000>>("wait"),
-    of<&redis_url::ca_file, filled>("ca"),
-    of<&redis_url::cert_file, filled>("cert"),
-    of<&redis_url::key_file, filled>("key"),
-    of<&redis_url::server_name, filled>("server_name"),
+    of<&redis_url::ca_file, url_text::filled>("ca"),
+    of<&redis_url::cert_file, url_text::filled>("cert"),
+    of<&redis_url::key_file, url_text::filled>("key"),
+    of<&redis_url::server_name, url_text::filled>("server_name"),
     db_option,
     of<&redis_url::user, url_text::decode>("user", true),
     of<&redis_url::password, url_text::decode>("password", true),

@@ -71,6 +71,13 @@ std::string decode(std::string_view name, std::string_view text) {
   return bytes;
 }
 
+std::string filled(std::string_view name, std::string_view text) {
+  std::string decoded = decode(name, text);
+  if (decoded.empty() || decoded.find('\0') != std::string::npos)
+    throw parameter_error(std::string(name) + "= must not be empty or hold a zero byte");
+  return decoded;
+}
+
 std::string encode(std::string_view text) {
   constexpr std::string_view hex = "0123456789ABCDEF";
   std::string written;

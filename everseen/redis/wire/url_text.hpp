@@ -19,6 +19,8 @@ namespace everseen::redis::url_text {
 
 /// Replaces %XX by the byte.
 [[nodiscard]] std::string decode(std::string_view name, std::string_view text);
+/// The same, for a value that must not be empty or have a zero byte.
+[[nodiscard]] std::string filled(std::string_view name, std::string_view text);
 /// Replaces each byte that could have a meaning in a URL by %XX.
 [[nodiscard]] std::string encode(std::string_view text);
 
