@@ -48,7 +48,6 @@ struct meaning {
     claimed,  ///< the lane was claimed further by somebody else, or by this very call before; or its job
               ///< ended
     gone,     ///< its state, which is the `key`, is not there
-    unmade,   ///< of a segment to be published: it is not there, or not as long as it was made
     damaged,  ///< `key` is not what it must be, and `text` says what is wrong
     denied,   ///< the server lacks what the gear needs, or does not allow it; `text` says what to do
     refused,  ///< the server answered with an error, which is the `text`
@@ -61,7 +60,6 @@ struct meaning {
   std::string text{};
   bool wants_growth = false;  ///< the key behind the last verdict found no room
   std::string key{};          ///< of damage
-  std::uint64_t length = 0;   ///< of a segment that was lengthened
 };
 
 /// How keys reach a server: the command that asks about them.
@@ -73,7 +71,7 @@ class gear {
  public:
   virtual ~gear() = default;
 
-  /// Whether judging makes the segments that keys need. Else they are made before, by segment_growth.
+  /// Whether judging makes the segments that keys need. Else they are made before, by the script `grow`.
   [[nodiscard]] virtual bool makes_segments() const noexcept = 0;
   /// Keys judged in one call: a few milliseconds of the server's time.
   [[nodiscard]] virtual std::size_t keys_a_call() const noexcept = 0;

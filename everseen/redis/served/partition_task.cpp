@@ -6,6 +6,7 @@
 #include "everseen/core/growth.hpp"
 #include "everseen/core/tally_of.hpp"
 #include "everseen/redis/script/sequence.hpp"
+#include "everseen/redis/served/served_scripts.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 
@@ -13,7 +14,8 @@ namespace everseen::redis {
 
 namespace {
 
-constexpr int max_unmade = 10;
+/// Calls that grow a segment, for each that it takes: it may expire while it is made, or its server may fail.
+constexpr std::uint64_t growth_attempts = 10;
 constexpr int max_stale = 1000;  // somebody else wins every race: then something is broken
 
 }  // namespace
@@ -21,7 +23,12 @@ constexpr int max_stale = 1000;  // somebody else wins every race: then somethin
 partition_task::partition_task(const filter_identity& f, purpose what, const partition_batch& batch,
                                std::shared_ptr<const remote_partition> known, std::unique_ptr<gear> by,
                                bool just_looked)
-    : filter_(f), purpose_(what), batch_(batch), known_(std::move(known)), gear_(std::move(by)), growth_(f) {
+    : filter_(f),
+      purpose_(what),
+      batch_(batch),
+      known_(std::move(known)),
+      gear_(std::move(by)),
+      grow_script_(f) {
   std::fill(batch_.out.begin(), batch_.out.end(), verdict::unknown);
   confirmed_ = just_looked;
   just_loaded_ = just_looked;
@@ -36,7 +43,7 @@ partition_task::partition_task(const filter_identity& f, std::uint32_t partition
       batch_({partition, {}, {}, {}}),
       move_to_(newest),
       gear_(std::move(by)),
-      growth_(f) {}
+      grow_script_(f) {}
 
 tally partition_task::done_so_far() const noexcept {
   return tally_of(batch_.out);
@@ -140,9 +147,9 @@ void partition_task::begin_growth(window::slice_index slice) {
   auto at = std::lower_bound(next.slices.begin(), next.slices.end(), slice,
                              [](const slice_state& s, window::slice_index i) { return s.index < i; });
   if (at == next.slices.end() || at->index != slice) at = next.slices.insert(at, slice_state{slice, {}});
-  const auto layer = static_cast<std::uint32_t>(at->layers.size());
+  const segment_id made{batch_.partition, slice, static_cast<std::uint32_t>(at->layers.size())};
   try {
-    const growth::layer_plan plan = growth::plan_layer(filter_.spec, layer);
+    const growth::layer_plan plan = growth::plan_layer(filter_.spec, made.layer);
     if (plan.shape.bytes > max_string_bytes)
       throw full_error(
           "the filter cannot grow further: a Redis string ends at 512 MiB; create one with more partitions");
@@ -150,19 +157,19 @@ void partition_task::begin_growth(window::slice_index slice) {
   } catch (const error& e) {
     return fail(batch_failure::cause::full, e.what());
   }
-  new_segment_ = {batch_.partition, slice, layer};
-  expired_.clear();
+  const std::uint64_t bytes = at->layers.back().shape.bytes;
+  std::vector<segment_id> expired;
   if (filter_.spec.window) {
     const auto oldest = window::oldest_live(*filter_.spec.window, next.slices.back().index);
     for (const slice_state& s : next.slices)
       for (std::uint32_t i = 0; s.index < oldest && i < s.layers.size(); ++i)
-        expired_.push_back({batch_.partition, s.index, i});
+        expired.push_back({batch_.partition, s.index, i});
     std::erase_if(next.slices, [&](const slice_state& s) { return s.index < oldest; });
   }
   ++next.epoch;
-  next_state_ = std::move(next);
-  length_ = 0;
-  step_ = step::lengthen;
+  growth_ = growth_plan{std::move(next), made, bytes, std::move(expired),
+                        growth_attempts * (1 + bytes / partition_keys::growth_step_bytes)};
+  step_ = step::grow;
 }
 
 request partition_task::next() {
@@ -174,12 +181,10 @@ request partition_task::next() {
     }
     case step::judge:
       return gear_->judge(question_);
-    case step::lengthen:
-      return growth_.lengthen(next_length());
-    case step::publish:
+    case step::grow:
       break;
   }
-  return growth_.publish(next_list());
+  return ask_to_grow();
 }
 
 judging partition_task::ask_about_keys(stretch about) const {
@@ -196,22 +201,19 @@ judging partition_task::ask_about_keys(stretch about) const {
   return q;
 }
 
-lengthening partition_task::next_length() const {
-  return {new_segment_, known_->epoch, std::min(new_bytes(), length_ + step_bytes)};
-}
-
-std::uint64_t partition_task::new_bytes() const {
-  return next_state_->find(new_segment_.slice)->layers[new_segment_.layer].shape.bytes;
-}
-
-publication partition_task::next_list() const {
-  return {batch_.partition,
-          known_->epoch,
-          next_state_->epoch,
-          encode_manifest(filter_, batch_.partition, {next_state_->slices}),
-          new_segment_,
-          new_bytes(),
-          expired_};
+request partition_task::ask_to_grow() const {
+  const growth_plan& g = *growth_;
+  partition_script::words w = {
+      {filter_.keys.state(batch_.partition), filter_.keys.segment(g.made)},
+      {std::to_string(known_->epoch), std::to_string(g.bytes),
+       std::to_string(partition_keys::growth_step_bytes), std::string(partition_keys::unpublished_life_ms),
+       std::to_string(g.next.epoch), encode_manifest(filter_, batch_.partition, {g.next.slices}),
+       count_field(g.made)}};
+  for (const segment_id& id : g.expired) {
+    w.keys.push_back(filter_.keys.segment(id));
+    w.arguments.push_back(count_field(id));
+  }
+  return grow_script_.call(scripts::grow(), batch_.partition, w);
 }
 
 void partition_task::take(const answer& a) {
@@ -223,14 +225,11 @@ void partition_task::take(const answer& a) {
       if (!take_exception(o)) take_verdicts(o);
       return;
     }
-    case step::lengthen: {
-      const meaning o = growth_.lengthened(next_length(), a);
-      if (!take_exception(o)) take_length(o);
+    case step::grow: {
+      const meaning o = grow_script_.understand(batch_.partition, a);
+      if (!take_exception(o)) take_growth(o);
       return;
     }
-    case step::publish:
-      if (!take_exception(growth_.published(next_list(), a))) take_published();
-      return;
   }
 }
 
@@ -277,15 +276,6 @@ bool partition_task::take_exception(const meaning& o) {
     case kind::claimed:
       look_again();
       break;
-    case kind::unmade:  // its time ran out before it was published, or a new master never heard of it
-      if (++unmade_ == max_unmade) {
-        const std::string key = filter_.keys.segment(new_segment_);
-        fail(batch_failure::cause::format,
-             damaged_key(key, "has another length than it was made with").what());
-      }
-      length_ = 0;
-      step_ = step::lengthen;
-      break;
     case kind::gone:
       detour_ = reason::gone;
       [[fallthrough]];
@@ -328,15 +318,15 @@ void partition_task::take_verdicts(const meaning& o) {
   plan();
 }
 
-void partition_task::take_length(const meaning& o) {
-  length_ = o.length;
-  if (length_ >= new_bytes()) step_ = step::publish;
-}
-
-void partition_task::take_published() {
-  stale_ = 0;
-  known_ = std::make_shared<const remote_partition>(*std::move(next_state_));
-  plan();
+void partition_task::take_growth(const meaning& o) {
+  if (o.text == "K") {
+    stale_ = 0;
+    known_ = std::make_shared<const remote_partition>(std::move(growth_->next));
+    plan();
+  } else if (o.text == "D1" || --growth_->calls_left == 0) {
+    const std::string key = filter_.keys.segment(growth_->made);
+    fail(batch_failure::cause::format, damaged_key(key, "has another length than it was made with").what());
+  }
 }
 
 void partition_task::fail(batch_failure::cause why, std::string message) {
@@ -350,7 +340,7 @@ void partition_task::refused(std::string_view text) {
   if (said.find("WRONGTYPE") != std::string::npos)
     return fail(
         batch_failure::cause::format,
-        damaged_key(step_ == step::lengthen ? filter_.keys.segment(new_segment_) : key, "has another type")
+        damaged_key(step_ == step::grow ? filter_.keys.segment(growth_->made) : key, "has another type")
             .what());
   fail(batch_failure::cause::backend, refused_command(key, said));
 }

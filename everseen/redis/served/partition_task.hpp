@@ -6,8 +6,8 @@
 #include <string>
 
 #include "everseen/redis/served/gear.hpp"
+#include "everseen/redis/served/partition_script.hpp"
 #include "everseen/redis/served/remote_partition.hpp"
-#include "everseen/redis/served/segment_growth.hpp"
 #include "everseen/redis/served/stretch.hpp"
 #include "everseen/redis/transport/session.hpp"
 
@@ -20,7 +20,7 @@ inline constexpr std::uint64_t max_string_bytes = partition_keys::max_segment_by
 ///
 ///     load ──> add ──stale──> load
 ///               │ no slice, or full
-///               └──> lengthen (in steps) ──> publish ──> add
+///               └──> grow (in steps) ──> add
 ///
 /// Whoever drives it sends next() to the server and gives the answer to take(), for many partitions side by
 /// side, until done(). Which commands are sent, the gear decides. Nothing here talks to a socket or waits.
@@ -75,10 +75,16 @@ class partition_task {
   [[nodiscard]] const std::optional<batch_failure>& failure() const noexcept { return failure_; }
 
  private:
-  enum class step : std::uint8_t { load, judge, lengthen, publish };
+  enum class step : std::uint8_t { load, judge, grow };
 
-  /// How much a segment is lengthened by in one command.
-  static constexpr std::uint64_t step_bytes = partition_keys::growth_step_bytes;
+  /// A segment that is being made, and the partition with it.
+  struct growth_plan {
+    remote_partition next;
+    segment_id made;
+    std::uint64_t bytes = 0;  ///< of the segment
+    std::vector<segment_id> expired{};
+    std::uint64_t calls_left = 0;
+  };
 
   [[nodiscard]] window::slice_index slice_of(std::size_t key) const noexcept;
   [[nodiscard]] std::vector<segment_id> live_segments(window::slice_index slice) const;
@@ -92,14 +98,11 @@ class partition_task {
   void settle_unasked(verdict v);
   void begin_growth(window::slice_index slice);
   [[nodiscard]] judging ask_about_keys(stretch about) const;
-  [[nodiscard]] lengthening next_length() const;
-  [[nodiscard]] std::uint64_t new_bytes() const;
-  [[nodiscard]] publication next_list() const;
+  [[nodiscard]] request ask_to_grow() const;
   void take_state(const answer& a);
   bool take_exception(const meaning& o);
   void take_verdicts(const meaning& o);
-  void take_length(const meaning& o);
-  void take_published();
+  void take_growth(const meaning& o);
   void fail(batch_failure::cause why, std::string message);
   void refused(std::string_view said);
 
@@ -109,7 +112,7 @@ class partition_task {
   std::optional<window::slice_index> move_to_{};  // until the window is there
   std::shared_ptr<const remote_partition> known_;
   std::unique_ptr<gear> gear_;
-  segment_growth growth_;
+  partition_script grow_script_;
 
   step step_ = step::load;
   std::size_t from_ = 0;   // keys before have their verdict
@@ -120,11 +123,7 @@ class partition_task {
   judging question_;  // of the call under way
   int stale_ = 0;     // times in a row that the plan was stale
 
-  std::optional<remote_partition> next_state_;  // growth under way
-  segment_id new_segment_;
-  std::uint64_t length_ = 0;
-  int unmade_ = 0;  // times that it was lost before it was published
-  std::vector<segment_id> expired_;
+  std::optional<growth_plan> growth_;
 
   std::optional<batch_failure> full_;  // some keys found no room; reported when all were asked
   std::optional<batch_failure> failure_;

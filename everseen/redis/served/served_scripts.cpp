@@ -61,27 +61,25 @@ end
 return table.concat(out)
 )";
 
-// Until it is published nobody else would ever find the segment, so it has a time limit.
-constexpr std::string_view lengthen_text = R"(
+// Until it is listed no other client finds the segment, so it has a time limit. The list names it in the step
+// that completes it, so a listed segment always has its full length.
+constexpr std::string_view grow_text = R"(
 local epoch = redis.call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
-local bytes = tonumber(ARGV[2])
-if redis.call('STRLEN', KEYS[2]) < bytes then redis.call('SETRANGE', KEYS[2], bytes - 1, '\0') end
-redis.call('PEXPIRE', KEYS[2], ARGV[3])
-return redis.call('STRLEN', KEYS[2])
-)";
-
-constexpr std::string_view publish_text = R"(
-local epoch = redis.call('HGET', KEYS[1], 'epoch')
-if not epoch then return 'M' end
-if epoch ~= ARGV[1] then return 'S' end
-if differs(KEYS[2], ARGV[4]) then return 'D1' end
+local length, bytes = redis.call('STRLEN', KEYS[2]), tonumber(ARGV[2])
+if length > bytes then return 'D1' end
+local reached = math.min(bytes, length + tonumber(ARGV[3]))
+if reached > length then redis.call('SETRANGE', KEYS[2], reached - 1, '\0') end
+if reached < bytes then
+  redis.call('PEXPIRE', KEYS[2], ARGV[4])
+  return reached
+end
 end_like(KEYS[1], KEYS[2])
-redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3], ARGV[5], '0')
+redis.call('HSET', KEYS[1], 'epoch', ARGV[5], 'manifest', ARGV[6], ARGV[7], '0')
 for i = 3, #KEYS do
   redis.call('UNLINK', KEYS[i])
-  redis.call('HDEL', KEYS[1], ARGV[3+i])
+  redis.call('HDEL', KEYS[1], ARGV[5+i])
 end
 return 'K'
 )";
@@ -125,13 +123,8 @@ const script& check(unsigned probes) {
   return all[probes];
 }
 
-const script& lengthen() {
-  static const script one = make(std::string(lengthen_text));
-  return one;
-}
-
-const script& publish() {
-  static const script one = make(script_text::joined({differs, script_text::end_like, publish_text}));
+const script& grow() {
+  static const script one = make(script_text::joined({script_text::end_like, grow_text}));
   return one;
 }
 

@@ -43,20 +43,17 @@ namespace scripts {
 /// Returns as above.
 [[nodiscard]] const script& check(unsigned probes);
 
-/// Makes a segment that is not published yet at least so long, filling up with zeros; never writes inside
-/// what is there. It is forgotten after its life, unless it is published or lengthened again before.
+/// Makes a new segment, with zeros, by at most a given length a call. The call that completes it also
+/// replaces the list of the partition's segments by the next one. Bytes that are there stay as they are. A
+/// segment that is never completed expires.
 ///
-/// KEYS  state, segment    ARGV  epoch, bytes, life in ms    Returns the length; `S` stale, `M` no state.
-[[nodiscard]] const script& lengthen();
-
-/// Replaces the list of a partition's segments by the next one.
-///
-/// KEYS  state, the new segment, the segments to forget
-/// ARGV  epoch, next epoch, next manifest, length of the new segment, its count field, the count fields to
-/// forget
-/// Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length.
-/// The new segment expires when the state does.
-[[nodiscard]] const script& publish();
+/// KEYS  state, the new segment, the segments to remove
+/// ARGV  epoch, bytes of the new segment, the most bytes to add now, life of an incomplete segment in ms,
+/// next epoch,
+///       next manifest, count field of the new segment, the count fields to remove
+/// Returns `K` the list names the segment; a number: the length so far; `S` stale, `M` no state, `D1` the
+/// segment is longer than it may be. A complete segment expires when the state does.
+[[nodiscard]] const script& grow();
 
 /// Forgets all keys of a partition.
 ///
