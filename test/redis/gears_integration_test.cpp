@@ -149,8 +149,8 @@ class stepwise_client {
  public:
   stepwise_client(gear_kind gear, const std::string& url, filter_identity f, std::span<const digest> keys)
       : gear_(gear), filter_(std::move(f)), verdicts_(keys.size()), with_(parse_redis_url(url)) {
-    task_.emplace(filter_, partition_task::purpose::add, partition_batch{0, keys, {}, verdicts_}, nullptr,
-                  make_gear(gear, filter_, with_.name(), answers_kept));
+    task_.emplace(command_set(filter_, gear, with_.name(), answers_kept), partition_task::purpose::add,
+                  partition_batch{0, keys, {}, verdicts_}, nullptr);
   }
 
   /// One exchange; says whether it was to add keys.

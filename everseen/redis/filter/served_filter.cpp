@@ -15,9 +15,9 @@
 namespace everseen::redis {
 
 served_filter::served_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
-                             gear_kind gear, access how)
+                             gear_kind by, access how)
     : sealable_filter(std::move(pool), std::move(name), f, how),
-      gear_(gear),
+      by_(by),
       replicas_(this->pool()->url()),
       known_(f.spec.partitions) {}
 
@@ -42,8 +42,8 @@ batch_result served_filter::check(std::span<const partition_batch> batches) cons
   return run(batches, partition_task::purpose::check);
 }
 
-std::unique_ptr<gear> served_filter::new_gear(const session& with) const {
-  return make_gear(gear_, identity(), with.name(), keeps_answers_);
+command_set served_filter::commands(const session& with) const {
+  return {identity(), by_, with.name(), keeps_answers_};
 }
 
 batch_result served_filter::run(std::span<const partition_batch> batches,
@@ -58,8 +58,7 @@ batch_result served_filter::run(std::span<const partition_batch> batches,
     {
       const std::scoped_lock alone(lock_);
       for (const partition_batch& batch : batches)
-        if (!batch.digests.empty())
-          tasks.emplace_back(identity(), what, batch, known_[batch.partition], new_gear(*with));
+        if (!batch.digests.empty()) tasks.emplace_back(commands(*with), what, batch, known_[batch.partition]);
     }
     failure = drive_all(*with, tasks);
   } catch (...) {  // the system has no more memory, or descriptors
@@ -110,12 +109,12 @@ void served_filter::move_window_to(window::slice_index newest) {
   std::vector<partition_task> tasks;
   tasks.reserve(identity().spec.partitions);
   for (std::uint32_t p = 0; p < identity().spec.partitions; ++p)
-    tasks.emplace_back(identity(), p, newest, new_gear(*with));
+    tasks.emplace_back(commands(*with), p, newest);
   if (const auto failure = drive_all(*with, tasks)) failure->raise();
 }
 
 std::string served_filter::way() const {
-  return gear_ == gear_kind::module ? "redis, module" : "redis, script";
+  return by_ == gear_kind::module ? "redis, module" : "redis, script";
 }
 
 void served_filter::wait_with(std::shared_ptr<patience> p) {
@@ -184,7 +183,7 @@ void served_filter::visit_segments(std::uint32_t partition, const segment_visito
 }
 
 std::unique_ptr<ledger> served_filter::ledger_of(std::string job, listed_job listed) {
-  return std::make_unique<served_ledger>(pool(), identity(), gear_, *this, name(), std::move(job),
+  return std::make_unique<served_ledger>(pool(), identity(), by_, *this, name(), std::move(job),
                                          std::move(listed), may_write());
 }
 

@@ -5,9 +5,6 @@
 
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
-#include "everseen/redis/ledger/claim_call.hpp"
-#include "everseen/redis/ledger/module_claim_gear.hpp"
-#include "everseen/redis/ledger/script_claim_gear.hpp"
 #include "everseen/redis/transport/drive.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
@@ -68,12 +65,12 @@ struct served_ledger::claiming {
   [[nodiscard]] const lane_record& record_of(const part& p) const { return *in.records[p.number()]; }
 };
 
-served_ledger::served_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f, gear_kind gear,
+served_ledger::served_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f, gear_kind commands,
                              stored_filter& by, std::string filter_name, std::string job, listed_job kept,
                              bool may_claim)
     : pool_(std::move(pool)),
       filter_(f),
-      gear_(gear),
+      commands_(commands),
       by_(by),
       jobs_(std::move(filter_name), f),
       job_(std::move(job)),
@@ -200,15 +197,10 @@ std::vector<partition_task> served_ledger::tasks_for(claiming& c) const {
   std::vector<partition_task> tasks;
   tasks.reserve(c.parts.size());
   for (part& p : c.parts) {
-    auto call =
-        std::make_shared<claim_call>(kept_.id, c.in.name, p.left, c.from.settled, *c.in.records[p.number()]);
-    std::unique_ptr<gear> by;
-    if (gear_ == gear_kind::module)
-      by = std::make_unique<module_claim_gear>(filter_, std::move(call));
-    else
-      by = std::make_unique<script_claim_gear>(filter_, std::move(call));
-    tasks.emplace_back(filter_, partition_task::purpose::claim, p.left.keys, p.known, std::move(by),
-                       std::exchange(p.just_looked, false));
+    auto claimed =
+        std::make_unique<lane_claim>(kept_.id, c.in.name, p.left, c.from.settled, *c.in.records[p.number()]);
+    tasks.emplace_back(command_set(filter_, commands_, {}, {}), partition_task::purpose::add, p.left.keys,
+                       p.known, std::move(claimed), std::exchange(p.just_looked, false));
   }
   return tasks;
 }

@@ -10,7 +10,7 @@
 #include "everseen/redis/keyspace/filter_life.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/ledger/known_lane.hpp"
-#include "everseen/redis/served/gear.hpp"
+#include "everseen/redis/served/command_set.hpp"
 #include "everseen/redis/served/partition_task.hpp"
 #include "everseen/redis/transport/replica_wait.hpp"
 #include "everseen/redis/transport/session.hpp"
@@ -30,7 +30,7 @@ class served_ledger final : public ledger {
  public:
   /// @param f   must outlive the ledger    @param by  the same filter, by which keys of replays are added; so
   /// must it
-  served_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f, gear_kind gear,
+  served_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f, gear_kind commands,
                 stored_filter& by, std::string filter_name, std::string job, listed_job kept, bool may_claim);
   ~served_ledger() override;
 
@@ -56,7 +56,7 @@ class served_ledger final : public ledger {
 
   const std::shared_ptr<session_pool> pool_;
   const filter_identity& filter_;
-  const gear_kind gear_;
+  const gear_kind commands_;
   stored_filter& by_;
   const job_list jobs_;
   const std::string job_;

@@ -6,7 +6,6 @@
 #include "everseen/core/growth.hpp"
 #include "everseen/core/tally_of.hpp"
 #include "everseen/redis/script/sequence.hpp"
-#include "everseen/redis/served/served_scripts.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 
@@ -20,15 +19,14 @@ constexpr int max_stale = 1000;  // somebody else wins every race: then somethin
 
 }  // namespace
 
-partition_task::partition_task(const filter_identity& f, purpose what, const partition_batch& batch,
-                               std::shared_ptr<const remote_partition> known, std::unique_ptr<gear> by,
-                               bool just_looked)
-    : filter_(f),
+partition_task::partition_task(command_set by, purpose what, const partition_batch& batch,
+                               std::shared_ptr<const remote_partition> known,
+                               std::unique_ptr<lane_claim> claim, bool just_looked)
+    : commands_(std::move(by)),
       purpose_(what),
       batch_(batch),
       known_(std::move(known)),
-      gear_(std::move(by)),
-      grow_script_(f) {
+      claim_(std::move(claim)) {
   std::fill(batch_.out.begin(), batch_.out.end(), verdict::unknown);
   confirmed_ = just_looked;
   just_loaded_ = just_looked;
@@ -36,31 +34,25 @@ partition_task::partition_task(const filter_identity& f, purpose what, const par
   just_loaded_ = false;
 }
 
-partition_task::partition_task(const filter_identity& f, std::uint32_t partition, window::slice_index newest,
-                               std::unique_ptr<gear> by)
-    : filter_(f),
-      purpose_(purpose::add),
-      batch_({partition, {}, {}, {}}),
-      move_to_(newest),
-      gear_(std::move(by)),
-      grow_script_(f) {}
+partition_task::partition_task(command_set by, std::uint32_t partition, window::slice_index newest)
+    : commands_(std::move(by)), purpose_(purpose::add), batch_({partition, {}, {}, {}}), move_to_(newest) {}
 
 tally partition_task::done_so_far() const noexcept {
   return tally_of(batch_.out);
 }
 
 window::slice_index partition_task::slice_of(std::size_t key) const noexcept {
-  if (!filter_.spec.window) return window::timeless;
-  return window::slice_at(*filter_.spec.window, batch_.times[batch_.times.size() == 1 ? 0 : key]);
+  if (!filter().spec.window) return window::timeless;
+  return window::slice_at(*filter().spec.window, batch_.times[batch_.times.size() == 1 ? 0 : key]);
 }
 
 /// All segments that a key of this slice is compared with.
 std::vector<segment_id> partition_task::live_segments(window::slice_index slice) const {
   std::vector<segment_id> live;
-  const bool windowed = filter_.spec.window.has_value();
+  const bool windowed = filter().spec.window.has_value();
   const auto now = known_->slices.empty() ? slice : std::max(slice, known_->newest());
   for (const slice_state& s : known_->slices) {
-    if (windowed && s.index < window::oldest_live(*filter_.spec.window, now)) continue;
+    if (windowed && s.index < window::oldest_live(*filter().spec.window, now)) continue;
     for (std::uint32_t layer = 0; layer < s.layers.size(); ++layer)
       live.push_back({batch_.partition, s.index, layer});
   }
@@ -68,7 +60,7 @@ std::vector<segment_id> partition_task::live_segments(window::slice_index slice)
 }
 
 /// What the keys of a question are compared with; when adding, those to write come last.
-void partition_task::name_targets(judging& q) const {
+void partition_task::name_targets(judge_call& q) const {
   std::vector<segment_id> live = live_segments(q.slice);
   const auto is_looked_up = [&](const segment_id& id) {
     const bool is_newest_layer = id.layer + 1 == known_->find(id.slice)->layers.size();
@@ -96,7 +88,7 @@ bool partition_task::has_moved() {
 
 /// What is remembered may be old.
 void partition_task::look_again() {
-  if (purpose_ == purpose::claim)
+  if (claim_)
     detour_ = reason::look;
   else
     step_ = step::load;
@@ -104,7 +96,7 @@ void partition_task::look_again() {
 
 mixing partition_task::may_mix() const noexcept {
   if (purpose_ == purpose::check) return mixing::lookup;
-  return gear_->makes_segments() ? mixing::any : mixing::made;
+  return commands_.makes_segments() ? mixing::any : mixing::made;
 }
 
 /// Decides what the next call is about: keys that may go together, or the segment that the first lacks.
@@ -112,8 +104,9 @@ void partition_task::plan() {
   if (is_sealed()) return;
   if (!has_moved()) return begin_growth(*move_to_);
   while (!done()) {
-    const std::size_t limit = std::min(batch_.digests.size(), from_ + gear_->keys_a_call());
-    stretch next = next_stretch(filter_.spec, *known_, batch_.times, from_, limit, may_mix());
+    const std::size_t limit =
+        std::min(batch_.digests.size(), from_ + commands_.keys_a_call(claim_ != nullptr));
+    stretch next = next_stretch(filter().spec, *known_, batch_.times, from_, limit, may_mix());
     count_ = next.keys;
     // A slice only ages, so late by what is known is late; but a reset makes it young again, and where
     // nothing is sent, nothing would tell. The reverse the server's epoch decides.
@@ -122,8 +115,8 @@ void partition_task::plan() {
       settle_unasked(verdict::late);
       continue;
     }
-    if (purpose_ != purpose::check && !gear_->makes_segments() && known_->find(slice_of(from_)) == nullptr &&
-        next.slices.empty())
+    if (purpose_ != purpose::check && !commands_.makes_segments() &&
+        known_->find(slice_of(from_)) == nullptr && next.slices.empty())
       return begin_growth(next.slice);
     if (purpose_ == purpose::check && live_segments(next.slice).empty()) {
       step_ = step::load;
@@ -149,7 +142,7 @@ void partition_task::begin_growth(window::slice_index slice) {
   if (at == next.slices.end() || at->index != slice) at = next.slices.insert(at, slice_state{slice, {}});
   const segment_id made{batch_.partition, slice, static_cast<std::uint32_t>(at->layers.size())};
   try {
-    const growth::layer_plan plan = growth::plan_layer(filter_.spec, made.layer);
+    const growth::layer_plan plan = growth::plan_layer(filter().spec, made.layer);
     if (plan.shape.bytes > max_string_bytes)
       throw full_error(
           "the filter cannot grow further: a Redis string ends at 512 MiB; create one with more partitions");
@@ -159,16 +152,16 @@ void partition_task::begin_growth(window::slice_index slice) {
   }
   const std::uint64_t bytes = at->layers.back().shape.bytes;
   std::vector<segment_id> expired;
-  if (filter_.spec.window) {
-    const auto oldest = window::oldest_live(*filter_.spec.window, next.slices.back().index);
+  if (filter().spec.window) {
+    const auto oldest = window::oldest_live(*filter().spec.window, next.slices.back().index);
     for (const slice_state& s : next.slices)
       for (std::uint32_t i = 0; s.index < oldest && i < s.layers.size(); ++i)
         expired.push_back({batch_.partition, s.index, i});
     std::erase_if(next.slices, [&](const slice_state& s) { return s.index < oldest; });
   }
   ++next.epoch;
-  growth_ = growth_plan{std::move(next), made, bytes, std::move(expired),
-                        growth_attempts * (1 + bytes / partition_keys::growth_step_bytes)};
+  growth_ = growth_call{known_->epoch, made, bytes, std::move(next), std::move(expired)};
+  growth_calls_left_ = growth_attempts * (1 + bytes / partition_keys::growth_step_bytes);
   step_ = step::grow;
 }
 
@@ -180,40 +173,26 @@ request partition_task::next() {
       return {state, encode({"HGETALL", state.key}), 1, true};
     }
     case step::judge:
-      return gear_->judge(question_);
+      return commands_.judge(question_);
     case step::grow:
       break;
   }
-  return ask_to_grow();
+  return commands_.grow(*growth_);
 }
 
-judging partition_task::ask_about_keys(stretch about) const {
-  judging q;
+judge_call partition_task::ask_about_keys(stretch about) const {
+  judge_call q;
   q.partition = batch_.partition;
   q.epoch = known_->epoch;
   q.adding = purpose_ != purpose::check;
+  q.claim = claim_.get();
   if (q.adding) q.sequence = next_sequence();
   q.slice = about.slice;
   q.slices = std::move(about.slices);
   q.digests = batch_.digests.subspan(from_, count_);
   q.first = from_;
-  if (!gear_->makes_segments()) name_targets(q);
+  if (!commands_.makes_segments()) name_targets(q);
   return q;
-}
-
-request partition_task::ask_to_grow() const {
-  const growth_plan& g = *growth_;
-  partition_script::words w = {
-      {filter_.keys.state(batch_.partition), filter_.keys.segment(g.made)},
-      {std::to_string(known_->epoch), std::to_string(g.bytes),
-       std::to_string(partition_keys::growth_step_bytes), std::string(partition_keys::unpublished_life_ms),
-       std::to_string(g.next.epoch), encode_manifest(filter_, batch_.partition, {g.next.slices}),
-       count_field(g.made)}};
-  for (const segment_id& id : g.expired) {
-    w.keys.push_back(filter_.keys.segment(id));
-    w.arguments.push_back(count_field(id));
-  }
-  return grow_script_.call(scripts::grow(), batch_.partition, w);
 }
 
 void partition_task::take(const answer& a) {
@@ -221,12 +200,12 @@ void partition_task::take(const answer& a) {
     case step::load:
       return take_state(a);
     case step::judge: {
-      const meaning o = gear_->judged(question_, a);
+      const call_result o = commands_.judged(question_, a);
       if (!take_exception(o)) take_verdicts(o);
       return;
     }
     case step::grow: {
-      const meaning o = grow_script_.understand(batch_.partition, a);
+      const call_result o = commands_.grown(*growth_, a);
       if (!take_exception(o)) take_growth(o);
       return;
     }
@@ -238,7 +217,7 @@ void partition_task::take_state(const answer& a) {
   const reply& state = a->front();
   if (state.is_error()) return refused(state.text());
   try {
-    remote_partition read = decode_state(filter_, batch_.partition, state);
+    remote_partition read = decode_state(filter(), batch_.partition, state);
     read.looked_at = std::chrono::steady_clock::now();
     known_ = std::make_shared<const remote_partition>(std::move(read));
   } catch (const format_error& e) {
@@ -254,15 +233,15 @@ void partition_task::take_state(const answer& a) {
 /// The verdicts of keys that were looked up: in the epoch of the question, what was late is late.
 std::string partition_task::with_late(std::string verdicts) const {
   if (question_.adding || question_.slices.empty()) return verdicts;
-  const auto oldest = window::oldest_live(*filter_.spec.window, known_->newest());
+  const auto oldest = window::oldest_live(*filter().spec.window, known_->newest());
   for (std::size_t i = 0; i < std::min(verdicts.size(), question_.slices.size()); ++i)
     if (question_.slices[i] < oldest) verdicts[i] = '0' + static_cast<char>(verdict::late);
   return verdicts;
 }
 
 /// Whatever an answer can mean but done. Returns whether it did.
-bool partition_task::take_exception(const meaning& o) {
-  using kind = meaning::kind;
+bool partition_task::take_exception(const call_result& o) {
+  using kind = call_result::kind;
   switch (o.what) {
     case kind::done:
       return false;
@@ -293,7 +272,7 @@ bool partition_task::take_exception(const meaning& o) {
   return true;
 }
 
-void partition_task::take_verdicts(const meaning& o) {
+void partition_task::take_verdicts(const call_result& o) {
   const std::string verdicts = with_late(o.text);
   if (verdicts.size() > count_)
     return fail(batch_failure::cause::backend, "the server answered more than it was asked");
@@ -305,12 +284,12 @@ void partition_task::take_verdicts(const meaning& o) {
   from_ += verdicts.size();
   if (no_room && !full_) {
     full_ = batch_failure{batch_failure::cause::full,
-                          "the filter is full: it was created for " + std::to_string(filter_.spec.capacity) +
+                          "the filter is full: it was created for " + std::to_string(filter().spec.capacity) +
                               " keys without growth; create a larger one, or one that grows",
                           {}};
   }
   // What comes behind a claim that is refused must not be claimed before it.
-  if (from_ == batch_.digests.size() || (full_ && purpose_ == purpose::claim)) {
+  if (from_ == batch_.digests.size() || (full_ && claim_)) {
     failure_ = std::move(full_);
     return;
   }
@@ -318,13 +297,13 @@ void partition_task::take_verdicts(const meaning& o) {
   plan();
 }
 
-void partition_task::take_growth(const meaning& o) {
+void partition_task::take_growth(const call_result& o) {
   if (o.text == "K") {
     stale_ = 0;
     known_ = std::make_shared<const remote_partition>(std::move(growth_->next));
     plan();
-  } else if (o.text == "D1" || --growth_->calls_left == 0) {
-    const std::string key = filter_.keys.segment(growth_->made);
+  } else if (o.text == "D1" || --growth_calls_left_ == 0) {
+    const std::string key = filter().keys.segment(growth_->segment);
     fail(batch_failure::cause::format, damaged_key(key, "has another length than it was made with").what());
   }
 }
@@ -334,13 +313,13 @@ void partition_task::fail(batch_failure::cause why, std::string message) {
 }
 
 void partition_task::refused(std::string_view text) {
-  const std::string key = filter_.keys.state(batch_.partition);
+  const std::string key = filter().keys.state(batch_.partition);
   const std::string said(text);
   // Searched for: servers before Redis 7 put words of their own before what failed inside a script.
   if (said.find("WRONGTYPE") != std::string::npos)
     return fail(
         batch_failure::cause::format,
-        damaged_key(step_ == step::grow ? filter_.keys.segment(growth_->made) : key, "has another type")
+        damaged_key(step_ == step::grow ? filter().keys.segment(growth_->segment) : key, "has another type")
             .what());
   fail(batch_failure::cause::backend, refused_command(key, said));
 }

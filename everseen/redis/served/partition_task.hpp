@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "everseen/redis/served/gear.hpp"
-#include "everseen/redis/served/partition_script.hpp"
+#include "everseen/redis/served/command_set.hpp"
+#include "everseen/redis/served/lane_claim.hpp"
 #include "everseen/redis/served/remote_partition.hpp"
 #include "everseen/redis/served/stretch.hpp"
 #include "everseen/redis/transport/session.hpp"
@@ -18,35 +18,36 @@ inline constexpr std::uint64_t max_string_bytes = partition_keys::max_segment_by
 
 /// The keys of one partition on their way through a server: a state machine that knows what to ask next.
 ///
-///     load ──> add ──stale──> load
+///     load ──> judge ──stale──> load
 ///               │ no slice, or full
-///               └──> grow (in steps) ──> add
+///               └──> grow (in steps) ──> judge
 ///
-/// Whoever drives it sends next() to the server and gives the answer to take(), for many partitions side by
-/// side, until done(). Which commands are sent, the gear decides. Nothing here talks to a socket or waits.
-/// Invariant: the verdicts written so far are final, those of the other keys are `unknown`.
+/// drive() sends next() to the server and gives the answer to take(), for many partitions side by side, until
+/// done(). Nothing here uses a socket or waits. Invariant: the verdicts written so far are final, those of
+/// the other keys are `unknown`.
 class partition_task {
  public:
-  /// A claim adds, by gears that know what is claimed; it never loads the state by itself, since its lane is
-  /// to be read with it. A look-up goes on where the partition is sealed.
-  enum class purpose : std::uint8_t { add, check, claim };
+  /// A look-up continues where the partition is sealed.
+  enum class purpose : std::uint8_t { add, check };
 
   /// Why a task stops before all keys have their verdict.
   enum class reason : std::uint8_t {
     none,
     sealed,  ///< another filter takes what is to be added
-    gone,    ///< its state is not there; failure() takes it for damage
+    gone,    ///< its state is missing; failure() takes it for damage
     look,    ///< of a claim: its state and its lane are to be read again
   };
 
   /// @param known        what the client remembers of the partition; null if nothing
+  /// @param claim        the keys are events of a job. Such a task never loads the state by itself, since the
+  /// lane
+  ///                     is to be read with it    @pre known
   /// @param just_looked  that was read for this very task
-  partition_task(const filter_identity& f, purpose what, const partition_batch& batch,
-                 std::shared_ptr<const remote_partition> known, std::unique_ptr<gear> by,
+  partition_task(command_set by, purpose what, const partition_batch& batch,
+                 std::shared_ptr<const remote_partition> known, std::unique_ptr<lane_claim> claim = {},
                  bool just_looked = false);
   /// Moves the window of a partition on to a slice, and judges nothing.
-  partition_task(const filter_identity& f, std::uint32_t partition, window::slice_index newest,
-                 std::unique_ptr<gear> by);
+  partition_task(command_set by, std::uint32_t partition, window::slice_index newest);
 
   [[nodiscard]] bool done() const noexcept {
     return failure_.has_value() || detour_ != reason::none || (from_ == batch_.digests.size() && !move_to_);
@@ -64,7 +65,7 @@ class partition_task {
   /// Whether the next thing to ask may add keys.    @pre !done()
   [[nodiscard]] bool adds_next() const noexcept { return purpose_ != purpose::check && step_ == step::judge; }
   /// Where all that it asks goes.
-  [[nodiscard]] route place() const { return {filter_.keys.state(batch_.partition), batch_.partition}; }
+  [[nodiscard]] route place() const { return {filter().keys.state(batch_.partition), batch_.partition}; }
   /// Ends with a failure before anything more is asked.
   void give_up(batch_failure why) { failure_ = std::move(why); }
 
@@ -77,19 +78,11 @@ class partition_task {
  private:
   enum class step : std::uint8_t { load, judge, grow };
 
-  /// A segment that is being made, and the partition with it.
-  struct growth_plan {
-    remote_partition next;
-    segment_id made;
-    std::uint64_t bytes = 0;  ///< of the segment
-    std::vector<segment_id> expired{};
-    std::uint64_t calls_left = 0;
-  };
-
+  [[nodiscard]] const filter_identity& filter() const noexcept { return commands_.filter(); }
   [[nodiscard]] window::slice_index slice_of(std::size_t key) const noexcept;
   [[nodiscard]] std::vector<segment_id> live_segments(window::slice_index slice) const;
   [[nodiscard]] mixing may_mix() const noexcept;
-  void name_targets(judging& q) const;
+  void name_targets(judge_call& q) const;
   [[nodiscard]] std::string with_late(std::string verdicts) const;
   bool is_sealed();
   bool has_moved();
@@ -97,22 +90,20 @@ class partition_task {
   void plan();
   void settle_unasked(verdict v);
   void begin_growth(window::slice_index slice);
-  [[nodiscard]] judging ask_about_keys(stretch about) const;
-  [[nodiscard]] request ask_to_grow() const;
+  [[nodiscard]] judge_call ask_about_keys(stretch about) const;
   void take_state(const answer& a);
-  bool take_exception(const meaning& o);
-  void take_verdicts(const meaning& o);
-  void take_growth(const meaning& o);
+  bool take_exception(const call_result& o);
+  void take_verdicts(const call_result& o);
+  void take_growth(const call_result& o);
   void fail(batch_failure::cause why, std::string message);
   void refused(std::string_view said);
 
-  const filter_identity& filter_;
+  command_set commands_;
   purpose purpose_;
   partition_batch batch_;
   std::optional<window::slice_index> move_to_{};  // until the window is there
   std::shared_ptr<const remote_partition> known_;
-  std::unique_ptr<gear> gear_;
-  partition_script grow_script_;
+  std::unique_ptr<lane_claim> claim_{};
 
   step step_ = step::load;
   std::size_t from_ = 0;   // keys before have their verdict
@@ -120,10 +111,11 @@ class partition_task {
   bool just_loaded_ = false;
   bool confirmed_ = false;  // by the server, in this task: known_ is not from before a reset
   reason detour_ = reason::none;
-  judging question_;  // of the call under way
-  int stale_ = 0;     // times in a row that the plan was stale
+  judge_call question_;  // of the call under way
+  int stale_ = 0;        // times in a row that the plan was stale
 
-  std::optional<growth_plan> growth_;
+  std::optional<growth_call> growth_;
+  std::uint64_t growth_calls_left_ = 0;
 
   std::optional<batch_failure> full_;  // some keys found no room; reported when all were asked
   std::optional<batch_failure> failure_;

@@ -43,6 +43,19 @@ namespace scripts {
 /// Returns as above.
 [[nodiscard]] const script& check(unsigned probes);
 
+/// Judges events of a job (doc/format.md, "Jobs"), writes the record of their lane and their counters, and
+/// adds the fresh ones.
+///
+/// KEYS  state, records of lanes, the segments to look up, last those to write
+/// ARGV  epoch, lane, the head that its record must have, from which byte on the record is kept, the field of
+///       the state that names the job, `1` to stop with a `3` where there is no room, the positions of the
+///       events, the places of their counters' names, how many of these an event has, then the events' keys
+///       (script_text::segments), then the names of the counters
+/// Returns a character an event, 0 fresh, 1 seen, 2 late, 3 no room; fewer than events where it stopped for
+///         want of room. Nothing of those behind has happened. `P` the record has another head; `J` the state
+///         lacks the job's field: the job was ended; `S`, `M`, `C`, `D<n>` as in add().
+[[nodiscard]] const script& claim(unsigned probes);
+
 /// Makes a new segment, with zeros, by at most a given length a call. The call that completes it also
 /// replaces the list of the partition's segments by the next one. Bytes that are there stay as they are. A
 /// segment that is never completed expires.

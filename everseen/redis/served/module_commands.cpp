@@ -1,10 +1,10 @@
-#include "everseen/redis/served/module_gear.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <charconv>
 #include <optional>
 
+#include "everseen/redis/served/command_set.hpp"
+#include "everseen/redis/served/lane_claim.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 
@@ -12,7 +12,7 @@ namespace everseen::redis {
 
 namespace {
 
-using kind = meaning::kind;
+using kind = call_result::kind;
 
 /// Of `D<slice>.<layer>`.
 std::optional<segment_id> segment_in(std::string_view said, std::uint32_t partition) {
@@ -25,15 +25,15 @@ std::optional<segment_id> segment_in(std::string_view said, std::uint32_t partit
   return id;
 }
 
-}  // namespace
-
-std::string_view module_gear::packed(std::span<const digest> digests) noexcept {
+/// Digests travel as they are in memory.
+std::string_view packed(std::span<const digest> digests) noexcept {
   static_assert(std::endian::native == std::endian::little && sizeof(digest) == 16);
   const auto bytes = std::as_bytes(digests);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::string module_gear::offsets(const judging& q) {
+/// A byte a key: how many slices behind that of the call; none: all are of that.
+std::string offsets_of(const judge_call& q) {
   std::string bytes;
   bytes.reserve(q.slices.size());
   for (const window::slice_index slice : q.slices) bytes += static_cast<char>(slice - q.slice);
@@ -46,33 +46,16 @@ bool are_verdicts(std::string_view said) noexcept {
   return highest <= 3;
 }
 
-request module_gear::judge(const judging& q) {
-  const std::string state = filter_.keys.state(q.partition);
-  const std::string epoch = std::to_string(q.epoch);
-  const std::string slice = std::to_string(q.slice);
-  if (!q.adding)
-    return {
-        {state, q.partition}, encode({"EVERSEEN.CHECK", state, epoch, slice, packed(q.digests)}), 1, true};
-  const std::string token = filter_.keys.token(q.partition, client_);
-  const std::string life = std::to_string(keeps_answers_.count());
-  const std::string behind = offsets(q);
-  std::vector<std::string_view> words = {"EVERSEEN.ADD", state,      token, epoch,
-                                         slice,          q.sequence, life,  packed(q.digests)};
-  if (!behind.empty()) words.push_back(behind);
-  return {{state, q.partition}, encode(words), 1, repetition(keeps_answers_)};
-}
-
-meaning module_gear::judged(const judging& q, const answer& a) {
-  if (!a) return {kind::lost, a.error().message};
-  const reply& r = a->back();
-  const std::string state = filter_.keys.state(q.partition);
+/// What an error of the server means.
+call_result refusal_in(const reply& r, const std::string& state) {
+  const std::string said(r.text());
   // A command is denied as one that the user may not run; anything else is a key.
-  if (r.is_error("NOPERM") && r.text().find(" to run the ") == std::string_view::npos)
+  if (r.is_error("NOPERM") && said.find(" to run the ") == std::string::npos)
     return {kind::denied, "the Redis server of " + state + " does not let its user use the filter's keys (" +
-                              std::string(r.text()) + "); allow them, as by ~everseen:* in its ACL"};
+                              said + "); allow them, as by ~everseen:* in its ACL"};
   if (r.is_error("NOPERM"))
     return {kind::denied, "the Redis server of " + state +
-                              " does not let its user call the everseen module (" + std::string(r.text()) +
+                              " does not let its user call the everseen module (" + said +
                               "); allow EVERSEEN.ADD, EVERSEEN.CHECK and EVERSEEN.CLAIM, "
                               "or open the filter with gear=script"};
   if (is_denial(r) || r.is_error("ERR wrong number of arguments"))  // it is an older one meanwhile
@@ -80,9 +63,50 @@ meaning module_gear::judged(const judging& q, const answer& a) {
                               " does not have the everseen module any more, by "
                               "which this filter was opened. Load it again, or open the filter "
                               "again, which then goes by scripts"};
-  if (r.is_error()) return {kind::refused, std::string(r.text())};
+  return {kind::refused, said};
+}
+
+}  // namespace
+
+request command_set::judge_by_module(const judge_call& q) const {
+  const std::string state = filter().keys.state(q.partition);
+  const std::string epoch = std::to_string(q.epoch);
+  const std::string slice = std::to_string(q.slice);
+  const auto call = [&](const std::vector<std::string_view>& words, repetition repeatable) {
+    return request{{state, q.partition}, encode(words), 1, repeatable};
+  };
+  if (!q.adding) return call({"EVERSEEN.CHECK", state, epoch, slice, packed(q.digests)}, true);
+  const std::string offsets = offsets_of(q);
+  if (q.claim != nullptr) {
+    lane_claim& claim = *q.claim;
+    const std::string records = partition_keys::lane_records(state, claim.job());
+    const lane_claim::link at = claim.first_link();
+    const std::string forgotten = std::to_string(at.forgotten_bytes);
+    const std::string positions = claim.positions(q);
+    const std::string each = std::to_string(claim.counts_per_event());
+    const lane_claim::counting counts = claim.counts(q);
+    std::vector<std::string_view> words = {
+        "EVERSEEN.CLAIM",  state,   records,   claim.job(), claim.lane(), at.head, forgotten, epoch, slice,
+        packed(q.digests), offsets, positions, each,        counts.places};
+    words.insert(words.end(), counts.names.begin(), counts.names.end());
+    return call(words, true);
+  }
+  const std::string token = filter().keys.token(q.partition, client_);
+  const std::string life = std::to_string(keeps_answers_.count());
+  std::vector<std::string_view> words = {"EVERSEEN.ADD", state,      token, epoch,
+                                         slice,          q.sequence, life,  packed(q.digests)};
+  if (!offsets.empty()) words.push_back(offsets);
+  return call(words, repetition(keeps_answers_));
+}
+
+call_result command_set::judged_by_module(const judge_call& q, const answer& a) const {
+  if (!a) return {kind::lost, a.error().message};
+  const reply& r = a->back();
+  const std::string state = filter().keys.state(q.partition);
+  if (r.is_error()) return refusal_in(r, state);
   const std::string_view said = r.text();
   if (said == "S") return {kind::stale};
+  if (q.claim != nullptr && (said == "P" || said == "J")) return {kind::claimed};
   if (said == "M") return {.what = kind::gone, .text = "is missing", .key = state};
   if (said.starts_with('C'))
     return {.what = kind::damaged, .text = std::string(said.substr(1)), .key = state};
@@ -90,10 +114,11 @@ meaning module_gear::judged(const judging& q, const answer& a) {
     if (const auto id = segment_in(said, q.partition))
       return {.what = kind::damaged,
               .text = "is missing, or has another type or length",
-              .key = filter_.keys.segment(*id)};
+              .key = filter().keys.segment(*id)};
   if (r.what() != reply::kind::string || !are_verdicts(said))
     return {kind::refused,
             "the module answered '" + std::string(said.substr(0, 20)) + "', which are no verdicts"};
+  if (q.claim != nullptr) q.claim->take(q, said);
   return {kind::done, std::string(said)};
 }
 
