@@ -200,7 +200,8 @@ std::vector<partition_task> served_ledger::tasks_for(claiming& c) const {
     auto claimed =
         std::make_unique<lane_claim>(kept_.id, c.in.name, p.left, c.from.settled, *c.in.records[p.number()]);
     tasks.emplace_back(command_set(filter_, commands_, {}, {}), partition_task::purpose::add, p.left.keys,
-                       p.known, std::move(claimed), std::exchange(p.just_looked, false));
+                       p.known, std::move(claimed));
+    p.just_looked = false;
   }
   return tasks;
 }

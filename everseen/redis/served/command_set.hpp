@@ -32,7 +32,8 @@ struct judge_call {
   lane_claim* claim = nullptr;  ///< the keys are added as events of a job
   /// Of all keys; where they are of several slices, the oldest.
   window::slice_index slice = window::timeless;
-  /// Of each key, where they are of several; else empty. A late key may name any late slice.
+  /// Of each key that is added, where they are of several slices or late; else empty. A late key may name any
+  /// late slice.
   std::vector<window::slice_index> slices{};
   /// When adding, identifies the call: the same for every attempt, higher than that of any call before.
   std::string sequence{};
@@ -100,7 +101,7 @@ class command_set {
   [[nodiscard]] request judge(const judge_call& q) const;
   [[nodiscard]] call_result judged(const judge_call& q, const answer& a);
 
-  /// Makes a step of a segment.    @pre !makes_segments()
+  /// Makes a step of a segment, by a script: judging by scripts, and moving a window.
   [[nodiscard]] request grow(const growth_call& g) const;
   /// `done` with `K`: the segment is complete and listed; with `D1`: it is too long; else it needs another
   /// step.

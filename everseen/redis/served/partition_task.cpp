@@ -21,17 +21,14 @@ constexpr int max_stale = 1000;  // somebody else wins every race: then somethin
 
 partition_task::partition_task(command_set by, purpose what, const partition_batch& batch,
                                std::shared_ptr<const remote_partition> known,
-                               std::unique_ptr<lane_claim> claim, bool just_looked)
+                               std::unique_ptr<lane_claim> claim)
     : commands_(std::move(by)),
       purpose_(what),
       batch_(batch),
       known_(std::move(known)),
       claim_(std::move(claim)) {
   std::fill(batch_.out.begin(), batch_.out.end(), verdict::unknown);
-  confirmed_ = just_looked;
-  just_loaded_ = just_looked;
   if (known_) plan();
-  just_loaded_ = false;
 }
 
 partition_task::partition_task(command_set by, std::uint32_t partition, window::slice_index newest)
@@ -94,45 +91,20 @@ void partition_task::look_again() {
     step_ = step::load;
 }
 
-mixing partition_task::may_mix() const noexcept {
-  if (purpose_ == purpose::check) return mixing::lookup;
-  return commands_.makes_segments() ? mixing::any : mixing::made;
-}
-
 /// Decides what the next call is about: keys that may go together, or the segment that the first lacks.
 void partition_task::plan() {
   if (is_sealed()) return;
   if (!has_moved()) return begin_growth(*move_to_);
-  while (!done()) {
-    const std::size_t limit =
-        std::min(batch_.digests.size(), from_ + commands_.keys_a_call(claim_ != nullptr));
-    stretch next = next_stretch(filter().spec, *known_, batch_.times, from_, limit, may_mix());
-    count_ = next.keys;
-    // A slice only ages, so late by what is known is late; but a reset makes it young again, and where
-    // nothing is sent, nothing would tell. The reverse the server's epoch decides.
-    if (next.is_late && !confirmed_) return look_again();
-    if (next.is_late) {
-      settle_unasked(verdict::late);
-      continue;
-    }
-    if (purpose_ != purpose::check && !commands_.makes_segments() &&
-        known_->find(slice_of(from_)) == nullptr && next.slices.empty())
-      return begin_growth(next.slice);
-    if (purpose_ == purpose::check && live_segments(next.slice).empty()) {
-      step_ = step::load;
-      if (!just_loaded_) return;  // what was remembered may be old, and nothing is sent that would tell
-      settle_unasked(verdict::fresh);
-      continue;
-    }
-    step_ = step::judge;
-    question_ = ask_about_keys(std::move(next));
-    return;
-  }
-}
-
-void partition_task::settle_unasked(verdict v) {
-  std::ranges::fill(batch_.out.subspan(from_, count_), v);
-  from_ += count_;
+  if (done()) return;
+  const std::size_t limit = std::min(batch_.digests.size(), from_ + commands_.keys_a_call(claim_ != nullptr));
+  const bool adds = purpose_ == purpose::add, by_scripts = !commands_.makes_segments();
+  const mixing allowed = !adds ? mixing::lookup : by_scripts ? mixing::listed : mixing::any;
+  key_run next = next_key_run(filter().spec, *known_, batch_.times, from_, limit, allowed);
+  if (adds && by_scripts && next.slices.empty() && known_->find(next.slice) == nullptr)
+    return begin_growth(next.slice);
+  count_ = next.keys;
+  step_ = step::judge;
+  question_ = ask_about_keys(std::move(next));
 }
 
 void partition_task::begin_growth(window::slice_index slice) {
@@ -180,7 +152,7 @@ request partition_task::next() {
   return commands_.grow(*growth_);
 }
 
-judge_call partition_task::ask_about_keys(stretch about) const {
+judge_call partition_task::ask_about_keys(key_run about) const {
   judge_call q;
   q.partition = batch_.partition;
   q.epoch = known_->epoch;
@@ -224,19 +196,7 @@ void partition_task::take_state(const answer& a) {
     if (state.size() == 0) detour_ = reason::gone;
     return fail(batch_failure::cause::format, e.what());
   }
-  confirmed_ = true;
-  just_loaded_ = true;
   plan();
-  just_loaded_ = false;
-}
-
-/// The verdicts of keys that were looked up: in the epoch of the question, what was late is late.
-std::string partition_task::with_late(std::string verdicts) const {
-  if (question_.adding || question_.slices.empty()) return verdicts;
-  const auto oldest = window::oldest_live(*filter().spec.window, known_->newest());
-  for (std::size_t i = 0; i < std::min(verdicts.size(), question_.slices.size()); ++i)
-    if (question_.slices[i] < oldest) verdicts[i] = '0' + static_cast<char>(verdict::late);
-  return verdicts;
 }
 
 /// Whatever an answer can mean but done. Returns whether it did.
@@ -273,13 +233,13 @@ bool partition_task::take_exception(const call_result& o) {
 }
 
 void partition_task::take_verdicts(const call_result& o) {
-  const std::string verdicts = with_late(o.text);
+  const std::string_view verdicts = o.text;
   if (verdicts.size() > count_)
     return fail(batch_failure::cause::backend, "the server answered more than it was asked");
   stale_ = 0;
-  confirmed_ = true;
   const auto out = batch_.out.subspan(from_, verdicts.size());
   std::ranges::transform(verdicts, out.begin(), [](char c) { return static_cast<verdict>(c - '0'); });
+  if (purpose_ == purpose::check) mark_late(out);
   const bool no_room = tally_of(out).unknown > 0;
   from_ += verdicts.size();
   if (no_room && !full_) {
@@ -295,6 +255,15 @@ void partition_task::take_verdicts(const call_result& o) {
   }
   if (o.wants_growth) return begin_growth(slice_of(from_));
   plan();
+}
+
+/// A look-up compares late keys with the segments, too. Which are late follows from known_, in whose epoch it
+/// was answered.
+void partition_task::mark_late(std::span<verdict> out) const {
+  if (!filter().spec.window || known_->slices.empty()) return;
+  const auto oldest = window::oldest_live(*filter().spec.window, known_->newest());
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (slice_of(from_ + i) < oldest) out[i] = verdict::late;
 }
 
 void partition_task::take_growth(const call_result& o) {

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "everseen/redis/served/command_set.hpp"
+#include "everseen/redis/served/key_run.hpp"
 #include "everseen/redis/served/lane_claim.hpp"
 #include "everseen/redis/served/remote_partition.hpp"
-#include "everseen/redis/served/stretch.hpp"
 #include "everseen/redis/transport/session.hpp"
 
 namespace everseen::redis {
@@ -38,14 +38,12 @@ class partition_task {
     look,    ///< of a claim: its state and its lane are to be read again
   };
 
-  /// @param known        what the client remembers of the partition; null if nothing
-  /// @param claim        the keys are events of a job. Such a task never loads the state by itself, since the
-  /// lane
-  ///                     is to be read with it    @pre known
-  /// @param just_looked  that was read for this very task
+  /// @param known  what the client remembers of the partition; null if nothing
+  /// @param claim  the keys are events of a job. Such a task never loads the state by itself, since the lane
+  /// is to be
+  ///               read with it    @pre known
   partition_task(command_set by, purpose what, const partition_batch& batch,
-                 std::shared_ptr<const remote_partition> known, std::unique_ptr<lane_claim> claim = {},
-                 bool just_looked = false);
+                 std::shared_ptr<const remote_partition> known, std::unique_ptr<lane_claim> claim = {});
   /// Moves the window of a partition on to a slice, and judges nothing.
   partition_task(command_set by, std::uint32_t partition, window::slice_index newest);
 
@@ -81,19 +79,17 @@ class partition_task {
   [[nodiscard]] const filter_identity& filter() const noexcept { return commands_.filter(); }
   [[nodiscard]] window::slice_index slice_of(std::size_t key) const noexcept;
   [[nodiscard]] std::vector<segment_id> live_segments(window::slice_index slice) const;
-  [[nodiscard]] mixing may_mix() const noexcept;
   void name_targets(judge_call& q) const;
-  [[nodiscard]] std::string with_late(std::string verdicts) const;
   bool is_sealed();
   bool has_moved();
   void look_again();
   void plan();
-  void settle_unasked(verdict v);
   void begin_growth(window::slice_index slice);
-  [[nodiscard]] judge_call ask_about_keys(stretch about) const;
+  [[nodiscard]] judge_call ask_about_keys(key_run about) const;
   void take_state(const answer& a);
   bool take_exception(const call_result& o);
   void take_verdicts(const call_result& o);
+  void mark_late(std::span<verdict> out) const;
   void take_growth(const call_result& o);
   void fail(batch_failure::cause why, std::string message);
   void refused(std::string_view said);
@@ -108,8 +104,6 @@ class partition_task {
   step step_ = step::load;
   std::size_t from_ = 0;   // keys before have their verdict
   std::size_t count_ = 0;  // keys of the call under way
-  bool just_loaded_ = false;
-  bool confirmed_ = false;  // by the server, in this task: known_ is not from before a reset
   reason detour_ = reason::none;
   judge_call question_;  // of the call under way
   int stale_ = 0;        // times in a row that the plan was stale
