@@ -183,8 +183,8 @@ void served_filter::visit_segments(std::uint32_t partition, const segment_visito
 }
 
 std::unique_ptr<ledger> served_filter::ledger_of(std::string job, listed_job listed) {
-  return std::make_unique<served_ledger>(pool(), identity(), by_, *this, name(), std::move(job),
-                                         std::move(listed), may_write());
+  return std::make_unique<served_ledger>(pool(), identity(), by_, name(), std::move(job), std::move(listed),
+                                         may_write());
 }
 
 }  // namespace everseen::redis

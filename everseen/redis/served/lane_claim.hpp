@@ -18,8 +18,8 @@ namespace everseen::redis {
 /// was made from an old copy is refused; after each answer the copy is made to match. Threads: one at a time.
 class lane_claim {
  public:
-  /// @param job      its id    @param batch  outlives this
-  /// @param settled  as origin::settled
+  /// @param job  its id
+  /// @param settled  as origin::settled    @param record  outlives this
   lane_claim(std::string job, std::string lane, const claim_batch& batch, std::uint64_t settled,
              lane_record& record)
       : job_(std::move(job)), lane_(std::move(lane)), batch_(batch), settled_(settled), record_(record) {}
@@ -53,7 +53,7 @@ class lane_claim {
  private:
   std::string job_;
   std::string lane_;
-  const claim_batch& batch_;
+  const claim_batch batch_;
   std::uint64_t settled_;
   lane_record& record_;
   std::vector<std::uint32_t> renumbered_{};

@@ -83,14 +83,6 @@ bool partition_task::has_moved() {
   return true;
 }
 
-/// What is remembered may be old.
-void partition_task::look_again() {
-  if (claim_)
-    detour_ = reason::look;
-  else
-    step_ = step::load;
-}
-
 /// Decides what the next call is about: keys that may go together, or the segment that the first lacks.
 void partition_task::plan() {
   if (is_sealed()) return;
@@ -210,10 +202,10 @@ bool partition_task::take_exception(const call_result& o) {
     case kind::stale:
       if (++stale_ == max_stale)
         fail(batch_failure::cause::backend, "the partition changes faster than it can be read");
-      look_again();
+      step_ = step::load;
       break;
     case kind::claimed:
-      look_again();
+      detour_ = reason::claimed;
       break;
     case kind::gone:
       detour_ = reason::gone;

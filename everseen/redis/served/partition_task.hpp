@@ -33,15 +33,13 @@ class partition_task {
   /// Why a task stops before all keys have their verdict.
   enum class reason : std::uint8_t {
     none,
-    sealed,  ///< another filter takes what is to be added
-    gone,    ///< its state is missing; failure() takes it for damage
-    look,    ///< of a claim: its state and its lane are to be read again
+    sealed,   ///< another filter takes what is to be added
+    gone,     ///< its state is missing; failure() takes it for damage
+    claimed,  ///< the record of the lane has changed, or the job has ended
   };
 
   /// @param known  what the client remembers of the partition; null if nothing
-  /// @param claim  the keys are events of a job. Such a task never loads the state by itself, since the lane
-  /// is to be
-  ///               read with it    @pre known
+  /// @param claim  the keys are events of a job; null: they are not
   partition_task(command_set by, purpose what, const partition_batch& batch,
                  std::shared_ptr<const remote_partition> known, std::unique_ptr<lane_claim> claim = {});
   /// Moves the window of a partition on to a slice, and judges nothing.
@@ -82,7 +80,6 @@ class partition_task {
   void name_targets(judge_call& q) const;
   bool is_sealed();
   bool has_moved();
-  void look_again();
   void plan();
   void begin_growth(window::slice_index slice);
   [[nodiscard]] judge_call ask_about_keys(key_run about) const;
