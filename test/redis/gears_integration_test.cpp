@@ -15,7 +15,6 @@
 #include <sys/resource.h>
 
 #include "everseen/core/growth.hpp"
-#include "everseen/redis/attached/limited_wait.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/script/sequence.hpp"
 #include "everseen/redis/served/partition_task.hpp"
@@ -358,16 +357,6 @@ TEST(Reset, MendsAnEpochThatNoScriptWouldEverMeet) {
   EXPECT_THAT(server.run({"HGET", state_of(server, "f"), "epoch"}), testing::SizeIs(testing::Gt(3u)))
       << "higher than what a client that has it open remembers";
   EXPECT_EQ(outcome(add_keys(*filter, random_digests(4).take(60))), "60 fresh");
-}
-
-TEST(LimitedWait, WhoIsNeverFastEnoughGivesUp) {
-  limited_wait wait(std::chrono::milliseconds(50));
-  int attempts = 0;
-  const auto begin = std::chrono::steady_clock::now();
-  while (wait.again()) ++attempts;
-  EXPECT_GE(attempts, 2);
-  EXPECT_LE(attempts, 20) << "with pauses between them";
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 }  // namespace

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "everseen/core/assert.hpp"
 #include "everseen/core/tally_of.hpp"
-#include "everseen/redis/attached/limited_wait.hpp"
+#include "everseen/redis/transport/backoff.hpp"
 #include "everseen/redis/transport/drive.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 #include "everseen/store/unanswered.hpp"
@@ -78,10 +79,6 @@ std::uint64_t length_of(session& with, const attachment& a, const bitmap_place& 
   return static_cast<std::uint64_t>(bytes);
 }
 
-}  // namespace
-
-namespace {
-
 /// Their lengths alone.
 std::vector<bitmap> measure(session& with, const attachment& a) {
   std::vector<bitmap> all;
@@ -90,18 +87,20 @@ std::vector<bitmap> measure(session& with, const attachment& a) {
   return all;
 }
 
-/// Waits for strings that another program is about to begin.
+/// Waits for strings that another program is about to begin, for at most `patience` from the first on.
 void drive_to_the_end(session& with, replica_wait& replicas, std::chrono::milliseconds patience,
                       std::vector<attached_task>& tasks) {
-  limited_wait wait(patience);
+  using clock = std::chrono::steady_clock;
+  std::optional<clock::time_point> until;
+  backoff pauses;
   for (;;) {
     drive(with, replicas, tasks);
     if (std::ranges::none_of(tasks, &attached_task::held)) return;
-    const bool again = wait.again();
-    for (attached_task& task : tasks) {
-      if (!task.held()) continue;
-      again ? task.go_on() : task.give_up_waiting();
-    }
+    if (!until) until = clock::now() + patience;
+    const bool again = clock::now() < *until;
+    if (again) std::this_thread::sleep_for(pauses.next());
+    for (attached_task& task : tasks)
+      if (task.held()) again ? task.go_on() : task.give_up_waiting();
   }
 }
 
@@ -166,7 +165,7 @@ std::optional<batch_failure> attached_filter::judge(std::span<const partition_ba
   for (const partition_batch& batch : batches) {
     EVERSEEN_ASSERT(batch.keys.size() == batch.out.size());
     for (located_keys& some : locate(names_.to, batch.keys))
-      tasks.emplace_back(names_, what, std::move(some), batch.out, way_now(*with));
+      tasks.emplace_back(names_, what, std::move(some), batch.out, commands_now(*with));
   }
   drive_to_the_end(*with, replicas_, std::min(pool_->url().retry_for, begins_within), tasks);
   std::optional<batch_failure> failure;
@@ -178,7 +177,7 @@ std::optional<batch_failure> attached_filter::judge(std::span<const partition_ba
   return failure;
 }
 
-attached_task::way attached_filter::way_now(const session& with) const {
+attached_task::commands attached_filter::commands_now(const session& with) const {
   const auto& gear = pool_->url().gear;
   const bool by_script = gear != gear_kind::bitfield && !no_scripts_;
   return {with.name(), by_script || names_.to.shape == attachment::form::growing,
@@ -186,7 +185,7 @@ attached_task::way attached_filter::way_now(const session& with) const {
 }
 
 std::string attached_filter::way() const {
-  return way_now(*pool_->take()).by_script ? "redis, attached, script" : "redis, attached, bitfield";
+  return commands_now(*pool_->take()).by_script ? "redis, attached, script" : "redis, attached, bitfield";
 }
 
 void attached_filter::wait_with(std::shared_ptr<patience> p) {
@@ -275,7 +274,7 @@ std::vector<std::string> attached_filter::lost_strings() const {
   return missing(strings());
 }
 
-/// Who asks again and again how full the filter is must not have its servers count bits all the time.
+/// Callers that ask often how full the filter is must not have its servers count bits all the time.
 std::vector<bitmap> attached_filter::recent_survey() const {
   using clock = std::chrono::steady_clock;
   {

@@ -103,7 +103,7 @@ class attached_filter final : public stored_filter {
   [[nodiscard]] std::optional<batch_failure> judge(std::span<const partition_batch> batches,
                                                    attached_task::purpose what) const;
   [[nodiscard]] std::vector<bitmap> recent_survey() const;
-  [[nodiscard]] attached_task::way way_now(const session& with) const;
+  [[nodiscard]] attached_task::commands commands_now(const session& with) const;
 
   std::shared_ptr<session_pool> pool_;
   attached_names names_;
