@@ -1,8 +1,10 @@
 #include "everseen/redis/served/command_set.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "everseen/core/assert.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 
@@ -26,6 +28,28 @@ std::string server_of(const redis_url& url, std::size_t answer) {
 }
 
 }  // namespace
+
+call_result call_result::failed(std::string message) {
+  return {.what = kind::failed,
+          .failure = batch_failure{batch_failure::cause::backend, std::move(message), {}}};
+}
+
+call_result call_result::damaged(const std::string& key, const std::string& what) {
+  return {.what = kind::failed,
+          .failure = batch_failure{batch_failure::cause::format, damaged_key(key, what).what(), {}}};
+}
+
+call_result call_result::refused(const std::string& key, const reply& error) {
+  // Searched for: servers before Redis 7 put words of their own before what failed inside a script.
+  if (error.text().find("WRONGTYPE") != std::string_view::npos) return damaged(key, "has another type");
+  return failed(refused_command(key, error.text()));
+}
+
+call_result call_result::without_state(const std::string& state) {
+  call_result r = damaged(state, "is missing");
+  r.what = kind::gone;
+  return r;
+}
 
 command_set::command_set(const filter_identity& f, gear_kind kind, std::string client,
                          std::chrono::milliseconds keeps_answers)

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,24 +57,29 @@ struct growth_call {
 /// What an answer means.
 struct call_result {
   enum class kind : std::uint8_t {
-    done,     ///< `text` is the answer; of a judge_call, final verdicts
+    done,     ///< `text` is the answer
     again,    ///< not done yet: make the same call again
     stale,    ///< the partition has changed since it was read; nothing was changed
     claimed,  ///< another client has claimed more of the lane, or this very call did before; or the job has
               ///< ended
-    gone,     ///< the state, which is the `key`, is missing
-    damaged,  ///< `key` is not what it must be, and `text` says what is wrong
-    denied,   ///< the server lacks the commands, or does not allow them; `text` says what to do
-    refused,  ///< the server answered with an error, which is the `text`
-    lost,     ///< no answer; `text` says why
+    gone,     ///< the state is missing, which `failure` calls damage
+    failed,   ///< as `failure` says
   };
 
   kind what = kind::done;
-  /// A character a key, from the first on: `0` fresh, `1` seen, `2` late, `3` no room. The rest is to be
-  /// asked again.
+  /// Of a judge_call a character a key, from the first on: `0` fresh, `1` seen, `2` late, `3` no room. The
+  /// rest is to be asked again.
   std::string text{};
   bool wants_growth = false;  ///< the key behind the last verdict found no room
-  std::string key{};          ///< of damage
+  std::optional<batch_failure> failure{};
+
+  /// No answer, or one that says that nothing can be done.
+  [[nodiscard]] static call_result failed(std::string message);
+  /// A key is not what it must be.
+  [[nodiscard]] static call_result damaged(const std::string& key, const std::string& what);
+  /// An error of the server about a key.
+  [[nodiscard]] static call_result refused(const std::string& key, const reply& error);
+  [[nodiscard]] static call_result without_state(const std::string& state);
 };
 
 /// The commands by which servers judge keys: those of the module (doc/module.md), or scripts.
@@ -123,7 +129,7 @@ class command_set {
   [[nodiscard]] script_words words_of(const judge_call& part, const std::string& head,
                                       std::size_t forgotten_bytes) const;
   void append_keys(script_words& w, const judge_call& q) const;
-  [[nodiscard]] call_result understand(std::uint32_t partition, const reply& r);
+  [[nodiscard]] call_result understand(const std::string& state, const std::string& key, const reply& r);
 
   const filter_identity* filter_;
   gear_kind kind_;

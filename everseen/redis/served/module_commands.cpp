@@ -48,22 +48,21 @@ bool are_verdicts(std::string_view said) noexcept {
 
 /// What an error of the server means.
 call_result refusal_in(const reply& r, const std::string& state) {
-  const std::string said(r.text());
+  const std::string server = "the Redis server of " + state, said(r.text());
   // A command is denied as one that the user may not run; anything else is a key.
   if (r.is_error("NOPERM") && said.find(" to run the ") == std::string::npos)
-    return {kind::denied, "the Redis server of " + state + " does not let its user use the filter's keys (" +
-                              said + "); allow them, as by ~everseen:* in its ACL"};
+    return call_result::failed(server + " does not let its user use the filter's keys (" + said +
+                               "); allow them, as by ~everseen:* in its ACL");
   if (r.is_error("NOPERM"))
-    return {kind::denied, "the Redis server of " + state +
-                              " does not let its user call the everseen module (" + said +
-                              "); allow EVERSEEN.ADD, EVERSEEN.CHECK and EVERSEEN.CLAIM, "
-                              "or open the filter with gear=script"};
+    return call_result::failed(server + " does not let its user call the everseen module (" + said +
+                               "); allow EVERSEEN.ADD, EVERSEEN.CHECK and EVERSEEN.CLAIM, or open the filter "
+                               "with gear=script");
   if (is_denial(r) || r.is_error("ERR wrong number of arguments"))  // it is an older one meanwhile
-    return {kind::denied, "the Redis server of " + state +
-                              " does not have the everseen module any more, by "
-                              "which this filter was opened. Load it again, or open the filter "
-                              "again, which then goes by scripts"};
-  return {kind::refused, said};
+    return call_result::failed(
+        server +
+        " does not have the everseen module any more, by which this filter was opened. "
+        "Load it again, or open the filter again, which then goes by scripts");
+  return call_result::refused(state, r);
 }
 
 }  // namespace
@@ -100,24 +99,21 @@ request command_set::judge_by_module(const judge_call& q) const {
 }
 
 call_result command_set::judged_by_module(const judge_call& q, const answer& a) const {
-  if (!a) return {kind::lost, a.error().message};
+  if (!a) return call_result::failed(a.error().message);
   const reply& r = a->back();
   const std::string state = filter().keys.state(q.partition);
   if (r.is_error()) return refusal_in(r, state);
   const std::string_view said = r.text();
   if (said == "S") return {kind::stale};
   if (q.claim != nullptr && (said == "P" || said == "J")) return {kind::claimed};
-  if (said == "M") return {.what = kind::gone, .text = "is missing", .key = state};
-  if (said.starts_with('C'))
-    return {.what = kind::damaged, .text = std::string(said.substr(1)), .key = state};
+  if (said == "M") return call_result::without_state(state);
+  if (said.starts_with('C')) return call_result::damaged(state, std::string(said.substr(1)));
   if (said.starts_with('D'))
     if (const auto id = segment_in(said, q.partition))
-      return {.what = kind::damaged,
-              .text = "is missing, or has another type or length",
-              .key = filter().keys.segment(*id)};
+      return call_result::damaged(filter().keys.segment(*id), "is missing, or has another type or length");
   if (r.what() != reply::kind::string || !are_verdicts(said))
-    return {kind::refused,
-            "the module answered '" + std::string(said.substr(0, 20)) + "', which are no verdicts"};
+    return call_result::failed(refused_command(
+        state, "the module answered '" + std::string(said.substr(0, 20)) + "', which are no verdicts"));
   if (q.claim != nullptr) q.claim->take(q, said);
   return {kind::done, std::string(said)};
 }

@@ -179,7 +179,7 @@ void partition_task::take(const answer& a) {
 void partition_task::take_state(const answer& a) {
   if (!a) return fail(batch_failure::cause::backend, a.error().message);
   const reply& state = a->front();
-  if (state.is_error()) return refused(state.text());
+  if (state.is_error()) return (void)take_exception(call_result::refused(place().key, state));
   try {
     remote_partition read = decode_state(filter(), batch_.partition, state);
     read.looked_at = std::chrono::steady_clock::now();
@@ -191,37 +191,18 @@ void partition_task::take_state(const answer& a) {
   plan();
 }
 
-/// Whatever an answer can mean but done. Returns whether it did.
+/// Whatever an answer can mean but done.    @return whether it did
 bool partition_task::take_exception(const call_result& o) {
   using kind = call_result::kind;
-  switch (o.what) {
-    case kind::done:
-      return false;
-    case kind::again:
-      break;
-    case kind::stale:
-      if (++stale_ == max_stale)
-        fail(batch_failure::cause::backend, "the partition changes faster than it can be read");
-      step_ = step::load;
-      break;
-    case kind::claimed:
-      detour_ = reason::claimed;
-      break;
-    case kind::gone:
-      detour_ = reason::gone;
-      [[fallthrough]];
-    case kind::damaged:
-      fail(batch_failure::cause::format, damaged_key(o.key, o.text).what());
-      break;
-    case kind::refused:
-      refused(o.text);
-      break;
-    case kind::denied:
-    case kind::lost:
-      fail(batch_failure::cause::backend, o.text);
-      break;
+  if (o.failure) failure_ = o.failure;
+  if (o.what == kind::gone) detour_ = reason::gone;
+  if (o.what == kind::claimed) detour_ = reason::claimed;
+  if (o.what == kind::stale) {
+    step_ = step::load;
+    if (++stale_ == max_stale)
+      fail(batch_failure::cause::backend, "the partition changes faster than it can be read");
   }
-  return true;
+  return o.what != kind::done;
 }
 
 void partition_task::take_verdicts(const call_result& o) {
@@ -264,25 +245,13 @@ void partition_task::take_growth(const call_result& o) {
     known_ = std::make_shared<const remote_partition>(std::move(growth_->next));
     plan();
   } else if (o.text == "D1" || --growth_calls_left_ == 0) {
-    const std::string key = filter().keys.segment(growth_->segment);
-    fail(batch_failure::cause::format, damaged_key(key, "has another length than it was made with").what());
+    (void)take_exception(call_result::damaged(filter().keys.segment(growth_->segment),
+                                              "has another length than it was made with"));
   }
 }
 
 void partition_task::fail(batch_failure::cause why, std::string message) {
   failure_ = batch_failure{why, std::move(message), {}};
-}
-
-void partition_task::refused(std::string_view text) {
-  const std::string key = filter().keys.state(batch_.partition);
-  const std::string said(text);
-  // Searched for: servers before Redis 7 put words of their own before what failed inside a script.
-  if (said.find("WRONGTYPE") != std::string::npos)
-    return fail(
-        batch_failure::cause::format,
-        damaged_key(step_ == step::grow ? filter().keys.segment(growth_->segment) : key, "has another type")
-            .what());
-  fail(batch_failure::cause::backend, refused_command(key, said));
 }
 
 }  // namespace everseen::redis

@@ -89,7 +89,6 @@ class partition_task {
   void mark_late(std::span<verdict> out) const;
   void take_growth(const call_result& o);
   void fail(batch_failure::cause why, std::string message);
-  void refused(std::string_view said);
 
   command_set commands_;
   purpose purpose_;

@@ -149,7 +149,7 @@ request command_set::judge_by_scripts(const judge_call& q) const {
 }
 
 call_result command_set::judged_by_scripts(const judge_call& q, const answer& a) {
-  if (!a) return {kind::lost, a.error().message};
+  if (!a) return call_result::failed(a.error().message);
   const std::size_t each = keys_a_script(q);
   call_result all;
   for (std::size_t i = 0; i < a->size(); ++i) {
@@ -165,17 +165,18 @@ call_result command_set::judged_by_scripts(const judge_call& q, const answer& a)
 }
 
 call_result command_set::verdicts_of_script(const judge_call& part, const reply& r) {
-  call_result o = understand(part.partition, r);
+  const std::string state = filter().keys.state(part.partition);
+  call_result o = understand(state, state, r);
   if (o.what != kind::done) return o;
   if (part.claim != nullptr && (o.text == "P" || o.text == "J")) return {kind::claimed};
   if (const auto number = scripts::damaged_segment(o.text, part.targets.size()))
-    return {.what = kind::damaged,
-            .text = "is missing, or has another type or length",
-            .key = filter().keys.segment(part.targets[*number - 1].id)};
+    return call_result::damaged(filter().keys.segment(part.targets[*number - 1].id),
+                                "is missing, or has another type or length");
   const char* const possible =
       part.slices.empty() ? "013" : "0123";  // of one slice the client knows whether it is late
   if (r.what() != reply::kind::string || o.text.find_first_not_of(possible) != std::string::npos)
-    return {kind::refused, "a script answered '" + o.text.substr(0, 20) + "', which are no verdicts"};
+    return call_result::failed(
+        refused_command(state, "a script answered '" + o.text.substr(0, 20) + "', which are no verdicts"));
   return o;
 }
 
@@ -194,25 +195,24 @@ request command_set::grow(const growth_call& g) const {
 }
 
 call_result command_set::grown(const growth_call& g, const answer& a) {
-  if (!a) return {kind::lost, a.error().message};
-  return understand(g.segment.partition, a->back());
+  if (!a) return call_result::failed(a.error().message);
+  return understand(filter().keys.state(g.segment.partition), filter().keys.segment(g.segment), a->back());
 }
 
-/// What any of the scripts may answer instead of doing something.
-call_result command_set::understand(std::uint32_t partition, const reply& r) {
+/// What any of the scripts may answer instead of doing something.    @param key  that an error is about
+call_result command_set::understand(const std::string& state, const std::string& key, const reply& r) {
   if (r.is_error("NOSCRIPT") && !with_text_) {
     with_text_ = true;
     return {kind::again};
   }
   with_text_ = false;
-  const std::string state = filter().keys.state(partition);
-  if (forbids_scripts(r)) return {kind::denied, scripts_forbidden("the Redis server of " + state)};
-  if (r.is_error()) return {kind::refused, std::string(r.text())};
+  if (forbids_scripts(r)) return call_result::failed(scripts_forbidden("the Redis server of " + state));
+  if (r.is_error()) return call_result::refused(key, r);
   if (r.what() == reply::kind::nil || r.what() == reply::kind::array)
-    return {kind::refused, "a script was answered by something else than it says"};
+    return call_result::failed(refused_command(key, "a script was answered by something else than it says"));
   if (r.text() == "S") return {kind::stale};
-  if (r.text() == "M") return {.what = kind::gone, .text = "is missing", .key = state};
-  if (r.text() == "C") return {.what = kind::damaged, .text = "lacks a valid count", .key = state};
+  if (r.text() == "M") return call_result::without_state(state);
+  if (r.text() == "C") return call_result::damaged(state, "lacks a valid count");
   return {kind::done, std::string(r.text())};
 }
 
