@@ -98,7 +98,7 @@ int reply_claimed(api::context* ctx, const question& q, const value& field, cons
   return reply_with(ctx, "P");
 }
 
-/// By name, how many of the events from `from` to `to` that have it were fresh: 0, too (claim_scripts.cpp
+/// By name, how many of the events from `from` to `to` that have it were fresh: 0, too (served_scripts.cpp
 /// says why). -1: none has it.
 std::span<const long long> raises(const question& q, const claim& c, std::size_t from, std::size_t to) {
   static std::vector<long long> by;
@@ -124,7 +124,7 @@ std::optional<long long> sum_in(const open_key& records, api::string* field, api
   return read.ec == std::errc{} && read.ptr == end ? std::optional(sum) : std::nullopt;
 }
 
-/// Takes down what was judged, in one command, before followers are told of any bit: claim_scripts.cpp says
+/// Takes down what was judged, in one command, before followers are told of any bit: served_scripts.cpp says
 /// why.
 class lane_writer {
  public:

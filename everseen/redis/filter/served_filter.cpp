@@ -79,9 +79,6 @@ std::optional<batch_failure> served_filter::drive_all(session& with,
   for (const partition_task& task : tasks) {
     learn(task);
     std::optional<batch_failure> one = task.failure();
-    // That it is gone is no damage yet: the filter may have been dropped, or rebuilt.
-    if (task.detour() == partition_task::reason::gone)
-      one = batch_failure{batch_failure::cause::storage, filter_is_gone(task.place().key).what(), {}};
     // What has no verdict is judged by the successor, if there is one.
     if (task.detour() == partition_task::reason::sealed && !one)
       one = batch_failure{batch_failure::cause::storage, filter_is_succeeded(task.place().key).what(), {}};

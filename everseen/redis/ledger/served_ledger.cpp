@@ -17,8 +17,6 @@ namespace everseen::redis {
 
 namespace {
 
-using reason = partition_task::reason;
-
 /// Of the answer to HGETALL.
 bool has_field(const reply& fields, std::string_view name) {
   for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
@@ -134,9 +132,8 @@ class served_ledger::claim_task {
   void end_calls() {
     known_ = calls_->known();
     if (!replays_) in_.answered[number()] = std::max(in_.answered[number()], record()->head());
-    const reason why = calls_->detour();
-    // That it is sealed is the work of foreign hands: a filter with jobs is not rebuilt.
-    if (why == reason::gone || why == reason::sealed)
+    if (calls_->detour() ==
+        partition_task::reason::sealed)  // by foreign hands: a filter with jobs is not rebuilt
       return fail({batch_failure::cause::storage, filter_is_gone(place().key).what(), {}});
     if (calls_->failure()) return fail(*calls_->failure());
     if (replays_) return claim_rest();

@@ -5,6 +5,7 @@
 
 #include "everseen/core/assert.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 
@@ -45,10 +46,9 @@ call_result call_result::refused(const std::string& key, const reply& error) {
   return failed(refused_command(key, error.text()));
 }
 
-call_result call_result::without_state(const std::string& state) {
-  call_result r = damaged(state, "is missing");
-  r.what = kind::gone;
-  return r;
+call_result call_result::gone(const std::string& state) {
+  return {.what = kind::failed,
+          .failure = batch_failure{batch_failure::cause::storage, filter_is_gone(state).what(), {}}};
 }
 
 command_set::command_set(const filter_identity& f, gear_kind kind, std::string client,

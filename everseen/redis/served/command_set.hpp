@@ -62,7 +62,6 @@ struct call_result {
     stale,    ///< the partition has changed since it was read; nothing was changed
     claimed,  ///< another client has claimed more of the lane, or this very call did before; or the job has
               ///< ended
-    gone,     ///< the state is missing, which `failure` calls damage
     failed,   ///< as `failure` says
   };
 
@@ -79,7 +78,8 @@ struct call_result {
   [[nodiscard]] static call_result damaged(const std::string& key, const std::string& what);
   /// An error of the server about a key.
   [[nodiscard]] static call_result refused(const std::string& key, const reply& error);
-  [[nodiscard]] static call_result without_state(const std::string& state);
+  /// The filter has been dropped, or rebuilt: its state is missing.
+  [[nodiscard]] static call_result gone(const std::string& state);
 };
 
 /// The commands by which servers judge keys: those of the module (doc/module.md), or scripts.

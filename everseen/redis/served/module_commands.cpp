@@ -106,7 +106,7 @@ call_result command_set::judged_by_module(const judge_call& q, const answer& a) 
   const std::string_view said = r.text();
   if (said == "S") return {kind::stale};
   if (q.claim != nullptr && (said == "P" || said == "J")) return {kind::claimed};
-  if (said == "M") return call_result::without_state(state);
+  if (said == "M") return call_result::gone(state);
   if (said.starts_with('C')) return call_result::damaged(state, std::string(said.substr(1)));
   if (said.starts_with('D'))
     if (const auto id = segment_in(said, q.partition))

@@ -180,12 +180,12 @@ void partition_task::take_state(const answer& a) {
   if (!a) return fail(batch_failure::cause::backend, a.error().message);
   const reply& state = a->front();
   if (state.is_error()) return (void)take_exception(call_result::refused(place().key, state));
+  if (state.size() == 0) return (void)take_exception(call_result::gone(place().key));
   try {
     remote_partition read = decode_state(filter(), batch_.partition, state);
     read.looked_at = std::chrono::steady_clock::now();
     known_ = std::make_shared<const remote_partition>(std::move(read));
   } catch (const format_error& e) {
-    if (state.size() == 0) detour_ = reason::gone;
     return fail(batch_failure::cause::format, e.what());
   }
   plan();
@@ -195,7 +195,6 @@ void partition_task::take_state(const answer& a) {
 bool partition_task::take_exception(const call_result& o) {
   using kind = call_result::kind;
   if (o.failure) failure_ = o.failure;
-  if (o.what == kind::gone) detour_ = reason::gone;
   if (o.what == kind::claimed) detour_ = reason::claimed;
   if (o.what == kind::stale) {
     step_ = step::load;

@@ -34,7 +34,6 @@ class partition_task {
   enum class reason : std::uint8_t {
     none,
     sealed,   ///< another filter takes what is to be added
-    gone,     ///< its state is missing; failure() takes it for damage
     claimed,  ///< the record of the lane has changed, or the job has ended
   };
 

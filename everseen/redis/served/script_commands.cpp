@@ -211,7 +211,7 @@ call_result command_set::understand(const std::string& state, const std::string&
   if (r.what() == reply::kind::nil || r.what() == reply::kind::array)
     return call_result::failed(refused_command(key, "a script was answered by something else than it says"));
   if (r.text() == "S") return {kind::stale};
-  if (r.text() == "M") return call_result::without_state(state);
+  if (r.text() == "M") return call_result::gone(state);
   if (r.text() == "C") return call_result::damaged(state, "lacks a valid count");
   return {kind::done, std::string(r.text())};
 }
