@@ -87,18 +87,12 @@ std::optional<batch_failure> served_filter::drive_all(session& with,
   return all;
 }
 
-/// Another thread may have learned more meanwhile; after a failure nothing is certain.
+/// After a failure nothing is certain. Where another thread has learned more meanwhile, the next call finds
+/// out.
 void served_filter::learn(const partition_task& task) const {
   const std::scoped_lock alone(lock_);
-  auto& known = known_[task.place().partition];
+  known_[task.place().partition] = task.failure() ? nullptr : task.known();
   if (task.known() && task.known()->successor) successor_ = task.known()->successor;
-  if (task.failure()) {
-    known = nullptr;
-    return;
-  }
-  const auto& now = task.known();
-  if (!now) return;
-  if (!known || known->epoch < now->epoch || known->looked_at < now->looked_at) known = now;
 }
 
 void served_filter::move_window_to(window::slice_index newest) {

@@ -8,6 +8,12 @@
 
 namespace everseen::redis {
 
+namespace {
+
+constexpr int most_looks = 1000;  // another client always claims first: then something is broken
+
+}  // namespace
+
 job_ledger::job_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f, std::string filter_name,
                        std::string job, listed_job kept, bool may_claim)
     : pool_(std::move(pool)),
@@ -41,9 +47,20 @@ known_lane& job_ledger::lane_of(std::string_view source) {
   return *found->second;
 }
 
-bool job_ledger::is_listed(session& with) const {
+void job_ledger::take_record(session& with, known_lane& in, std::uint32_t partition, std::string_view record,
+                             int& looks) const {
+  in.records[partition] = lane_record::decode(record);
+  if (++looks == most_looks)
+    throw backend_error("somebody else claims the events of '" + in.name +
+                        "' for the same job faster than this process; end one of the two");
+  // Heads sort as positions do, and a record never loses positions by itself.
+  if (in.records[partition]->head() >= in.answered[partition]) return;
   const auto listed = jobs_.find(with, job_);
-  return listed && listed->id == kept_.id;
+  if (!listed || listed->id != kept_.id) throw is_gone();
+  throw format_error("the server of '" + keys_.lanes(partition) + "' has forgotten events of '" + in.name +
+                     "' that it had answered for: it was started again without 'appendfsync always', or a "
+                     "replica that lagged took its place. Counters may be too low: count again from the "
+                     "beginning, into a new filter");
 }
 
 bool job_ledger::settle(std::span<const checkpoint> reached) {
@@ -57,18 +74,6 @@ std::map<std::string, checkpoint, std::less<>> job_ledger::checkpoints() const {
 void job_ledger::visit_counters(const counter_visitor& visit) const {
   const session_pool::lease with = pool_->take();
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) jobs_.visit_counters(*with, p, kept_, visit);
-}
-
-backend_error claimed_by_others(const std::string& source) {
-  return backend_error("somebody else claims the events of '" + source +
-                       "' for the same job faster than this process; end one of the two");
-}
-
-format_error has_forgotten_events(const std::string& key, const std::string& source) {
-  return format_error("the server of '" + key + "' has forgotten events of '" + source +
-                      "' that it had answered for: it was started again without 'appendfsync always', or a "
-                      "replica that lagged took its place. Counters may be too low: count again from the "
-                      "beginning, into a new filter");
 }
 
 fresh_replays::fresh_replays(const claim_batch& of, const lane_record& record) {

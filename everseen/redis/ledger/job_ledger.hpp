@@ -22,14 +22,8 @@ namespace everseen::redis {
 struct known_lane {
   std::string name;
   std::vector<std::optional<lane_record>> records{};  ///< by partition; nothing where it is to be read
-  std::vector<std::string>
-      answered{};  ///< by partition, the head of the record when the server last answered
-
-  /// Whether a server has less of the lane than it answered for. Heads sort as positions do, and a record
-  /// never loses positions by itself.
-  [[nodiscard]] bool is_forgotten(std::uint32_t partition) const {
-    return records[partition]->head() < answered[partition];
-  }
+  /// By partition, the head of the record when the server last answered.
+  std::vector<std::string> answered{};
 };
 
 /// The ledger of a job over a filter on servers: what is the same whoever judges. Threads: as ledger.
@@ -55,8 +49,12 @@ class job_ledger : public ledger {
   [[nodiscard]] const filter_identity& filter() const noexcept { return filter_; }
   [[nodiscard]] const job_keys& keys() const noexcept { return keys_; }
   [[nodiscard]] storage_error is_gone() const { return jobs_.is_gone(job_); }
-  /// Whether it is on the list of the filter's jobs.
-  [[nodiscard]] bool is_listed(session& with) const;
+  /// Takes over the record of a lane as a server has it.
+  /// @param looks  how often the claim has read it
+  /// @throws format_error   it is damaged, or the server has less of it than it answered for
+  /// @throws storage_error  the job has ended    @throws backend_error
+  void take_record(session& with, known_lane& in, std::uint32_t partition, std::string_view record,
+                   int& looks) const;
 
  private:
   [[nodiscard]] known_lane& lane_of(std::string_view source);
@@ -71,13 +69,6 @@ class job_ledger : public ledger {
   std::mutex lock_;  // guards what follows
   std::map<std::string, std::unique_ptr<known_lane>, std::less<>> lanes_{};
 };
-
-/// How often a claim reads the record of its lane: if another client always claims first, something is
-/// broken.
-inline constexpr int most_looks = 1000;
-[[nodiscard]] backend_error claimed_by_others(const std::string& source);
-/// @param key  of the partition
-[[nodiscard]] format_error has_forgotten_events(const std::string& key, const std::string& source);
 
 /// The keys of those events of a batch that its record has judged, and calls fresh.
 ///

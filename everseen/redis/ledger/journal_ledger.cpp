@@ -66,12 +66,10 @@ class journal_ledger::claiming final : public mirror_task {
   }
 
   void read_record(session& with) {
-    if (++looks_ > most_looks) throw claimed_by_others(in_.name);
-    const std::string key = of_.keys().lanes(mirror().number());
-    record() = lane_record::decode(ask_about(with, {key, mirror().number()}, {"HGET", key, in_.name}).text());
-    if (!in_.is_forgotten(mirror().number())) return;
-    if (!of_.is_listed(with)) throw of_.is_gone();
-    throw has_forgotten_events(key, in_.name);
+    const std::uint32_t number = mirror().number();
+    const std::string key = of_.keys().lanes(number);
+    of_.take_record(with, in_, number, ask_about(with, {key, number}, {"HGET", key, in_.name}).text(),
+                    looks_);
   }
 
   /// Adds the keys of replays that the record calls fresh, unless they are there: also because another client

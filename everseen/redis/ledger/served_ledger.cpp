@@ -3,30 +3,20 @@
 #include <algorithm>
 #include <utility>
 
-#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/script/sequence.hpp"
 #include "everseen/redis/served/lane_claim.hpp"
 #include "everseen/redis/served/partition_task.hpp"
 #include "everseen/redis/transport/drive.hpp"
 #include "everseen/redis/wire/command.hpp"
-#include "everseen/redis/wire/refusal.hpp"
 #include "everseen/store/claims.hpp"
 
 namespace everseen::redis {
 
 namespace {
 
-/// Of the answer to HGETALL.
-bool has_field(const reply& fields, std::string_view name) {
-  for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
-    if (fields[i].text() == name) return true;
-  return false;
-}
-
-void expect_value(const reply& r, const std::string& key) {
-  if (r.is_error("WRONGTYPE")) throw damaged_key(key, "has another type");
-  if (r.is_error()) throw backend_error(refused_command(key, r.text()));
+batch_failure batch_failure_of(const storage_error& e) {
+  return {batch_failure::cause::storage, e.what(), {}, e.code(), e.path()};
 }
 
 }  // namespace
@@ -83,19 +73,14 @@ class served_ledger::claim_task {
   }
 
   void take_look(const answer& a) {
+    if (!a) return fail(*call_result::failed(a.error().message).failure);
+    const reply &lane = a->front(), &state = a->back();
+    if (lane.is_error()) return fail(*call_result::refused(of_.keys().lanes(number()), lane).failure);
+    if (state.is_error()) return fail(*call_result::refused(place().key, state).failure);
     try {
-      if (!a) throw backend_error(a.error().message);
-      const std::string state = place().key, lanes = of_.keys().lanes(number());
-      expect_value(a->front(), lanes);
-      expect_value(a->back(), state);
-      if (a->back().size() == 0) throw filter_is_gone(state);
-      remote_partition read = decode_state(filter(), number(), a->back());
-      if (!has_field(a->back(), of_.keys().field())) throw of_.is_gone();
-      read.looked_at = std::chrono::steady_clock::now();
-      known_ = std::make_shared<const remote_partition>(std::move(read));
-      record() = lane_record::decode(a->front().text());
-      if (in_.is_forgotten(number())) throw has_forgotten_events(state, in_.name);
-      if (++looks_ == most_looks) throw claimed_by_others(in_.name);
+      if (state.size() == 0) throw filter_is_gone(place().key);
+      known_ = std::make_shared<const remote_partition>(decode_state(filter(), number(), state));
+      of_.take_record(with_, in_, number(), lane.text(), looks_);
     } catch (const error&) {
       return fail(batch_failure::from_current_exception());
     }
@@ -132,9 +117,10 @@ class served_ledger::claim_task {
   void end_calls() {
     known_ = calls_->known();
     if (!replays_) in_.answered[number()] = std::max(in_.answered[number()], record()->head());
-    if (calls_->detour() ==
-        partition_task::reason::sealed)  // by foreign hands: a filter with jobs is not rebuilt
-      return fail({batch_failure::cause::storage, filter_is_gone(place().key).what(), {}});
+    using reason = partition_task::reason;
+    if (calls_->detour() == reason::ended) return fail(batch_failure_of(of_.is_gone()));
+    if (calls_->detour() == reason::sealed)  // by foreign hands: a filter with jobs is not rebuilt
+      return fail(batch_failure_of(filter_is_gone(place().key)));
     if (calls_->failure()) return fail(*calls_->failure());
     if (replays_) return claim_rest();
     left_ = rest_of(left_, calls_->answered());

@@ -60,8 +60,8 @@ struct call_result {
     done,     ///< `text` is the answer
     again,    ///< not done yet: make the same call again
     stale,    ///< the partition has changed since it was read; nothing was changed
-    claimed,  ///< another client has claimed more of the lane, or this very call did before; or the job has
-              ///< ended
+    claimed,  ///< another client has claimed more of the lane, or this very call did before
+    ended,    ///< the job of the claim has ended
     failed,   ///< as `failure` says
   };
 

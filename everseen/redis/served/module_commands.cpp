@@ -105,7 +105,8 @@ call_result command_set::judged_by_module(const judge_call& q, const answer& a) 
   if (r.is_error()) return refusal_in(r, state);
   const std::string_view said = r.text();
   if (said == "S") return {kind::stale};
-  if (q.claim != nullptr && (said == "P" || said == "J")) return {kind::claimed};
+  if (q.claim != nullptr && said == "P") return {kind::claimed};
+  if (q.claim != nullptr && said == "J") return {kind::ended};
   if (said == "M") return call_result::gone(state);
   if (said.starts_with('C')) return call_result::damaged(state, std::string(said.substr(1)));
   if (said.starts_with('D'))

@@ -182,9 +182,7 @@ void partition_task::take_state(const answer& a) {
   if (state.is_error()) return (void)take_exception(call_result::refused(place().key, state));
   if (state.size() == 0) return (void)take_exception(call_result::gone(place().key));
   try {
-    remote_partition read = decode_state(filter(), batch_.partition, state);
-    read.looked_at = std::chrono::steady_clock::now();
-    known_ = std::make_shared<const remote_partition>(std::move(read));
+    known_ = std::make_shared<const remote_partition>(decode_state(filter(), batch_.partition, state));
   } catch (const format_error& e) {
     return fail(batch_failure::cause::format, e.what());
   }
@@ -196,6 +194,7 @@ bool partition_task::take_exception(const call_result& o) {
   using kind = call_result::kind;
   if (o.failure) failure_ = o.failure;
   if (o.what == kind::claimed) detour_ = reason::claimed;
+  if (o.what == kind::ended) detour_ = reason::ended;
   if (o.what == kind::stale) {
     step_ = step::load;
     if (++stale_ == max_stale)

@@ -34,7 +34,8 @@ class partition_task {
   enum class reason : std::uint8_t {
     none,
     sealed,   ///< another filter takes what is to be added
-    claimed,  ///< the record of the lane has changed, or the job has ended
+    claimed,  ///< the record of the lane has changed
+    ended,    ///< the job has
   };
 
   /// @param known  what the client remembers of the partition; null if nothing

@@ -168,7 +168,8 @@ call_result command_set::verdicts_of_script(const judge_call& part, const reply&
   const std::string state = filter().keys.state(part.partition);
   call_result o = understand(state, state, r);
   if (o.what != kind::done) return o;
-  if (part.claim != nullptr && (o.text == "P" || o.text == "J")) return {kind::claimed};
+  if (part.claim != nullptr && o.text == "P") return {kind::claimed};
+  if (part.claim != nullptr && o.text == "J") return {kind::ended};
   if (const auto number = scripts::damaged_segment(o.text, part.targets.size()))
     return call_result::damaged(filter().keys.segment(part.targets[*number - 1].id),
                                 "is missing, or has another type or length");
