@@ -208,7 +208,7 @@ std::vector<bitmap> attached_filter::strings() const {
 
 double attached_filter::estimated_keys(std::uint64_t set_bits) const {
   const auto bits = static_cast<double>(reachable_bits(names_.to));
-  // A string whose bits are all set holds any number of keys; one bit less is the most that tells a number.
+  // A string whose bits are all set may hold any number of keys. With one bit less there is an estimate.
   const double set = std::min(static_cast<double>(set_bits), bits - 1);
   return -bits / names_.to.how.probes * std::log1p(-set / bits);
 }
@@ -237,7 +237,7 @@ std::vector<std::string> attached_filter::doubts(const std::vector<bitmap>& all)
       names_.to.how.which == compat::family::gozero || names_.to.how.which == compat::family::guava64;
   for (const bitmap& b : all) {
     const std::string& key = b.place.key;
-    // The last of so many random bits is near the end, but for chances of one in 10^21.
+    // The last of this many random bits is near the end, except with a chance of one in 10^21.
     const double reached = static_cast<double>(8 * b.bytes) / static_cast<double>(reachable_bits(names_.to));
     if (random_hashes && b.set_bits >= 100 && reached < 1 - 50 / static_cast<double>(b.set_bits))
       found.push_back("the string " + key + " ends at bit " + std::to_string(8 * b.bytes) + " though " +
@@ -250,7 +250,7 @@ std::vector<std::string> attached_filter::doubts(const std::vector<bitmap>& all)
 std::vector<std::string> attached_filter::missing(const std::vector<bitmap>& all) const {
   const attachment& a = names_.to;
   const bool shards = a.shape == attachment::form::sharded;
-  // A shard that no key came to is not there yet; of so many keys one comes to each.
+  // A shard that got no key does not exist yet. With this many keys every shard gets one.
   constexpr std::uint64_t bits_a_shard = 10'000;
   std::uint64_t set_bits = 0;
   for (const bitmap& b : all) set_bits += b.set_bits;

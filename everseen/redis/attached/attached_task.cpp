@@ -24,7 +24,7 @@ constexpr std::size_t keys_a_call = 1000;
 constexpr std::size_t bits_a_call = 16'000;
 /// Keys whose bits one command reads where nothing has to be atomic.
 constexpr std::size_t keys_a_read = 64;
-constexpr int max_moved = 1000;  // somebody else wins every race: then something is broken
+constexpr int max_moved = 1000;  // another client always moves it first: then something is broken
 
 void append_bits(std::vector<std::string>& words, std::span<const std::uint64_t> positions, bool set) {
   for (const std::uint64_t p : positions) {
@@ -136,7 +136,7 @@ void attached_task::take_script(const reply& r) {
     commands_.by_script = false;
     return;
   }
-  // A user who may only read runs no script on a key, and BITFIELD_RO all the same.
+  // A user with the right to read alone may run no script on a key, but BITFIELD_RO.
   if (r.is_error("NOPERM") && purpose_ == purpose::check && commands_.may_change && !grows()) {
     commands_.by_script = false;
     return;
@@ -215,8 +215,8 @@ void attached_task::take_length(const reply& r) {
   has_looked_ = true;
 }
 
-/// The first command lengthens the string at once, and changes no bit: to lengthen it for one key after the
-/// other may copy it each time.
+/// The first command lengthens the string in one step, and changes no bit: to lengthen it for one key after
+/// the other may copy it each time.
 request attached_task::ask_to_write() const {
   request r{place(), "", count(), false};
   if (from_ == 0) {

@@ -26,7 +26,7 @@ struct known_lane {
   std::vector<std::string> answered{};
 };
 
-/// The ledger of a job over a filter on servers: what is the same whoever judges. Threads: as ledger.
+/// The ledger of a job over a filter on servers: what is the same for both judges. Threads: as ledger.
 class job_ledger : public ledger {
  public:
   batch_result claim(const origin& from, std::span<const claim_batch> batches) final;

@@ -12,7 +12,7 @@ namespace everseen::redis {
 /// The ledger of a job over a filter that its clients judge.
 ///
 /// A claim is an append that also extends the record of its lane and raises counters, in one step of the
-/// server. The client names the head of the record. Where it is another one, somebody has judged events of
+/// server. The client names the head of the record. Where it is another one, a client has judged events of
 /// the lane before, perhaps this very claim whose answer was lost, and the record says which were fresh.
 class journal_ledger final : public job_ledger {
  public:

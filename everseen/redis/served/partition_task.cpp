@@ -15,7 +15,7 @@ namespace {
 
 /// Calls that grow a segment, for each that it takes: it may expire while it is made, or its server may fail.
 constexpr std::uint64_t growth_attempts = 10;
-constexpr int max_stale = 1000;  // somebody else wins every race: then something is broken
+constexpr int max_stale = 1000;  // other clients always change it first: then something is broken
 
 }  // namespace
 
@@ -219,7 +219,7 @@ void partition_task::take_verdicts(const call_result& o) {
                               " keys without growth; create a larger one, or one that grows",
                           {}};
   }
-  // What comes behind a claim that is refused must not be claimed before it.
+  // Events behind one that found no room must not be claimed before it.
   if (from_ == batch_.digests.size() || (full_ && claim_)) {
     failure_ = std::move(full_);
     return;

@@ -49,7 +49,7 @@ class partition_task {
     return failure_.has_value() || detour_ != reason::none || (from_ == batch_.digests.size() && !move_to_);
   }
   [[nodiscard]] reason detour() const noexcept { return detour_; }
-  /// So many keys from the first on were answered.
+  /// How many keys, from the first on, have a verdict.
   [[nodiscard]] std::size_t answered() const noexcept { return from_; }
 
   /// The next thing to ask.    @pre !done()

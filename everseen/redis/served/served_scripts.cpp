@@ -76,14 +76,14 @@ end
 local before, words = 2, 9
 )";
 
-// Fresh events mostly follow one another, so positions are kept by stretches of them.
+// Fresh events mostly follow one another, so positions are copied by runs of them.
 //
 // A server that was killed while it wrote its AOF may later run the first commands of this call, and then the
 // whole of its retry (doc/operations.md, "A torn AOF"). So the record and the counters are one command, which
-// comes before all bits: whoever finds the record adds its keys again, which changes nothing where they are.
-// And counters are written as sums, those of events that were not fresh, too: a key may be fresh in the first
-// attempt, and in the retry not any more. A counter that was overwritten by somebody else stays as it is:
-// whoever reads the counters finds it.
+// comes before all bits: a client that finds the record adds its keys again, which changes nothing where they
+// are. And counters are written as sums, those of events that were not fresh, too: a key may be fresh in the
+// first attempt, and in the retry not any more. A counter that is no number stays as it is: reading the
+// counters finds it.
 constexpr std::string_view claim_text = R"(
 local positions, places, each, sub = ARGV[7], ARGV[8], tonumber(ARGV[9]), string.sub
 local judged, since, out, kept, raise = 0, nil, {}, {}, {}
@@ -154,7 +154,7 @@ end
 return 'K'
 )";
 
-// A word tells a call that is made again. What the state counts names its segments, even where its list
+// The word identifies a copy of the call. What the state counts names its segments, even where its list
 // cannot be read.
 constexpr std::string_view empty_text = R"(
 local call, state = redis.call, KEYS[1]

@@ -23,7 +23,7 @@ namespace scripts {
 /// all others.
 ///
 /// KEYS  state, token, the segments to look up, last those to write
-/// ARGV  epoch, sequence, life of the token in ms, `1` to mark keys that find no room and go on instead of
+/// ARGV  epoch, sequence, life of the token in ms, `1` to mark keys that find no room and continue instead of
 ///       stopping, then the keys (script_text::segments)
 /// Returns a character a key: 0 fresh, 1 seen, 2 late, 3 no room; fewer than keys where it stopped for want
 ///         of room.
@@ -33,8 +33,8 @@ namespace scripts {
 /// and the token a new life: a write, too, so that a WAIT behind the call waits for what the first attempt
 /// wrote.
 ///
-/// A lower sequence than the remembered one comes from a connection that was given up: nobody waits for it,
-/// and it must not push out the memory of a later batch: it is answered `O` (old).
+/// A lower sequence than the remembered one comes from a connection that was given up. No client waits for
+/// it, and it must not push out the memory of a later batch: it is answered `O` (old).
 [[nodiscard]] const script& add(unsigned probes);
 
 /// Judges keys and changes nothing.
