@@ -311,14 +311,11 @@ partition_state attached_filter::state(std::uint32_t /*partition*/) const {
 }
 
 void attached_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
-  const session_pool::lease with = pool_->take();
   std::uint32_t number = 0;
-  for (const bitmap_place& place : places_now(*with, names_.to)) {
-    const std::uint64_t length = length_of(*with, names_.to, place);
+  for (const bitmap_place& place : places_now(*pool_->take(), names_.to)) {
     std::vector<std::byte> bits;
-    bits.reserve(length);
-    for_each_page(*with, place, length, "GETRANGE", [&](const reply& page) {
-      const auto bytes = std::as_bytes(std::span(page.text()));
+    read_string(place, [&](std::string_view page) {
+      const auto bytes = std::as_bytes(std::span(page));
       bits.insert(bits.end(), bytes.begin(), bytes.end());
     });
     const layer_state layer{

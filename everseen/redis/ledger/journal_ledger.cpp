@@ -14,21 +14,11 @@ namespace {
 /// Counters are raised by one command, and Lua gives a command fewer than 8000 words.
 constexpr std::size_t most_counters_a_call = 3500;
 
-/// How many of the first events name no more counters than one call may raise.
+/// How many of the first events certainly name no more counters than one call may raise.
 std::size_t events_in_a_call(const claim_batch& batch) {
   const std::size_t most = std::min(batch.positions.size(), max_journal_record_keys);
-  const std::size_t each = batch.counts.per_event;
-  if (each == 0 || batch.counts.names.size() <= most_counters_a_call || most * each <= most_counters_a_call)
-    return most;
-  std::vector<bool> named(batch.counts.names.size());
-  std::size_t different = 0;
-  for (std::size_t i = 0; i < most; ++i)
-    for (const std::uint32_t name : batch.counts.of_event.subspan(i * each, each)) {
-      if (named[name]) continue;
-      named[name] = true;
-      if (++different > most_counters_a_call) return std::max<std::size_t>(i, 1);
-    }
-  return most;
+  if (batch.counts.per_event == 0 || batch.counts.names.size() <= most_counters_a_call) return most;
+  return std::clamp<std::size_t>(most_counters_a_call / batch.counts.per_event, 1, most);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <charconv>
+#include <optional>
 
 #include "everseen/redis/script/positions.hpp"
 #include "everseen/redis/served/command_set.hpp"
@@ -59,6 +61,16 @@ std::size_t keys_a_script(const judge_call& q) {
       std::max<std::size_t>(1, 2000 / std::max<std::size_t>(2, q.claim->counts_per_event()));
   const std::size_t scripts = std::max<std::size_t>(1, (q.digests.size() + about / 2) / about);
   return (q.digests.size() + scripts - 1) / scripts;
+}
+
+/// The n of an answer `D<n>`, from 1 to the number of segments; nothing if it is another answer.
+std::optional<std::size_t> damaged_segment(std::string_view said, std::size_t segments) {
+  if (!said.starts_with('D')) return {};
+  std::size_t number = 0;
+  const char* const end = said.data() + said.size();
+  const auto read = std::from_chars(said.data() + 1, end, number);
+  if (read.ec != std::errc{} || read.ptr != end || number < 1 || number > segments) return {};
+  return number;
 }
 
 judge_call part_of(const judge_call& q, std::size_t from, std::size_t at_once) {
@@ -170,7 +182,7 @@ call_result command_set::verdicts_of_script(const judge_call& part, const reply&
   if (o.what != kind::done) return o;
   if (part.claim != nullptr && o.text == "P") return {kind::claimed};
   if (part.claim != nullptr && o.text == "J") return {kind::ended};
-  if (const auto number = scripts::damaged_segment(o.text, part.targets.size()))
+  if (const auto number = damaged_segment(o.text, part.targets.size()))
     return call_result::damaged(filter().keys.segment(part.targets[*number - 1].id),
                                 "is missing, or has another type or length");
   const char* const possible =

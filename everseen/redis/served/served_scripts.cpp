@@ -1,8 +1,5 @@
 #include "everseen/redis/served/served_scripts.hpp"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
 #include <string_view>
 
 #include "everseen/core/layout.hpp"
@@ -208,15 +205,6 @@ const script& grow() {
 const script& empty() {
   static const script one = make(std::string(empty_text));
   return one;
-}
-
-std::optional<std::size_t> damaged_segment(std::string_view said, std::size_t segments) {
-  if (!said.starts_with('D')) return {};
-  std::size_t number = 0;
-  const char* const end = said.data() + said.size();
-  const auto read = std::from_chars(said.data() + 1, end, number);
-  if (read.ec != std::errc{} || read.ptr != end || number < 1 || number > segments) return {};
-  return number;
 }
 
 }  // namespace everseen::redis::scripts

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -75,9 +73,6 @@ namespace scripts {
 /// Returns `K` done, by this call or an earlier copy of it; `S` stale, `M` no state, `N` it is sealed, `J` a
 /// job may claim here.
 [[nodiscard]] const script& empty();
-
-/// The n of an answer `D<n>`, from 1 to as many segments as were named; nothing if the answer is another.
-[[nodiscard]] std::optional<std::size_t> damaged_segment(std::string_view said, std::size_t segments);
 
 }  // namespace scripts
 }  // namespace everseen::redis
