@@ -99,7 +99,7 @@ int reply_claimed(api::context* ctx, const question& q, const value& field, cons
 }
 
 /// Per name, how many of the events from `from` to `to` that have it were fresh, including 0 (see
-/// claim_scripts.cpp). -1: no event has the name.
+/// served_scripts.cpp). -1: no event has the name.
 std::span<const long long> raises(const question& q, const claim& c, std::size_t from, std::size_t to) {
   static std::vector<long long> by;
   by.assign(c.names.size(), -1);
@@ -124,7 +124,7 @@ std::optional<long long> sum_in(const open_key& records, api::string* field, api
   return read.ec == std::errc{} && read.ptr == end ? std::optional(sum) : std::nullopt;
 }
 
-/// Records the verdicts in one command, before any bit is replicated; see claim_scripts.cpp.
+/// Records the verdicts in one command, before any bit is replicated; see served_scripts.cpp.
 class lane_writer {
  public:
   lane_writer(api::context* ctx, const question& q, const claim& c, const std::string& before)

@@ -10,7 +10,7 @@
 #include "everseen/redis/admin/linking.hpp"
 #include "everseen/redis/admin/planning.hpp"
 #include "everseen/redis/filter/followed_filter.hpp"
-#include "everseen/redis/served/gear.hpp"
+#include "everseen/redis/served/command_set.hpp"
 #include "everseen/redis/server_check.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 #include "everseen/store/linking.hpp"
@@ -102,7 +102,7 @@ std::shared_ptr<stored_filter> redis_store::make(std::string_view name, const sp
   if (s.judge == judge_kind::client) require_that_clients_hold(named_->url(), s);
   const auto pool = servers(fleet_use::found);
   const session_pool::lease with = pool->take();
-  if (s.judge == judge_kind::server) (void)choose_gear(*with, pool->url());  // or nobody could use it
+  if (s.judge == judge_kind::server) (void)choose_commands(*with, pool->url());  // or nobody could use it
   const filter_identity made = directory_.create(*with, name, s, life);
   return std::make_shared<followed_filter>(pool, std::string(name), made, access::write);
 }

@@ -15,10 +15,9 @@
 #include <sys/resource.h>
 
 #include "everseen/core/growth.hpp"
-#include "everseen/redis/attached/limited_wait.hpp"
+#include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/script/sequence.hpp"
 #include "everseen/redis/served/partition_task.hpp"
-#include "everseen/redis/served/segment_growth.hpp"
 #include "everseen/redis/served/served_scripts.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 
@@ -150,8 +149,8 @@ class stepwise_client {
  public:
   stepwise_client(gear_kind gear, const std::string& url, filter_identity f, std::span<const digest> keys)
       : gear_(gear), filter_(std::move(f)), verdicts_(keys.size()), with_(parse_redis_url(url)) {
-    task_.emplace(filter_, partition_task::purpose::add, partition_batch{0, keys, {}, verdicts_}, nullptr,
-                  make_gear(gear, filter_, with_.name(), answers_kept));
+    task_.emplace(command_set(filter_, gear, with_.name(), answers_kept), partition_task::purpose::add,
+                  partition_batch{0, keys, {}, verdicts_}, nullptr);
   }
 
   /// One exchange; says whether it was to add keys.
@@ -336,20 +335,21 @@ TEST(Session, WithoutDescriptorsIsAFailureOfTheBatchAndNothingElse) {
   EXPECT_THAT(patient->beside_->result.error().message, HasSubstr("open files"));
 }
 
-TEST(SegmentGrowth, LengtheningASegmentThatWasPublishedMeanwhileLeavesItAsItIs) {
+TEST(SegmentGrowth, OfASegmentThatAnotherClientHasListedChangesNothing) {
   const redis_server server;
   const auto store = store_at(server.url());
   const auto filter = store->create("f", growing(*store, 100));
   ASSERT_EQ(outcome(add_keys(*filter, random_digests(4).take(60))), "60 fresh");
   const filter_identity f = identity_at(server, "f", filter->get_spec());
-  session with(parse_redis_url(server.url()));
-  segment_growth client(f);
-  const std::uint64_t bytes = filter->state(0).slices.at(0).layers.at(0).shape.bytes;
-  const lengthening late = {{0, 0, 0}, 0, bytes};
-  const std::string segment = f.keys.segment(late.id);
+  const std::string state = f.keys.state(0), segment = f.keys.segment({0, 0, 0});
   const std::string bits = server.run({"GET", segment});
-  const answer a = exchange_one(with, client.lengthen(late));
-  EXPECT_EQ(client.lengthened(late, a).what, meaning::kind::stale);
+  const std::string bytes = std::to_string(filter->state(0).slices.at(0).layers.at(0).shape.bytes);
+  session with(parse_redis_url(server.url()));
+  const reply late = run_script(with, {&scripts::grow(),
+                                       {state, 0},
+                                       {state, segment},
+                                       {"0", bytes, "4194304", "600000", "1", "a list", "keys:0.0"}});
+  EXPECT_EQ(late.text(), "S");
   EXPECT_EQ(server.run({"PTTL", segment}), "-1") << "it must not expire";
   EXPECT_EQ(server.run({"GET", segment}), bits);
 }
@@ -364,16 +364,6 @@ TEST(Reset, MendsAnEpochThatNoScriptWouldEverMeet) {
   EXPECT_THAT(server.run({"HGET", state_of(server, "f"), "epoch"}), testing::SizeIs(testing::Gt(3u)))
       << "higher than what a client that has it open remembers";
   EXPECT_EQ(outcome(add_keys(*filter, random_digests(4).take(60))), "60 fresh");
-}
-
-TEST(LimitedWait, WhoIsNeverFastEnoughGivesUp) {
-  limited_wait wait(std::chrono::milliseconds(50));
-  int attempts = 0;
-  const auto begin = std::chrono::steady_clock::now();
-  while (wait.again()) ++attempts;
-  EXPECT_GE(attempts, 2);
-  EXPECT_LE(attempts, 20) << "with pauses between them";
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 }  // namespace

@@ -177,8 +177,8 @@ TEST_F(Retry, BatchThatWasJudgedIsAnsweredAlikeByAServerThatLostItsScripts) {
   const auto keys = random_digests(2).take(4);
   std::vector<verdict> out(keys.size());
   session with(parse_redis_url(server_.url()));
-  partition_task task(f, partition_task::purpose::add, {0, keys, {}, out}, nullptr,
-                      make_gear(gear_kind::script, f, with.name(), answers_kept));
+  partition_task task(command_set(f, gear_kind::script, with.name(), answers_kept),
+                      partition_task::purpose::add, {0, keys, {}, out}, nullptr);
   bool lost = false;
   while (!task.done()) {
     const request asked = task.next();
@@ -202,8 +202,8 @@ class by_hand {
           std::uint64_t seed)
       : filter_(identity_at(server, name, s)),
         keys_(random_digests(seed).take(4)),
-        task_(filter_, partition_task::purpose::add, {0, keys_, {}, out_}, nullptr,
-              make_gear(gear_kind::script, filter_, with.name(), answers_kept)) {}
+        task_(command_set(filter_, gear_kind::script, with.name(), answers_kept),
+              partition_task::purpose::add, {0, keys_, {}, out_}, nullptr) {}
 
   [[nodiscard]] partition_task& task() noexcept { return task_; }
   [[nodiscard]] const std::vector<verdict>& verdicts() const noexcept { return out_; }
@@ -260,22 +260,33 @@ TEST_F(Retry, LateCopyOfABatchDoesNotPushOutTheAnswerToALaterOne) {
   EXPECT_EQ(sent(with, judged[1])->back().text(), "0000");
 }
 
-TEST_F(Retry, SegmentThatVanishesBeforeItIsPublishedIsMadeAgain) {
-  const auto filter = direct_->create("a", small(1'000));
-  session with(parse_redis_url(server_.url()));
-  by_hand batch(server_, "a", filter->get_spec(), with, 1);
-  int vanished = 0;
+/// Keys of a filter whose segment takes several calls to make, and loses it behind the first `times` of them.
+std::string outcome_where_the_segment_vanishes(const redis_server& server, const redis_store& store,
+                                               int times) {
+  const auto s = planned(store, {.capacity = 20'000'000, .error_rate = 0.05, .partitions = 1});
+  session with(parse_redis_url(server.url()));
+  by_hand batch(server, "a", s, with, 1);
   while (!batch.task().done()) {
-    const request asked = batch.task().next();
-    const answer got = sent(with, asked);
-    if (got->back().what() == reply::kind::integer && vanished < 3) {
-      ++vanished;
-      server_.run({"UNLINK", key_like(server_, "*:0.0")});
-    }
+    const answer got = sent(with, batch.task().next());
+    if (got->back().what() == reply::kind::integer && times-- > 0)
+      server.run({"UNLINK", key_like(server, "*:0.0")});
     batch.task().take(got);
   }
-  EXPECT_EQ(vanished, 3);
-  EXPECT_EQ(batch.task().done_so_far(), (tally{.fresh = 4}));
+  if (batch.task().failure()) return batch.task().failure()->message;
+  return std::to_string(batch.task().done_so_far().fresh) + " fresh";
+}
+
+TEST_F(Retry, SegmentThatVanishesBeforeItIsListedIsMadeAgain) {
+  (void)direct_->create("a",
+                        planned(*direct_, {.capacity = 20'000'000, .error_rate = 0.05, .partitions = 1}));
+  EXPECT_EQ(outcome_where_the_segment_vanishes(server_, *direct_, 3), "4 fresh");
+}
+
+TEST_F(Retry, SegmentThatVanishesAgainAndAgainIsAnError) {
+  (void)direct_->create("a",
+                        planned(*direct_, {.capacity = 20'000'000, .error_rate = 0.05, .partitions = 1}));
+  EXPECT_THAT(outcome_where_the_segment_vanishes(server_, *direct_, 1000),
+              testing::HasSubstr("another length"));
 }
 
 TEST_F(Retry, AnswersThatNoScriptGivesAreNoVerdicts) {

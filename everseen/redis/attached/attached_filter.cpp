@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "everseen/core/assert.hpp"
 #include "everseen/core/tally_of.hpp"
-#include "everseen/redis/attached/limited_wait.hpp"
+#include "everseen/redis/transport/backoff.hpp"
 #include "everseen/redis/transport/drive.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 #include "everseen/store/unanswered.hpp"
@@ -78,10 +79,6 @@ std::uint64_t length_of(session& with, const attachment& a, const bitmap_place& 
   return static_cast<std::uint64_t>(bytes);
 }
 
-}  // namespace
-
-namespace {
-
 /// Their lengths alone.
 std::vector<bitmap> measure(session& with, const attachment& a) {
   std::vector<bitmap> all;
@@ -90,17 +87,19 @@ std::vector<bitmap> measure(session& with, const attachment& a) {
   return all;
 }
 
-/// Waits for strings that another program is about to begin.
+/// Waits for strings that another program is about to begin, for at most `patience` from the first on.
 void drive_to_the_end(session& with, std::chrono::milliseconds patience, std::vector<attached_task>& tasks) {
-  limited_wait wait(patience);
+  using clock = std::chrono::steady_clock;
+  std::optional<clock::time_point> until;
+  backoff pauses;
   for (;;) {
     drive(with, tasks);
     if (std::ranges::none_of(tasks, &attached_task::held)) return;
-    const bool again = wait.again();
-    for (attached_task& task : tasks) {
-      if (!task.held()) continue;
-      again ? task.go_on() : task.give_up_waiting();
-    }
+    if (!until) until = clock::now() + patience;
+    const bool again = clock::now() < *until;
+    if (again) std::this_thread::sleep_for(pauses.next());
+    for (attached_task& task : tasks)
+      if (task.held()) again ? task.go_on() : task.give_up_waiting();
   }
 }
 
@@ -161,7 +160,7 @@ std::optional<batch_failure> attached_filter::judge(std::span<const partition_ba
   for (const partition_batch& batch : batches) {
     EVERSEEN_ASSERT(batch.keys.size() == batch.out.size());
     for (located_keys& some : locate(names_.to, batch.keys))
-      tasks.emplace_back(names_, what, std::move(some), batch.out, way_now(*with));
+      tasks.emplace_back(names_, what, std::move(some), batch.out, commands_now(*with));
   }
   drive_to_the_end(*with, std::min(pool_->url().retry_for, begins_within), tasks);
   std::optional<batch_failure> failure;
@@ -173,7 +172,7 @@ std::optional<batch_failure> attached_filter::judge(std::span<const partition_ba
   return failure;
 }
 
-attached_task::way attached_filter::way_now(const session& with) const {
+attached_task::commands attached_filter::commands_now(const session& with) const {
   const auto& gear = pool_->url().gear;
   const bool by_script = gear != gear_kind::bitfield && !no_scripts_;
   return {with.name(), by_script || names_.to.shape == attachment::form::growing,
@@ -181,7 +180,7 @@ attached_task::way attached_filter::way_now(const session& with) const {
 }
 
 std::string attached_filter::way() const {
-  return way_now(*pool_->take()).by_script ? "redis, attached, script" : "redis, attached, bitfield";
+  return commands_now(*pool_->take()).by_script ? "redis, attached, script" : "redis, attached, bitfield";
 }
 
 void attached_filter::wait_with(std::shared_ptr<patience> p) {
@@ -204,7 +203,7 @@ std::vector<bitmap> attached_filter::strings() const {
 
 double attached_filter::estimated_keys(std::uint64_t set_bits) const {
   const auto bits = static_cast<double>(reachable_bits(names_.to));
-  // A string whose bits are all set holds any number of keys; one bit less is the most that tells a number.
+  // A string whose bits are all set may hold any number of keys. With one bit less there is an estimate.
   const double set = std::min(static_cast<double>(set_bits), bits - 1);
   return -bits / names_.to.how.probes * std::log1p(-set / bits);
 }
@@ -233,7 +232,7 @@ std::vector<std::string> attached_filter::doubts(const std::vector<bitmap>& all)
       names_.to.how.which == compat::family::gozero || names_.to.how.which == compat::family::guava64;
   for (const bitmap& b : all) {
     const std::string& key = b.place.key;
-    // The last of so many random bits is near the end, but for chances of one in 10^21.
+    // The last of this many random bits is near the end, except with a chance of one in 10^21.
     const double reached = static_cast<double>(8 * b.bytes) / static_cast<double>(reachable_bits(names_.to));
     if (random_hashes && b.set_bits >= 100 && reached < 1 - 50 / static_cast<double>(b.set_bits))
       found.push_back("the string " + key + " ends at bit " + std::to_string(8 * b.bytes) + " though " +
@@ -246,7 +245,7 @@ std::vector<std::string> attached_filter::doubts(const std::vector<bitmap>& all)
 std::vector<std::string> attached_filter::missing(const std::vector<bitmap>& all) const {
   const attachment& a = names_.to;
   const bool shards = a.shape == attachment::form::sharded;
-  // A shard that no key came to is not there yet; of so many keys one comes to each.
+  // A shard that got no key does not exist yet. With this many keys every shard gets one.
   constexpr std::uint64_t bits_a_shard = 10'000;
   std::uint64_t set_bits = 0;
   for (const bitmap& b : all) set_bits += b.set_bits;
@@ -270,7 +269,7 @@ std::vector<std::string> attached_filter::lost_strings() const {
   return missing(strings());
 }
 
-/// Who asks again and again how full the filter is must not have its servers count bits all the time.
+/// Callers that ask often how full the filter is must not have its servers count bits all the time.
 std::vector<bitmap> attached_filter::recent_survey() const {
   using clock = std::chrono::steady_clock;
   {
@@ -307,14 +306,11 @@ partition_state attached_filter::state(std::uint32_t /*partition*/) const {
 }
 
 void attached_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
-  const session_pool::lease with = pool_->take();
   std::uint32_t number = 0;
-  for (const bitmap_place& place : places_now(*with, names_.to)) {
-    const std::uint64_t length = length_of(*with, names_.to, place);
+  for (const bitmap_place& place : places_now(*pool_->take(), names_.to)) {
     std::vector<std::byte> bits;
-    bits.reserve(length);
-    for_each_page(*with, place, length, "GETRANGE", [&](const reply& page) {
-      const auto bytes = std::as_bytes(std::span(page.text()));
+    read_string(place, [&](std::string_view page) {
+      const auto bytes = std::as_bytes(std::span(page));
       bits.insert(bits.end(), bytes.begin(), bytes.end());
     });
     const layer_state layer{

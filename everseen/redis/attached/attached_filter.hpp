@@ -36,8 +36,8 @@ struct bitmap {
 /// @throws parameter_error  a gear= that attached filters do not have
 void require_gear(const redis_url& url, const attachment& a);
 
-/// A filter that another program keeps, with that program's own hashes, names and rules: both use it at once,
-/// and each sees what the other adds.
+/// A filter that another program keeps, with that program's own hashes, names and rules: both use it at the
+/// same time, and each sees what the other adds.
 ///
 /// Nothing is written to its strings but bits, and to its cursor but what its own rule of growth says. There
 /// is no count of keys, so how full it is is estimated from its set bits.
@@ -74,7 +74,7 @@ class attached_filter final : public stored_filter {
   /// The bytes of a string, a page at a time.    @throws  as redis::survey
   void read_string(const bitmap_place& place, const std::function<void(std::string_view)>& take) const;
 
-  /// Keys that set so many bits of a string, by the formula.
+  /// Keys that set this many bits of a string, by the formula.
   [[nodiscard]] double estimated_keys(std::uint64_t set_bits) const;
   /// Chance that a key never added is called seen now, from the share of bits that are set.
   [[nodiscard]] double error_rate_now(const std::vector<bitmap>& all) const;
@@ -83,9 +83,9 @@ class attached_filter final : public stored_filter {
   [[nodiscard]] std::vector<std::string> doubts(const std::vector<bitmap>& all) const;
   /// The strings that are missing, a sentence each.
   [[nodiscard]] std::vector<std::string> missing(const std::vector<bitmap>& all) const;
-  /// The same of a filter whose strings were all there when it was attached; else nothing, for then nobody
-  /// can tell what was lost from what is not there yet.    @throws  as redis::survey Cost: a command for each
-  /// string.
+  /// The same of a filter whose strings were all there when it was attached; else nothing, since a lost
+  /// string then looks like one that does not exist yet.    @throws  as redis::survey
+  /// Cost: a command for each string.
   [[nodiscard]] std::vector<std::string> lost_strings() const;
 
   /// The bits of one key in one string.
@@ -102,7 +102,7 @@ class attached_filter final : public stored_filter {
   [[nodiscard]] std::optional<batch_failure> judge(std::span<const partition_batch> batches,
                                                    attached_task::purpose what) const;
   [[nodiscard]] std::vector<bitmap> recent_survey() const;
-  [[nodiscard]] attached_task::way way_now(const session& with) const;
+  [[nodiscard]] attached_task::commands commands_now(const session& with) const;
 
   std::shared_ptr<session_pool> pool_;
   attached_names names_;

@@ -13,7 +13,7 @@ namespace {
 using script_text::may_write;
 
 constexpr std::string_view reads_only =
-    "local bitfield = redis.pcall('BITFIELD_RO', KEYS[#KEYS]).err and 'BITFIELD' or 'BITFIELD_RO'";
+    "local bitfield = redis.pcall('BITFIELD_RO', KEYS[1]).err and 'BITFIELD' or 'BITFIELD_RO'";
 
 // How long a string is; or nil and what makes it another one than was attached.
 constexpr std::string_view length_of = R"(
@@ -28,8 +28,8 @@ local function length_of(name, most)
 end
 )";
 
-// Makes a string so long that it has a position, and changes no bit. At once: to lengthen it step by step
-// copies it again and again.
+// Makes a string so long that it has a position, and changes no bit. In one step, since each lengthening may
+// copy the string.
 constexpr std::string_view reach = R"(
 local function reach(name, length, position)
   if 8 * length <= tonumber(position) then
@@ -38,83 +38,60 @@ local function reach(name, length, position)
 end
 )";
 
-// Why the strings from KEYS[first] on, of which the one before the last is the newest, are no chain; else the
-// length of the newest.
-constexpr std::string_view broken = R"(
-local function broken(cursor, first, most)
-  local newest, length = #KEYS - 1
-  for s = first, newest do
-    local fault
-    length, fault = length_of(KEYS[s], most)
-    if fault then return fault .. (s - first + 1) end
-    if length == 0 and s < newest then return 'M' .. (s - first + 1) end
+// How many strings there are from KEYS[first] on, and how long the newest is; or nil and why they are not
+// what was attached.
+constexpr std::string_view strings_from = R"(
+local function strings_from(first, number, most)
+  local strings, cursor, length = #KEYS - first + 1
+  if number ~= '' then
+    strings, cursor = strings - 2, call('GET', KEYS[#KEYS])
+    if (cursor or '0') ~= number then return nil, 'S' .. (cursor or '0') end
   end
-  if length == 0 and newest > first then return 'H' end
-  local next, fault = length_of(KEYS[#KEYS], most)
-  if fault then return fault .. (#KEYS - first + 1) end
-  if not cursor and next > 0 then return 'C' end
-  return nil, length
+  for s = 1, strings do
+    local fault
+    length, fault = length_of(KEYS[first+s-1], most)
+    if fault then return nil, fault .. s end
+    if length == 0 and s < strings then return nil, 'M' .. s end
+  end
+  if number ~= '' then
+    if length == 0 and strings > 1 then return nil, 'H' end
+    local next, fault = length_of(KEYS[first+strings], most)
+    if fault then return nil, fault .. (strings + 1) end
+    if not cursor and next > 0 then return nil, 'C' end
+  end
+  return strings, length
 end
 )";
 
 // What may be refused is tried before the first bit is set: a refused batch must leave none.
+//
+// How full the newest string of a chain is follows from the bits of its beginning: hashes do not prefer any
+// part of it. To count all bits of a string of 512 MiB takes a server some 200 ms, and these 0.1 ms; they are
+// exact for strings of 256 KiB and less, and within 0.1 % for longer ones.
 constexpr std::string_view add_text = R"(
 local before = remembered(KEYS[1], ARGV[1], ARGV[2])
 if before then return before end
-local newest, keys, records = KEYS[2], tonumber(ARGV[4]), ARGV[5]
-local length, fault = length_of(newest, ARGV[3])
-if fault then return fault .. 1 end
-local stride, out = #records / keys, {}
+local strings, length = strings_from(2, ARGV[7], ARGV[3])
+if not strings then return length end
+local keys, records, newest, next = tonumber(ARGV[4]), ARGV[5], KEYS[1+strings], KEYS[2+strings]
 call('SET', KEYS[1], '', 'PX', ARGV[2])
 reach(newest, length, ARGV[6])
-for key = 1, keys do
-  local start = (key - 1) * stride
-  $SET_ALL
-  out[key] = sum == $PROBES and '1' or '0'
+local set, most_set, sample = 0, math.huge, 262144
+if next then
+  local bits, reachable = tonumber(ARGV[8]), tonumber(ARGV[9])
+  set, most_set = call('BITCOUNT', newest, 0, sample - 1), bits / 2
+  if bits > 8 * sample then set = set * reachable / (8 * sample) end
 end
-local answer = table.concat(out)
-call('SET', KEYS[1], ARGV[1] .. answer, 'PX', ARGV[2])
-return answer
-)";
-
-constexpr std::string_view check_text = R"(
-local _, fault = length_of(KEYS[1], ARGV[1])
-if fault then return fault .. 1 end
-local keys, records = tonumber(ARGV[2]), ARGV[3]
 local stride, out = #records / keys, {}
 for key = 1, keys do
-  out[key] = has(KEYS[1], records, (key - 1) * stride) and '1' or '0'
-end
-return table.concat(out)
-)";
-
-// How full the newest string is, the bits of its beginning tell: hashes do not prefer any part of it. To
-// count all bits of a string of 512 MiB takes a server some 200 ms, and these 0.1 ms; they are exact for
-// strings of 256 KiB and less, and within 0.1 % for longer ones.
-constexpr std::string_view add_growing_text = R"(
-local before = remembered(KEYS[1], ARGV[1], ARGV[2])
-if before then return before end
-local cursor = call('GET', KEYS[2])
-if (cursor or '0') ~= ARGV[6] then return 'S' .. (cursor or '0') end
-local fault, length = broken(cursor, 3, ARGV[3])
-if fault then return fault end
-local strings, keys, records = #KEYS - 3, tonumber(ARGV[4]), ARGV[5]
-local bits, last, reachable = tonumber(ARGV[7]), ARGV[7] - 1, tonumber(ARGV[8])
-local newest, next, sample = KEYS[#KEYS-1], KEYS[#KEYS], 262144
-call('SET', KEYS[1], '', 'PX', ARGV[2])
-reach(newest, length, last)
-local set = call('BITCOUNT', newest, 0, sample - 1)
-if bits > 8 * sample then set = set * reachable / (8 * sample) end
-local stride, out = #records / keys, {}
-for key = 1, keys do
-  if 2 * set > bits then
-    reach(next, call('STRLEN', next), last)
-    call('INCR', KEYS[2])
+  if set > most_set then
+    reach(next, call('STRLEN', next), ARGV[6])
+    call('INCR', KEYS[#KEYS])
     break
   end
   local verdict, start = '0', (key - 1) * stride
   for s = 1, strings - 1 do
-    if has(KEYS[2+s], records, start) then verdict = '1' break end
+    if has(KEYS[1+s], records, start) then verdict = '1' break end
   end
   if verdict == '0' then
     $SET_ALL
@@ -128,17 +105,15 @@ call('SET', KEYS[1], ARGV[1] .. answer, 'PX', ARGV[2])
 return answer
 )";
 
-constexpr std::string_view check_growing_text = R"(
-local cursor = call('GET', KEYS[1])
-if (cursor or '0') ~= ARGV[4] then return 'S' .. (cursor or '0') end
-local fault = broken(cursor, 2, ARGV[1])
-if fault then return fault end
-local strings, keys, records = #KEYS - 2, tonumber(ARGV[2]), ARGV[3]
+constexpr std::string_view check_text = R"(
+local strings, fault = strings_from(1, ARGV[4], ARGV[1])
+if not strings then return fault end
+local keys, records = tonumber(ARGV[2]), ARGV[3]
 local stride, out = #records / keys, {}
 for key = 1, keys do
   out[key] = '0'
   for s = 1, strings do
-    if has(KEYS[1+s], records, (key - 1) * stride) then out[key] = '1' break end
+    if has(KEYS[s], records, (key - 1) * stride) then out[key] = '1' break end
   end
 end
 return table.concat(out)
@@ -147,7 +122,7 @@ return table.concat(out)
 /// @param bitfield  defines which command `has` reads with
 std::string whole(std::string_view bitfield, std::string_view text) {
   return script_text::joined(
-      {bitfield, script_text::has, length_of, reach, broken, script_text::remembered, text});
+      {bitfield, script_text::has, length_of, reach, strings_from, script_text::remembered, text});
 }
 
 }  // namespace
@@ -159,16 +134,6 @@ const script& add(unsigned probes) {
 
 const script& check(unsigned probes) {
   static const script_text::for_any_probes all(whole(reads_only, check_text));
-  return all[probes];
-}
-
-const script& add_growing(unsigned probes) {
-  static const script_text::for_any_probes all(whole(may_write, add_growing_text));
-  return all[probes];
-}
-
-const script& check_growing(unsigned probes) {
-  static const script_text::for_any_probes all(whole(reads_only, check_growing_text));
   return all[probes];
 }
 

@@ -23,7 +23,7 @@ constexpr std::size_t keys_a_call = 1000;
 constexpr std::size_t bits_a_call = 16'000;
 /// Keys whose bits one command reads where nothing has to be atomic.
 constexpr std::size_t keys_a_read = 64;
-constexpr int max_moved = 1000;  // somebody else wins every race: then something is broken
+constexpr int max_moved = 1000;  // another client always moves it first: then something is broken
 
 void append_bits(std::vector<std::string>& words, std::span<const std::uint64_t> positions, bool set) {
   for (const std::uint64_t p : positions) {
@@ -39,13 +39,13 @@ std::string encode_all(const std::vector<std::string>& words) {
 }  // namespace
 
 attached_task::attached_task(const attached_names& f, purpose what, located_keys keys, std::span<verdict> out,
-                             way w)
-    : names_(f), purpose_(what), keys_(std::move(keys)), out_(out), way_(std::move(w)) {
+                             commands c)
+    : names_(f), purpose_(what), keys_(std::move(keys)), out_(out), commands_(std::move(c)) {
   for (const std::uint32_t at : keys_.origin) out_[at] = verdict::unknown;
 }
 
 std::size_t attached_task::count() const noexcept {
-  const std::size_t strings = grows() ? way_.newest + 1 : 1;
+  const std::size_t strings = grows() ? commands_.newest + 1 : 1;
   const std::size_t keys =
       std::clamp<std::size_t>(bits_a_call / (strings * names_.to.how.probes), 1, keys_a_call);
   return std::min(keys, keys_.origin.size() - from_);
@@ -58,64 +58,57 @@ std::span<const std::uint64_t> attached_task::positions_of(std::size_t first, st
 
 request attached_task::next() {
   EVERSEEN_ASSERT(!done());
-  if (way_.by_script) return ask_script();
-  if (step_ == step::look) return ask_length();
-  if (step_ == step::reach) return ask_to_reach();
+  if (commands_.by_script) return ask_script();
+  if (!has_looked_) return ask_length();
   return purpose_ == purpose::add ? ask_to_write() : ask_to_read();
 }
 
 void attached_task::take(const answer& a) {
   if (!a) {
-    const bool may_have_run = adds_next() && !way_.by_script && a.error().may_have_run;
+    const bool may_have_run = adds_next() && !commands_.by_script && a.error().may_have_run;
     return fail(cause::backend,
                 a.error().message + (may_have_run ? "; nobody knows which keys were added" : ""));
   }
-  if (way_.by_script) return take_script(a->back());
-  if (step_ == step::look) return take_length(a->back());
-  if (step_ == step::judge) return take_bits(a);
-  if (a->back().is_error()) return refused(a->back());
-  step_ = step::judge;
+  if (commands_.by_script) return take_script(a->back());
+  has_looked_ ? take_bits(a) : take_length(a->back());
 }
 
 std::vector<std::string> attached_task::script_keys() const {
-  const bool adding = purpose_ == purpose::add;
   std::vector<std::string> keys;
-  if (adding) keys.push_back(token_key(names_.own, keys_.place.key, way_.client));
+  if (purpose_ == purpose::add) keys.push_back(token_key(names_.own, keys_.place.key, commands_.client));
   if (!grows()) {
     keys.push_back(keys_.place.key);
     return keys;
   }
+  for (const bitmap_place& p : places_of(names_.to, commands_.newest + 1)) keys.push_back(p.key);
   keys.push_back(names_.to.cursor);
-  for (const bitmap_place& p : places_of(names_.to, way_.newest + 1)) keys.push_back(p.key);
   return keys;
 }
 
 std::vector<std::string> attached_task::script_arguments() const {
   const compat::scheme& how = names_.to.how;
-  const bool adding = purpose_ == purpose::add;
-  std::vector<std::string> arguments;
-  if (adding) arguments = {sequence_, std::to_string(names_.keeps_answers.count())};
-  arguments.insert(arguments.end(), {std::to_string(longest_bytes(names_.to)), std::to_string(count()),
-                                     pack_positions(positions_of(from_, count()), how.probes, how.bits)});
-  if (grows()) arguments.push_back(std::to_string(way_.newest));
-  if (grows() && adding)
-    arguments.insert(arguments.end(), {std::to_string(how.bits), std::to_string(reachable_bits(names_.to))});
-  if (!grows() && adding) arguments.push_back(std::to_string(last_position(from_, count())));
-  return arguments;
-}
-
-const script& attached_task::script_to_call() const {
-  namespace scripts = attached_scripts;
-  const unsigned probes = names_.to.how.probes;
-  if (grows())
-    return purpose_ == purpose::add ? scripts::add_growing(probes) : scripts::check_growing(probes);
-  return purpose_ == purpose::add ? scripts::add(probes) : scripts::check(probes);
+  const std::string most = std::to_string(longest_bytes(names_.to)), keys = std::to_string(count());
+  const std::string newest = grows() ? std::to_string(commands_.newest) : "";
+  std::string records = pack_positions(positions_of(from_, count()), how.probes, how.bits);
+  if (purpose_ == purpose::check) return {most, keys, std::move(records), newest};
+  const std::uint64_t reached = grows() ? how.bits - 1 : last_position(from_, count());
+  return {sequence_,
+          std::to_string(names_.keeps_answers.count()),
+          most,
+          keys,
+          std::move(records),
+          std::to_string(reached),
+          newest,
+          std::to_string(how.bits),
+          std::to_string(reachable_bits(names_.to))};
 }
 
 request attached_task::ask_script() {
   // The same until it is answered.
   if (purpose_ == purpose::add && sequence_.empty()) sequence_ = next_sequence();
-  const script& s = script_to_call();
+  const unsigned probes = names_.to.how.probes;
+  const script& s =
+      purpose_ == purpose::add ? attached_scripts::add(probes) : attached_scripts::check(probes);
   const repetition remembered =
       purpose_ == purpose::add ? repetition(names_.keeps_answers) : repetition(true);
   request r{place(), encode_call(s, script_keys(), script_arguments()), 1, remembered};
@@ -130,13 +123,13 @@ void attached_task::take_script(const reply& r) {
       return fail(
           cause::backend,
           "a growing filter needs scripts, and the Redis server forbids them; allow EVAL and EVALSHA");
-    if (!way_.may_change) return refused(r);
-    way_.by_script = false;
+    if (!commands_.may_change) return refused(r);
+    commands_.by_script = false;
     return;
   }
-  // A user who may only read runs no script on a key, and BITFIELD_RO all the same.
-  if (r.is_error("NOPERM") && purpose_ == purpose::check && way_.may_change && !grows()) {
-    way_.by_script = false;
+  // A user with the right to read alone may run no script on a key, but BITFIELD_RO.
+  if (r.is_error("NOPERM") && purpose_ == purpose::check && commands_.may_change && !grows()) {
+    commands_.by_script = false;
     return;
   }
   if (r.is_error()) return refused(r);
@@ -173,7 +166,7 @@ void attached_task::take_fault(std::string_view fault) {
 
 void attached_task::give_up_waiting() {
   held_ = false;
-  fail(cause::format, string_fault::of_missing(growing_key(names_.to, way_.newest), names_.to));
+  fail(cause::format, string_fault::of_missing(growing_key(names_.to, commands_.newest), names_.to));
 }
 
 void attached_task::take_verdicts(std::string_view verdicts) {
@@ -182,14 +175,14 @@ void attached_task::take_verdicts(std::string_view verdicts) {
   if (stopped && !grows()) return fail(cause::backend, "the server answered less than it was asked");
   for (const char v : verdicts) judge_key(from_++, v == '1');
   moved_ = 0;
-  if (stopped) take_newest(std::to_string(way_.newest + 1));
+  if (stopped) take_newest(std::to_string(commands_.newest + 1));
 }
 
 void attached_task::take_newest(std::string_view number) {
   const auto newest = cursor_number(number);
   if (!newest) return fail(cause::format, string_fault::of_cursor(names_.to.cursor, number));
   if (++moved_ == max_moved) return fail(cause::backend, "the cursor moves faster than it can be read");
-  way_.newest = *newest;
+  commands_.newest = *newest;
 }
 
 void attached_task::judge_key(std::size_t key, bool seen) {
@@ -200,7 +193,7 @@ std::uint64_t attached_task::last_position(std::size_t first, std::size_t keys) 
   return std::ranges::max(positions_of(first, keys));
 }
 
-/// A script looks at the length in the step that writes. Here it is looked at once, before anything is set.
+/// A script checks the length in the step that writes. Here it is checked once, before anything is set.
 request attached_task::ask_length() const {
   return {place(), encode({"STRLEN", keys_.place.key}), 1, true};
 }
@@ -210,19 +203,18 @@ void attached_task::take_length(const reply& r) {
   if (r.is_error()) return refused(r);
   if (r.integer() > static_cast<std::int64_t>(longest_bytes(names_.to)))
     return wrong_string('L', keys_.place.key);
-  const std::uint64_t last = purpose_ == purpose::add ? last_position(0, keys_.origin.size()) : 0;
-  step_ = 8 * static_cast<std::uint64_t>(r.integer()) > last || purpose_ == purpose::check ? step::judge
-                                                                                           : step::reach;
+  has_looked_ = true;
 }
 
-/// Lengthens the string once, and not for one key after the other; changes no bit.
-request attached_task::ask_to_reach() const {
-  const std::string last = std::to_string(last_position(0, keys_.origin.size()));
-  return {place(), encode({"BITFIELD", keys_.place.key, "INCRBY", "u1", last, "0"}), 1, true};
-}
-
+/// The first command lengthens the string in one step, and changes no bit: to lengthen it for one key after
+/// the other may copy it each time.
 request attached_task::ask_to_write() const {
   request r{place(), "", count(), false};
+  if (from_ == 0) {
+    const std::string last = std::to_string(last_position(0, keys_.origin.size()));
+    r.wire = encode({"BITFIELD", keys_.place.key, "INCRBY", "u1", last, "0"});
+    ++r.commands;
+  }
   for (std::size_t key = from_; key < from_ + count(); ++key) {
     std::vector<std::string> words = {"BITFIELD", keys_.place.key};
     append_bits(words, positions_of(key, 1), true);
@@ -254,7 +246,9 @@ void attached_task::take_bits(const answer& a) {
     return;
   }
   std::size_t first = from_;
-  for (const reply& r : *a) {
+  const bool has_lengthened =
+      purpose_ == purpose::add && from_ == 0;  // where that is refused, so are its keys
+  for (const reply& r : std::span(*a).subspan(has_lengthened ? 1 : 0)) {
     const std::size_t keys = std::min(keys_a_command, end - first);
     if (r.is_error()) {
       if (!failure_) refused(r);

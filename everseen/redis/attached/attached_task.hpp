@@ -24,7 +24,7 @@ struct attached_names {
 };
 
 /// The keys of one string, or chain of strings, on their way through a server: a state machine that knows
-/// what to ask next, as partition_task is for filters of our own.
+/// what to ask next, for drive().
 ///
 /// By script: one call for up to 1000 keys, atomic, and remembered by the server, so that it may be sent
 /// again. Of a chain, whose every string is looked into for every key, a call has the fewer keys the more
@@ -36,8 +36,8 @@ class attached_task {
  public:
   enum class purpose : std::uint8_t { add, check };
 
-  /// How commands reach the server, and what they may be.
-  struct way {
+  /// By which commands keys are judged.
+  struct commands {
     std::string client;        ///< names the connection's batches
     bool by_script = true;     ///< or by BITFIELD
     bool may_change = false;   ///< to BITFIELD, where scripts are forbidden
@@ -45,7 +45,7 @@ class attached_task {
   };
 
   /// @param out  of the whole batch: located_keys::origin says where a key stands in it
-  attached_task(const attached_names& f, purpose what, located_keys keys, std::span<verdict> out, way w);
+  attached_task(const attached_names& f, purpose what, located_keys keys, std::span<verdict> out, commands c);
 
   [[nodiscard]] bool done() const noexcept {
     return failure_.has_value() || held_ || from_ == keys_.origin.size();
@@ -57,36 +57,31 @@ class attached_task {
 
   /// Whether the next thing to ask may add keys.    @pre !done()
   [[nodiscard]] bool adds_next() const noexcept {
-    return purpose_ == purpose::add && (way_.by_script || step_ == step::judge);
+    return purpose_ == purpose::add && (commands_.by_script || has_looked_);
   }
   /// Where all that it asks goes.
   [[nodiscard]] route place() const { return {keys_.place.key, keys_.place.instance}; }
-  /// Whether another program is about to begin the newest string, by the last answer: who drives this waits a
-  /// little before it goes on, or gives up.
+  /// Whether another program is about to begin the newest string, by the last answer. The caller waits, and
+  /// then lets the task go on, or give up.
   [[nodiscard]] bool held() const noexcept { return held_; }
   /// Asks once more.    @pre held()
   void go_on() noexcept { held_ = false; }
-  /// Fails, because the string did not come.    @pre held()
+  /// Fails, because the string was not begun.    @pre held()
   void give_up_waiting();
   /// What was learned on the way: whether scripts are allowed, and the newest string.
-  [[nodiscard]] const way& learned() const noexcept { return way_; }
+  [[nodiscard]] const commands& learned() const noexcept { return commands_; }
   [[nodiscard]] const std::optional<batch_failure>& failure() const noexcept { return failure_; }
 
  private:
-  /// Without scripts the string is looked at, made long enough, and then written to or read.
-  enum class step : std::uint8_t { look, reach, judge };
-
   [[nodiscard]] std::size_t count() const noexcept;
   [[nodiscard]] bool grows() const noexcept { return names_.to.shape == attachment::form::growing; }
   [[nodiscard]] std::span<const std::uint64_t> positions_of(std::size_t first, std::size_t keys) const;
 
   [[nodiscard]] std::vector<std::string> script_keys() const;
   [[nodiscard]] std::vector<std::string> script_arguments() const;
-  [[nodiscard]] const script& script_to_call() const;
   [[nodiscard]] request ask_script();
   [[nodiscard]] std::uint64_t last_position(std::size_t first, std::size_t keys) const;
   [[nodiscard]] request ask_length() const;
-  [[nodiscard]] request ask_to_reach() const;
   [[nodiscard]] request ask_to_write() const;
   [[nodiscard]] request ask_to_read() const;
   void take_script(const reply& r);
@@ -104,10 +99,10 @@ class attached_task {
   purpose purpose_;
   located_keys keys_;
   std::span<verdict> out_;
-  way way_;
-  std::size_t from_ = 0;    // keys before have their verdict
-  std::string sequence_{};  // names the call under way
-  step step_ = step::look;  // without scripts
+  commands commands_;
+  std::size_t from_ = 0;     // keys before have their verdict
+  std::string sequence_{};   // names the call under way
+  bool has_looked_ = false;  // without scripts: the string is what was attached
   bool held_ = false;
   std::string_view reading_ = "BITFIELD_RO";
   int moved_ = 0;  // times in a row that the cursor was elsewhere

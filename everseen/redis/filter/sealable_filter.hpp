@@ -70,7 +70,7 @@ class sealable_filter : public stored_filter {
 
 /// The filter with this id: its clients judge it, or its servers do, as its spec says.
 /// @param name  for messages
-/// @throws parameter_error, backend_error  as choose_gear()
+/// @throws parameter_error, backend_error  as choose_commands()
 [[nodiscard]] std::shared_ptr<sealable_filter> open_sealable(std::shared_ptr<session_pool> pool,
                                                              std::string name, const filter_identity& f,
                                                              access how);

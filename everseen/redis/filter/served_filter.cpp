@@ -15,8 +15,8 @@
 namespace everseen::redis {
 
 served_filter::served_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
-                             gear_kind gear, access how)
-    : sealable_filter(std::move(pool), std::move(name), f, how), gear_(gear), known_(f.spec.partitions) {}
+                             gear_kind by, access how)
+    : sealable_filter(std::move(pool), std::move(name), f, how), by_(by), known_(f.spec.partitions) {}
 
 std::optional<image::filter_id> served_filter::successor() const {
   const std::scoped_lock alone(lock_);
@@ -39,8 +39,8 @@ batch_result served_filter::check(std::span<const partition_batch> batches) cons
   return run(batches, partition_task::purpose::check);
 }
 
-std::unique_ptr<gear> served_filter::new_gear(const session& with) const {
-  return make_gear(gear_, identity(), with.name(), keeps_answers_);
+command_set served_filter::commands(const session& with) const {
+  return {identity(), by_, with.name(), keeps_answers_};
 }
 
 batch_result served_filter::run(std::span<const partition_batch> batches,
@@ -55,8 +55,7 @@ batch_result served_filter::run(std::span<const partition_batch> batches,
     {
       const std::scoped_lock alone(lock_);
       for (const partition_batch& batch : batches)
-        if (!batch.digests.empty())
-          tasks.emplace_back(identity(), what, batch, known_[batch.partition], new_gear(*with));
+        if (!batch.digests.empty()) tasks.emplace_back(commands(*with), what, batch, known_[batch.partition]);
     }
     failure = drive_all(*with, tasks);
   } catch (...) {  // the system has no more memory, or descriptors
@@ -77,9 +76,6 @@ std::optional<batch_failure> served_filter::drive_all(session& with,
   for (const partition_task& task : tasks) {
     learn(task);
     std::optional<batch_failure> one = task.failure();
-    // That it is gone is no damage yet: the filter may have been dropped, or rebuilt.
-    if (task.detour() == partition_task::reason::gone)
-      one = batch_failure{batch_failure::cause::storage, filter_is_gone(task.place().key).what(), {}};
     // What has no verdict is judged by the successor, if there is one.
     if (task.detour() == partition_task::reason::sealed && !one)
       one = batch_failure{batch_failure::cause::storage, filter_is_succeeded(task.place().key).what(), {}};
@@ -88,18 +84,12 @@ std::optional<batch_failure> served_filter::drive_all(session& with,
   return all;
 }
 
-/// Another thread may have learned more meanwhile; after a failure nothing is certain.
+/// After a failure nothing is certain. Where another thread has learned more meanwhile, the next call finds
+/// out.
 void served_filter::learn(const partition_task& task) const {
   const std::scoped_lock alone(lock_);
-  auto& known = known_[task.place().partition];
+  known_[task.place().partition] = task.failure() ? nullptr : task.known();
   if (task.known() && task.known()->successor) successor_ = task.known()->successor;
-  if (task.failure()) {
-    known = nullptr;
-    return;
-  }
-  const auto& now = task.known();
-  if (!now) return;
-  if (!known || known->epoch < now->epoch || known->looked_at < now->looked_at) known = now;
 }
 
 void served_filter::move_window_to(window::slice_index newest) {
@@ -107,12 +97,12 @@ void served_filter::move_window_to(window::slice_index newest) {
   std::vector<partition_task> tasks;
   tasks.reserve(identity().spec.partitions);
   for (std::uint32_t p = 0; p < identity().spec.partitions; ++p)
-    tasks.emplace_back(identity(), p, newest, new_gear(*with));
+    tasks.emplace_back(commands(*with), p, newest);
   if (const auto failure = drive_all(*with, tasks)) failure->raise();
 }
 
 std::string served_filter::way() const {
-  return gear_ == gear_kind::module ? "redis, module" : "redis, script";
+  return by_ == gear_kind::module ? "redis, module" : "redis, script";
 }
 
 void served_filter::wait_with(std::shared_ptr<patience> p) {
@@ -181,8 +171,8 @@ void served_filter::visit_segments(std::uint32_t partition, const segment_visito
 }
 
 std::unique_ptr<ledger> served_filter::ledger_of(std::string job, listed_job listed) {
-  return std::make_unique<served_ledger>(pool(), identity(), gear_, *this, name(), std::move(job),
-                                         std::move(listed), may_write());
+  return std::make_unique<served_ledger>(pool(), identity(), by_, name(), std::move(job), std::move(listed),
+                                         may_write());
 }
 
 }  // namespace everseen::redis

@@ -12,7 +12,7 @@
 #include "everseen/redis/filter/sealable_filter.hpp"
 #include "everseen/redis/keyspace/filter_life.hpp"
 #include "everseen/redis/script/sequence.hpp"
-#include "everseen/redis/served/gear.hpp"
+#include "everseen/redis/served/command_set.hpp"
 #include "everseen/redis/served/partition_task.hpp"
 
 namespace everseen::redis {
@@ -24,9 +24,9 @@ namespace everseen::redis {
 /// so a plan made from an old picture costs a round trip and never a wrong verdict. Threads: any number.
 class served_filter final : public sealable_filter {
  public:
-  /// @param gear  as choose_gear() says
-  served_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
-                gear_kind gear, access how);
+  /// @param by  as choose_commands() says
+  served_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, gear_kind by,
+                access how);
 
   [[nodiscard]] std::optional<image::filter_id> successor() const override;
   void move_window_to(window::slice_index newest) override;
@@ -47,13 +47,13 @@ class served_filter final : public sealable_filter {
   batch_result run(std::span<const partition_batch> batches, partition_task::purpose what) const;
   [[nodiscard]] std::optional<batch_failure> drive_all(session& with,
                                                        std::vector<partition_task>& tasks) const;
-  [[nodiscard]] std::unique_ptr<gear> new_gear(const session& with) const;
+  [[nodiscard]] command_set commands(const session& with) const;
   void learn(const partition_task& task) const;
   [[nodiscard]] remote_partition load(session& with, std::uint32_t partition) const;
   [[nodiscard]] std::optional<segment_id> first_lost(session& with, const remote_partition& p) const;
   void require_gone(session& with, const remote_partition& then, const segment_id& id) const;
 
-  const gear_kind gear_;
+  const gear_kind by_;
   std::atomic<std::chrono::milliseconds> keeps_answers_{answers_kept};
   mutable filter_life life_{identity()};
   mutable std::mutex lock_;  // guards what follows

@@ -1,14 +1,14 @@
 #include "everseen/redis/ledger/job_list.hpp"
 
-#include <functional>
+#include <charconv>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 #include "everseen/core/lane_record.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/ledger/job_counters.hpp"
 #include "everseen/redis/script/expiry_text.hpp"
 #include "everseen/redis/script/script_text.hpp"
 #include "everseen/redis/wire/command.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t id_length = 32;
 
-/// Takes a job off the list; its id stays as one to be removed.
+/// Removes a job from the list; its id stays as one to be removed.
 /// KEYS list    ARGV job, its entry, the name of what is being removed    Returns 1 done, 0 it is another.
 const script& unlist() {
   static const script s = script_text::make(R"(
@@ -31,7 +31,7 @@ return 1
   return s;
 }
 
-/// Puts a job on the list, unless one of its name is there; the list expires when the states do.
+/// Adds a job to the list, unless one of its name is there; the list expires when the states do.
 /// KEYS list, header    ARGV job, its entry, how much later than the filter it expires    Returns 1 done, 0
 /// there is no header, 2 the filter is being rebuilt.
 const script& enlist() {
@@ -58,7 +58,7 @@ return 1
   return s;
 }
 
-/// Puts checkpoints down.
+/// Writes checkpoints.
 /// KEYS list, checkpoints    ARGV job, its entry, then lane, checkpoint, the position where the lane must be
 /// so far (empty: anywhere), ...    Returns 1 done, 0 there is no such job, or another of its name, 2 nothing
 /// done: a lane is elsewhere.
@@ -98,6 +98,14 @@ listed_job job_in(std::string_view entry, const std::string& key) {
   return {std::string(entry.substr(0, id_length)), std::string(entry.substr(id_length + 1))};
 }
 
+std::int64_t number_in(const std::string& key, std::string_view text) {
+  std::int64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size())
+    throw damaged_key(key, "has a counter that is no number");
+  return number;
+}
+
 }  // namespace
 
 std::map<std::string, listed_job, std::less<>> job_list::all(session& with) const {
@@ -121,20 +129,20 @@ std::optional<listed_job> job_list::find(session& with, std::string_view job) co
   return job_in(entry.text(), list_.key);
 }
 
-/// The list first: whoever resets the filter looks there, and at each partition once more. Each who opens a
-/// job marks the partitions, as the one who listed it may have died before.
+/// The list first: a reset reads it, and then each partition. Every client that opens the job marks the
+/// partitions, since the one that listed it may have died before.
 listed_job job_list::open(session& with, std::string_view job, std::string_view description) const {
   auto there = find(with, job);
   if (!there) {
     const listed_job made{random_name(), std::string(description)};
-    const std::int64_t told =
+    const std::int64_t answered =
         run_script(with, {&enlist(),
                           list_,
                           {list_.key, filter_.keys.header()},
                           {std::string(job), entry_of(made), std::to_string(later_than_the_end.count())}})
             .integer();
-    if (told == 0) throw filter_is_gone(filter_.keys.header());
-    if (told == 2)
+    if (answered == 0) throw filter_is_gone(filter_.keys.header());
+    if (answered == 2)
       throw parameter_error(
           "'" + name_ + "' is being rebuilt, and the job '" + std::string(job) +
           "' needs a filter that judges alone; wait until the rebuild is done, or begin it again");
@@ -144,12 +152,12 @@ listed_job job_list::open(session& with, std::string_view job, std::string_view 
   try {
     mark(with, job, there->id);
   } catch (const error&) {
-    // What stays of a mark without a job, the next reset or drop removes.
+    // The next reset or drop removes a mark without a job.
     const auto still = find(with, job);
     if (!still || still->id != there->id) remove(with, there->id);
     throw;
   }
-  // Who ended it meanwhile has removed the marks before, or finds them when it is done.
+  // A client that ended it meanwhile may have removed marks before they were made.
   const auto still = find(with, job);
   if (still && still->id == there->id) return *std::move(there);
   remove(with, there->id);
@@ -168,14 +176,14 @@ void job_list::mark(session& with, std::string_view job, const std::string& id) 
     if (expect_reply(answers[i], calls[i].to.key).integer() == 0) throw is_gone(job);
 }
 
-/// The field first: from then on nobody claims for the job, so nothing comes behind its removal.
+/// The field first: then no client claims for the job, so no key is made behind its removal.
 void job_list::remove(session& with, const std::string& id) const {
   const job_keys keys(filter_.keys, id);
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
     const std::string state = filter_.keys.state(p);
     try {
       (void)ask_about(with, {state, p}, {"HDEL", state, keys.field()});
-    } catch (const format_error&) {  // where the state is something else nobody claims
+    } catch (const format_error&) {  // no client claims where the state has another type
     }
     (void)ask_about(with, {keys.lanes(p), p}, {"UNLINK", keys.lanes(p)});
   }
@@ -183,14 +191,19 @@ void job_list::remove(session& with, const std::string& id) const {
   (void)ask_about(with, list_, {"HDEL", list_.key, "!" + id});
 }
 
-void job_list::finish_ends(session& with) const {
-  const reply fields = ask_about(with, list_, {"HKEYS", list_.key});
-  for (std::size_t i = 0; i < fields.size(); ++i)
-    if (fields[i].text().starts_with('!')) remove(with, std::string(fields[i].text().substr(1)));
+void job_list::remove_listed(session& with, bool all) const {
+  const reply fields = ask_about(with, list_, {"HGETALL", list_.key});
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
+    const std::string_view name = fields[i].text();
+    if (name.starts_with('!'))
+      remove(with, std::string(name.substr(1)));
+    else if (all)
+      remove(with, std::string(fields[i + 1].text().substr(0, id_length)));
+  }
 }
 
 void job_list::remove_leftovers(session& with) const {
-  finish_ends(with);
+  remove_listed(with, false);
   const std::string mark = partition_keys::job_field("");
   std::set<std::string> strays;
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
@@ -206,19 +219,12 @@ void job_list::remove_leftovers(session& with) const {
 }
 
 void job_list::end(session& with, std::string_view job) const {
-  finish_ends(with);
+  remove_listed(with, false);
   const auto there = find(with, job);
   if (!there) throw no_such_job(name_, job);
   (void)run_script(with,
                    {&unlist(), list_, {list_.key}, {std::string(job), entry_of(*there), "!" + there->id}});
   remove(with, there->id);
-}
-
-void job_list::end_all(session& with) const {
-  const reply fields = ask_about(with, list_, {"HGETALL", list_.key});
-  for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
-    remove(with, std::string(fields[i].text().starts_with('!') ? fields[i].text().substr(1)
-                                                               : fields[i + 1].text().substr(0, id_length)));
 }
 
 bool job_list::settle(session& with, std::string_view job, const listed_job& of,
@@ -236,9 +242,9 @@ bool job_list::settle(session& with, std::string_view job, const listed_job& of,
     call.arguments.insert(call.arguments.end(), {c.source, value + c.note, from});
   }
   call.on_replicas = true;
-  const std::int64_t told = run_script(with, std::move(call)).integer();
-  if (told == 0) throw is_gone(job);
-  return told == 1;
+  const std::int64_t answered = run_script(with, std::move(call)).integer();
+  if (answered == 0) throw is_gone(job);
+  return answered == 1;
 }
 
 std::map<std::string, checkpoint, std::less<>> job_list::checkpoints(session& with,
@@ -255,9 +261,23 @@ std::map<std::string, checkpoint, std::less<>> job_list::checkpoints(session& wi
   return all;
 }
 
+/// In steps, since a server does nothing else meanwhile. A step may name a field that an earlier one has
+/// named.
 void job_list::visit_counters(session& with, std::uint32_t partition, const listed_job& of,
                               const ledger::counter_visitor& visit) const {
-  visit_counters_at(with, {job_keys(filter_.keys, of.id).lanes(partition), partition}, visit);
+  const route lanes{job_keys(filter_.keys, of.id).lanes(partition), partition};
+  std::unordered_map<std::string, std::int64_t> counters;
+  std::string cursor = "0";
+  do {
+    const reply page = ask_about(with, lanes, {"HSCAN", lanes.key, cursor, "COUNT", "1000"});
+    cursor = page[0].text();
+    const reply fields = page[1];
+    for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
+      if (const std::string_view field = fields[i].text(); partition_keys::is_counter_field(field))
+        counters[std::string(field.substr(1))] = number_in(lanes.key, fields[i + 1].text());
+  } while (cursor != "0" && !cursor.empty());
+  for (const auto& [name, value] : counters)
+    if (value != 0) visit(name, value);
 }
 
 job_size job_list::size(session& with, std::string_view job) const {
@@ -269,10 +289,10 @@ job_size job_list::size(session& with, std::string_view job) const {
     visit_counters(with, p, *there, [&](std::string_view, std::int64_t) { ++all.counters; });
     const std::string key = keys.lanes(p);
     const request asked{{key, p}, encode({"MEMORY", "USAGE", key}), 1, true};
-    const answer told = std::move(with.exchange(std::span(&asked, 1)).front());
-    if (!told) throw backend_error(told.error().message);
-    if (told->back().is_error()) all.bytes.reset();  // it is forbidden, or the server is old
-    if (all.bytes) *all.bytes += static_cast<std::uint64_t>(told->back().integer());
+    const answer usage = std::move(with.exchange(std::span(&asked, 1)).front());
+    if (!usage) throw backend_error(usage.error().message);
+    if (usage->back().is_error()) all.bytes.reset();  // it is forbidden, or the server is old
+    if (all.bytes) *all.bytes += static_cast<std::uint64_t>(usage->back().integer());
   }
   return all;
 }

@@ -23,8 +23,8 @@ struct listed_job {
 
 /// The jobs of a filter, and how far each has settled.
 ///
-/// A job is there from the one step that lists it until the one that takes it off the list. Its keys are made
-/// before and removed behind; a removal that was cut short is finished by the next.
+/// A job exists from the step that lists it to the step that removes it from the list. Its keys are removed
+/// behind that; a removal that was cut short is finished by the next.
 ///
 /// All functions throw backend_error, and format_error for damage.
 class job_list {
@@ -38,33 +38,33 @@ class job_list {
   [[nodiscard]] std::optional<listed_job> find(session& with, std::string_view job) const;
   /// The job of this name, which is made if there is none.
   [[nodiscard]] listed_job open(session& with, std::string_view job, std::string_view description) const;
-  /// Removes what is left of jobs whose end was cut short.
-  void finish_ends(session& with) const;
-  /// The same, and marks of jobs that are not listed.    Cost: an exchange a partition.
+  /// Removes the rest of jobs whose end was cut short, and marks of jobs that are not listed.
+  /// Cost: an exchange a partition.
   void remove_leftovers(session& with) const;
   /// @throws parameter_error  there is none
   void end(session& with, std::string_view job) const;
-  /// Ends all.
-  void end_all(session& with) const;
+  void end_all(session& with) const { remove_listed(with, true); }
 
-  /// @return false  nothing is put down: a source is not where its checkpoint says (checkpoint::from)
-  /// @throws storage_error  the job is not there any more
+  /// @return false  nothing is written: a source is not where its checkpoint says (checkpoint::from)
+  /// @throws storage_error  the job has ended
   bool settle(session& with, std::string_view job, const listed_job& of,
               std::span<const checkpoint> reached) const;
   [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints(session& with,
                                                                            const listed_job& of) const;
 
-  /// Counters of one partition, those that are 0 left out.
+  /// Counters of one partition, without those that are 0.    @throws format_error  also: one is no number
   void visit_counters(session& with, std::uint32_t partition, const listed_job& of,
                       const ledger::counter_visitor& visit) const;
   [[nodiscard]] job_size size(session& with, std::string_view job) const;
 
-  /// The error of a job that was there.
+  /// The error of a job that has ended.
   [[nodiscard]] storage_error is_gone(std::string_view job) const;
 
  private:
   void mark(session& with, std::string_view job, const std::string& id) const;
   void remove(session& with, const std::string& id) const;
+  /// Jobs whose end was cut short, or all.
+  void remove_listed(session& with, bool all) const;
 
   std::string name_;
   const filter_identity& filter_;

@@ -14,21 +14,11 @@ namespace {
 /// Counters are raised by one command, and Lua gives a command fewer than 8000 words.
 constexpr std::size_t most_counters_a_call = 3500;
 
-/// How many of the first events name no more counters than one call may raise.
+/// How many of the first events certainly name no more counters than one call may raise.
 std::size_t events_in_a_call(const claim_batch& batch) {
   const std::size_t most = std::min(batch.positions.size(), max_journal_record_keys);
-  const std::size_t each = batch.counts.per_event;
-  if (each == 0 || batch.counts.names.size() <= most_counters_a_call || most * each <= most_counters_a_call)
-    return most;
-  std::vector<bool> named(batch.counts.names.size());
-  std::size_t different = 0;
-  for (std::size_t i = 0; i < most; ++i)
-    for (const std::uint32_t name : batch.counts.of_event.subspan(i * each, each)) {
-      if (named[name]) continue;
-      named[name] = true;
-      if (++different > most_counters_a_call) return std::max<std::size_t>(i, 1);
-    }
-  return most;
+  if (batch.counts.per_event == 0 || batch.counts.names.size() <= most_counters_a_call) return most;
+  return std::clamp<std::size_t>(most_counters_a_call / batch.counts.per_event, 1, most);
 }
 
 }  // namespace
@@ -51,7 +41,7 @@ class journal_ledger::claiming final : public mirror_task {
     if (!lost_before_) lost_before_ = with.lost_answers();
     if (!record()) read_record(with);
     if (auto call = add_again()) return call;
-    answer_those_judged(left_, *record(), of_.mirrors_.filter().spec, mirror().state().slices, was_sent_);
+    answer_those_judged(left_, *record(), of_.filter().spec, mirror().state().slices, was_sent_);
     if (left_.positions.empty()) return std::nullopt;
     claim_batch part = left_;
     const std::size_t events = events_in_a_call(left_);
@@ -66,13 +56,10 @@ class journal_ledger::claiming final : public mirror_task {
   }
 
   void read_record(session& with) {
-    if (++looks_ > most_looks) throw claimed_by_others(in_.name);
-    const std::string key = of_.keys_.lanes(mirror().number());
-    record() = lane_record::decode(ask_about(with, {key, mirror().number()}, {"HGET", key, in_.name}).text());
-    if (!has_forgotten(in_, mirror().number())) return;
-    const auto listed = of_.jobs_.find(with, of_.job_);
-    if (!listed || listed->id != of_.kept_.id) throw of_.jobs_.is_gone(of_.job_);
-    throw has_forgotten_events(key, in_.name);
+    const std::uint32_t number = mirror().number();
+    const std::string key = of_.keys().lanes(number);
+    of_.take_record(with, in_, number, ask_about(with, {key, number}, {"HGET", key, in_.name}).text(),
+                    looks_);
   }
 
   /// Adds the keys of replays that the record calls fresh, unless they are there: also because another client
@@ -98,7 +85,7 @@ class journal_ledger::claiming final : public mirror_task {
 
   script_call claim_call() {
     script_call call = mirror().append_call();
-    call.keys.insert(call.keys.begin() + 2, of_.keys_.lanes(mirror().number()));
+    call.keys.insert(call.keys.begin() + 2, of_.keys().lanes(mirror().number()));
     lane_record& now = *record();
     std::string head = now.head();
     const std::size_t kept_from = head.size() + now.settled_before(settled_) * position_bytes + 1;
@@ -115,7 +102,7 @@ class journal_ledger::claiming final : public mirror_task {
       for (const std::uint32_t name : left_.counts.of_event.subspan(i * each, each)) raised[name] += is_fresh;
     }
     call.arguments.insert(call.arguments.end(),
-                          {of_.keys_.field(), in_.name, std::move(head), std::to_string(kept_from),
+                          {of_.keys().field(), in_.name, std::move(head), std::to_string(kept_from),
                            std::move(new_head), std::move(fresh)});
     for (const auto& [name, by] : raised) {
       call.arguments.emplace_back(left_.counts.names[name]);
@@ -145,7 +132,7 @@ class journal_ledger::claiming final : public mirror_task {
       was_sent_ = was_sent_ || with.lost_answers() != *lost_before_;
       forget_rest();
     } else if (r[0].text() == "J") {
-      throw of_.jobs_.is_gone(of_.job_);
+      throw of_.is_gone();
     } else {
       mirror_task::take_other(with, r);
     }
@@ -172,42 +159,17 @@ class journal_ledger::claiming final : public mirror_task {
 
 journal_ledger::journal_ledger(std::shared_ptr<session_pool> pool, mirror_set& mirrors,
                                std::string filter_name, std::string job, listed_job kept, bool may_claim)
-    : pool_(std::move(pool)),
-      mirrors_(mirrors),
-      jobs_(std::move(filter_name), mirrors.filter()),
-      job_(std::move(job)),
-      kept_(std::move(kept)),
-      keys_(mirrors.filter().keys, kept_.id),
-      may_claim_(may_claim),
-      lanes_(mirrors.filter().spec.partitions) {}
+    : job_ledger(std::move(pool), mirrors.filter(), std::move(filter_name), std::move(job), std::move(kept),
+                 may_claim),
+      mirrors_(mirrors) {}
 
-journal_ledger::~journal_ledger() = default;
-
-batch_result journal_ledger::claim(const origin& from, std::span<const claim_batch> batches) {
-  forget_verdicts(batches);
-  if (!may_claim_) return claims_result(batches, read_only_claim());
-  known_lane& in = lanes_[from.source];
+std::optional<batch_failure> journal_ledger::claim_all(session& with, known_lane& in, const origin& from,
+                                                       std::span<const claim_batch> batches) {
   std::vector<std::uint32_t> partitions;
   for (const claim_batch& batch : batches) partitions.push_back(batch.keys.partition);
-  const session_pool::lease with = pool_->take();
-  auto failure = mirrors_.run(*with, partitions, [&](std::size_t i, partition_mirror& mirror) {
+  return mirrors_.run(with, partitions, [&](std::size_t i, partition_mirror& mirror) {
     return std::make_unique<claiming>(mirror, *this, in, from, batches[i]);
   });
-  return claims_result(batches, std::move(failure));
-}
-
-bool journal_ledger::settle(std::span<const checkpoint> reached) {
-  return jobs_.settle(*pool_->take(), job_, kept_, reached);
-}
-
-std::map<std::string, checkpoint, std::less<>> journal_ledger::checkpoints() const {
-  return jobs_.checkpoints(*pool_->take(), kept_);
-}
-
-void journal_ledger::visit_counters(const counter_visitor& visit) const {
-  const session_pool::lease with = pool_->take();
-  for (std::uint32_t p = 0; p < mirrors_.filter().spec.partitions; ++p)
-    jobs_.visit_counters(*with, p, kept_, visit);
 }
 
 }  // namespace everseen::redis

@@ -3,245 +3,181 @@
 #include <algorithm>
 #include <utility>
 
-#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
-#include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/ledger/claim_call.hpp"
-#include "everseen/redis/ledger/claim_scripts.hpp"
-#include "everseen/redis/ledger/module_claim_gear.hpp"
-#include "everseen/redis/ledger/script_claim_gear.hpp"
+#include "everseen/redis/script/sequence.hpp"
+#include "everseen/redis/served/lane_claim.hpp"
+#include "everseen/redis/served/partition_task.hpp"
 #include "everseen/redis/transport/drive.hpp"
-#include "everseen/redis/wire/refusal.hpp"
+#include "everseen/redis/wire/command.hpp"
 #include "everseen/store/claims.hpp"
 
 namespace everseen::redis {
 
 namespace {
 
-using reason = partition_task::reason;
-
-/// Of the answer to HGETALL.
-bool has_field(const reply& fields, std::string_view name) {
-  for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
-    if (fields[i].text() == name) return true;
-  return false;
-}
-
-/// What scripts::look() answered.    @throws backend_error, format_error
-const reply& both_of(const answer& a, const std::string& state, const std::string& lanes) {
-  const reply& both = expect_reply(a, state);
-  if (both.size() != 2) throw backend_error(refused_command(state, "a script was not answered in full"));
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (both[i].is_error("WRONGTYPE")) throw damaged_key(i == 0 ? state : lanes, "has another type");
-    if (both[i].is_error()) throw backend_error(refused_command(state, both[i].text()));
-  }
-  return both;
+batch_failure batch_failure_of(const storage_error& e) {
+  return {batch_failure::cause::storage, e.what(), {}, e.code(), e.path()};
 }
 
 }  // namespace
 
-/// The events of one partition on their way.
-struct served_ledger::part {
-  claim_batch left;  ///< of which nothing is known yet
-  picture known{};   ///< of the partition
-  bool just_looked = false;
-  int looks = 0;
-  bool was_lost = false;  ///< an answer to this claim was, so it may be what judged them
-  std::optional<batch_failure> failed{};
-
-  [[nodiscard]] std::uint32_t number() const noexcept { return left.keys.partition; }
-};
-
-struct served_ledger::claiming {
-  const origin& from;
-  known_lane& in;
-  std::vector<part> parts{};
-  std::optional<batch_failure> failure{};
-
-  /// The first failure is the one reported, unless it was only a lack of room.
-  void note(batch_failure one) {
-    if (!failure || (!failure->ends_batch() && one.ends_batch())) failure = std::move(one);
+/// The events of one partition on their way, for drive().
+///
+///     look ──> replays: verdicts from the record, fresh keys added again ──> the rest: claimed
+///      ^                                                                            │
+///      └──────────────── the lane's record has another head ────────────────────────┘
+class served_ledger::claim_task {
+ public:
+  claim_task(const served_ledger& of, session& with, known_lane& in, const origin& from,
+             const claim_batch& batch, std::shared_ptr<const remote_partition> known)
+      : of_(of),
+        with_(with),
+        in_(in),
+        settled_(from.settled),
+        lost_before_(with.lost_answers()),
+        left_(batch),
+        known_(std::move(known)) {
+    if (!must_look()) add_replays();
   }
-  [[nodiscard]] const lane_record& record_of(const part& p) const { return *in.records[p.number()]; }
+
+  [[nodiscard]] bool done() const noexcept { return failure_ || left_.positions.empty(); }
+  [[nodiscard]] request next() { return calls_ ? calls_->next() : ask_to_look(); }
+  void take(const answer& a) {
+    if (!calls_) return take_look(a);
+    calls_->take(a);
+    if (calls_->done()) end_calls();
+  }
+  [[nodiscard]] bool adds_next() const noexcept { return calls_ && calls_->adds_next(); }
+  [[nodiscard]] route place() const { return {of_.filter().keys.state(number()), number()}; }
+
+  [[nodiscard]] std::uint32_t number() const noexcept { return left_.keys.partition; }
+  [[nodiscard]] const std::shared_ptr<const remote_partition>& known() const noexcept { return known_; }
+  [[nodiscard]] const std::optional<batch_failure>& failure() const noexcept { return failure_; }
+
+ private:
+  [[nodiscard]] std::optional<lane_record>& record() const noexcept { return in_.records[number()]; }
+  [[nodiscard]] const filter_identity& filter() const noexcept { return of_.filter(); }
+
+  [[nodiscard]] bool must_look() const {
+    if (!known_ || !record()) return true;
+    // Whether the window has left a replay follows from the newest state: the module moves it on without us.
+    return filter().spec.window && record()->has_judged(left_.positions.front());
+  }
+
+  /// The record first: the state then is as new, or newer.
+  [[nodiscard]] request ask_to_look() const {
+    const route at = place();
+    return {at, encode({"HGET", of_.keys().lanes(number()), in_.name}) + encode({"HGETALL", at.key}), 2,
+            true};
+  }
+
+  void take_look(const answer& a) {
+    if (!a) return fail(*call_result::failed(a.error().message).failure);
+    const reply &lane = a->front(), &state = a->back();
+    if (lane.is_error()) return fail(*call_result::refused(of_.keys().lanes(number()), lane).failure);
+    if (state.is_error()) return fail(*call_result::refused(place().key, state).failure);
+    try {
+      if (state.size() == 0) throw filter_is_gone(place().key);
+      known_ = std::make_shared<const remote_partition>(decode_state(filter(), number(), state));
+      of_.take_record(with_, in_, number(), lane.text(), looks_);
+    } catch (const error&) {
+      return fail(batch_failure::from_current_exception());
+    }
+    add_replays();
+  }
+
+  [[nodiscard]] command_set commands() const {
+    return {filter(), of_.commands_, with_.name(), answers_kept_in_an_outage};
+  }
+
+  void add_replays() {
+    replays_.emplace(left_, *record());
+    if (replays_->digests.empty()) return claim_rest();
+    ignored_.resize(replays_->digests.size());
+    call(partition_task(commands(), partition_task::purpose::add,
+                        {number(), replays_->digests, replays_->times, ignored_}, known_));
+  }
+
+  void claim_rest() {
+    replays_.reset();
+    calls_.reset();
+    answer_those_judged(left_, *record(), filter().spec, known_->slices,
+                        with_.lost_answers() != lost_before_);
+    if (done()) return;
+    call(partition_task(commands(), partition_task::purpose::add, left_.keys, known_,
+                        std::make_unique<lane_claim>(of_.keys().id(), in_.name, left_, settled_, *record())));
+  }
+
+  void call(partition_task calls) {
+    calls_.emplace(std::move(calls));
+    if (calls_->done()) end_calls();
+  }
+
+  void end_calls() {
+    known_ = calls_->known();
+    if (!replays_) in_.answered[number()] = std::max(in_.answered[number()], record()->head());
+    using reason = partition_task::reason;
+    if (calls_->detour() == reason::ended) return fail(batch_failure_of(of_.is_gone()));
+    if (calls_->detour() == reason::sealed)  // by foreign hands: a filter with jobs is not rebuilt
+      return fail(batch_failure_of(filter_is_gone(place().key)));
+    if (calls_->failure()) return fail(*calls_->failure());
+    if (replays_) return claim_rest();
+    left_ = rest_of(left_, calls_->answered());
+    calls_.reset();
+    if (!done()) forget();
+  }
+
+  void fail(batch_failure why) {
+    if (replays_ || why.why != batch_failure::cause::full) forget();
+    failure_ = std::move(why);
+  }
+  /// Nothing is certain.
+  void forget() {
+    known_ = nullptr;
+    record().reset();
+  }
+
+  const served_ledger& of_;
+  session& with_;
+  known_lane& in_;
+  const std::uint64_t settled_;
+  const std::uint64_t lost_before_;  // answers of the session, before this claim
+  claim_batch left_;                 // of which nothing is known yet
+  std::shared_ptr<const remote_partition> known_;
+  std::optional<fresh_replays> replays_{};  // being added
+  std::vector<verdict> ignored_{};          // of the replays
+  std::optional<partition_task> calls_{};   // under way; none: the lane is to be read
+  int looks_ = 0;
+  std::optional<batch_failure> failure_{};
 };
 
-served_ledger::served_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f, gear_kind gear,
-                             stored_filter& by, std::string filter_name, std::string job, listed_job kept,
-                             bool may_claim)
-    : pool_(std::move(pool)),
-      filter_(f),
-      gear_(gear),
-      by_(by),
-      jobs_(std::move(filter_name), f),
-      job_(std::move(job)),
-      kept_(std::move(kept)),
-      keys_(f.keys, kept_.id),
-      may_claim_(may_claim),
+served_ledger::served_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f, gear_kind commands,
+                             std::string filter_name, std::string job, listed_job kept, bool may_claim)
+    : job_ledger(std::move(pool), f, std::move(filter_name), std::move(job), std::move(kept), may_claim),
+      commands_(commands),
       life_(f),
-      lanes_(f.spec.partitions),
-      pictures_(f.spec.partitions) {}
+      known_(f.spec.partitions) {}
 
-served_ledger::~served_ledger() = default;
-
-batch_result served_ledger::claim(const origin& from, std::span<const claim_batch> batches) {
-  forget_verdicts(batches);
-  if (!may_claim_) return claims_result(batches, read_only_claim());
-  try {
-    return claims_result(batches, claim_all(from, batches));
-  } catch (...) {  // the filter has ended; or the system has no more memory, or descriptors
-    return claims_result(batches, batch_failure::from_current_exception());
-  }
-}
-
-std::optional<batch_failure> served_ledger::claim_all(const origin& from,
+std::optional<batch_failure> served_ledger::claim_all(session& with, known_lane& in, const origin& from,
                                                       std::span<const claim_batch> batches) {
-  const session_pool::lease with = pool_->take();
-  life_.require(*with);
-  claiming c{from, lanes_[from.source]};
+  life_.require(with);
+  std::vector<claim_task> tasks;
+  tasks.reserve(batches.size());
   {
     const std::scoped_lock alone(lock_);
     for (const claim_batch& batch : batches)
-      if (!batch.positions.empty()) c.parts.push_back({batch, pictures_[batch.keys.partition]});
+      if (!batch.positions.empty())
+        tasks.emplace_back(*this, with, in, from, batch, known_[batch.keys.partition]);
   }
-  while (!c.parts.empty()) {
-    look(*with, c);
-    complete(c);
-    for (part& p : c.parts)
-      if (!p.failed) answer_those_judged(p.left, c.record_of(p), filter_.spec, p.known->slices, p.was_lost);
-    std::erase_if(c.parts, [&](part& p) {
-      if (p.failed) c.note(*std::move(p.failed));
-      return p.failed || p.left.positions.empty();
-    });
-    std::vector<partition_task> tasks = tasks_for(c);
-    const std::uint64_t lost_before = with->lost_answers();
-    drive(*with, tasks);
-    if (with->lost_answers() != lost_before)
-      for (part& p : c.parts) p.was_lost = true;
-    take_back(c, tasks);
+  drive(with, tasks);
+  std::optional<batch_failure> first;
+  const std::scoped_lock alone(lock_);
+  for (const claim_task& task : tasks) {
+    known_[task.number()] = task.known();
+    const auto& one = task.failure();
+    if (one && (!first || (!first->ends_batch() && one->ends_batch()))) first = one;
   }
-  return std::move(c.failure);
-}
-
-bool served_ledger::must_look(const part& p, const known_lane& in) const {
-  const auto& record = in.records[p.number()];
-  if (!p.known || !record) return true;
-  // Whether the window has left a replay, the newest picture must tell: the module moves it on without us.
-  return filter_.spec.window && !p.just_looked && record->has_judged(p.left.positions.front());
-}
-
-/// Reads the state of partitions, and with it the record of the lane: so a record that does not know an event
-/// and a window that has left it are of one moment.
-void served_ledger::look(session& with, claiming& c) {
-  std::vector<part*> blind;
-  std::vector<script_call> calls;
-  for (part& p : c.parts) {
-    if (!must_look(p, c.in)) continue;
-    const std::string state = filter_.keys.state(p.number());
-    calls.push_back({&scripts::look(), {state, p.number()}, {state, keys_.lanes(p.number())}, {c.in.name}});
-    blind.push_back(&p);
-  }
-  if (blind.empty()) return;
-  const std::vector<answer> answers = run_scripts(with, calls);
-  for (std::size_t i = 0; i < blind.size(); ++i) {
-    try {
-      take_look(*blind[i], c.in, answers[i]);
-    } catch (const error&) {
-      blind[i]->failed = batch_failure::from_current_exception();
-    }
-  }
-}
-
-void served_ledger::take_look(part& p, known_lane& in, const answer& a) const {
-  const std::string state = filter_.keys.state(p.number());
-  const reply& both = both_of(a, state, keys_.lanes(p.number()));
-  if (both[0].size() == 0) throw filter_is_gone(state);
-  remote_partition read = decode_state(filter_, p.number(), both[0]);
-  if (!has_field(both[0], keys_.field())) throw jobs_.is_gone(job_);
-  if (read.successor) throw filter_is_gone(state);  // by foreign hands: a filter with jobs is not rebuilt
-  read.looked_at = std::chrono::steady_clock::now();
-  p.known = std::make_shared<const remote_partition>(std::move(read));
-  p.just_looked = true;
-  in.records[p.number()] = lane_record::decode(both[1].text());
-  if (has_forgotten(in, p.number())) throw has_forgotten_events(state, in.name);
-  if (++p.looks == most_looks) throw claimed_by_others(in.name);
-}
-
-/// Adds the keys of replays that the record calls fresh.
-void served_ledger::complete(claiming& c) {
-  std::vector<fresh_replays> all;
-  std::vector<std::vector<verdict>> ignored;
-  std::vector<partition_batch> batches;
-  all.reserve(c.parts.size());
-  ignored.reserve(c.parts.size());
-  for (const part& p : c.parts) {
-    if (p.failed) continue;
-    fresh_replays& one = all.emplace_back(p.left, c.record_of(p));
-    if (one.digests.empty()) continue;
-    auto& out = ignored.emplace_back(one.digests.size());
-    batches.push_back({p.number(), one.digests, one.times, out});
-  }
-  if (batches.empty()) return;
-  const batch_result added = by_.add(batches);
-  if (added) return;
-  for (part& p : c.parts)
-    if (!p.failed) p.failed = added.error();
-}
-
-std::vector<partition_task> served_ledger::tasks_for(claiming& c) const {
-  std::vector<partition_task> tasks;
-  tasks.reserve(c.parts.size());
-  for (part& p : c.parts) {
-    auto call =
-        std::make_shared<claim_call>(kept_.id, c.in.name, p.left, c.from.settled, *c.in.records[p.number()]);
-    std::unique_ptr<gear> by;
-    if (gear_ == gear_kind::module)
-      by = std::make_unique<module_claim_gear>(filter_, std::move(call));
-    else
-      by = std::make_unique<script_claim_gear>(filter_, std::move(call));
-    tasks.emplace_back(filter_, partition_task::purpose::claim, p.left.keys, p.known, std::move(by),
-                       std::exchange(p.just_looked, false));
-  }
-  return tasks;
-}
-
-void served_ledger::take_back(claiming& c, const std::vector<partition_task>& tasks) {
-  std::vector<part> again;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    part& p = c.parts[i];
-    const partition_task& task = tasks[i];
-    auto& record = c.in.records[p.number()];
-    c.in.answered[p.number()] = std::max(c.in.answered[p.number()], record->head());
-    p.known = task.known();
-    const bool is_full = task.failure() && task.failure()->why == batch_failure::cause::full;
-    if (task.detour() == reason::gone)
-      c.note({batch_failure::cause::storage, filter_is_gone(task.place().key).what(), {}});
-    else if (task.failure())
-      c.note(*task.failure());
-    if (!is_full && (task.failure() || task.detour() != reason::none)) {
-      p.known = nullptr;  // nothing is certain
-      record.reset();
-    }
-    if (!task.failure() && task.detour() != reason::none) {
-      p.left = rest_of(p.left, task.answered());
-      again.push_back(p);
-    }
-    const std::scoped_lock alone(lock_);
-    pictures_[p.number()] = p.known;
-  }
-  c.parts = std::move(again);
-}
-
-bool served_ledger::settle(std::span<const checkpoint> reached) {
-  return jobs_.settle(*pool_->take(), job_, kept_, reached);
-}
-
-std::map<std::string, checkpoint, std::less<>> served_ledger::checkpoints() const {
-  return jobs_.checkpoints(*pool_->take(), kept_);
-}
-
-void served_ledger::visit_counters(const counter_visitor& visit) const {
-  const session_pool::lease with = pool_->take();
-  for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) jobs_.visit_counters(*with, p, kept_, visit);
+  return first;
 }
 
 }  // namespace everseen::redis

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -8,13 +7,8 @@
 #include <vector>
 
 #include "everseen/redis/keyspace/filter_life.hpp"
-#include "everseen/redis/ledger/job_list.hpp"
-#include "everseen/redis/ledger/known_lane.hpp"
-#include "everseen/redis/served/gear.hpp"
-#include "everseen/redis/served/partition_task.hpp"
-#include "everseen/redis/transport/session.hpp"
-#include "everseen/store/ledger.hpp"
-#include "everseen/store/store.hpp"
+#include "everseen/redis/ledger/job_ledger.hpp"
+#include "everseen/redis/served/command_set.hpp"
 
 namespace everseen::redis {
 
@@ -22,50 +16,26 @@ namespace everseen::redis {
 /// partition, checkpoints on the first server.
 ///
 /// The client keeps a copy of each record that it has read or written, and each call names the head of the
-/// one that it expects. So a call that was answered into the void, and one that somebody else was faster
-/// than, are the same thing: the record is read again, and says what became of the events. Events that the
-/// record has judged are never sent.
-class served_ledger final : public ledger {
+/// one that it expects. So a call whose answer was lost, and one that came behind another client's, end
+/// alike: the record is read again, and says what became of the events. Events that the record has judged are
+/// never sent.
+class served_ledger final : public job_ledger {
  public:
-  /// @param f   must outlive the ledger    @param by  the same filter, by which keys of replays are added; so
-  /// must it
-  served_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f, gear_kind gear,
-                stored_filter& by, std::string filter_name, std::string job, listed_job kept, bool may_claim);
-  ~served_ledger() override;
-
-  batch_result claim(const origin& from, std::span<const claim_batch> batches) override;
-  bool settle(std::span<const checkpoint> reached) override;
-  [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints() const override;
-  [[nodiscard]] const std::string& description() const noexcept override { return kept_.description; }
-  void visit_counters(const counter_visitor& visit) const override;
+  /// @param f  must outlive the ledger    @param commands  as choose_commands() says
+  served_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f, gear_kind commands,
+                std::string filter_name, std::string job, listed_job kept, bool may_claim);
 
  private:
-  struct part;
-  struct claiming;
-  using picture = std::shared_ptr<const remote_partition>;
+  class claim_task;
 
-  [[nodiscard]] std::optional<batch_failure> claim_all(const origin& from,
-                                                       std::span<const claim_batch> batches);
-  [[nodiscard]] bool must_look(const part& p, const known_lane& in) const;
-  void look(session& with, claiming& c);
-  void take_look(part& p, known_lane& in, const answer& a) const;
-  void complete(claiming& c);
-  [[nodiscard]] std::vector<partition_task> tasks_for(claiming& c) const;
-  void take_back(claiming& c, const std::vector<partition_task>& tasks);
+  std::optional<batch_failure> claim_all(session& with, known_lane& in, const origin& from,
+                                         std::span<const claim_batch> batches) override;
 
-  const std::shared_ptr<session_pool> pool_;
-  const filter_identity& filter_;
-  const gear_kind gear_;
-  stored_filter& by_;
-  const job_list jobs_;
-  const std::string job_;
-  const listed_job kept_;
-  const job_keys keys_;
-  const bool may_claim_;
+  const gear_kind commands_;
   filter_life life_;
-  known_lanes lanes_;
-  std::mutex lock_;                // guards what follows
-  std::vector<picture> pictures_;  // of each partition, as it was when it was looked at last
+  std::mutex lock_;  // guards what follows
+  /// Of each partition, as it was when it was read last.
+  std::vector<std::shared_ptr<const remote_partition>> known_;
 };
 
 }  // namespace everseen::redis

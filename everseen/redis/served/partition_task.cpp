@@ -13,47 +13,43 @@ namespace everseen::redis {
 
 namespace {
 
-constexpr int max_unmade = 10;
-constexpr int max_stale = 1000;  // somebody else wins every race: then something is broken
+/// Calls that grow a segment, for each that it takes: it may expire while it is made, or its server may fail.
+constexpr std::uint64_t growth_attempts = 10;
+constexpr int max_stale = 1000;  // other clients always change it first: then something is broken
 
 }  // namespace
 
-partition_task::partition_task(const filter_identity& f, purpose what, const partition_batch& batch,
-                               std::shared_ptr<const remote_partition> known, std::unique_ptr<gear> by,
-                               bool just_looked)
-    : filter_(f), purpose_(what), batch_(batch), known_(std::move(known)), gear_(std::move(by)), growth_(f) {
+partition_task::partition_task(command_set by, purpose what, const partition_batch& batch,
+                               std::shared_ptr<const remote_partition> known,
+                               std::unique_ptr<lane_claim> claim)
+    : commands_(std::move(by)),
+      purpose_(what),
+      batch_(batch),
+      known_(std::move(known)),
+      claim_(std::move(claim)) {
   std::fill(batch_.out.begin(), batch_.out.end(), verdict::unknown);
-  confirmed_ = just_looked;
-  just_loaded_ = just_looked;
   if (known_) plan();
-  just_loaded_ = false;
 }
 
-partition_task::partition_task(const filter_identity& f, std::uint32_t partition, window::slice_index newest,
-                               std::unique_ptr<gear> by)
-    : filter_(f),
-      purpose_(purpose::add),
-      batch_({partition, {}, {}, {}}),
-      move_to_(newest),
-      gear_(std::move(by)),
-      growth_(f) {}
+partition_task::partition_task(command_set by, std::uint32_t partition, window::slice_index newest)
+    : commands_(std::move(by)), purpose_(purpose::add), batch_({partition, {}, {}, {}}), move_to_(newest) {}
 
 tally partition_task::done_so_far() const noexcept {
   return tally_of(batch_.out);
 }
 
 window::slice_index partition_task::slice_of(std::size_t key) const noexcept {
-  if (!filter_.spec.window) return window::timeless;
-  return window::slice_at(*filter_.spec.window, batch_.times[batch_.times.size() == 1 ? 0 : key]);
+  if (!filter().spec.window) return window::timeless;
+  return window::slice_at(*filter().spec.window, batch_.times[batch_.times.size() == 1 ? 0 : key]);
 }
 
 /// All segments that a key of this slice is compared with.
 std::vector<segment_id> partition_task::live_segments(window::slice_index slice) const {
   std::vector<segment_id> live;
-  const bool windowed = filter_.spec.window.has_value();
+  const bool windowed = filter().spec.window.has_value();
   const auto now = known_->slices.empty() ? slice : std::max(slice, known_->newest());
   for (const slice_state& s : known_->slices) {
-    if (windowed && s.index < window::oldest_live(*filter_.spec.window, now)) continue;
+    if (windowed && s.index < window::oldest_live(*filter().spec.window, now)) continue;
     for (std::uint32_t layer = 0; layer < s.layers.size(); ++layer)
       live.push_back({batch_.partition, s.index, layer});
   }
@@ -61,7 +57,7 @@ std::vector<segment_id> partition_task::live_segments(window::slice_index slice)
 }
 
 /// What the keys of a question are compared with; when adding, those to write come last.
-void partition_task::name_targets(judging& q) const {
+void partition_task::name_targets(judge_call& q) const {
   std::vector<segment_id> live = live_segments(q.slice);
   const auto is_looked_up = [&](const segment_id& id) {
     const bool is_newest_layer = id.layer + 1 == known_->find(id.slice)->layers.size();
@@ -87,52 +83,20 @@ bool partition_task::has_moved() {
   return true;
 }
 
-/// What is remembered may be old.
-void partition_task::look_again() {
-  if (purpose_ == purpose::claim)
-    detour_ = reason::look;
-  else
-    step_ = step::load;
-}
-
-mixing partition_task::may_mix() const noexcept {
-  if (purpose_ == purpose::check) return mixing::lookup;
-  return gear_->makes_segments() ? mixing::any : mixing::made;
-}
-
 /// Decides what the next call is about: keys that may go together, or the segment that the first lacks.
 void partition_task::plan() {
   if (is_sealed()) return;
   if (!has_moved()) return begin_growth(*move_to_);
-  while (!done()) {
-    const std::size_t limit = std::min(batch_.digests.size(), from_ + gear_->keys_a_call());
-    stretch next = next_stretch(filter_.spec, *known_, batch_.times, from_, limit, may_mix());
-    count_ = next.keys;
-    // A slice only ages, so late by what is known is late; but a reset makes it young again, and where
-    // nothing is sent, nothing would tell. The reverse the server's epoch decides.
-    if (next.is_late && !confirmed_) return look_again();
-    if (next.is_late) {
-      settle_unasked(verdict::late);
-      continue;
-    }
-    if (purpose_ != purpose::check && !gear_->makes_segments() && known_->find(slice_of(from_)) == nullptr &&
-        next.slices.empty())
-      return begin_growth(next.slice);
-    if (purpose_ == purpose::check && live_segments(next.slice).empty()) {
-      step_ = step::load;
-      if (!just_loaded_) return;  // what was remembered may be old, and nothing is sent that would tell
-      settle_unasked(verdict::fresh);
-      continue;
-    }
-    step_ = step::judge;
-    question_ = ask_about_keys(std::move(next));
-    return;
-  }
-}
-
-void partition_task::settle_unasked(verdict v) {
-  std::ranges::fill(batch_.out.subspan(from_, count_), v);
-  from_ += count_;
+  if (done()) return;
+  const std::size_t limit = std::min(batch_.digests.size(), from_ + commands_.keys_a_call(claim_ != nullptr));
+  const bool adds = purpose_ == purpose::add, by_scripts = !commands_.makes_segments();
+  const mixing allowed = !adds ? mixing::lookup : by_scripts ? mixing::listed : mixing::any;
+  key_run next = next_key_run(filter().spec, *known_, batch_.times, from_, limit, allowed);
+  if (adds && by_scripts && next.slices.empty() && known_->find(next.slice) == nullptr)
+    return begin_growth(next.slice);
+  count_ = next.keys;
+  step_ = step::judge;
+  question_ = ask_about_keys(std::move(next));
 }
 
 void partition_task::begin_growth(window::slice_index slice) {
@@ -140,9 +104,9 @@ void partition_task::begin_growth(window::slice_index slice) {
   auto at = std::lower_bound(next.slices.begin(), next.slices.end(), slice,
                              [](const slice_state& s, window::slice_index i) { return s.index < i; });
   if (at == next.slices.end() || at->index != slice) at = next.slices.insert(at, slice_state{slice, {}});
-  const auto layer = static_cast<std::uint32_t>(at->layers.size());
+  const segment_id made{batch_.partition, slice, static_cast<std::uint32_t>(at->layers.size())};
   try {
-    const growth::layer_plan plan = growth::plan_layer(filter_.spec, layer);
+    const growth::layer_plan plan = growth::plan_layer(filter().spec, made.layer);
     if (plan.shape.bytes > max_string_bytes)
       throw full_error(
           "the filter cannot grow further: a Redis string ends at 512 MiB; create one with more partitions");
@@ -150,19 +114,19 @@ void partition_task::begin_growth(window::slice_index slice) {
   } catch (const error& e) {
     return fail(batch_failure::cause::full, e.what());
   }
-  new_segment_ = {batch_.partition, slice, layer};
-  expired_.clear();
-  if (filter_.spec.window) {
-    const auto oldest = window::oldest_live(*filter_.spec.window, next.slices.back().index);
+  const std::uint64_t bytes = at->layers.back().shape.bytes;
+  std::vector<segment_id> expired;
+  if (filter().spec.window) {
+    const auto oldest = window::oldest_live(*filter().spec.window, next.slices.back().index);
     for (const slice_state& s : next.slices)
       for (std::uint32_t i = 0; s.index < oldest && i < s.layers.size(); ++i)
-        expired_.push_back({batch_.partition, s.index, i});
+        expired.push_back({batch_.partition, s.index, i});
     std::erase_if(next.slices, [&](const slice_state& s) { return s.index < oldest; });
   }
   ++next.epoch;
-  next_state_ = std::move(next);
-  length_ = 0;
-  step_ = step::lengthen;
+  growth_ = growth_call{known_->epoch, made, bytes, std::move(next), std::move(expired)};
+  growth_calls_left_ = growth_attempts * (1 + bytes / partition_keys::growth_step_bytes);
+  step_ = step::grow;
 }
 
 request partition_task::next() {
@@ -173,45 +137,26 @@ request partition_task::next() {
       return {state, encode({"HGETALL", state.key}), 1, true};
     }
     case step::judge:
-      return gear_->judge(question_);
-    case step::lengthen:
-      return growth_.lengthen(next_length());
-    case step::publish:
+      return commands_.judge(question_);
+    case step::grow:
       break;
   }
-  return growth_.publish(next_list());
+  return commands_.grow(*growth_);
 }
 
-judging partition_task::ask_about_keys(stretch about) const {
-  judging q;
+judge_call partition_task::ask_about_keys(key_run about) const {
+  judge_call q;
   q.partition = batch_.partition;
   q.epoch = known_->epoch;
   q.adding = purpose_ != purpose::check;
+  q.claim = claim_.get();
   if (q.adding) q.sequence = next_sequence();
   q.slice = about.slice;
   q.slices = std::move(about.slices);
   q.digests = batch_.digests.subspan(from_, count_);
   q.first = from_;
-  if (!gear_->makes_segments()) name_targets(q);
+  if (!commands_.makes_segments()) name_targets(q);
   return q;
-}
-
-lengthening partition_task::next_length() const {
-  return {new_segment_, known_->epoch, std::min(new_bytes(), length_ + step_bytes)};
-}
-
-std::uint64_t partition_task::new_bytes() const {
-  return next_state_->find(new_segment_.slice)->layers[new_segment_.layer].shape.bytes;
-}
-
-publication partition_task::next_list() const {
-  return {batch_.partition,
-          known_->epoch,
-          next_state_->epoch,
-          encode_manifest(filter_, batch_.partition, {next_state_->slices}),
-          new_segment_,
-          new_bytes(),
-          expired_};
 }
 
 void partition_task::take(const answer& a) {
@@ -219,106 +164,63 @@ void partition_task::take(const answer& a) {
     case step::load:
       return take_state(a);
     case step::judge: {
-      const meaning o = gear_->judged(question_, a);
+      const call_result o = commands_.judged(question_, a);
       if (!take_exception(o)) take_verdicts(o);
       return;
     }
-    case step::lengthen: {
-      const meaning o = growth_.lengthened(next_length(), a);
-      if (!take_exception(o)) take_length(o);
+    case step::grow: {
+      const call_result o = commands_.grown(*growth_, a);
+      if (!take_exception(o)) take_growth(o);
       return;
     }
-    case step::publish:
-      if (!take_exception(growth_.published(next_list(), a))) take_published();
-      return;
   }
 }
 
 void partition_task::take_state(const answer& a) {
   if (!a) return fail(batch_failure::cause::backend, a.error().message);
   const reply& state = a->front();
-  if (state.is_error()) return refused(state.text());
+  if (state.is_error()) return (void)take_exception(call_result::refused(place().key, state));
+  if (state.size() == 0) return (void)take_exception(call_result::gone(place().key));
   try {
-    remote_partition read = decode_state(filter_, batch_.partition, state);
-    read.looked_at = std::chrono::steady_clock::now();
-    known_ = std::make_shared<const remote_partition>(std::move(read));
+    known_ = std::make_shared<const remote_partition>(decode_state(filter(), batch_.partition, state));
   } catch (const format_error& e) {
-    if (state.size() == 0) detour_ = reason::gone;
     return fail(batch_failure::cause::format, e.what());
   }
-  confirmed_ = true;
-  just_loaded_ = true;
   plan();
-  just_loaded_ = false;
 }
 
-/// The verdicts of keys that were looked up: in the epoch of the question, what was late is late.
-std::string partition_task::with_late(std::string verdicts) const {
-  if (question_.adding || question_.slices.empty()) return verdicts;
-  const auto oldest = window::oldest_live(*filter_.spec.window, known_->newest());
-  for (std::size_t i = 0; i < std::min(verdicts.size(), question_.slices.size()); ++i)
-    if (question_.slices[i] < oldest) verdicts[i] = '0' + static_cast<char>(verdict::late);
-  return verdicts;
-}
-
-/// Whatever an answer can mean but done. Returns whether it did.
-bool partition_task::take_exception(const meaning& o) {
-  using kind = meaning::kind;
-  switch (o.what) {
-    case kind::done:
-      return false;
-    case kind::stale:
-      if (++stale_ == max_stale)
-        fail(batch_failure::cause::backend, "the partition changes faster than it can be read");
-      look_again();
-      break;
-    case kind::claimed:
-      look_again();
-      break;
-    case kind::unmade:  // its time ran out before it was published, or a new master never heard of it
-      if (++unmade_ == max_unmade) {
-        const std::string key = filter_.keys.segment(new_segment_);
-        fail(batch_failure::cause::format,
-             damaged_key(key, "has another length than it was made with").what());
-      }
-      length_ = 0;
-      step_ = step::lengthen;
-      break;
-    case kind::gone:
-      detour_ = reason::gone;
-      [[fallthrough]];
-    case kind::damaged:
-      fail(batch_failure::cause::format, damaged_key(o.key, o.text).what());
-      break;
-    case kind::refused:
-      refused(o.text);
-      break;
-    case kind::denied:
-    case kind::lost:
-      fail(batch_failure::cause::backend, o.text);
-      break;
+/// Whatever an answer can mean but done.    @return whether it did
+bool partition_task::take_exception(const call_result& o) {
+  using kind = call_result::kind;
+  if (o.failure) failure_ = o.failure;
+  if (o.what == kind::claimed) detour_ = reason::claimed;
+  if (o.what == kind::ended) detour_ = reason::ended;
+  if (o.what == kind::stale) {
+    step_ = step::load;
+    if (++stale_ == max_stale)
+      fail(batch_failure::cause::backend, "the partition changes faster than it can be read");
   }
-  return true;
+  return o.what != kind::done;
 }
 
-void partition_task::take_verdicts(const meaning& o) {
-  const std::string verdicts = with_late(o.text);
+void partition_task::take_verdicts(const call_result& o) {
+  const std::string_view verdicts = o.text;
   if (verdicts.size() > count_)
     return fail(batch_failure::cause::backend, "the server answered more than it was asked");
   stale_ = 0;
-  confirmed_ = true;
   const auto out = batch_.out.subspan(from_, verdicts.size());
   std::ranges::transform(verdicts, out.begin(), [](char c) { return static_cast<verdict>(c - '0'); });
+  if (purpose_ == purpose::check) mark_late(out);
   const bool no_room = tally_of(out).unknown > 0;
   from_ += verdicts.size();
   if (no_room && !full_) {
     full_ = batch_failure{batch_failure::cause::full,
-                          "the filter is full: it was created for " + std::to_string(filter_.spec.capacity) +
+                          "the filter is full: it was created for " + std::to_string(filter().spec.capacity) +
                               " keys without growth; create a larger one, or one that grows",
                           {}};
   }
-  // What comes behind a claim that is refused must not be claimed before it.
-  if (from_ == batch_.digests.size() || (full_ && purpose_ == purpose::claim)) {
+  // Events behind one that found no room must not be claimed before it.
+  if (from_ == batch_.digests.size() || (full_ && claim_)) {
     failure_ = std::move(full_);
     return;
   }
@@ -326,31 +228,28 @@ void partition_task::take_verdicts(const meaning& o) {
   plan();
 }
 
-void partition_task::take_length(const meaning& o) {
-  length_ = o.length;
-  if (length_ >= new_bytes()) step_ = step::publish;
+/// A look-up compares late keys with the segments, too. Which are late follows from known_, in whose epoch it
+/// was answered.
+void partition_task::mark_late(std::span<verdict> out) const {
+  if (!filter().spec.window || known_->slices.empty()) return;
+  const auto oldest = window::oldest_live(*filter().spec.window, known_->newest());
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (slice_of(from_ + i) < oldest) out[i] = verdict::late;
 }
 
-void partition_task::take_published() {
-  stale_ = 0;
-  known_ = std::make_shared<const remote_partition>(*std::move(next_state_));
-  plan();
+void partition_task::take_growth(const call_result& o) {
+  if (o.text == "K") {
+    stale_ = 0;
+    known_ = std::make_shared<const remote_partition>(std::move(growth_->next));
+    plan();
+  } else if (o.text == "D1" || --growth_calls_left_ == 0) {
+    (void)take_exception(call_result::damaged(filter().keys.segment(growth_->segment),
+                                              "has another length than it was made with"));
+  }
 }
 
 void partition_task::fail(batch_failure::cause why, std::string message) {
   failure_ = batch_failure{why, std::move(message), {}};
-}
-
-void partition_task::refused(std::string_view text) {
-  const std::string key = filter_.keys.state(batch_.partition);
-  const std::string said(text);
-  // Searched for: servers before Redis 7 put words of their own before what failed inside a script.
-  if (said.find("WRONGTYPE") != std::string::npos)
-    return fail(
-        batch_failure::cause::format,
-        damaged_key(step_ == step::lengthen ? filter_.keys.segment(new_segment_) : key, "has another type")
-            .what());
-  fail(batch_failure::cause::backend, refused_command(key, said));
 }
 
 }  // namespace everseen::redis

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "everseen/redis/served/gear.hpp"
+#include "everseen/redis/served/command_set.hpp"
+#include "everseen/redis/served/key_run.hpp"
+#include "everseen/redis/served/lane_claim.hpp"
 #include "everseen/redis/served/remote_partition.hpp"
-#include "everseen/redis/served/segment_growth.hpp"
-#include "everseen/redis/served/stretch.hpp"
 #include "everseen/redis/transport/session.hpp"
 
 namespace everseen::redis {
@@ -18,41 +18,38 @@ inline constexpr std::uint64_t max_string_bytes = partition_keys::max_segment_by
 
 /// The keys of one partition on their way through a server: a state machine that knows what to ask next.
 ///
-///     load ──> add ──stale──> load
+///     load ──> judge ──stale──> load
 ///               │ no slice, or full
-///               └──> lengthen (in steps) ──> publish ──> add
+///               └──> grow (in steps) ──> judge
 ///
-/// Whoever drives it sends next() to the server and gives the answer to take(), for many partitions side by
-/// side, until done(). Which commands are sent, the gear decides. Nothing here talks to a socket or waits.
-/// Invariant: the verdicts written so far are final, those of the other keys are `unknown`.
+/// drive() sends next() to the server and gives the answer to take(), for many partitions side by side, until
+/// done(). Nothing here uses a socket or waits. Invariant: the verdicts written so far are final, those of
+/// the other keys are `unknown`.
 class partition_task {
  public:
-  /// A claim adds, by gears that know what is claimed; it never loads the state by itself, since its lane is
-  /// to be read with it. A look-up goes on where the partition is sealed.
-  enum class purpose : std::uint8_t { add, check, claim };
+  /// A look-up continues where the partition is sealed.
+  enum class purpose : std::uint8_t { add, check };
 
   /// Why a task stops before all keys have their verdict.
   enum class reason : std::uint8_t {
     none,
-    sealed,  ///< another filter takes what is to be added
-    gone,    ///< its state is not there; failure() takes it for damage
-    look,    ///< of a claim: its state and its lane are to be read again
+    sealed,   ///< another filter takes what is to be added
+    claimed,  ///< the record of the lane has changed
+    ended,    ///< the job has
   };
 
-  /// @param known        what the client remembers of the partition; null if nothing
-  /// @param just_looked  that was read for this very task
-  partition_task(const filter_identity& f, purpose what, const partition_batch& batch,
-                 std::shared_ptr<const remote_partition> known, std::unique_ptr<gear> by,
-                 bool just_looked = false);
+  /// @param known  what the client remembers of the partition; null if nothing
+  /// @param claim  the keys are events of a job; null: they are not
+  partition_task(command_set by, purpose what, const partition_batch& batch,
+                 std::shared_ptr<const remote_partition> known, std::unique_ptr<lane_claim> claim = {});
   /// Moves the window of a partition on to a slice, and judges nothing.
-  partition_task(const filter_identity& f, std::uint32_t partition, window::slice_index newest,
-                 std::unique_ptr<gear> by);
+  partition_task(command_set by, std::uint32_t partition, window::slice_index newest);
 
   [[nodiscard]] bool done() const noexcept {
     return failure_.has_value() || detour_ != reason::none || (from_ == batch_.digests.size() && !move_to_);
   }
   [[nodiscard]] reason detour() const noexcept { return detour_; }
-  /// So many keys from the first on were answered.
+  /// How many keys, from the first on, have a verdict.
   [[nodiscard]] std::size_t answered() const noexcept { return from_; }
 
   /// The next thing to ask.    @pre !done()
@@ -64,7 +61,7 @@ class partition_task {
   /// Whether the next thing to ask may add keys.    @pre !done()
   [[nodiscard]] bool adds_next() const noexcept { return purpose_ != purpose::check && step_ == step::judge; }
   /// Where all that it asks goes.
-  [[nodiscard]] route place() const { return {filter_.keys.state(batch_.partition), batch_.partition}; }
+  [[nodiscard]] route place() const { return {filter().keys.state(batch_.partition), batch_.partition}; }
 
   /// What is to be remembered of the partition.
   [[nodiscard]] const std::shared_ptr<const remote_partition>& known() const noexcept { return known_; }
@@ -73,56 +70,40 @@ class partition_task {
   [[nodiscard]] const std::optional<batch_failure>& failure() const noexcept { return failure_; }
 
  private:
-  enum class step : std::uint8_t { load, judge, lengthen, publish };
+  enum class step : std::uint8_t { load, judge, grow };
 
-  /// How much a segment is lengthened by in one command.
-  static constexpr std::uint64_t step_bytes = partition_keys::growth_step_bytes;
-
+  [[nodiscard]] const filter_identity& filter() const noexcept { return commands_.filter(); }
   [[nodiscard]] window::slice_index slice_of(std::size_t key) const noexcept;
   [[nodiscard]] std::vector<segment_id> live_segments(window::slice_index slice) const;
-  [[nodiscard]] mixing may_mix() const noexcept;
-  void name_targets(judging& q) const;
-  [[nodiscard]] std::string with_late(std::string verdicts) const;
+  void name_targets(judge_call& q) const;
   bool is_sealed();
   bool has_moved();
-  void look_again();
   void plan();
-  void settle_unasked(verdict v);
   void begin_growth(window::slice_index slice);
-  [[nodiscard]] judging ask_about_keys(stretch about) const;
-  [[nodiscard]] lengthening next_length() const;
-  [[nodiscard]] std::uint64_t new_bytes() const;
-  [[nodiscard]] publication next_list() const;
+  [[nodiscard]] judge_call ask_about_keys(key_run about) const;
   void take_state(const answer& a);
-  bool take_exception(const meaning& o);
-  void take_verdicts(const meaning& o);
-  void take_length(const meaning& o);
-  void take_published();
+  bool take_exception(const call_result& o);
+  void take_verdicts(const call_result& o);
+  void mark_late(std::span<verdict> out) const;
+  void take_growth(const call_result& o);
   void fail(batch_failure::cause why, std::string message);
-  void refused(std::string_view said);
 
-  const filter_identity& filter_;
+  command_set commands_;
   purpose purpose_;
   partition_batch batch_;
   std::optional<window::slice_index> move_to_{};  // until the window is there
   std::shared_ptr<const remote_partition> known_;
-  std::unique_ptr<gear> gear_;
-  segment_growth growth_;
+  std::unique_ptr<lane_claim> claim_{};
 
   step step_ = step::load;
   std::size_t from_ = 0;   // keys before have their verdict
   std::size_t count_ = 0;  // keys of the call under way
-  bool just_loaded_ = false;
-  bool confirmed_ = false;  // by the server, in this task: known_ is not from before a reset
   reason detour_ = reason::none;
-  judging question_;  // of the call under way
-  int stale_ = 0;     // times in a row that the plan was stale
+  judge_call question_;  // of the call under way
+  int stale_ = 0;        // times in a row that the plan was stale
 
-  std::optional<remote_partition> next_state_;  // growth under way
-  segment_id new_segment_;
-  std::uint64_t length_ = 0;
-  int unmade_ = 0;  // times that it was lost before it was published
-  std::vector<segment_id> expired_;
+  std::optional<growth_call> growth_;
+  std::uint64_t growth_calls_left_ = 0;
 
   std::optional<batch_failure> full_;  // some keys found no room; reported when all were asked
   std::optional<batch_failure> failure_;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,7 +22,6 @@ struct remote_partition {
   std::uint64_t epoch = 0;
   std::vector<slice_state> slices;  ///< ascending; counts of keys are those of the moment of reading
   std::optional<image::filter_id> successor{};  ///< it is sealed: nothing is added to it any more
-  std::chrono::steady_clock::time_point looked_at{};
 
   [[nodiscard]] const slice_state* find(window::slice_index slice) const noexcept;
   [[nodiscard]] window::slice_index newest() const noexcept { return slices.back().index; }

@@ -1,8 +1,5 @@
 #include "everseen/redis/served/served_scripts.hpp"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
 #include <string_view>
 
 #include "everseen/core/layout.hpp"
@@ -61,32 +58,100 @@ end
 return table.concat(out)
 )";
 
-// Until it is published nobody else would ever find the segment, so it has a time limit.
-constexpr std::string_view lengthen_text = R"(
-local epoch = redis.call('HGET', KEYS[1], 'epoch')
-if not epoch then return 'M' end
-if epoch ~= ARGV[1] then return 'S' end
-local bytes = tonumber(ARGV[2])
-if redis.call('STRLEN', KEYS[2]) < bytes then redis.call('SETRANGE', KEYS[2], bytes - 1, '\0') end
-redis.call('PEXPIRE', KEYS[2], ARGV[3])
-return redis.call('STRLEN', KEYS[2])
+constexpr std::string_view open_claim = "local state, lanes = KEYS[1], KEYS[2]";
+
+// Where an answer was lost and the call is sent again, it writes, too, and changes nothing: so a WAIT behind
+// it waits for what the first attempt wrote.
+constexpr std::string_view open_lane = R"(
+if call('HEXISTS', state, ARGV[5]) == 0 then return 'J' end
+local lane = ARGV[2]
+local record = call('HGET', lanes, lane) or ''
+if string.sub(record, 1, 8) ~= ARGV[3] then
+  if record ~= '' then call('HSET', state, ARGV[5], '1') end
+  return 'P'
+end
+local before, words = 2, 9
 )";
 
-constexpr std::string_view publish_text = R"(
+// Fresh events mostly follow one another, so positions are copied by runs of them.
+//
+// A server that was killed while it wrote its AOF may later run the first commands of this call, and then the
+// whole of its retry (doc/operations.md, "A torn AOF"). So the record and the counters are one command, which
+// comes before all bits: a client that finds the record adds its keys again, which changes nothing where they
+// are. And counters are written as sums, those of events that were not fresh, too: a key may be fresh in the
+// first attempt, and in the retry not any more. A counter that is no number stays as it is: reading the
+// counters finds it.
+constexpr std::string_view claim_text = R"(
+local positions, places, each, sub = ARGV[7], ARGV[8], tonumber(ARGV[9]), string.sub
+local judged, since, out, kept, raise = 0, nil, {}, {}, {}
+for key = 1, keys do
+  local verdict = foresee(key)
+  if verdict == '3' then
+    if ARGV[6] == '1' then out[key] = '3' end
+    break
+  end
+  out[key], judged = verdict, key
+  local by = 0
+  if verdict == '0' then
+    since, by = since or key, 1
+  elseif since then
+    kept[#kept+1] = sub(positions, since * 8 - 7, key * 8 - 8)
+    since = nil
+  end
+  for at = (key - 1) * each * 4, key * each * 4 - 4, 4 do
+    local b1, b2, b3, b4 = byte(places, at + 1, at + 4)
+    local name = ((b1 * 256 + b2) * 256 + b3) * 256 + b4
+    raise[name] = (raise[name] or 0) + by
+  end
+end
+if since then kept[#kept+1] = sub(positions, since * 8 - 7, judged * 8) end
+if judged > 0 then
+  local names, sums, write = {}, {}, {lane, sub(positions, judged * 8 - 7, judged * 8) ..
+    sub(record, tonumber(ARGV[4])) .. table.concat(kept)}
+  for name in pairs(raise) do names[#names+1] = name end
+  for i, name in ipairs(names) do sums[i] = '\0' .. ARGV[behind+1+name] end
+  local now = #sums > 0 and call('HMGET', lanes, unpack(sums))
+  for i, name in ipairs(names) do
+    local sum = tonumber(now[i] or '0')
+    if sum then
+      write[#write+1] = sums[i]
+      write[#write+1] = string.format('%.0f', sum + raise[name])
+    end
+  end
+  call('HSET', lanes, unpack(write))
+  if record == '' then end_like(state, lanes) end
+  count()
+  for key = 1, judged do
+    if out[key] == '0' then add(key) end
+  end
+end
+return table.concat(out)
+)";
+
+// Until it is listed no other client finds the segment, so it has a time limit. The list names it in the step
+// that completes it, so a listed segment always has its full length.
+constexpr std::string_view grow_text = R"(
 local epoch = redis.call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
-if differs(KEYS[2], ARGV[4]) then return 'D1' end
+local length, bytes = redis.call('STRLEN', KEYS[2]), tonumber(ARGV[2])
+if length > bytes then return 'D1' end
+local reached = math.min(bytes, length + tonumber(ARGV[3]))
+if reached > length then redis.call('SETRANGE', KEYS[2], reached - 1, '\0') end
+if reached < bytes then
+  redis.call('PEXPIRE', KEYS[2], ARGV[4])
+  return reached
+end
 end_like(KEYS[1], KEYS[2])
-redis.call('HSET', KEYS[1], 'epoch', ARGV[2], 'manifest', ARGV[3], ARGV[5], '0')
+redis.call('HSET', KEYS[1], 'epoch', ARGV[5], 'manifest', ARGV[6], ARGV[7], '0')
 for i = 3, #KEYS do
   redis.call('UNLINK', KEYS[i])
-  redis.call('HDEL', KEYS[1], ARGV[3+i])
+  redis.call('HDEL', KEYS[1], ARGV[5+i])
 end
 return 'K'
 )";
 
-// A word tells a call that is made again. What the state counts names its segments, even where its list
+// The word identifies a copy of the call. What the state counts names its segments, even where its list
 // cannot be read.
 constexpr std::string_view empty_text = R"(
 local call, state = redis.call, KEYS[1]
@@ -125,28 +190,21 @@ const script& check(unsigned probes) {
   return all[probes];
 }
 
-const script& lengthen() {
-  static const script one = make(std::string(lengthen_text));
-  return one;
+const script& claim(unsigned probes) {
+  static const script_text::for_any_probes all(script_text::joined(
+      {script_text::may_write, has, differs, script_text::end_like, open_claim, script_text::open_partition,
+       open_lane, script_text::segments, script_text::rooms, script_text::foresee, claim_text}));
+  return all[probes];
 }
 
-const script& publish() {
-  static const script one = make(script_text::joined({differs, script_text::end_like, publish_text}));
+const script& grow() {
+  static const script one = make(script_text::joined({script_text::end_like, grow_text}));
   return one;
 }
 
 const script& empty() {
   static const script one = make(std::string(empty_text));
   return one;
-}
-
-std::optional<std::size_t> damaged_segment(std::string_view said, std::size_t segments) {
-  if (!said.starts_with('D')) return {};
-  std::size_t number = 0;
-  const char* const end = said.data() + said.size();
-  const auto read = std::from_chars(said.data() + 1, end, number);
-  if (read.ec != std::errc{} || read.ptr != end || number < 1 || number > segments) return {};
-  return number;
 }
 
 }  // namespace everseen::redis::scripts

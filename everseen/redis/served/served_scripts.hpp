@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,7 +21,7 @@ namespace scripts {
 /// all others.
 ///
 /// KEYS  state, token, the segments to look up, last those to write
-/// ARGV  epoch, sequence, life of the token in ms, `1` to mark keys that find no room and go on instead of
+/// ARGV  epoch, sequence, life of the token in ms, `1` to mark keys that find no room and continue instead of
 ///       stopping, then the keys (script_text::segments)
 /// Returns a character a key: 0 fresh, 1 seen, 2 late, 3 no room; fewer than keys where it stopped for want
 ///         of room.
@@ -33,8 +31,8 @@ namespace scripts {
 /// and the token a new life: a write, too, so that a WAIT behind the call waits for what the first attempt
 /// wrote.
 ///
-/// A lower sequence than the remembered one comes from a connection that was given up: nobody waits for it,
-/// and it must not push out the memory of a later batch: it is answered `O` (old).
+/// A lower sequence than the remembered one comes from a connection that was given up. No client waits for
+/// it, and it must not push out the memory of a later batch: it is answered `O` (old).
 [[nodiscard]] const script& add(unsigned probes);
 
 /// Judges keys and changes nothing.
@@ -43,20 +41,30 @@ namespace scripts {
 /// Returns as above.
 [[nodiscard]] const script& check(unsigned probes);
 
-/// Makes a segment that is not published yet at least so long, filling up with zeros; never writes inside
-/// what is there. It is forgotten after its life, unless it is published or lengthened again before.
+/// Judges events of a job (doc/format.md, "Jobs"), writes the record of their lane and their counters, and
+/// adds the fresh ones.
 ///
-/// KEYS  state, segment    ARGV  epoch, bytes, life in ms    Returns the length; `S` stale, `M` no state.
-[[nodiscard]] const script& lengthen();
+/// KEYS  state, records of lanes, the segments to look up, last those to write
+/// ARGV  epoch, lane, the head that its record must have, from which byte on the record is kept, the field of
+///       the state that names the job, `1` to stop with a `3` where there is no room, the positions of the
+///       events, the places of their counters' names, how many of these an event has, then the events' keys
+///       (script_text::segments), then the names of the counters
+/// Returns a character an event, 0 fresh, 1 seen, 2 late, 3 no room; fewer than events where it stopped for
+///         want of room. Nothing of those behind has happened. `P` the record has another head; `J` the state
+///         lacks the job's field: the job was ended; `S`, `M`, `C`, `D<n>` as in add().
+[[nodiscard]] const script& claim(unsigned probes);
 
-/// Replaces the list of a partition's segments by the next one.
+/// Makes a new segment, with zeros, by at most a given length a call. The call that completes it also
+/// replaces the list of the partition's segments by the next one. Bytes that are there stay as they are. A
+/// segment that is never completed expires.
 ///
-/// KEYS  state, the new segment, the segments to forget
-/// ARGV  epoch, next epoch, next manifest, length of the new segment, its count field, the count fields to
-/// forget
-/// Returns `K` done, `S` stale, `M` no state, `D1` the new segment has another length.
-/// The new segment expires when the state does.
-[[nodiscard]] const script& publish();
+/// KEYS  state, the new segment, the segments to remove
+/// ARGV  epoch, bytes of the new segment, the most bytes to add now, life of an incomplete segment in ms,
+/// next epoch,
+///       next manifest, count field of the new segment, the count fields to remove
+/// Returns `K` the list names the segment; a number: the length so far; `S` stale, `M` no state, `D1` the
+/// segment is longer than it may be. A complete segment expires when the state does.
+[[nodiscard]] const script& grow();
 
 /// Forgets all keys of a partition.
 ///
@@ -65,9 +73,6 @@ namespace scripts {
 /// Returns `K` done, by this call or an earlier copy of it; `S` stale, `M` no state, `N` it is sealed, `J` a
 /// job may claim here.
 [[nodiscard]] const script& empty();
-
-/// The n of an answer `D<n>`, from 1 to as many segments as were named; nothing if the answer is another.
-[[nodiscard]] std::optional<std::size_t> damaged_segment(std::string_view said, std::size_t segments);
 
 }  // namespace scripts
 }  // namespace everseen::redis

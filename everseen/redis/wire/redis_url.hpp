@@ -10,7 +10,7 @@
 
 namespace everseen::redis {
 
-/// By which commands keys are judged: module_gear.hpp and script_gear.hpp. Filters of other programs are used
+/// By which commands keys are judged: served/command_set.hpp. Filters of other programs are used
 /// by scripts or BITFIELD: attached_task.hpp.
 enum class gear_kind : std::uint8_t { module, script, bitfield };
 
@@ -56,7 +56,7 @@ struct redis_url {
   std::chrono::milliseconds timeout{5'000};  ///< without a byte in either direction
   /// How long an outage is ridden out before it is reported. See retry_unless_told.
   std::chrono::milliseconds retry_for{10'000};
-  std::optional<gear_kind> gear{};  ///< default: choose_gear()
+  std::optional<gear_kind> gear{};  ///< default: choose_commands()
   std::string prefix = "everseen";
   std::uint64_t segment_bytes = std::uint64_t{32} << 20;
   unsigned wait_replicas = 0;

@@ -1,4 +1,4 @@
-#include "everseen/redis/ledger/claim_call.hpp"
+#include "everseen/redis/served/lane_claim.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -13,19 +13,19 @@ void append_place(std::string& to, std::uint32_t place) {
 
 }  // namespace
 
-claim_call::link claim_call::first_link() const {
+lane_claim::link lane_claim::first_link() const {
   std::string head = record_.head();
   const std::size_t bytes = head.size() + record_.settled_before(settled_) * position_bytes;
   return {std::move(head), bytes};
 }
 
-claim_call::link claim_call::link_behind(const judging& q) const {
+lane_claim::link lane_claim::link_behind(const judge_call& q) const {
   std::string head;
   append_position(head, batch_.positions[q.first + q.digests.size() - 1]);
   return {std::move(head), position_bytes};
 }
 
-std::string claim_call::positions(const judging& q) const {
+std::string lane_claim::positions(const judge_call& q) const {
   std::string packed;
   packed.reserve(q.digests.size() * position_bytes);
   for (const std::uint64_t position : batch_.positions.subspan(q.first, q.digests.size()))
@@ -33,7 +33,7 @@ std::string claim_call::positions(const judging& q) const {
   return packed;
 }
 
-claim_call::counting claim_call::counts(const judging& q) {
+lane_claim::counting lane_claim::counts(const judge_call& q) {
   constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
   counting c;
   const std::size_t each = batch_.counts.per_event;
@@ -51,7 +51,7 @@ claim_call::counting claim_call::counts(const judging& q) {
   return c;
 }
 
-void claim_call::take(const judging& q, std::string_view verdicts) {
+void lane_claim::take(const judge_call& q, std::string_view verdicts) {
   const std::size_t judged = std::min(verdicts.find('3'), verdicts.size());
   if (judged == 0) return;
   record_.forget(settled_);

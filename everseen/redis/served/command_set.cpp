@@ -1,10 +1,11 @@
-#include "everseen/redis/served/gear.hpp"
+#include "everseen/redis/served/command_set.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "everseen/core/assert.hpp"
-#include "everseen/redis/served/module_gear.hpp"
-#include "everseen/redis/served/script_gear.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 
@@ -29,11 +30,44 @@ std::string server_of(const redis_url& url, std::size_t answer) {
 
 }  // namespace
 
-std::unique_ptr<gear> make_gear(gear_kind kind, const filter_identity& f, std::string_view client,
-                                std::chrono::milliseconds keeps_answers) {
+call_result call_result::failed(std::string message) {
+  return {.what = kind::failed,
+          .failure = batch_failure{batch_failure::cause::backend, std::move(message), {}}};
+}
+
+call_result call_result::damaged(const std::string& key, const std::string& what) {
+  return {.what = kind::failed,
+          .failure = batch_failure{batch_failure::cause::format, damaged_key(key, what).what(), {}}};
+}
+
+call_result call_result::refused(const std::string& key, const reply& error) {
+  // Searched for: servers before Redis 7 put words of their own before what failed inside a script.
+  if (error.text().find("WRONGTYPE") != std::string_view::npos) return damaged(key, "has another type");
+  return failed(refused_command(key, error.text()));
+}
+
+call_result call_result::gone(const std::string& state) {
+  return {.what = kind::failed,
+          .failure = batch_failure{batch_failure::cause::storage, filter_is_gone(state).what(), {}}};
+}
+
+command_set::command_set(const filter_identity& f, gear_kind kind, std::string client,
+                         std::chrono::milliseconds keeps_answers)
+    : filter_(&f), kind_(kind), client_(std::move(client)), keeps_answers_(keeps_answers) {
   EVERSEEN_ASSERT(kind != gear_kind::bitfield);
-  if (kind == gear_kind::module) return std::make_unique<module_gear>(f, client, keeps_answers);
-  return std::make_unique<script_gear>(f, client, keeps_answers);
+}
+
+std::size_t command_set::keys_a_call(bool are_claimed) const noexcept {
+  if (kind_ == gear_kind::module) return 16'384;
+  return are_claimed ? 16'000 : 1000;
+}
+
+request command_set::judge(const judge_call& q) const {
+  return kind_ == gear_kind::module ? judge_by_module(q) : judge_by_scripts(q);
+}
+
+call_result command_set::judged(const judge_call& q, const answer& a) {
+  return kind_ == gear_kind::module ? judged_by_module(q, a) : judged_by_scripts(q, a);
 }
 
 bool have_module(session& with) {
@@ -42,7 +76,7 @@ bool have_module(session& with) {
          std::ranges::any_of(answers, [](const answer& a) { return a.has_value(); });
 }
 
-gear_kind choose_gear(session& with, const redis_url& url) {
+gear_kind choose_commands(session& with, const redis_url& url) {
   if (url.gear == gear_kind::bitfield)
     throw parameter_error("gear=bitfield is for attached filters; this one has gear=script and gear=module");
   const auto answers = with.exchange_with_all(module_question() + encode({"EVAL", "return 1", "0"}));

@@ -1,6 +1,6 @@
 // What a server's answer tells of the module it has.
 
-#include "everseen/redis/served/module_gear.hpp"
+#include "everseen/redis/served/command_set.hpp"
 
 #include <gtest/gtest.h>
 
