@@ -58,7 +58,6 @@ struct growth_call {
 struct call_result {
   enum class kind : std::uint8_t {
     done,     ///< `text` is the answer
-    again,    ///< not done yet: make the same call again
     stale,    ///< the partition has changed since it was read; nothing was changed
     claimed,  ///< another client has claimed more of the lane, or this very call did before
     ended,    ///< the job of the claim has ended
