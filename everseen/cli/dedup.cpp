@@ -10,6 +10,7 @@
 #include "everseen/cli/dedup_arguments.hpp"
 #include "everseen/cli/dedup_filter.hpp"
 #include "everseen/cli/dedup_stats.hpp"
+#include "everseen/cli/loading.hpp"
 #include "everseen/cli/outage_watch.hpp"
 #include "everseen/cli/printer.hpp"
 #include "everseen/cli/progress.hpp"
@@ -93,6 +94,7 @@ struct watched_run {
       end_if_asked(lines);
       progress.show({now.records, now.bytes});
     };
+    load_with_progress(*seen, progress);
     try {
       deduplicate(input, *seen, lines, options, result);
       if (result.failure) end_if_asked(lines);  // then it is not a failure of the store

@@ -42,13 +42,22 @@ progress_line::~progress_line() {
 }
 
 void progress_line::show(position now) {
+  draw([&](double seconds) { return text(now, total_bytes_, way_, seconds); });
+}
+
+void progress_line::show(std::string_view text) {
+  draw([&](double) { return text; });
+}
+
+template <typename Text>
+void progress_line::draw(Text text_after_seconds) {
   if (!terminal_) return;
   const std::scoped_lock alone(drawing_);
   const clock::time_point time = clock::now();
   if (time < next_) return;
   next_ = time + std::chrono::milliseconds(100);
   const double seconds = std::chrono::duration<double>(time - begin_).count();
-  to_terminal(std::string(erase_line) + text(now, total_bytes_, way_, seconds));
+  to_terminal(std::string(erase_line).append(text_after_seconds(seconds)));
   drawn_ = true;
 }
 

@@ -33,6 +33,8 @@ class progress_line {
   };
   /// Cheap: reads the clock, and draws at most ten times a second.
   void show(position now);
+  /// Something else that takes time.
+  void show(std::string_view text);
 
   /// Writes a permanent line to standard error, terminal or not: "everseen: text".
   void say(std::string_view text);
@@ -43,6 +45,9 @@ class progress_line {
 
  private:
   using clock = std::chrono::steady_clock;
+
+  template <typename Text>
+  void draw(Text text_after_seconds);
 
   const bool terminal_;
   const std::optional<std::uint64_t> total_bytes_;

@@ -12,6 +12,7 @@
 #include "everseen/cli/count_table.hpp"
 #include "everseen/cli/dry_ledger.hpp"
 #include "everseen/cli/job_description.hpp"
+#include "everseen/cli/loading.hpp"
 #include "everseen/cli/signals.hpp"
 #include "everseen/cli/stream_report.hpp"
 #include "everseen/cli/watched_store.hpp"
@@ -236,6 +237,7 @@ void stream_run::run(const job_parts& parts, job_options options, const std::str
     if (metrics_) metrics_->show(now);
     progress.show({now.events + now.bad, now.bytes, now.lag, now.newest});
   };
+  load_with_progress(parts.seen, progress);
   if (metrics_) options.settled = [&](std::chrono::duration<double> after) { metrics_->settled(after); };
   options.warn = [&](const std::string& text) { progress.say(text); };
   job work(parts, std::move(options));
