@@ -229,6 +229,20 @@ TEST_P(LifeRace, EndThatASuccessorGetsLateFromTheOneBeforeIsNotGivenToItOnceItSt
   EXPECT_GT(stopped, 10u);
 }
 
+TEST_P(LifeRace, CopiesOfTheCallsOfACreationThatArriveLateLimitNoKeyOfTheFilter) {
+  const auto filter = store_->create("clicks", sized());
+  for (int i = 0; i < 100; ++i) (void)add_keys(*filter, test::random_digests(10 + i).take(1'000));
+  std::vector<partition_state> states;
+  for (std::uint32_t p = 0; p < sized().partitions; ++p) states.push_back(filter->state(p));
+  session with(parse_redis_url(server_.url()));
+  try {
+    filter_directory("everseen", 1).prepare(with, identity_at(server_, "clicks", sized()), states, {});
+  } catch (const storage_error&) {
+    // Where clients judge, not all segments are on the server.
+  }
+  EXPECT_THAT(limits(), Each(-1));
+}
+
 INSTANTIATE_TEST_SUITE_P(JudgedBy, LifeRace,
                          testing::Values(judges::clients, judges::scripts, judges::module), name_of_judges);
 
