@@ -9,12 +9,10 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/error.hpp"
-#include "everseen/redis/keyspace/filter_header.hpp"
 
 #include "test/redis/dying_client.hpp"
-#include "test/redis/judges.hpp"
+#include "test/redis/life.hpp"
 #include "test/support/claimed_events.hpp"
-#include "test/support/torn_aof.hpp"
 
 namespace everseen::redis {
 namespace {
@@ -35,55 +33,9 @@ using ::testing::Ge;
 using ::testing::Gt;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Le;
 using ::testing::Matcher;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-constexpr std::int64_t a_day = std::chrono::milliseconds(24h).count();
-
-event_time now() {
-  return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-}
-
-class Life : public JudgedBy {
- protected:
-  Life() : JudgedBy(test::with_aof()) {}
-
-  spec sized(std::uint64_t capacity = 200, std::uint32_t partitions = 2) const {
-    return spec_of({.capacity = capacity, .error_rate = 1e-9, .partitions = partitions});
-  }
-  /// The keys of filters, but for headers.
-  std::vector<std::string> mortal_keys(const redis_server& on) const {
-    auto keys = keys_of_filters(on);
-    std::erase_if(keys, [&](const std::string& key) { return on.run({"HEXISTS", key, "spec"}) == "1"; });
-    return keys;
-  }
-  /// Until when each of them lives, in ms since 1970; -1: for ever. One that has taken its limit over from
-  /// another key may have it a moment sooner or later.
-  std::set<std::int64_t> limits(const redis_server& on) const {
-    std::set<std::int64_t> all;
-    for (const std::string& key : mortal_keys(on)) all.insert(std::stoll(on.run({"PEXPIRETIME", key})));
-    return all;
-  }
-  std::set<std::int64_t> limits() const { return limits(server_); }
-  /// For how many ms each of them lives on.
-  std::vector<std::int64_t> lives() const {
-    std::vector<std::int64_t> all;
-    for (const std::string& key : mortal_keys(server_)) all.push_back(std::stoll(server_.run({"PTTL", key})));
-    return all;
-  }
-  void wait_for_the_end() const {
-    test::wait_until([&] { return store_->list().empty(); }, "the filters end");
-  }
-
-  std::vector<digest> keys_ = random_digests(1).take(1'000);
-};
-
-auto is_a_day_behind(event_time end) {
-  const std::int64_t limit = (end + later_than_the_end).time_since_epoch().count();
-  return AllOf(Ge(limit - 1'000), Le(limit + 1'000));
-}
 
 // Promise: a new end is known to every client within a second (redis, The end of a filter).
 TEST_P(Life, EndThatAnotherClientHasMovedIsKnownWithinASecond) {

@@ -17,6 +17,7 @@
 
 #include "test/redis/rebuilding.hpp"
 #include "test/support/child_process.hpp"
+#include "test/support/cutting_proxy.hpp"
 
 namespace everseen::redis {
 namespace {
@@ -24,8 +25,10 @@ namespace {
 using namespace std::chrono_literals;
 using test::add_keys;
 using test::check_keys;
+using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Ne;
 
 class RebuildCutShort : public Rebuilding {
  protected:
@@ -109,6 +112,25 @@ TEST_P(RebuildCutShort, ThatDiesInTheMiddleOfSealingIsGoneOnWithByWhoHasTheFilte
   EXPECT_EQ(outcome(add_keys(*writer_, half)), "400 seen");
   for (const auto& each : {reader_, client(), client("clicks", access::read)})
     EXPECT_EQ(outcome(check_keys(*each, half)), "400 seen");
+}
+
+TEST_P(RebuildCutShort, LookUpThatFailsOnTheWayToTheSuccessorCallsNoKeyFreshThatItHas) {
+  const auto keys = source_.take(100);
+  unsigned cut = 0;
+  for (std::size_t bytes = 0;; bytes += 23) {
+    test::cutting_proxy proxy(server_.port());
+    const auto reader = store_at(proxy.url(rest("retry_for=0s")))->open("clicks", access::read);
+    EXPECT_EQ(outcome(check_keys(*reader, keys)), "100 fresh");
+    (void)rebuild_that_dies_at(step::sealed);
+    EXPECT_EQ(outcome(add_keys(*client(), keys)), "100 fresh");
+    proxy.cut_for_long_after(test::cutting_proxy::direction::to_client, bytes);
+    EXPECT_THAT(check_keys(*reader, keys).verdicts, Each(Ne(verdict::fresh))) << bytes;
+    if (!proxy.has_cut()) break;
+    ++cut;
+    store_->drop("clicks");
+    (void)store_->create("clicks", sized(300, 2));
+  }
+  EXPECT_GT(cut, 10u);
 }
 
 TEST_P(RebuildCutShort, ThatIsKilledLeavesAFilterThatWorksAndIsClearedAwayByTheNext) {

@@ -24,4 +24,14 @@ return 1
   return s;
 }
 
+const script& prolong() {
+  static const script s = script_text::make(R"(
+local left = redis.call('PTTL', KEYS[1])
+if left == -2 then return 0 end
+if left >= 0 and left < tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return 1
+)");
+  return s;
+}
+
 }  // namespace everseen::redis::draft_scripts

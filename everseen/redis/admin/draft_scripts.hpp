@@ -15,4 +15,8 @@ namespace everseen::redis::draft_scripts {
 /// Returns 1 done, 0 there is a state.
 [[nodiscard]] const script& write_page();
 
+/// Lets a segment live for a time, unless it lives longer: then it may be in use.
+/// KEYS segment    ARGV for how many ms    Returns 1; 0 it is not there.
+[[nodiscard]] const script& prolong();
+
 }  // namespace everseen::redis::draft_scripts

@@ -126,14 +126,20 @@ filter_identity filter_directory::draft(const spec& s) const {
 void filter_directory::prepare(session& with, const filter_identity& made,
                                std::span<const partition_state> states, filter_header how) const {
   require_scripts(with, {made.keys.header(), 0});
-  std::vector<request> requests;
-  std::vector<script_call> begin;
+  std::vector<script_call> begin, prolong;
+  const auto prolong_all = [&] {
+    for (const answer& a : run_scripts(with, std::exchange(prolong, {})))
+      if (expect_reply(a, made.keys.header()).integer() != 1)
+        throw storage_error("segments of the filter have expired before it was whole; begin again", 0,
+                            made.keys.header());
+  };
   for (std::uint32_t p = 0; p < made.spec.partitions; ++p) {
     const partition_state state = states.empty() ? partition_state{} : states[p];
     // They may have been on their way for long.
     for (const listed_segment& s : segments_of(p, state.slices)) {
       const std::string segment = made.keys.segment(s.id);
-      requests.push_back({{segment, p}, encode({"PEXPIRE", segment, unseen_life_ms}), 1, true});
+      if (prolong.size() == at_once) prolong_all();
+      prolong.push_back({&draft_scripts::prolong(), {segment, p}, {segment}, {std::string(unseen_life_ms)}});
     }
     const std::string key = made.keys.state(p);
     script_call call{&draft_scripts::begin_state(), {key, p}, {key}, first_state(made, p, state)};
@@ -142,10 +148,7 @@ void filter_directory::prepare(session& with, const filter_identity& made,
     if (begin.size() < at_once && p + 1 < made.spec.partitions) continue;
     for (const answer& a : run_scripts(with, std::exchange(begin, {}))) (void)expect_reply(a, key);
   }
-  for (const answer& a : exchange_all(with, requests))
-    if (a->size() == 1 && a->front().integer() != 1)
-      throw storage_error("segments of the filter have expired before it was whole; begin again", 0,
-                          made.keys.header());
+  prolong_all();
   how.servers = servers_;
   // What has a header is whole: so that goes first.
   begin_filter_header(with, made, how);

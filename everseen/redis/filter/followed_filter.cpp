@@ -234,12 +234,24 @@ void followed_filter::tell_damage_from_drop(const generation& in, batch_failure&
 }
 
 /// Lets the generation in place judge keys until there is no newer one.
-/// @param judged_by_sealed  what a sealed generation's verdicts are worth: as they are, or nothing
+/// @param sealed_judges  what a sealed generation's verdicts are worth: as they are, or nothing, also where
+/// the way to its successor fails
 template <typename Judge>
 batch_result followed_filter::judge(keys batches, std::chrono::steady_clock::duration known_within,
                                     bool sealed_judges, Judge by) const {
   const auto forget = [&] {
     for (const partition_batch& batch : batches) std::ranges::fill(batch.out, verdict::unknown);
+  };
+  const auto goes_on_from = [&](const std::shared_ptr<const generation>& sealed) {
+    bool has_next = true;
+    try {
+      has_next = follow(sealed);
+    } catch (...) {
+      if (!sealed_judges) forget();
+      throw;
+    }
+    if (has_next && !sealed_judges) forget();
+    return has_next;
   };
   forget();
   const spec& s = get_spec();
@@ -254,10 +266,7 @@ batch_result followed_filter::judge(keys batches, std::chrono::steady_clock::dur
       judged = now->judge(left.batches(), by);
       left.give_back();
     }
-    if (now->newest->successor() && follow(now)) {
-      if (!sealed_judges) forget();
-      continue;
-    }
+    if (now->newest->successor() && goes_on_from(now)) continue;
     // It may be gone, or going, because it was rebuilt; or one that it asked, because the rebuild is done.
     if (!judged && is_about_keys(judged.error())) {
       if (was_rebuilt(now)) continue;

@@ -144,9 +144,15 @@ return {'K'}
 
 const script& limit() {
   static const script s = script_text::make(R"(
-if redis.call('EXISTS', KEYS[1]) == 0 then return {'M'} end
-if ARGV[1] == '' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIREAT', KEYS[1], ARGV[1]) end
-if redis.call('HEXISTS', KEYS[1], 'end') == 1 then redis.call('HSET', KEYS[1], 'checkpoint', ' 0') end
+local call, state = redis.call, KEYS[1]
+if call('EXISTS', state) == 0 then return {'M'} end
+local before, round = tonumber(call('HGET', state, 'round')) or 0, tonumber(ARGV[1])
+if before > round then return {'S', before} end
+if before < round then call('HSET', state, 'round', ARGV[1]) end
+for _, key in ipairs(KEYS) do
+  if ARGV[2] == '' then call('PERSIST', key) else call('PEXPIREAT', key, ARGV[2]) end
+end
+if call('HEXISTS', state, 'end') == 1 then call('HSET', state, 'checkpoint', ' 0') end
 return {'K'}
 )");
   return s;

@@ -64,10 +64,13 @@ namespace everseen::redis::journal_scripts {
 /// Returns `K`; `S` somebody else has taken over; `M` no state.
 [[nodiscard]] const script& commit_checkpoint();
 
-/// Lets the state expire, and whatever key is made for it from now on with it. Who is moving the checkpoint
-/// is shut out, as the segments that it has made so far have the limit of before.
+/// Lets keys of a partition expire, and whatever key is made for it from now on when the state does; but not
+/// once a later round has been here (filter_end.hpp). Who is moving the checkpoint is shut out, as the
+/// segments that it has made so far have the limit of before.
 ///
-/// KEYS  state    ARGV  when, in ms since 1970; empty: never    Returns `K`; `M` no state.
+/// KEYS  state, other keys of the partition
+/// ARGV  the round, when, in ms since 1970 (empty: never)
+/// Returns `K`; `S` and a later round, and nothing was changed; `M` no state.
 [[nodiscard]] const script& limit();
 
 /// Seals the partition: its journal has ended for good, nobody moves its checkpoint any more, and another

@@ -16,19 +16,6 @@ namespace everseen::redis {
 
 namespace {
 
-/// What `limits` holds where there is no end.
-constexpr std::string_view never = "never";
-
-/// KEYS list of jobs; `!` begins what is left of those that are being removed.
-constexpr std::string_view jobs = R"(
-local function has_job(list)
-  for _, job in ipairs(redis.call('HKEYS', list)) do
-    if string.sub(job, 1, 1) ~= '!' then return true end
-  end
-  return false
-end
-)";
-
 /// KEYS header    ARGV its time limit in ms, then fields and values    One that has lost its limit is in use:
 /// this is a late copy of the call.
 const script& begin_header() {
@@ -46,7 +33,7 @@ return 1
 /// KEYS header, list of jobs    ARGV id, that of the successor    Returns `K`; `N` it has another; `J` it has
 /// jobs; `M` there is no such header.
 const script& put_next() {
-  static const script s = script_text::make(std::string(jobs) + R"(
+  static const script s = script_text::make(std::string(has_job) + R"(
 local at = redis.call('HMGET', KEYS[1], 'id', 'next')
 if at[1] ~= ARGV[1] then return 'M' end
 if at[2] == ARGV[2] then return 'K' end
@@ -64,46 +51,6 @@ const script& take_next_away() {
 local at = redis.call('HMGET', KEYS[1], 'id', 'next')
 if at[1] == ARGV[1] and at[2] == ARGV[2] then redis.call('HDEL', KEYS[1], 'next') end
 return 'K'
-)");
-  return s;
-}
-
-/// KEYS header    ARGV id, end (empty: never)    Returns 1; 0 there is no such header.
-const script& take_end() {
-  static const script s = script_text::make(R"(
-if redis.call('HGET', KEYS[1], 'id') ~= ARGV[1] then return 0 end
-if ARGV[2] == '' then redis.call('HDEL', KEYS[1], 'expires_at') else redis.call('HSET', KEYS[1], 'expires_at', ARGV[2]) end
-return 1
-)");
-  return s;
-}
-
-/// KEYS header, list of jobs    ARGV id, the end as it was (empty: never), the new one    Returns `K`; `S` it
-/// has another end; `E` it has ended; `J` it has jobs; `R` it is being rebuilt; `M` there is no such header.
-const script& move_end() {
-  static const script s = script_text::make(std::string(jobs) + R"(local call, header = redis.call, KEYS[1]
-local at = call('HMGET', header, 'id', 'expires_at', 'after', 'next')
-if at[1] ~= ARGV[1] then return 'M' end
-if at[3] or at[4] then return 'R' end
-local time = call('TIME')
-if at[2] and tonumber(at[2]) <= time[1] * 1000 + math.floor(time[2] / 1000) then return 'E' end
-if (at[2] or '') == ARGV[3] then return 'K' end
-if (at[2] or '') ~= ARGV[2] then return 'S' end
-if has_job(KEYS[2]) then return 'J' end
-if ARGV[3] == '' then call('HDEL', header, 'expires_at') else call('HSET', header, 'expires_at', ARGV[3]) end
-return 'K'
-)");
-  return s;
-}
-
-/// KEYS header    ARGV id, the end (empty: never), the same for `limits`    Returns 1 done, 0 it has another.
-const script& settle_limits() {
-  static const script s = script_text::make(R"(
-local at = redis.call('HMGET', KEYS[1], 'id', 'expires_at')
-if at[1] ~= ARGV[1] or (at[2] or '') ~= ARGV[2] then return 0 end
-redis.call('HSET', KEYS[1], 'limits', ARGV[3])
-redis.call('PERSIST', KEYS[1])
-return 1
 )");
   return s;
 }
@@ -139,12 +86,22 @@ std::optional<image::filter_id> id_in(const reply& field) {
   return id;
 }
 
-std::string end_text(std::optional<event_time> end) {
-  return end ? to_text(*end) : std::string();
+std::optional<event_time> end_in(const std::string& key, const reply& field) {
+  if (field.is_nil()) return std::nullopt;
+  std::int64_t ms = 0;
+  const std::string_view text = field.text();
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), ms);
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size())
+    throw damaged_key(key, "has no valid end");
+  return event_time(std::chrono::milliseconds(ms));
 }
 
-std::string limits_text(std::optional<event_time> end) {
-  return end ? to_text(*end) : std::string(never);
+/// @return 0: the field holds none
+std::uint64_t number_in(const reply& field) {
+  std::uint64_t count = 0;
+  const std::string_view text = field.text();
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
+  return read.ec == std::errc{} && read.ptr == text.data() + text.size() ? count : 0;
 }
 
 /// Its spec, or what another program says that it is.
@@ -160,24 +117,6 @@ void read_kind(filter_header& h, const std::string& key, const reply& fields) {
   } catch (const error& e) {
     throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
   }
-}
-
-std::optional<event_time> end_in(const std::string& key, const reply& field) {
-  if (field.is_nil()) return std::nullopt;
-  std::int64_t ms = 0;
-  const std::string_view text = field.text();
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), ms);
-  if (read.ec != std::errc{} || read.ptr != text.data() + text.size())
-    throw damaged_key(key, "has no valid end");
-  return event_time(std::chrono::milliseconds(ms));
-}
-
-/// @return 0: the field holds none
-std::size_t count_in(const reply& field) {
-  std::size_t count = 0;
-  const std::string_view text = field.text();
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
-  return read.ec == std::errc{} && read.ptr == text.data() + text.size() ? count : 0;
 }
 
 }  // namespace
@@ -200,7 +139,7 @@ event_time server_time(session& with, const std::string& key) {
 
 std::size_t servers_of(session& with, const filter_keys& f) {
   try {
-    return count_in(ask_about(with, {f.header(), 0}, {"HGET", f.header(), "servers"}));
+    return number_in(ask_about(with, {f.header(), 0}, {"HGET", f.header(), "servers"}));
   } catch (const format_error&) {
     return 0;
   }
@@ -214,7 +153,7 @@ std::optional<filter_header> read_filter_header(session& with, const filter_iden
   const std::string key = f.keys.header();
   const request asked{{key, 0},
                       encode({"HMGET", key, "id", "spec", "expires_at", "limits", "servers", "after",
-                              "origin", "next", "attached", "key", "cursor", "instances"}) +
+                              "origin", "next", "attached", "key", "cursor", "instances", "round", "began"}) +
                           encode({"TIME"}),
                       2,
                       true};
@@ -226,15 +165,21 @@ std::optional<filter_header> read_filter_header(session& with, const filter_iden
   if (fields[0].is_nil() && fields[1].is_nil() && fields[8].is_nil()) return std::nullopt;
   if (fields[0].text() != id_of(f)) throw damaged_key(key, "belongs to another filter");
   filter_header h{.spec = {}, .expires_at = end_in(key, fields[2]), .now = now};
-  h.servers = count_in(fields[4]);
+  h.servers = number_in(fields[4]);
   if (h.servers == 0) throw damaged_key(key, "does not say how many servers the filter has");
   h.after = id_in(fields[5]);
   if (!h.after && !fields[5].is_nil()) throw damaged_key(key, "does not say which filter it asks first");
   h.origin = id_in(fields[6]).value_or(f.id);
   h.next = id_in(fields[7]);
-  h.has_limits = fields[3].text() == limits_text(h.expires_at);
+  h.round = number_in(fields[12]);
+  h.round_began = event_time(std::chrono::milliseconds(number_in(fields[13])));
+  h.has_limits = fields[3].text() == limits_field(h.expires_at);
   read_kind(h, key, fields);
   return h;
+}
+
+std::string limits_field(std::optional<event_time> end) {
+  return end ? to_text(*end) : std::string("never");
 }
 
 std::vector<bool> have_ended(session& with, std::span<const filter_keys> filters) {
@@ -311,51 +256,12 @@ void forget_successor(session& with, const filter_identity& old, const image::fi
   (void)run_script(with, {&take_next_away(), {key, 0}, {key}, {id_of(old), bytes_of(by)}});
 }
 
-bool copy_end(session& with, const filter_identity& to, std::optional<event_time> end) {
-  const std::string key = to.keys.header();
-  return run_script(with, {&take_end(), {key, 0}, {key}, {id_of(to), end_text(end)}}).integer() == 1;
-}
-
 bool forget_before(session& with, const filter_identity& f, const image::filter_id& before,
                    const std::string& word) {
   const std::string key = f.keys.header();
   script_call call{&drop_before(), {key, 0}, {key}, {id_of(f), bytes_of(before), word}};
   call.on_replicas = true;
   return run_script(with, std::move(call)).integer() == 1;
-}
-
-end_change change_end(session& with, const filter_identity& f, std::optional<event_time> from,
-                      std::optional<event_time> to) {
-  const std::string key = f.keys.header();
-  script_call call{&move_end(), {key, 0}, {key, job_keys::list(f.keys)}};
-  call.arguments = {id_of(f), end_text(from), end_text(to)};
-  const reply said = run_script(with, std::move(call));
-  switch (said.text().front()) {
-    case 'K':
-      return end_change::done;
-    case 'S':
-      return end_change::superseded;
-    case 'E':
-      return end_change::over;
-    case 'J':
-      return end_change::has_jobs;
-    case 'R':
-      return end_change::rebuilt;
-    default:
-      return end_change::gone;
-  }
-}
-
-bool note_limits(session& with, const filter_identity& f, std::optional<event_time> end) {
-  const std::string key = f.keys.header();
-  script_call call{&settle_limits(), {key, 0}, {key}};
-  call.arguments = {id_of(f), end_text(end), limits_text(end)};
-  return run_script(with, std::move(call)).integer() == 1;
-}
-
-event_time limit_of(event_time end, event_time now) noexcept {
-  const event_time from = std::max(end, now);
-  return event_time::max() - from < later_than_the_end ? event_time::max() : from + later_than_the_end;
 }
 
 filter_is_succeeded::filter_is_succeeded(const std::string& key)

@@ -30,7 +30,10 @@ struct filter_header {
   std::string instances{};  ///< of one that is spread over servers, their ids in its order (server_fleet.hpp)
   event_time now{};         ///< by that clock, when this was read
   bool has_limits = false;  ///< the other keys have the limits that belong to this end
+  std::uint64_t round = 0;  ///< in which limits are set, or, if odd, the end is changed: filter_end.hpp
+  event_time round_began{};  ///< if it is odd, by that clock
 
+  [[nodiscard]] bool is_being_changed() const noexcept { return round % 2 == 1; }
   [[nodiscard]] bool is_over() const noexcept { return expires_at && *expires_at <= now; }
 };
 
@@ -48,6 +51,9 @@ struct filter_header {
 /// The filter that one asks first; nothing where its header does not say, or is gone.    @throws
 /// backend_error
 [[nodiscard]] std::optional<image::filter_id> asks_before(session& with, const filter_keys& f);
+
+/// What the field `limits` holds once they belong to this end.
+[[nodiscard]] std::string limits_field(std::optional<event_time> end);
 
 /// How long keys of a filter live that nobody can find.
 inline constexpr std::string_view unseen_life_ms = "172800000";
@@ -69,9 +75,6 @@ enum class succession : std::uint8_t {
                                            const image::filter_id& by);
 /// Takes that back of one that was never made whole.    @throws backend_error, format_error
 void forget_successor(session& with, const filter_identity& old, const image::filter_id& by);
-/// Gives it the end of the one before, which cannot change any more.
-/// @return false  it is gone    @throws backend_error, format_error
-[[nodiscard]] bool copy_end(session& with, const filter_identity& to, std::optional<event_time> end);
 /// From now on it does not ask the one before it.
 /// @param word  random, one for all attempts of a caller
 /// @return false  it asks another one, or none, or is succeeded itself, or gone
@@ -79,26 +82,8 @@ void forget_successor(session& with, const filter_identity& old, const image::fi
 [[nodiscard]] bool forget_before(session& with, const filter_identity& f, const image::filter_id& before,
                                  const std::string& word);
 
-enum class end_change : std::uint8_t {
-  done,
-  superseded,  ///< the end is another one than the caller believes
-  over,        ///< it has ended
-  has_jobs,
-  rebuilt,  ///< it is being
-  gone,     ///< there is no header
-};
-/// Gives a filter without jobs, which is not being rebuilt, another end.    @throws backend_error,
-/// format_error
-[[nodiscard]] end_change change_end(session& with, const filter_identity& f, std::optional<event_time> from,
-                                    std::optional<event_time> to);
-/// The other keys have the limits of this end now.
-/// @return false  the filter has another end by now    @throws backend_error, format_error
-[[nodiscard]] bool note_limits(session& with, const filter_identity& f, std::optional<event_time> end);
-
+/// When the other keys of a filter expire.
 inline constexpr std::chrono::milliseconds later_than_the_end = std::chrono::hours(24);
-/// When the other keys of a filter expire that ends then: a day later, and not before tomorrow.
-[[nodiscard]] event_time limit_of(event_time end, event_time now) noexcept;
-
 /// What TIME answered.    @throws backend_error  something else
 [[nodiscard]] event_time time_in(const reply& told);
 /// The time by the clock of the server that has a key. Clocks of other servers are taken to agree.

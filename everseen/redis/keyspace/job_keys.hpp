@@ -36,4 +36,14 @@ class job_keys {
   std::string id_;
 };
 
+/// Part of a script. `has_job(list)`: `!` begins what is left of jobs that are being removed.
+inline constexpr std::string_view has_job = R"(
+local function has_job(list)
+  for _, job in ipairs(redis.call('HKEYS', list)) do
+    if string.sub(job, 1, 1) ~= '!' then return true end
+  end
+  return false
+end
+)";
+
 }  // namespace everseen::redis

@@ -1,0 +1,164 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <span>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "everseen/core/verdict.hpp"
+
+namespace everseen::redis {
+
+/// What must be, what may be and what cannot be in a filter, by what its clients were answered; and whether
+/// these answers can be those of one set.
+///
+/// Keys are numbers. Time counts what was begun. Calls may overlap.
+class exact_set {
+ public:
+  using moment = std::uint64_t;
+
+  /// A call about keys that follow one another.
+  struct call {
+    std::size_t from;
+    std::size_t count;
+    bool adds;
+    moment began;
+    moment knew;  ///< what was forgotten, or begun anew, before that, its client knows
+    std::uint64_t epoch;
+    std::vector<bool> was_in{}, was_out{};
+  };
+
+  explicit exact_set(std::size_t keys) : keys_(keys) {}
+
+  [[nodiscard]] moment now() const noexcept { return now_; }
+
+  /// @param knew  of who only looks up it does not matter: it asks
+  std::list<call>::iterator begin(std::size_t from, std::size_t count, bool adds, moment knew) {
+    ++now_;
+    call c{.from = from,
+           .count = count,
+           .adds = adds,
+           .began = now_,
+           .knew = adds ? knew : now_,
+           .epoch = epoch_};
+    for (std::size_t i = from; i < from + count; ++i) {
+      c.was_in.push_back(keys_[i].is == state::in);
+      c.was_out.push_back(keys_[i].is == state::out);
+    }
+    under_way_.push_back(std::move(c));
+    mark(under_way_.back());
+    return std::prev(under_way_.end());
+  }
+
+  /// Checks answers, and learns from them.
+  void end(std::list<call>::iterator it, std::span<const verdict> answers) {
+    const call c = std::move(*it);
+    under_way_.erase(it);
+    ++now_;
+    for (std::size_t i = 0; i < c.count; ++i) {
+      key& k = keys_[c.from + i];
+      if (answers[i] == verdict::fresh) take_fresh(c, k, c.was_in[i]);
+      if (answers[i] == verdict::seen) take_seen(c, k, c.was_out[i] && is_alone(c, c.from + i));
+      if (c.adds) k.touched = now_;
+      EXPECT_NE(answers[i], verdict::late);
+    }
+  }
+
+  /// A filter that is being filled has these keys, whatever others that it asks have.
+  void note_added(std::size_t from, std::span<const verdict> answers) {
+    ++now_;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      key& k = keys_[from + i];
+      k.touched = now_;
+      if (answers[i] == verdict::unknown) {
+        if (k.is == state::out) k.is = state::unsure;
+      } else {
+        k.is = state::in;
+        k.added = now_;
+      }
+    }
+  }
+
+  enum class outcome : std::uint8_t { done, unknown };
+
+  void forget_all(outcome how) {
+    forget(how, [](const key&) { return state::out; });
+  }
+  /// What is older than a filter that replaces all before.
+  /// @param made    when it was begun    @param in_use  when nothing was added to those before any more
+  void forget_before(moment made, moment in_use, outcome how) {
+    forget(how, [=](const key& k) {
+      if (k.is == state::in && k.added > in_use) return state::in;
+      return k.touched < made ? state::out : state::unsure;
+    });
+  }
+
+  [[nodiscard]] bool may_be_in(std::size_t i) const { return keys_[i].is != state::out; }
+
+ private:
+  enum class state : std::uint8_t { out, unsure, in };
+  struct key {
+    state is = state::out;
+    bool was_fresh = false;  // somebody was told so since all was forgotten
+    moment touched = 0;
+    moment added = 0;  // it is in the filter that was in place then
+  };
+
+  /// What is under way may come at any time.
+  void mark(const call& c) {
+    if (!c.adds) return;
+    for (std::size_t i = 0; i < c.count; ++i)
+      if (state& is = keys_[c.from + i].is; is == state::out) is = state::unsure;
+  }
+
+  /// Nobody else can have added the key since the call began.
+  [[nodiscard]] bool is_alone(const call& c, std::size_t number) const {
+    return keys_[number].touched < c.began && std::ranges::none_of(under_way_, [&](const call& other) {
+             return other.adds && number - other.from < other.count;
+           });
+  }
+
+  template <typename Left>
+  void forget(outcome how, Left left) {
+    ++now_;
+    ++epoch_;
+    forgotten_ = now_;
+    for (key& k : keys_) {
+      state after = left(k);
+      if (how == outcome::unknown && after != k.is) after = state::unsure;
+      if (after != state::in) k.was_fresh = false;
+      k.is = after;
+    }
+    for (const call& c : under_way_) mark(c);
+  }
+
+  void take_fresh(const call& c, key& k, bool was_in) {
+    if (c.epoch != epoch_) return;  // before all was forgotten, or after that
+    EXPECT_FALSE(was_in) << "a key that is in the set was called fresh";
+    if (!c.adds) return;
+    EXPECT_FALSE(k.was_fresh) << "a key was called fresh twice";
+    k.is = state::in;
+    k.was_fresh = true;
+    k.added = std::max(k.added, c.began);
+  }
+
+  /// A client that has not heard yet that keys were forgotten may say so of those.
+  void take_seen(const call& c, key& k, bool was_out) {
+    if (c.epoch != epoch_ || c.knew < forgotten_) return;
+    EXPECT_FALSE(was_out) << "a key that was not added was called seen";
+    k.is = state::in;
+    if (c.adds) k.added = std::max(k.added, c.knew);
+  }
+
+  std::vector<key> keys_;
+  std::list<call> under_way_{};
+  moment now_ = 0;
+  moment forgotten_ = 0;
+  std::uint64_t epoch_ = 0;
+};
+
+}  // namespace everseen::redis
