@@ -33,11 +33,11 @@ foreign_source pipe_of(bytes& rest, std::size_t at_a_time) {
   }};
 }
 
-enum class way : std::uint8_t { file, pipe };
+enum class medium : std::uint8_t { file, pipe };
 
-foreign_source source_of(bytes& rest, way how) {
-  foreign_source source = pipe_of(rest, how == way::pipe ? 7 : rest.size());
-  if (how == way::file) source.bytes = rest.size();
+foreign_source source_of(bytes& rest, medium how) {
+  foreign_source source = pipe_of(rest, how == medium::pipe ? 7 : rest.size());
+  if (how == medium::file) source.bytes = rest.size();
   return source;
 }
 
@@ -61,7 +61,7 @@ void go_on(filter f) {
   require(f.may_contain("7"));
 }
 
-void import_as_guava(bytes file, way how) {
+void import_as_guava(bytes file, medium how) {
   small_store store;
   bytes rest = file;
   import_guava(store, "f", source_of(rest, how), {funnel_kind::int64, std::nullopt});
@@ -74,7 +74,7 @@ void import_as_guava(bytes file, way how) {
 
 /// The file determines its chunks and its key, so the export is imported again instead of being compared
 /// with the file.
-void import_as_redisbloom(bytes file, way how) {
+void import_as_redisbloom(bytes file, medium how) {
   small_store store;
   bytes rest = file;
   import_redisbloom(store, "f", source_of(rest, how));
@@ -95,7 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const auto input = std::as_bytes(std::span(data, size));
   try {
-    const way how = data[0] == 'G' || data[0] == 'R' ? way::pipe : way::file;
+    const medium how = data[0] == 'G' || data[0] == 'R' ? medium::pipe : medium::file;
     const bool guava = data[0] == 'g' || data[0] == 'G';
     (guava ? import_as_guava : import_as_redisbloom)(input.subspan(1), how);
   } catch (const format_error&) {

@@ -179,7 +179,7 @@ allowance::allowance(api::context* ctx) {
   constexpr long long ms_beside_child = 3;
   if (!has_child(ctx)) return;
   portion = portion_beside_child;
-  ends_at = api::milliseconds() + ms_beside_child;
+  deadline = api::milliseconds() + ms_beside_child;
 }
 
 progress add(api::context* ctx, api::string* state, record r, const batch& b, allowance& left,

@@ -26,9 +26,9 @@ struct allowance {
   /// While the server has a child process, keys are judged in portions. A portion may copy as many pages of
   /// memory as it has keys, at 2 µs a page, or 30 µs when memory is short. No further portion starts after
   /// the time limit.
-  [[nodiscard]] bool is_over() const { return portion < most_keys && api::milliseconds() >= ends_at; }
+  [[nodiscard]] bool is_over() const { return portion < most_keys && api::milliseconds() >= deadline; }
   std::size_t portion = most_keys;
-  long long ends_at = 0;
+  long long deadline = 0;
 
   std::uint64_t zeroed_bytes = partition_keys::growth_step_bytes;  ///< for new segments: about 1 ms
   std::size_t replicated_bits = 32'768;                            ///< replicated one by one: about 10 ms

@@ -34,16 +34,16 @@ inline int reply_with(api::context* ctx, std::string_view text) {
 /// Lets one command run at a time, since all commands share memory and hold keys open.
 ///
 /// A second command can only be nested: another module may react to a keyspace event by calling one of ours.
-class turn {
+class command_lock {
  public:
-  turn() noexcept : mine_(!taken_) { taken_ = true; }
-  ~turn() {
+  command_lock() noexcept : mine_(!taken_) { taken_ = true; }
+  ~command_lock() {
     if (!mine_) return;
     user_permissions::forget();
     taken_ = false;
   }
-  turn(const turn&) = delete;
-  turn& operator=(const turn&) = delete;
+  command_lock(const command_lock&) = delete;
+  command_lock& operator=(const command_lock&) = delete;
 
   [[nodiscard]] bool is_mine() const noexcept { return mine_; }
 
@@ -55,7 +55,7 @@ class turn {
 /// Runs a command, unless another one is running.
 template <typename Command>
 int guarded(api::context* ctx, Command command) noexcept {
-  const turn now;
+  const command_lock now;
   if (!now.is_mine())
     return api::reply_with_error(ctx, "ERR a command of everseen cannot be called from within another one");
   try {

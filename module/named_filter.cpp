@@ -131,9 +131,9 @@ judged<named_filter> read_header(api::context* ctx, const entry& e, const std::s
   const value id(ctx, fields[0]), spec(ctx, fields[1]), end(ctx, fields[2]), next(ctx, fields[3]),
       after(ctx, fields[4]), attached(ctx, fields[5]);
   if (!is_id(id.text(), e.id)) return unreadable("belongs to another filter");
-  const auto ends_at = end.exists() ? number_in(end.text()) : std::nullopt;
-  if (end.exists() && !ends_at) return unreadable("has no valid end");
-  if (ends_at && *ends_at <= api::milliseconds()) return refuse(kind::gone);
+  const auto expires_at = end.exists() ? number_in(end.text()) : std::nullopt;
+  if (end.exists() && !expires_at) return unreadable("has no valid end");
+  if (expires_at && *expires_at <= api::milliseconds()) return refuse(kind::gone);
   if (attached.exists()) return refuse(kind::failed, is_attached);
   named_filter f{};
   try {

@@ -14,7 +14,7 @@ namespace everseen::redis_module {
 
 namespace {
 
-/// Memory shared by all calls; only one runs at a time (turn).
+/// Memory shared by all calls; only one runs at a time (command_lock).
 struct scratch {
   std::vector<digest> digests;
   std::vector<verdict> verdicts;

@@ -39,8 +39,8 @@ std::optional<named_filter> filter_of(api::context* ctx, api::string* name) {
 
 /// Keys sorted by partition, with their results.
 ///
-/// Memory is kept between calls, of which only one runs at a time (turn): a batch of a hundred keys costs
-/// less than six allocations would.
+/// Memory is kept between calls, of which only one runs at a time (command_lock): a batch of a hundred keys
+/// costs less than six allocations would.
 class sorted_keys {
  public:
   sorted_keys(const named_filter& f, std::span<api::string*> words) : m_(memory_of_all()) {

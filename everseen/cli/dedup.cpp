@@ -84,7 +84,7 @@ struct watched_run {
   output& lines;
 
   void operator()(dedup_result& result) {
-    progress_line progress(input.total_bytes(), seen->stored().way());
+    progress_line progress(input.total_bytes(), seen->stored().access_path());
     const auto ends = [this] { return is_signalled() || lines.is_abandoned(); };
     const watched_store watched(seen->stored(),
                                 std::make_shared<outage_watch>(

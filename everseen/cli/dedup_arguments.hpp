@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "everseen/cli/filter_wishes.hpp"
+#include "everseen/cli/filter_options.hpp"
 #include "everseen/cli/outage_watch.hpp"
 #include "everseen/cli/stores.hpp"
 #include "everseen/cli/verb.hpp"
@@ -15,7 +15,7 @@
 namespace everseen::cli {
 
 /// The command line of dedup.
-struct dedup_arguments : filter_wishes {
+struct dedup_arguments : filter_options {
   std::vector<std::string> files;
   store_choice store;
   std::optional<std::string> filter_name;

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/attached_text.hpp"
-#include "everseen/cli/filter_wishes.hpp"
+#include "everseen/cli/filter_options.hpp"
 #include "everseen/core/error.hpp"
 #include "everseen/everseen.hpp"
 #include "everseen/text/numbers.hpp"
@@ -94,7 +94,7 @@ bool dedup_filter::open(const std::string& name) {
     seen_.emplace(name, home_->open(name, access::write));
     warn_of_lost_strings(*seen_);
     return true;
-  } catch (const filter_ended&) {
+  } catch (const filter_expired&) {
     fmt::print(stderr,
                "everseen: the filter '{}' has ended, as it was made to; a new one begins, which does not end "
                "by itself (everseen create --expire makes one that does)\n",

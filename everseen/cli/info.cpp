@@ -164,7 +164,7 @@ void print_json(const filter_info& info, const std::optional<predecessor>& older
     json["being_rebuilt"] = older->name == info.name;
     if (older->until) json["linked"]["until"] = format_event_time(*older->until);
   }
-  if (info.ends_at) json["ends_at"] = format_event_time(*info.ends_at);
+  if (info.expires_at) json["ends_at"] = format_event_time(*info.expires_at);
   json["parts"] = parts_json(info);
   json["warnings"] = warnings;
   // A server's own text need not be UTF-8.
@@ -232,7 +232,7 @@ void print_text(const filter_info& info, const std::optional<predecessor>& older
   out.print("hash          {}, {}\n", to_string(s.hash),
             has_secret_seed(s.hash) ? "with a secret seed" : "which has no secret");
   if (is_foreign(s.layout)) out.print("{}\n", in_words(s.foreign, s.layout));
-  if (info.ends_at) out.print("ends          {}\n", format_event_time(*info.ends_at));
+  if (info.expires_at) out.print("ends          {}\n", format_event_time(*info.expires_at));
   if (s.window && info.segments > 0) print_slices(info, out);
   if (is_elsewhere(info)) print_parts(info, out);
 }

@@ -48,7 +48,7 @@ void outage_watch::say(note what, const std::string& why) {
     say_("the store gives no verdicts; trying again: " + why);
 }
 
-void outage_watch::is_over() {
+void outage_watch::on_recovered() {
   const std::scoped_lock alone(lock_);
   given_up_ = false;
   if (said_ == note::none) return;

@@ -6,12 +6,12 @@
 #include <mutex>
 #include <string>
 
-#include "everseen/store/patience.hpp"
+#include "everseen/store/retry_policy.hpp"
 
 namespace everseen::cli {
 
 /// What a long run does while its store is unavailable, and what it prints about that.
-class outage_watch final : public patience {
+class outage_watch final : public retry_policy {
  public:
   enum class policy : std::uint8_t {
     fail,  ///< waits for as long as the store itself would
@@ -25,7 +25,7 @@ class outage_watch final : public patience {
       : policy_(how), say_(std::move(say)), ends_(std::move(ends)) {}
 
   bool tries_again(const outage& now) override;
-  void is_over() override;
+  void on_recovered() override;
 
  private:
   using clock = std::chrono::steady_clock;

@@ -11,7 +11,7 @@
 
 #include "everseen/cli/command_line.hpp"
 #include "everseen/cli/configuration.hpp"
-#include "everseen/cli/edge.hpp"
+#include "everseen/cli/exit_code_of.hpp"
 #include "everseen/cli/manual.hpp"
 #include "everseen/cli/options.hpp"
 #include "everseen/cli/printer.hpp"
@@ -98,7 +98,7 @@ exit_code dispatch(words arguments, printer& out) {
 
 int run_program(std::span<const char* const> arguments) {
   make_failed_writes_errors();
-  return at_the_edge([&] {
+  return exit_code_of([&] {
     printer out(STDOUT_FILENO, "standard output");
     const exit_code code = dispatch(words(arguments.begin() + !arguments.empty(), arguments.end()), out);
     out.flush();

@@ -32,17 +32,18 @@ std::string per_second(double rate) {
 
 }  // namespace
 
-progress_line::progress_line(std::optional<std::uint64_t> total_bytes, std::string way, bool shares_terminal)
+progress_line::progress_line(std::optional<std::uint64_t> total_bytes, std::string access_path,
+                             bool shares_terminal)
     : terminal_(::isatty(STDERR_FILENO) == 1 && !(shares_terminal && ::isatty(STDOUT_FILENO) == 1)),
       total_bytes_(total_bytes),
-      way_(std::move(way)) {}
+      access_path_(std::move(access_path)) {}
 
 progress_line::~progress_line() {
   if (drawn_) to_terminal(erase_line);
 }
 
 void progress_line::show(position now) {
-  draw([&](double seconds) { return text(now, total_bytes_, way_, seconds); });
+  draw([&](double seconds) { return text(now, total_bytes_, access_path_, seconds); });
 }
 
 void progress_line::show(std::string_view text) {
@@ -67,8 +68,8 @@ void progress_line::say(std::string_view text) {
   drawn_ = false;
 }
 
-std::string progress_line::text(position now, std::optional<std::uint64_t> total_bytes, std::string_view way,
-                                double seconds) {
+std::string progress_line::text(position now, std::optional<std::uint64_t> total_bytes,
+                                std::string_view access_path, double seconds) {
   const double rate = static_cast<double>(now.lines) / std::max(seconds, 1e-3);
   std::string line = fmt::format("{} lines, {}", format_count(now.lines), per_second(rate));
   if (total_bytes && now.bytes > 0) {
@@ -78,7 +79,7 @@ std::string progress_line::text(position now, std::optional<std::uint64_t> total
   }
   if (!total_bytes && now.waiting) line += fmt::format(", {} waiting", format_count(*now.waiting));
   if (now.watermark) line += fmt::format(", at {}", format_event_time(*now.watermark).substr(0, 19));
-  if (!way.empty()) line += fmt::format(", {}", way);
+  if (!access_path.empty()) line += fmt::format(", {}", access_path);
   return line;
 }
 

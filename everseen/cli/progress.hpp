@@ -20,7 +20,8 @@ class progress_line {
   /// @param total_bytes  of the input, if known: then the fraction done and the remaining time are shown
   /// @param way          how the filter is reached, shown at the end of the line unless empty
   /// @param shares_terminal  the run prints lines to standard output
-  progress_line(std::optional<std::uint64_t> total_bytes, std::string way, bool shares_terminal = true);
+  progress_line(std::optional<std::uint64_t> total_bytes, std::string access_path,
+                bool shares_terminal = true);
   ~progress_line();
   progress_line(const progress_line&) = delete;
   progress_line& operator=(const progress_line&) = delete;
@@ -41,7 +42,7 @@ class progress_line {
 
   /// The text of the line; separate, so that it can be tested.
   [[nodiscard]] static std::string text(position now, std::optional<std::uint64_t> total_bytes,
-                                        std::string_view way, double seconds);
+                                        std::string_view access_path, double seconds);
 
  private:
   using clock = std::chrono::steady_clock;
@@ -51,7 +52,7 @@ class progress_line {
 
   const bool terminal_;
   const std::optional<std::uint64_t> total_bytes_;
-  const std::string way_;
+  const std::string access_path_;
   std::mutex drawing_;  // guards the members below
   bool drawn_ = false;
   clock::time_point begin_ = clock::now();

@@ -62,8 +62,8 @@ class passing_filter {
   /// Extends its life to an hour from now, by the clock of its store, which may differ from this machine's.
   void stay() {
     const auto now = std::chrono::steady_clock::now();
-    if (const std::optional<event_time> end = filter_->stored().ends_at())
-      filter_->stored().end_at(*end + std::chrono::duration_cast<std::chrono::milliseconds>(now - since_));
+    if (const std::optional<event_time> end = filter_->stored().expires_at())
+      filter_->stored().expire_at(*end + std::chrono::duration_cast<std::chrono::milliseconds>(now - since_));
     since_ = now;
   }
 
@@ -186,7 +186,7 @@ class measurement {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     const double own = own_cpu_us() - own_before;
     const auto keys = static_cast<double>(count);
-    key_cost cost{of->stored().way(), what, of->get_spec().error_rate, keys / seconds, own / keys};
+    key_cost cost{of->stored().access_path(), what, of->get_spec().error_rate, keys / seconds, own / keys};
     if (cost.judged.empty()) cost.judged = url_without_password(url_);
     if (watch_) {
       const server_use used = watch_->now() - before;
@@ -215,10 +215,10 @@ class measurement {
 
   /// The cost of calls, measured with batches so small that most keys are alone in a partition.
   /// @param of     the filter that `fresh` was measured with
-  call_costs time_calls(const std::string& way, const filter& of, const key_cost& fresh) {
-    spec_request wish = request(few_keys, usual_rate, of.get_spec().judge);
-    wish.partitions = few_partitions;
-    passing_filter f(*place_, wish);
+  call_costs time_calls(const std::string& commands, const filter& of, const key_cost& fresh) {
+    spec_request wanted = request(few_keys, usual_rate, of.get_spec().judge);
+    wanted.partitions = few_partitions;
+    passing_filter f(*place_, wanted);
     const key_cost small = time(f, fmt::format("fresh, batches of {}", few_partitions), few_keys, [&] {
       must_be_fresh(add(*f, {0, few_keys}, few_partitions), few_keys, usual_rate);
     });
@@ -229,9 +229,9 @@ class measurement {
     };
     const call_costs one{of_a_call(*small.server_us, *fresh.server_us), of_a_call(small.own_us, fresh.own_us),
                          of_a_call(*small.in_bytes, *fresh.in_bytes)};
-    note(way + "_call_us", one.us);
-    note(way + "_call_own_us", one.own_us);
-    note(way + "_call_bytes", one.in_bytes);
+    note(commands + "_call_us", one.us);
+    note(commands + "_call_own_us", one.own_us);
+    note(commands + "_call_bytes", one.in_bytes);
     return one;
   }
 
@@ -315,21 +315,21 @@ class measurement {
     passing_filter high(*place_, request(keys_, high_rate, judge_kind::server));
     const key_cost fresh_high = time_fresh(high);
     // "redis, script" or "redis, module"; there are no constants for other ways.
-    const std::string way = fresh.judged.substr(fresh.judged.rfind(' ') + 1);
-    if (way != "script" && way != "module") return;
+    const std::string commands = fresh.judged.substr(fresh.judged.rfind(' ') + 1);
+    if (commands != "script" && commands != "module") return;
     const auto units = [&](const filter& of) {
       const spec& s = of.get_spec();
-      return static_cast<double>(way == "script" ? s.probes : lines_per_key(s.layout));
+      return static_cast<double>(commands == "script" ? s.probes : lines_per_key(s.layout));
     };
     const key_cost keys =
-        without_calls(fresh, time_calls(way, *f, fresh), calls_a_key(batch(), f->get_spec().partitions));
-    note(way + "_fresh_us", *keys.server_us);
-    note(way + "_repeat_us", *keys.server_us + *repeat.server_us - *fresh.server_us);
+        without_calls(fresh, time_calls(commands, *f, fresh), calls_a_key(batch(), f->get_spec().partitions));
+    note(commands + "_fresh_us", *keys.server_us);
+    note(commands + "_repeat_us", *keys.server_us + *repeat.server_us - *fresh.server_us);
     if (units(*f) > units(*high))
-      note(way + "_unit_us", (*fresh.server_us - *fresh_high.server_us) / (units(*f) - units(*high)));
-    note(way + "_own_us", keys.own_us);
-    note(way + "_in_bytes", *keys.in_bytes);
-    note(way + "_out_bytes", std::max(*fresh.out_bytes, *repeat.out_bytes));
+      note(commands + "_unit_us", (*fresh.server_us - *fresh_high.server_us) / (units(*f) - units(*high)));
+    note(commands + "_own_us", keys.own_us);
+    note(commands + "_in_bytes", *keys.in_bytes);
+    note(commands + "_out_bytes", std::max(*fresh.out_bytes, *repeat.out_bytes));
   }
 
   const std::string url_;

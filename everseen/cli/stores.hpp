@@ -50,7 +50,7 @@ template <typename Call>
 decltype(auto) with_known_filter(const store& in, std::string_view name, Call call) {
   try {
     return call();
-  } catch (const filter_ended&) {
+  } catch (const filter_expired&) {
     throw;
   } catch (const no_filter&) {
     throw unknown_filter(in, name);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/cli/filter_wishes.hpp"
+#include "everseen/cli/filter_options.hpp"
 #include "everseen/cli/outage_watch.hpp"
 #include "everseen/cli/stores.hpp"
 #include "everseen/cli/verb.hpp"
@@ -19,7 +19,7 @@ namespace everseen::cli {
 inline constexpr std::string_view default_job = "stream";
 
 /// The command line of stream.
-struct stream_arguments : filter_wishes {
+struct stream_arguments : filter_options {
   std::optional<std::string> from;
   std::optional<std::string> to;  // default: counts
   std::optional<std::string> job;

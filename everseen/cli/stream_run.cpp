@@ -58,13 +58,15 @@ filter dry_filter(const stream_arguments& given, store& memory) {
 /// while its store is unavailable also waits for their servers, which may be the same.
 class watched_ends {
  public:
-  watched_ends(const job_parts& watched, const std::shared_ptr<patience>& by) : watched_(watched) { set(by); }
+  watched_ends(const job_parts& watched, const std::shared_ptr<retry_policy>& by) : watched_(watched) {
+    set(by);
+  }
   ~watched_ends() { set(nullptr); }
   watched_ends(const watched_ends&) = delete;
   watched_ends& operator=(const watched_ends&) = delete;
 
  private:
-  void set(const std::shared_ptr<patience>& by) {
+  void set(const std::shared_ptr<retry_policy>& by) {
     watched_.from.wait_with(by);
     if (watched_.to != nullptr) watched_.to->wait_with(by);
   }
@@ -73,18 +75,18 @@ class watched_ends {
 };
 
 /// A policy that also informs the sink that the store is unavailable.
-class sink_is_told final : public patience {
+class notifying_policy final : public retry_policy {
  public:
-  sink_is_told(std::shared_ptr<patience> watch, sink* to) : watch_(std::move(watch)), to_(to) {}
+  notifying_policy(std::shared_ptr<retry_policy> watch, sink* to) : watch_(std::move(watch)), to_(to) {}
   bool tries_again(const outage& now) override {
     const bool again = watch_->tries_again(now);
-    if (again && to_ != nullptr) to_->store_is_away(now.lasted);
+    if (again && to_ != nullptr) to_->store_is_unavailable(now.lasted);
     return again;
   }
-  void is_over() override { watch_->is_over(); }
+  void on_recovered() override { watch_->on_recovered(); }
 
  private:
-  std::shared_ptr<patience> watch_;
+  std::shared_ptr<retry_policy> watch_;
   sink* to_;
 };
 
@@ -222,12 +224,12 @@ void stream_run::run_on(store& place, printer& out) {
   options.seen_to = seen_to_.get();
   options.late_to = late_to_.get();
   options.bad_to = bad_to_.get();
-  run({seen, *book, *from_.opened, to.opened.get()}, std::move(options), seen.stored().way());
+  run({seen, *book, *from_.opened, to.opened.get()}, std::move(options), seen.stored().access_path());
   if (given_.dry_run) print_table(count(*book, {}), out);
 }
 
-void stream_run::run(const job_parts& parts, job_options options, const std::string& way) {
-  progress_line progress(from_.total_bytes, way, given_.to == "-");
+void stream_run::run(const job_parts& parts, job_options options, const std::string& access_path) {
+  progress_line progress(from_.total_bytes, access_path, given_.to == "-");
   job* running = nullptr;
   bool has_warned = false;
   options.progress = [&](const job_result& now) {
@@ -249,7 +251,7 @@ void stream_run::run(const job_parts& parts, job_options options, const std::str
   const auto how = given_.on_outage.value_or(outage_watch::policy::fail);
   const auto watching = std::make_shared<outage_watch>(
       how, [&](const std::string& text) { progress.say(text); }, ends);
-  const watched_store watched(parts.seen.stored(), std::make_shared<sink_is_told>(watching, parts.to));
+  const watched_store watched(parts.seen.stored(), std::make_shared<notifying_policy>(watching, parts.to));
   std::optional<watched_ends> held;
   if (how == outage_watch::policy::hold) held.emplace(parts, watching);
   const auto begin = std::chrono::steady_clock::now();

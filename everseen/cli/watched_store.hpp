@@ -11,7 +11,7 @@ namespace everseen::cli {
 template <typename Watched>
 class watched_store {
  public:
-  watched_store(Watched& watched, std::shared_ptr<patience> by) : watched_(watched) {
+  watched_store(Watched& watched, std::shared_ptr<retry_policy> by) : watched_(watched) {
     watched_.wait_with(std::move(by));
   }
   ~watched_store() { watched_.wait_with(nullptr); }

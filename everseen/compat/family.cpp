@@ -78,7 +78,7 @@ void validate(const scheme& s) {
     throw parameter_error(named(f) + " has 1 to " + std::to_string(f.max_probes) + " probes");
 }
 
-std::string_view doubt_about(const scheme& s) noexcept {
+std::string_view warning_about(const scheme& s) noexcept {
   constexpr std::uint64_t reached = std::uint64_t{1} << 31;
   constexpr unsigned good_probes = 8;
   if (s.which == family::bkdr_php && s.probes > good_probes)

@@ -38,7 +38,7 @@ void validate(const scheme& s);
 
 /// A one-sentence warning about the hashes of such a filter; empty if they are as good as the formula says.
 /// Measurements: doc/hashing.md, "How good they are".
-[[nodiscard]] std::string_view doubt_about(const scheme& s) noexcept;
+[[nodiscard]] std::string_view warning_about(const scheme& s) noexcept;
 
 /// The bits of a key, in the numbering of the family and the order of its probes.
 /// @param key  for Guava the output of a funnel    @pre validate(s) passed, out.size() == s.probes

@@ -38,7 +38,7 @@ class no_filter : public parameter_error {
 };
 
 /// The filter has expired, as configured; its name is free.
-class filter_ended : public no_filter {
+class filter_expired : public no_filter {
  public:
   using no_filter::no_filter;
 };

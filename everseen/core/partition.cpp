@@ -43,7 +43,7 @@ std::uint64_t partition_state::bytes() const noexcept {
 
 /// Keys without a verdict yet, on their way through the segments.
 ///
-/// Each segment settles the keys that it holds; the others are compacted for the next kernel call. A run that
+/// Each segment judges the keys that it holds; the others are compacted for the next kernel call. A run that
 /// meets only one segment, the usual case, is judged in place without a copy.
 class partition::run {
  public:
@@ -61,14 +61,14 @@ class partition::run {
   [[nodiscard]] std::size_t size() const noexcept { return pending_.size(); }
   [[nodiscard]] std::uint64_t fresh() const noexcept { return fresh_; }
 
-  /// Settles the keys that the segment holds as seen.
+  /// Marks the keys that the segment holds as seen.
   void look_up(const std::byte* segment, const geometry& shape) noexcept {
     if (pending_.empty()) return;
     const std::uint64_t missing = best_kernel().check(segment, shape, pending_, judged_.data());
     if (missing < pending_.size()) keep_fresh();
   }
 
-  /// Adds the first `count` keys and settles them. Returns the number of fresh ones.
+  /// Adds the first `count` keys and stores their verdicts. Returns the number of fresh ones.
   std::uint64_t add(std::byte* segment, const geometry& shape, std::size_t count) noexcept {
     const auto keys = pending_.first(count);
     std::uint64_t added = 0;
@@ -85,9 +85,9 @@ class partition::run {
     return added;
   }
 
-  /// Settles the keys whose places are late.
+  /// Marks the keys whose places are late.
   template <typename IsLate>
-  void settle_late(IsLate is_late) noexcept {
+  void mark_late(IsLate is_late) noexcept {
     bool any = false;
     for (std::size_t i = 0; i < pending_.size(); ++i) {
       judged_[i] = is_late(place(i)) ? verdict::late : verdict::fresh;
@@ -97,14 +97,14 @@ class partition::run {
   }
 
   /// Gives all remaining keys the same verdict.
-  void settle_rest(verdict v) noexcept {
+  void mark_rest(verdict v) noexcept {
     for (std::size_t i = 0; i < pending_.size(); ++i) out_[place(i)] = v;
     if (v == verdict::fresh) fresh_ += pending_.size();
     pending_ = {};
   }
 
  private:
-  /// Settles the keys whose verdict is not fresh.
+  /// Stores the verdicts that are not fresh, and keeps the other keys.
   void keep_fresh() noexcept {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < pending_.size(); ++i) {
@@ -118,7 +118,7 @@ class partition::run {
     where_ = kept_where_.data();
   }
 
-  std::span<const digest> pending_;  // in the caller's batch, or in kept_ once a key was settled
+  std::span<const digest> pending_;  // in the caller's batch, or in kept_ once a key was judged
   const std::uint16_t* where_;       // place in out_ of each pending key; null: its own index
   verdict* out_;
   std::uint64_t fresh_ = 0;
@@ -163,21 +163,21 @@ void partition::add_alike(const partition_batch& stretch, tally& done) {
   const std::size_t count = stretch.digests.size();
   run keys(stretch.digests, stretch.out.data());
   if (is_late(slice)) {
-    keys.settle_rest(verdict::late);
+    keys.mark_rest(verdict::late);
     done.late += count;
     return;
   }
-  const auto note_settled = [&] {
+  const auto count_judged = [&] {
     done.fresh += keys.fresh();
     done.seen += count - keys.fresh() - keys.size();
   };
   try {
     add_run(slice, keys);
   } catch (...) {
-    note_settled();
+    count_judged();
     throw;
   }
-  note_settled();
+  count_judged();
 }
 
 void partition::add_mixed(const partition_batch& stretch, tally& done) {
@@ -196,7 +196,7 @@ void partition::judge_mixed(const partition_batch& stretch) {
   for (std::size_t i = 0; i < stretch.digests.size(); ++i) slices[i] = slice_of(stretch, i);
   if (!is_late(slices.front())) open_slice(slices.front());
   run keys(stretch.digests, stretch.out.data());
-  keys.settle_late([&](std::size_t place) { return is_late(slices[place]); });
+  keys.mark_late([&](std::size_t place) { return is_late(slices[place]); });
   for (std::size_t i = 0; i < keys.size(); ++i) open_slice(slices[keys.place(i)]);
   for_each_live_segment(newest(), [&](const segment_id& id, const layer_state& layer) {
     keys.look_up(place_.at(id), layer.shape);
@@ -212,7 +212,7 @@ void partition::judge_mixed(const partition_batch& stretch) {
       full = std::current_exception();
     }
   });
-  groups.settle_repeats(stretch.out.data());
+  groups.mark_repeats(stretch.out.data());
   if (full) std::rethrow_exception(full);
 }
 
@@ -241,12 +241,12 @@ tally partition::check(const partition_batch& batch) const noexcept {
   };
   for_each_stretch(batch, reach, [&](const partition_batch& stretch, bool) {
     run keys(stretch.digests, stretch.out.data());
-    if (spec_.window) keys.settle_late([&](std::size_t i) { return is_late(slice_of(stretch, i)); });
+    if (spec_.window) keys.mark_late([&](std::size_t i) { return is_late(slice_of(stretch, i)); });
     const std::size_t late = stretch.digests.size() - keys.size();
     for_each_live_segment(slice_of(stretch, 0), [&](const segment_id& id, const layer_state& layer) {
       keys.look_up(place_.at(id), layer.shape);
     });
-    keys.settle_rest(verdict::fresh);
+    keys.mark_rest(verdict::fresh);
     done.late += late;
     done.fresh += keys.fresh();
     done.seen += stretch.digests.size() - late - keys.fresh();

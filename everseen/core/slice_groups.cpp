@@ -65,7 +65,7 @@ slice_groups::slice_groups(std::span<const digest> keys, const std::uint16_t* pl
   }
 }
 
-void slice_groups::settle_repeats(verdict* out) const noexcept {
+void slice_groups::mark_repeats(verdict* out) const noexcept {
   for (std::size_t i = 0; i < repeats_count_; ++i)
     out[repeats_[i].place] = out[repeats_[i].first] == verdict::unknown ? verdict::unknown : verdict::seen;
 }

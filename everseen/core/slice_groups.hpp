@@ -56,7 +56,7 @@ class slice_groups {
   }
 
   /// Gives repeats their verdicts after the groups have theirs: `seen`, or `unknown` if the first one is.
-  void settle_repeats(verdict* out) const noexcept;
+  void mark_repeats(verdict* out) const noexcept;
 
  private:
   struct repeat {

@@ -191,7 +191,7 @@ filter_info filter::info() const {
     info.partitions.push_back(std::move(state));
     info.places.push_back(stored_->place_of(p));
   }
-  info.ends_at = stored_->ends_at();
+  info.expires_at = stored_->expires_at();
   return info;
 }
 

@@ -59,7 +59,7 @@ std::optional<server_fleet> redis_store::fleet() const {
   return fleet_;
 }
 
-void redis_store::wait_with(std::shared_ptr<patience> p) {
+void redis_store::wait_with(std::shared_ptr<retry_policy> p) {
   const std::scoped_lock alone(lock_);
   waiting_ = p;
   if (ordered_) ordered_->wait_with(p);
@@ -170,8 +170,8 @@ void redis_store::rename(std::string_view from, std::string_view to, namesake th
   directory_.rename(*servers()->take(), from, to, there == namesake::replace);
 }
 
-void redis_store::remove_ended() {
-  directory_.remove_ended(*servers()->take());
+void redis_store::remove_expired() {
+  directory_.remove_expired(*servers()->take());
 }
 
 void redis_store::reset(std::string_view name) {
@@ -196,7 +196,7 @@ namespace {
 using doubts = std::vector<std::string>;
 
 /// The doubts about what all servers say of themselves: sections of INFO, and a line a setting.
-doubts ask_servers(session_pool& pool, doubts doubts_about(std::string_view who, std::string_view info)) {
+doubts ask_servers(session_pool& pool, doubts warnings_about(std::string_view who, std::string_view info)) {
   const session_pool::lease with = pool.take();
   std::string ask = encode({"INFO", "server"}) + encode({"INFO", "memory"}) +
                     encode({"INFO", "replication"}) + encode({"INFO", "persistence"});
@@ -219,7 +219,7 @@ doubts ask_servers(session_pool& pool, doubts doubts_about(std::string_view who,
         url.shape == redis_url::topology::cluster
             ? "port " + std::string(info_field(info, "tcp_port").value_or("?")) + " of the cluster"
             : to_string(url.endpoints.at(i));
-    std::ranges::move(doubts_about(who, info), std::back_inserter(all));
+    std::ranges::move(warnings_about(who, info), std::back_inserter(all));
   }
   return all;
 }
@@ -227,11 +227,11 @@ doubts ask_servers(session_pool& pool, doubts doubts_about(std::string_view who,
 }  // namespace
 
 std::vector<std::string> redis_store::warnings() const {
-  return ask_servers(*named_, doubts_about);
+  return ask_servers(*named_, warnings_about);
 }
 
 std::vector<std::string> redis_store::job_warnings() const {
-  return ask_servers(*named_, doubts_about_jobs);
+  return ask_servers(*named_, warnings_about_jobs);
 }
 
 }  // namespace everseen::redis

@@ -52,13 +52,13 @@ class redis_store final : public store {
   /// An attached filter is only forgotten: nothing that its own program keeps is touched.
   void drop(std::string_view name) override;
   void rename(std::string_view from, std::string_view to, namesake there) override;
-  void remove_ended() override;
+  void remove_expired() override;
   /// Partition by partition, each in one step that no batch interleaves; clients go on as before.
   void reset(std::string_view name) override;
   [[nodiscard]] std::vector<std::string> warnings() const override;
   [[nodiscard]] std::vector<std::string> job_warnings() const override;
   [[nodiscard]] bool is_remote() const noexcept override { return true; }
-  void wait_with(std::shared_ptr<patience> p) override;
+  void wait_with(std::shared_ptr<retry_policy> p) override;
   /// A Redis string ends at 512 MiB.
   [[nodiscard]] std::optional<std::uint64_t> longest_segment_bytes() const override;
   std::unique_ptr<rebuild> begin_rebuild(std::string_view name, const spec& s,
@@ -81,7 +81,7 @@ class redis_store final : public store {
   mutable std::mutex lock_;                    // guards what follows
   mutable std::shared_ptr<session_pool> ordered_{};
   mutable std::optional<server_fleet> fleet_{};
-  std::shared_ptr<patience> waiting_{};
+  std::shared_ptr<retry_policy> waiting_{};
   filter_directory directory_;
 };
 

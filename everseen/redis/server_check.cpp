@@ -77,7 +77,7 @@ std::optional<std::string_view> info_field(std::string_view info, std::string_vi
   return {};
 }
 
-std::vector<std::string> doubts_about(std::string_view who, std::string_view info) {
+std::vector<std::string> warnings_about(std::string_view who, std::string_view info) {
   const std::string name = "redis at " + std::string(who);
   std::vector<std::string> doubts;
   for (const auto doubt : {doubt_version, doubt_eviction, doubt_role, doubt_persistence})
@@ -85,7 +85,7 @@ std::vector<std::string> doubts_about(std::string_view who, std::string_view inf
   return doubts;
 }
 
-std::vector<std::string> doubts_about_jobs(std::string_view who, std::string_view info) {
+std::vector<std::string> warnings_about_jobs(std::string_view who, std::string_view info) {
   const std::string name = "redis at " + std::string(who);
   std::vector<std::string> doubts;
   for (const auto doubt : {doubt_version, doubt_eviction, doubt_role, doubt_exactness, doubt_torn_aof})

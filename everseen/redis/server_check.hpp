@@ -13,13 +13,13 @@ namespace everseen::redis {
 /// @param who   names the server
 /// @param info  what INFO answered: the sections server, memory, replication and persistence; and a line
 ///              `save:` with what CONFIG GET save answered, if it did
-[[nodiscard]] std::vector<std::string> doubts_about(std::string_view who, std::string_view info);
+[[nodiscard]] std::vector<std::string> warnings_about(std::string_view who, std::string_view info);
 
 /// The same for a filter with jobs, where anything that a server forgets in a crash is one event too few.
 /// @param info  as above, with lines `appendonly:`, `appendfsync:` and `aof-load-truncated:` of CONFIG GET,
 /// if it
 ///              answered
-[[nodiscard]] std::vector<std::string> doubts_about_jobs(std::string_view who, std::string_view info);
+[[nodiscard]] std::vector<std::string> warnings_about_jobs(std::string_view who, std::string_view info);
 
 /// The value of a field of INFO.
 [[nodiscard]] std::optional<std::string_view> info_field(std::string_view info,

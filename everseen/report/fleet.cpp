@@ -9,7 +9,7 @@ namespace everseen {
 
 namespace {
 
-void apply_wishes(const fleet_request& r, std::vector<fleet_design>& designs) {
+void apply_request(const fleet_request& r, std::vector<fleet_design>& designs) {
   for (fleet_design& d : designs) {
     const bool by_client = d.name == "client";
     if (d.name == "embedded") {
@@ -50,7 +50,7 @@ fleet_plan plan_fleet(const fleet_request& request, const fleet_constants& const
   fleet_plan plan;
   plan.clients = clients_of(request, constants);
   plan.designs = designs_of(request, constants);
-  apply_wishes(request, plan.designs);
+  apply_request(request, plan.designs);
   const auto better = [](const fleet_design& a, const fleet_design& b) {
     return a.servers != b.servers ? a.servers < b.servers : a.server.cores < b.server.cores;
   };

@@ -109,7 +109,8 @@ class served_design {
 
  protected:
   /// The filter that `create` would make on these servers.
-  [[nodiscard]] virtual spec filter_on(const redis::redis_url& servers, const spec_request& wish) const = 0;
+  [[nodiscard]] virtual spec filter_on(const redis::redis_url& servers,
+                                       const spec_request& request) const = 0;
   /// The total load on all servers.
   [[nodiscard]] virtual fleet_load servers_load(const spec& s) const = 0;
   [[nodiscard]] virtual fleet_load client_load(const spec& s) const = 0;
@@ -141,17 +142,17 @@ class served_design {
   [[nodiscard]] std::vector<planned> filters_on(std::uint64_t servers) const {
     std::vector<planned> all;
     const redis::redis_url url = url_of(servers);
-    spec_request wish = filter_of(request_, judge());
+    spec_request request = filter_of(request_, judge());
     try {
-      all.push_back({filter_on(url, wish)});
+      all.push_back({filter_on(url, request)});
     } catch (const parameter_error&) {  // the second choice has more partitions
     }
-    wish.partitions = 1;
-    const std::uint64_t bytes = bytes_of(all.empty() ? make_spec(wish) : all[0].spec);
+    request.partitions = 1;
+    const std::uint64_t bytes = bytes_of(all.empty() ? make_spec(request) : all[0].spec);
     const std::uint64_t each = bytes / (servers * good_segment_bytes) + 1;
-    wish.partitions = static_cast<std::uint32_t>(std::min<std::uint64_t>(servers * each, max_partitions));
+    request.partitions = static_cast<std::uint32_t>(std::min<std::uint64_t>(servers * each, max_partitions));
     try {
-      all.push_back({filter_on(url, wish), true});
+      all.push_back({filter_on(url, request), true});
     } catch (const parameter_error&) {  // the limit of partitions is reached
     }
     return all;
@@ -219,8 +220,8 @@ class client_design final : public served_design {
 
  private:
   [[nodiscard]] judge_kind judge() const override { return judge_kind::client; }
-  [[nodiscard]] spec filter_on(const redis::redis_url& servers, const spec_request& wish) const override {
-    return redis::plan_for_clients(servers, wish);
+  [[nodiscard]] spec filter_on(const redis::redis_url& servers, const spec_request& request) const override {
+    return redis::plan_for_clients(servers, request);
   }
 
   [[nodiscard]] fleet_load servers_load(const spec& s) const override {
@@ -321,8 +322,8 @@ class script_design final : public server_design {
   using server_design::server_design;
 
  private:
-  [[nodiscard]] spec filter_on(const redis::redis_url& servers, const spec_request& wish) const override {
-    return redis::plan_for_redis(servers, wish);
+  [[nodiscard]] spec filter_on(const redis::redis_url& servers, const spec_request& request) const override {
+    return redis::plan_for_redis(servers, request);
   }
   [[nodiscard]] server_costs costs(const spec& s) const override {
     const fleet_constants& c = constants_;
@@ -343,8 +344,8 @@ class module_design final : public server_design {
   using server_design::server_design;
 
  private:
-  [[nodiscard]] spec filter_on(const redis::redis_url& servers, const spec_request& wish) const override {
-    return redis::plan_for_redis(servers, wish, redis::judged_by::module);
+  [[nodiscard]] spec filter_on(const redis::redis_url& servers, const spec_request& request) const override {
+    return redis::plan_for_redis(servers, request, redis::judged_by::module);
   }
   [[nodiscard]] server_costs costs(const spec& s) const override {
     const fleet_constants& c = constants_;

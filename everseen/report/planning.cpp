@@ -49,11 +49,11 @@ geometry shape_of(layout_kind layout, std::uint64_t bytes, unsigned probes) {
 }
 
 geometry shape_for(layout_kind layout, const plan_request& r) {
-  const unsigned wished = layout == layout_kind::classic ? r.probes.value_or(0) : 0;
-  if (!r.bytes) return sizing::smallest(layout, wished, {*r.keys, *r.error_rate});
+  const unsigned probes = layout == layout_kind::classic ? r.probes.value_or(0) : 0;
+  if (!r.bytes) return sizing::smallest(layout, probes, {*r.keys, *r.error_rate});
   const double bits_per_key = r.keys ? 8 * static_cast<double>(*r.bytes) / static_cast<double>(*r.keys)
-                                     : sizing::bits_per_key(layout, wished, *r.error_rate);
-  return shape_of(layout, *r.bytes, wished > 0 ? wished : probes_for(layout, bits_per_key));
+                                     : sizing::bits_per_key(layout, probes, *r.error_rate);
+  return shape_of(layout, *r.bytes, probes > 0 ? probes : probes_for(layout, bits_per_key));
 }
 
 std::string why(const plan_result& plan) {

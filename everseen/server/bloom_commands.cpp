@@ -25,10 +25,10 @@ open_filter need(call& c) {
 
 /// Judges the keys of one request whose filter was not open yet.
 void answer(call& c, const open_filter& f, const batched_keys& asked) {
-  batch_board board;
-  board.put(f.shared(), asked);
-  board.judge(c.all);
-  board.write_replies(c.all, c.reply);
+  gathered_batches gathered;
+  gathered.put(f.shared(), asked);
+  gathered.judge(c.all);
+  gathered.write_replies(c.all, c.reply);
 }
 
 void reserve(call& c) {
@@ -38,7 +38,7 @@ void reserve(call& c) {
 
 void add(call& c) {
   const batched_keys asked = *c.what.batched(c.words);
-  answer(c, c.all.filters().open_or_create(c.words[1], filter_shelf::request{default_request(), {}, {}}),
+  answer(c, c.all.filters().open_or_create(c.words[1], filter_registry::request{default_request(), {}, {}}),
          asked);
 }
 
@@ -102,7 +102,7 @@ void write_keys(const shared_filter&, const filter_info& now, wire::reply_writer
 void write_expansion(const shared_filter& f, const filter_info&, wire::reply_writer& to) {
   const spec& s = f.handle.get_spec();
   if (s.growth != growth_kind::grow) return to.null();
-  to.integer(s.layout == layout_kind::redisbloom ? s.foreign.expansion : f.wished.expansion);
+  to.integer(s.layout == layout_kind::redisbloom ? s.foreign.expansion : f.requested.expansion);
 }
 
 constexpr info_field info_fields[] = {

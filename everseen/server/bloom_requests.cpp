@@ -30,11 +30,11 @@ double parse_error_rate(std::string_view word) {
 }
 
 /// EXPANSION 0 requests a filter that does not grow.
-void set_expansion(filter_shelf::request& r, std::int64_t expansion) {
+void set_expansion(filter_registry::request& r, std::int64_t expansion) {
   if (expansion == 0)
     r.spec.growth = growth_kind::refuse;
   else
-    r.wished.expansion = static_cast<std::uint32_t>(expansion);
+    r.requested.expansion = static_cast<std::uint32_t>(expansion);
 }
 
 }  // namespace
@@ -55,9 +55,9 @@ std::optional<double> read_error_rate(std::string_view word) {
   return std::min(*rate, sizing::max_error_rate);
 }
 
-filter_shelf::request parse_reserve(word_list w) {
+filter_registry::request parse_reserve(word_list w) {
   if (w.size() > 7) throw wrong_arity(w[0]);
-  filter_shelf::request r{default_request(), {}, {}};
+  filter_registry::request r{default_request(), {}, {}};
   r.spec.error_rate = parse_error_rate(w[2]);
   r.spec.capacity = parse_capacity(w[3]);
   bool expands = false;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "everseen/server/command.hpp"
-#include "everseen/server/filter_shelf.hpp"
+#include "everseen/server/filter_registry.hpp"
 
 /// Parses the words of BF.RESERVE and BF.INSERT, and refuses invalid ones.
 namespace everseen::server {
@@ -11,11 +11,11 @@ namespace everseen::server {
 
 /// BF.RESERVE key error_rate capacity [EXPANSION n] [NONSCALING]
 /// @throws refusal  in the words of RedisBloom
-[[nodiscard]] filter_shelf::request parse_reserve(word_list w);
+[[nodiscard]] filter_registry::request parse_reserve(word_list w);
 
 /// BF.INSERT key [CAPACITY n] [ERROR rate] [EXPANSION n] [NOCREATE] [NONSCALING] ITEMS item...
 struct insert_request {
-  filter_shelf::request create{};
+  filter_registry::request create{};
   bool may_create = true;
   word_list keys{};
 };

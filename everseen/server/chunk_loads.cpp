@@ -6,11 +6,11 @@
 
 #include "everseen/core/error.hpp"
 #include "everseen/server/command.hpp"
-#include "everseen/server/filter_shelf.hpp"
+#include "everseen/server/filter_registry.hpp"
 
 namespace everseen::server {
 
-void chunk_loads::take(filter_shelf& into, std::string_view key, std::int64_t iterator,
+void chunk_loads::take(filter_registry& into, std::string_view key, std::int64_t iterator,
                        std::string_view bytes) {
   const std::span<const std::byte> data = std::as_bytes(std::span(bytes));
   const std::scoped_lock alone(lock_);

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/server/filter_shelf.hpp"
+#include "everseen/server/filter_registry.hpp"
 
 namespace everseen::server {
 
@@ -25,8 +25,8 @@ class chunk_loads {
 
   /// Takes a chunk; the last one creates the filter.
   /// @throws refusal  no load of this key has begun
-  /// @throws error  as redisbloom_loader, filter_shelf::begin_load
-  void take(filter_shelf& into, std::string_view key, std::int64_t iterator, std::string_view bytes);
+  /// @throws error  as redisbloom_loader, filter_registry::begin_load
+  void take(filter_registry& into, std::string_view key, std::int64_t iterator, std::string_view bytes);
 
   /// Dropping a key also discards its load.
   void forget(std::string_view key);
@@ -39,7 +39,7 @@ class chunk_loads {
   static constexpr std::size_t most_loads = 16;
 
   struct numbered {
-    filter_shelf::load load;
+    filter_registry::load load;
     std::uint64_t number;  // the order in which they began
     clock::time_point last_chunk;
   };

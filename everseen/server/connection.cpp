@@ -35,15 +35,15 @@ class resp_connection final : public client_connection<Stream> {
   void look_at_clock(connection::clock::time_point now) override {
     if (is_suspended()) return;
     const auto& limits = all().settings();
-    const bool stranger = all().asks_for_password() && session_.rights() == right::nothing;
+    const bool is_unknown = all().asks_for_password() && session_.rights() == right::nothing;
     const auto is_over = [&](auto since, std::chrono::seconds limit) {
       return base::exceeds(now - since, limit);
     };
-    const bool must_end = is_finishing_                  ? is_over(base::wrote(), goodbye)
-                          : is_writing()                 ? is_over(base::wrote(), limits.write_timeout)
-                          : !base::is_open() || stranger ? is_over(base::began(), limits.request_timeout)
-                          : session_.is_in_request()     ? is_over(request_began_, limits.request_timeout)
-                                                         : is_over(heard(), idle_timeout());
+    const bool must_end = is_finishing_                    ? is_over(base::wrote(), goodbye)
+                          : is_writing()                   ? is_over(base::wrote(), limits.write_timeout)
+                          : !base::is_open() || is_unknown ? is_over(base::began(), limits.request_timeout)
+                          : session_.is_in_request()       ? is_over(request_began_, limits.request_timeout)
+                                                           : is_over(heard(), idle_timeout());
     if (must_end) base::close();
   }
 
@@ -107,7 +107,7 @@ class resp_connection final : public client_connection<Stream> {
       if (p.is == session::state::wants_bytes) break;
     }
     if (is_suspended()) return;
-    session_.go_out();  // it may have entered and not run
+    session_.leave();  // it may have entered and not run
     if (!is_writing() && (is_ending_ || is_draining_)) finish();
   }
 

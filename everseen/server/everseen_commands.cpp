@@ -2,9 +2,9 @@
 #include <memory>
 #include <string>
 
-#include "everseen/server/batch_board.hpp"
 #include "everseen/server/bloom_requests.hpp"
 #include "everseen/server/command.hpp"
+#include "everseen/server/gathered_batches.hpp"
 #include "everseen/server/numbers.hpp"
 #include "everseen/server/refusals.hpp"
 #include "everseen/server/service.hpp"
@@ -50,7 +50,7 @@ constexpr std::int64_t longest_ms = std::int64_t{36'500} * 24 * 60 * 60 * 1000;
 constexpr std::int64_t standard_slices = 10;
 
 void reserve(call& c) {
-  filter_shelf::request r = parse_reserve(c.words.first(4));
+  filter_registry::request r = parse_reserve(c.words.first(4));
   option_reader options(c.words, 4);
   std::optional<std::int64_t> window;
   std::int64_t slices = standard_slices;
@@ -104,7 +104,7 @@ void ask(call& c, question q) {
   const auto f = need(c);
   key_batch batch{{asked.keys.begin(), asked.keys.end()}, {}, {}, false};
   const auto clock = f->has_window() ? std::optional(service::now()) : std::nullopt;
-  if (!is_refused(c.all.filters(), q, batch)) judge(f->noted(), q, batch, asked.when ? asked.when : clock);
+  if (!is_refused(c.all.filters(), q, batch)) judge(f->counted(), q, batch, asked.when ? asked.when : clock);
   if (batch.is_stale) c.all.filters().forget(f);
   write_verdicts(f->handle, batch, 0, batch.keys.size(), q, reply_shape::words, c.reply);
 }

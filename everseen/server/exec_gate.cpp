@@ -10,13 +10,13 @@ namespace everseen::server {
 // and then reads the counts. Both use memory_order_seq_cst (the default), so at least one of the two sees
 // the other.
 
-exec_gate::lane& exec_gate::lane_of_this_thread() noexcept {
+exec_gate::counter& exec_gate::counter_of_this_thread() noexcept {
   static std::atomic<std::size_t> threads = 0;
   thread_local const std::size_t mine = threads++;
-  return lanes_[mine % lanes_.size()];
+  return counters_[mine % counters_.size()];
 }
 
-bool exec_gate::enter(lane& in, const void* who, go when_in) noexcept {
+bool exec_gate::enter(counter& in, const void* who, go when_in) noexcept {
   ++in.inside;
   if (!is_closed_) return true;
   {
@@ -28,7 +28,7 @@ bool exec_gate::enter(lane& in, const void* who, go when_in) noexcept {
   return false;
 }
 
-void exec_gate::leave(lane& in) noexcept {
+void exec_gate::leave(counter& in) noexcept {
   --in.inside;
   if (is_closed_) let_in();
 }
@@ -67,7 +67,8 @@ void exec_gate::open_for_good() {
 }
 
 bool exec_gate::is_empty() const noexcept {
-  return std::all_of(lanes_.begin(), lanes_.end(), [](const lane& each) { return each.inside == 0; });
+  return std::all_of(counters_.begin(), counters_.end(),
+                     [](const counter& each) { return each.inside == 0; });
 }
 
 void exec_gate::let_in() {

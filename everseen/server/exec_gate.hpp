@@ -22,18 +22,18 @@ namespace everseen::server {
 class exec_gate {
  public:
   using go = std::function<void()>;  ///< must not throw; called on any thread, without a lock
-  struct alignas(64) lane {
+  struct alignas(64) counter {
     std::atomic<std::int64_t> inside = 0;
   };
 
   /// The counter of this thread.
-  [[nodiscard]] lane& lane_of_this_thread() noexcept;
+  [[nodiscard]] counter& counter_of_this_thread() noexcept;
 
   /// @param who  for withdraw()
   /// @return true  entered; false  `when_in` is called after entering
-  [[nodiscard]] bool enter(lane& in, const void* who, go when_in) noexcept;
-  /// @param in  the lane that was used to enter    @pre the caller has entered
-  void leave(lane& in) noexcept;
+  [[nodiscard]] bool enter(counter& in, const void* who, go when_in) noexcept;
+  /// @param in  the counter that was used to enter    @pre the caller has entered
+  void leave(counter& in) noexcept;
 
   /// @param when_in  called when no other caller is inside, possibly immediately
   void enter_alone(const void* who, go when_in) noexcept;
@@ -47,14 +47,14 @@ class exec_gate {
 
  private:
   struct waiting {
-    lane* in;  // null: alone
+    counter* in;  // null: alone
     const void* who;
     go when_in;
   };
   [[nodiscard]] bool is_empty() const noexcept;
   void let_in();
 
-  std::array<lane, 64> lanes_{};
+  std::array<counter, 64> counters_{};
   std::atomic<bool> is_closed_ = false;  // a transaction is inside, or waits
   std::mutex lock_{};
   std::deque<waiting> waiting_{};

@@ -15,33 +15,33 @@ namespace {
 
 /// Asks the store, as another client may have changed the expiry.
 /// @return nothing  there is no such filter
-struct known_end {
+struct known_expiry {
   std::optional<event_time> when;  ///< nothing: never
 };
-std::optional<known_end> end_of(call& c) {
+std::optional<known_expiry> expiry_of(call& c) {
   for (;;) try {
       const auto f = c.all.filters().peek(c.words[1]);
       if (!f) return std::nullopt;
-      return known_end{f->handle.stored().ends_at()};
+      return known_expiry{f->handle.stored().expires_at()};
     } catch (const no_filter& why) {  // it was created again elsewhere, or has just expired
       if (!c.all.filters().forget_changed(c.words[1], why)) return std::nullopt;
     }
 }
 
 constexpr std::int64_t no_key = -2;
-constexpr std::int64_t no_end = -1;
+constexpr std::int64_t no_expiry = -1;
 
 /// @param unit_ms  of the reply, rounded to the nearest
 void tell_rest(call& c, std::int64_t unit_ms) {
-  const auto end = end_of(c);
-  if (!end || !end->when) return c.reply.integer(end ? no_end : no_key);
+  const auto end = expiry_of(c);
+  if (!end || !end->when) return c.reply.integer(end ? no_expiry : no_key);
   const std::int64_t left = std::max<std::int64_t>(0, (*end->when - service::now()).count());
   c.reply.integer((left + unit_ms / 2) / unit_ms);
 }
 
 void tell_moment(call& c, std::int64_t unit_ms) {
-  const auto end = end_of(c);
-  if (!end || !end->when) return c.reply.integer(end ? no_end : no_key);
+  const auto end = expiry_of(c);
+  if (!end || !end->when) return c.reply.integer(end ? no_expiry : no_key);
   c.reply.integer((end->when->time_since_epoch().count() + unit_ms / 2) / unit_ms);
 }
 
@@ -78,7 +78,7 @@ bool is_wanted(word_list options, std::optional<event_time> now, event_time next
 }
 
 /// @param from  the time from which the client's number counts
-void end_at(call& c, std::int64_t unit_ms, event_time from) {
+void expire_at(call& c, std::int64_t unit_ms, event_time from) {
   const auto time = read_integer(c.words[2]);
   constexpr std::int64_t most = INT64_MAX / 4;
   if (!time || *time > most / unit_ms || *time < -most / unit_ms)
@@ -87,9 +87,9 @@ void end_at(call& c, std::int64_t unit_ms, event_time from) {
   (void)is_wanted(c.words.subspan(3), std::nullopt,
                   when);  // errors are reported even if there is no key
   auto f = c.all.filters().open(c.words[1]);
-  if (!f || !is_wanted(c.words.subspan(3), f->handle.stored().ends_at(), when)) return c.reply.integer(0);
+  if (!f || !is_wanted(c.words.subspan(3), f->handle.stored().expires_at(), when)) return c.reply.integer(0);
   if (when > service::now()) {
-    f->end_at(when);
+    f->expire_at(when);
   } else {
     f.reset();
     c.all.drop(c.words[1]);
@@ -98,22 +98,22 @@ void end_at(call& c, std::int64_t unit_ms, event_time from) {
 }
 
 void expire(call& c) {
-  end_at(c, 1000, service::now());
+  expire_at(c, 1000, service::now());
 }
 void pexpire(call& c) {
-  end_at(c, 1, service::now());
+  expire_at(c, 1, service::now());
 }
 void expireat(call& c) {
-  end_at(c, 1000, event_time{});
+  expire_at(c, 1000, event_time{});
 }
 void pexpireat(call& c) {
-  end_at(c, 1, event_time{});
+  expire_at(c, 1, event_time{});
 }
 
 void persist(call& c) {
   const auto f = c.all.filters().open(c.words[1]);
-  const bool had_one = f && f->handle.stored().ends_at();
-  if (had_one) f->end_at(std::nullopt);
+  const bool had_one = f && f->handle.stored().expires_at();
+  if (had_one) f->expire_at(std::nullopt);
   c.reply.integer(had_one ? 1 : 0);
 }
 

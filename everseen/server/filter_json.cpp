@@ -17,9 +17,9 @@ json number_or_null(const std::optional<Number>& n) {
   return n ? json(*n) : json();
 }
 
-std::optional<std::int64_t> end_of(const shared_filter& f) {
-  const std::int64_t end = f.ends_at_ms;
-  return end == shared_filter::no_end ? std::nullopt : std::optional(end);
+std::optional<std::int64_t> expiry_of(const shared_filter& f) {
+  const std::int64_t end = f.expires_at_ms;
+  return end == shared_filter::no_expiry ? std::nullopt : std::optional(end);
 }
 
 json layer_json(std::size_t number, const layer_state& l) {
@@ -107,7 +107,7 @@ json summary_json(const shared_filter& f, const filter_info& info) {
   all["growth"] = to_string(s.growth);
   all["window_ms"] = s.window ? json(s.window->width.count()) : json();
   all["window_slices"] = s.window ? json(s.window->slices) : json();
-  all["ends_at_ms"] = number_or_null(end_of(f));
+  all["ends_at_ms"] = number_or_null(expiry_of(f));
   all["attached"] = attached_behind(f.handle) != nullptr;
   return all;
 }

@@ -159,13 +159,13 @@ class http_connection final : public client_connection<Stream> {
       return answer(all(), *admitted_, head_, [this](const http_response& r) { reply(r, keeps_alive()); });
     base::suspend();
     if (admitted_->route->place == runs::aside) return run_on(all().asides(), nullptr);
-    exec_gate::lane& lane = all().gate().lane_of_this_thread();
-    const auto run_inside = [this, &lane] { run_on(all().workers(), &lane); };
-    if (all().gate().enter(lane, this, run_inside)) run_inside();
+    exec_gate::counter& counter = all().gate().counter_of_this_thread();
+    const auto run_inside = [this, &counter] { run_on(all().workers(), &counter); };
+    if (all().gate().enter(counter, this, run_inside)) run_inside();
   }
 
-  /// @param entered  the lane in which it entered the gate, to leave it again; may be null
-  void run_on(worker_pool& pool, exec_gate::lane* entered) {
+  /// @param entered  the counter in which it entered the gate, to leave it again; may be null
+  void run_on(worker_pool& pool, exec_gate::counter* entered) {
     pool.submit([this, entered] {
       answer(all(), *admitted_, head_, [this, entered](http_response r) noexcept {
         if (entered != nullptr) all().gate().leave(*entered);

@@ -48,7 +48,7 @@ void take_size(json_body& body, spec_request& r) {
 }
 
 /// @return whether any of these was given
-bool take_layout(json_body& body, filter_shelf::request& how) {
+bool take_layout(json_body& body, filter_registry::request& how) {
   spec_request& r = how.spec;
   r.layout = choice<layout_kind>(body, "layout", own_layout,
                                  "classic, line-8x64, line-16x32, two-line-8x64, two-line-16x32");
@@ -101,7 +101,7 @@ new_filter parse_new_filter(std::string_view text) {
   const bool chose_window = take_window(body, r);
   take_foreign(body, r, chose_layout || chose_window);
   made.how.life = body.duration("expire");
-  made.how.wished.expansion = r.expansion;
+  made.how.requested.expansion = r.expansion;
   body.must_be_all_taken();
   return made;
 }

@@ -3,14 +3,14 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/server/filter_shelf.hpp"
+#include "everseen/server/filter_registry.hpp"
 
 namespace everseen::server {
 
 /// A filter that a client wants to create: schema `new_filter` of openapi.json.
 struct new_filter {
   std::string key{};  ///< its name for clients
-  filter_shelf::request how{};
+  filter_registry::request how{};
 };
 
 /// @throws http_problem, parameter_error  says what is invalid

@@ -100,7 +100,7 @@ void ask(http_call& c, question q, const answer_taker& to) {
   if (c.all.filters().batches_wait())
     return a->of->queue(q).submit(
         a->batch, when, [a] { finish(*a); }, a->of);
-  judge(a->of->noted(), q, a->batch, when);
+  judge(a->of->counted(), q, a->batch, when);
   finish(*a);
 }
 

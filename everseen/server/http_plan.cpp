@@ -21,9 +21,9 @@ namespace {
 
 /// The fastest layout for Redis without the module.
 void ask_as_redis(plan_request& r) {
-  spec_request wished{.capacity = *r.keys, .error_rate = *r.error_rate, .layout = r.layout};
-  if (r.probes) wished.probes = r.probes;
-  const spec s = redis::plan_for_redis(redis::parse_redis_url("redis://localhost"), wished);
+  spec_request wanted{.capacity = *r.keys, .error_rate = *r.error_rate, .layout = r.layout};
+  if (r.probes) wanted.probes = r.probes;
+  const spec s = redis::plan_for_redis(redis::parse_redis_url("redis://localhost"), wanted);
   r.layout = s.layout;
   if (s.layout == layout_kind::classic) r.probes = s.probes;
 }

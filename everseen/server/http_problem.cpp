@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "everseen/core/error.hpp"
-#include "everseen/server/filter_shelf.hpp"
+#include "everseen/server/filter_registry.hpp"
 #include "everseen/text/json.hpp"
 
 namespace everseen::server {

@@ -122,11 +122,11 @@ void query_parameters::refuse_unknown(const std::string& name) const {
   std::vector<std::string_view> names;
   for (const auto& [each, is_known] : known_) names.push_back(each);
   const std::string_view meant = nearest(name, names);
-  const std::string way = !meant.empty()  ? fmt::format("did you mean {}?", meant)
-                          : names.empty() ? "it takes none"
-                                          : fmt::format("it takes {}", fmt::join(names, ", "));
+  const std::string hint = !meant.empty()  ? fmt::format("did you mean {}?", meant)
+                           : names.empty() ? "it takes none"
+                                           : fmt::format("it takes {}", fmt::join(names, ", "));
   throw http_problem{400, "unknown_parameter",
-                     fmt::format("there is no parameter '{}' here; {}", name.substr(0, 64), way)};
+                     fmt::format("there is no parameter '{}' here; {}", name.substr(0, 64), hint)};
 }
 
 }  // namespace everseen::server

@@ -103,7 +103,7 @@ http_response run(const http_route& route, http_call& c) {
 void answer(service& all, const admitted_request& admitted, const http_request& r, const answer_taker& to) {
   const auto answered = [&]() -> std::optional<http_response> {
     try {
-      if (all.notes().gives_up()) throw http_problem{503, "stopping", "the server is being stopped"};
+      if (all.stats().gives_up()) throw http_problem{503, "stopping", "the server is being stopped"};
       http_call c{all, r, admitted.name};
       if (admitted.route->begin == nullptr) return run(*admitted.route, c);
       admitted.route->begin(c, to);

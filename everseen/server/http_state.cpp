@@ -35,11 +35,11 @@ json counters_json(const std::string& key, const filter_record& f) {
   return all;
 }
 
-std::string_view kind_of(const filter_shelf& filters) {
+std::string_view kind_of(const filter_registry& filters) {
   return filters.is_memory() ? "memory" : filters.place().is_remote() ? "servers" : "files";
 }
 
-json limit_json(const filter_shelf& filters) {
+json limit_json(const filter_registry& filters) {
   const std::uint64_t most = filters.max_bytes();
   return most > static_cast<std::uint64_t>(INT64_MAX) ? json() : json(most);
 }
@@ -48,7 +48,7 @@ http_response stats(http_call& c) {
   query_parameters(c.from.query()).must_be_all_taken();
   service& all = c.all;
   auto filters = json::array();
-  all.watch().look_at_filters();
+  all.health().refresh_figures();
   for (const auto& [key, f] : all.filters().records())
     if (f->figures.last()) filters.push_back(counters_json(key, *f));
   const event_time now = service::now();
@@ -64,9 +64,9 @@ http_response stats(http_call& c) {
          {"refused", all.count.refused_connections.load()}}},
        {"commands", all.count.commands.load()},
        {"requests", all.count.http_requests.load()},
-       {"keys_added", all.notes().judged_keys(question::add)},
-       {"keys_checked", all.notes().judged_keys(question::check)},
-       {"outages", all.notes().outages()},
+       {"keys_added", all.stats().judged_keys(question::add)},
+       {"keys_checked", all.stats().judged_keys(question::check)},
+       {"outages", all.stats().outages()},
        {"bytes", all.filters().bytes()},
        {"max_bytes", limit_json(all.filters())},
        {"filters", std::move(filters)}});
@@ -85,7 +85,7 @@ http_response health(http_call&) {
 
 http_response readiness(http_call& c) {
   if (c.all.is_stopping()) throw http_problem{503, "stopping", "the server is being stopped"};
-  c.all.watch().must_answer();
+  c.all.health().must_answer();
   return json_response({{"status", "ready"}});
 }
 

@@ -17,8 +17,8 @@ void join_queue::submit(key_batch& batch, std::optional<event_time> when, std::f
   {
     const std::scoped_lock alone(lock_);
     waiting_.push_back({&batch, when, std::move(done)});
-    if (on_their_way_ == limits_.at_once) return;
-    ++on_their_way_;
+    if (in_flight_ == limits_.at_once) return;
+    ++in_flight_;
   }
   workers_.submit([this, owner = std::move(owner)] { run(); });
 }
@@ -45,7 +45,7 @@ std::vector<join_queue::waiting> join_queue::take() {
   std::size_t count = 0;
   while (count < waiting_.size() && (count == 0 || fits(waiting_[count], keys)))
     keys += waiting_[count++].batch->keys.size();
-  if (count == 0) --on_their_way_;
+  if (count == 0) --in_flight_;
   const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
   std::vector<waiting> together(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(end));
   waiting_.erase(waiting_.begin(), end);

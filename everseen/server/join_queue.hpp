@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "everseen/server/judging.hpp"
+#include "everseen/server/judge_batch.hpp"
 #include "everseen/server/key_batch.hpp"
 #include "everseen/server/worker_pool.hpp"
 
@@ -28,7 +28,7 @@ class join_queue {
   };
 
   /// @param of  outlives the queue, which `owner` of submit() ensures
-  join_queue(noted_filter of, question q, worker_pool& workers, limits l)
+  join_queue(counted_filter of, question q, worker_pool& workers, limits l)
       : filter_(of), question_(q), workers_(workers), limits_(l) {}
 
   /// Judges a batch and calls `done`, on another thread. If memory runs out, the process ends.
@@ -48,13 +48,13 @@ class join_queue {
   [[nodiscard]] std::vector<waiting> take();
   void judge(std::vector<waiting>& together);
 
-  const noted_filter filter_;
+  const counted_filter filter_;
   const question question_;
   worker_pool& workers_;
   const limits limits_;
   std::mutex lock_{};
   std::vector<waiting> waiting_{};
-  unsigned on_their_way_ = 0;
+  unsigned in_flight_ = 0;
 };
 
 }  // namespace everseen::server

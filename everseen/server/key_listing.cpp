@@ -8,7 +8,7 @@
 namespace everseen::server {
 
 std::vector<std::string> key_listing::keys() {
-  return turns_.join("", [this] {
+  return flights_.join("", [this] {
     std::uint64_t changes = 0;
     {
       const std::scoped_lock alone(lock_);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "everseen/server/turns.hpp"
+#include "everseen/server/single_flight.hpp"
 #include "everseen/store/store.hpp"
 
 namespace everseen::server {
@@ -27,7 +27,7 @@ class key_listing {
 
  private:
   const everseen::store& place_;
-  turns turns_{};
+  single_flight flights_{};
   std::mutex lock_{};  // guards the members below
   std::vector<std::string> keys_{};
   std::chrono::steady_clock::time_point good_until_{};

@@ -98,7 +98,7 @@ void tell_server(service& all, std::vector<MetricFamily>& to) {
   to.push_back(gauge("everseen_requests_bytes", "Requests that are not whole yet, or queued by MULTI.")
                    .with(real(all.requests().taken())));
   to.push_back(counter("everseen_store_outages_total", "Batches of keys that the store did not answer whole.")
-                   .with(real(all.notes().outages())));
+                   .with(real(all.stats().outages())));
   to.push_back(gauge("everseen_filters_bytes", "Memory or disk that open filters take.")
                    .with(real(all.filters().bytes())));
   to.push_back(gauge("everseen_filters_limit_bytes", "Memory or disk that filters may take.")
@@ -107,8 +107,8 @@ void tell_server(service& all, std::vector<MetricFamily>& to) {
 
 void tell_durations(service& all, std::vector<MetricFamily>& to) {
   to.push_back(histogram("everseen_batch_duration_seconds", "From a batch of keys to its verdicts.")
-                   .with(all.notes().took(question::add), {{"question", "add"}})
-                   .with(all.notes().took(question::check), {{"question", "check"}}));
+                   .with(all.stats().took(question::add), {{"question", "add"}})
+                   .with(all.stats().took(question::check), {{"question", "check"}}));
   to.push_back(histogram("everseen_http_request_duration_seconds", "From a request over HTTP to its answer.")
                    .with(all.http_took()));
 }
@@ -135,7 +135,7 @@ void tell_filters(service& all, std::vector<MetricFamily>& to) {
   family now = gauge("everseen_filter_error_rate_now", "The same chance at this moment, by the formulas.");
   family layers = gauge("everseen_filter_layers", "Layers of the slice that grew most.");
   family bytes = gauge("everseen_filter_bytes", "Bytes of all segments.");
-  all.watch().look_at_filters();
+  all.health().refresh_figures();
   for (const auto& [key, f] : all.filters().records()) {
     const std::string name = filter_name_of(key).value_or(key);
     const labels named = {{"filter", name}};

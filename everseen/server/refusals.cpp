@@ -46,7 +46,7 @@ std::string text_of_current_exception() {
   }
 }
 
-bool is_refused(const filter_shelf& filters, question asks, key_batch& batch) {
+bool is_refused(const filter_registry& filters, question asks, key_batch& batch) {
   if (asks == question::check || !filters.is_full()) return false;
   batch.verdicts.assign(batch.keys.size(), verdict::unknown);
   batch.fault = out_of_memory;

@@ -5,7 +5,7 @@
 
 #include "everseen/core/error.hpp"
 #include "everseen/server/command.hpp"
-#include "everseen/server/filter_shelf.hpp"
+#include "everseen/server/filter_registry.hpp"
 
 namespace everseen::server {
 
@@ -23,6 +23,6 @@ namespace everseen::server {
 
 /// Refuses a batch that adds keys while the memory limit for filters is reached.
 /// @return whether it was refused: all its verdicts are then unknown
-[[nodiscard]] bool is_refused(const filter_shelf& filters, question asks, key_batch& batch);
+[[nodiscard]] bool is_refused(const filter_registry& filters, question asks, key_batch& batch);
 
 }  // namespace everseen::server

@@ -11,8 +11,8 @@
 #include "everseen/core/error.hpp"
 #include "everseen/server/asio_listener.hpp"
 #include "everseen/server/asio_loop.hpp"
-#include "everseen/server/first_look.hpp"
 #include "everseen/server/service.hpp"
+#include "everseen/server/startup_check.hpp"
 
 namespace everseen::server {
 
@@ -77,11 +77,11 @@ void must_be_able_to_begin(const options& o) {
 }
 
 /// The parts of the server, in the order of their construction.
-class filter_server::house {
+class filter_server::runtime {
  public:
-  house(const options& o, const store_place& where)
+  runtime(const options& o, const store_place& where)
       : occupied_(where.store->occupy()),
-        was_store_there_(is_there(*where.store, o.log.get())),
+        was_store_there_(is_available(*where.store, o.log.get())),
         all_(o, where),
         tls_(make_tls(o)) {
     for (unsigned i = 0; i < o.threads; ++i) loops_.push_back(std::make_unique<loop>());
@@ -89,9 +89,9 @@ class filter_server::house {
     for (const listen_address& each : o.http) listen(each, protocol::http);
   }
 
-  ~house() { end(); }
-  house(const house&) = delete;
-  house& operator=(const house&) = delete;
+  ~runtime() { end(); }
+  runtime(const runtime&) = delete;
+  runtime& operator=(const runtime&) = delete;
 
   [[nodiscard]] std::vector<listen_address> addresses(protocol of) const {
     std::vector<listen_address> all;
@@ -102,15 +102,15 @@ class filter_server::house {
 
   void run_until(const std::function<bool()>& must_stop, const std::function<void()>& stops) {
     for (const auto& each : listeners_) each->begin();
-    if (!was_store_there_) all_.watch().await_store(all_.settings().log);
+    if (!was_store_there_) all_.health().await_store(all_.settings().log);
     for (unsigned i = 0; !must_stop() && !all_.must_stop(); ++i) {
       std::this_thread::sleep_for(glance);
       if (i % glances_a_look != 0) continue;
-      all_.filters().tend();
+      all_.filters().maintain();
       all_.workers().submit([this] {  // a load may be on a slow server
         all_.loads().forget_before(chunk_loads::clock::now() - all_.settings().request_timeout);
       });
-      all_.watch().look_for_store();
+      all_.health().poll_store();
     }
     if (stops) stops();
     end();
@@ -135,7 +135,7 @@ class filter_server::house {
     for (const auto& each : loops_) each->drain();
     wait_for_clients();
     for (const auto& each : loops_) each->close_all();
-    all_.notes().give_up();
+    all_.stats().give_up();
     all_.gate().open_for_good();
     all_.workers().finish();
     all_.batches().finish();
@@ -148,7 +148,7 @@ class filter_server::house {
     using clock = std::chrono::steady_clock;
     const clock::duration whole = all_.settings().drain_timeout;
     for (const auto began = clock::now(); all_.clients().size() > 0 && clock::now() < began + whole;) {
-      if (clock::now() > began + whole / 5 * 4) all_.notes().give_up();
+      if (clock::now() > began + whole / 5 * 4) all_.stats().give_up();
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   }
@@ -166,21 +166,21 @@ class filter_server::house {
 filter_server::filter_server(const options& o, const store_place& where) {
   must_be_safe(o);
   raise_descriptor_limit();
-  house_ = std::make_unique<house>(completed(o), where);
+  runtime_ = std::make_unique<runtime>(completed(o), where);
 }
 
 filter_server::~filter_server() = default;
 
 std::vector<listen_address> filter_server::addresses() const {
-  return house_->addresses(protocol::resp);
+  return runtime_->addresses(protocol::resp);
 }
 
 std::vector<listen_address> filter_server::http_addresses() const {
-  return house_->addresses(protocol::http);
+  return runtime_->addresses(protocol::http);
 }
 
 void filter_server::run_until(const std::function<bool()>& must_stop, const std::function<void()>& stops) {
-  house_->run_until(must_stop, stops);
+  runtime_->run_until(must_stop, stops);
 }
 
 }  // namespace everseen::server

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "everseen/server/filter_shelf.hpp"
+#include "everseen/server/filter_registry.hpp"
 #include "everseen/server/options.hpp"
 
 namespace everseen::server {
@@ -45,8 +45,8 @@ class filter_server {
   void run_until(const std::function<bool()>& must_stop, const std::function<void()>& stops = {});
 
  private:
-  class house;
-  std::unique_ptr<house> house_;
+  class runtime;
+  std::unique_ptr<runtime> runtime_;
 };
 
 }  // namespace everseen::server

@@ -37,8 +37,8 @@ void info(call& c) {
       "# Keyspace\r\ndb0:keys={},expires=0,avg_ttl=0\r\n",
       EVERSEEN_VERSION, ::getpid(), up, c.all.clients().size(), c.all.tunable.max_connections.load(),
       filters.bytes(), filters.max_bytes(), count.last_save_s.load(), count.connections.load(),
-      count.refused_connections.load(), count.commands.load(), c.all.notes().judged_keys(question::add),
-      c.all.notes().judged_keys(question::check), filters.keys().size()));
+      count.refused_connections.load(), count.commands.load(), c.all.stats().judged_keys(question::add),
+      c.all.stats().judged_keys(question::check), filters.keys().size()));
 }
 
 /// A setting of CONFIG, by its name in Redis.

@@ -8,7 +8,7 @@ namespace everseen::server {
 namespace {
 
 /// Threads that only check the state of the store.
-constexpr unsigned lookers = 2;
+constexpr unsigned check_threads = 2;
 
 /// Compares in a time that depends only on the length of the tried password.
 bool is_same(std::string_view secret, std::string_view tried) noexcept {
@@ -24,14 +24,14 @@ bool is_same(std::string_view secret, std::string_view tried) noexcept {
 service::service(server::options o, const store_place& where)
     : settings_(std::move(o)),
       started_(now()),
-      notes_(settings_.log),
-      patience_(std::make_shared<bounded_patience>(std::max(1U, settings_.store_threads / 2),
-                                                   [this] { return is_stopping_ || notes_.gives_up(); })),
-      filters_(where, settings_, {workers_, batches_}, notes_),
-      watch_(filters_, lookers, [p = patience_] { p->leave(); }),
-      workers_(settings_.store_threads, [p = patience_] { p->leave(); }),
-      batches_(settings_.store_threads, [p = patience_] { p->leave(); }) {
-  filters_.place().wait_with(patience_);
+      stats_(settings_.log),
+      retry_policy_(std::make_shared<bounded_retry_policy>(
+          std::max(1U, settings_.store_threads / 2), [this] { return is_stopping_ || stats_.gives_up(); })),
+      filters_(where, settings_, {workers_, batches_}, stats_),
+      health_(filters_, check_threads, [p = retry_policy_] { p->leave(); }),
+      workers_(settings_.store_threads, [p = retry_policy_] { p->leave(); }),
+      batches_(settings_.store_threads, [p = retry_policy_] { p->leave(); }) {
+  filters_.place().wait_with(retry_policy_);
   count.last_save_s = std::chrono::duration_cast<std::chrono::seconds>(started_.time_since_epoch()).count();
   tunable.max_connections = settings_.max_connections;
   tunable.idle_timeout_s = settings_.idle_timeout.count();

@@ -9,16 +9,16 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/server/bounded_patience.hpp"
+#include "everseen/server/bounded_retry_policy.hpp"
 #include "everseen/server/byte_budget.hpp"
 #include "everseen/server/chunk_loads.hpp"
 #include "everseen/server/client_list.hpp"
 #include "everseen/server/exec_gate.hpp"
-#include "everseen/server/filter_shelf.hpp"
+#include "everseen/server/filter_registry.hpp"
 #include "everseen/server/guess_limit.hpp"
-#include "everseen/server/judging.hpp"
+#include "everseen/server/judge_batch.hpp"
 #include "everseen/server/options.hpp"
-#include "everseen/server/store_watch.hpp"
+#include "everseen/server/store_health.hpp"
 #include "everseen/server/worker_pool.hpp"
 
 namespace everseen::server {
@@ -35,21 +35,21 @@ class service {
   service& operator=(const service&) = delete;
 
   [[nodiscard]] const server::options& settings() const noexcept { return settings_; }
-  [[nodiscard]] filter_shelf& filters() noexcept { return filters_; }
+  [[nodiscard]] filter_registry& filters() noexcept { return filters_; }
   [[nodiscard]] client_list& clients() noexcept { return clients_; }
   [[nodiscard]] chunk_loads& loads() noexcept { return loads_; }
   /// Drops a filter, and its incomplete load.    @return false  there was no filter
   bool drop(std::string_view key);
   [[nodiscard]] worker_pool& workers() noexcept { return workers_; }
 
-  /// Only for batches of keys; see filter_shelf::threads.
+  /// Only for batches of keys; see filter_registry::threads.
   [[nodiscard]] worker_pool& batches() noexcept { return batches_; }
 
   /// For work that does not wait for the store, even while all workers do.
   [[nodiscard]] worker_pool& asides() noexcept { return asides_; }
   /// The gate for everything that reads or changes filters.
   [[nodiscard]] exec_gate& gate() noexcept { return gate_; }
-  [[nodiscard]] store_watch& watch() noexcept { return watch_; }
+  [[nodiscard]] store_health& health() noexcept { return health_; }
 
   /// The memory of incomplete requests, over either protocol, and of those queued by MULTI.
   [[nodiscard]] byte_budget& requests() noexcept { return requests_; }
@@ -88,7 +88,7 @@ class service {
   } count;
 
   /// Results of batches of keys, of all clients.
-  [[nodiscard]] batch_notes& notes() noexcept { return notes_; }
+  [[nodiscard]] batch_stats& stats() noexcept { return stats_; }
   [[nodiscard]] duration_histogram& http_took() noexcept { return http_took_; }
 
   /// Writes an event for the operator; see event_log.
@@ -108,17 +108,17 @@ class service {
   const event_time started_;
   std::atomic<bool> must_stop_ = false;
   std::atomic<bool> is_stopping_ = false;
-  batch_notes notes_;
+  batch_stats stats_;
   duration_histogram http_took_{};
   byte_budget requests_{settings_.requests_bytes};
   guess_limit guesses_{};
   // The policy for waiting for the store; shared with calls in progress.
-  std::shared_ptr<bounded_patience> patience_;
+  std::shared_ptr<bounded_retry_policy> retry_policy_;
   client_list clients_{};
-  filter_shelf filters_;
+  filter_registry filters_;
   chunk_loads loads_{};
   exec_gate gate_{};
-  store_watch watch_;
+  store_health health_;
   // Destroyed first: their work uses all the others.
   worker_pool asides_{2};
   worker_pool workers_;

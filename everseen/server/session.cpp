@@ -13,7 +13,7 @@ namespace {
 
 /// Replies that are gathered before they are sent, and keys before they are judged: sized for the caches.
 constexpr std::size_t output_pause_bytes = 256 << 10;
-constexpr std::size_t board_keys = 16'384;
+constexpr std::size_t gathered_keys = 16'384;
 
 /// Memory for the words of a request that is not counted.
 constexpr std::size_t words_for_nothing = 4 << 10;
@@ -35,13 +35,13 @@ session::session(service& all, std::shared_ptr<client> who, std::function<void()
 
 session::~session() {
   all_.gate().withdraw(this);
-  go_out();
+  leave();
 }
 
 session::progress session::run(std::string_view unread) {
   const progress p = answer(unread);
   // A suspended session stays inside until its work is done: its requests have begun.
-  if (!is_suspended_) go_out();
+  if (!is_suspended_) leave();
   // Once for all, not one by one: all threads share the counter, and the filter's reference count.
   all_.count.commands.fetch_add(std::exchange(answered_, 0), std::memory_order_relaxed);
   held_filter_.reset();
@@ -53,15 +53,15 @@ session::progress session::answer(std::string_view unread) {
   const std::size_t enough_output = output_.size() + output_pause_bytes;
   p.used = std::exchange(used_by_worker_, 0);
   while (!is_ending_) {
-    if (board_.keys() > board_keys && !settle()) return p.is = state::suspended, p;
+    if (gathered_.keys() > gathered_keys && !flush()) return p.is = state::suspended, p;
     if (output_.size() > enough_output) {
-      if (!settle()) return p.is = state::suspended, p;
+      if (!flush()) return p.is = state::suspended, p;
       return p.is = state::wants_room, p;
     }
     const auto is = parser_.next(unread.substr(p.used));
     is_in_request_ = is == wire::request_parser::outcome::incomplete && p.used < unread.size();
     if (is != wire::request_parser::outcome::request) {
-      if (!settle()) return p.is = state::suspended, p;  // the parser finds a fault again later
+      if (!flush()) return p.is = state::suspended, p;  // the parser finds a fault again later
       if (is == wire::request_parser::outcome::malformed) {
         reply_.error(parser_.fault());
         is_ending_ = true;
@@ -80,18 +80,18 @@ session::progress session::answer(std::string_view unread) {
   return p.is = state::ending, p;
 }
 
-/// Answers one request, or puts it on the board. Counts its bytes as used unless it has to wait.
+/// Answers one request, or gathers its keys. Counts its bytes as used unless it has to wait.
 session::next session::serve(word_list request, progress& p) {
   const command* const what = command_of(request[0]);
   const bool asks_filters = what != nullptr && what->place == runs::on_worker && !what->runs_alone;
-  if (asks_filters && !transaction_ && !come_in()) return next::stop;
+  if (asks_filters && !transaction_ && !enter()) return next::stop;
   if (what != nullptr && what->batched != nullptr && !transaction_ && batch(*what, request)) {
     p.used += parser_.size();
     // The words of an inline command live in the parser until the next one.
-    return parser_.is_typed() && !settle() ? next::stop : next::go_on;
+    return parser_.is_typed() && !flush() ? next::stop : next::go_on;
   }
-  // The request may depend on the board, and its reply comes after. The parser will return it again.
-  if (!settle()) return next::stop;
+  // The request may depend on the gathered keys, and its reply comes after. The parser will return it again.
+  if (!flush()) return next::stop;
   if (parser_.is_typed() && is_of_http(request)) {
     all_.log(telemetry::log_level::warning, "cross_protocol", {{"from", client_->address}});
     is_ending_ = true;
@@ -118,7 +118,7 @@ bool session::batch(const command& what, word_list request) {
   if (what.needs > rights_ || !what.takes(request.size())) return false;
   const auto keys = what.batched(request);
   if (!keys) return false;
-  if (!hold_filter(request[1]) || !board_.put(held_filter_, *keys)) return false;
+  if (!hold_filter(request[1]) || !gathered_.put(held_filter_, *keys)) return false;
   ++answered_;
   client_->last_command.store(what.name.data(), std::memory_order_relaxed);
   return true;
@@ -127,7 +127,7 @@ bool session::batch(const command& what, word_list request) {
 bool session::hold_filter(std::string_view key) {
   if (key == last_key_) {
     if (!held_filter_) held_filter_ = last_filter_.lock();
-    if (held_filter_ && !held_filter_->is_gone && !held_filter_->has_ended()) return true;
+    if (held_filter_ && !held_filter_->is_gone && !held_filter_->has_expired()) return true;
   }
   held_filter_ = all_.filters().find(key);
   if (!held_filter_ || held_filter_->is_gone) return false;
@@ -136,15 +136,15 @@ bool session::hold_filter(std::string_view key) {
   return true;
 }
 
-bool session::settle() {
-  if (board_.is_empty()) return true;
+bool session::flush() {
+  if (gathered_.is_empty()) return true;
   if (!all_.filters().batches_wait()) {
-    board_.judge(all_);
-    board_.write_replies(all_, reply_);
+    gathered_.judge(all_);
+    gathered_.write_replies(all_, reply_);
     return true;
   }
   is_suspended_ = true;
-  board_.send(all_, [this] { wake_up(); });
+  gathered_.send(all_, [this] { wake_up(); });
   return false;
 }
 

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/server/batch_board.hpp"
 #include "everseen/server/client_list.hpp"
 #include "everseen/server/command.hpp"
 #include "everseen/server/exec_gate.hpp"
+#include "everseen/server/gathered_batches.hpp"
 #include "everseen/server/service.hpp"
 #include "everseen/wire/reply_writer.hpp"
 #include "everseen/wire/request_parser.hpp"
@@ -61,7 +61,7 @@ class session {
   void take_back();
   /// Leaves the gate, so that waiting transactions can run. Call it instead of run() if the client takes no
   /// more replies.    @pre it is not suspended
-  void go_out();
+  void leave();
 
   /// Replies to send. The sender takes them out.
   [[nodiscard]] std::string& output() noexcept { return output_; }
@@ -109,9 +109,9 @@ class session {
   /// Sets held_filter_ to the one of this key.    @return false  it is not open
   [[nodiscard]] bool hold_filter(std::string_view key);
   /// @return false  the batches are in flight; the session is suspended
-  bool settle();
+  bool flush();
   /// Enters the gate.    @return false  it has to wait; it is suspended
-  [[nodiscard]] bool come_in();
+  [[nodiscard]] bool enter();
   /// After the work, on its thread.
   void wake_up();
   void run_on_worker(const command& what, word_list request);
@@ -132,8 +132,8 @@ class session {
   wire::reply_writer reply_{output_};
   right rights_;
   std::optional<transaction> transaction_{};
-  batch_board board_;
-  exec_gate::lane* inside_ = nullptr;  // null: not inside
+  gathered_batches gathered_;
+  exec_gate::counter* inside_ = nullptr;  // null: not inside
   bool is_in_request_ = false;
   bool is_ending_ = false;
   bool is_suspended_ = false;

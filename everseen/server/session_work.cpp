@@ -7,9 +7,9 @@
 /// How the requests of a session run: concurrently or alone, on this thread or on a worker.
 namespace everseen::server {
 
-bool session::come_in() {
+bool session::enter() {
   if (inside_ != nullptr) return true;
-  exec_gate::lane& mine = all_.gate().lane_of_this_thread();
+  exec_gate::counter& mine = all_.gate().counter_of_this_thread();
   // Once another thread may call back, the session belongs to it.
   is_suspended_ = true;
   const bool is_in = all_.gate().enter(mine, this, [this, &mine] {
@@ -22,7 +22,7 @@ bool session::come_in() {
   return true;
 }
 
-void session::go_out() {
+void session::leave() {
   if (inside_ != nullptr) all_.gate().leave(*std::exchange(inside_, nullptr));
 }
 
@@ -35,17 +35,17 @@ void session::run_on_worker(const command& what, word_list request) {
 }
 
 void session::wake_up() {
-  go_out();
+  leave();
   wake_();
 }
 
 void session::take_back() {
   if (!std::exchange(is_suspended_, false)) return;
-  board_.write_replies(all_, reply_);
+  gathered_.write_replies(all_, reply_);
 }
 
 void session::run_alone(const command& what, word_list request) {
-  go_out();
+  leave();
   is_suspended_ = true;
   all_.gate().enter_alone(this, [this, &what, request] {
     all_.workers().submit([this, &what, request] {
@@ -58,7 +58,7 @@ void session::run_alone(const command& what, word_list request) {
 }
 
 void session::run_unless_stopped(const command& what, word_list request) {
-  if (all_.notes().gives_up())
+  if (all_.stats().gives_up())
     reply_.error("OUTAGE the server is being stopped");
   else
     run_request(what, request);

@@ -8,30 +8,30 @@ namespace everseen::server {
 
 namespace {
 
-std::int64_t end_of(const filter& f) {
-  const auto end = f.stored().ends_at();
-  return end ? end->time_since_epoch().count() : shared_filter::no_end;
+std::int64_t expiry_of(const filter& f) {
+  const auto end = f.stored().expires_at();
+  return end ? end->time_since_epoch().count() : shared_filter::no_expiry;
 }
 
 }  // namespace
 
-void shared_filter::end_at(std::optional<event_time> when) {
-  handle.stored().end_at(when);
-  ends_at_ms = when ? when->time_since_epoch().count() : no_end;
+void shared_filter::expire_at(std::optional<event_time> when) {
+  handle.stored().expire_at(when);
+  expires_at_ms = when ? when->time_since_epoch().count() : no_expiry;
 }
 
-shared_filter::shared_filter(std::string k, everseen::filter opened, wishes w,
-                             std::shared_ptr<filter_record> r, filter_room::share taken, worker_pool& workers,
-                             join_queue::limits joined, batch_notes& all)
+shared_filter::shared_filter(std::string k, everseen::filter opened, requested_options w,
+                             std::shared_ptr<filter_record> r, filter_budget::share taken,
+                             worker_pool& workers, join_queue::limits joined, batch_stats& all)
     : key(std::move(k)),
       handle(std::move(opened)),
-      wished(w),
+      requested(w),
       planned_bytes(server::planned_bytes(handle.get_spec())),
       room(std::move(taken)),
-      ends_at_ms(end_of(handle)),
+      expires_at_ms(expiry_of(handle)),
       record(std::move(r)),
       of_all(all),
-      adds(noted(), question::add, workers, joined),
-      checks(noted(), question::check, workers, joined) {}
+      adds(counted(), question::add, workers, joined),
+      checks(counted(), question::check, workers, joined) {}
 
 }  // namespace everseen::server

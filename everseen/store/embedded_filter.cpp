@@ -32,7 +32,7 @@ embedded_filter::embedded_filter(const spec& s, segments& place, std::vector<par
 
 batch_result embedded_filter::add(std::span<const partition_batch> batches) {
   if (batches.empty()) return tally{};
-  if (life_.is_over()) return unanswered(batches, batch_failure::cause::storage, over);
+  if (life_.has_expired()) return unanswered(batches, batch_failure::cause::storage, over);
   const std::size_t start = std::hash<std::thread::id>{}(std::this_thread::get_id()) % batches.size();
   tally done;
   std::optional<batch_failure> failure;
@@ -62,7 +62,7 @@ batch_result embedded_filter::add(std::span<const partition_batch> batches) {
 }
 
 batch_result embedded_filter::check(std::span<const partition_batch> batches) const {
-  if (life_.is_over()) return unanswered(batches, batch_failure::cause::storage, over);
+  if (life_.has_expired()) return unanswered(batches, batch_failure::cause::storage, over);
   tally done;
   for (const partition_batch& batch : batches) {
     const guarded& target = *partitions_[batch.partition];
@@ -161,7 +161,8 @@ std::shared_ptr<job_memory> embedded_filter::make_job(std::string_view /*name*/,
 batch_result embedded_filter::claim(job_memory& job, const origin& from,
                                     std::span<const claim_batch> batches) {
   std::optional<batch_failure> failure;
-  if (life_.is_over()) return claims_result(batches, batch_failure{batch_failure::cause::storage, over, {}});
+  if (life_.has_expired())
+    return claims_result(batches, batch_failure{batch_failure::cause::storage, over, {}});
   for (const claim_batch& batch : batches) {
     guarded& target = *partitions_[batch.keys.partition];
     const std::scoped_lock alone(target.lock);
@@ -260,10 +261,10 @@ std::optional<batch_failure> embedded_filter::add_fresh(partition& logic, const 
   return added.error();
 }
 
-void embedded_filter::end_at(std::optional<event_time> when) {
-  if (life_.is_over()) throw filter_ended(over);
+void embedded_filter::expire_at(std::optional<event_time> when) {
+  if (life_.has_expired()) throw filter_expired(over);
   const std::scoped_lock alone(jobs_lock_);
-  keep_end(when);
+  keep_expiry(when);
   life_.set(when);
 }
 

@@ -33,9 +33,9 @@ class embedded_filter : public stored_filter {
   batch_result check(std::span<const partition_batch> batches) const override;
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
-  [[nodiscard]] std::optional<event_time> ends_at() const override { return life_.end(); }
-  void end_at(std::optional<event_time> when) override;
-  [[nodiscard]] bool has_ended() const { return life_.is_over(); }
+  [[nodiscard]] std::optional<event_time> expires_at() const override { return life_.expires_at(); }
+  void expire_at(std::optional<event_time> when) override;
+  [[nodiscard]] bool has_expired() const { return life_.has_expired(); }
 
   std::unique_ptr<ledger> open_ledger(std::string_view job, std::string_view description) override;
   [[nodiscard]] std::vector<std::string> jobs() const override;
@@ -60,7 +60,7 @@ class embedded_filter : public stored_filter {
   /// Syncs the records of all jobs, even after a failure.    @throws storage_error  the first failure
   void sync_jobs();
   /// Stores the expiry time for the next process, before it takes effect.
-  virtual void keep_end(std::optional<event_time> /*when*/) {}
+  virtual void keep_expiry(std::optional<event_time> /*when*/) {}
 
  private:
   std::optional<batch_failure> claim_in(partition& logic, job_memory& job, const origin& from,

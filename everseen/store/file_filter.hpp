@@ -42,7 +42,7 @@ class file_writer final : private writer_files, public embedded_filter {
  protected:
   std::shared_ptr<job_memory> make_job(std::string_view name, std::string_view description) override;
   void forget_job(std::string_view name) override;
-  void keep_end(std::optional<event_time> when) override;
+  void keep_expiry(std::optional<event_time> when) override;
 
  private:
   file_writer(disk& on, std::filesystem::path filter_directory, writer_files files, sync_policy policy,
@@ -81,7 +81,7 @@ class file_reader final : public stored_filter {
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
                                                     std::string_view description) override;
   void sync() override {}  // a reader has no unsynced data
-  [[nodiscard]] std::optional<event_time> ends_at() const override;
+  [[nodiscard]] std::optional<event_time> expires_at() const override;
 
  private:
   class view;  // the segments of one manifest

@@ -9,7 +9,7 @@
 #include "everseen/store/damage.hpp"
 #include "everseen/store/linking.hpp"
 #include "everseen/store/manifest_file.hpp"
-#include "everseen/store/unborn_filter.hpp"
+#include "everseen/store/staged_filter.hpp"
 #include "everseen/store/whole_file.hpp"
 
 namespace everseen {

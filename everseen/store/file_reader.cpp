@@ -5,7 +5,7 @@
 
 #include "everseen/store/claims.hpp"
 #include "everseen/store/damage.hpp"
-#include "everseen/store/file_end.hpp"
+#include "everseen/store/expiry_file.hpp"
 #include "everseen/store/file_filter.hpp"
 #include "everseen/store/file_job.hpp"
 #include "everseen/store/unanswered.hpp"
@@ -56,7 +56,7 @@ file_reader::file_reader(disk& on, std::filesystem::path filter_directory, time_
       view_(load(nullptr)),
       id_(view_->id()),
       spec_(view_->get_spec()) {
-  static_cast<void>(ends_at());  // reports damage here
+  static_cast<void>(expires_at());  // reports damage here
 }
 
 file_reader::~file_reader() = default;
@@ -108,8 +108,8 @@ job_size file_reader::size_of_job(std::string_view job) const {
   return {0, bytes};
 }
 
-std::optional<event_time> file_reader::ends_at() const {
-  return end_in(directory_);
+std::optional<event_time> file_reader::expires_at() const {
+  return read_expiry(directory_);
 }
 
 std::vector<std::string> file_reader::jobs() const {
@@ -124,7 +124,7 @@ batch_result file_reader::add(std::span<const partition_batch> batches) {
 batch_result file_reader::check(std::span<const partition_batch> batches) const {
   try {
     // Read for each batch, as the writer may change the expiry time at any time.
-    if (const auto end = end_in(directory_); end && *end <= now_())
+    if (const auto end = read_expiry(directory_); end && *end <= now_())
       return unanswered(batches, batch_failure::cause::storage,
                         directory_.string() + " has ended, as it was told to");
     return newest()->check(batches);

@@ -10,13 +10,13 @@ file_rebuild::file_rebuild(disk& on, std::filesystem::path store_directory, std:
       store_(std::move(store_directory)),
       name_(name),
       lock_(std::move(lock)),
-      unborn_(on, store_) {
+      staged_(on, store_) {
   image::manifest empty;
   empty.filter = image::random_filter_id();
   empty.spec = s;
   empty.clean = true;
   target_ =
-      std::make_shared<file_writer>(on, unborn_.directory(), unborn_.open(empty), policy, std::move(now));
+      std::make_shared<file_writer>(on, staged_.directory(), staged_.open(empty), policy, std::move(now));
 }
 
 file_rebuild::~file_rebuild() = default;
@@ -31,7 +31,7 @@ void file_rebuild::merge(const segment_id& /*id*/, std::span<const std::byte> /*
 
 void file_rebuild::commit() {
   target_->sync();
-  unborn_.take_place_of(name_, [this] { target_.reset(); });
+  staged_.take_place_of(name_, [this] { target_.reset(); });
 }
 
 }  // namespace everseen

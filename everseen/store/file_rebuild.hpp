@@ -6,9 +6,9 @@
 
 #include "everseen/store/disk.hpp"
 #include "everseen/store/lock_file.hpp"
+#include "everseen/store/staged_filter.hpp"
 #include "everseen/store/store.hpp"
 #include "everseen/store/time_source.hpp"
-#include "everseen/store/unborn_filter.hpp"
 
 namespace everseen {
 
@@ -36,7 +36,7 @@ class file_rebuild final : public store::rebuild {
   std::filesystem::path store_;
   std::string name_;
   lock_file lock_;
-  unborn_filter unborn_;
+  staged_filter staged_;
   std::shared_ptr<file_writer> target_;
 };
 

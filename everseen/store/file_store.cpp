@@ -8,14 +8,14 @@
 #include <unistd.h>
 
 #include "everseen/store/damage.hpp"
-#include "everseen/store/file_end.hpp"
+#include "everseen/store/expiry_file.hpp"
 #include "everseen/store/file_filter.hpp"
 #include "everseen/store/file_job.hpp"
 #include "everseen/store/file_rebuild.hpp"
 #include "everseen/store/file_replaced.hpp"
 #include "everseen/store/linking.hpp"
 #include "everseen/store/segment_file.hpp"
-#include "everseen/store/unborn_filter.hpp"
+#include "everseen/store/staged_filter.hpp"
 
 namespace everseen {
 
@@ -60,13 +60,13 @@ image::manifest new_manifest(const spec& s) {
 
 }  // namespace
 
-/// Segments are written to an unborn filter until commit.
+/// Segments are written to a staged filter until commit.
 class file_store::restoring final : public store::restore {
  public:
   restoring(const file_store& into, std::string_view name, const spec& s)
       : disk_(into.disk_),
         name_(name),
-        unborn_(disk_, into.directory_),
+        staged_(disk_, into.directory_),
         manifest_(new_manifest(s)),
         states_(s.partitions) {}
 
@@ -75,7 +75,7 @@ class file_store::restoring final : public store::restore {
       throw format_error("partition " + std::to_string(id.partition) + " is beyond the filter's " +
                          std::to_string(states_.size()) + "; make the image again");
     restore_layer(states_[id.partition], id, layer);
-    files_.push_back(segment_file::create(disk_, unborn_.directory() / segments_name,
+    files_.push_back(segment_file::create(disk_, staged_.directory() / segments_name,
                                           {manifest_.filter, id, layer.shape, layer.capacity, layer.keys}));
     manifest_.segments.push_back({id, layer.shape, layer.capacity});
     return {files_.back()->bits(), layer.shape.bytes};
@@ -87,13 +87,13 @@ class file_store::restoring final : public store::restore {
       file->raise_keys_to_bits();  // a writer may have been active during the copy
       file->sync();
     }
-    unborn_.commit(name_, manifest_);
+    staged_.commit(name_, manifest_);
   }
 
  private:
   disk& disk_;
   std::string name_;
-  unborn_filter unborn_;
+  staged_filter staged_;
   image::manifest manifest_;
   std::vector<partition_state> states_;
   std::vector<std::shared_ptr<segment_file>> files_;
@@ -120,8 +120,8 @@ std::shared_ptr<stored_filter> file_store::make(std::string_view name, const spe
   validate(s);
   make_way_for(name);
   make_directories(disk_, std::filesystem::absolute(directory_));
-  unborn_filter unborn(disk_, directory_, end);
-  lock_file lock = unborn.commit(name, new_manifest(s));
+  staged_filter staged(disk_, directory_, end);
+  lock_file lock = staged.commit(name, new_manifest(s));
   return std::make_shared<file_writer>(disk_, directory_of(name), std::move(lock), policy_, now_);
 }
 
@@ -153,12 +153,12 @@ void file_store::unlink(std::string_view newer) {
 }
 
 bool file_store::exists(std::string_view name) const {
-  return is_filter_name(name) && is_filter(directory_ / name) && !has_ended(name);
+  return is_filter_name(name) && is_filter(directory_ / name) && !has_expired(name);
 }
 
 /// A filter with a damaged record has not expired; opening it reports the damage.
-bool file_store::has_ended(std::string_view name) const try {
-  const auto end = end_in(directory_of(name));
+bool file_store::has_expired(std::string_view name) const try {
+  const auto end = read_expiry(directory_of(name));
   return end && *end <= now_();
 } catch (const format_error&) {
   return false;
@@ -166,17 +166,17 @@ bool file_store::has_ended(std::string_view name) const try {
 
 void file_store::require(std::string_view name) const {
   if (!is_filter(directory_of(name))) throw no_such_filter(name);
-  if (has_ended(name)) throw filter_has_ended(name);
+  if (has_expired(name)) throw filter_has_expired(name);
 }
 
 void file_store::make_way_for(std::string_view name) const {
   const bool was_replaced = is_replaced(directory_of(name));
   if (!was_replaced && !is_filter(directory_of(name))) return;
-  if (!was_replaced && !has_ended(name)) throw filter_exists(name);
+  if (!was_replaced && !has_expired(name)) throw filter_exists(name);
   try {
     remove_filter(disk_, directory_, name, lock_to_write(name), [] {});
   } catch (const no_filter&) {
-    // remove_ended() removed it first.
+    // remove_expired() removed it first.
   }
 }
 
@@ -235,7 +235,7 @@ void file_store::drop(std::string_view name) {
 void file_store::rename(std::string_view from, std::string_view to, namesake there) {
   require(from);
   if (from == to && there == namesake::replace) return;
-  if (there == namesake::refuse || !is_filter(directory_of(to)) || has_ended(to)) make_way_for(to);
+  if (there == namesake::refuse || !is_filter(directory_of(to)) || has_expired(to)) make_way_for(to);
   const lock_file mine = lock_to_write(from);
   std::optional<lock_file> other;
   if (is_filter(directory_of(to))) other = lock_to_write(to);
@@ -245,9 +245,9 @@ void file_store::rename(std::string_view from, std::string_view to, namesake the
   });
 }
 
-void file_store::remove_ended() {
+void file_store::remove_expired() {
   const auto is_over = [&](const std::string& name) {
-    return has_ended(name) || is_replaced(directory_of(name));
+    return has_expired(name) || is_replaced(directory_of(name));
   };
   std::error_code code;
   std::vector<std::string> ended;
@@ -333,7 +333,7 @@ std::filesystem::path file_store::directory_of(std::string_view name) const {
 
 lock_file file_store::lock_to_write(std::string_view name) const {
   const std::filesystem::path directory = directory_ / name;
-  const std::scoped_lock after_removing(removing_);  // else remove_ended() would look like a writer
+  const std::scoped_lock after_removing(removing_);  // else remove_expired() would look like a writer
   try {
     if (auto lock = lock_file::try_take(directory / lock_name)) return std::move(*lock);
   } catch (const storage_error& e) {

@@ -52,7 +52,7 @@ class file_store : public store {
   [[nodiscard]] std::shared_ptr<void> occupy() override;
   /// Neither filter may have a writer.
   void rename(std::string_view from, std::string_view to, namesake there) override;
-  void remove_ended() override;
+  void remove_expired() override;
   [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override;
   [[nodiscard]] std::vector<std::string> job_warnings() const override;
   /// Replaces the manifest by an empty one with a new filter id, which readers follow.
@@ -71,8 +71,8 @@ class file_store : public store {
   [[nodiscard]] std::vector<std::string> jobs_of(std::string_view name) const;
   [[nodiscard]] bool is_sound(const std::filesystem::path& directory, std::string_view job,
                               const image::manifest& m) const;
-  [[nodiscard]] bool has_ended(std::string_view name) const;
-  /// @throws no_filter; filter_ended
+  [[nodiscard]] bool has_expired(std::string_view name) const;
+  /// @throws no_filter; filter_expired
   void require(std::string_view name) const;
   /// @throws name_taken  a filter of this name exists and has not expired
   void make_way_for(std::string_view name) const;

@@ -4,7 +4,7 @@
 
 #include "everseen/store/claims.hpp"
 #include "everseen/store/damage.hpp"
-#include "everseen/store/file_end.hpp"
+#include "everseen/store/expiry_file.hpp"
 #include "everseen/store/file_filter.hpp"
 #include "everseen/store/file_job.hpp"
 #include "everseen/store/unanswered.hpp"
@@ -31,7 +31,7 @@ file_writer::file_writer(disk& on, const std::filesystem::path& filter_directory
 file_writer::file_writer(disk& on, std::filesystem::path filter_directory, writer_files files,
                          sync_policy policy, time_source now)
     : writer_files(std::move(files)),
-      embedded_filter(bits->get_spec(), *bits, bits->states(), std::move(now), end_in(filter_directory)),
+      embedded_filter(bits->get_spec(), *bits, bits->states(), std::move(now), read_expiry(filter_directory)),
       disk_(on),
       directory_(std::move(filter_directory)),
       policy_(policy) {
@@ -114,8 +114,8 @@ void file_writer::sync() {
   bits->sync();
 }
 
-void file_writer::keep_end(std::optional<event_time> when) {
-  write_end(disk_, directory_, when);
+void file_writer::keep_expiry(std::optional<event_time> when) {
+  write_expiry(disk_, directory_, when);
   check_disk(disk_.sync_directory(directory_), "sync", directory_);
 }
 

@@ -17,24 +17,24 @@ class lifetime {
   /// @param now  null: expiry is enforced elsewhere
   explicit lifetime(time_source now, std::optional<event_time> end = {}) : now_(std::move(now)) { set(end); }
 
-  [[nodiscard]] bool is_over() const {
-    const std::int64_t end = end_ms_.load(std::memory_order_relaxed);
+  [[nodiscard]] bool has_expired() const {
+    const std::int64_t end = expires_at_ms_.load(std::memory_order_relaxed);
     return end != never && now_ && now_().time_since_epoch().count() >= end;
   }
-  [[nodiscard]] std::optional<event_time> end() const noexcept {
-    const std::int64_t end = end_ms_.load(std::memory_order_relaxed);
+  [[nodiscard]] std::optional<event_time> expires_at() const noexcept {
+    const std::int64_t end = expires_at_ms_.load(std::memory_order_relaxed);
     if (end == never) return std::nullopt;
     return event_time(std::chrono::milliseconds(end));
   }
   void set(std::optional<event_time> end) noexcept {
-    end_ms_.store(end ? end->time_since_epoch().count() : never, std::memory_order_relaxed);
+    expires_at_ms_.store(end ? end->time_since_epoch().count() : never, std::memory_order_relaxed);
   }
 
  private:
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
   const time_source now_;
-  std::atomic<std::int64_t> end_ms_{never};
+  std::atomic<std::int64_t> expires_at_ms_{never};
 };
 
 }  // namespace everseen

@@ -115,7 +115,7 @@ batch_result linked_filter::check(std::span<const partition_batch> batches) cons
   return judge(batches, [this](auto some) { return std::as_const(*newer_).check(some); });
 }
 
-void linked_filter::wait_with(std::shared_ptr<patience> p) {
+void linked_filter::wait_with(std::shared_ptr<retry_policy> p) {
   older_->wait_with(p);
   newer_->wait_with(std::move(p));
 }

@@ -42,10 +42,10 @@ class linked_filter final : public stored_filter {
   [[nodiscard]] std::string place_of(std::uint32_t partition) const override {
     return newer_->place_of(partition);
   }
-  [[nodiscard]] std::optional<event_time> ends_at() const override { return newer_->ends_at(); }
-  void end_at(std::optional<event_time> when) override { newer_->end_at(when); }
-  void wait_with(std::shared_ptr<patience> p) override;
-  [[nodiscard]] std::string way() const override { return newer_->way(); }
+  [[nodiscard]] std::optional<event_time> expires_at() const override { return newer_->expires_at(); }
+  void expire_at(std::optional<event_time> when) override { newer_->expire_at(when); }
+  void wait_with(std::shared_ptr<retry_policy> p) override;
+  [[nodiscard]] std::string access_path() const override { return newer_->access_path(); }
   [[nodiscard]] bool is_called(std::string_view name) const override { return newer_->is_called(name); }
   [[nodiscard]] std::optional<predecessor> asks_first() const override;
   /// @throws parameter_error  always: a job needs a filter that judges alone

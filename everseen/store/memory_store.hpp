@@ -34,7 +34,7 @@ class memory_store : public store {
   void drop(std::string_view name) override;
   /// Open handles stay valid.
   void rename(std::string_view from, std::string_view to, namesake there) override;
-  void remove_ended() override;
+  void remove_expired() override;
   [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override;
   /// Open handles see the filter emptied, partition by partition.
   void reset(std::string_view name) override;
@@ -43,7 +43,7 @@ class memory_store : public store {
  private:
   class restoring;
 
-  struct shelf {
+  struct registry {
     std::mutex lock;
     struct entry {
       std::shared_ptr<embedded_filter> filter;
@@ -54,7 +54,7 @@ class memory_store : public store {
     std::map<std::string, std::string, std::less<>> askers;
 
     void insert(std::string_view name, std::shared_ptr<embedded_filter> filter);
-    /// @pre the lock is held    @throws no_filter; filter_ended
+    /// @pre the lock is held    @throws no_filter; filter_expired
     [[nodiscard]] entry& at(std::string_view name);
     void erase(std::string_view name);
     [[nodiscard]] std::string asked_by(std::string_view name, event_time now) const;
@@ -63,7 +63,7 @@ class memory_store : public store {
 
   const time_source now_;
   /// Shared with restores, which may outlive this.
-  const std::shared_ptr<shelf> shelf_ = std::make_shared<shelf>();
+  const std::shared_ptr<registry> registry_ = std::make_shared<registry>();
 };
 
 }  // namespace everseen

@@ -21,9 +21,10 @@ name_taken filter_exists(std::string_view name) {
                     "' exists already; choose another name, or drop it first");
 }
 
-filter_ended filter_has_ended(std::string_view name) {
-  return filter_ended("the filter '" + std::string(name) +
-                      "' has ended, as it was told to; make one with: everseen create " + std::string(name));
+filter_expired filter_has_expired(std::string_view name) {
+  return filter_expired("the filter '" + std::string(name) +
+                        "' has ended, as it was told to; make one with: everseen create " +
+                        std::string(name));
 }
 
 parameter_error no_such_job(std::string_view filter, std::string_view job) {
@@ -59,7 +60,7 @@ void validate_job_name(std::string_view job) {
   }
 }
 
-void stored_filter::end_at(std::optional<event_time> /*when*/) {
+void stored_filter::expire_at(std::optional<event_time> /*when*/) {
   throw parameter_error("this filter cannot be given an end; it is another program's, or only read here");
 }
 

@@ -16,7 +16,7 @@
 #include "everseen/core/predecessor.hpp"
 #include "everseen/core/spec.hpp"
 #include "everseen/store/ledger.hpp"
-#include "everseen/store/patience.hpp"
+#include "everseen/store/retry_policy.hpp"
 
 namespace everseen {
 
@@ -71,17 +71,17 @@ class stored_filter {
 
   /// When the filter expires, by the clock of its store; nothing: never.
   /// @throws no_filter  it has expired    @throws storage_error, backend_error
-  [[nodiscard]] virtual std::optional<event_time> ends_at() const { return {}; }
+  [[nodiscard]] virtual std::optional<event_time> expires_at() const { return {}; }
   /// Sets the time at which the filter expires, whether it is in use or not; nothing: never. It expires as a
   /// whole, for all clients.
   /// @throws parameter_error  it belongs to another program, or was opened for reading
   /// @throws no_filter        it has expired
   /// @throws storage_error, backend_error  the outcome is unknown
-  virtual void end_at(std::optional<event_time> when);
+  virtual void expire_at(std::optional<event_time> when);
 
   /// Lets `p` decide how long calls are retried while the store is unavailable. No effect on local stores.
   /// @param p  null: the store's own limit    @pre no call is in progress
-  virtual void wait_with(std::shared_ptr<patience> /*p*/) {}
+  virtual void wait_with(std::shared_ptr<retry_policy> /*p*/) {}
 
   /// Whether a name that it had when it was opened still refers to it: the name may have been given to
   /// another filter. May wait for the store.
@@ -115,7 +115,7 @@ class stored_filter {
 
   /// How batches reach the bits, as readable text, for example "redis, script"; empty: the bits are on this
   /// machine.
-  [[nodiscard]] virtual std::string way() const { return {}; }
+  [[nodiscard]] virtual std::string access_path() const { return {}; }
 };
 
 /// The mode in which a filter is opened. Files allow one writer at a time and any number of readers.
@@ -138,7 +138,7 @@ class store {
   virtual std::shared_ptr<stored_filter> create_expiring(std::string_view name, const spec& s,
                                                          std::chrono::milliseconds life) = 0;
 
-  /// @throws no_filter        no filter has this name; filter_ended: it has expired
+  /// @throws no_filter        no filter has this name; filter_expired: it has expired
   /// @throws format_error     it is damaged, or of another version
   /// @throws storage_error    another process is writing to it, or files cannot be read
   virtual std::shared_ptr<stored_filter> open(std::string_view name, access how) = 0;
@@ -167,7 +167,7 @@ class store {
 
   /// Removes expired filters that are not open. They were already unusable but took up space.
   /// @throws storage_error
-  virtual void remove_ended() {}
+  virtual void remove_expired() {}
 
   /// Removes all keys of a filter; its spec stays. It never appears to be missing meanwhile.
   /// @throws no_filter        no filter has this name    @throws storage_error  it has a writer
@@ -204,7 +204,7 @@ class store {
 
   /// Lets `p` decide how long calls of this store and its filters are retried while it is unavailable, from
   /// the next call on. No effect on local stores.    @param p  null: the store's own limit
-  virtual void wait_with(std::shared_ptr<patience> /*p*/) {}
+  virtual void wait_with(std::shared_ptr<retry_policy> /*p*/) {}
 
   /// Reserves the store for a server, if only one server can use it at a time. Destroying the returned object
   /// releases it, and so does a crash. Does not restrict access to any filter.
@@ -269,7 +269,7 @@ class store {
 /// Errors shared by all stores.
 [[nodiscard]] no_filter no_such_filter(std::string_view name);
 [[nodiscard]] name_taken filter_exists(std::string_view name);
-[[nodiscard]] filter_ended filter_has_ended(std::string_view name);
+[[nodiscard]] filter_expired filter_has_expired(std::string_view name);
 [[nodiscard]] parameter_error no_such_job(std::string_view filter, std::string_view job);
 /// @param what  an operation that is impossible while a filter has jobs, for example "be reset"
 /// @throws parameter_error  the filter has jobs

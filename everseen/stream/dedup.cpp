@@ -37,7 +37,7 @@ struct shared_state {
   std::vector<turnstile> partitions;
   turnstile writing;
 
-  std::mutex ending;
+  std::mutex end_lock;
   dedup_result& result;
   std::exception_ptr error;  // the first; setting it also sets `stop`
   // Read no more. Blocks that were read are still judged and written, except those from `end` on.
@@ -67,23 +67,23 @@ struct shared_state {
   }
   /// Blocks from `number` on are neither judged nor written, unless that has already happened.
   void end_before(std::uint64_t number) noexcept {
-    const std::scoped_lock alone(ending);
+    const std::scoped_lock alone(end_lock);
     end = std::min(end.load(), number);
     stop = true;
   }
   void fail(std::exception_ptr cause) noexcept {
-    const std::scoped_lock alone(ending);
+    const std::scoped_lock alone(end_lock);
     if (!error) error = std::move(cause);
     stop = true;
   }
   /// Records an outage that does not end the run.
   void note_passed(batch_failure cause) {
-    const std::scoped_lock alone(ending);
+    const std::scoped_lock alone(end_lock);
     if (!result.passed) result.passed = std::move(cause);
   }
   void fail(batch_failure cause) {
     if (is_outage(cause)) given_up = true;
-    const std::scoped_lock alone(ending);
+    const std::scoped_lock alone(end_lock);
     if (!result.failure) result.failure = std::move(cause);
     stop = true;
   }
@@ -138,7 +138,7 @@ class worker {
     } catch (...) {  // only reading can throw here: process() takes its turns whatever fails
       shared_.fail(std::current_exception());
     }
-    const std::scoped_lock alone(shared_.ending);
+    const std::scoped_lock alone(shared_.end_lock);
     shared_.result.verdicts += verdicts_total_;
   }
 
@@ -233,20 +233,20 @@ class worker {
     if (shared_.options.threads <= 1) {
       for (const partition_batch& batch : batches) add(batch);
     } else {
-      judge_in_turn(number, batches);
+      judge_in_order(number, batches);
     }
     if (!batches.empty()) sorted_.gather();
     verdicts_total_ += judged_;
     if (judged_.late > 0 && shared_.options.late == dedup_options::fate::fail) shared_.stop = true;
   }
 
-  void judge_in_turn(std::uint64_t number, std::span<const partition_batch> batches) noexcept {
+  void judge_in_order(std::uint64_t number, std::span<const partition_batch> batches) noexcept {
     auto next = batches.begin();
     for (std::uint32_t p = 0; p < shared_.partitions.size(); ++p) {
-      turnstile& turn = shared_.partitions[p];
-      turn.wait(number);
+      turnstile& gate = shared_.partitions[p];
+      gate.wait(number);
       if (next != batches.end() && next->partition == p) add(*next++);
-      turn.leave(number);
+      gate.leave(number);
     }
   }
 

@@ -53,9 +53,9 @@ struct dedup_options {
   /// What to do with records that are older than the window: `pass` writes them like fresh ones.
   fate late = fate::drop;
 
-  /// What to do if the filter's store stays unavailable for longer than its patience. `fail` ends the run.
-  /// `pass` writes the unanswered records like fresh ones, so none is lost, and continues; a key may then be
-  /// written twice. A full or damaged filter ends the run in either case.
+  /// What to do if the filter's store stays unavailable for longer than its retry policy allows. `fail` ends
+  /// the run. `pass` writes the unanswered records like fresh ones, so none is lost, and continues; a key may
+  /// then be written twice. A full or damaged filter ends the run in either case.
   enum class outage : std::uint8_t { fail, pass };
   outage on_outage = outage::fail;
 

@@ -14,7 +14,7 @@ namespace {
 
 /// How long a job's threads wait before they check whether it is to end.
 constexpr std::chrono::milliseconds a_moment{20};
-/// How long the reading thread waits for room before it calls keep_up().
+/// How long the reading thread waits for room before it calls keep_alive().
 constexpr std::chrono::milliseconds a_while{200};
 
 /// The first line of a table may be its header.
@@ -69,7 +69,6 @@ void job::begin() {
   parts_.from.begin(known);
   sink_is_new_ = !goes_on && !options_.sink_name.empty();
   if (parts_.to != nullptr) begin_sink(last);
-  result_.way = parts_.seen.stored().way();
   settled_at_ = std::chrono::steady_clock::now();
 }
 
@@ -100,7 +99,7 @@ void job::read_all() {
     const bool last = batch.stops_at.has_value();
     while (!queue_.push(batch, a_while)) {
       if (stopping_) return;
-      parts_.from.keep_up();
+      parts_.from.keep_alive();
     }
     if (last) return;
   }
@@ -110,13 +109,13 @@ void job::settle_all() {
   try {
     while (settle_next()) continue;
   } catch (const backend_error&) {
-    end_after_failure(if_away::fail);
+    end_after_failure(if_unavailable::fail);
     throw;
   } catch (...) {
-    end_after_failure(if_away::later);
+    end_after_failure(if_unavailable::later);
     throw;
   }
-  settle(if_away::fail);
+  settle(if_unavailable::fail);
   leave_the_rest();
   parts_.from.finish();
   if (read_failure_) std::rethrow_exception(read_failure_);
@@ -126,10 +125,10 @@ void job::settle_all() {
 /// verdicts. If the sink failed halfway, nothing is settled: the sink may have more than `reached_` says,
 /// and would keep it. The caller gets the original failure.
 /// @param then  fail: a server is unavailable, and is not to be waited for again during an orderly exit
-void job::end_after_failure(if_away then) {
+void job::end_after_failure(if_unavailable then) {
   try {
-    if (sink_is_whole_) settle(if_away::fail);
-    if (then == if_away::fail) return;
+    if (sink_is_whole_) settle(if_unavailable::fail);
+    if (then == if_unavailable::fail) return;
     leave_the_rest();
     parts_.from.finish();
   } catch (const error&) {
@@ -141,7 +140,7 @@ bool job::settle_next() {
   if (auto batch = queue_.pop(a_moment)) {
     if (!deal_with(*batch)) return false;
     if (batch->stops_at) {
-      settle(if_away::fail);
+      settle(if_unavailable::fail);
       throw format_error(parts_.from.place_of(batch->from.lane, batch->stops_at->position) + ' ' +
                          to_string(*batch->stops_at) +
                          "; --bad-events skip passes over such records, --bad-events FILE keeps them there" +
@@ -152,7 +151,7 @@ bool job::settle_next() {
   }
   if (std::chrono::steady_clock::now() >= settled_at_ + options_.settle_every ||
       unsettled_events_ >= options_.most_unsettled || is_waited_for())
-    settle(if_away::later);
+    settle(if_unavailable::later);
   report();
   return true;
 }
@@ -160,7 +159,7 @@ bool job::settle_next() {
 /// Whether another worker gets a lane once the put records of that lane are settled.
 bool job::is_waited_for() const {
   return std::ranges::any_of(reached_, [this](const auto& each) {
-    return parts_.from.tenure_of(each.first, lanes_.at(each.first).turn) == source::tenure::leaving;
+    return parts_.from.ownership_of(each.first, lanes_.at(each.first).turn) == source::ownership::leaving;
   });
 }
 

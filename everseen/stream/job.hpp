@@ -51,7 +51,6 @@ struct job_result {
   std::optional<std::uint64_t> lag;     ///< records that wait to be read, if the source knows
   std::optional<batch_failure> passed;  ///< why the first event passed by has no verdict
   std::vector<std::string> absent;      ///< fields to count by that none of the first events had
-  std::string way;                      ///< how batches reach the store
 };
 
 struct job_options {
@@ -138,9 +137,9 @@ class job {
   void put(const event_batch& batch);
   void write_aside(const event_batch& batch);
   void remember(const event_batch& batch);
-  enum class if_away : std::uint8_t { fail, later };
-  bool settle(if_away then);
-  void end_after_failure(if_away then);
+  enum class if_unavailable : std::uint8_t { fail, later };
+  bool settle(if_unavailable then);
+  void end_after_failure(if_unavailable then);
   void commit();
   [[nodiscard]] bool put_down(std::vector<checkpoint> reached) const;
   void leave_settled();

@@ -11,7 +11,7 @@
 namespace everseen {
 
 /// @return false  the store is unavailable, and the job continues without it: settle later
-bool job::settle(if_away then) {
+bool job::settle(if_unavailable then) {
   settled_at_ = std::chrono::steady_clock::now();
   unsettled_events_ = 0;
   if (reached_.empty()) return true;
@@ -22,7 +22,8 @@ bool job::settle(if_away then) {
       commit();
     }
   } catch (const backend_error&) {
-    if (!sink_is_whole_ || then == if_away::fail || options_.on_outage != job_options::outage::pass) throw;
+    if (!sink_is_whole_ || then == if_unavailable::fail || options_.on_outage != job_options::outage::pass)
+      throw;
     return false;
   }
   fault_point("settled");

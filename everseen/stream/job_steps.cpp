@@ -11,7 +11,7 @@ namespace everseen {
 
 /// @return false  the batch was abandoned, and the job is to end
 bool job::deal_with(event_batch& batch) {
-  if (parts_.from.tenure_of(batch.from.lane, batch.from.turn) != source::tenure::ours) {
+  if (parts_.from.ownership_of(batch.from.lane, batch.from.turn) != source::ownership::ours) {
     parts_.from.abandoned(batch.from);
     return true;
   }
@@ -56,7 +56,7 @@ void job::take_part() {
 
 /// Records put in an earlier turn are settled, or taken back, before this turn puts any.
 void job::begin_turn(const source_batch& batch) {
-  if (reached_.contains(batch.lane)) settle(if_away::later);
+  if (reached_.contains(batch.lane)) settle(if_unavailable::later);
   lane& of = lanes_[batch.lane];
   of.turn = batch.turn;
   of.looked_up = false;
@@ -96,7 +96,7 @@ bool job::look_up(const std::string& name) {
 /// Once a job: the reason is the same for each lane.
 void job::doubt(const std::string& name) {
   if (warned_ || !options_.warn) return;
-  const std::string why = parts_.from.doubt_about(name);
+  const std::string why = parts_.from.warning_about(name);
   if (why.empty()) return;
   warned_ = true;
   options_.warn(why);
@@ -132,7 +132,7 @@ std::optional<batch_failure> job::claim(const event_batch& batch) {
 /// before it is claimed.
 bool job::may_claim(const std::string& name) {
   const lane& of = lanes_[name];
-  return (!of.passed || settle(if_away::later)) && of.looked_up;
+  return (!of.passed || settle(if_unavailable::later)) && of.looked_up;
 }
 
 /// Side outputs come first: they are at least once in any case, and if one fails, the sink has nothing yet

@@ -30,11 +30,11 @@ void kafka_lanes::forget(std::string_view lane) {
   if (const auto found = lanes_.find(lane); found != lanes_.end()) lanes_.erase(found);
 }
 
-source::tenure kafka_lanes::tenure_of(std::string_view lane, std::uint64_t turn) const {
+source::ownership kafka_lanes::ownership_of(std::string_view lane, std::uint64_t turn) const {
   const std::lock_guard lock(mutex_);
   const auto found = lanes_.find(lane);
-  if (found == lanes_.end() || found->second.turn != turn) return source::tenure::gone;
-  return found->second.mine ? source::tenure::ours : source::tenure::leaving;
+  if (found == lanes_.end() || found->second.turn != turn) return source::ownership::gone;
+  return found->second.mine ? source::ownership::ours : source::ownership::leaving;
 }
 
 kafka_lanes::turn_given kafka_lanes::give(std::string_view lane, std::uint64_t next) {

@@ -33,7 +33,7 @@ class kafka_lanes {
   void lose(std::string_view lane);
   void forget(std::string_view lane);
 
-  [[nodiscard]] source::tenure tenure_of(std::string_view lane, std::uint64_t turn) const;
+  [[nodiscard]] source::ownership ownership_of(std::string_view lane, std::uint64_t turn) const;
 
   /// The turn in which a batch was handed out: a turn lasts from one begin() of the lane to the next.
   struct turn_given {

@@ -86,7 +86,7 @@ class kafka_sink::impl {
     membership_.reset(from_->membership());
     std::size_t left = 0;
     for (const auto& [lane, turn] : turns_) {
-      if (from_->tenure_of(lane, turn) != source::tenure::gone) continue;
+      if (from_->ownership_of(lane, turn) != source::ownership::gone) continue;
       reached.erase(lane);
       left += std::erase_if(held_, [&of = lane](const held& each) { return each.lane == of; });
     }
@@ -103,7 +103,7 @@ class kafka_sink::impl {
   }
 
   /// Part of a transaction's time limit has passed before the store became unavailable.
-  void store_is_away(std::chrono::milliseconds lasted) noexcept {
+  void store_is_unavailable(std::chrono::milliseconds lasted) noexcept {
     const std::lock_guard lock(away_);  // a store of several servers waits for each of them
     if (lasted * 4 > producer_.transaction_limit()) give_up();
   }
@@ -191,8 +191,8 @@ void kafka_sink::leave_lost(std::map<std::string, checkpoint, std::less<>>& reac
   impl_->leave_lost(reached);
 }
 
-void kafka_sink::store_is_away(std::chrono::milliseconds lasted) noexcept {
-  impl_->store_is_away(lasted);
+void kafka_sink::store_is_unavailable(std::chrono::milliseconds lasted) noexcept {
+  impl_->store_is_unavailable(lasted);
 }
 
 std::chrono::milliseconds kafka_sink::transaction_limit() const {

@@ -36,7 +36,7 @@ class kafka_sink : public sink {
   void leave_lost(std::map<std::string, checkpoint, std::less<>>& reached) override;
   [[nodiscard]] std::string commit(std::span<const checkpoint> reached) override;
   /// Aborts the transaction before Kafka does, which would also end this worker.
-  void store_is_away(std::chrono::milliseconds lasted) noexcept override;
+  void store_is_unavailable(std::chrono::milliseconds lasted) noexcept override;
 
   /// How long a transaction may be open: transaction.timeout.ms.
   [[nodiscard]] std::chrono::milliseconds transaction_limit() const;

@@ -69,7 +69,7 @@ class kafka_source::impl {
     const auto now = clock::now();
     if (now - committed_ < commit_interval) return;
     committed_ = now;
-    member_.commit(rdkafka::member::way::soon);
+    member_.commit(rdkafka::member::commit_mode::soon);
   }
 
  private:
@@ -79,8 +79,8 @@ class kafka_source::impl {
   bool take_from_any(source_batch& into) {
     auto& lanes = member_.partitions_of_ours();
     for (std::size_t tried = 0; tried < lanes.size(); ++tried) {
-      turn_ = (turn_ + 1) % lanes.size();
-      if (take_from(lanes[turn_], into)) return true;
+      current_ = (current_ + 1) % lanes.size();
+      if (take_from(lanes[current_], into)) return true;
     }
     return false;
   }
@@ -124,7 +124,7 @@ class kafka_source::impl {
   kafka_url where_;
   rdkafka::member member_;
   messages taken_{};
-  std::size_t turn_ = 0;
+  std::size_t current_ = 0;
   clock::time_point committed_{};
 };
 
@@ -148,19 +148,19 @@ void kafka_source::must_be_of(const checkpoint& known) const {
   impl_->as_member().must_be_of(known);
 }
 
-std::string kafka_source::doubt_about(std::string_view lane) const {
-  return impl_->as_member().doubt_about(lane);
+std::string kafka_source::warning_about(std::string_view lane) const {
+  return impl_->as_member().warning_about(lane);
 }
 
 void kafka_source::settled(std::span<const checkpoint> put_down) {
   impl_->settled(put_down);
 }
 
-source::tenure kafka_source::tenure_of(std::string_view lane, std::uint64_t turn) const {
-  return impl_->as_member().lanes().tenure_of(lane, turn);
+source::ownership kafka_source::ownership_of(std::string_view lane, std::uint64_t turn) const {
+  return impl_->as_member().lanes().ownership_of(lane, turn);
 }
 
-void kafka_source::keep_up() {
+void kafka_source::keep_alive() {
   impl_->as_member().serve();
 }
 

@@ -38,10 +38,10 @@ class kafka_source : public source {
   [[nodiscard]] checkpoint reached(const source_batch& batch) override;
   /// @throws parameter_error  it is of another cluster
   void must_be_of(const checkpoint& known) const override;
-  [[nodiscard]] std::string doubt_about(std::string_view lane) const override;
+  [[nodiscard]] std::string warning_about(std::string_view lane) const override;
   void settled(std::span<const checkpoint> put_down) override;
-  [[nodiscard]] tenure tenure_of(std::string_view lane, std::uint64_t turn) const override;
-  void keep_up() override;
+  [[nodiscard]] ownership ownership_of(std::string_view lane, std::uint64_t turn) const override;
+  void keep_alive() override;
   void abandoned(const source_batch& batch) override;
   void finish() override;
   [[nodiscard]] std::optional<std::uint64_t> lag() const override;

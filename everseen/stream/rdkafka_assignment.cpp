@@ -84,7 +84,7 @@ void member::lose(rd_kafka_topic_partition_list_t& lost) {
   const bool taken_away = rd_kafka_assignment_lost(client_.get()) != 0;
   if (!taken_away && !leaving_ && !failure_) {
     lanes_.wait_until_idle(going, hand_over_limit);
-    commit(way::now);
+    commit(commit_mode::now);
   }
   for (const std::string& lane : going) lanes_.forget(lane);
 }

@@ -17,14 +17,14 @@ namespace everseen::rdkafka {
 
 /// Destroys an object of librdkafka by the function made for it.
 template <auto End>
-struct ending {
+struct deleter {
   template <typename Made>
   void operator()(Made* made) const noexcept {
     End(made);
   }
 };
 template <typename Made, auto End>
-using owned = std::unique_ptr<Made, ending<End>>;
+using owned = std::unique_ptr<Made, deleter<End>>;
 
 using client_handle = owned<rd_kafka_t, rd_kafka_destroy>;
 using configuration = owned<rd_kafka_conf_t, rd_kafka_conf_destroy>;

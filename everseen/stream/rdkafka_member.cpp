@@ -167,7 +167,7 @@ void member::probe() {
 
 /// Uncommitted events are read again and recognized by the ledger, so an error changes no count. The next
 /// commit retries: only acknowledged offsets count as committed.
-void member::commit(way how) {
+void member::commit(commit_mode how) {
   const auto settled = lanes_.uncommitted();
   if (!commits_ || settled.empty()) return;
   const partition_list offsets = partition_list_of(static_cast<int>(settled.size()));
@@ -176,8 +176,8 @@ void member::commit(way how) {
     rd_kafka_topic_partition_list_add(offsets.get(), name.c_str(), partition)->offset =
         static_cast<std::int64_t>(position);
   }
-  const auto error = rd_kafka_commit(client_.get(), offsets.get(), how == way::soon ? 1 : 0);
-  if (how == way::now) take_commit(error, *offsets);
+  const auto error = rd_kafka_commit(client_.get(), offsets.get(), how == commit_mode::soon ? 1 : 0);
+  if (how == commit_mode::now) take_commit(error, *offsets);
 }
 
 void member::take_commit(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t& offsets) {
@@ -196,7 +196,7 @@ void member::on_commit(rd_kafka_t* /*client*/, rd_kafka_resp_err_t error,
 
 void member::leave() {
   leaving_ = true;
-  commit(way::now);
+  commit(commit_mode::now);
   ours_.clear();
   const queue_handle last(rd_kafka_queue_new(client_.get()));
   const failure error(rd_kafka_consumer_close_queue(client_.get(), last.get()));
@@ -206,7 +206,7 @@ void member::leave() {
 }
 
 /// With start=latest the user did not ask for earlier events, and another group would begin even later.
-std::string member::doubt_about(std::string_view lane) const {
+std::string member::warning_about(std::string_view lane) const {
   if (where_.start == kafka_url::start_at::latest) return {};
   const auto start = lanes_.start_by_group(lane);
   if (!start) return {};

@@ -61,8 +61,8 @@ class member {
   }
 
   /// Commits what is settled and not committed.
-  enum class way : std::uint8_t { soon, now };
-  void commit(way how);
+  enum class commit_mode : std::uint8_t { soon, now };
+  void commit(commit_mode how);
   /// A transaction commits instead.
   void commit_nothing() noexcept { commits_ = false; }
   void leave();
@@ -72,8 +72,8 @@ class member {
   /// @throws parameter_error  the checkpoint is of another cluster
   void must_be_of(const checkpoint& known) const;
 
-  /// As source::doubt_about().
-  [[nodiscard]] std::string doubt_about(std::string_view lane) const;
+  /// As source::warning_about().
+  [[nodiscard]] std::string warning_about(std::string_view lane) const;
 
   [[nodiscard]] std::uint64_t lag() const;
   [[nodiscard]] rd_kafka_consumer_group_metadata_t* membership() const;

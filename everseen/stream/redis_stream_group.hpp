@@ -30,7 +30,7 @@ class group {
   group(const redis_stream_url& url, const redis::redis_url& server);
 
   /// @pre no call is in progress
-  void wait_with(const std::shared_ptr<patience>& p) {
+  void wait_with(const std::shared_ptr<retry_policy>& p) {
     reading_.wait_with(p);
     settling_.wait_with(p);
   }

@@ -80,11 +80,11 @@ std::vector<std::uint64_t> lanes::take_settled(const checkpoint& reached) {
   return done;
 }
 
-source::tenure lanes::tenure_of(std::string_view lane, std::uint64_t turn) const {
+source::ownership lanes::ownership_of(std::string_view lane, std::uint64_t turn) const {
   const std::lock_guard lock(mutex_);
   const bool ours = std::ranges::any_of(
       all_, [&](const auto& each) { return each.second.as.lane == lane && each.second.turn == turn; });
-  return ours ? source::tenure::ours : source::tenure::gone;
+  return ours ? source::ownership::ours : source::ownership::gone;
 }
 
 }  // namespace everseen::redis_stream

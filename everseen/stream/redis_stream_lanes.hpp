@@ -16,7 +16,7 @@ namespace everseen::redis_stream {
 
 /// The consumers that a worker reads as, its own and those of dead workers, and its progress with each.
 ///
-/// Threads: one reads, and only it adds, removes and gives; one other settles and asks for tenures.
+/// Threads: one reads, and only it adds, removes and gives; one other settles and asks for ownership.
 class lanes {
  public:
   void add(const consumer_name& as);
@@ -50,7 +50,7 @@ class lanes {
   /// The entries of a lane before a position, which were handed out and are settled now; each is returned
   /// once.
   [[nodiscard]] std::vector<std::uint64_t> take_settled(const checkpoint& reached);
-  [[nodiscard]] source::tenure tenure_of(std::string_view lane, std::uint64_t turn) const;
+  [[nodiscard]] source::ownership ownership_of(std::string_view lane, std::uint64_t turn) const;
 
  private:
   struct state {

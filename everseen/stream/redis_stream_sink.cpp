@@ -41,7 +41,7 @@ class redis_stream_sink::impl {
         mark_(std::move(of)),
         max_length_(url_.max_length ? std::to_string(*url_.max_length) : std::string()) {}
 
-  void wait_with(const std::shared_ptr<patience>& p) { session_.wait_with(p); }
+  void wait_with(const std::shared_ptr<retry_policy>& p) { session_.wait_with(p); }
 
   void begin() {
     const redis::reply kind = session_.ask({url_.stream, 0}, {"TYPE", url_.stream}, true);
@@ -116,7 +116,7 @@ void redis_stream_sink::put(const judged_batch& batch) {
   impl_->put(batch);
 }
 
-void redis_stream_sink::wait_with(const std::shared_ptr<patience>& p) {
+void redis_stream_sink::wait_with(const std::shared_ptr<retry_policy>& p) {
   impl_->wait_with(p);
 }
 

@@ -34,7 +34,7 @@ class redis_stream_sink : public sink {
   void begin(std::string_view note) override;
   void put(const judged_batch& batch) override;
   [[nodiscard]] std::string commit(std::span<const checkpoint> reached) override;
-  void wait_with(const std::shared_ptr<patience>& p) override;
+  void wait_with(const std::shared_ptr<retry_policy>& p) override;
 
  private:
   class impl;

@@ -70,13 +70,15 @@ class redis_stream_source::impl {
     for (const checkpoint& each : put_down) group_.acknowledge(lanes_.take_settled(each));
   }
 
-  tenure tenure_of(std::string_view name, std::uint64_t turn) const { return lanes_.tenure_of(name, turn); }
+  ownership ownership_of(std::string_view name, std::uint64_t turn) const {
+    return lanes_.ownership_of(name, turn);
+  }
 
-  void keep_up() {
+  void keep_alive() {
     for (const std::string& name : lanes_.names()) group_.prolong(group_.named(name));
   }
 
-  void wait_with(const std::shared_ptr<patience>& p) { group_.wait_with(p); }
+  void wait_with(const std::shared_ptr<retry_policy>& p) { group_.wait_with(p); }
 
   void finish() {
     for (const std::string& name : lanes_.names()) leave(name);
@@ -190,13 +192,13 @@ checkpoint redis_stream_source::reached(const source_batch& batch) {
 void redis_stream_source::settled(std::span<const checkpoint> put_down) {
   impl_->settled(put_down);
 }
-source::tenure redis_stream_source::tenure_of(std::string_view lane, std::uint64_t turn) const {
-  return impl_->tenure_of(lane, turn);
+source::ownership redis_stream_source::ownership_of(std::string_view lane, std::uint64_t turn) const {
+  return impl_->ownership_of(lane, turn);
 }
-void redis_stream_source::keep_up() {
-  impl_->keep_up();
+void redis_stream_source::keep_alive() {
+  impl_->keep_alive();
 }
-void redis_stream_source::wait_with(const std::shared_ptr<patience>& p) {
+void redis_stream_source::wait_with(const std::shared_ptr<retry_policy>& p) {
   impl_->wait_with(p);
 }
 void redis_stream_source::finish() {

@@ -34,9 +34,9 @@ class redis_stream_source : public source {
   [[nodiscard]] state next(source_batch& into, std::chrono::milliseconds wait) override;
   [[nodiscard]] checkpoint reached(const source_batch& batch) override;
   void settled(std::span<const checkpoint> put_down) override;
-  [[nodiscard]] tenure tenure_of(std::string_view lane, std::uint64_t turn) const override;
-  void keep_up() override;
-  void wait_with(const std::shared_ptr<patience>& p) override;
+  [[nodiscard]] ownership ownership_of(std::string_view lane, std::uint64_t turn) const override;
+  void keep_alive() override;
+  void wait_with(const std::shared_ptr<retry_policy>& p) override;
   void finish() override;
   [[nodiscard]] std::optional<std::uint64_t> lag() const override;
   [[nodiscard]] std::string place_of(std::string_view lane, std::uint64_t position) const override;

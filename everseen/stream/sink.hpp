@@ -64,10 +64,10 @@ class sink {
 
   /// Called while the job waits for its store, between retries: releases what cannot be held for that long.
   /// The next put() or commit() takes it up again. Threads: any, while no other call is in progress.
-  virtual void store_is_away(std::chrono::milliseconds /*lasted*/) noexcept {}
+  virtual void store_is_unavailable(std::chrono::milliseconds /*lasted*/) noexcept {}
 
   /// As source::wait_with.
-  virtual void wait_with(const std::shared_ptr<patience>& /*p*/) {}
+  virtual void wait_with(const std::shared_ptr<retry_policy>& /*p*/) {}
 };
 
 }  // namespace everseen

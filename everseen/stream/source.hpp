@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "everseen/store/ledger.hpp"
-#include "everseen/store/patience.hpp"
+#include "everseen/store/retry_policy.hpp"
 
 namespace everseen {
 
@@ -36,7 +36,7 @@ struct source_batch {
 
 /// The source of a job's records. Lanes are independent; each is processed in order.
 ///
-/// Threads: next() and keep_up() by one thread at a time; the others by one other thread in parallel.
+/// Threads: next() and keep_alive() by one thread at a time; the others by one other thread in parallel.
 class source {
  public:
   virtual ~source() = default;
@@ -56,7 +56,7 @@ class source {
 
   /// Called by the reading thread while it waits for room: keeps this worker's lanes alive if the source
   /// would give them to others, and handles those it lost.    @throws  as next()
-  virtual void keep_up() {}
+  virtual void keep_alive() {}
 
   /// The checkpoint for the ledger once everything of the lane before `next` has had its effect.
   [[nodiscard]] virtual checkpoint reached(const source_batch& batch) = 0;
@@ -74,21 +74,21 @@ class source {
 
   /// A warning for the user about a lane that begins and has no checkpoint in the ledger.
   /// @return empty if there is nothing to warn of
-  [[nodiscard]] virtual std::string doubt_about(std::string_view /*lane*/) const { return {}; }
+  [[nodiscard]] virtual std::string warning_about(std::string_view /*lane*/) const { return {}; }
 
   /// The ledger has these checkpoints now. A source with its own record of progress stores them, immediately
   /// or with later ones; finish() at the latest.
   virtual void settled(std::span<const checkpoint> /*put_down*/) {}
 
-  enum class tenure : std::uint8_t {
+  enum class ownership : std::uint8_t {
     ours,     ///< claim and settle
     leaving,  ///< moves to another worker once what was claimed is settled: claim nothing more
     gone      ///< another worker may have it, or this one got it back, in another turn
   };
   /// What this worker may do with the batches that it read from a lane in one turn. A lane that is no longer
   /// `ours` stays so for that turn: a new turn reads again what is not settled.
-  [[nodiscard]] virtual tenure tenure_of(std::string_view /*lane*/, std::uint64_t /*turn*/) const {
-    return tenure::ours;
+  [[nodiscard]] virtual ownership ownership_of(std::string_view /*lane*/, std::uint64_t /*turn*/) const {
+    return ownership::ours;
   }
 
   /// The location of a record, for people, as in "line 3 of clicks.csv".
@@ -101,7 +101,7 @@ class source {
 
   /// Lets `p` decide how long to wait for an unavailable server, as stored_filter::wait_with. Sources
   /// without such a server, or with their own limit, do nothing.    @pre no call is in progress
-  virtual void wait_with(const std::shared_ptr<patience>& /*p*/) {}
+  virtual void wait_with(const std::shared_ptr<retry_policy>& /*p*/) {}
 
   /// Stores all settled progress, and leaves. Nothing is read after that.
   virtual void finish() = 0;

@@ -35,8 +35,8 @@ TEST(OutageWatch, HoldsWithoutEndAndSaysSoOnce) {
   EXPECT_TRUE(one.tries_again_after(1s));
   EXPECT_TRUE(one.tries_again_after(11s));
   EXPECT_TRUE(one.tries_again_after(24h));
-  one.watch.is_over();
-  one.watch.is_over();
+  one.watch.on_recovered();
+  one.watch.on_recovered();
   EXPECT_THAT(one.said, ElementsAre(HasSubstr("held until it is back: redis at host:1 is down"),
                                     HasSubstr("the store is back after 1.")));
 }
@@ -53,7 +53,7 @@ TEST(OutageWatch, PassesAfterOneAttemptOnceItHasGivenUpUntilTheStoreIsBack) {
   EXPECT_TRUE(one.tries_again_after(1s));
   EXPECT_FALSE(one.tries_again_after(10s));
   EXPECT_FALSE(one.tries_again_after(0s)) << "it is known to be away";
-  one.watch.is_over();
+  one.watch.on_recovered();
   EXPECT_TRUE(one.tries_again_after(0s));
   EXPECT_THAT(one.said, ElementsAre(HasSubstr("trying again"), HasSubstr("nothing is known"),
                                     HasSubstr("the store is back")));
@@ -63,7 +63,7 @@ TEST(OutageWatch, SaysNothingOfAHiccup) {
   for (const policy how : {policy::fail, policy::pass, policy::hold}) {
     watched one(how);
     EXPECT_TRUE(one.tries_again_after(100ms));
-    one.watch.is_over();
+    one.watch.on_recovered();
     EXPECT_THAT(one.said, IsEmpty());
   }
 }

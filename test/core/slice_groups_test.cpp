@@ -65,7 +65,7 @@ TEST(SliceGroups, GiveRepeatsTheAnswerOfTheFirst) {
   example one({{1, 6}, {1, 5}, {2, 5}, {2, 6}, {3, 6}, {3, 5}});
   one.out[10] = verdict::fresh;
   one.out[12] = verdict::seen;
-  one.groups->settle_repeats(one.out.data());
+  one.groups->mark_repeats(one.out.data());
   EXPECT_EQ(one.out[11], verdict::seen);
   EXPECT_EQ(one.out[13], verdict::seen);
   EXPECT_EQ(one.out[15], verdict::unknown) << "nobody knows whether the first was added";

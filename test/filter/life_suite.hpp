@@ -27,8 +27,8 @@ class AnyStoreLife : public AnyStoreLinks {
     filter f = opened(*store_, name);
     return add_all(f, {key}).front();
   }
-  void end_at(const std::string& name, std::optional<event_time> when) const {
-    store_->open(name, access::write)->end_at(when);
+  void expire_at(const std::string& name, std::optional<event_time> when) const {
+    store_->open(name, access::write)->expire_at(when);
   }
 };
 
@@ -111,20 +111,20 @@ TEST_P(AnyStoreLife, FilterEndsWhenItIsToldToAndNotBefore) {
   using std::chrono::floor;
   const auto now = [] { return floor<std::chrono::milliseconds>(std::chrono::system_clock::now()); };
   create("a", {.capacity = 100}, {"x"});
-  EXPECT_EQ(store_->open("a", access::read)->ends_at(), std::nullopt);
+  EXPECT_EQ(store_->open("a", access::read)->expires_at(), std::nullopt);
   const event_time later = now() + 1h;
-  end_at("a", later);
-  EXPECT_EQ(store_->open("a", access::read)->ends_at(), later);
-  end_at("a", later - 10min);
-  EXPECT_EQ(store_->open("a", access::read)->ends_at(), later - 10min);
-  end_at("a", later + 10min);
-  EXPECT_EQ(store_->open("a", access::read)->ends_at(), later + 10min);
-  end_at("a", std::nullopt);
-  EXPECT_EQ(store_->open("a", access::read)->ends_at(), std::nullopt);
+  expire_at("a", later);
+  EXPECT_EQ(store_->open("a", access::read)->expires_at(), later);
+  expire_at("a", later - 10min);
+  EXPECT_EQ(store_->open("a", access::read)->expires_at(), later - 10min);
+  expire_at("a", later + 10min);
+  EXPECT_EQ(store_->open("a", access::read)->expires_at(), later + 10min);
+  expire_at("a", std::nullopt);
+  EXPECT_EQ(store_->open("a", access::read)->expires_at(), std::nullopt);
   EXPECT_EQ(add_one("a", "x"), verdict::seen);
 
   const event_time soon = now() + 1'500ms;
-  end_at("a", soon);
+  expire_at("a", soon);
   EXPECT_EQ(add_one("a", "y"), verdict::fresh);
   const auto open = store_->open("a", access::write);
   while (now() <= soon + 50ms) std::this_thread::sleep_for(10ms);
@@ -139,11 +139,11 @@ TEST_P(AnyStoreLife, EndGoesWithTheFilterToItsNewName) {
   create("a", {.capacity = 100}, {"x"});
   const event_time later =
       std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) + 1h;
-  end_at("a", later);
+  expire_at("a", later);
   store_->rename("a", "b", refuse);
-  EXPECT_EQ(store_->open("b", access::read)->ends_at(), later);
-  end_at("b", std::nullopt);
-  EXPECT_EQ(store_->open("b", access::read)->ends_at(), std::nullopt);
+  EXPECT_EQ(store_->open("b", access::read)->expires_at(), later);
+  expire_at("b", std::nullopt);
+  EXPECT_EQ(store_->open("b", access::read)->expires_at(), std::nullopt);
   EXPECT_EQ(add_one("b", "x"), verdict::seen);
 }
 
@@ -157,7 +157,7 @@ TEST_P(AnyStoreLife, NameOfAFilterThatHasEndedIsFree) {
   EXPECT_NO_THROW(store_->rename("b", "a", refuse));
   EXPECT_THAT(look_up("a", {"x", "y"}), ElementsAre(verdict::fresh, verdict::seen));
   create("b");
-  store_->remove_ended();
+  store_->remove_expired();
   EXPECT_THAT(store_->list(), ElementsAre("a", "b"));
 }
 

@@ -32,7 +32,7 @@ TEST(ModuleGear, IsFoundByItself) {
   const auto keys = random_digests(3).take(1000);
   EXPECT_EQ(add_keys(*filter, keys).result->unknown, 0U);
   EXPECT_EQ(check_keys(*filter, keys).result->seen, 1000U);
-  EXPECT_EQ(filter->way(), "redis, module");
+  EXPECT_EQ(filter->access_path(), "redis, module");
   EXPECT_EQ(calls_of(server, "evalsha"), "0");
 }
 
@@ -65,7 +65,7 @@ TEST(ModuleGear, IsAnErrorForWhoForcesItWhereThereIsNone) {
 
 TEST(ModuleGear, IsUsedWhereEveryServerHasIt) {
   const redis_server with(test::with_module()), too(test::with_module()), without;
-  const auto way_at = [](const redis_server& a, const redis_server& b) {
+  const auto access_path_at = [](const redis_server& a, const redis_server& b) {
     redis::redis_store store(redis::parse_redis_url("redis://" + a.address() + "," + b.address()));
     const auto filter =
         store.create("f", store.plan({.capacity = 1000, .error_rate = 1e-9, .partitions = 4}));
@@ -74,15 +74,15 @@ TEST(ModuleGear, IsUsedWhereEveryServerHasIt) {
     EXPECT_EQ(add_keys(*filter, keys).result->fresh, 3000U);
     EXPECT_EQ(add_keys(*filter, keys).result->seen, 3000U);
     EXPECT_EQ(calls_of(a, "evalsha") == "0", calls_of(a, "everseen.add") != "0");
-    const std::string way = filter->way();
+    const std::string access_path = filter->access_path();
     store.drop("f");
-    return way;
+    return access_path;
   };
-  EXPECT_EQ(way_at(with, too), "redis, module");
+  EXPECT_EQ(access_path_at(with, too), "redis, module");
   EXPECT_NE(calls_of(with, "everseen.add"), "0");
   EXPECT_NE(calls_of(too, "everseen.add"), "0");
   const redis_server another(test::with_module());
-  EXPECT_EQ(way_at(another, without), "redis, script");
+  EXPECT_EQ(access_path_at(another, without), "redis, script");
   EXPECT_EQ(calls_of(another, "everseen.add"), "0");
 }
 
@@ -170,13 +170,13 @@ TEST(ModuleGear, SaysSoWhereTheModuleHasGone) {
                                                   HasSubstr("open the filter again"), printable_text()));
   }
   const auto again = store.open("f", access::write);
-  EXPECT_EQ(again->way(), "redis, script");
+  EXPECT_EQ(again->access_path(), "redis, script");
   EXPECT_EQ(check_keys(*again, first).result->seen, 500U) << "nothing was lost";
   EXPECT_EQ(add_keys(*again, second).result->fresh, 500U) << "and nothing was added";
 
   ASSERT_EQ(server.run({"MODULE", "LOAD", test::with_module().back()}), "OK");
   EXPECT_EQ(check_keys(*filter, second).result->seen, 500U) << "of use again";
-  EXPECT_EQ(store.open("f", access::write)->way(), "redis, module");
+  EXPECT_EQ(store.open("f", access::write)->access_path(), "redis, module");
 }
 
 TEST(ModuleGear, OfAJobSaysSoWhereTheModuleHasGone) {

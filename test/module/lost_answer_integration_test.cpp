@@ -22,19 +22,19 @@ using test::add_keys;
 using test::check_keys;
 using test::cutting_proxy;
 using test::random_digests;
-using way = cutting_proxy::direction;
+using direction = cutting_proxy::direction;
 
 constexpr double never_wrong = 1e-12;
 
 /// Takes the module from a server as soon as an attempt has failed.
-class unloading final : public patience {
+class unloading final : public retry_policy {
  public:
   explicit unloading(const redis_server& server) : server_(server) {}
   bool tries_again(const outage&) override {
     server_.run({"MODULE", "UNLOAD", "everseen"});
     return true;
   }
-  void is_over() override {}
+  void on_recovered() override {}
 
  private:
   const redis_server& server_;
@@ -63,7 +63,7 @@ TEST_F(LostAnswer, IsGivenAgainToTheSameCall) {
   (void)add_keys(*model, keys);
   const auto filter = cut_->open("f", access::write);
   ASSERT_EQ(redis::outcome(check_keys(*filter, keys)), "3000 fresh");
-  proxy_.cut_after(way::to_client, 1);  // so that it was judged
+  proxy_.cut_after(direction::to_client, 1);  // so that it was judged
   EXPECT_EQ(redis::outcome(add_keys(*filter, keys)), "3000 fresh");
   EXPECT_TRUE(proxy_.has_cut());
   EXPECT_GT(filter->state(0).slices[0].layers.size(), 3U) << "nothing grew, so nothing was tested";
@@ -78,7 +78,7 @@ TEST_F(LostAnswer, IsUnknownWhereTheModuleHasGone) {
   ASSERT_TRUE(add_keys(*filter, first).result);
   ASSERT_TRUE(check_keys(*filter, first).result);  // so that it knows the segment which that made
   filter->wait_with(std::make_shared<unloading>(server_));
-  proxy_.cut_after(way::to_client, 1);  // so that it was judged
+  proxy_.cut_after(direction::to_client, 1);  // so that it was judged
   const auto got = add_keys(*filter, keys);
   ASSERT_FALSE(got.result) << redis::outcome(got);
   EXPECT_THAT(got.result.error().message,
@@ -98,9 +98,9 @@ TEST_F(LostAnswer, OfABatchCutAnywhereIsThatOfAnUndisturbedOne) {
   memory_store memory;
   const auto model = memory.create("f", s);
   int steps = 0;
-  for (const way w : {way::to_server, way::to_client}) {
+  for (const direction w : {direction::to_server, direction::to_client}) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); at += w == way::to_server ? 17 : 9) {
+    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 17 : 9) {
       const event_time when(std::chrono::seconds(3 * ++steps));
       const auto first = random_.take(1);
       auto keys = random_.take(40);

@@ -18,7 +18,7 @@ using test::cutting_proxy;
 using test::redis_server;
 using ::testing::Each;
 using ::testing::HasSubstr;
-using way = cutting_proxy::direction;
+using direction = cutting_proxy::direction;
 
 class AttachedRetry : public ::testing::Test {
  protected:
@@ -39,7 +39,7 @@ TEST_F(AttachedRetry, BatchCutAtEveryByteGetsTheVerdictsOfAnUndisturbedOne) {
   filter f = attached(*store_at(proxy_.url()), "a", attachment_to("shared", family::gozero, 10'000'019));
   int number = 0;
   ASSERT_EQ(add_to(f, next_batch(number)).verdicts, undisturbed);
-  for (const way w : {way::to_server, way::to_client}) {
+  for (const direction w : {direction::to_server, direction::to_client}) {
     std::size_t cuts = 0;
     for (bool cut = true; cut && !HasFailure(); ++cuts) {
       proxy_.cut_after(w, cuts);
@@ -48,7 +48,7 @@ TEST_F(AttachedRetry, BatchCutAtEveryByteGetsTheVerdictsOfAnUndisturbedOne) {
       EXPECT_EQ(got.verdicts, undisturbed) << "cut after " << cuts << " bytes";
       cut = proxy_.has_cut();
     }
-    EXPECT_GT(cuts, w == way::to_server ? 200u : 5u);
+    EXPECT_GT(cuts, w == direction::to_server ? 200u : 5u);
   }
 }
 
@@ -76,7 +76,7 @@ TEST_F(AttachedRetry, ShardsOfWhichOneIsCutAtEveryByteGiveTheVerdictsOfUndisturb
   ASSERT_EQ(add_some().verdicts, expected);
   bool cut = true;
   for (std::size_t at = 0; cut && !HasFailure(); ++at) {
-    proxy_.cut_after(way::to_client, at);
+    proxy_.cut_after(direction::to_client, at);
     const auto got = add_some();
     ASSERT_TRUE(got.result) << got.result.error().message;
     EXPECT_EQ(got.verdicts, expected) << "cut after " << at << " bytes";
@@ -95,9 +95,9 @@ TEST_F(AttachedRetry, GrowthCutAnywhereGivesTheVerdictsAndStringsOfAnUndisturbed
   const std::string cursor = server_.run({"GET", "cursor"});
   const std::string last = server_.run({"GET", "base-" + cursor});
   ASSERT_GT(std::stoi(cursor), 2);
-  for (const way w : {way::to_server, way::to_client}) {
+  for (const direction w : {direction::to_server, direction::to_client}) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); at += w == way::to_server ? 397 : 3) {
+    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 397 : 3) {
       server_.run({"FLUSHALL"});
       filter f = attached(*store_at(proxy_.url()), "a", a);
       proxy_.cut_after(w, at);
@@ -117,9 +117,9 @@ TEST_F(AttachedRetry, LookUpCutAnywhereIsAnswered) {
     filter f = attached(*store_at(proxy_.url(gear)), "a", attachment_to("shared", family::gozero));
     const std::vector<std::string> keys = {"one", "two"};
     ASSERT_TRUE(add_to(f, keys).result);
-    for (const way w : {way::to_server, way::to_client}) {
+    for (const direction w : {direction::to_server, direction::to_client}) {
       bool cut = true;
-      for (std::size_t at = 0; cut && !HasFailure(); at += w == way::to_server ? 37 : 1) {
+      for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 37 : 1) {
         proxy_.cut_after(w, at);
         EXPECT_THAT(look_in(f, keys).verdicts, Each(verdict::seen)) << gear << ' ' << at;
         cut = proxy_.has_cut();
@@ -131,7 +131,7 @@ TEST_F(AttachedRetry, LookUpCutAnywhereIsAnswered) {
 TEST_F(AttachedRetry, ServerThatLostItsScriptsAnswersAgain) {
   filter f = attached(*store_at(proxy_.url()), "a", attachment_to("shared", family::gozero, 10'000'019));
   ASSERT_EQ(add_to(f, next_batch(0)).verdicts, undisturbed);
-  proxy_.cut_after(way::to_client, 0);  // the batch is judged, and its answer lost
+  proxy_.cut_after(direction::to_client, 0);  // the batch is judged, and its answer lost
   server_.run({"SCRIPT", "FLUSH"});
   EXPECT_EQ(add_to(f, next_batch(1)).verdicts, undisturbed);
 }
@@ -144,7 +144,7 @@ TEST_F(AttachedRetry, WithoutScriptsABatchWhoseAnswerIsLostIsUnknown) {
   std::size_t unknown = 0;
   bool cut = true;
   for (std::size_t at = 0; cut && !HasFailure(); at += 1) {
-    proxy_.cut_after(way::to_client, at);
+    proxy_.cut_after(direction::to_client, at);
     const auto got = add_to(f, next_batch(++number));
     cut = proxy_.has_cut();
     if (got.result) {

@@ -17,11 +17,12 @@ namespace everseen::redis {
 /// Lets a client work until so many bytes have gone one way, as if its process had died there.
 /// @param url  by way of the proxy; ends each call at the first outage
 /// @return whether it came to its end
-inline bool die_after(test::cutting_proxy& proxy, const std::string& url, test::cutting_proxy::direction way,
-                      std::size_t bytes, const std::function<void(redis_store&)>& work) {
+inline bool die_after(test::cutting_proxy& proxy, const std::string& url,
+                      test::cutting_proxy::direction towards, std::size_t bytes,
+                      const std::function<void(redis_store&)>& work) {
   proxy.refuse(false);
   proxy.delay(std::chrono::milliseconds(1));
-  proxy.cut_after(way, bytes);
+  proxy.cut_after(towards, bytes);
   std::atomic<bool> over = false;
   std::thread death([&] {
     while (!over && !proxy.has_cut()) std::this_thread::sleep_for(std::chrono::microseconds(50));

@@ -89,7 +89,7 @@ TEST(ServerWithoutScripts, WithTheModuleGetsNoFilterAndLosesNone) {
   EXPECT_THAT(message_of<backend_error>([&] { store->drop("f"); }), told);
   EXPECT_THAT(message_of<backend_error>([&] { store->reset("f"); }), told);
   EXPECT_THAT(message_of<backend_error>([&] { store->rename("f", "g", store::namesake::refuse); }), told);
-  EXPECT_THAT(message_of<backend_error>([&] { filter->end_at(event_time::max()); }), told);
+  EXPECT_THAT(message_of<backend_error>([&] { filter->expire_at(event_time::max()); }), told);
   EXPECT_THAT(message_of<backend_error>([&] { (void)store->begin_rebuild("f", s, {}); }), told);
   EXPECT_EQ(server.run({"KEYS", "*"}), all) << "nothing is begun that cannot be finished";
   EXPECT_EQ(outcome(add_keys(*filter, random_digests(3).take(5))), "5 fresh");
@@ -309,7 +309,7 @@ TEST(Session, WithoutDescriptorsIsAFailureOfTheBatchAndNothingElse) {
   const auto filter = store->create("f", growing(*store, 100));
   const auto keys = random_digests(4).take(10);
   // Asked while the only session waits, so that another one is needed.
-  class holding final : public patience {
+  class holding final : public retry_policy {
    public:
     explicit holding(const stored_filter& f) : filter_(f) {}
     bool tries_again(const outage&) override {
@@ -317,7 +317,7 @@ TEST(Session, WithoutDescriptorsIsAFailureOfTheBatchAndNothingElse) {
       beside_ = check_keys(filter_, random_digests(5).take(3));
       return false;
     }
-    void is_over() override {}
+    void on_recovered() override {}
     std::optional<test::answers> beside_{};
 
    private:

@@ -141,8 +141,8 @@ TEST_F(LongRecords, AreCutOffAtACheckpoint) {
 TEST_F(LongRecords, EndWithTheirFilter) {
   const auto filter = make({.capacity = 100'000, .error_rate = 1e-9, .partitions = 1});
   add(*filter, many);
-  filter->end_at(std::chrono::floor<std::chrono::milliseconds>(event_time::clock::now()) +
-                 std::chrono::hours(1));
+  filter->expire_at(std::chrono::floor<std::chrono::milliseconds>(event_time::clock::now()) +
+                    std::chrono::hours(1));
   for (const std::size_t n : {many, 5ul, many}) add(*filter, n);
   const long of_state = std::stol(server_.run({"TTL", state_key()}));
   EXPECT_GT(of_state, 3600);

@@ -27,7 +27,7 @@ using test::text_of;
 using testing::Each;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using way = cutting_proxy::direction;
+using direction = cutting_proxy::direction;
 
 using counts = std::map<std::string, std::int64_t>;
 
@@ -88,14 +88,14 @@ TEST_F(Ledger, AClaimCutAtEveryByteIsJudgedAndCountedOnce) {
     last = events;
   };
   step("first");
-  for (const way w : {way::to_server, way::to_client}) {
+  for (const direction w : {direction::to_server, direction::to_client}) {
     std::size_t cuts = 0;
     for (bool cut = true; cut && !HasFailure(); ++cuts) {
       proxy_.cut_after(w, cuts);
       step("cut after " + std::to_string(cuts));
       cut = proxy_.has_cut();
     }
-    EXPECT_GT(cuts, w == way::to_server ? 200u : 5u);
+    EXPECT_GT(cuts, w == direction::to_server ? 200u : 5u);
   }
   EXPECT_EQ(counters_of(*job), exact_counts);
 }
@@ -106,9 +106,9 @@ TEST_F(Ledger, AnotherProcessTakesOverWhereTheFirstWasCut) {
   const auto survivor = direct_->open("a", access::write);
   counts exact_counts;
   std::uint64_t next = 0;
-  for (const way w : {way::to_server, way::to_client}) {
+  for (const direction w : {direction::to_server, direction::to_client}) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); at += w == way::to_server ? 7 : 1) {
+    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 7 : 1) {
       const opened_job dying(impatient->open("a", access::write));
       const auto events = counted(new_events(keys_, next, 5));
       // What it looked at before is not what is to be cut.
@@ -133,8 +133,8 @@ TEST_F(Ledger, GrowthCutAnywhereLosesAndDoublesNothing) {
   const opened_job job(cut_->open("a", access::write));
   counts exact_counts;
   std::uint64_t next = 0;
-  for (const way w : {way::to_server, way::to_client})
-    for (std::size_t at = 0; at < 4'000 && !HasFailure(); at += w == way::to_server ? 173 : 41) {
+  for (const direction w : {direction::to_server, direction::to_client})
+    for (std::size_t at = 0; at < 4'000 && !HasFailure(); at += w == direction::to_server ? 173 : 41) {
       proxy_.cut_after(w, at);
       const auto events = counted(new_events(keys_, next, 1 + std::min<std::size_t>(next / 4, 30)));
       const claimed got = claim(*job, events, next);
@@ -152,9 +152,9 @@ TEST_F(Ledger, AChainOfCallsCutAnywhereIsJudgedAndCountedOnce) {
   const opened_job job(cut_->open("a", access::write));
   std::uint64_t next = 0;
   std::vector<event> last = counted(new_events(keys_, 0, 1));
-  for (const way w : {way::to_server, way::to_client})
-    for (std::size_t at = 0; at < (w == way::to_server ? 2'000'000 : 4'000) && !HasFailure();
-         at += w == way::to_server ? 97'001 : 301) {
+  for (const direction w : {direction::to_server, direction::to_client})
+    for (std::size_t at = 0; at < (w == direction::to_server ? 2'000'000 : 4'000) && !HasFailure();
+         at += w == direction::to_server ? 97'001 : 301) {
       auto events = new_events(keys_, next, 2'500);
       std::string expected(2'500, '0');
       if (next > 0)
@@ -188,7 +188,7 @@ TEST_F(Ledger, ACheckpointCutAnywhereIsPutDown) {
   (void)make(exact(100));
   const opened_job job(cut_->open("a", access::write));
   std::uint64_t position = 0;  // checkpoints never go back
-  for (const way w : {way::to_server, way::to_client}) {
+  for (const direction w : {direction::to_server, direction::to_client}) {
     bool cut = true;
     for (std::size_t at = 0; cut && !HasFailure(); ++at, ++position) {
       proxy_.cut_after(w, at);
@@ -282,8 +282,8 @@ TEST_P(LedgerAnywhere, IsExactWhateverIsCutOrDies) {
     // Dies between two claims, or between a claim and its settlement.
     for (bool alive = true; alive && dice.word() % 12 != 0;) {
       if (cuts == 0 || proxy_.has_cut()) {
-        const way w = dice.word() % 2 == 0 ? way::to_server : way::to_client;
-        proxy_.cut_after(w, dice.word() % (w == way::to_server ? 20'000 : 500));
+        const direction w = dice.word() % 2 == 0 ? direction::to_server : direction::to_client;
+        proxy_.cut_after(w, dice.word() % (w == direction::to_server ? 20'000 : 500));
         ++cuts;
       }
       auto& [name, l] = *std::next(lanes.begin(), static_cast<std::ptrdiff_t>(dice.word() % 2));
@@ -509,14 +509,14 @@ TEST_F(Ledger, AnEndThatWasCutShortIsFinishedByTheNext) {
 }
 
 /// Does something else while a server is away, once.
-class busy_patience final : public patience {
+class busy_policy final : public retry_policy {
  public:
-  explicit busy_patience(std::function<void()> meanwhile) : meanwhile_(std::move(meanwhile)) {}
+  explicit busy_policy(std::function<void()> meanwhile) : meanwhile_(std::move(meanwhile)) {}
   bool tries_again(const outage& /*now*/) override {
     if (const auto todo = std::exchange(meanwhile_, {})) todo();
     return true;
   }
-  void is_over() override {}
+  void on_recovered() override {}
 
  private:
   std::function<void()> meanwhile_;
@@ -525,16 +525,16 @@ class busy_patience final : public patience {
 TEST_F(Ledger, TheSlowerOfTwoWhoEndAJobLeavesTheNextOfItsNameAlone) {
   const auto filter = make(exact(20'000, 2));
   std::uint64_t position = 0;
-  for (const way w : {way::to_server, way::to_client}) {
+  for (const direction w : {direction::to_server, direction::to_client}) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); at += w == way::to_server ? 197 : 31) {
+    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 197 : 31) {
       const auto last = filter->open_ledger("count", "d");
       ASSERT_TRUE(claim(*last, counted(new_events(keys_, position, 5)), position).result);
       position += 5;
       const auto slow = cut_->open("a", access::write);
       (void)slow->jobs();  // what it connects and looks at first is not what is to be cut
       std::unique_ptr<ledger> next;
-      slow->wait_with(std::make_shared<busy_patience>([&] {
+      slow->wait_with(std::make_shared<busy_policy>([&] {
         if (is_listed("count")) return;  // the end has not begun, and would be one of the next job
         if (!filter->jobs().empty()) filter->end_job("count");
         next = filter->open_ledger("count", "d");
@@ -559,13 +559,13 @@ TEST_F(Ledger, TheSlowerOfTwoWhoEndAJobLeavesTheNextOfItsNameAlone) {
 TEST_F(Ledger, AJobThatTwoEndAtOnceIsGone) {
   const auto filter = make(exact(1'000));
   std::size_t beside = 0;
-  for (const way w : {way::to_server, way::to_client}) {
+  for (const direction w : {direction::to_server, direction::to_client}) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); at += w == way::to_server ? 97 : 7) {
+    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 97 : 7) {
       ASSERT_TRUE(claim(*filter->open_ledger("count", "d"), counted(new_events(keys_, 0, 5))).result);
       const auto slow = cut_->open("a", access::write);
       (void)slow->jobs();
-      slow->wait_with(std::make_shared<busy_patience>([&] {
+      slow->wait_with(std::make_shared<busy_policy>([&] {
         if (filter->jobs().empty()) return;
         filter->end_job("count");
         ++beside;

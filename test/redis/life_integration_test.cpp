@@ -42,7 +42,7 @@ TEST_P(Life, EndThatAnotherClientHasMovedIsKnownWithinASecond) {
   const auto filter = store_->create("clicks", sized());
   random_digests random(1);
   EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
-  client()->end_at(now() + 100ms);
+  client()->expire_at(now() + 100ms);
   std::this_thread::sleep_for(1'100ms);
   const auto told = failure_of_add(*filter, random.take(10));
   ASSERT_TRUE(told);
@@ -54,7 +54,7 @@ TEST_P(Life, LaterEndOfAnotherClientIsKnownBeforeTheFirstHasCome) {
   const auto filter = store_->create_expiring("clicks", sized(), 1s);
   random_digests random(2);
   EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
-  client()->end_at(std::nullopt);
+  client()->expire_at(std::nullopt);
   std::this_thread::sleep_for(1'100ms);
   EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
 }
@@ -66,7 +66,7 @@ TEST_P(Life, KeysHaveALimitADayAfterTheEndAlsoThoseMadeLaterAndLoseItWithTheEnd)
   (void)add_keys(*filter, random.take(20'000));
   EXPECT_THAT(limits(), ElementsAre(-1));
   const event_time end = now() + 1h;
-  client()->end_at(end);
+  client()->expire_at(end);
   EXPECT_THAT(limits(), Each(is_a_day_behind(end)));
   const std::size_t before = lives().size();
   // Where clients judge: more than a chunk of the journal, and checkpoints.
@@ -76,14 +76,14 @@ TEST_P(Life, KeysHaveALimitADayAfterTheEndAlsoThoseMadeLaterAndLoseItWithTheEnd)
   EXPECT_THAT(limits(), Each(is_a_day_behind(end)));
   const std::string header = header_of(server_, "clicks");
   EXPECT_EQ(server_.run({"PTTL", header}), "-1") << "an ended filter is told from a damaged one";
-  filter->end_at(std::nullopt);
+  filter->expire_at(std::nullopt);
   EXPECT_THAT(limits(), ElementsAre(-1));
 }
 
 // Promise: using a filter does not put off its end (redis, The end of a filter).
 TEST_P(Life, ExpiringFilterSaysWhenItEndsAndUsingItDoesNotPutThatOff) {
   const auto filter = store_->create_expiring("clicks", sized(), 1h);
-  const auto end = filter->ends_at();
+  const auto end = filter->expires_at();
   ASSERT_TRUE(end);
   EXPECT_LE(*end, now() + 1h);
   EXPECT_GT(*end, now() + 59min);
@@ -91,14 +91,14 @@ TEST_P(Life, ExpiringFilterSaysWhenItEndsAndUsingItDoesNotPutThatOff) {
   ASSERT_TRUE(check_keys(*client(), keys_).result);
   store_->reset("clicks");
   ASSERT_TRUE(add_keys(*filter, keys_).result);
-  EXPECT_EQ(client("clicks", access::read)->ends_at(), end);
+  EXPECT_EQ(client("clicks", access::read)->expires_at(), end);
   EXPECT_THAT(limits(), Each(is_a_day_behind(*end)));
 }
 
 TEST_P(Life, KeysOfAJobHaveTheLimitAndOfAFilterWithJobsTheEndStays) {
   const spec s = sized(1'000);
   const auto filter = store_->create_expiring("clicks", s, 1h);
-  const auto end = filter->ends_at();
+  const auto end = filter->expires_at();
   const auto job = filter->open_ledger("count", "");
   random_digests random(4);
   std::vector<test::event> events;
@@ -107,7 +107,7 @@ TEST_P(Life, KeysOfAJobHaveTheLimitAndOfAFilterWithJobsTheEndStays) {
   const std::vector<checkpoint> reached = {{"lane", 9, ""}};
   ASSERT_TRUE(job->settle(reached));
   EXPECT_THAT(limits(), Each(is_a_day_behind(*end)));
-  const auto message = [&] { filter->end_at(std::nullopt); };
+  const auto message = [&] { filter->expire_at(std::nullopt); };
   EXPECT_THAT(message_of<parameter_error>(message), HasSubstr("count"));
 }
 
@@ -117,7 +117,7 @@ TEST_P(Life, FilterThatHasEndedIsNoDamageAndItsNameIsFree) {
   ASSERT_TRUE(add_keys(*filter, keys_).result);
   wait_for_the_end();
   EXPECT_FALSE(store_->exists("clicks"));
-  EXPECT_THAT(message_of<filter_ended>([&] { store_->open("clicks", access::write); }),
+  EXPECT_THAT(message_of<filter_expired>([&] { store_->open("clicks", access::write); }),
               AllOf(HasSubstr("'clicks' has ended"), HasSubstr("everseen create clicks")));
   const auto failure = failure_of_add(*filter, keys_);
   ASSERT_TRUE(failure);
@@ -125,7 +125,7 @@ TEST_P(Life, FilterThatHasEndedIsNoDamageAndItsNameIsFree) {
   EXPECT_EQ(failure->why, batch_failure::cause::storage);
   const auto again = store_->create("clicks", sized());
   EXPECT_EQ(outcome(add_keys(*again, keys_)), "1000 fresh");
-  EXPECT_EQ(again->ends_at(), std::nullopt);
+  EXPECT_EQ(again->expires_at(), std::nullopt);
   EXPECT_THAT(limits(), ElementsAre(-1));
 }
 
@@ -136,7 +136,7 @@ TEST_P(Life, EndedFilterLeavesNoKeyOnceItsNameIsNeeded) {
   (void)store_->create("a", sized());
   (void)store_->create("d", sized());
   store_->rename("d", "b", store::namesake::refuse);
-  store_->remove_ended();
+  store_->remove_expired();
   EXPECT_THAT(store_->list(), ElementsAre("a", "b"));
   store_->drop("a");
   store_->drop("b");
@@ -167,19 +167,19 @@ TEST_P(Life, OfAServerKilledWhileAnEndIsGivenTheFilterWorks) {
   for (const std::optional<event_time> to : {std::optional(end), std::optional(end + 1h), {}}) {
     torn_aof file(server_);
     const std::size_t from = file.bytes().size();
-    client()->end_at(to);
+    client()->expire_at(to);
     const std::string all = file.bytes();
     for (const std::size_t cut : torn_aof::cuts(all, from)) {
       file.end_with(all, cut);
       const auto found = client();
       EXPECT_EQ(outcome(add_keys(*found, first)), "100 seen") << cut - from;
-      const auto ends = found->ends_at();
+      const auto ends = found->expires_at();
       // Too late a limit is one that the next end puts right; too early a one would be a loss.
       EXPECT_THAT(lives(),
                   Each(ends ? Matcher<std::int64_t>(AnyOf(-1, Ge(a_day))) : Matcher<std::int64_t>(-1)))
           << cut - from;
-      found->end_at(to);
-      EXPECT_EQ(found->ends_at(), to);
+      found->expire_at(to);
+      EXPECT_EQ(found->expires_at(), to);
     }
     file.end_with(all, all.size());
   }
@@ -187,24 +187,24 @@ TEST_P(Life, OfAServerKilledWhileAnEndIsGivenTheFilterWorks) {
 
 /// Each point at which it can die: after so many bytes on one of the ways.
 TEST_P(Life, WhereverTheGiverOfAnEndDiesNoKeyIsLimitedTooEarlyAndWhoOpensTheFilterDoesTheRest) {
-  using way = cutting_proxy::direction;
+  using direction = cutting_proxy::direction;
   cutting_proxy proxy(server_.port());
   unsigned died = 0;
-  for (const way w : {way::to_server, way::to_client})
+  for (const direction w : {direction::to_server, direction::to_client})
     for (const bool persists : {false, true})
-      for (std::size_t bytes = 0;; bytes += w == way::to_server ? 257 : 53) {
+      for (std::size_t bytes = 0;; bytes += w == direction::to_server ? 257 : 53) {
         const event_time later = now() + 1h;
         {
           const auto filter = store_->create("clicks", sized());
           (void)add_keys(*filter, std::span(keys_).first(200));
-          if (persists) filter->end_at(later);
+          if (persists) filter->expire_at(later);
         }
         const bool done = die_after(proxy, proxy.url(rest("retry_for=1ms")), w, bytes, [&](redis_store& in) {
-          in.open("clicks", access::write)->end_at(persists ? std::nullopt : std::optional(later));
+          in.open("clicks", access::write)->expire_at(persists ? std::nullopt : std::optional(later));
         });
         const bool cut = proxy.has_cut();
         died += !done;
-        const auto ends = client("clicks", access::read)->ends_at();
+        const auto ends = client("clicks", access::read)->expires_at();
         const auto limit = ends ? Matcher<std::int64_t>(is_a_day_behind(*ends)) : Matcher<std::int64_t>(-1);
         ASSERT_THAT(limits(), Each(AnyOf(-1, limit))) << bytes;
         (void)client();
@@ -223,11 +223,11 @@ TEST_P(Life, EndIsKnownOnAllServersOfAFilter) {
   const auto filter = many->create("clicks", sized(300, 4));
   (void)add_keys(*filter, keys_);
   const event_time later = now() + 1h;
-  filter->end_at(later);
+  filter->expire_at(later);
   for (const redis_server* each :
        {static_cast<const redis_server*>(&server_), static_cast<const redis_server*>(&second)})
     EXPECT_THAT(limits(*each), Each(is_a_day_behind(later)));
-  filter->end_at(std::nullopt);
+  filter->expire_at(std::nullopt);
   for (const redis_server* each :
        {static_cast<const redis_server*>(&server_), static_cast<const redis_server*>(&second)})
     EXPECT_THAT(limits(*each), ElementsAre(-1));

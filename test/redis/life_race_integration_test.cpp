@@ -27,7 +27,7 @@ using ::testing::Each;
 using ::testing::Ge;
 using ::testing::Matcher;
 
-using way = cutting_proxy::direction;
+using direction = cutting_proxy::direction;
 using an_end = std::optional<event_time>;
 
 /// A limit that no key of a filter with this end loses by.
@@ -50,10 +50,10 @@ class LifeRace : public Life {
   };
   /// A client that gives `clicks` an end, and is stopped when it has sent this many bytes.
   slow_client stopped_after(cutting_proxy& proxy, std::size_t bytes, an_end end) {
-    proxy.hold_after(way::to_server, bytes);
+    proxy.hold_after(direction::to_server, bytes);
     auto done = std::async(std::launch::async, [url = proxy.url(rest("retry_for=1ms")), end] {
       try {
-        store_at(url)->open("clicks", access::write)->end_at(end);
+        store_at(url)->open("clicks", access::write)->expire_at(end);
       } catch (const error&) {
         // It has died, or another client was faster.
       }
@@ -64,7 +64,7 @@ class LifeRace : public Life {
     return {std::move(done), was_stopped};
   }
   static void let_go(cutting_proxy& proxy, slow_client& client, then what) {
-    if (what == then::dies) proxy.cut_for_long_after(way::to_client, 0);
+    if (what == then::dies) proxy.cut_for_long_after(direction::to_client, 0);
     proxy.release();
     client.done.get();
     proxy.refuse(false);
@@ -82,7 +82,7 @@ class LifeRace : public Life {
     const std::vector<checkpoint> reached = {{"lane", 1, ""}};
     EXPECT_TRUE(job->settle(reached));
   }
-  an_end end_of_clicks() { return client("clicks", access::read)->ends_at(); }
+  an_end end_of_clicks() { return client("clicks", access::read)->expires_at(); }
 };
 
 /// The first end is given up to each place; then the second by a client that nothing happens to.
@@ -97,7 +97,7 @@ TEST_P(LifeRace, EarlierEndThatArrivesLateLimitsNoKeyOfAFilterWithALaterOne) {
         cutting_proxy proxy(server_.port());
         slow_client first = stopped_after(proxy, bytes, soon);
         if (first.was_stopped) {
-          client()->end_at(second);
+          client()->expire_at(second);
           if (bytes % 2 == 0) use_a_job();
         }
         let_go(proxy, first, what);
@@ -122,14 +122,14 @@ TEST_P(LifeRace, OfTwoThatPutAnEndOffNeitherLeavesALimitOfTheFirstEnd) {
         {
           const auto filter = store_->create("clicks", sized());
           (void)add_keys(*filter, std::span(keys_).first(200));
-          filter->end_at(soon);
+          filter->expire_at(soon);
         }
         cutting_proxy proxy(server_.port());
         slow_client first = stopped_after(proxy, bytes, later);
-        if (first.was_stopped) client()->end_at(second);
+        if (first.was_stopped) client()->expire_at(second);
         let_go(proxy, first, what);
         ASSERT_THAT(limits(), Each(is_late_enough(end_of_clicks())));
-        client()->end_at(later);
+        client()->expire_at(later);
         ASSERT_THAT(limits(), Each(is_right(later)));
         (void)server_.run({"FLUSHALL"});
         if (!first.was_stopped) break;
@@ -144,7 +144,7 @@ TEST_P(LifeRace, WhatAClientThatDiedHasBegunIsLeftAloneForAMinuteAndThenFinished
     {
       const auto filter = store_->create("clicks", sized());
       (void)add_keys(*filter, std::span(keys_).first(200));
-      filter->end_at(soon);
+      filter->expire_at(soon);
     }
     cutting_proxy proxy(server_.port());
     slow_client first = stopped_after(proxy, bytes, std::nullopt);
@@ -171,7 +171,8 @@ TEST_P(LifeRace, ManyClientsThatGiveEndsAtTheSameTimeAllSucceed) {
     clients.push_back(std::async(std::launch::async, [this, i] {
       for (int times = 0; times < 10; ++times) {
         const auto filter = client();
-        filter->end_at(times % 3 == 2 ? an_end() : now() + std::chrono::hours(1 + (7 * times + 5 * i) % 11));
+        filter->expire_at(times % 3 == 2 ? an_end()
+                                         : now() + std::chrono::hours(1 + (7 * times + 5 * i) % 11));
       }
     }));
   for (auto& each : clients) EXPECT_NO_THROW(each.get());
@@ -184,7 +185,7 @@ TEST_P(LifeRace, ManyClientsThatGiveEndsAtTheSameTimeAllSucceed) {
 TEST_P(LifeRace, HeaderThatItsServerHasPutBackIsBroughtUpToTheOtherKeys) {
   (void)add_keys(*store_->create("clicks", sized()), keys_);
   const std::string header = header_of(server_, "clicks");
-  for (int i = 1; i < 4; ++i) client()->end_at(now() + std::chrono::hours(i));
+  for (int i = 1; i < 4; ++i) client()->expire_at(now() + std::chrono::hours(i));
   for (const char* const round : {"0", "2", "3"}) {
     (void)server_.run({"HSET", header, "round", round});
     (void)server_.run({"HDEL", header, "limits"});
@@ -192,9 +193,9 @@ TEST_P(LifeRace, HeaderThatItsServerHasPutBackIsBroughtUpToTheOtherKeys) {
     (void)client();
     EXPECT_THAT(limits(), Each(is_right(end_of_clicks()))) << round;
     (void)server_.run({"HSET", header, "round", round});
-    client()->end_at(std::nullopt);
+    client()->expire_at(std::nullopt);
     EXPECT_THAT(limits(), Each(-1)) << round;
-    client()->end_at(now() + 1h);
+    client()->expire_at(now() + 1h);
   }
 }
 
@@ -209,7 +210,7 @@ TEST_P(LifeRace, EndThatASuccessorGetsLateFromTheOneBeforeIsNotGivenToItOnceItSt
     const filter_identity old = all.open(with, "clicks", true);
     const filter_identity next = all.draft(sized(5'000, 3));
     all.prepare(with, next, {}, {.spec = next.spec, .after = old.id, .origin = old.id});
-    client()->end_at(now() + 1h);  // while the successor was made
+    client()->expire_at(now() + 1h);  // while the successor was made
     ASSERT_EQ(decide_succession(with, old, next.id), succession::decided);
     cutting_proxy proxy(server_.port());
     slow_client late = stopped_after(proxy, bytes, now() + 50h);
@@ -217,7 +218,7 @@ TEST_P(LifeRace, EndThatASuccessorGetsLateFromTheOneBeforeIsNotGivenToItOnceItSt
       (void)client();
       ASSERT_TRUE(forget_before(with, next, old.id, "word"));
       all.finish_removals(with);
-      client()->end_at(std::nullopt);
+      client()->expire_at(std::nullopt);
     }
     let_go(proxy, late, then::dies);
     if (!late.was_stopped) break;

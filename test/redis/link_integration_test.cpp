@@ -143,7 +143,7 @@ TEST_P(Link, OfANewerOneThatHasEndedHoldsNobodyUp) {
   create_old();
   create_new();
   link("old", "new");
-  open("new").stored().end_at(wall_clock() + 1s);
+  open("new").stored().expire_at(wall_clock() + 1s);
   test::wait_until([&] { return !store()->exists("new"); }, "the newer one ends");
   EXPECT_NO_THROW(store()->drop("old"));
   EXPECT_EQ(server_.run({"EXISTS", "everseen:{names}:links"}), "0");

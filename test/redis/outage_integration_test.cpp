@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using test::cutting_proxy;
 using test::redis_server;
 using ::testing::HasSubstr;
-using way = cutting_proxy::direction;
+using direction = cutting_proxy::direction;
 using clock = std::chrono::steady_clock;
 
 TEST(Outage, RefusedConnectionIsRiddenOutForAsLongAsTheUrlSays) {
@@ -189,7 +189,7 @@ struct cut_result {
   bool answered, may_have_run;
   std::int64_t counted;
 };
-cut_result cut_at(redis_server& server, way w, std::size_t bytes, bool may_repeat) {
+cut_result cut_at(redis_server& server, direction w, std::size_t bytes, bool may_repeat) {
   cutting_proxy proxy(server.port());
   server.run({"SET", "n", "0"});
   session s(parse_redis_url(proxy.url("?retry_for=2s&timeout=2s")));
@@ -207,7 +207,7 @@ TEST(Cut, AtEveryByteOfARequestNeverRunsItTwice) {
   redis_server server;
   const std::size_t whole = encode({"INCR", "n"}).size();
   for (std::size_t bytes = 0; bytes <= whole; ++bytes) {
-    const cut_result r = cut_at(server, way::to_server, bytes, false);
+    const cut_result r = cut_at(server, direction::to_server, bytes, false);
     EXPECT_FALSE(r.answered) << bytes;
     EXPECT_TRUE(r.may_have_run) << bytes;
     EXPECT_LE(r.counted, bytes == whole ? 1 : 0) << bytes;
@@ -218,18 +218,18 @@ TEST(Cut, AtEveryByteOfAReplySaysThatItMayHaveRun) {
   redis_server server;
   const std::size_t whole = std::string(":1\r\n").size();
   for (std::size_t bytes = 0; bytes < whole; ++bytes) {
-    const cut_result r = cut_at(server, way::to_client, bytes, false);
+    const cut_result r = cut_at(server, direction::to_client, bytes, false);
     EXPECT_FALSE(r.answered) << bytes;
     EXPECT_TRUE(r.may_have_run) << bytes;
     EXPECT_EQ(r.counted, 1) << bytes;
   }
-  EXPECT_TRUE(cut_at(server, way::to_client, whole, false).answered);
+  EXPECT_TRUE(cut_at(server, direction::to_client, whole, false).answered);
 }
 
 TEST(Cut, AtEveryByteARepeatableRequestIsAnswered) {
   redis_server server;
   for (std::size_t bytes = 0; bytes <= encode({"INCR", "n"}).size(); ++bytes) {
-    const cut_result r = cut_at(server, way::to_server, bytes, true);
+    const cut_result r = cut_at(server, direction::to_server, bytes, true);
     EXPECT_TRUE(r.answered) << bytes;
     EXPECT_GE(r.counted, 1) << bytes;
     EXPECT_LE(r.counted, 2) << bytes;
@@ -244,7 +244,7 @@ TEST(Cut, InAPipelineOnlyTouchedRequestsAreLost) {
   std::vector<request> requests;
   for (int i = 0; i < 50; ++i)
     requests.push_back({{}, encode({"RPUSH", "l", std::to_string(i) + std::string(100'000, ' ')}), 1, false});
-  proxy.cut_after(way::to_server, 1'000'000);
+  proxy.cut_after(direction::to_server, 1'000'000);
   const auto answers = s.exchange(requests);
   std::size_t answered = 0, lost = 0;
   for (const auto& a : answers) {

@@ -146,16 +146,16 @@ TEST_P(Rebuild, FromACopyHasItsBitsAndWhatWasAddedMeanwhile) {
 
 TEST_P(Rebuild, OfAnExpiringFilterKeepsItsEndAndItCannotBeMovedMeanwhile) {
   const auto today = store_->create_expiring("today", sized(300, 2), 1h);
-  const auto end = today->ends_at();
+  const auto end = today->expires_at();
   ASSERT_TRUE(add_keys(*today, old_).result);
   const auto rebuild = store_->begin_rebuild("today", sized(300, 3), {});
   ASSERT_TRUE(add_keys(*rebuild->target(), old_).result);
-  EXPECT_THAT(message_of<parameter_error>([&] { client("today")->end_at(*end + 1h); }),
+  EXPECT_THAT(message_of<parameter_error>([&] { client("today")->expire_at(*end + 1h); }),
               HasSubstr("is being rebuilt"));
-  EXPECT_THAT(message_of<error>([&] { today->end_at(std::nullopt); }), HasSubstr("rebuilt"));
+  EXPECT_THAT(message_of<error>([&] { today->expire_at(std::nullopt); }), HasSubstr("rebuilt"));
   rebuild->commit();
-  EXPECT_EQ(client("today")->ends_at(), end);
-  EXPECT_EQ(today->ends_at(), end);
+  EXPECT_EQ(client("today")->expires_at(), end);
+  EXPECT_EQ(today->expires_at(), end);
   ASSERT_TRUE(add_keys(*today, source_.take(1'000)).result) << "grows";
   const std::string id = identity_at(server_, "today", {}).keys.id();
   const auto limit = static_cast<double>((*end + later_than_the_end).time_since_epoch().count());
@@ -163,8 +163,8 @@ TEST_P(Rebuild, OfAnExpiringFilterKeepsItsEndAndItCannotBeMovedMeanwhile) {
     if (key.find(id + "/") != std::string::npos) {
       EXPECT_NEAR(std::stod(server_.run({"PEXPIRETIME", key})), limit, 1'000) << key;
     }
-  client("today")->end_at(*end + 1h);
-  EXPECT_EQ(today->ends_at(), *end + 1h);
+  client("today")->expire_at(*end + 1h);
+  EXPECT_EQ(today->expires_at(), *end + 1h);
 }
 
 TEST_P(Rebuild, OfAFilterWithJobsIsRefusedAndAJobWhileItGoesOn) {
@@ -286,10 +286,10 @@ class RebuildJudgedByScripts : public Rebuild {};
 INSTANTIATE_TEST_SUITE_P(, RebuildJudgedByScripts, testing::Values(judges::scripts), name_of_judges);
 
 /// Has no more descriptors for the next attempt, say.
-class throwing final : public patience {
+class throwing final : public retry_policy {
  public:
   bool tries_again(const outage&) override { throw storage_error("no more descriptors", 0, {}); }
-  void is_over() override {}
+  void on_recovered() override {}
 };
 
 TEST_P(RebuildJudgedByScripts, ThatDividedTheFilterOtherwiseKeepsWhatWasAnsweredBeforeTheSystemRefused) {

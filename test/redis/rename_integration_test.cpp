@@ -26,7 +26,7 @@ using test::redis_server;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using way = cutting_proxy::direction;
+using direction = cutting_proxy::direction;
 constexpr auto refuse = store::namesake::refuse;
 constexpr auto replace = store::namesake::replace;
 
@@ -118,9 +118,9 @@ TEST_P(Renaming, OfAFilterThatIsBeingRebuiltTakesBothAlong) {
 // commands).
 TEST_P(Renaming, WhereverItDiesTheFilterHasExactlyOneOfItsNamesAndTheNextRenamingWorks) {
   unsigned died = 0, under_old = 0, under_new = 0;
-  for (const way w : {way::to_server, way::to_client})
+  for (const direction w : {direction::to_server, direction::to_client})
     for (const bool taken : {false, true})
-      for (std::size_t bytes = 0;; bytes += w == way::to_server ? 151 : 23) {
+      for (std::size_t bytes = 0;; bytes += w == direction::to_server ? 151 : 23) {
         make("a", keys_);
         if (taken) make("b", others_);
         const bool done = die_after(proxy_, proxy_.url(rest("retry_for=1ms")), w, bytes,
@@ -152,9 +152,9 @@ TEST_P(Renaming, WhereverItDiesTheFilterHasExactlyOneOfItsNamesAndTheNextRenamin
 TEST_P(Renaming, WhoIsHeldUpAnywhereHarmsNobodyWhoRenamesTheFilterBackOrOnMeanwhile) {
   unsigned renamed_meanwhile = 0;
   const auto few = std::span(keys_).first(20);
-  for (const way w : {way::to_server, way::to_client})
+  for (const direction w : {direction::to_server, direction::to_client})
     for (const std::string meanwhile : {"a", "c"})
-      for (std::size_t bytes = 0;; bytes += w == way::to_server ? 151 : 2) {
+      for (std::size_t bytes = 0;; bytes += w == direction::to_server ? 151 : 2) {
         make("a", few);
         bool over = false;
         {

@@ -28,12 +28,12 @@ using test::check_keys;
 using test::cutting_proxy;
 using test::random_digests;
 using test::redis_server;
-using way = cutting_proxy::direction;
+using direction = cutting_proxy::direction;
 
-constexpr way both_ways[] = {way::to_server, way::to_client};
+constexpr direction both_ways[] = {direction::to_server, direction::to_client};
 
-const char* name_of(way w) {
-  return w == way::to_server ? "to the server" : "to the client";
+const char* name_of(direction w) {
+  return w == direction::to_server ? "to the server" : "to the client";
 }
 
 /// New keys, and some that may have been there before.
@@ -90,14 +90,14 @@ TEST_P(RetryAnywhere, BatchCutAtEveryByteGetsTheVerdictsOfAnUndisturbedOne) {
     EXPECT_EQ(got.verdicts, add_keys(*model, batch).verdicts) << where;
   };
   step("first");
-  for (const way w : both_ways) {
+  for (const direction w : both_ways) {
     std::size_t cuts = 0;
     for (bool cut = true; cut && !HasFailure(); ++cuts) {
       proxy_.cut_after(w, cuts);
       step("cut after " + std::to_string(cuts) + " bytes " + name_of(w));
       cut = proxy_.has_cut();
     }
-    EXPECT_GT(cuts, w == way::to_server ? 200u : 5u);
+    EXPECT_GT(cuts, w == direction::to_server ? 200u : 5u);
   }
   EXPECT_EQ(filter->state(0).keys(), model->state(0).keys());
 }
@@ -107,9 +107,9 @@ TEST_P(RetryAnywhere, LookUpCutAnywhereIsAnswered) {
   stream keys;
   const auto batch = keys.next(3, 0);
   ASSERT_TRUE(add_keys(*filter, batch).result);
-  for (const way w : both_ways) {
+  for (const direction w : both_ways) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); at += w == way::to_server ? 11 : 1) {
+    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 11 : 1) {
       proxy_.cut_after(w, at);
       EXPECT_EQ(check_keys(*filter, batch).result->seen, 3u) << at << ' ' << name_of(w);
       cut = proxy_.has_cut();
@@ -121,9 +121,9 @@ TEST_P(RetryAnywhere, GrowthCutAnywhereGivesTheVerdictsAndLayersOfAnUndisturbedO
   const spec s = small(4);
   stream keys;
   int filters = 0;
-  for (const way w : both_ways) {
+  for (const direction w : both_ways) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); at += w == way::to_server ? 23 : 3) {
+    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 23 : 3) {
       const std::string name = "g" + std::to_string(++filters);
       const auto model = memory_.create(name, s);
       (void)direct_->create(name, s);
@@ -144,9 +144,9 @@ TEST_P(RetryAnywhere, GrowthCutAnywhereGivesTheVerdictsAndLayersOfAnUndisturbedO
 TEST_F(Retry, CreationCutAnywhereMakesTheFilterAndNothingElse) {
   const spec s = small(100);
   int filters = 0;
-  for (const way w : both_ways) {
+  for (const direction w : both_ways) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); at += w == way::to_server ? 11 : 1) {
+    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 11 : 1) {
       const std::string name = "c" + std::to_string(++filters);
       proxy_.cut_after(w, at);
       const std::string where = "cut after " + std::to_string(at) + " bytes " + name_of(w);
@@ -307,14 +307,14 @@ TEST_F(Retry, AnswersThatNoScriptGivesAreNoVerdicts) {
 }
 
 /// Takes scripts from the user as soon as an attempt has failed.
-class denying final : public patience {
+class denying final : public retry_policy {
  public:
   explicit denying(const redis_server& server) : server_(server) {}
   bool tries_again(const outage&) override {
     server_.run({"ACL", "SETUSER", "default", "-eval", "-evalsha"});
     return true;
   }
-  void is_over() override {}
+  void on_recovered() override {}
 
  private:
   const redis_server& server_;
@@ -325,7 +325,7 @@ TEST_F(Retry, BatchThatMayHaveRunIsUnknownWhenScriptsAreDenied) {
   const auto filter = cut_->open("a", access::write);
   ASSERT_TRUE(add_keys(*filter, random_digests(1).take(2)).result);
   filter->wait_with(std::make_shared<denying>(server_));
-  proxy_.cut_after(way::to_client, 0);
+  proxy_.cut_after(direction::to_client, 0);
   const auto got = add_keys(*filter, random_digests(2).take(20));
   ASSERT_FALSE(got.result) << got.result->seen << " seen";
   EXPECT_THAT(got.result.error().message, testing::HasSubstr("NOPERM"));

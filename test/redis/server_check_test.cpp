@@ -30,11 +30,11 @@ TEST(ServerCheck, FindsAFieldAmongOthersThatBeginAlike) {
 }
 
 TEST(ServerCheck, DoubtsNothingAboutAMasterThatEvictsNothingAndKeepsAll) {
-  EXPECT_THAT(doubts_about("h:1", healthy), IsEmpty());
+  EXPECT_THAT(warnings_about("h:1", healthy), IsEmpty());
 }
 
 TEST(ServerCheck, DoubtsServersThatForgetWhatTheyAnsweredFor) {
-  const auto doubts = [](const char* settings) { return doubts_about_jobs("h:1", healthy + settings); };
+  const auto doubts = [](const char* settings) { return warnings_about_jobs("h:1", healthy + settings); };
   EXPECT_THAT(doubts("appendonly:yes\r\nappendfsync:always\r\n"), IsEmpty());
   EXPECT_THAT(doubts("appendonly:yes\r\nappendfsync:everysec\r\n"),
               ElementsAre(AllOf(HasSubstr("h:1"), HasSubstr("everysec"), HasSubstr("appendfsync always"))));
@@ -44,37 +44,37 @@ TEST(ServerCheck, DoubtsServersThatForgetWhatTheyAnsweredFor) {
 
 TEST(ServerCheck, DoubtsForJobsAServerThatStartsWithATornAof) {
   const std::string keeps = healthy + "appendonly:yes\r\nappendfsync:always\r\n";
-  EXPECT_THAT(doubts_about_jobs("h:1", keeps + "aof-load-truncated:yes\r\n"),
+  EXPECT_THAT(warnings_about_jobs("h:1", keeps + "aof-load-truncated:yes\r\n"),
               ElementsAre(AllOf(HasSubstr("h:1"), HasSubstr("aof-load-truncated yes"),
                                 HasSubstr("redis-check-aof --fix"))));
-  EXPECT_THAT(doubts_about_jobs("h:1", keeps + "aof-load-truncated:no\r\n"), IsEmpty());
-  EXPECT_THAT(doubts_about("h:1", keeps + "aof-load-truncated:yes\r\n"), IsEmpty()) << "it is about jobs";
+  EXPECT_THAT(warnings_about_jobs("h:1", keeps + "aof-load-truncated:no\r\n"), IsEmpty());
+  EXPECT_THAT(warnings_about("h:1", keeps + "aof-load-truncated:yes\r\n"), IsEmpty()) << "it is about jobs";
 }
 
 TEST(ServerCheck, DoubtsEviction) {
-  EXPECT_THAT(doubts_about("h:1", changed(healthy, "noeviction", "volatile-ttl")),
+  EXPECT_THAT(warnings_about("h:1", changed(healthy, "noeviction", "volatile-ttl")),
               ElementsAre(AllOf(HasSubstr("h:1"), HasSubstr("volatile-ttl"), HasSubstr("noeviction"))));
-  EXPECT_THAT(doubts_about("h:1", changed(healthy, "maxmemory_policy", "other")),
+  EXPECT_THAT(warnings_about("h:1", changed(healthy, "maxmemory_policy", "other")),
               ElementsAre(HasSubstr("does not say")));
 }
 
 TEST(ServerCheck, DoubtsReplicas) {
-  EXPECT_THAT(doubts_about("h:1", changed(healthy, "role:master", "role:slave") +
-                                      "master_host:m\r\nmaster_port:2\r\n"),
+  EXPECT_THAT(warnings_about("h:1", changed(healthy, "role:master", "role:slave") +
+                                        "master_host:m\r\nmaster_port:2\r\n"),
               ElementsAre(AllOf(HasSubstr("h:1"), HasSubstr("replica of m:2"))));
 }
 
 TEST(ServerCheck, DoubtsAServerThatKeepsNothingOnDisk) {
   const std::string forgetful = changed(healthy, "aof_enabled:1", "aof_enabled:0");
-  EXPECT_THAT(doubts_about("h:1", forgetful), ElementsAre(HasSubstr("keeps nothing on disk")));
-  EXPECT_THAT(doubts_about("h:1", changed(forgetful, "save:", "save:3600 1")), IsEmpty());
-  EXPECT_THAT(doubts_about("h:1", changed(forgetful, "save:", "x:")), IsEmpty()) << "it did not say";
+  EXPECT_THAT(warnings_about("h:1", forgetful), ElementsAre(HasSubstr("keeps nothing on disk")));
+  EXPECT_THAT(warnings_about("h:1", changed(forgetful, "save:", "save:3600 1")), IsEmpty());
+  EXPECT_THAT(warnings_about("h:1", changed(forgetful, "save:", "x:")), IsEmpty()) << "it did not say";
 }
 
 TEST(ServerCheck, DoubtsAServerThatIsTooOld) {
-  EXPECT_THAT(doubts_about("h:1", changed(healthy, "7.0.15", "4.0.9")),
+  EXPECT_THAT(warnings_about("h:1", changed(healthy, "7.0.15", "4.0.9")),
               ElementsAre(AllOf(HasSubstr("4.0.9"), HasSubstr("Redis 5"))));
-  EXPECT_THAT(doubts_about("h:1", changed(healthy, "7.0.15", "10.1.0")), IsEmpty());
+  EXPECT_THAT(warnings_about("h:1", changed(healthy, "7.0.15", "10.1.0")), IsEmpty());
 }
 
 }  // namespace

@@ -16,13 +16,13 @@ namespace {
 class ExecGate : public testing::Test {
  protected:
   bool enter(const std::string& who) {
-    return gate_.enter(lane_, nullptr, [this, who] { in_ += who; });
+    return gate_.enter(counter_, nullptr, [this, who] { in_ += who; });
   }
   void enter_alone(const std::string& who) {
     gate_.enter_alone(nullptr, [this, who] { in_ += who; });
   }
   exec_gate gate_;
-  exec_gate::lane& lane_ = gate_.lane_of_this_thread();
+  exec_gate::counter& counter_ = gate_.counter_of_this_thread();
   std::string in_{};
 };
 
@@ -36,9 +36,9 @@ TEST_F(ExecGate, LetsATransactionInWhenAllAreOut) {
   EXPECT_TRUE(enter("a"));
   EXPECT_TRUE(enter("b"));
   enter_alone("T");
-  gate_.leave(lane_);
+  gate_.leave(counter_);
   EXPECT_EQ(in_, "");
-  gate_.leave(lane_);
+  gate_.leave(counter_);
   EXPECT_EQ(in_, "T");
 }
 
@@ -58,28 +58,28 @@ TEST_F(ExecGate, LetsInInTheOrderOfArrival) {
   EXPECT_FALSE(enter("a")) << "or transactions would wait for ever";
   enter_alone("U");
   EXPECT_FALSE(enter("b"));
-  gate_.leave(lane_);
+  gate_.leave(counter_);
   EXPECT_EQ(in_, "T");
   gate_.leave_alone();
   EXPECT_EQ(in_, "Ta");
-  gate_.leave(lane_);
+  gate_.leave(counter_);
   EXPECT_EQ(in_, "TaU");
   gate_.leave_alone();
   EXPECT_EQ(in_, "TaUb");
-  gate_.leave(lane_);
+  gate_.leave(counter_);
   EXPECT_TRUE(enter("c")) << "it is open again";
 }
 
 TEST_F(ExecGate, CallsNobodyWhoHasWithdrawn) {
   int one = 0, other = 0;
   enter_alone("T");
-  EXPECT_FALSE(gate_.enter(lane_, &one, [&] { ++one; }));
-  EXPECT_FALSE(gate_.enter(lane_, &other, [&] { ++other; }));
+  EXPECT_FALSE(gate_.enter(counter_, &one, [&] { ++one; }));
+  EXPECT_FALSE(gate_.enter(counter_, &other, [&] { ++other; }));
   gate_.withdraw(&one);
   gate_.leave_alone();
   EXPECT_EQ(one, 0);
   EXPECT_EQ(other, 1);
-  gate_.leave(lane_);
+  gate_.leave(counter_);
   enter_alone("U");
   EXPECT_EQ(in_, "TU") << "who withdrew is not counted";
 }
@@ -112,7 +112,7 @@ TEST(ExecGateThreads, LetNobodySeeHalfOfATransaction) {
   std::atomic<int> first = 0, second = 0;
   std::atomic<int> unequal = 0, inside = 0;
   constexpr int threads = 4, rounds = 20'000;
-  const auto wait_in = [&](auto come_in) {
+  const auto wait_in = [&](auto enter) {
     std::mutex lock;
     std::condition_variable changed;
     bool is_in = false;
@@ -121,14 +121,14 @@ TEST(ExecGateThreads, LetNobodySeeHalfOfATransaction) {
       is_in = true;
       changed.notify_one();
     };
-    if (come_in(called)) return;
+    if (enter(called)) return;
     std::unique_lock waiting(lock);
     changed.wait(waiting, [&] { return is_in; });
   };
   std::vector<std::thread> all;
   for (int t = 0; t < threads; ++t)
     all.emplace_back([&, t] {
-      exec_gate::lane& lane = gate.lane_of_this_thread();
+      exec_gate::counter& counter = gate.counter_of_this_thread();
       for (int i = 0; i < rounds; ++i) {
         if (t == 0 && i % 4 == 0) {
           wait_in([&](auto go) { return gate.enter_alone(&i, go), false; });
@@ -137,11 +137,11 @@ TEST(ExecGateThreads, LetNobodySeeHalfOfATransaction) {
           ++second;
           gate.leave_alone();
         } else {
-          wait_in([&](auto go) { return gate.enter(lane, &i, go); });
+          wait_in([&](auto go) { return gate.enter(counter, &i, go); });
           ++inside;
           if (first != second) ++unequal;
           --inside;
-          gate.leave(lane);
+          gate.leave(counter);
         }
       }
     });

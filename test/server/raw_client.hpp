@@ -38,10 +38,10 @@ class raw_client {
   }
 
   /// Sends as much as the socket takes within a time, and says how much that was.
-  std::size_t send_what_fits(std::string_view bytes, std::chrono::milliseconds patience) {
+  std::size_t send_what_fits(std::string_view bytes, std::chrono::milliseconds time_limit) {
     std::size_t all = 0;
     pollfd ready{socket_, POLLOUT, 0};
-    while (all < bytes.size() && ::poll(&ready, 1, static_cast<int>(patience.count())) > 0) {
+    while (all < bytes.size() && ::poll(&ready, 1, static_cast<int>(time_limit.count())) > 0) {
       const ssize_t sent =
           ::send(socket_, bytes.data() + all, bytes.size() - all, MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent <= 0) break;

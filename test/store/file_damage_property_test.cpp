@@ -99,9 +99,9 @@ class FileDamage : public testing::TestWithParam<const char*> {
     auto store = store_in(damaged());
     const auto look = store.open("f", access::read);
     EXPECT_EQ(look->jobs(), std::vector<std::string>{"count"}) << what;
-    EXPECT_EQ(look->ends_at(), now_ + 24h) << what;
+    EXPECT_EQ(look->expires_at(), now_ + 24h) << what;
     const auto filter = store.open("f", access::write);
-    EXPECT_EQ(filter->ends_at(), now_ + 24h) << what;
+    EXPECT_EQ(filter->expires_at(), now_ + 24h) << what;
     const auto job = filter->open_ledger("count", "");
     EXPECT_EQ(job->description(), "what it counts") << what;
     ASSERT_EQ(job->checkpoints().size(), 1u) << what;

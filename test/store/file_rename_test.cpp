@@ -129,7 +129,7 @@ TEST(FileRename, ThatDiedLeavesWhatIsRemovedWithWhatHasEnded) {
     const bool died = rename_and_die(scratch.path(), at);
     if (found(scratch.path(), "live") == newer && fs::exists(scratch.path() / "new")) {
       ++left;
-      filters.remove_ended();
+      filters.remove_expired();
       EXPECT_FALSE(fs::exists(scratch.path() / "new"));
     }
     if (!died) break;

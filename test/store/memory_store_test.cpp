@@ -49,7 +49,7 @@ TEST(MemoryStore, KnowsWhoAsksAFilterThatEndedAndWasMadeAgain) {
   (void)place.create("new", small());
   place.link("old", "new", std::nullopt);
   now += 2min;
-  place.remove_ended();
+  place.remove_expired();
   (void)place.create("old", small());
   EXPECT_THROW(place.drop("old"), parameter_error);
 }

@@ -509,7 +509,7 @@ TEST_F(Job, HasOneLaneOfAnotherWorkerPassedOver) {
     void begin(const std::map<std::string, checkpoint, std::less<>>&) override {}
     state next(source_batch& into, std::chrono::milliseconds wait) override { return all.next(into, wait); }
     checkpoint reached(const source_batch& batch) override { return all.reached(batch); }
-    tenure tenure_of(std::string_view, std::uint64_t) const override { return tenure::gone; }
+    ownership ownership_of(std::string_view, std::uint64_t) const override { return ownership::gone; }
     void abandoned(const source_batch& batch) override { given_up += batch.records.size(); }
     void finish() override {}
     list_source all{{"a", "b", "c"}};

@@ -21,8 +21,8 @@ TEST(KafkaLanes, FirstBatchAfterALaneWasGotBegins) {
   lanes.begin("t/0", 8);
   const auto second = lanes.give("t/0", 9);
   EXPECT_TRUE(second.begins);
-  EXPECT_EQ(lanes.tenure_of("t/0", first.number), source::tenure::gone);
-  EXPECT_EQ(lanes.tenure_of("t/0", second.number), source::tenure::ours);
+  EXPECT_EQ(lanes.ownership_of("t/0", first.number), source::ownership::gone);
+  EXPECT_EQ(lanes.ownership_of("t/0", second.number), source::ownership::ours);
 }
 
 TEST(KafkaLanes, BatchOfAnEarlierTurnIsNobodysToWaitFor) {
@@ -42,7 +42,7 @@ TEST(KafkaLanes, LostLaneIsNobodysToClaimAndMayStillBeSettled) {
   lanes.begin("t/0", 0);
   const auto turn = lanes.give("t/0", 10).number;
   lanes.lose("t/0");
-  EXPECT_EQ(lanes.tenure_of("t/0", turn), source::tenure::leaving);
+  EXPECT_EQ(lanes.ownership_of("t/0", turn), source::ownership::leaving);
   lanes.settle("t/0", 10);
   const auto settled = lanes.uncommitted();
   ASSERT_EQ(settled.size(), 1U);
@@ -84,7 +84,7 @@ TEST(KafkaLanes, WhatIsLeftOfAnEarlierTurnLeadsNotBack) {
 
 TEST(KafkaLanes, UnknownLanesAreNoneOfOurs) {
   kafka_lanes lanes;
-  EXPECT_EQ(lanes.tenure_of("t/0", 1), source::tenure::gone);
+  EXPECT_EQ(lanes.ownership_of("t/0", 1), source::ownership::gone);
   EXPECT_FALSE(lanes.give("t/0", 1).begins);
   lanes.settle("t/0", 1);
   lanes.lose("t/0");

@@ -76,7 +76,7 @@ TEST_F(KafkaOutage, IsReportedThoughMessagesWereStillWaitingToBeTaken) {
   EXPECT_GT(take(*from, 1).size(), 0U);
   kafka.set_down();
   for (int i = 0; i < 20; ++i) {
-    from->keep_up();  // hears of the outage
+    from->keep_alive();  // hears of the outage
     std::this_thread::sleep_for(10ms);
   }
   EXPECT_THAT(failure_of<backend_error>(*from), HasSubstr("no broker answers"));

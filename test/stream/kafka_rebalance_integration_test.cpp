@@ -124,7 +124,7 @@ TEST_F(KafkaRebalance, LaneThatGoesIsHeldUntilWhatWasClaimedIsSettled) {
   wait_until(
       [&] {
         for (const record_copy& each : taken)
-          if (first.tenure_of(each.lane, each.turn) == source::tenure::leaving) lost = each.lane;
+          if (first.ownership_of(each.lane, each.turn) == source::ownership::leaving) lost = each.lane;
         return !lost.empty();
       },
       "a lane goes");

@@ -126,7 +126,7 @@ TEST_F(KafkaSource, NewGroupMayBeginAtTheEnd) {
   kafka.produce("clicks", 0, numbered("old", 100));
   const auto from = reading("&start=latest");
   source_batch batch;
-  while (from->tenure_of("clicks/0", 1) != source::tenure::ours)
+  while (from->ownership_of("clicks/0", 1) != source::ownership::ours)
     EXPECT_EQ(from->next(batch, 50ms), source::state::nothing_yet);
   kafka.produce("clicks", 0, numbered("new", 10));
   EXPECT_THAT(values(take(*from, 10)), values(numbered("new", 10)));
@@ -138,13 +138,13 @@ TEST_F(KafkaSource, WhereALaneBeganIsKnownBeforeItIsRead) {
   {
     const auto from = reading("&start=latest");
     source_batch batch;
-    while (from->tenure_of("clicks/0", 1) != source::tenure::ours)
+    while (from->ownership_of("clicks/0", 1) != source::ownership::ours)
       EXPECT_EQ(from->next(batch, 50ms), source::state::nothing_yet);
   }
   kafka.produce("clicks", 0, numbered("meanwhile", 10));
   const auto again = reading("&start=latest");
   EXPECT_THAT(values(take(*again, 10)), values(numbered("meanwhile", 10)));
-  EXPECT_EQ(again->doubt_about("clicks/0"), "") << "it begins where it was asked to";
+  EXPECT_EQ(again->warning_about("clicks/0"), "") << "it begins where it was asked to";
 }
 
 // Promise: brokers of another cluster are refused (streams, Kafka).
@@ -275,8 +275,9 @@ TEST_F(KafkaSource, GroupThatIsAheadOfTheJobIsDoubted) {
   kafka.produce("clicks", 0, numbered("b", 10));
   const auto from = reading();
   EXPECT_EQ(first_position(take(*from, 10)), 10U);
-  EXPECT_THAT(from->doubt_about("clicks/0"), AllOf(HasSubstr("group g"), HasSubstr("offset 10 of clicks/0")));
-  EXPECT_EQ(from->doubt_about("clicks/1"), "");
+  EXPECT_THAT(from->warning_about("clicks/0"),
+              AllOf(HasSubstr("group g"), HasSubstr("offset 10 of clicks/0")));
+  EXPECT_EQ(from->warning_about("clicks/1"), "");
 }
 
 TEST_F(KafkaSource, RequestsThatFailAreMadeAgain) {

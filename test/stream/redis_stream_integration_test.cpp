@@ -113,7 +113,7 @@ TEST_F(RedisStream, DeadWorkersEntriesAreReadInItsLane) {
   ASSERT_EQ(taken.size(), 10U);
   EXPECT_EQ(taken.front().lane, "clicks/g/dead");
   const auto has_it = [&] {
-    return heir->tenure_of("clicks/g/dead", taken.front().turn) == source::tenure::ours;
+    return heir->ownership_of("clicks/g/dead", taken.front().turn) == source::ownership::ours;
   };
   EXPECT_TRUE(has_it());
   settle(*heir, taken.back());
@@ -164,7 +164,7 @@ TEST_F(RedisStream, WorkerThatWasSilentForTooLongGetsItsLaneBackInAnotherTurn) {
   ASSERT_EQ(inherited.size(), 10U);
   source_batch batch;
   EXPECT_EQ(slow->next(batch, 50ms), source::state::nothing_yet);
-  EXPECT_EQ(slow->tenure_of(before[0].lane, before[0].turn), source::tenure::gone);
+  EXPECT_EQ(slow->ownership_of(before[0].lane, before[0].turn), source::ownership::gone);
   settle(*heir, inherited.back());
   EXPECT_EQ(heir->next(batch, 50ms), source::state::nothing_yet);
   add(5, 11);
@@ -178,7 +178,7 @@ TEST_F(RedisStream, WorkerThatWasSilentForTooLongGetsItsLaneBackInAnotherTurn) {
       "the slow one reads again");
   EXPECT_TRUE(batch.begins);
   EXPECT_GT(batch.turn, before[0].turn);
-  EXPECT_EQ(slow->tenure_of(batch.lane, batch.turn), source::tenure::ours);
+  EXPECT_EQ(slow->ownership_of(batch.lane, batch.turn), source::ownership::ours);
 }
 
 TEST_F(RedisStream, WorkerThatWaitsForRoomKeepsItsLane) {
@@ -189,7 +189,7 @@ TEST_F(RedisStream, WorkerThatWaitsForRoomKeepsItsLane) {
   source_batch batch;
   for (int i = 0; i < 10; ++i) {
     std::this_thread::sleep_for(100ms);
-    waiting->keep_up();
+    waiting->keep_alive();
     EXPECT_EQ(other->next(batch, 0ms), source::state::nothing_yet);
   }
 }

@@ -22,7 +22,7 @@ namespace {
 /// One direction of one connection: bytes that were read and not written yet.
 struct pipe_half {
   int from, to;
-  cutting_proxy::direction way;
+  cutting_proxy::direction towards;
   std::vector<char> waiting{};
 
   [[nodiscard]] bool is_full() const noexcept { return !waiting.empty(); }
@@ -77,7 +77,7 @@ class cutting_proxy::impl {
   bool write(pipe_half& half);
   /// Whether it has bytes that wait for release().    @pre  the mutex is held
   [[nodiscard]] bool is_held(const pipe_half& half) const noexcept {
-    return half.is_full() && hold && hold->first == half.way && hold->second == 0;
+    return half.is_full() && hold && hold->first == half.towards && hold->second == 0;
   }
 
   std::uint16_t server_port_;
@@ -159,9 +159,9 @@ bool cutting_proxy::impl::read(pipe_half& half) {
 
 bool cutting_proxy::impl::write(pipe_half& half) {
   const std::lock_guard lock(mutex);
-  const bool counts = cut && cut->first == half.way;
+  const bool counts = cut && cut->first == half.towards;
   std::size_t pass = counts ? std::min(cut->second, half.waiting.size()) : half.waiting.size();
-  if (hold && hold->first == half.way) {
+  if (hold && hold->first == half.towards) {
     pass = std::min(pass, hold->second);
     if (pass == 0 && is_held(half)) {
       holds = true;
@@ -172,8 +172,8 @@ bool cutting_proxy::impl::write(pipe_half& half) {
       pass == 0 ? 0 : ::send(half.to, half.waiting.data(), pass, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent < 0) return errno == EAGAIN;
   half.waiting.erase(half.waiting.begin(), half.waiting.begin() + sent);
-  passed[static_cast<std::size_t>(half.way)] += static_cast<std::size_t>(sent);
-  if (hold && hold->first == half.way) {
+  passed[static_cast<std::size_t>(half.towards)] += static_cast<std::size_t>(sent);
+  if (hold && hold->first == half.towards) {
     hold->second -= static_cast<std::size_t>(sent);
     holds = is_held(half);
   }

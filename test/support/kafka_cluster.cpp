@@ -42,7 +42,7 @@ std::string bytes(const void* at, std::size_t length) {
   return at == nullptr ? std::string() : std::string(static_cast<const char*>(at), length);
 }
 
-constexpr int patience_ms = 20'000;
+constexpr int timeout_ms = 20'000;
 
 }  // namespace
 
@@ -66,7 +66,7 @@ class kafka_cluster::impl {
   [[nodiscard]] int partitions_of(const std::string& topic) const {
     rd_kafka_topic_t* const local = rd_kafka_topic_new(producer.get(), topic.c_str(), nullptr);
     const struct rd_kafka_metadata* told = nullptr;
-    const auto error = rd_kafka_metadata(producer.get(), 0, local, &told, patience_ms);
+    const auto error = rd_kafka_metadata(producer.get(), 0, local, &told, timeout_ms);
     rd_kafka_topic_destroy(local);
     check(error, "metadata");
     const int count = told->topic_cnt == 1 ? told->topics[0].partition_cnt : 0;
@@ -113,7 +113,7 @@ void kafka_cluster::produce(const std::string& topic, std::int32_t partition,
       break;
     }
   }
-  check(rd_kafka_flush(to, patience_ms), "flush");
+  check(rd_kafka_flush(to, timeout_ms), "flush");
 }
 
 std::vector<kafka_cluster::message> kafka_cluster::read(const std::string& topic) const {
@@ -133,7 +133,7 @@ std::vector<kafka_cluster::message> kafka_cluster::read(const std::string& topic
 
   std::map<std::int32_t, std::vector<message>> found;
   for (int ended = 0; ended < count;) {
-    rd_kafka_message_t* const told = rd_kafka_consumer_poll(reader.get(), patience_ms);
+    rd_kafka_message_t* const told = rd_kafka_consumer_poll(reader.get(), timeout_ms);
     check(told != nullptr, "nothing to read");
     const auto error = told->err;
     if (error == RD_KAFKA_RESP_ERR__PARTITION_EOF)
@@ -155,7 +155,7 @@ std::map<std::int32_t, std::int64_t> kafka_cluster::committed(const std::string&
   const int count = impl_->partitions_of(topic);
   rd_kafka_topic_partition_list_t* const all = rd_kafka_topic_partition_list_new(count);
   for (int i = 0; i < count; ++i) rd_kafka_topic_partition_list_add(all, topic.c_str(), i);
-  const auto error = rd_kafka_committed(asker.get(), all, patience_ms);
+  const auto error = rd_kafka_committed(asker.get(), all, timeout_ms);
   std::map<std::int32_t, std::int64_t> found;
   for (int i = 0; i < count; ++i)
     if (all->elems[i].offset >= 0) found[all->elems[i].partition] = all->elems[i].offset;

@@ -76,8 +76,8 @@ void have_it_notice(std::uint16_t broker_port) {
   const int s = connect_to(broker_port);
   if (s < 0) return;  // a broker that is down
   peer witness(s);
-  const timeval patience{.tv_sec = 20, .tv_usec = 0};
-  ::setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const timeval timeout{.tv_sec = 20, .tv_usec = 0};
+  ::setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
   witness.send(kafka_wire::writer()
                    .int16(static_cast<std::int16_t>(kafka_wire::api::api_versions))
                    .int16(0)

@@ -23,8 +23,8 @@ stream connect_to(const std::string& unix_path) {
   if (unix_path.size() >= sizeof address.sun_path) throw std::runtime_error("path too long: " + unix_path);
   std::memcpy(address.sun_path, unix_path.c_str(), unix_path.size() + 1);
   const int s = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const timeval patience{20, 0};
-  ::setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const timeval timeout{20, 0};
+  ::setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
   if (::connect(s, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     ::close(s);
     throw std::runtime_error("nobody listens at " + unix_path);

@@ -5,7 +5,7 @@
 
 #include "everseen/core/error.hpp"
 #include "everseen/redis/admin/draft_scripts.hpp"
-#include "everseen/redis/filter/filter_end.hpp"
+#include "everseen/redis/filter/filter_expiry.hpp"
 #include "everseen/redis/filter/partition_admin.hpp"
 #include "everseen/redis/filter/succession.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
@@ -61,14 +61,14 @@ void require_own(std::string_view name, const filter_header& h, std::string_view
                           std::string(instead));
 }
 
-bool filter_directory::has_ended(session& with, const image::filter_id& id) const {
+bool filter_directory::has_expired(session& with, const image::filter_id& id) const {
   const filter_keys keys(prefix_, id);
-  return have_ended(with, std::span(&keys, 1)).front();
+  return have_expired(with, std::span(&keys, 1)).front();
 }
 
 std::optional<image::filter_id> filter_directory::find(session& with, std::string_view name) const {
   const auto id = names_.find(with, name);
-  return id && !has_ended(with, *id) ? id : std::nullopt;
+  return id && !has_expired(with, *id) ? id : std::nullopt;
 }
 
 bool filter_directory::lists(session& with, std::string_view name) const {
@@ -81,11 +81,11 @@ std::pair<name_index::entries, name_index::entries> filter_directory::live_and_e
   name_index::entries over;
   std::vector<filter_keys> keys;
   for (const auto& [name, id] : live) keys.emplace_back(prefix_, id);
-  const std::vector<bool> ended = have_ended(with, keys);
+  const std::vector<bool> ended = have_expired(with, keys);
   auto at = live.begin();
-  for (const bool has_ended : ended) {
+  for (const bool has_expired : ended) {
     const auto one = at++;
-    if (has_ended) over.insert(live.extract(one));
+    if (has_expired) over.insert(live.extract(one));
   }
   return {std::move(live), std::move(over)};
 }
@@ -195,7 +195,7 @@ found_filter filter_directory::look_up(session& with, std::string_view name, boo
     const auto h = read_filter_header(with, f);
     if (!h && names_.find(with, name) != id) continue;  // it was dropped or rebuilt just now
     if (!h) throw damaged_key(f.keys.header(), "is missing");
-    if (h->is_over()) throw filter_has_ended(name);
+    if (h->has_expired()) throw filter_has_expired(name);
     require_here(name, h->servers);
     f.spec = h->spec;
     if (!to_write) return {f, *h};
@@ -225,14 +225,14 @@ void filter_directory::drop(session& with, std::string_view name) const {
   throw changes_too_fast(name);
 }
 
-void filter_directory::remove_ended(session& with) const {
+void filter_directory::remove_expired(session& with) const {
   for (const auto& [name, id] : live_and_ended(with).second) remove(with, name, id);
   finish_removals(with);
 }
 
 void filter_directory::make_way(session& with, std::string_view name) const {
   const auto id = names_.find(with, name);
-  if (id && has_ended(with, *id)) remove(with, name, *id);
+  if (id && has_expired(with, *id)) remove(with, name, *id);
 }
 
 /// The name first: from then on nobody finds the filter, and whoever has it open is told so by its next

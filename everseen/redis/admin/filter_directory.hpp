@@ -67,7 +67,7 @@ class filter_directory {
   void publish(session& with, std::string_view name, const filter_identity& made) const;
   /// Finishes what its creator, or who gave it another end or began to rebuild it, may have left undone, if
   /// it may.
-  /// @throws no_filter    @throws filter_ended    @throws format_error  its header is missing or damaged
+  /// @throws no_filter    @throws filter_expired    @throws format_error  its header is missing or damaged
   /// @throws backend_error
   [[nodiscard]] found_filter look_up(session& with, std::string_view name, bool to_write) const;
   /// The same, where its header does not matter.
@@ -89,7 +89,7 @@ class filter_directory {
   /// @throws backend_error
   void rename(session& with, std::string_view from, std::string_view to, bool replace) const;
   /// Removes all filters that have ended.    @throws backend_error
-  void remove_ended(session& with) const;
+  void remove_expired(session& with) const;
   /// Removes the filter of this name if it has ended.    @throws backend_error
   void make_way(session& with, std::string_view name) const;
   /// Removes what is left of filters that were dropped, replaced or rebuilt, but not of those that are spread
@@ -98,7 +98,7 @@ class filter_directory {
 
  private:
   [[nodiscard]] std::pair<name_index::entries, name_index::entries> live_and_ended(session& with) const;
-  [[nodiscard]] bool has_ended(session& with, const image::filter_id& id) const;
+  [[nodiscard]] bool has_expired(session& with, const image::filter_id& id) const;
   void take_name(session& with, std::string_view name, const filter_identity& made) const;
   void make_way_of_asker(session& with, std::string_view name) const;
   void require_unlinked(session& with, std::string_view name) const;

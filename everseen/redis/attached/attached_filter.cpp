@@ -87,15 +87,15 @@ std::vector<bitmap> measure(session& with, const attachment& a) {
   return all;
 }
 
-/// Waits for strings that another program is about to begin, for at most `patience` from the first on.
-void drive_to_the_end(session& with, std::chrono::milliseconds patience, std::vector<attached_task>& tasks) {
+/// Waits for strings that another program is about to begin, for at most `limit` from the first on.
+void drive_to_the_end(session& with, std::chrono::milliseconds limit, std::vector<attached_task>& tasks) {
   using clock = std::chrono::steady_clock;
   std::optional<clock::time_point> until;
   backoff pauses;
   for (;;) {
     drive(with, tasks);
     if (std::ranges::none_of(tasks, &attached_task::held)) return;
-    if (!until) until = clock::now() + patience;
+    if (!until) until = clock::now() + limit;
     const bool again = clock::now() < *until;
     if (again) std::this_thread::sleep_for(pauses.next());
     for (attached_task& task : tasks)
@@ -179,11 +179,11 @@ attached_task::commands attached_filter::commands_now(const session& with) const
           by_script && gear != gear_kind::script, newest_};
 }
 
-std::string attached_filter::way() const {
+std::string attached_filter::access_path() const {
   return commands_now(*pool_->take()).by_script ? "redis, attached, script" : "redis, attached, bitfield";
 }
 
-void attached_filter::wait_with(std::shared_ptr<patience> p) {
+void attached_filter::wait_with(std::shared_ptr<retry_policy> p) {
   names_.keeps_answers = p ? answers_kept_in_an_outage : answers_kept;
   pool_->wait_with(std::move(p));
 }
@@ -224,7 +224,7 @@ double attached_filter::error_rate_now(const std::vector<bitmap>& all) const {
 
 std::vector<std::string> attached_filter::doubts(const std::vector<bitmap>& all) const {
   std::vector<std::string> found;
-  if (const auto hash = compat::doubt_about(names_.to.how); !hash.empty()) found.emplace_back(hash);
+  if (const auto hash = compat::warning_about(names_.to.how); !hash.empty()) found.emplace_back(hash);
   if (names_.to.shape == attachment::form::growing)
     found.emplace_back(
         "each string of a growing filter has the whole error rate, so with every string it errs more");

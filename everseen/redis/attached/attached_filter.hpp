@@ -61,8 +61,8 @@ class attached_filter final : public stored_filter {
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
   void sync() override {}
   [[nodiscard]] std::string place_of(std::uint32_t partition) const override;
-  void wait_with(std::shared_ptr<patience> p) override;
-  [[nodiscard]] std::string way() const override;
+  void wait_with(std::shared_ptr<retry_policy> p) override;
+  [[nodiscard]] std::string access_path() const override;
 
   [[nodiscard]] const attachment& what() const noexcept { return names_.to; }
 

@@ -311,11 +311,11 @@ batch_result followed_filter::check(keys batches) const {
   });
 }
 
-std::optional<event_time> followed_filter::ends_at() const {
+std::optional<event_time> followed_filter::expires_at() const {
   for (int i = 0;; ++i) {
     const auto now = in_place({});
     try {
-      return now->newest->ends_at();
+      return now->newest->expires_at();
     } catch (const storage_error&) {
       if (i == most_generations || !was_rebuilt(now)) throw;
     }
@@ -365,8 +365,8 @@ std::optional<predecessor> followed_filter::asks_first() const {
   return predecessor{name_, {}};
 }
 
-void followed_filter::end_at(std::optional<event_time> when) {
-  opened().end_at(when);
+void followed_filter::expire_at(std::optional<event_time> when) {
+  opened().expire_at(when);
 }
 
 std::string followed_filter::place_of(std::uint32_t partition) const {

@@ -41,12 +41,12 @@ class followed_filter final : public stored_filter {
   [[nodiscard]] bool is_called(std::string_view name) const override;
   /// While it is rebuilt: itself, as it was before.
   [[nodiscard]] std::optional<predecessor> asks_first() const override;
-  [[nodiscard]] std::optional<event_time> ends_at() const override;
+  [[nodiscard]] std::optional<event_time> expires_at() const override;
   /// @throws parameter_error  it is being rebuilt
-  void end_at(std::optional<event_time> when) override;
+  void expire_at(std::optional<event_time> when) override;
   [[nodiscard]] std::string place_of(std::uint32_t partition) const override;
-  void wait_with(std::shared_ptr<patience> p) override { opened_->wait_with(std::move(p)); }
-  [[nodiscard]] std::string way() const override { return opened_->way(); }
+  void wait_with(std::shared_ptr<retry_policy> p) override { opened_->wait_with(std::move(p)); }
+  [[nodiscard]] std::string access_path() const override { return opened_->access_path(); }
   /// @throws parameter_error  it is being rebuilt
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
                                                     std::string_view description) override;

@@ -102,8 +102,8 @@ return 1
 
 }  // namespace
 
-bool copy_end(session& with, const filter_identity& to, const image::filter_id& before,
-              std::optional<event_time> end) {
+bool copy_expiry(session& with, const filter_identity& to, const image::filter_id& before,
+                 std::optional<event_time> end) {
   const std::string key = to.keys.header();
   script_call call{&take_end(), {key, 0}, {key}, {bytes_of(to.id), end_text(end), bytes_of(before)}};
   return run_script(with, std::move(call)).integer() == 1;
@@ -125,25 +125,25 @@ void raise_round(session& with, const filter_identity& f, std::uint64_t from, st
       with, {&raise_round_to(), {key, 0}, {key}, {bytes_of(f.id), std::to_string(from), std::to_string(to)}});
 }
 
-end_change change_end(session& with, const filter_identity& f, const limit_round& in,
-                      std::optional<event_time> to) {
+expiry_change change_expiry(session& with, const filter_identity& f, const limit_round& in,
+                            std::optional<event_time> to) {
   const std::string key = f.keys.header();
   script_call call{&move_end(), {key, 0}, {key, job_keys::list(f.keys)}};
   call.arguments = {bytes_of(f.id), std::to_string(in.number), std::to_string(in.number + 1), end_text(to)};
   const reply said = run_script(with, std::move(call));
   switch (said.text().front()) {
     case 'K':
-      return end_change::done;
+      return expiry_change::done;
     case 'S':
-      return end_change::superseded;
+      return expiry_change::superseded;
     case 'E':
-      return end_change::over;
+      return expiry_change::over;
     case 'J':
-      return end_change::has_jobs;
+      return expiry_change::has_jobs;
     case 'R':
-      return end_change::rebuilt;
+      return expiry_change::rebuilt;
     default:
-      return end_change::gone;
+      return expiry_change::gone;
   }
 }
 

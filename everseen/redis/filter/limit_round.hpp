@@ -29,7 +29,7 @@ struct limit_round {
 /// Makes the round a later one, if it is the one that the caller believes.
 void raise_round(session& with, const filter_identity& f, std::uint64_t from, std::uint64_t to);
 
-enum class end_change : std::uint8_t {
+enum class expiry_change : std::uint8_t {
   done,
   superseded,  ///< it is another round
   over,        ///< it has ended
@@ -38,8 +38,8 @@ enum class end_change : std::uint8_t {
   gone,     ///< there is no header
 };
 /// Gives a filter without jobs, which is not being rebuilt, another end, and makes the round the next one.
-[[nodiscard]] end_change change_end(session& with, const filter_identity& f, const limit_round& in,
-                                    std::optional<event_time> to);
+[[nodiscard]] expiry_change change_expiry(session& with, const filter_identity& f, const limit_round& in,
+                                          std::optional<event_time> to);
 
 /// Puts down that all partitions have the limits of this round.
 /// @param limit   when, in ms since 1970; empty: never
@@ -50,8 +50,8 @@ enum class end_change : std::uint8_t {
 
 /// Gives a filter the end of the one before, which cannot change any more, if it still asks that one.
 /// @return false  it is gone
-[[nodiscard]] bool copy_end(session& with, const filter_identity& to, const image::filter_id& before,
-                            std::optional<event_time> end);
+[[nodiscard]] bool copy_expiry(session& with, const filter_identity& to, const image::filter_id& before,
+                               std::optional<event_time> end);
 
 /// When the other keys of a filter expire that ends then: a day later, and not before tomorrow.
 [[nodiscard]] event_time limit_of(event_time end, event_time now) noexcept;

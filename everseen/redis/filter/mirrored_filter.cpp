@@ -8,7 +8,7 @@
 
 #include "everseen/core/assert.hpp"
 #include "everseen/core/tally_of.hpp"
-#include "everseen/redis/filter/filter_end.hpp"
+#include "everseen/redis/filter/filter_expiry.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/link_hash.hpp"
 #include "everseen/redis/keyspace/segment_list.hpp"

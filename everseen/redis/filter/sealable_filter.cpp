@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "everseen/redis/filter/filter_end.hpp"
+#include "everseen/redis/filter/filter_expiry.hpp"
 #include "everseen/redis/filter/mirrored_filter.hpp"
 #include "everseen/redis/filter/served_filter.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
@@ -14,17 +14,17 @@ sealable_filter::sealable_filter(std::shared_ptr<session_pool> pool, std::string
                                  const filter_identity& f, access how)
     : pool_(std::move(pool)), name_(std::move(name)), filter_(f), how_(how), jobs_(name_, filter_) {}
 
-std::optional<event_time> sealable_filter::ends_at() const {
+std::optional<event_time> sealable_filter::expires_at() const {
   const auto h = read_filter_header(*pool_->take(), filter_);
   if (!h) throw filter_is_gone(filter_.keys.header());
-  if (h->is_over()) throw filter_has_ended(name_);
+  if (h->has_expired()) throw filter_has_expired(name_);
   return h->expires_at;
 }
 
-void sealable_filter::end_at(std::optional<event_time> when) {
+void sealable_filter::expire_at(std::optional<event_time> when) {
   if (!may_write())
     throw parameter_error("the filter was opened for reading; open it for writing to give it another end");
-  redis::end_at(*pool_->take(), name_, filter_, when);
+  redis::expire_at(*pool_->take(), name_, filter_, when);
 }
 
 std::string sealable_filter::place_of(std::uint32_t partition) const {

@@ -33,11 +33,11 @@ class sealable_filter : public stored_filter {
   /// Nothing to do: what a server does with acknowledged writes is its own configuration.
   void sync() override {}
   /// Asks the server, as another client may have given it another end.
-  [[nodiscard]] std::optional<event_time> ends_at() const override;
-  void end_at(std::optional<event_time> when) override;
+  [[nodiscard]] std::optional<event_time> expires_at() const override;
+  void expire_at(std::optional<event_time> when) override;
   [[nodiscard]] std::string place_of(std::uint32_t partition) const override;
   /// For all filters of the store, as they share connections.
-  void wait_with(std::shared_ptr<patience> p) override { pool_->wait_with(std::move(p)); }
+  void wait_with(std::shared_ptr<retry_policy> p) override { pool_->wait_with(std::move(p)); }
   /// Of a filter that was opened for reading only a job that is there, to be read.
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
                                                     std::string_view description) override;

@@ -101,11 +101,11 @@ void served_filter::move_window_to(window::slice_index newest) {
   if (const auto failure = drive_all(*with, tasks)) failure->raise();
 }
 
-std::string served_filter::way() const {
+std::string served_filter::access_path() const {
   return by_ == gear_kind::module ? "redis, module" : "redis, script";
 }
 
-void served_filter::wait_with(std::shared_ptr<patience> p) {
+void served_filter::wait_with(std::shared_ptr<retry_policy> p) {
   keeps_answers_ = p ? answers_kept_in_an_outage : answers_kept;
   sealable_filter::wait_with(std::move(p));
 }

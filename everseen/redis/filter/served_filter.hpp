@@ -38,8 +38,8 @@ class served_filter final : public sealable_filter {
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
   /// An outage may then last for hours, so the servers remember their answers for a day.
-  void wait_with(std::shared_ptr<patience> p) override;
-  [[nodiscard]] std::string way() const override;
+  void wait_with(std::shared_ptr<retry_policy> p) override;
+  [[nodiscard]] std::string access_path() const override;
 
  private:
   [[nodiscard]] std::unique_ptr<ledger> ledger_of(std::string job, listed_job listed) override;

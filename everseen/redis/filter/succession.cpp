@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "everseen/redis/filter/filter_end.hpp"
+#include "everseen/redis/filter/filter_expiry.hpp"
 #include "everseen/redis/filter/limit_round.hpp"
 #include "everseen/redis/filter/partition_admin.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
@@ -18,20 +18,20 @@ namespace {
 constexpr int most_attempts = 20;
 
 /// @return false  one of them has gone meanwhile
-bool follow_back(session& with, filter_identity from, sealing ending, bool is_first_look,
+bool follow_back(session& with, filter_identity from, sealing seals, bool is_first_attempt,
                  std::vector<filter_identity>& chain) {
   chain.clear();
   while (const auto after = asks_before(with, from.keys)) {
     filter_identity old{{from.keys.prefix(), *after}, {}, *after};
     const auto h = read_filter_header(with, old);
-    if (!h && is_first_look) return false;
+    if (!h && is_first_attempt) return false;
     if (!h) {
       // Its server has come back without the end of a rebuild, and the other is gone for good.
-      if (ending == sealing::yes) (void)forget_before(with, from, *after, random_name());
+      if (seals == sealing::yes) (void)forget_before(with, from, *after, random_name());
       return true;
     }
     old.spec = h->spec;
-    if (ending == sealing::yes && !seal(with, old, from.id)) return false;
+    if (seals == sealing::yes && !seal(with, old, from.id)) return false;
     chain.push_back(old);
     from = std::move(old);
   }
@@ -54,7 +54,7 @@ placing put_in_place(session& with, const filter_identity& old, const image::fil
     return placing::unmade;
   }
   next.spec = h->spec;
-  if (h->expires_at != before->expires_at && !copy_end(with, next, old.id, before->expires_at))
+  if (h->expires_at != before->expires_at && !copy_expiry(with, next, old.id, before->expires_at))
     throw filter_is_gone(next.keys.header());
   if (!h->has_limits || h->expires_at != before->expires_at) give_limits(with, next);
   return names.succeed(with, old.id, by) ? placing::done : placing::unnamed;

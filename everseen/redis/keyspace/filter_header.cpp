@@ -86,7 +86,7 @@ std::optional<image::filter_id> id_in(const reply& field) {
   return id;
 }
 
-std::optional<event_time> end_in(const std::string& key, const reply& field) {
+std::optional<event_time> expiry_in(const std::string& key, const reply& field) {
   if (field.is_nil()) return std::nullopt;
   std::int64_t ms = 0;
   const std::string_view text = field.text();
@@ -164,7 +164,7 @@ std::optional<filter_header> read_filter_header(session& with, const filter_iden
   if (fields.is_error()) throw backend_error(refused_command(key, fields.text()));
   if (fields[0].is_nil() && fields[1].is_nil() && fields[8].is_nil()) return std::nullopt;
   if (fields[0].text() != id_of(f)) throw damaged_key(key, "belongs to another filter");
-  filter_header h{.spec = {}, .expires_at = end_in(key, fields[2]), .now = now};
+  filter_header h{.spec = {}, .expires_at = expiry_in(key, fields[2]), .now = now};
   h.servers = number_in(fields[4]);
   if (h.servers == 0) throw damaged_key(key, "does not say how many servers the filter has");
   h.after = id_in(fields[5]);
@@ -182,7 +182,7 @@ std::string limits_field(std::optional<event_time> end) {
   return end ? to_text(*end) : std::string("never");
 }
 
-std::vector<bool> have_ended(session& with, std::span<const filter_keys> filters) {
+std::vector<bool> have_expired(session& with, std::span<const filter_keys> filters) {
   std::vector<request> requests;
   for (const filter_keys& f : filters)
     requests.push_back(

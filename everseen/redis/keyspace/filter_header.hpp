@@ -34,7 +34,7 @@ struct filter_header {
   event_time round_began{};  ///< if it is odd, by that clock
 
   [[nodiscard]] bool is_being_changed() const noexcept { return round % 2 == 1; }
-  [[nodiscard]] bool is_over() const noexcept { return expires_at && *expires_at <= now; }
+  [[nodiscard]] bool has_expired() const noexcept { return expires_at && *expires_at <= now; }
 };
 
 /// @return nothing: there is none
@@ -42,7 +42,7 @@ struct filter_header {
 [[nodiscard]] std::optional<filter_header> read_filter_header(session& with, const filter_identity& f);
 /// Of several filters whether they have ended, in one exchange. What cannot be read has not.
 /// @throws backend_error  no answer
-[[nodiscard]] std::vector<bool> have_ended(session& with, std::span<const filter_keys> filters);
+[[nodiscard]] std::vector<bool> have_expired(session& with, std::span<const filter_keys> filters);
 
 /// Over how many servers a filter is spread; 0 where its header does not say, is damaged or gone.
 /// @throws backend_error

@@ -15,10 +15,10 @@ constexpr std::chrono::seconds known_within{1};
 void filter_life::require(session& with) {
   const auto now = ours::now();
   ours::rep due = look_again_at_;
-  const bool has_ended = now.time_since_epoch().count() >= ends_at_;
-  if (!has_ended && now.time_since_epoch().count() < due) return;
+  const bool has_expired = now.time_since_epoch().count() >= expires_at_;
+  if (!has_expired && now.time_since_epoch().count() < due) return;
   const ours::rep next = (now + known_within).time_since_epoch().count();
-  if (!has_ended && due != never_looked && !look_again_at_.compare_exchange_strong(due, next)) return;
+  if (!has_expired && due != never_looked && !look_again_at_.compare_exchange_strong(due, next)) return;
   look(with);
 }
 
@@ -27,13 +27,14 @@ void filter_life::look(session& with) {
   const auto h = read_filter_header(with, filter_);
   const std::string key = filter_.keys.header();
   if (!h) throw filter_is_gone(key);
-  if (h->is_over()) throw storage_error("the filter has ended, as it was told to; make another one", 0, key);
+  if (h->has_expired())
+    throw storage_error("the filter has ended, as it was told to; make another one", 0, key);
   if (h->expires_at) {
     // An end in centuries is none that this clock could say.
     const auto left = std::min<std::chrono::milliseconds>(*h->expires_at - h->now, std::chrono::hours(24));
-    ends_at_ = (asked + left).time_since_epoch().count();
+    expires_at_ = (asked + left).time_since_epoch().count();
   } else {
-    ends_at_ = ours::duration::max().count();
+    expires_at_ = ours::duration::max().count();
   }
   look_again_at_ = (asked + known_within).time_since_epoch().count();
 }

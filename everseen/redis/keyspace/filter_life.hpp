@@ -29,7 +29,7 @@ class filter_life {
   static constexpr ours::rep never_looked = ours::duration::min().count();
   // By our clock.
   std::atomic<ours::rep> look_again_at_{never_looked};
-  std::atomic<ours::rep> ends_at_{ours::duration::max().count()};
+  std::atomic<ours::rep> expires_at_{ours::duration::max().count()};
 };
 
 }  // namespace everseen::redis

@@ -38,7 +38,7 @@ class byte_stream::socket : public std::enable_shared_from_this<socket> {
       : where_(std::move(where)),
         user_(&serves),
         resolver_(loop.context()),
-        next_turn_(loop),
+        attempt_timer_(loop),
         plain_(loop.context()) {
     if (tls == nullptr) return;
     SSL_CTX_up_ref(tls->get());
@@ -47,7 +47,7 @@ class byte_stream::socket : public std::enable_shared_from_this<socket> {
     tls_ = tls;
   }
 
-  void open(std::chrono::milliseconds patience);
+  void open(std::chrono::milliseconds time_limit);
   void pump();
   void close() noexcept;
 
@@ -77,8 +77,8 @@ class byte_stream::socket : public std::enable_shared_from_this<socket> {
   tcp::resolver resolver_;
   std::vector<any_stream::endpoint> addresses_{};
   std::size_t next_address_ = 0;
-  std::chrono::milliseconds patience_{};
-  timer next_turn_;
+  std::chrono::milliseconds time_limit_{};
+  timer attempt_timer_;
   any_stream::socket plain_;
   const tls_context* tls_ = nullptr;
   std::optional<asio::ssl::context> context_{};
@@ -90,8 +90,8 @@ class byte_stream::socket : public std::enable_shared_from_this<socket> {
   std::array<char, 64 * 1024> out_;
 };
 
-void byte_stream::socket::open(std::chrono::milliseconds patience) {
-  patience_ = patience;
+void byte_stream::socket::open(std::chrono::milliseconds time_limit) {
+  time_limit_ = time_limit;
   if (!where_.unix_path.empty()) {
     addresses_.emplace_back(asio::local::stream_protocol::endpoint(where_.unix_path));
     return connect_next({});
@@ -118,11 +118,12 @@ void byte_stream::socket::connect_next(const error_code& last) {
   plain_.close(ignored);
   plain_.async_connect(addresses_[next_address_++], then(&socket::connected));
   if (next_address_ < addresses_.size())
-    next_turn_.start(patience_ / addresses_.size(), [this] { plain_.close(); });  // connected() is told so
+    attempt_timer_.start(time_limit_ / addresses_.size(),
+                         [this] { plain_.close(); });  // connected() is told so
 }
 
 void byte_stream::socket::connected(const error_code& code) {
-  next_turn_.stop();
+  attempt_timer_.stop();
   if (code) return connect_next(code);
   if (where_.unix_path.empty()) {
     error_code ignored;
@@ -203,7 +204,7 @@ void byte_stream::socket::fail(const std::string& tried, const error_code& code)
 void byte_stream::socket::close() noexcept {
   user_ = nullptr;
   error_code ignored;
-  next_turn_.stop();
+  attempt_timer_.stop();
   resolver_.cancel();
   plain_.close(ignored);
 }
@@ -215,8 +216,8 @@ byte_stream::~byte_stream() {
   socket_->close();
 }
 
-void byte_stream::open(std::chrono::milliseconds patience) {
-  socket_->open(patience);
+void byte_stream::open(std::chrono::milliseconds time_limit) {
+  socket_->open(time_limit);
 }
 void byte_stream::pump() {
   socket_->pump();

@@ -49,7 +49,7 @@ class byte_stream {
 
   /// Begins to connect. If a host has several addresses, they are tried in turn, each for its share of the
   /// time.
-  void open(std::chrono::milliseconds patience);
+  void open(std::chrono::milliseconds time_limit);
   /// There is something to send.
   void pump();
 

@@ -9,10 +9,10 @@ namespace everseen::redis {
 
 connection::connection(event_loop& loop, const endpoint& where, const redis_url& url, const tls_context* tls,
                        user& serves)
-    : where_(where), url_(url), user_(serves), patience_(loop), stream_(loop, where, tls, *this) {
+    : where_(where), url_(url), user_(serves), deadline_(loop), stream_(loop, where, tls, *this) {
   greet(url);
   // If only one side speaks TLS, both may wait indefinitely for the other.
-  patience_.start(url.connect_timeout, [this] {
+  deadline_.start(url.connect_timeout, [this] {
     fail(std::string("no connection within connect_timeout") +
          (url_.tls ? "; does this port speak TLS? Without, a URL begins with redis" : ""));
   });
@@ -87,7 +87,7 @@ bool connection::accept(reply r) {
   if (replies_.size() < expected) return true;
   posts_.pop_front();
   --touched_;
-  if (posts_.empty()) patience_.stop();
+  if (posts_.empty()) deadline_.stop();
   user_.answered(std::exchange(replies_, {}));
   return true;
 }
@@ -98,7 +98,7 @@ bool connection::accept_greeting(const reply& r) {
   if (r.is_error() && !(last && r.is_error("NOPERM"))) return refuse_greeting(r);
   if (--greetings_left_ > 0) return true;
   open_ = true;
-  patience_.stop();
+  deadline_.stop();
   if (!posts_.empty()) watch();
   stream_.pump();
   return true;
@@ -120,19 +120,19 @@ bool connection::refuse_greeting(const reply& r) {
 
 void connection::watch() {
   last_progress_ = clock::now();
-  patience_.start(url_.timeout, [this] { check_progress(); });
+  deadline_.start(url_.timeout, [this] { check_progress(); });
 }
 
 void connection::check_progress() {
   const auto left = last_progress_ + url_.timeout - clock::now();
   if (left > clock::duration::zero())
-    patience_.start(left, [this] { check_progress(); });
+    deadline_.start(left, [this] { check_progress(); });
   else
     fail("no answer for " + std::to_string(url_.timeout.count()) + " ms; timeout= allows it more");
 }
 
 void connection::broke(const failure& why) {
-  patience_.stop();
+  deadline_.stop();
   failure told = why;
   if (greetings_left_ > 0 && !url_.tls && told.message.find("the connection ended") != std::string::npos)
     told.message += "; does this port want TLS? Then the URL begins with rediss";

@@ -79,7 +79,7 @@ class connection final : private byte_stream::user {
   reply_reader reader_{};
   clock::time_point last_progress_ = clock::now();
   bool open_ = false;
-  timer patience_;
+  timer deadline_;
   byte_stream stream_;
 };
 

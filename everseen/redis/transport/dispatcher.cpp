@@ -100,21 +100,21 @@ void dispatcher::complete(std::span<job> jobs) try {
 void dispatcher::abandon() noexcept {
   servers_.clear();
   parked_.clear();
-  homeless_.clear();
+  unplaced_.clear();
   map_job_.reset();
   alarm_.stop();
 }
 
-void dispatcher::settle(job& j, answer a) {
+void dispatcher::complete(job& j, answer a) {
   j.outcome = std::move(a);
   --open_;
 }
 
 void dispatcher::place(job& j) {
   if (map_job_ && &j != &*map_job_ && !j.pinned()) {
-    homeless_.push_back(&j);
+    unplaced_.push_back(&j);
   } else if (j.commands() == 0) {
-    settle(j, {});
+    complete(j, {});
   } else if (const endpoint* e = j.pinned() ? &*j.pinned() : owner_of(j.asked().to)) {
     server_at(*e).take(j);
   } else {
@@ -145,9 +145,9 @@ void dispatcher::answered(server& by, job& j, std::vector<reply> replies) {
 }
 
 void dispatcher::conclude(const server& by, job& j) {
-  if (in_trouble_ && patience_ && !lacks_replicas()) {
+  if (in_trouble_ && retry_policy_ && !lacks_replicas()) {
     in_trouble_ = false;
-    patience_->is_over();
+    retry_policy_->on_recovered();
   }
   std::vector<reply> all = j.take_replies();
   const bool harmless = j.asked().repeatable.time() == repetition(true).time();
@@ -157,9 +157,9 @@ void dispatcher::conclude(const server& by, job& j) {
     const failure why = {"redis at " + to_string(by.where) +
                          " denies what it may have done before, so the keys may be in the filter: " +
                          std::string(without_arguments(denied->text()))};
-    return settle(j, tl::unexpected(j.ended_by(why)));
+    return complete(j, tl::unexpected(j.ended_by(why)));
   }
-  settle(j, std::move(all));
+  complete(j, std::move(all));
 }
 
 void dispatcher::follow(server& by, job& j, const refusal& r) {
@@ -222,9 +222,9 @@ void dispatcher::trouble(job& j, const failure& why, pause p) {
   if (!j.trouble_since) j.trouble_since = clock::now();
   if (may_be_forgotten(j)) {
     const failure too_old = {why.message + "; the server may have forgotten its first answer", why.permanent};
-    return settle(j, tl::unexpected(j.ended_by(too_old)));
+    return complete(j, tl::unexpected(j.ended_by(too_old)));
   }
-  if (why.permanent || !tries_again(j, why)) return settle(j, tl::unexpected(j.ended_by(why)));
+  if (why.permanent || !tries_again(j, why)) return complete(j, tl::unexpected(j.ended_by(why)));
   park(j, p);
 }
 
@@ -239,15 +239,15 @@ bool dispatcher::may_be_forgotten(const job& j) const {
 }
 
 bool dispatcher::tries_again(const job& j, const failure& why) {
-  if (!patience_) return j.in_trouble_for() < url_.retry_for;
+  if (!retry_policy_) return j.in_trouble_for() < url_.retry_for;
   in_trouble_ = true;
-  return patience_->tries_again({why.message, j.in_trouble_for(), url_.retry_for});
+  return retry_policy_->tries_again({why.message, j.in_trouble_for(), url_.retry_for});
 }
 
 void dispatcher::park(job& j, pause p) {
   // The last attempt is made at the end of the time, not before.
   const auto next = clock::now() + p;
-  const auto due = patience_ ? next : std::min(next, *j.trouble_since + url_.retry_for);
+  const auto due = retry_policy_ ? next : std::min(next, *j.trouble_since + url_.retry_for);
   parked_.emplace_back(due, &j);
   if (parked_.size() == 1 || due < alarm_at_) set_alarm(due);
 }

@@ -25,12 +25,12 @@ namespace everseen::redis {
 
 /// Sends requests to servers and collects their answers, through outages and redirections.
 ///
-///     place ──> server ──answered──> settle
+///     place ──> server ──answered──> complete
 ///       ^         │ failed, refused        an outage, too, after retry_for
 ///       └─ wake ──┴──> parked
 ///
 /// A job is at every moment at one place: sent to a server, held back there for its replicas, parked until a
-/// time, or homeless until the slots of the cluster are known.
+/// time, or unplaced until the slots of the cluster are known.
 ///
 /// `wait=N` of the URL: what a request with `on_replicas` has written counts as answered when N replicas have
 /// it. One WAIT behind all jobs of a connection covers all of them. If too few replicas are in step it is
@@ -52,7 +52,7 @@ class dispatcher {
   [[nodiscard]] tl::expected<endpoint, outage> server_of(const route& to);
 
   /// Decides how long an outage is ridden out; null: `retry_for` does.
-  void wait_with(std::shared_ptr<patience> p) noexcept { patience_ = std::move(p); }
+  void wait_with(std::shared_ptr<retry_policy> p) noexcept { retry_policy_ = std::move(p); }
   /// As session::lost_answers.
   [[nodiscard]] std::uint64_t lost_answers() const noexcept { return lost_answers_; }
 
@@ -64,7 +64,7 @@ class dispatcher {
   // A batch of jobs.
   void complete(std::span<job> jobs);
   void abandon() noexcept;
-  void settle(job& j, answer a);
+  void complete(job& j, answer a);
 
   // The way of a job.
   void place(job& j);
@@ -95,15 +95,15 @@ class dispatcher {
   void read_map(std::vector<reply> replies);
   void map_known();
   void map_unknown();
-  void settle_homeless_that_waited_enough();
+  void fail_overdue();
   std::vector<endpoint> map_candidates() const;
 
   redis_url url_;
   const std::string wait_;  // the WAIT that asks for the replicas of the URL
   std::optional<tls_context> tls_{};
-  std::shared_ptr<patience> patience_{};
+  std::shared_ptr<retry_policy> retry_policy_{};
   std::uint64_t lost_answers_ = 0;
-  bool in_trouble_ = false;  // patience_ was asked since the last answer
+  bool in_trouble_ = false;  // retry_policy_ was asked since the last answer
   event_loop loop_{};
   std::map<endpoint, std::unique_ptr<server>> servers_;
 
@@ -119,7 +119,7 @@ class dispatcher {
   std::optional<job> map_job_{};        // while the map is asked for
   std::vector<endpoint> candidates_{};  // who has not been asked for it yet, the best last
   failure map_failure_{};               // of the last one who was
-  std::vector<job*> homeless_{};
+  std::vector<job*> unplaced_{};
 };
 
 }  // namespace everseen::redis

@@ -48,7 +48,7 @@ std::vector<endpoint> dispatcher::map_candidates() const {
 }
 
 void dispatcher::ask_next_candidate() {
-  settle_homeless_that_waited_enough();
+  fail_overdue();
   if (candidates_.empty()) return map_unknown();
   map_job_.emplace(map_request_, candidates_.back());
   candidates_.pop_back();
@@ -75,25 +75,25 @@ void dispatcher::map_known() {
   map_job_.reset();
   map_is_old_ = false;
   map_read_ = clock::now();
-  for (job* j : std::exchange(homeless_, {})) place(*j);
+  for (job* j : std::exchange(unplaced_, {})) place(*j);
 }
 
 /// Each candidate may take a while to fail. At least one of them is waited for.
-void dispatcher::settle_homeless_that_waited_enough() {
+void dispatcher::fail_overdue() {
   const auto now = clock::now();
   const auto enough = std::max(url_.retry_for, url_.connect_timeout);
-  for (job*& j : homeless_) {
+  for (job*& j : unplaced_) {
     if (!j->trouble_since) j->trouble_since = now;
     if (now < *j->trouble_since + enough) continue;
     trouble(*j, map_failure_, {});
     j = nullptr;
   }
-  std::erase(homeless_, nullptr);
+  std::erase(unplaced_, nullptr);
 }
 
 void dispatcher::map_unknown() {
   map_job_.reset();
-  for (job* j : std::exchange(homeless_, {})) trouble(*j, map_failure_, std::chrono::milliseconds(50));
+  for (job* j : std::exchange(unplaced_, {})) trouble(*j, map_failure_, std::chrono::milliseconds(50));
 }
 
 }  // namespace everseen::redis

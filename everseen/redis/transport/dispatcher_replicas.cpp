@@ -33,7 +33,7 @@ void dispatcher::wait_for_replicas(job& j, std::vector<job*>& among, const failu
   if (tries_again(j, why))
     among.push_back(&j);
   else
-    settle(j, tl::unexpected(j.ended_by(why)));
+    complete(j, tl::unexpected(j.ended_by(why)));
 }
 
 /// If so, an answer to what waits for no replicas does not mean that an outage has ended.

@@ -29,7 +29,7 @@ struct timer::state {
   explicit state(asio::io_context& context) : clock(context) {}
   asio::steady_timer clock;
   std::function<void()> then{};
-  std::uint64_t turn = 0;  // a handler of an earlier turn may be queued already and must do nothing
+  std::uint64_t starts = 0;  // a handler of an earlier start may be queued already and must do nothing
 };
 
 timer::timer(event_loop& loop) : state_(std::make_shared<state>(loop.context())) {}
@@ -39,16 +39,16 @@ timer::~timer() {
 
 void timer::start(std::chrono::nanoseconds after, std::function<void()> then) {
   state_->then = std::move(then);
-  const std::uint64_t turn = ++state_->turn;
+  const std::uint64_t starts = ++state_->starts;
   state_->clock.expires_after(after);
-  state_->clock.async_wait([s = state_, turn](const boost::system::error_code&) {
-    if (turn == s->turn) std::exchange(s->then, nullptr)();
+  state_->clock.async_wait([s = state_, starts](const boost::system::error_code&) {
+    if (starts == s->starts) std::exchange(s->then, nullptr)();
   });
 }
 
 void timer::stop() noexcept {
   if (!state_->then) return;
-  ++state_->turn;
+  ++state_->starts;
   state_->then = nullptr;
   boost::system::error_code ignored;
   state_->clock.cancel(ignored);

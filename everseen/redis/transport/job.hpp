@@ -57,7 +57,7 @@ class job {
   std::optional<clock::time_point> trouble_since{};  ///< when it was first refused or lost
   bool may_have_run = false;                         ///< all or a part of it
   unsigned redirections = 0;
-  answer outcome{};  ///< once it is settled
+  answer outcome{};  ///< once it is complete
 
  private:
   const request& request_;

@@ -54,7 +54,7 @@ reply session::ask(const route& to, std::initializer_list<std::string_view> word
   return std::move(answered);
 }
 
-void session::wait_with(std::shared_ptr<patience> p) noexcept {
+void session::wait_with(std::shared_ptr<retry_policy> p) noexcept {
   dispatcher_->wait_with(std::move(p));
 }
 
@@ -74,7 +74,7 @@ session_pool::session_pool(redis_url url) : url_(std::move(url)) {
 
 session_pool::lease session_pool::take() {
   std::unique_ptr<session> taken;
-  std::shared_ptr<patience> waiting;
+  std::shared_ptr<retry_policy> waiting;
   {
     const std::scoped_lock alone(lock_);
     waiting = waiting_;
@@ -97,7 +97,7 @@ void session_pool::giving_back::operator()(session* s) const noexcept {
   }
 }
 
-void session_pool::wait_with(std::shared_ptr<patience> p) {
+void session_pool::wait_with(std::shared_ptr<retry_policy> p) {
   const std::scoped_lock alone(lock_);
   waiting_ = std::move(p);
 }

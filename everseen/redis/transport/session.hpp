@@ -17,7 +17,7 @@
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/redis/wire/reply.hpp"
-#include "everseen/store/patience.hpp"
+#include "everseen/store/retry_policy.hpp"
 
 namespace everseen::redis {
 
@@ -111,7 +111,7 @@ class session {
   reply ask(const route& to, std::initializer_list<std::string_view> words, bool repeatable = false);
 
   /// Lets `p` decide how long an outage is ridden out, instead of `retry_for`; null: `retry_for` again.
-  void wait_with(std::shared_ptr<patience> p) noexcept;
+  void wait_with(std::shared_ptr<retry_policy> p) noexcept;
 
   /// The number of requests so far whose answer was lost after they were sent, even if a retry was answered.
   [[nodiscard]] std::uint64_t lost_answers() const noexcept;
@@ -148,13 +148,13 @@ class session_pool {
   [[nodiscard]] const redis_url& url() const noexcept { return url_; }
 
   /// session::wait_with for every session that is taken from now on.
-  void wait_with(std::shared_ptr<patience> p);
+  void wait_with(std::shared_ptr<retry_policy> p);
 
  private:
   const redis_url url_;
   std::mutex lock_;                               // guards what follows
   std::vector<std::unique_ptr<session>> idle_{};  // the one used last is likely to be connected: at the end
-  std::shared_ptr<patience> waiting_{};
+  std::shared_ptr<retry_policy> waiting_{};
 };
 
 }  // namespace everseen::redis

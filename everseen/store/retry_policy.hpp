@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace everseen {
+
+/// Decides how long calls to an unavailable store are retried.
+///
+/// A store on other machines has its own limit, after which a call fails. A caller that wants to wait longer,
+/// or not at all, or to be notified, installs this: stored_filter::wait_with. It changes no verdict: a
+/// retried call gets the answer of its first attempt, or none.
+/// Threads: any number may call concurrently.
+class retry_policy {
+ public:
+  virtual ~retry_policy() = default;
+
+  /// Why and for how long a call has been unanswered.
+  struct outage {
+    const std::string& why;            ///< names the server
+    std::chrono::milliseconds lasted;  ///< since the first attempt failed
+    std::chrono::milliseconds limit;   ///< how long the store itself would retry
+  };
+  /// An attempt has failed, and the next may succeed. Called once per attempt: after the pause between
+  /// attempts, or after the time limit of the store.
+  /// @return whether to retry; if false, the call fails
+  virtual bool tries_again(const outage& now) = 0;
+
+  /// The store answers again. Called at the first answer after each tries_again, sometimes more than once.
+  virtual void on_recovered() = 0;
+};
+
+}  // namespace everseen
