@@ -15,8 +15,8 @@
 
 #include "everseen/filter/claim_scatter.hpp"
 #include "everseen/redis/redis_store.hpp"
-#include "everseen/store/file_store.hpp"
-#include "everseen/store/memory_store.hpp"
+#include "everseen/store/file/file_store.hpp"
+#include "everseen/store/memory/memory_store.hpp"
 
 #include "bench/redis_server.hpp"
 #include "bench/support.hpp"

@@ -11,9 +11,9 @@
 #include <map>
 #include <thread>
 
-#include "everseen/core/kernels.hpp"
-#include "everseen/core/sizing.hpp"
-#include "everseen/store/huge_memory.hpp"
+#include "everseen/core/kernel/kernels.hpp"
+#include "everseen/core/layout/sizing.hpp"
+#include "everseen/store/memory/huge_memory.hpp"
 
 #include "bench/support.hpp"
 

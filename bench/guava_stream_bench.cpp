@@ -8,7 +8,7 @@
 
 #include "everseen/compat/guava_stream.hpp"
 #include "everseen/filter/foreign_file.hpp"
-#include "everseen/store/memory_store.hpp"
+#include "everseen/store/memory/memory_store.hpp"
 
 #include "bench/support.hpp"
 

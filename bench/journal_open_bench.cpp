@@ -19,7 +19,7 @@
 #include "everseen/filter/filter.hpp"
 #include "everseen/redis/redis_store.hpp"
 #include "everseen/redis/wire/command.hpp"
-#include "everseen/store/memory_store.hpp"
+#include "everseen/store/memory/memory_store.hpp"
 
 #include "bench/redis_server.hpp"
 #include "bench/support.hpp"

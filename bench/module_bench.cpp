@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "everseen/core/layout.hpp"
+#include "everseen/core/layout/layout.hpp"
 #include "everseen/redis/redis_store.hpp"
 
 #include "bench/redis_server.hpp"

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "everseen/core/layout.hpp"
+#include "everseen/core/layout/layout.hpp"
 #include "everseen/redis/wire/command.hpp"
 
 #include "bench/support.hpp"

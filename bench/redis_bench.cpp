@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "everseen/core/layout.hpp"
+#include "everseen/core/layout/layout.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/redis/redis_store.hpp"
 

@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "everseen/core/layout.hpp"
-#include "everseen/store/huge_memory.hpp"
+#include "everseen/core/layout/layout.hpp"
+#include "everseen/store/memory/huge_memory.hpp"
 
 namespace everseen::bench {
 

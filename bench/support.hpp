@@ -9,7 +9,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "everseen/core/digest.hpp"
+#include "everseen/core/hash/digest.hpp"
 
 namespace everseen::bench {
 

@@ -1,6 +1,6 @@
 # everseen_embed_page(<target>)
 #
-# Builds web/ with npm and compiles its files into <target>, which gets what everseen/server/page.hpp declares. All that
+# Builds web/ with npm and compiles its files into <target>, which gets what everseen/server/api/page.hpp declares. All that
 # npm needs and makes is in the build folder, so that the source folder stays as it is. npm ci installs exactly the
 # versions of package-lock.json, and runs no scripts of theirs; it runs again when that list changes, and the bundler when
 # a source changes.
@@ -18,7 +18,7 @@ function(everseen_embed_page target)
     # Under a name of its own: it would be taken for a page that is up to date once the option is turned on.
     set(assets "${EVERSEEN_PAGE_DIRECTORY}/no_page.cpp")
     file(CONFIGURE OUTPUT "${assets}" CONTENT [[
-#include "everseen/server/page.hpp"
+#include "everseen/server/api/page.hpp"
 
 std::span<const everseen::server::asset> everseen::server::assets() noexcept {
   return {};

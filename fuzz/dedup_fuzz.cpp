@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/filter/filter.hpp"
-#include "everseen/store/memory_store.hpp"
-#include "everseen/stream/dedup.hpp"
+#include "everseen/store/memory/memory_store.hpp"
+#include "everseen/stream/dedup/dedup.hpp"
 
 #include "test/support/memory_file.hpp"
 #include "test/support/naive_dedup.hpp"

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/stream/block_reader.hpp"
-#include "everseen/stream/event_rule.hpp"
-#include "everseen/stream/record_rule.hpp"
+#include "everseen/stream/record/block_reader.hpp"
+#include "everseen/stream/record/event_rule.hpp"
+#include "everseen/stream/record/record_rule.hpp"
 
 namespace {
 

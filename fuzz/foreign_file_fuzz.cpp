@@ -9,9 +9,9 @@
 #include <span>
 #include <string>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/filter/foreign_file.hpp"
-#include "everseen/store/memory_store.hpp"
+#include "everseen/store/memory/memory_store.hpp"
 
 namespace {
 

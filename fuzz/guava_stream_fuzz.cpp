@@ -5,7 +5,7 @@
 #include <span>
 
 #include "everseen/compat/guava_stream.hpp"
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace everseen;

@@ -11,7 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "everseen/server/http_routes.hpp"
+#include "everseen/server/http/http_routes.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "everseen/core/error.hpp"
-#include "everseen/store/job_journal.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/store/journal/job_journal.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace everseen;

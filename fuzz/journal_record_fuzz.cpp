@@ -13,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/bytes.hpp"
-#include "everseen/core/checksum.hpp"
-#include "everseen/core/error.hpp"
-#include "everseen/core/image.hpp"
-#include "everseen/core/journal_record.hpp"
+#include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/checksum.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/format/image.hpp"
+#include "everseen/core/partition/journal_record.hpp"
 #include "everseen/redis/journal/stored_checkpoint.hpp"
 
 namespace {

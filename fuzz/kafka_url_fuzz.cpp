@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/core/error.hpp"
-#include "everseen/stream/kafka_url.hpp"
-#include "everseen/stream/redis_stream_entries.hpp"
-#include "everseen/stream/redis_stream_url.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/stream/kafka/kafka_url.hpp"
+#include "everseen/stream/redis/redis_stream_entries.hpp"
+#include "everseen/stream/redis/redis_stream_url.hpp"
 
 namespace {
 

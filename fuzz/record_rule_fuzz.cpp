@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/error.hpp"
-#include "everseen/stream/block_reader.hpp"
-#include "everseen/stream/record_rule.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/stream/record/block_reader.hpp"
+#include "everseen/stream/record/record_rule.hpp"
 
 namespace {
 

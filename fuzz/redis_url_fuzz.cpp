@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "everseen/compat/redisbloom_dump.hpp"
-#include "everseen/core/bytes.hpp"
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/error.hpp"
 
 namespace {
 

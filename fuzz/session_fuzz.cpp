@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/server/session.hpp"
+#include "everseen/server/resp/session.hpp"
 
 namespace {
 

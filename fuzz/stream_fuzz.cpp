@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "everseen/core/bytes.hpp"
-#include "everseen/core/checksum.hpp"
-#include "everseen/core/error.hpp"
-#include "everseen/core/stream_image.hpp"
+#include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/checksum.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/format/stream_image.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/core/partition.hpp"
-#include "everseen/core/partition_keys.hpp"
+#include "everseen/core/format/partition_keys.hpp"
+#include "everseen/core/partition/partition.hpp"
 
 #include "module/counters.hpp"
 #include "module/effects.hpp"

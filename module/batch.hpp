@@ -7,10 +7,10 @@
 #include <optional>
 #include <span>
 
-#include "everseen/core/digest.hpp"
-#include "everseen/core/partition_keys.hpp"
-#include "everseen/core/verdict.hpp"
-#include "everseen/core/window.hpp"
+#include "everseen/core/base/verdict.hpp"
+#include "everseen/core/format/partition_keys.hpp"
+#include "everseen/core/hash/digest.hpp"
+#include "everseen/core/spec/window.hpp"
 
 #include "module/record.hpp"
 
@@ -62,8 +62,9 @@ struct progress {
 /// Judges the keys and adds the fresh ones: bits, counts, and as many segments as needed and allowed.
 ///
 /// Keys of several slices are judged in one pass as far as their slices exist and have room, which changes no
-/// verdict (core/slice_groups.hpp). The first key that needs a segment is judged together with the following
-/// keys of its slice. Added keys stay added, whatever stops the rest, so the caller must be informed of them.
+/// verdict (core/partition/slice_groups.hpp). The first key that needs a segment is judged together with the
+/// following keys of its slice. Added keys stay added, whatever stops the rest, so the caller must be
+/// informed of them.
 /// @param state  key of the partition's state    @param r  its content    @param left  reduced
 /// @param judged  called with the number of judged keys, before their bits are replicated
 /// @pre with a window, the slice contains a time (slices.hpp)

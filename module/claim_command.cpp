@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/lane_record.hpp"
-#include "everseen/core/partition_keys.hpp"
+#include "everseen/core/format/lane_record.hpp"
+#include "everseen/core/format/partition_keys.hpp"
 
 #include "module/batch.hpp"
 #include "module/command.hpp"

@@ -1,6 +1,6 @@
 #include "module/counters.hpp"
 
-#include "everseen/core/tally_of.hpp"
+#include "everseen/core/base/tally_of.hpp"
 
 namespace everseen::redis_module {
 

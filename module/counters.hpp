@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "everseen/core/verdict.hpp"
+#include "everseen/core/base/verdict.hpp"
 
 #include "module/api.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "everseen/core/tally_of.hpp"
+#include "everseen/core/base/tally_of.hpp"
 
 namespace everseen::redis_module {
 

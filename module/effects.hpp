@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <span>
 
-#include "everseen/core/digest.hpp"
-#include "everseen/core/layout.hpp"
-#include "everseen/core/verdict.hpp"
+#include "everseen/core/base/verdict.hpp"
+#include "everseen/core/hash/digest.hpp"
+#include "everseen/core/layout/layout.hpp"
 
 #include "module/values.hpp"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "everseen/core/partition_keys.hpp"
-#include "everseen/core/window.hpp"
+#include "everseen/core/format/partition_keys.hpp"
+#include "everseen/core/spec/window.hpp"
 
 #include "module/moving.hpp"
 #include "module/permission.hpp"

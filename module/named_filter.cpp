@@ -6,9 +6,9 @@
 #include <span>
 #include <string_view>
 
-#include "everseen/core/error.hpp"
-#include "everseen/core/filter_names.hpp"
-#include "everseen/core/image.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/format/filter_names.hpp"
+#include "everseen/core/format/image.hpp"
 
 #include "module/permission.hpp"
 #include "module/record.hpp"

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "everseen/core/digest.hpp"
-#include "everseen/core/spec.hpp"
+#include "everseen/core/hash/digest.hpp"
+#include "everseen/core/spec/spec.hpp"
 
 #include "module/refusal.hpp"
 #include "module/values.hpp"

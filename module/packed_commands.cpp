@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string>
 
-#include "everseen/core/partition_keys.hpp"
+#include "everseen/core/format/partition_keys.hpp"
 
 #include "module/batch.hpp"
 #include "module/command.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "everseen/core/error.hpp"
-#include "everseen/core/window.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/spec/window.hpp"
 
 #include "module/batch.hpp"
 #include "module/command.hpp"

@@ -6,10 +6,10 @@
 #include <span>
 #include <unordered_map>
 
-#include "everseen/core/bytes.hpp"
-#include "everseen/core/error.hpp"
-#include "everseen/core/filter_names.hpp"
-#include "everseen/core/partition_keys.hpp"
+#include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/format/filter_names.hpp"
+#include "everseen/core/format/partition_keys.hpp"
 
 namespace everseen::redis_module {
 

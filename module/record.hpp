@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "everseen/core/digest.hpp"
-#include "everseen/core/image.hpp"
-#include "everseen/core/partition.hpp"
+#include "everseen/core/format/image.hpp"
+#include "everseen/core/hash/digest.hpp"
+#include "everseen/core/partition/partition.hpp"
 
 #include "module/refusal.hpp"
 #include "module/values.hpp"

@@ -4,7 +4,7 @@
 
 #include <tl/expected.hpp>
 
-#include "everseen/core/segments.hpp"
+#include "everseen/core/partition/segments.hpp"
 
 namespace everseen::redis_module {
 

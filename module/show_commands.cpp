@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/core/image.hpp"
-#include "everseen/core/layout.hpp"
-#include "everseen/core/partition_keys.hpp"
+#include "everseen/core/format/image.hpp"
+#include "everseen/core/format/partition_keys.hpp"
+#include "everseen/core/layout/layout.hpp"
 
 #include "module/command.hpp"
 #include "module/named_filter.hpp"

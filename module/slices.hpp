@@ -1,7 +1,7 @@
 #pragma once
 
-#include "everseen/core/spec.hpp"
-#include "everseen/core/window.hpp"
+#include "everseen/core/spec/spec.hpp"
+#include "everseen/core/spec/window.hpp"
 
 /// Clients send slices; the core expects times.
 namespace everseen::redis_module {

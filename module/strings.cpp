@@ -4,10 +4,10 @@
 #include <array>
 #include <string>
 
-#include "everseen/core/assert.hpp"
-#include "everseen/core/error.hpp"
-#include "everseen/core/image.hpp"
-#include "everseen/core/partition_keys.hpp"
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/format/image.hpp"
+#include "everseen/core/format/partition_keys.hpp"
 
 #include "module/moving.hpp"
 #include "module/permission.hpp"

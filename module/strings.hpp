@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "everseen/core/segments.hpp"
+#include "everseen/core/partition/segments.hpp"
 
 #include "module/batch.hpp"
 #include "module/record.hpp"

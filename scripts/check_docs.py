@@ -41,7 +41,7 @@ def looks_like_path(word):
 
 
 def exists(word, document):
-    # A document about the layers may write core/digest.hpp.
+    # A document about the layers may write core/hash/digest.hpp.
     bases = (ROOT, document.parent, ROOT / "everseen")
     return any((base / word).exists() for base in bases)
 

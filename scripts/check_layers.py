@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """Fails when a dependency points the wrong way between the folders of everseen/, or from module/ beyond the core.
 
+usage: check_layers.py [--map]
+
 Reads every #include, and the DEPENDS of every everseen_layer() in CMake. Also keeps the core pure (standard library,
-hashing and instruction sets only, no input or output) and the lower layers away from the clock.
+hashing and instruction sets only, no input or output) and the lower layers away from the clock. With --map it
+prints the layers, their rooms and the arrows; ARCHITECTURE.md must have the same map.
 """
 
 import pathlib
@@ -32,8 +35,48 @@ ARROWS = {
 }
 
 # Rooms: folders inside a layer -> the other rooms of that layer that their files may include. Files directly in the
-# layer may include every room.
+# layer may include every room, and no room includes them. A layer of more files than a room may have needs rooms.
 ROOMS = {
+    "core/base": set(),
+    "core/hash": {"core/base"},
+    "core/layout": {"core/base", "core/hash"},
+    "core/kernel": {"core/base", "core/hash", "core/layout"},
+    "core/spec": {"core/base", "core/hash", "core/layout"},
+    "core/partition": {"core/base", "core/hash", "core/layout", "core/kernel", "core/spec"},
+    "core/format": {"core/base", "core/layout", "core/spec", "core/partition"},
+    "store/port": set(),
+    "store/link": {"store/port"},
+    "store/embedded": {"store/port"},
+    "store/memory": {"store/port", "store/link", "store/embedded"},
+    "store/disk": {"store/port"},
+    "store/journal": {"store/port", "store/embedded", "store/disk"},
+    "store/file": {"store/port", "store/link", "store/embedded", "store/disk", "store/journal"},
+    "stream/record": set(),
+    "stream/port": set(),
+    "stream/dedup": {"stream/record", "stream/port"},
+    "stream/job": {"stream/record", "stream/port"},
+    "stream/file": {"stream/record", "stream/port"},
+    "stream/kafka": {"stream/record", "stream/port"},
+    "stream/redis": {"stream/record", "stream/port"},
+    "server/base": set(),
+    "server/registry": {"server/base"},
+    "server/service": {"server/base", "server/registry"},
+    "server/net": {"server/base", "server/service"},
+    "server/resp": {"server/base", "server/registry", "server/service", "server/net"},
+    "server/commands": {"server/base", "server/registry", "server/service", "server/resp"},
+    "server/http": {"server/base", "server/registry", "server/service", "server/net"},
+    "server/api": {"server/base", "server/registry", "server/service", "server/http"},
+    "cli/terminal": set(),
+    "cli/verb": {"cli/terminal"},
+    "cli/help": {"cli/terminal", "cli/verb"},
+    "cli/keys": {"cli/terminal", "cli/verb"},
+    "cli/filters": {"cli/terminal", "cli/verb", "cli/keys"},
+    "cli/planning": {"cli/terminal", "cli/verb"},
+    "cli/serve": {"cli/terminal", "cli/verb"},
+    "cli/long_run": {"cli/terminal"},
+    "cli/dedup": {"cli/terminal", "cli/verb", "cli/long_run"},
+    "cli/stream": {"cli/terminal", "cli/verb", "cli/long_run"},
+    "cli/program": {"cli/terminal", "cli/verb", "cli/help", "cli/stream"},
     "redis/wire": set(),
     "redis/script": {"redis/wire"},
     "redis/transport": {"redis/wire", "redis/script"},
@@ -56,12 +99,13 @@ IMPURE = {"iostream", "fstream", "ostream", "istream", "sstream", "filesystem", 
 # files include: they are slow to compile.
 HIDDEN_LIBRARIES = {"boost/": {"redis", "server"}, "hiredis/": {"redis"}, "openssl/": {"redis"},
                     "librdkafka/": {"stream"}}
-HIDDEN_HEADER = re.compile(r"everseen/\w+/(asio|rdkafka)_\w+\.hpp$")
+HIDDEN_HEADER = re.compile(r"everseen/\w+/(?:\w+/)?(?:asio|rdkafka)_\w+\.hpp$")
 # Time is passed in, never read, in these layers.
 CLOCKLESS = {"core", "compat", "store", "text", "wire", "filter", "report"}
 # The production object of a test seam, such as disk::real(): a store gets it when it is created; a test passes another.
-THE_CLOCK = pathlib.Path("everseen/store/time_source.cpp")
+THE_CLOCK = pathlib.Path("everseen/store/port/time_source.cpp")
 
+MAP = re.compile(r"^<!-- map of layers -->\n```\n(.*?)\n```\n<!-- end of map -->$", re.MULTILINE | re.DOTALL)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 CLOCK = re.compile(r"\b\w*clock(_type)?::now\b|\bclock_gettime\b|\bgettimeofday\b|\bstd::time\(")
 CMAKE_LAYER = re.compile(r"everseen_layer\(\s*(\w+)([^)]*)\)")
@@ -105,18 +149,67 @@ def room_fault(path, header):
     room = path.relative_to(ROOT / "everseen").parent.as_posix()
     target = pathlib.PurePath(header).parent.relative_to("everseen").as_posix()
     same_layer = "/" in room and target.split("/")[0] == room.split("/")[0]
-    if same_layer and target != room and target not in ROOMS[room]:
+    if same_layer and target != room and target not in ROOMS.get(room, ()):
         return f"{room} may not include {target} ({header})"
     return None
 
 
 def room_faults(house):
-    for folder in sorted(p for p in house.glob("*/*") if p.is_dir()):
+    for folder in sorted(p for p in house.rglob("*") if p.is_dir()):
         name = folder.relative_to(house).as_posix()
-        if name not in ROOMS:
+        if "/" in name and name not in ROOMS:
             yield f"everseen/{name} is not a room that scripts/check_layers.py knows"
-        elif len(list(folder.iterdir())) > MOST_FILES_IN_A_ROOM:
-            yield f"everseen/{name} has more than {MOST_FILES_IN_A_ROOM} files"
+        if sum(p.is_file() for p in folder.iterdir()) > MOST_FILES_IN_A_ROOM:
+            yield f"everseen/{name} has more than {MOST_FILES_IN_A_ROOM} files; give them rooms"
+    for name in sorted(ROOMS):
+        if not (house / name).is_dir():
+            yield f"scripts/check_layers.py knows a room that does not exist: everseen/{name}"
+    for folder in sorted({p.parent for p in (ROOT / "test").glob("*/*/*_test.cpp")}):
+        name = folder.relative_to(ROOT / "test").as_posix()
+        if layer_of(pathlib.PurePath(name)) in ARROWS and name not in ROOMS:
+            yield f"test/{name} is not the folder of a room"
+
+
+def highest_first(arrows):
+    """The names, each above all that it may include."""
+    heights = {}
+
+    def height(name, above=()):
+        if name in above:
+            raise ValueError(f"scripts/check_layers.py: the arrows of {name} lead back to it")
+        if name not in heights:
+            heights[name] = 1 + max((height(below, (*above, name)) for below in arrows.get(name, ())), default=0)
+        return heights[name]
+
+    return sorted(arrows, key=lambda name: (-height(name), name))
+
+
+def map_of_the_house():
+    """Layers and, indented, their rooms; behind each what it may include. Every arrow points down."""
+    order = highest_first(ARROWS)
+    rooms = highest_first(ROOMS)
+    lines = []
+    for layer in order:
+        lines.append(f"{layer:<14} {' '.join(sorted(ARROWS[layer], key=order.index))}")
+        for room in rooms:
+            if room.startswith(f"{layer}/"):
+                below = (name.split("/")[1] for name in sorted(ROOMS[room], key=rooms.index))
+                lines.append(f"  {room.split('/')[1]:<12} {' '.join(below)}")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def map_faults():
+    """The map in ARCHITECTURE.md is made, not written."""
+    drawn = MAP.search((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+    try:
+        map_of_now = map_of_the_house()
+    except ValueError as fault:
+        yield str(fault)
+        return
+    if not drawn:
+        yield "ARCHITECTURE.md: the marks around the map are missing"
+    elif drawn[1] != map_of_now:
+        yield "ARCHITECTURE.md: the map of layers is stale; scripts/check_layers.py --map makes it"
 
 
 def source_faults(path, layer):
@@ -172,7 +265,10 @@ def module_faults():
 
 
 def main():
-    found = [*faults(), *module_faults()]
+    if sys.argv[1:] == ["--map"]:
+        print(map_of_the_house())
+        return 0
+    found = [*faults(), *module_faults(), *map_faults()]
     for fault in found:
         print(fault, file=sys.stderr)
     return 1 if found else 0

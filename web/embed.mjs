@@ -1,4 +1,4 @@
-// Writes the files of the page as a C++ source, for everseen/server/page.hpp.
+// Writes the files of the page as a C++ source, for everseen/server/api/page.hpp.
 //
 // usage: node embed.mjs DIRECTORY SOURCE.cpp
 //
@@ -53,7 +53,7 @@ const entries = await Promise.all(names.map(async (name) => entry(name, await re
 await writeFile(
   source,
   `// Written by web/embed.mjs from the files of the page.
-#include "everseen/server/page.hpp"
+#include "everseen/server/api/page.hpp"
 
 namespace everseen::server {
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "everseen/core/assert.hpp"
+#include "everseen/core/base/assert.hpp"
 
 namespace everseen::compat::bkdr {
 

@@ -4,8 +4,8 @@
 
 #include "everseen/compat/crc32.hpp"
 #include "everseen/compat/php_number.hpp"
-#include "everseen/core/assert.hpp"
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/error.hpp"
 
 namespace everseen::compat::bkdr_php {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "everseen/core/murmur3.hpp"
+#include "everseen/core/hash/murmur3.hpp"
 
 namespace everseen::compat::gozero {
 

@@ -4,11 +4,11 @@
 #include <array>
 
 #include "everseen/compat/bit_order.hpp"
-#include "everseen/core/assert.hpp"
-#include "everseen/core/error.hpp"
-#include "everseen/core/foreign.hpp"
-#include "everseen/core/foreign_positions.hpp"
-#include "everseen/core/murmur3.hpp"
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/hash/murmur3.hpp"
+#include "everseen/core/layout/foreign.hpp"
+#include "everseen/core/layout/foreign_positions.hpp"
 
 namespace everseen::compat::guava {
 

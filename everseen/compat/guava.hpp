@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/digest.hpp"
-#include "everseen/core/foreign.hpp"
+#include "everseen/core/hash/digest.hpp"
+#include "everseen/core/layout/foreign.hpp"
 
 /// Guava's BloomFilter, and its bits in Redis.
 ///

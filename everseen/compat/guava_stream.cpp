@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "everseen/compat/bit_order.hpp"
-#include "everseen/core/assert.hpp"
-#include "everseen/core/bytes.hpp"
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/error.hpp"
 
 namespace everseen::compat::guava {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "everseen/compat/bit_order.hpp"
-#include "everseen/core/error.hpp"
-#include "everseen/core/foreign.hpp"
-#include "everseen/core/foreign_positions.hpp"
-#include "everseen/core/murmur64a.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/hash/murmur64a.hpp"
+#include "everseen/core/layout/foreign.hpp"
+#include "everseen/core/layout/foreign_positions.hpp"
 
 namespace everseen::compat::redisbloom {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/digest.hpp"
-#include "everseen/core/verdict.hpp"
+#include "everseen/core/base/verdict.hpp"
+#include "everseen/core/hash/digest.hpp"
 
 /// RedisBloom's scalable filter (BF.RESERVE, BF.ADD), as versions 2.0 to 2.8 compute it.
 ///

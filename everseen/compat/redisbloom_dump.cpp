@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "everseen/core/assert.hpp"
-#include "everseen/core/bytes.hpp"
-#include "everseen/core/error.hpp"
-#include "everseen/core/foreign.hpp"
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/layout/foreign.hpp"
 
 namespace everseen::compat::redisbloom {
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include "everseen/core/assert.hpp"
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/error.hpp"
 
 namespace everseen::compat::redisbloom {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/stream_image.hpp"
+#include "everseen/core/format/stream_image.hpp"
 
 /// A RedisBloom filter as a file: the BF.LOADCHUNK commands that recreate it, as a client sends them.
 ///

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "everseen/compat/php_number.hpp"
-#include "everseen/core/assert.hpp"
+#include "everseen/core/base/assert.hpp"
 
 namespace everseen::compat::uid_php {
 

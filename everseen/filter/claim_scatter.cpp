@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "everseen/core/layout.hpp"
+#include "everseen/core/layout/layout.hpp"
 
 namespace everseen {
 

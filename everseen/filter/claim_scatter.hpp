@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "everseen/store/ledger.hpp"
+#include "everseen/store/port/ledger.hpp"
 
 namespace everseen {
 

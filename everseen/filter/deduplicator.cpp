@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "everseen/core/assert.hpp"
+#include "everseen/core/base/assert.hpp"
 
 namespace everseen {
 

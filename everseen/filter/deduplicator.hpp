@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/verdict.hpp"
+#include "everseen/core/base/verdict.hpp"
 #include "everseen/filter/claim_scatter.hpp"
 #include "everseen/filter/filter.hpp"
-#include "everseen/store/ledger.hpp"
+#include "everseen/store/port/ledger.hpp"
 
 namespace everseen {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "everseen/core/assert.hpp"
-#include "everseen/core/fitting_keys.hpp"
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/spec/fitting_keys.hpp"
 #include "everseen/filter/open_store.hpp"
 #include "everseen/filter/rates.hpp"
 #include "everseen/filter/scatter.hpp"

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/digest.hpp"
-#include "everseen/core/error.hpp"
-#include "everseen/core/spec.hpp"
-#include "everseen/core/verdict.hpp"
-#include "everseen/store/store.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/base/verdict.hpp"
+#include "everseen/core/hash/digest.hpp"
+#include "everseen/core/spec/spec.hpp"
+#include "everseen/store/port/store.hpp"
 
 namespace everseen {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/stream_image.hpp"
+#include "everseen/core/format/stream_image.hpp"
 #include "everseen/filter/filter.hpp"
-#include "everseen/store/store.hpp"
+#include "everseen/store/port/store.hpp"
 
 /// Import and export of other systems' filters.
 ///

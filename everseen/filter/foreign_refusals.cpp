@@ -4,7 +4,7 @@
 #include <numeric>
 #include <string>
 
-#include "everseen/core/sizing.hpp"
+#include "everseen/core/layout/sizing.hpp"
 
 namespace everseen {
 

@@ -4,9 +4,9 @@
 #include <span>
 #include <string_view>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/filter/filter.hpp"
-#include "everseen/store/store.hpp"
+#include "everseen/store/port/store.hpp"
 
 /// Errors that all imports and exports of other systems' filters share.
 namespace everseen {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "everseen/compat/guava_stream.hpp"
-#include "everseen/core/error.hpp"
-#include "everseen/core/foreign.hpp"
-#include "everseen/core/sizing.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/layout/foreign.hpp"
+#include "everseen/core/layout/sizing.hpp"
 #include "everseen/filter/foreign_file.hpp"
 #include "everseen/filter/foreign_refusals.hpp"
 

@@ -2,10 +2,10 @@
 
 #include <string>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/redis/redis_store.hpp"
-#include "everseen/store/file_store.hpp"
-#include "everseen/store/memory_store.hpp"
+#include "everseen/store/file/file_store.hpp"
+#include "everseen/store/memory/memory_store.hpp"
 
 namespace everseen {
 

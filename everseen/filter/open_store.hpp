@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/store/store.hpp"
+#include "everseen/store/port/store.hpp"
 
 namespace everseen {
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "everseen/core/sizing.hpp"
-#include "everseen/core/window.hpp"
+#include "everseen/core/layout/sizing.hpp"
+#include "everseen/core/spec/window.hpp"
 
 namespace everseen {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "everseen/core/partition.hpp"
-#include "everseen/core/spec.hpp"
+#include "everseen/core/partition/partition.hpp"
+#include "everseen/core/spec/spec.hpp"
 
 namespace everseen {
 

@@ -9,10 +9,10 @@
 
 #include "everseen/compat/bit_order.hpp"
 #include "everseen/compat/redisbloom_dump.hpp"
-#include "everseen/core/bytes.hpp"
-#include "everseen/core/error.hpp"
-#include "everseen/core/foreign.hpp"
-#include "everseen/core/growth.hpp"
+#include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/layout/foreign.hpp"
+#include "everseen/core/spec/growth.hpp"
 #include "everseen/filter/foreign_file.hpp"
 #include "everseen/filter/foreign_refusals.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "everseen/core/assert.hpp"
+#include "everseen/core/base/assert.hpp"
 
 namespace everseen {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/partition.hpp"
+#include "everseen/core/partition/partition.hpp"
 
 namespace everseen {
 

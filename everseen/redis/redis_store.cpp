@@ -13,7 +13,7 @@
 #include "everseen/redis/served/command_set.hpp"
 #include "everseen/redis/server_check.hpp"
 #include "everseen/redis/wire/refusal.hpp"
-#include "everseen/store/linking.hpp"
+#include "everseen/store/link/linking.hpp"
 
 namespace everseen::redis {
 

@@ -14,7 +14,7 @@
 #include "everseen/redis/keyspace/server_fleet.hpp"
 #include "everseen/redis/transport/session.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
-#include "everseen/store/store.hpp"
+#include "everseen/store/port/store.hpp"
 
 namespace everseen::redis {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "everseen/core/window.hpp"
+#include "everseen/core/spec/window.hpp"
 
 namespace everseen {
 

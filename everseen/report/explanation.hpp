@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/partition.hpp"
+#include "everseen/core/partition/partition.hpp"
 #include "everseen/filter/filter.hpp"
 
 /// Why a filter gives a key its verdict, bit by bit: the output of `everseen explain`.

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/spec.hpp"
+#include "everseen/core/spec/spec.hpp"
 #include "everseen/report/fleet_constants.hpp"
 
 /// The arithmetic behind `everseen plan --store redis`: which design can sustain a stream, and with how many

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "everseen/core/error.hpp"
-#include "everseen/core/growth.hpp"
-#include "everseen/core/sizing.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/layout/sizing.hpp"
+#include "everseen/core/spec/growth.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "everseen/core/layout.hpp"
+#include "everseen/core/layout/layout.hpp"
 
 /// The comparison behind `everseen plan`: the cost of a set of keys in each structure. Pure.
 namespace everseen {

@@ -8,11 +8,11 @@
 #include <boost/asio/ssl/context.hpp>
 #include <sys/resource.h>
 
-#include "everseen/core/error.hpp"
-#include "everseen/server/asio_listener.hpp"
-#include "everseen/server/asio_loop.hpp"
-#include "everseen/server/service.hpp"
-#include "everseen/server/startup_check.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/server/net/asio_listener.hpp"
+#include "everseen/server/net/asio_loop.hpp"
+#include "everseen/server/service/service.hpp"
+#include "everseen/server/service/startup_check.hpp"
 
 namespace everseen::server {
 

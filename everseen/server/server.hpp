@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "everseen/server/filter_registry.hpp"
-#include "everseen/server/options.hpp"
+#include "everseen/server/base/options.hpp"
+#include "everseen/server/registry/filter_registry.hpp"
 
 namespace everseen::server {
 

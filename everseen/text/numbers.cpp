@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 
 namespace everseen {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/cli/manual.hpp"
-#include "everseen/cli/verbs.hpp"
+#include "everseen/cli/help/manual.hpp"
+#include "everseen/cli/verb/verbs.hpp"
 
 #include "test/cli/shell.hpp"
 #include "test/support/redis_server.hpp"

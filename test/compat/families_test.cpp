@@ -15,9 +15,9 @@
 #include "everseen/compat/gozero.hpp"
 #include "everseen/compat/redisbloom.hpp"
 #include "everseen/compat/uid_php.hpp"
-#include "everseen/core/error.hpp"
-#include "everseen/core/murmur3.hpp"
-#include "everseen/core/murmur64a.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/hash/murmur3.hpp"
+#include "everseen/core/hash/murmur64a.hpp"
 
 namespace everseen::compat {
 namespace {

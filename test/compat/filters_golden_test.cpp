@@ -11,7 +11,7 @@
 #include "everseen/compat/guava_stream.hpp"
 #include "everseen/compat/redisbloom.hpp"
 #include "everseen/compat/redisbloom_dump.hpp"
-#include "everseen/core/funnel.hpp"
+#include "everseen/core/hash/funnel.hpp"
 
 #include "test/compat/vectors.hpp"
 

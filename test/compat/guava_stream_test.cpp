@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/compat/bit_order.hpp"
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 
 namespace everseen::compat::guava {
 namespace {

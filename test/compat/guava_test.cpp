@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "everseen/compat/bit_order.hpp"
-#include "everseen/core/error.hpp"
-#include "everseen/core/murmur3.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/hash/murmur3.hpp"
 
 #include "test/support/binomial.hpp"
 

@@ -15,7 +15,7 @@
 #include "everseen/compat/guava.hpp"
 #include "everseen/compat/guava_stream.hpp"
 #include "everseen/compat/uid_php.hpp"
-#include "everseen/core/funnel.hpp"
+#include "everseen/core/hash/funnel.hpp"
 
 #include "test/support/base64.hpp"
 #include "test/support/program.hpp"

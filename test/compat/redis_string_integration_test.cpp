@@ -8,8 +8,8 @@
 #include "everseen/compat/guava.hpp"
 #include "everseen/compat/guava_stream.hpp"
 #include "everseen/compat/redisbloom.hpp"
-#include "everseen/core/murmur3.hpp"
-#include "everseen/core/murmur64a.hpp"
+#include "everseen/core/hash/murmur3.hpp"
+#include "everseen/core/hash/murmur64a.hpp"
 
 #include "test/support/redis_server.hpp"
 

@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/core/bytes.hpp"
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/error.hpp"
 
 namespace everseen::compat::redisbloom {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/core/error.hpp"
-#include "everseen/core/murmur64a.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/hash/murmur64a.hpp"
 
 namespace everseen::compat::redisbloom {
 namespace {

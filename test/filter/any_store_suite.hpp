@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/core/stream_image.hpp"
+#include "everseen/core/format/stream_image.hpp"
 #include "everseen/filter/open_store.hpp"
 
 #include "test/support/lockstep.hpp"

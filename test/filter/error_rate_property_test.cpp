@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/filter/filter.hpp"
-#include "everseen/store/memory_store.hpp"
+#include "everseen/store/memory/memory_store.hpp"
 
 #include "test/support/binomial.hpp"
 #include "test/support/random_digests.hpp"

@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/store/memory_store.hpp"
-#include "everseen/store/unanswered.hpp"
+#include "everseen/store/memory/memory_store.hpp"
+#include "everseen/store/port/unanswered.hpp"
 
 #include "test/support/exact_partition.hpp"
 #include "test/support/printing.hpp"

@@ -8,9 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/core/bytes.hpp"
+#include "everseen/core/base/bytes.hpp"
 #include "everseen/filter/open_store.hpp"
-#include "everseen/store/memory_store.hpp"
+#include "everseen/store/memory/memory_store.hpp"
 
 #include "test/compat/vectors.hpp"
 #include "test/support/foreign_files.hpp"

@@ -8,7 +8,7 @@
 
 #include "everseen/compat/guava.hpp"
 #include "everseen/compat/redisbloom.hpp"
-#include "everseen/core/funnel.hpp"
+#include "everseen/core/hash/funnel.hpp"
 
 #include "test/support/foreign_files.hpp"
 

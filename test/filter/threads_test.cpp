@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/filter/filter.hpp"
-#include "everseen/store/memory_store.hpp"
+#include "everseen/store/memory/memory_store.hpp"
 
 #include "test/support/exact_partition.hpp"
 #include "test/support/printing.hpp"

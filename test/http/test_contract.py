@@ -15,7 +15,7 @@ import jsonschema
 
 from serving import PROGRAM, ROOT, Redis, Server, coded
 
-DOCUMENT = json.loads((ROOT / "everseen/server/openapi.json").read_text(encoding="utf-8"))
+DOCUMENT = json.loads((ROOT / "everseen/server/api/openapi.json").read_text(encoding="utf-8"))
 had = set()
 
 

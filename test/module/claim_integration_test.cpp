@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/core/lane_record.hpp"
+#include "everseen/core/format/lane_record.hpp"
 #include "everseen/redis/keyspace/job_keys.hpp"
 
 #include "test/module/module_server.hpp"

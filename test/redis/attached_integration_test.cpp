@@ -12,7 +12,7 @@
 #include "everseen/compat/bit_order.hpp"
 #include "everseen/compat/guava.hpp"
 #include "everseen/compat/guava_stream.hpp"
-#include "everseen/core/image.hpp"
+#include "everseen/core/format/image.hpp"
 
 #include "test/compat/vectors.hpp"
 #include "test/redis/attached.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 
 #include "test/redis/stored.hpp"
 #include "test/support/cutting_proxy.hpp"

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/core/verdict.hpp"
+#include "everseen/core/base/verdict.hpp"
 
 namespace everseen::redis {
 

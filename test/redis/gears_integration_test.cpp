@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include "everseen/core/growth.hpp"
+#include "everseen/core/spec/growth.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/script/sequence.hpp"
 #include "everseen/redis/served/partition_task.hpp"

@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/core/error.hpp"
-#include "everseen/core/journal_record.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/partition/journal_record.hpp"
 #include "everseen/redis/journal/journal_scripts.hpp"
 
 #include "test/redis/judged_by_clients.hpp"

@@ -13,7 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/redis/admin/filter_directory.hpp"
 #include "everseen/redis/filter/sealable_filter.hpp"
 #include "everseen/redis/filter/succession.hpp"

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 
 #include "test/redis/judged_by_clients.hpp"
 #include "test/support/child_process.hpp"

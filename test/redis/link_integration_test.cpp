@@ -11,8 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/core/error.hpp"
-#include "everseen/store/time_source.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/store/port/time_source.hpp"
 
 #include "test/redis/attached.hpp"
 #include "test/support/cutting_proxy.hpp"

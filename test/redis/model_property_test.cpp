@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/store/memory_store.hpp"
+#include "everseen/store/memory/memory_store.hpp"
 
 #include "test/redis/stored.hpp"
 

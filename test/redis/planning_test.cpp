@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/core/growth.hpp"
-#include "everseen/core/sizing.hpp"
+#include "everseen/core/layout/sizing.hpp"
+#include "everseen/core/spec/growth.hpp"
 
 namespace everseen::redis {
 namespace {

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/core/growth.hpp"
+#include "everseen/core/spec/growth.hpp"
 
 #include "test/redis/stored.hpp"
 #include "test/support/child_process.hpp"

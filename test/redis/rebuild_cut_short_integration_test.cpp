@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/redis/admin/filter_directory.hpp"
 #include "everseen/redis/filter/partition_admin.hpp"
 #include "everseen/redis/filter/succession.hpp"

@@ -14,7 +14,7 @@
 
 #include "everseen/redis/script/sequence.hpp"
 #include "everseen/redis/served/partition_task.hpp"
-#include "everseen/store/memory_store.hpp"
+#include "everseen/store/memory/memory_store.hpp"
 
 #include "test/redis/reply_text.hpp"
 #include "test/redis/stored.hpp"

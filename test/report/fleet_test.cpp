@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/core/error.hpp"
-#include "everseen/core/growth.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/spec/growth.hpp"
 #include "everseen/redis/admin/planning.hpp"
 #include "everseen/report/fleet_designs.hpp"
 

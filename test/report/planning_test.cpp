@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/core/error.hpp"
-#include "everseen/core/sizing.hpp"
-#include "everseen/core/spec.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/layout/sizing.hpp"
+#include "everseen/core/spec/spec.hpp"
 
 namespace everseen {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "everseen/filter/foreign_file.hpp"
 #include "everseen/server/server.hpp"
-#include "everseen/store/memory_store.hpp"
+#include "everseen/store/memory/memory_store.hpp"
 
 #include "test/server/raw_client.hpp"
 #include "test/support/scratch_directory.hpp"

@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/core/window.hpp"
-#include "everseen/store/file_store.hpp"
-#include "everseen/store/memory_store.hpp"
+#include "everseen/core/spec/window.hpp"
+#include "everseen/store/file/file_store.hpp"
+#include "everseen/store/memory/memory_store.hpp"
 
 #include "test/support/claimed_events.hpp"
 #include "test/support/scratch_directory.hpp"

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "everseen/stream/kafka_source.hpp"
+#include "everseen/stream/kafka/kafka_source.hpp"
 
 #include "test/support/kafka_cluster.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "everseen/core/layout.hpp"
-#include "everseen/store/store.hpp"
+#include "everseen/core/layout/layout.hpp"
+#include "everseen/store/port/store.hpp"
 
 #include "test/support/random_digests.hpp"
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <set>
 
-#include "everseen/core/growth.hpp"
-#include "everseen/core/partition.hpp"
-#include "everseen/core/window.hpp"
+#include "everseen/core/partition/partition.hpp"
+#include "everseen/core/spec/growth.hpp"
+#include "everseen/core/spec/window.hpp"
 
 namespace everseen::test {
 

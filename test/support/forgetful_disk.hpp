@@ -16,7 +16,7 @@
 
 #include <sys/stat.h>
 
-#include "everseen/store/disk.hpp"
+#include "everseen/store/disk/disk.hpp"
 
 namespace everseen::test {
 

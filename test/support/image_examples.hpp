@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "everseen/core/image.hpp"
-#include "everseen/core/predecessor.hpp"
-#include "everseen/core/stream_image.hpp"
+#include "everseen/core/format/image.hpp"
+#include "everseen/core/format/predecessor.hpp"
+#include "everseen/core/format/stream_image.hpp"
 
 /// The worked example of doc/format.md.
 namespace everseen::test {

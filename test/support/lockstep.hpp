@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/core/window.hpp"
+#include "everseen/core/spec/window.hpp"
 
 #include "test/support/binomial.hpp"
 #include "test/support/stored_keys.hpp"

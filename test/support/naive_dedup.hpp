@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/digest.hpp"
-#include "everseen/core/layout.hpp"
-#include "everseen/stream/block_reader.hpp"
-#include "everseen/stream/dedup.hpp"
-#include "everseen/stream/record_rule.hpp"
+#include "everseen/core/hash/digest.hpp"
+#include "everseen/core/layout/layout.hpp"
+#include "everseen/stream/dedup/dedup.hpp"
+#include "everseen/stream/record/block_reader.hpp"
+#include "everseen/stream/record/record_rule.hpp"
 
 #include "test/support/exact_partition.hpp"
 

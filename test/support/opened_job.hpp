@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "everseen/store/ledger.hpp"
-#include "everseen/store/store.hpp"
+#include "everseen/store/port/ledger.hpp"
+#include "everseen/store/port/store.hpp"
 
 namespace everseen::test {
 

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/core/partition.hpp"
-#include "everseen/core/segments.hpp"
+#include "everseen/core/partition/partition.hpp"
+#include "everseen/core/partition/segments.hpp"
 
 #include "test/support/exact_partition.hpp"
 #include "test/support/printing.hpp"

@@ -2,7 +2,7 @@
 
 #include <ostream>
 
-#include "everseen/core/verdict.hpp"
+#include "everseen/core/base/verdict.hpp"
 
 /// Printing of verdicts and tallies in the messages of failed tests.
 namespace everseen {

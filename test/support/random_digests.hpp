@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "everseen/core/digest.hpp"
+#include "everseen/core/hash/digest.hpp"
 
 namespace everseen::test {
 

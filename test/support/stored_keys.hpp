@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "everseen/core/layout.hpp"
-#include "everseen/store/store.hpp"
+#include "everseen/core/layout/layout.hpp"
+#include "everseen/store/port/store.hpp"
 
 namespace everseen::test {
 

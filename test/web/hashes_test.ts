@@ -27,7 +27,7 @@ test("words are hashed as UTF-8", () => {
   assert.equal(murmur3("ππππππππ", 0x9747b28c), 0xd58063c1);
 });
 
-// test/core/digest_golden_test.cpp pins the same of the program.
+// test/core/hash/digest_golden_test.cpp pins the same of the program.
 test("SipHash gives the digests of the program", () => {
   const digests: [string, bigint, bigint][] = [
     ["", 0xe6a825ba047f81a3n, 0x930255c71472f66dn],

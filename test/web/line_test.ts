@@ -4,7 +4,7 @@ import test from "node:test";
 import { lineBitsOf, LineFilter, positionOf } from "page/bloom/line";
 import { siphash128 } from "page/bloom/siphash";
 
-// doc/hashing.md, "Worked example", and test/core/layout_golden_test.cpp: a segment of 1,000 lines.
+// doc/hashing.md, "Worked example", and test/core/layout/layout_golden_test.cpp: a segment of 1,000 lines.
 const example = { low: 0x6fb5374fa9d0260an, high: 0xb26018daecd8ceebn };
 
 test("line and bits are those of the worked example", () => {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/redis/admin/draft_scripts.hpp"
 #include "everseen/redis/filter/filter_expiry.hpp"
 #include "everseen/redis/filter/partition_admin.hpp"
@@ -15,9 +15,9 @@
 #include "everseen/redis/keyspace/stored_id.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/wire/command.hpp"
-#include "everseen/store/linking.hpp"
-#include "everseen/store/store.hpp"
-#include "everseen/store/time_source.hpp"
+#include "everseen/store/link/linking.hpp"
+#include "everseen/store/port/store.hpp"
+#include "everseen/store/port/time_source.hpp"
 
 namespace everseen::redis {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/core/partition.hpp"
+#include "everseen/core/partition/partition.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/filter_identity.hpp"
 #include "everseen/redis/keyspace/link_hash.hpp"

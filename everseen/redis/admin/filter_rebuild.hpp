@@ -10,7 +10,7 @@
 #include "everseen/redis/admin/filter_directory.hpp"
 #include "everseen/redis/admin/segment_draft.hpp"
 #include "everseen/redis/transport/session.hpp"
-#include "everseen/store/store.hpp"
+#include "everseen/store/port/store.hpp"
 
 namespace everseen::redis {
 

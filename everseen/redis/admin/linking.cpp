@@ -3,7 +3,7 @@
 #include <string>
 
 #include "everseen/redis/ledger/job_list.hpp"
-#include "everseen/store/linking.hpp"
+#include "everseen/store/link/linking.hpp"
 
 namespace everseen::redis {
 

@@ -9,8 +9,8 @@
 
 namespace everseen::redis {
 
-// Which filter asks which other one first: everseen/store/linked_filter.hpp. The link_hash says so, whoever
-// judges the two; that neither is dropped or renamed meanwhile, filter_directory sees to.
+// Which filter asks which other one first: everseen/store/link/linked_filter.hpp. The link_hash says so,
+// whoever judges the two; that neither is dropped or renamed meanwhile, filter_directory sees to.
 
 /// From now on who opens `newer` asks `older` first.
 /// @param life  for so long, by the clock of the server; nothing: until unlink()

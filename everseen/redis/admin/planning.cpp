@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "everseen/core/error.hpp"
-#include "everseen/core/growth.hpp"
-#include "everseen/core/sizing.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/layout/sizing.hpp"
+#include "everseen/core/spec/growth.hpp"
 #include "everseen/redis/served/partition_task.hpp"
 
 namespace everseen::redis {

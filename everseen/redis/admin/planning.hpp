@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "everseen/core/spec.hpp"
+#include "everseen/core/spec/spec.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 
 namespace everseen::redis {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "everseen/core/partition_keys.hpp"
+#include "everseen/core/format/partition_keys.hpp"
 #include "everseen/redis/admin/draft_scripts.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/wire/command.hpp"
-#include "everseen/store/recovered_keys.hpp"
+#include "everseen/store/port/recovered_keys.hpp"
 
 namespace everseen::redis {
 

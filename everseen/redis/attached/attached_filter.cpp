@@ -6,12 +6,12 @@
 #include <thread>
 #include <utility>
 
-#include "everseen/core/assert.hpp"
-#include "everseen/core/tally_of.hpp"
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/tally_of.hpp"
 #include "everseen/redis/transport/backoff.hpp"
 #include "everseen/redis/transport/drive.hpp"
 #include "everseen/redis/wire/refusal.hpp"
-#include "everseen/store/unanswered.hpp"
+#include "everseen/store/port/unanswered.hpp"
 
 namespace everseen::redis {
 

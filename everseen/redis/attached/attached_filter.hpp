@@ -14,7 +14,7 @@
 #include "everseen/redis/attached/attached_task.hpp"
 #include "everseen/redis/keyspace/attachment.hpp"
 #include "everseen/redis/transport/session.hpp"
-#include "everseen/store/store.hpp"
+#include "everseen/store/port/store.hpp"
 
 namespace everseen::redis {
 

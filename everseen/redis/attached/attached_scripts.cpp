@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/core/layout.hpp"
+#include "everseen/core/layout/layout.hpp"
 #include "everseen/redis/script/script_text.hpp"
 
 namespace everseen::redis::attached_scripts {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <vector>
 
-#include "everseen/core/assert.hpp"
+#include "everseen/core/base/assert.hpp"
 #include "everseen/redis/attached/attached_scripts.hpp"
 #include "everseen/redis/script/positions.hpp"
 #include "everseen/redis/script/sequence.hpp"

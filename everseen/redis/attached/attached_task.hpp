@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/redis/attached/located_keys.hpp"
 #include "everseen/redis/keyspace/attachment.hpp"
 #include "everseen/redis/script/script.hpp"

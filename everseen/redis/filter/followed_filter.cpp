@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "everseen/core/tally_of.hpp"
+#include "everseen/core/base/tally_of.hpp"
 #include "everseen/redis/filter/succession.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/name_index.hpp"
-#include "everseen/store/regrouped.hpp"
-#include "everseen/store/unanswered.hpp"
+#include "everseen/store/link/regrouped.hpp"
+#include "everseen/store/port/unanswered.hpp"
 
 namespace everseen::redis {
 

@@ -6,15 +6,15 @@
 #include <optional>
 #include <utility>
 
-#include "everseen/core/assert.hpp"
-#include "everseen/core/tally_of.hpp"
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/tally_of.hpp"
 #include "everseen/redis/filter/filter_expiry.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/link_hash.hpp"
 #include "everseen/redis/keyspace/segment_list.hpp"
 #include "everseen/redis/ledger/journal_ledger.hpp"
 #include "everseen/redis/wire/command.hpp"
-#include "everseen/store/unanswered.hpp"
+#include "everseen/store/port/unanswered.hpp"
 
 namespace everseen::redis {
 

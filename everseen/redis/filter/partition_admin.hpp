@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "everseen/core/partition.hpp"
+#include "everseen/core/partition/partition.hpp"
 #include "everseen/redis/keyspace/filter_identity.hpp"
 #include "everseen/redis/transport/session.hpp"
 

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/window.hpp"
+#include "everseen/core/spec/window.hpp"
 #include "everseen/redis/keyspace/filter_identity.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/transport/session.hpp"
-#include "everseen/store/store.hpp"
+#include "everseen/store/port/store.hpp"
 
 namespace everseen::redis {
 

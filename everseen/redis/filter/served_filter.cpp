@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "everseen/core/assert.hpp"
-#include "everseen/core/tally_of.hpp"
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/tally_of.hpp"
 #include "everseen/redis/journal/stored_checkpoint.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/ledger/served_ledger.hpp"
 #include "everseen/redis/transport/drive.hpp"
 #include "everseen/redis/wire/command.hpp"
-#include "everseen/store/unanswered.hpp"
+#include "everseen/store/port/unanswered.hpp"
 
 namespace everseen::redis {
 

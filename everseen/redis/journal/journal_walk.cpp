@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/wire/command.hpp"

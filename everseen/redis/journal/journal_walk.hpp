@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/journal_record.hpp"
+#include "everseen/core/partition/journal_record.hpp"
 #include "everseen/redis/journal/journal_position.hpp"
 #include "everseen/redis/keyspace/filter_identity.hpp"
 #include "everseen/redis/transport/session.hpp"

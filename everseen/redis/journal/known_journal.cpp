@@ -1,6 +1,6 @@
 #include "everseen/redis/journal/known_journal.hpp"
 
-#include "everseen/core/assert.hpp"
+#include "everseen/core/base/assert.hpp"
 
 namespace everseen::redis {
 

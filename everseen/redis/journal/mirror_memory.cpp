@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 
 namespace everseen::redis {
 

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "everseen/store/memory_segments.hpp"
+#include "everseen/store/memory/memory_segments.hpp"
 
 namespace everseen::redis {
 

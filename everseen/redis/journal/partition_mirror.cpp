@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/core/assert.hpp"
-#include "everseen/core/growth.hpp"
-#include "everseen/core/partition_keys.hpp"
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/format/partition_keys.hpp"
+#include "everseen/core/spec/growth.hpp"
 #include "everseen/redis/journal/journal_scripts.hpp"
 #include "everseen/redis/journal/journal_walk.hpp"
 #include "everseen/redis/journal/stored_checkpoint.hpp"

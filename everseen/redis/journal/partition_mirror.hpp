@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/partition.hpp"
-#include "everseen/core/prediction.hpp"
+#include "everseen/core/partition/partition.hpp"
+#include "everseen/core/partition/prediction.hpp"
 #include "everseen/redis/journal/journal_walk.hpp"
 #include "everseen/redis/journal/known_journal.hpp"
 #include "everseen/redis/journal/mirror_memory.hpp"

@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
-#include "everseen/core/bytes.hpp"
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/redis/journal/journal_scripts.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"

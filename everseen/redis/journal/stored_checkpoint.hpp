@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/error.hpp"
-#include "everseen/core/partition.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/partition/partition.hpp"
 #include "everseen/redis/journal/journal_position.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/filter_identity.hpp"

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/core/error.hpp"
-#include "everseen/core/partition.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/partition/partition.hpp"
 #include "everseen/redis/transport/session.hpp"
 
 namespace everseen::redis {

@@ -8,10 +8,10 @@
 
 #include "everseen/compat/bkdr_php.hpp"
 #include "everseen/compat/guava.hpp"
-#include "everseen/core/error.hpp"
-#include "everseen/core/image_fields.hpp"
-#include "everseen/core/layout.hpp"
-#include "everseen/core/partition_keys.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/format/image_fields.hpp"
+#include "everseen/core/format/partition_keys.hpp"
+#include "everseen/core/layout/layout.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 #include "everseen/redis/wire/url_text.hpp"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "everseen/compat/family.hpp"
-#include "everseen/core/funnel.hpp"
-#include "everseen/core/spec.hpp"
+#include "everseen/core/hash/funnel.hpp"
+#include "everseen/core/spec/spec.hpp"
 
 namespace everseen::redis {
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <utility>
 
-#include "everseen/core/image.hpp"
+#include "everseen/core/format/image.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/job_keys.hpp"
 #include "everseen/redis/keyspace/stored_id.hpp"

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/error.hpp"
-#include "everseen/core/spec.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/spec/spec.hpp"
 #include "everseen/redis/keyspace/attachment.hpp"
 #include "everseen/redis/keyspace/filter_identity.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"

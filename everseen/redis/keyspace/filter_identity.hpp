@@ -1,7 +1,7 @@
 #pragma once
 
-#include "everseen/core/image.hpp"
-#include "everseen/core/spec.hpp"
+#include "everseen/core/format/image.hpp"
+#include "everseen/core/spec/spec.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 
 namespace everseen::redis {

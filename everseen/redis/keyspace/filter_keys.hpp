@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/core/filter_names.hpp"
-#include "everseen/core/image.hpp"
-#include "everseen/core/partition_keys.hpp"
-#include "everseen/core/segments.hpp"
+#include "everseen/core/format/filter_names.hpp"
+#include "everseen/core/format/image.hpp"
+#include "everseen/core/format/partition_keys.hpp"
+#include "everseen/core/partition/segments.hpp"
 #include "everseen/redis/wire/random_name.hpp"
 
 namespace everseen::redis {

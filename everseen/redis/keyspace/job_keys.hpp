@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/core/partition_keys.hpp"
+#include "everseen/core/format/partition_keys.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 
 namespace everseen::redis {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/image.hpp"
-#include "everseen/core/predecessor.hpp"
+#include "everseen/core/format/image.hpp"
+#include "everseen/core/format/predecessor.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/transport/session.hpp"
 

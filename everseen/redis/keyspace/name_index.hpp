@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/transport/session.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 
 namespace everseen::redis {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/image.hpp"
-#include "everseen/core/partition.hpp"
+#include "everseen/core/format/image.hpp"
+#include "everseen/core/partition/partition.hpp"
 #include "everseen/redis/keyspace/filter_identity.hpp"
 
 namespace everseen::redis {

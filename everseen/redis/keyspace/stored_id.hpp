@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/core/image.hpp"
+#include "everseen/core/format/image.hpp"
 #include "everseen/redis/wire/reply.hpp"
 
 namespace everseen::redis {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "everseen/core/window.hpp"
-#include "everseen/store/claims.hpp"
+#include "everseen/core/spec/window.hpp"
+#include "everseen/store/port/claims.hpp"
 
 namespace everseen::redis {
 

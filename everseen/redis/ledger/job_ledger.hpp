@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/error.hpp"
-#include "everseen/core/lane_record.hpp"
-#include "everseen/core/partition.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/format/lane_record.hpp"
+#include "everseen/core/partition/partition.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
-#include "everseen/store/ledger.hpp"
+#include "everseen/store/port/ledger.hpp"
 
 namespace everseen::redis {
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "everseen/core/lane_record.hpp"
+#include "everseen/core/format/lane_record.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"

@@ -10,8 +10,8 @@
 #include "everseen/redis/keyspace/filter_identity.hpp"
 #include "everseen/redis/keyspace/job_keys.hpp"
 #include "everseen/redis/transport/session.hpp"
-#include "everseen/store/ledger.hpp"
-#include "everseen/store/store.hpp"
+#include "everseen/store/port/ledger.hpp"
+#include "everseen/store/port/store.hpp"
 
 namespace everseen::redis {
 

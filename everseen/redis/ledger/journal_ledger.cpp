@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "everseen/redis/keyspace/asking.hpp"
-#include "everseen/store/claims.hpp"
+#include "everseen/store/port/claims.hpp"
 
 namespace everseen::redis {
 

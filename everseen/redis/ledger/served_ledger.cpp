@@ -9,7 +9,7 @@
 #include "everseen/redis/served/partition_task.hpp"
 #include "everseen/redis/transport/drive.hpp"
 #include "everseen/redis/wire/command.hpp"
-#include "everseen/store/claims.hpp"
+#include "everseen/store/port/claims.hpp"
 
 namespace everseen::redis {
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "everseen/core/digest.hpp"
-#include "everseen/core/layout.hpp"
+#include "everseen/core/hash/digest.hpp"
+#include "everseen/core/layout/layout.hpp"
 
 namespace everseen::redis {
 

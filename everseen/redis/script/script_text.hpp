@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "everseen/core/layout.hpp"
+#include "everseen/core/layout/layout.hpp"
 #include "everseen/redis/script/script.hpp"
 
 /// What several scripts are made of.

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "everseen/core/partition_keys.hpp"
+#include "everseen/core/format/partition_keys.hpp"
 
 namespace everseen::redis {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "everseen/core/assert.hpp"
+#include "everseen/core/base/assert.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/wire/command.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/core/partition.hpp"
+#include "everseen/core/partition/partition.hpp"
 #include "everseen/redis/script/script.hpp"
 #include "everseen/redis/served/remote_partition.hpp"
 #include "everseen/redis/transport/session.hpp"

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "everseen/core/spec.hpp"
-#include "everseen/core/window.hpp"
+#include "everseen/core/spec/spec.hpp"
+#include "everseen/core/spec/window.hpp"
 #include "everseen/redis/served/remote_partition.hpp"
 
 namespace everseen::redis {

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/lane_record.hpp"
+#include "everseen/core/format/lane_record.hpp"
 #include "everseen/redis/served/command_set.hpp"
-#include "everseen/store/ledger.hpp"
+#include "everseen/store/port/ledger.hpp"
 
 namespace everseen::redis {
 

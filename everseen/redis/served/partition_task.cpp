@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "everseen/core/assert.hpp"
-#include "everseen/core/growth.hpp"
-#include "everseen/core/tally_of.hpp"
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/tally_of.hpp"
+#include "everseen/core/spec/growth.hpp"
 #include "everseen/redis/script/sequence.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"

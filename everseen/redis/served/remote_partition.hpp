@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "everseen/core/image.hpp"
-#include "everseen/core/partition.hpp"
+#include "everseen/core/format/image.hpp"
+#include "everseen/core/partition/partition.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/segment_list.hpp"
 #include "everseen/redis/transport/session.hpp"

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "everseen/core/layout.hpp"
+#include "everseen/core/layout/layout.hpp"
 #include "everseen/redis/script/expiry_text.hpp"
 #include "everseen/redis/script/script_text.hpp"
 

@@ -17,7 +17,7 @@
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/redis/wire/reply.hpp"
-#include "everseen/store/retry_policy.hpp"
+#include "everseen/store/port/retry_policy.hpp"
 
 namespace everseen::redis {
 

@@ -4,7 +4,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 
 namespace everseen::redis {
 

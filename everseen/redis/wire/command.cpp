@@ -3,7 +3,7 @@
 #include <array>
 #include <charconv>
 
-#include "everseen/core/assert.hpp"
+#include "everseen/core/base/assert.hpp"
 
 namespace everseen::redis {
 

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/redis/wire/url_text.hpp"
 
 namespace everseen::redis {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <limits>
 
-#include "everseen/core/error.hpp"
+#include "everseen/core/base/error.hpp"
 
 namespace everseen::redis::url_text {
 

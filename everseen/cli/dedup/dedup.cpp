@@ -1,0 +1,206 @@
+#include "everseen/stream/dedup/dedup.hpp"
+
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "everseen/cli/dedup/dedup_arguments.hpp"
+#include "everseen/cli/dedup/dedup_filter.hpp"
+#include "everseen/cli/dedup/dedup_stats.hpp"
+#include "everseen/cli/long_run/loading.hpp"
+#include "everseen/cli/long_run/outage_watch.hpp"
+#include "everseen/cli/long_run/watched_store.hpp"
+#include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/terminal/progress.hpp"
+#include "everseen/cli/terminal/signals.hpp"
+#include "everseen/cli/verb/verbs.hpp"
+#include "everseen/core/base/error.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+/// Nothing if the store is unavailable: the run's own counts are still known.
+std::optional<filter_info> info_if_there(const filter& f) {
+  try {
+    return f.info();
+  } catch (const backend_error&) {
+    return {};
+  }
+}
+
+/// The counts matter most after a failure; but the failure is reported first.
+void write_after_failure(const dedup_stats& stats, const dedup_result& result, const filter& f) {
+  try {
+    stats.write(result, info_if_there(f));
+  } catch (const error&) {  // the original error is reported
+  }
+}
+
+/// @throws stopped  a signal arrived    @throws storage_error  the reader of the output has closed the pipe
+void end_if_asked(const output& lines) {
+  stop_if_signalled();
+  lines.check_reader();
+}
+
+/// @throws  the exception for the failure, with the location in the input
+[[noreturn]] void report(batch_failure failure, const dedup_result& result) {
+  if (result.first_unknown > 0)
+    failure.message += fmt::format("; line {} is the first of {} without an answer, which were not printed",
+                                   result.first_unknown, result.verdicts.unknown);
+  failure.raise();
+}
+
+/// The message about a kept filter if output lines were lost.
+std::string about_lost_lines(std::string_view filter_name) {
+  return fmt::format(
+      "the filter '{}' remembers lines that were not printed, and the next run will not print them: start "
+      "again "
+      "from a copy of the filter (everseen import), or with another --filter",
+      filter_name);
+}
+
+/// Prints surprising results on standard error.
+void note_oddities(const dedup_result& result, const dedup_options& options, progress_line& notes) {
+  const bool passed = options.late == dedup_options::fate::pass;
+  if (result.first_late > 0)
+    notes.say(fmt::format("{} of {} lines were older than the window and were {}; the first is line {}{}",
+                          result.verdicts.late, result.records, passed ? "printed" : "dropped",
+                          result.first_late, passed ? "" : " (--late pass prints them)"));
+  if (result.passed)
+    notes.say(fmt::format("{} lines were printed though nothing is known of them: {}",
+                          result.verdicts.unknown, result.passed->message));
+}
+
+/// One run, with progress and an outage policy.
+struct watched_run {
+  const dedup_arguments& given;
+  dedup_options options;
+  block_reader& input;
+  dedup_filter& seen;
+  output& lines;
+
+  void operator()(dedup_result& result) {
+    progress_line progress(input.total_bytes(), seen->stored().access_path());
+    const auto ends = [this] { return is_signalled() || lines.is_abandoned(); };
+    const watched_store watched(seen->stored(),
+                                std::make_shared<outage_watch>(
+                                    given.on_outage.value_or(outage_watch::policy::fail),
+                                    [&](const std::string& text) { progress.say(text); }, ends));
+    options.progress = [&](const dedup_result& now) {
+      end_if_asked(lines);
+      progress.show({now.records, now.bytes});
+    };
+    load_with_progress(*seen, progress);
+    try {
+      deduplicate(input, *seen, lines, options, result);
+      if (result.failure) end_if_asked(lines);  // then it is not a failure of the store
+    } catch (const storage_error& e) {
+      if (!seen.is_kept() || e.path() != lines.name() || result.verdicts.fresh == 0) throw;
+      if (e.code() != EPIPE)
+        throw storage_error(fmt::format("{}; {}", e.what(), about_lost_lines(seen->name())), e.code(),
+                            e.path());
+      progress.say(about_lost_lines(seen->name()));  // EPIPE itself ends the program without a message
+      throw;
+    }
+    if (result.failure) report(*result.failure, result);
+    if (given.stats != "-") note_oddities(result, options, progress);
+  }
+};
+
+exit_code dedup(const dedup_arguments& given, printer& out) {
+  note_signals();
+  dedup_options options = dedup_options_of(given);
+  output lines(out.descriptor(), "standard output");
+  block_reader input(given.files, options.separator, dedup_block_bytes);
+  input.while_waiting([&] { end_if_asked(lines); });
+  std::optional<dedup_stats> stats;
+  if (given.stats) stats.emplace(*given.stats);  // a wrong path must not leave a new filter behind
+  dedup_filter seen(given, input);
+  if (const auto& window = seen->get_spec().window; window && !options.max_ahead)
+    options.max_ahead = window->width;  // then no accepted time makes the present late
+  options.threads = given.threads ? static_cast<unsigned>(*given.threads) : seen.useful_threads();
+
+  dedup_result result;
+  try {
+    if (stats) stats->begin(seen->info());
+    watched_run{given, options, input, seen, lines}(result);
+  } catch (...) {
+    if (stats) write_after_failure(*stats, result, *seen);
+    seen.discard_if_unused();
+    throw;
+  }
+  if (stats) stats->write(result, info_if_there(*seen));
+  return exit_code::done;
+}
+
+action declare(option_set& known) {
+  const auto given = std::make_shared<dedup_arguments>();
+  declare_dedup_arguments(known, *given);
+  return [given](printer& out) { return dedup(*given, out); };
+}
+
+constexpr std::string_view details =
+    "Prints each line the first time it occurs, in the order of the input, in memory of a few bytes a line. "
+    "A line that is printed is certainly the first of its kind; of the new lines at most the error rate is "
+    "dropped by mistake, one in a million unless you say otherwise.\n\n"
+    "Lines are compared byte by byte: a carriage return is part of its line, and a last line without a "
+    "newline gets one. Keys may contain any bytes. With --filter the keys are remembered in a named filter, "
+    "and lines printed by an earlier run are repeats.\n\n"
+    "Fields are cut at every delimiter: --key-field knows no quotes, so a CSV file whose quoted fields hold "
+    "the "
+    "delimiter must be converted first. Of JSON, a string gives its unescaped bytes and every other value "
+    "its "
+    "text as it stands: 1 and \"1\" are one key, 1 and 1.0 are two, and null is the key null, the same as "
+    "\"null\"; a value that is not there is no key, and --missing-key says what happens.\n\n"
+    "With --window, a line that is older than the window is late: nothing is known about it, and it is "
+    "dropped "
+    "and counted unless --late says otherwise. A single time far in the future would make all that follows "
+    "late; "
+    "so a time that is ahead of the clock by more than --max-ahead counts as unreadable.\n\n"
+    "Filters on servers may be shared by any number of runs, which print each line once between them. When a "
+    "server is away for longer than the URL's retry_for, --on-outage says whether the run stops and names "
+    "the "
+    "first line without an answer (fail), prints lines that nothing is known of (pass), or keeps them back "
+    "until "
+    "the server answers (hold), in which case none is lost or printed twice. This begins once the filter is "
+    "open: a server that cannot be reached at the start ends the run.\n\n"
+    "When something fails in the middle, all lines whose keys were added before have been printed, unless it "
+    "is the output that failed, the program was killed, or a server stayed away or lacked replicas (wait=): "
+    "it may have added keys that it did not answer for. With --filter the lines that were lost then count "
+    "as printed by the next run: start again from a copy of the filter (everseen export). The counts of "
+    "--stats are written after a failure, too.";
+
+}  // namespace
+
+verb dedup_verb() {
+  return {
+      .name = "dedup",
+      .purpose = "Print each line the first time it occurs",
+      .details = details,
+      .examples =
+          {
+              {"Drop repeated lines of a file", "everseen dedup words.txt > once.txt",
+               "printf 'a\\nb\\na\\n' > words.txt"},
+              {"As part of a pipeline, with one wrong drop in a billion",
+               "cat words.txt | everseen dedup --error-rate 1e-9 | wc -l",
+               "printf 'a\\nb\\na\\n' > words.txt"},
+              {"By the third field of a CSV file, showing what is dropped",
+               "everseen dedup --key-field 3 --delimiter , --repeated clicks.csv",
+               "printf '1,x,u1\\n2,y,u1\\n' > clicks.csv"},
+              {"Events as JSON, the same id within ten minutes only once",
+               "everseen dedup --key-json /id --window 10m --time-json /time events.json",
+               "everseen gen clicks --count 100 > events.json"},
+              {"Remember across runs what was printed", "everseen dedup --filter urls todays-urls.txt",
+               "printf 'a\\nb\\na\\n' > todays-urls.txt"},
+              {"Counts as JSON on standard error", "everseen dedup --stats words.txt > /dev/null",
+               "printf 'a\\nb\\na\\n' > words.txt"},
+          },
+      .declare = declare,
+  };
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,168 @@
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/verb/attached_text.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/stores.hpp"
+#include "everseen/cli/verb/verbs.hpp"
+#include "everseen/compat/guava.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/redis/redis_store.hpp"
+#include "everseen/text/numbers.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+using compat::family;
+using redis::attachment;
+
+struct options {
+  std::string name;
+  std::optional<family> as;
+  std::optional<std::string> key;
+  std::optional<std::uint64_t> bits, probes, insertions;
+  std::optional<double> rate;
+  std::optional<funnel_kind> funnel;
+  std::optional<std::string> cursor;
+  bool growing = false;
+  bool sharded = false;
+  bool create = false;
+  bool quiet = false;
+  store_choice store;
+};
+
+bool is_guava(family which) {
+  return which == family::guava32 || which == family::guava64;
+}
+
+/// Users of Guava know what they passed to create(), and seldom the resulting size.
+compat::scheme guava_scheme(const options& o) {
+  if (o.bits || o.probes)
+    throw parameter_error(
+        "--insertions and --rate say how many bits and probes; leave out --bits and --probes");
+  const auto strategy =
+      *o.as == family::guava32 ? compat::guava::strategy::mitz_32 : compat::guava::strategy::mitz_64;
+  constexpr double standard_rate = 0.03;
+  const auto shape =
+      compat::guava::smallest(strategy, o.insertions.value_or(0), o.rate.value_or(standard_rate));
+  return {*o.as, shape.bits(), shape.probes};
+}
+
+compat::scheme scheme_of(const options& o) {
+  if (!o.as) throw parameter_error("attach needs --as; say whose filter it is");
+  if (o.insertions && is_guava(*o.as)) return guava_scheme(o);
+  if (o.insertions || o.rate) throw parameter_error("--insertions and --rate belong together, and to Guava");
+  const compat::family_facts& facts = compat::facts(*o.as);
+  if (!o.bits && facts.fixed_bits == 0 && *o.as != family::redisbloom)
+    throw parameter_error("attach needs --bits: the size of the filter, which is stored nowhere");
+  return {*o.as, o.bits.value_or(facts.fixed_bits),
+          static_cast<unsigned>(o.probes.value_or(facts.standard_probes))};
+}
+
+attachment attachment_of(const options& o) {
+  if (!o.key) throw parameter_error("attach needs --key: the name of the filter in Redis");
+  if (o.growing && o.sharded) throw parameter_error("a filter is either --growing or --sharded");
+  if (o.cursor && !o.growing) throw parameter_error("--cursor is for --growing");
+  attachment a{scheme_of(o)};
+  a.key = *o.key;
+  a.funnel = o.funnel.value_or(a.funnel);
+  if (o.growing) a.shape = attachment::form::growing;
+  if (o.growing) a.cursor = o.cursor.value_or(std::string(compat::guava::redis_strings::cursor_key));
+  if (o.sharded) a.shape = attachment::form::sharded;
+  return a;
+}
+
+exit_code run(const options& o, printer& out) {
+  const attachment a = attachment_of(o);
+  const auto place = chosen_store(o.store);
+  auto* const redis = dynamic_cast<redis::redis_store*>(place.get());
+  if (redis == nullptr)
+    throw parameter_error(
+        "attach is for filters in Redis; give --store redis://HOST:PORT. Files of other "
+        "systems are read by everseen import");
+  const auto all =
+      redis->attach(o.name, a, o.create ? redis::missing_key::create : redis::missing_key::refuse);
+  const filter attached(o.name, place->open(o.name, access::read));
+  const redis::attached_filter& behind = *attached_behind(attached);
+  if (!o.quiet)
+    out.print("attached {}: {}, error rate {} now\n", o.name, redis::to_string(behind.what()),
+              format_rate(behind.error_rate_now(all)));
+  out.flush();
+  warn_of_attached(behind, all, o.create ? may_be_missing::yes : may_be_missing::no);
+  warn_of(*place);
+  return exit_code::done;
+}
+
+action declare(option_set& known) {
+  constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
+  auto o = std::make_shared<options>();
+  add_argument(known, o->name, {"NAME", "how everseen is to call it: letters, digits and . _ -"});
+  add_choice(known, "--as", o->as,
+             {"gozero|bkdr|bkdr-php|uid-php|guava32|guava64", "whose filter it is; see everseen hash"},
+             compat::parse_family);
+  add_text(known, "--key", o->key,
+           {"KEY", "its name in Redis; of several strings, what their names begin with"});
+  add_count(known, "--bits", o->bits, {1, max_bits},
+            {"BITS", "size of the filter, as its program has it", "64Mi for uid-php"});
+  add_count(known, "--probes", o->probes, {1, max_probes}, {"COUNT", "bits a key", "as that system"});
+  add_count(known, "--insertions", o->insertions, {1, max_capacity},
+            {"COUNT", "Guava, instead of --bits and --probes: its expectedInsertions"});
+  add_rate(known, "--rate", o->rate, {1e-300, 0.999}, {"RATE", "Guava, with --insertions: its fpp", "0.03"});
+  add_choice(known, "--funnel", o->funnel,
+             {"string|chars|int|long|bytes", "Guava: how a line of input becomes its bytes", "string"},
+             parse_funnel_kind);
+  add_switch(known, "--growing", o->growing,
+             "Guava: strings KEY-0, KEY-1, ... of --bits each, and a cursor says which is the newest");
+  add_text(known, "--cursor", o->cursor, {"KEY", "with --growing: the key of the cursor", "cursor"});
+  add_switch(known, "--sharded", o->sharded,
+             "bkdr-php: strings KEY.0, KEY.1, ... on each server of the URL, in its order");
+  add_switch(known, "--create", o->create, "the key does not exist yet; the first key added makes it");
+  add_switch(known, "-q,--quiet", o->quiet, "do not print what was attached");
+  add_store_option(known, o->store);
+  return [o](printer& out) { return run(*o, out); };
+}
+
+}  // namespace
+
+verb attach_verb() {
+  // Leaves a filter that everseen does not know.
+  constexpr std::string_view scene =
+      "everseen attach x --as gozero --bits 20971520 --key bloom:uids --create; everseen add x 7; "
+      "everseen drop x --yes";
+  return {
+      "attach",
+      "Use a filter that another program keeps in Redis",
+      "Gives a name to a filter that is there, with the hashes and rules of its own program: add, check, "
+      "dedup, "
+      "info and explain then use it beside that program, and each sees what the other adds. Nothing is "
+      "written to "
+      "its keys but its bits. A server that forbids scripts sets the bits of each key by one BITFIELD; see "
+      "doc/foreign-filters.md for what that makes weaker.\n\n"
+      "How many bits and probes it has is mostly stored nowhere: they must be those of the other program, or "
+      "each "
+      "will miss what the other adds. Of hashes like go-zero's and Guava's everseen info can tell where they "
+      "cannot be right; it warns of hashes that are "
+      "worse "
+      "than their formula.\n\n"
+      "everseen drop forgets the name and leaves the filter as it is. reset and rebuild refuse: the bits are "
+      "not "
+      "everseen's. everseen hash shows the bits that each system sets for a key.\n\n"
+      "The examples take EVERSEEN_STORE to name the Redis server, as in redis://localhost:6379.",
+      {{"A filter of go-zero", "everseen attach uids --as gozero --bits 20971520 --key bloom:uids", scene},
+       {"Guava's bits in Redis, made for a million strings at 1 %",
+        "everseen attach mails --as guava64 --insertions 1M --rate 0.01 --key mails --create"},
+       {"The growing version of it, in Java",
+        "everseen attach urls --as guava64 --insertions 10k --rate 0.0005 --growing --key urls --create"},
+       {"PHP's BKDR hashes, spread over the servers of the URL",
+        "everseen attach clicks --as bkdr-php --bits 10Gi --probes 8 --sharded --key clicks --create"},
+       {"Drop the lines that go-zero has seen, and let it know the others",
+        "everseen attach uids --as gozero --bits 20971520 --key bloom:uids && seq 10 | everseen dedup "
+        "--filter uids",
+        scene}},
+      declare};
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,78 @@
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "everseen/cli/filters/create_options.hpp"
+#include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/stores.hpp"
+#include "everseen/cli/verb/verbs.hpp"
+#include "everseen/core/spec/growth.hpp"
+#include "everseen/text/numbers.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+struct options {
+  std::string name;
+  store_choice store;
+  create_options of;
+  std::optional<std::chrono::milliseconds> expire;
+  bool quiet = false;
+};
+
+exit_code run(const options& o, printer& out) {
+  const auto store = chosen_store(o.store);
+  const spec s = store->plan(request_of(o.of));
+  must_have_room(*store, s);
+  o.expire ? store->create_expiring(o.name, s, *o.expire) : store->create(o.name, s);
+  warn_of(*store);
+  if (o.quiet) return exit_code::done;
+  const std::uint64_t slice_bytes = growth::plan_layer(s, 0).shape.bytes * s.partitions;
+  out.print("created {}: {} keys at an error rate of {}, {}, {}", o.name, format_count(s.capacity),
+            format_rate(s.error_rate), to_string(s.layout), format_bytes(static_cast<double>(slice_bytes)));
+  if (s.window) out.print(" a slice of {}", format_duration(s.window->slice_width()));
+  if (o.expire) out.print(", ends after {}", format_duration(*o.expire));
+  out.write("\n");
+  return exit_code::done;
+}
+
+action declare(option_set& known) {
+  auto o = std::make_shared<options>();
+  add_argument(known, o->name, {"NAME", "the new filter: letters, digits and . _ -"});
+  add_create_options(known, o->of);
+  add_duration(known, "--expire", o->expire,
+               {"DURATION", "delete the whole filter after this time, used or not", "never"},
+               std::chrono::seconds(1));
+  add_switch(known, "-q,--quiet", o->quiet, "do not print what was made");
+  add_store_option(known, o->store);
+  return [o](printer& out) { return run(*o, out); };
+}
+
+}  // namespace
+
+verb create_verb() {
+  return {
+      "create",
+      "Make a new, empty filter",
+      "What a filter was created with never changes. See everseen plan for what it costs.\n\n"
+      "With --expire the whole filter ends at one moment, by the clock of this machine, or of the Redis "
+      "servers "
+      "that have it. "
+      "Using the filter does not put that off, as a day's filter is to end with the day; a --window forgets "
+      "keys by their age instead.\n\n"
+      "With --as the filter has the size, the hash and the bits of another system's, and can be exported to "
+      "it; such a hash has no secret, so that whoever chooses the keys can make some that collide.",
+      {{"A filter for about ten million keys", "everseen create clicks --capacity 10M"},
+       {"One wrong 'seen' in a billion new keys", "everseen create payments --capacity 1M --error-rate 1e-9"},
+       {"Only the last ten minutes count", "everseen create recent --capacity 7M --window 10m"},
+       {"Keys that strangers choose, and a hard limit",
+        "everseen create signups --capacity 100k --hash siphash --growth refuse"},
+       {"The filter that Guava would make",
+        "everseen create users --as guava64 --capacity 1M --error-rate 0.03 --funnel long"},
+       {"In a directory of your own", "everseen create urls --store file:./filters"}},
+      declare};
+}
+
+}  // namespace everseen::cli

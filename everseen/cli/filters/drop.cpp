@@ -1,0 +1,63 @@
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/stores.hpp"
+#include "everseen/cli/verb/verbs.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/redis/redis_store.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+struct options {
+  std::string name;
+  store_choice store;
+  bool yes = false;
+};
+
+/// The key of an attached filter, even if it cannot be opened; nothing for one of everseen's own.
+std::optional<std::string> attached_key(const store& place, const std::string& name) {
+  const auto* const redis = dynamic_cast<const redis::redis_store*>(&place);
+  if (redis == nullptr) return {};
+  try {
+    if (const auto attached = redis->attachment_of(name)) return attached->key;
+  } catch (const error&) {
+    // A damaged filter can still be dropped.
+  }
+  return {};
+}
+
+exit_code run(const options& o, printer& out) {
+  const auto place = chosen_store(o.store);
+  const auto key = attached_key(*place, o.name);
+  const std::string question = key ? "Forget that '" + o.name + "' is attached? Its bits stay."
+                                   : "Drop '" + o.name + "' and all it remembers?";
+  if (!o.yes && !confirmed(question)) return exit_code::negative;
+  with_known_filter(*place, o.name, [&] { place->drop(o.name); });
+  if (key) out.print("forgot {}; {} stays as it is\n", o.name, *key);
+  return exit_code::done;
+}
+
+}  // namespace
+
+verb drop_verb() {
+  return {"drop",
+          "Delete a filter and all it remembers",
+          "Asks first when you sit at a terminal. An attached filter is only forgotten: its bits belong to "
+          "another "
+          "program and stay.",
+          {{"Delete without being asked", "everseen drop clicks --yes", "everseen create clicks"}},
+          [](option_set& known) -> action {
+            auto o = std::make_shared<options>();
+            add_argument(known, o->name, {"NAME", "the filter"});
+            add_switch(known, "-y,--yes", o->yes, "do not ask");
+            add_store_option(known, o->store);
+            return [o](printer& out) { return run(*o, out); };
+          }};
+}
+
+}  // namespace everseen::cli

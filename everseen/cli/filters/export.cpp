@@ -1,0 +1,164 @@
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <unistd.h>
+
+#include "everseen/cli/terminal/files.hpp"
+#include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/verb/attached_text.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/stores.hpp"
+#include "everseen/cli/verb/verbs.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/format/stream_image.hpp"
+#include "everseen/filter/foreign_file.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+enum class destination : std::uint8_t { everseen, guava, redisbloom, raw };
+
+std::optional<destination> parse_destination(std::string_view name) noexcept {
+  if (name == "everseen") return destination::everseen;
+  if (name == "guava") return destination::guava;
+  if (name == "redisbloom") return destination::redisbloom;
+  if (name == "raw") return destination::raw;
+  return std::nullopt;
+}
+
+struct options {
+  std::string name;
+  std::optional<std::string> file;
+  std::optional<destination> to;
+  std::optional<std::string> key;
+  store_choice store;
+};
+
+void write_stream(const filter& f, const image::byte_sink& sink) {
+  image::stream_writer to(sink, f.name(), f.get_spec());
+  for (std::uint32_t p = 0; p < f.get_spec().partitions; ++p)
+    f.stored().visit_segments(p, [&to](const segment_id& id, const layer_state& layer,
+                                       std::span<const std::byte> bits) { to.segment(id, layer, bits); });
+  to.finish();
+}
+
+/// The string that --key names; optional if there is only one.
+redis::bitmap_place string_to_export(const options& o, const redis::attached_filter& a) {
+  const std::vector<redis::bitmap> all = a.strings();
+  if (!o.key && all.size() == 1) return all.front().place;
+  std::string names;
+  std::size_t found = 0;
+  const redis::bitmap* wanted = nullptr;
+  for (const redis::bitmap& b : all) {
+    names += (names.empty() ? "" : ", ") + b.place.key;
+    if (b.place.key != o.key) continue;
+    wanted = &b;
+    ++found;
+  }
+  if (found == 1) return wanted->place;
+  if (found > 1)
+    throw parameter_error("several servers have a string " + *o.key + "; copy each from its own server");
+  throw parameter_error("say which string with --key: " + names);
+}
+
+void write_raw(const options& o, const filter& f, printer& out) {
+  const redis::attached_filter& a = *attached_behind(f);
+  a.read_string(string_to_export(o, a), [&out](std::string_view bytes) { out.write(bytes); });
+}
+
+void write_file(const options& o, const filter& f, printer& out) {
+  const image::byte_sink sink = [&out](std::span<const std::byte> bytes) {
+    out.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  };
+  switch (o.to.value_or(destination::everseen)) {
+    case destination::everseen:
+      write_stream(f, sink);
+      break;
+    case destination::guava:
+      export_guava(f, sink);
+      break;
+    case destination::redisbloom:
+      export_redisbloom(f, o.key.value_or(f.name()), sink);
+      break;
+    case destination::raw:
+      write_raw(o, f, out);
+      break;
+  }
+  out.flush();
+}
+
+void must_fit(const options& o, const filter& f) {
+  const auto* const attached = attached_behind(f);
+  const bool raw = o.to == destination::raw;
+  if (raw && attached == nullptr)
+    throw parameter_error("--to raw is for attached filters; leave it out for a stream of everseen's");
+  if (!raw && attached != nullptr)
+    throw parameter_error("'" + o.name + "' is attached: its bits are those of " +
+                          std::string(compat::facts(attached->what().how.which).of) +
+                          " and fit no other file; copy them as they are with --to raw");
+}
+
+exit_code run(const options& o, printer& out) {
+  if (!o.file && ::isatty(out.descriptor()) != 0)
+    throw parameter_error("a filter is no text for a terminal; give -o FILE, or redirect the output");
+  if (o.key && o.to != destination::redisbloom && o.to != destination::raw)
+    throw parameter_error(
+        "--key is for --to redisbloom: the key that the commands in the file make; and for --to raw: the "
+        "string to copy");
+  const filter f = chosen_filter(o.store, o.name, access::read);
+  must_fit(o, f);
+  if (!o.file) {
+    write_file(o, f, out);
+    return exit_code::done;
+  }
+  new_file file(*o.file);
+  printer to(file.number(), file.path());
+  write_file(o, f, to);
+  file.keep();
+  return exit_code::done;
+}
+
+}  // namespace
+
+verb export_verb() {
+  constexpr std::string_view scene =
+      "everseen create clicks; everseen add clicks alice; "
+      "everseen create users --as guava64 --capacity 1000 --error-rate 0.03; "
+      "everseen create ids --as redisbloom --capacity 1000 --error-rate 0.01";
+  return {
+      "export",
+      "Write a filter as one file: for everseen, Guava or RedisBloom",
+      "The stream holds everything: what the filter was created with, its secret seed, and all bits, with "
+      "checksums. Keep it as safe as the filter: a file made by -o can be read by its owner only, and stands "
+      "under its name when it is complete.\n\n"
+      "Every key added before the export began is in the stream. Of keys that somebody adds meanwhile, some "
+      "may be; to copy the filter as of one moment, let nobody add meanwhile.\n\n"
+      "A filter that came from Guava or RedisBloom, or was made by everseen create --as, can go there: --to "
+      "guava gives what BloomFilter.readFrom reads, --to redisbloom the BF.LOADCHUNK commands that "
+      "redis-cli --pipe sends to a server. Of an attached filter --to raw gives the string of bits as its "
+      "program has it, read a megabyte at a time; --key says which where there are several.",
+      {{"Into a file", "everseen export clicks -o clicks.everseen", scene},
+       {"To another machine's store, here another directory",
+        "everseen export clicks | everseen import clicks --store file:./copy", scene},
+       {"For a program in Java", "everseen export users --to guava -o users.bloom", scene},
+       {"For a server with RedisBloom, as its key ids",
+        "everseen export ids --to redisbloom --key ids -o ids.dump", scene}},
+      [](option_set& known) -> action {
+        auto o = std::make_shared<options>();
+        add_argument(known, o->name, {"NAME", "the filter"});
+        add_text(known, "-o,--output", o->file, {"FILE", "write to this file", "standard output"});
+        add_choice(known, "--to", o->to,
+                   {"everseen|guava|redisbloom|raw", "what is to read the file", "everseen"},
+                   parse_destination);
+        add_text(known, "--key", o->key,
+                 {"KEY", "RedisBloom: the key to load it under; raw: the string", "NAME"});
+        add_store_option(known, o->store);
+        return [o](printer& out) { return run(*o, out); };
+      }};
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "everseen/cli/filters/file_format.hpp"
+#include "everseen/cli/terminal/files.hpp"
+#include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/terminal/signals.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/stores.hpp"
+#include "everseen/cli/verb/verbs.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/format/stream_image.hpp"
+#include "everseen/filter/foreign_file.hpp"
+#include "everseen/store/port/recovered_keys.hpp"
+#include "everseen/text/numbers.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+struct options {
+  std::string name;
+  std::optional<std::string> file;
+  std::optional<file_format> from;
+  std::optional<funnel_kind> funnel;
+  std::optional<std::uint64_t> capacity;
+  store_choice store;
+};
+
+/// Nothing is visible under the name before the whole stream has been read and verified.
+void restore_stream(const options& o, store& into, const input_file& from) {
+  image::stream_reader in([&from](std::span<std::byte> bytes) { return from.read(bytes); });
+  const auto restored = into.begin_restore(o.name, in.get_spec());
+  while (const auto header = in.next()) {
+    std::span<std::byte> place =
+        restored->add_segment(header->id, {header->shape, header->capacity, header->keys});
+    in.read_bits([&place](std::span<const std::byte> bytes) {
+      std::copy(bytes.begin(), bytes.end(), place.begin());
+      place = place.subspan(bytes.size());
+    });
+  }
+  std::byte beyond{};
+  if (from.read({&beyond, 1}) != 0)
+    throw format_error("more bytes follow the end of the stream; import takes one stream and nothing else");
+  restored->commit();
+}
+
+void read_file(const options& o, store& into, const input_file& from) {
+  const foreign_source source = {[&from](std::span<std::byte> bytes) { return from.read(bytes); },
+                                 from.bytes()};
+  switch (o.from.value_or(file_format::everseen)) {
+    case file_format::everseen:
+      return restore_stream(o, into, from);
+    case file_format::guava:
+      return import_guava(into, o.name, source, {o.funnel.value_or(funnel_kind::bytes), o.capacity});
+    case file_format::redisbloom:
+      return import_redisbloom(into, o.name, source);
+  }
+}
+
+exit_code run(const options& o, printer& out) {
+  const input_file from(o.file.value_or("-"));
+  if (!o.file && from.is_terminal())
+    throw parameter_error(
+        "import reads a file such as everseen export writes; give FILE, or redirect the input");
+  if ((o.funnel || o.capacity) && o.from != file_format::guava)
+    throw parameter_error(
+        "--funnel and --capacity are what a stream of Guava does not say; give --from guava");
+  note_signals();
+  const auto place = chosen_store(o.store);
+  read_file(o, *place, from);
+  const std::uint64_t keys = filter(o.name, place->open(o.name, access::read)).info().keys;
+  if (keys >= countless_keys)
+    out.print("imported {}: full, all of its bits are set\n", o.name);
+  else
+    out.print("imported {}: {} {}\n", o.name, format_count(keys), keys == 1 ? "key" : "keys");
+  return exit_code::done;
+}
+
+action declare(option_set& known) {
+  auto o = std::make_shared<options>();
+  add_argument(known, o->name, {"NAME", "the filter to make"});
+  add_argument(known, o->file, {"FILE", "the file; none: standard input"});
+  add_choice(known, "--from", o->from,
+             {"everseen|guava|redisbloom",
+              "what wrote the file: everseen export, BloomFilter.writeTo of "
+              "Guava, or BF.SCANDUMP as a file of BF.LOADCHUNK commands",
+              "everseen"},
+             parse_file_format);
+  add_choice(
+      known, "--funnel", o->funnel,
+      {"string|chars|int|long|bytes", "Guava: what the keys are, which its file does not say", "string"},
+      parse_funnel_kind);
+  add_count(known, "--capacity", o->capacity, {1, max_capacity},
+            {"COUNT", "Guava: expectedInsertions of the filter, which its file does not say",
+             "as many as set half of its bits"});
+  add_store_option(known, o->store);
+  return [o](printer& out) { return run(*o, out); };
+}
+
+}  // namespace
+
+verb import_verb() {
+  constexpr std::string_view scene =
+      "everseen create clicks; everseen add clicks alice; everseen export clicks -o clicks.everseen; "
+      "everseen create users --as guava64 --capacity 1000 --error-rate 0.03; "
+      "everseen export users --to guava -o users.bloom; "
+      "everseen create ids --as redisbloom --capacity 1000 --error-rate 0.01; "
+      "everseen export ids --to redisbloom -o ids.dump";
+  return {"import",
+          "Make a filter from a file: of everseen export, Guava or RedisBloom",
+          "A file that is damaged or cut off, or that other bytes follow, leaves nothing behind. A filter "
+          "that exists is not replaced.\n\n"
+          "A filter of Guava or RedisBloom goes on by its own system's rules: every verb works on it, and "
+          "everseen export --to guava or --to redisbloom gives it back, with what was added here. It has no "
+          "secret seed, and a filter of Guava does not grow. See everseen migrate for a filter of "
+          "everseen's own.",
+          {{"Under a new name", "everseen import copy clicks.everseen", scene},
+           {"From a pipe", "cat clicks.everseen | everseen import copy", scene},
+           {"A filter of Guava whose keys are longs",
+            "everseen import users2 --from guava --funnel long users.bloom", scene},
+           {"A filter of RedisBloom", "everseen import ids2 --from redisbloom ids.dump", scene}},
+          declare};
+}
+
+}  // namespace everseen::cli

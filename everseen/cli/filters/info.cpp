@@ -1,0 +1,289 @@
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/terminal/time_format.hpp"
+#include "everseen/cli/verb/attached_text.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/stores.hpp"
+#include "everseen/cli/verb/verbs.hpp"
+#include "everseen/filter/rates.hpp"
+#include "everseen/store/port/recovered_keys.hpp"
+#include "everseen/text/json.hpp"
+#include "everseen/text/numbers.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+struct options {
+  std::string name;
+  store_choice store;
+  bool json = false;
+};
+
+/// One time slice over all partitions.
+struct slice_sum {
+  std::uint64_t keys = 0;
+  std::uint64_t room = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t segments = 0;
+
+  void add(const layer_state& layer) noexcept {
+    keys += layer.keys;
+    room += layer.capacity;
+    bytes += layer.shape.bytes;
+    ++segments;
+  }
+  [[nodiscard]] double fill() const noexcept {
+    return room == 0 ? 0 : static_cast<double>(keys) / static_cast<double>(room);
+  }
+};
+
+using slices = std::map<window::slice_index, slice_sum>;
+
+slices slices_of(const filter_info& info) {
+  slices all;
+  for (const partition_state& p : info.partitions)
+    for (const slice_state& s : p.slices)
+      for (const layer_state& layer : s.layers) all[s.index].add(layer);
+  return all;
+}
+
+slice_sum total_of(const filter_info& info) {
+  slice_sum total;
+  for (const partition_state& p : info.partitions)
+    for (const slice_state& s : p.slices)
+      for (const layer_state& layer : s.layers) total.add(layer);
+  return total;
+}
+
+event_time begin_of(const window_spec& w, window::slice_index index) {
+  return event_time(w.slice_width() * index);
+}
+
+nlohmann::ordered_json spec_json(const spec& s) {
+  nlohmann::ordered_json json = {{"capacity", s.capacity},        {"error_rate", s.error_rate},
+                                 {"layout", to_string(s.layout)}, {"probes", s.probes},
+                                 {"hash", to_string(s.hash)},     {"growth", to_string(s.growth)},
+                                 {"partitions", s.partitions}};
+  if (s.window) {
+    json["window_ms"] = s.window->width.count();
+    json["slices"] = s.window->slices;
+  }
+  if (is_foreign(s.layout)) {
+    if (s.layout == layout_kind::redisbloom)
+      json["expansion"] = s.foreign.expansion;
+    else
+      json["funnel"] = to_string(s.foreign.funnel);
+  }
+  return json;
+}
+
+/// One partition over all its slices.
+struct part {
+  slice_sum sum;
+  std::size_t layers = 0;     // in the slice with the most growth
+  double rate_when_full = 0;  // once all existing segments hold what they were made for
+  double rate_now = 0;
+};
+
+part part_of(const filter_info& info, std::uint32_t number) {
+  part p;
+  partition_state state = info.partitions[number];
+  p.rate_now = error_rate_now(info.spec, state);
+  for (slice_state& slice : state.slices) {
+    p.layers = std::max(p.layers, slice.layers.size());
+    for (layer_state& layer : slice.layers) {
+      p.sum.add(layer);
+      layer.keys = std::max(layer.keys, layer.capacity);
+    }
+  }
+  p.rate_when_full = error_rate_now(info.spec, state);
+  return p;
+}
+
+nlohmann::ordered_json parts_json(const filter_info& info) {
+  auto parts = nlohmann::ordered_json::array();
+  for (std::uint32_t number = 0; number < info.partitions.size(); ++number) {
+    const part p = part_of(info, number);
+    parts.push_back({{"partition", number},
+                     {"layers", p.layers},
+                     {"keys", p.sum.keys},
+                     {"fill", p.sum.fill()},
+                     {"error_rate_when_full", p.rate_when_full},
+                     {"error_rate_now", p.rate_now},
+                     {"bytes", p.sum.bytes}});
+    if (!info.places[number].empty()) parts.back()["server"] = info.places[number];
+  }
+  return parts;
+}
+
+void print_parts(const filter_info& info, printer& out) {
+  out.print("\n{:>9}{:>8}{:>16}{:>8}{:>14}{:>14}{:>14}  {}\n", "partition", "layers", "keys", "fill",
+            "rate if full", "rate now", "memory", "server");
+  for (std::uint32_t number = 0; number < info.partitions.size(); ++number) {
+    const part p = part_of(info, number);
+    out.print("{:>9}{:>8}{:>16}{:>7.1f}%{:>14}{:>14}{:>14}  {}\n", number, p.layers, format_count(p.sum.keys),
+              100 * p.sum.fill(), format_rate(p.rate_when_full), format_rate(p.rate_now),
+              format_bytes(static_cast<double>(p.sum.bytes)), info.places[number]);
+  }
+}
+
+/// If everything is on this machine, the sums above the table suffice.
+bool is_elsewhere(const filter_info& info) {
+  return std::ranges::any_of(info.places, [](const std::string& place) { return !place.empty(); });
+}
+
+void print_json(const filter_info& info, const std::optional<predecessor>& older,
+                const std::vector<std::string>& warnings, printer& out) {
+  nlohmann::ordered_json json = {{"name", info.name},
+                                 {"spec", spec_json(info.spec)},
+                                 {"keys", info.keys},
+                                 {"fill", total_of(info).fill()},
+                                 {"bytes", info.bytes},
+                                 {"segments", info.segments},
+                                 {"max_layers", info.max_layers},
+                                 {"error_rate_now", info.error_rate_now},
+                                 {"expected_false_seen", info.expected_false_seen}};
+  if (info.spec.window) {
+    json["slices"] = nlohmann::ordered_json::array();
+    for (const auto& [index, sum] : slices_of(info))
+      json["slices"].push_back({{"begins", format_event_time(begin_of(*info.spec.window, index))},
+                                {"keys", sum.keys},
+                                {"bytes", sum.bytes},
+                                {"segments", sum.segments}});
+  }
+  if (older) {
+    json["linked"] = {{"older", older->name}};
+    json["being_rebuilt"] = older->name == info.name;
+    if (older->until) json["linked"]["until"] = format_event_time(*older->until);
+  }
+  if (info.expires_at) json["ends_at"] = format_event_time(*info.expires_at);
+  json["parts"] = parts_json(info);
+  json["warnings"] = warnings;
+  // A server's own text need not be UTF-8.
+  out.print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+std::string_view in_words(growth_kind growth) {
+  switch (growth) {
+    case growth_kind::grow:
+      return "grows, and keeps its error rate";
+    case growth_kind::refuse:
+      return "refuses further keys";
+    case growth_kind::overfill:
+      return "goes on, with more errors";
+  }
+  return "";
+}
+
+/// The rules of its own system by which a filter continues.
+std::string in_words(const foreign_rules& rules, layout_kind layout) {
+  if (layout != layout_kind::redisbloom) return fmt::format("funnel        {}", to_string(rules.funnel));
+  return fmt::format("expansion     {} times the keys in each further layer", rules.expansion);
+}
+
+void print_slices(const filter_info& info, printer& out) {
+  out.print("\n{:<26}{:>16}{:>14}{:>8}\n", "slice from", "keys", "memory", "fill");
+  for (const auto& [index, sum] : slices_of(info))
+    out.print("{:<26}{:>16}{:>14}{:>7.1f}%\n", format_event_time(begin_of(*info.spec.window, index)),
+              format_count(sum.keys), format_bytes(static_cast<double>(sum.bytes)), 100 * sum.fill());
+}
+
+void print_text(const filter_info& info, const std::optional<predecessor>& older, printer& out) {
+  const spec& s = info.spec;
+  out.print("name          {}\n", info.name);
+  if (older && older->name == info.name)
+    out.print("rebuild       under way, or given up: asks what it was before first\n");
+  else if (older)
+    out.print("linked        asks {} first{}\n", older->name,
+              older->until ? ", until " + format_event_time(*older->until) : "");
+  const bool countless = info.keys >= countless_keys;
+  if (countless)
+    out.print("keys          more than can be told: all bits are set\n");
+  else
+    out.print("keys          {}{}\n", format_count(info.keys), s.window ? " remembered" : "");
+  out.print("capacity      {}{}, then {}\n", format_count(s.capacity), s.window ? " within the window" : "",
+            in_words(s.growth));
+  if (!countless) out.print("fill          {:.1f} % of the room for keys\n", 100 * total_of(info).fill());
+  out.print("error rate    {} {}, {} now\n", format_rate(s.error_rate),
+            is_foreign(s.layout) ? "by the formula" : "promised", format_rate(info.error_rate_now));
+  // Less than a millionth of a key does not matter.
+  if (!countless)
+    out.print("wrong so far  {:.3g} fresh keys called seen, as expected by the formulas\n",
+              info.expected_false_seen < 1e-6 ? 0 : info.expected_false_seen);
+  out.print("memory        {}, {}\n", format_bytes(static_cast<double>(info.bytes)),
+            info.segments == 0 ? "until the first key is added"
+                               : fmt::format("{:.3g} bits for each key there is room for",
+                                             8.0 * static_cast<double>(info.bytes) /
+                                                 static_cast<double>(total_of(info).room)));
+  out.print("segments      {}, layers at most {}\n", format_count(info.segments), info.max_layers);
+  if (s.window)
+    out.print("window        {} in {} slices of {}\n", format_duration(s.window->width), s.window->slices,
+              format_duration(s.window->slice_width()));
+  out.print("partitions    {}\n", s.partitions);
+  out.print("layout        {}, {} probes a key\n", to_string(s.layout), s.probes);
+  out.print("hash          {}, {}\n", to_string(s.hash),
+            has_secret_seed(s.hash) ? "with a secret seed" : "which has no secret");
+  if (is_foreign(s.layout)) out.print("{}\n", in_words(s.foreign, s.layout));
+  if (info.expires_at) out.print("ends          {}\n", format_event_time(*info.expires_at));
+  if (s.window && info.segments > 0) print_slices(info, out);
+  if (is_elsewhere(info)) print_parts(info, out);
+}
+
+exit_code run(const options& o, printer& out) {
+  const auto place = chosen_store(o.store);
+  const filter asked =
+      with_known_filter(*place, o.name, [&] { return filter(o.name, place->open(o.name, access::read)); });
+  if (attached_behind(asked) != nullptr) {
+    if (o.json) {
+      print_attached_json(asked, place->warnings(), out);
+    } else {
+      print_attached_info(asked, out);
+      warn_of(*place);
+    }
+    return exit_code::done;
+  }
+  const filter_info info = asked.info();
+  const auto older = asked.stored().asks_first();
+  const bool has_jobs = !asked.stored().jobs().empty();
+  if (o.json) {
+    print_json(info, older, has_jobs ? place->job_warnings() : place->warnings(), out);
+  } else {
+    print_text(info, older, out);
+    out.flush();
+    has_jobs ? warn_of_jobs(*place) : warn_of(*place);
+  }
+  return exit_code::done;
+}
+
+}  // namespace
+
+verb info_verb() {
+  constexpr std::string_view scene = "everseen create clicks; everseen add clicks alice";
+  return {
+      "info",
+      "Show what a filter holds and how full it is",
+      "Of a filter on Redis also each partition and its server, and on standard error what could make these "
+      "servers "
+      "forget or refuse keys: eviction, a read-only replica, nothing kept on disk.\n\n"
+      "Of a filter that another program keeps (everseen attach), keys and error rate are estimated from the "
+      "bits "
+      "that are set, which the server counts.",
+      {{"For people", "everseen info clicks", scene}, {"For programs", "everseen info clicks --json", scene}},
+      [](option_set& known) -> action {
+        auto o = std::make_shared<options>();
+        add_argument(known, o->name, {"NAME", "the filter"});
+        add_switch(known, "--json", o->json, "print JSON");
+        add_store_option(known, o->store);
+        return [o](printer& out) { return run(*o, out); };
+      }};
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,180 @@
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "everseen/cli/keys/keys.hpp"
+#include "everseen/cli/terminal/files.hpp"
+#include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/terminal/signals.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/stores.hpp"
+#include "everseen/cli/verb/verbs.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/format/stream_image.hpp"
+#include "everseen/core/layout/sizing.hpp"
+#include "everseen/text/numbers.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+struct options {
+  key_options keys;
+  std::optional<std::string> from_export;
+  std::optional<std::uint64_t> capacity;
+  std::optional<double> error_rate;
+  store_choice store;
+};
+
+/// The filter's spec, except for the given options.
+spec next_spec(const options& o, const store& place, const spec& now) {
+  if (!o.capacity && !o.error_rate) return now;
+  spec_request r;
+  r.capacity = o.capacity.value_or(now.capacity);
+  r.error_rate = o.error_rate.value_or(now.error_rate);
+  r.layout = now.layout;
+  r.hash = now.hash;
+  r.seed = now.seed;
+  r.growth = now.growth;
+  r.window = now.window;
+  r.funnel = now.foreign.funnel;
+  r.expansion = now.foreign.expansion;
+  r.powers_of_two = now.foreign.powers_of_two;
+  r.judge = now.judge;
+  return place.plan(r);
+}
+
+/// An export is read twice: once for its contents and to verify it, once for its bits.
+class copy {
+ public:
+  explicit copy(std::string path) : path_(std::move(path)) {
+    if (path_ == "-") throw parameter_error("--from-export reads its file twice; give one that stays");
+    read([&](image::stream_reader& in) {
+      spec_ = in.get_spec();
+      states_.resize(spec_->partitions);
+      while (const auto header = in.next()) {
+        restore_layer(states_.at(header->id.partition), header->id,
+                      {header->shape, header->capacity, header->keys});
+        keys_ += header->keys;
+        in.read_bits([](auto) {});
+      }
+    });
+  }
+
+  [[nodiscard]] const spec& get_spec() const { return *spec_; }
+  [[nodiscard]] const std::vector<partition_state>& states() const noexcept { return states_; }
+  [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
+
+  void pour_into(store::rebuild& to) const {
+    read([&](image::stream_reader& in) {
+      std::vector<std::byte> bits;
+      while (const auto header = in.next()) {
+        bits.clear();
+        in.read_bits(
+            [&](std::span<const std::byte> more) { bits.insert(bits.end(), more.begin(), more.end()); });
+        to.merge(header->id, bits);
+      }
+    });
+  }
+
+ private:
+  template <typename Work>
+  void read(Work work) const {
+    const input_file from(path_);
+    image::stream_reader in([&from](std::span<std::byte> into) { return from.read(into); });
+    work(in);
+  }
+
+  std::string path_;
+  std::optional<spec> spec_;
+  std::vector<partition_state> states_;
+  std::uint64_t keys_ = 0;
+};
+
+std::uint64_t fill(filter to, const options& o) {
+  key_source source(o.keys.keys, o.keys.separator());
+  std::vector<std::string_view> keys;
+  std::vector<verdict> verdicts;
+  unfit_keys unfit;
+  std::uint64_t given = 0;
+  while (source.next(keys)) {
+    verdicts.resize(keys.size());
+    const auto time = o.keys.time_for(to.get_spec());
+    const batch_result done = to.add(keys, verdicts, {time ? &*time : nullptr, time ? 1U : 0U});
+    unfit.note(to, keys, done);
+    if (unfit.fault())
+      throw parameter_error(*unfit.fault() +
+                            "; the rebuild is given up, and nothing that the filter knew is forgotten");
+    given += keys.size();
+  }
+  return given;
+}
+
+exit_code run(const options& o, printer& out) {
+  note_signals();
+  const auto place = chosen_store(o.store);
+  if (o.from_export && (o.capacity || o.error_rate))
+    throw parameter_error(
+        "a copy has its own capacity and error rate; leave out --capacity and --error-rate");
+  const spec now = with_known_filter(*place, o.keys.name,
+                                     [&] { return place->open(o.keys.name, access::read)->get_spec(); });
+  const std::unique_ptr<copy> base = o.from_export ? std::make_unique<copy>(*o.from_export) : nullptr;
+  const spec next = base ? base->get_spec() : next_spec(o, *place, now);
+  const auto rebuild =
+      place->begin_rebuild(o.keys.name, next, base ? base->states() : std::vector<partition_state>{});
+  std::uint64_t given = base ? base->keys() : 0;
+  if (base) base->pour_into(*rebuild);
+  if (!base || !o.keys.keys.empty()) given += fill({o.keys.name, rebuild->target()}, o);
+  rebuild->commit();
+  if (!o.keys.quiet)
+    out.print("rebuilt {}: {} {} given, {} keys at an error rate of {}\n", o.keys.name, format_count(given),
+              given == 1 ? "key" : "keys", format_count(next.capacity), format_rate(next.error_rate));
+  return exit_code::done;
+}
+
+action declare(option_set& known) {
+  auto o = std::make_shared<options>();
+  add_key_options(known, o->keys, "do not print what was made");
+  add_text(known, "--from-export", o->from_export,
+           {"FILE", "begin with this copy, made by everseen export, instead of keys from standard input"});
+  add_count(known, "--capacity", o->capacity, {1, max_capacity},
+            {"COUNT", "how many different keys you expect", "as it is"});
+  add_rate(known, "--error-rate", o->error_rate, {sizing::min_error_rate, sizing::max_error_rate},
+           {"RATE", "share of new keys that may be called seen", "as it is"});
+  add_store_option(known, o->store);
+  return [o](printer& out) { return run(*o, out); };
+}
+
+}  // namespace
+
+verb rebuild_verb() {
+  constexpr std::string_view scene = "everseen create clicks; seq 1000 > ids.txt";
+  return {
+      "rebuild",
+      "Fill a filter anew while it is in use",
+      "Makes a new filter beside the one that is there, fills it with the keys given, and puts it in its "
+      "place; other "
+      "clients go on meanwhile and are not told. Afterwards it holds the keys given and those that anybody "
+      "added "
+      "since the rebuild began, and no others. It may have another capacity or error rate; its window and "
+      "the way it "
+      "hashes keys stay.\n\n"
+      "Keys that were added before and are not given are forgotten. To forget none, give all that were added "
+      "up to the "
+      "moment when the rebuild has begun.\n\n"
+      "On servers the new filter takes the old one's place immediately, and asks it first until it is "
+      "filled: keys "
+      "that are given are seen from then on, and one that is interrupted leaves a filter that knows what "
+      "both have, "
+      "as everseen info says, until it is begun again. With --from-export that begins once the copy is on "
+      "the "
+      "server. A filter in files stays as it was if the rebuild is interrupted, cannot be added to "
+      "meanwhile, and "
+      "who reads it must open it again. A link to an older filter stays.",
+      {{"Hold only these keys", "everseen rebuild clicks < ids.txt", scene},
+       {"Make room for ten times as many", "everseen rebuild clicks --capacity 10M < ids.txt", scene}},
+      declare};
+}
+
+}  // namespace everseen::cli

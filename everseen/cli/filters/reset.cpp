@@ -1,0 +1,46 @@
+#include <memory>
+#include <string>
+
+#include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/stores.hpp"
+#include "everseen/cli/verb/verbs.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+struct options {
+  std::string name;
+  store_choice store;
+  bool yes = false;
+};
+
+exit_code run(const options& o, printer&) {
+  const auto place = chosen_store(o.store);
+  if (!o.yes && !confirmed("Make '" + o.name + "' forget all it remembers?")) return exit_code::negative;
+  with_known_filter(*place, o.name, [&] { place->reset(o.name); });
+  return exit_code::done;
+}
+
+}  // namespace
+
+verb reset_verb() {
+  return {
+      "reset",
+      "Make a filter forget all it remembers",
+      "What it was created with stays. Asks first when you sit at a terminal.\n\n"
+      "A filter on Redis may be in use meanwhile: each of its partitions is emptied in one step, and other "
+      "clients go on with the empty one. A filter in files must not be open for writing; who reads it goes "
+      "on.",
+      {{"Begin anew", "everseen reset clicks --yes", "everseen create clicks; everseen add clicks alice"}},
+      [](option_set& known) -> action {
+        auto o = std::make_shared<options>();
+        add_argument(known, o->name, {"NAME", "the filter"});
+        add_switch(known, "-y,--yes", o->yes, "do not ask");
+        add_store_option(known, o->store);
+        return [o](printer& out) { return run(*o, out); };
+      }};
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,156 @@
+#include "everseen/cli/help/manual.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "everseen/cli/verb/verbs.hpp"
+
+namespace everseen::cli {
+
+std::string manual_page::usage() const {
+  std::string line = fmt::format("everseen {} [OPTION...]", of->name);
+  for (const manual_entry& a : arguments)
+    line += a.required ? " " + a.heading() : fmt::format(" [{}]", a.heading());
+  return line;
+}
+
+std::vector<std::string_view> manual_page::flags() const {
+  std::vector<std::string_view> all;
+  for (const manual_entry& o : options) all.insert(all.end(), o.flags.begin(), o.flags.end());
+  return all;
+}
+
+bool manual_page::takes_keys() const {
+  return std::any_of(arguments.begin(), arguments.end(), [](const auto& a) { return a.value == "KEY"; });
+}
+
+manual_page describe(const verb& v) {
+  option_set all;
+  v.declare(all);
+  manual_page page{&v, {}, {}};
+  for (option& o : all) (o.shown.flags.empty() ? page.arguments : page.options).push_back(std::move(o.shown));
+  page.options.push_back({{"-h", "--help"}, "", "show this help", ""});
+  return page;
+}
+
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string lines;
+  std::size_t column = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
+    const std::string_view word = text.substr(at, end - at);
+    if (column > 0 && column + 1 + word.size() > width) {
+      lines += '\n' + std::string(indent, ' ');
+      column = 0;
+    }
+    if (column > 0) lines += ' ';
+    lines += word;
+    column += word.size() + (column > 0);
+    if (end < text.size() && text[end] == '\n') {
+      lines += '\n';
+      if (end + 1 < text.size() && text[end + 1] != '\n') lines += std::string(indent, ' ');
+      column = 0;
+    }
+    at = end + 1;
+  }
+  return lines;
+}
+
+namespace {
+
+constexpr std::size_t page_width = 80;
+
+std::string entries_text(std::string_view title, const std::vector<manual_entry>& entries) {
+  constexpr std::size_t column = 28;
+  if (entries.empty()) return {};
+  std::string text = fmt::format("\n{}:\n", title);
+  for (const manual_entry& e : entries) {
+    const std::string heading = "  " + e.heading();
+    const bool beside = heading.size() + 2 <= column;
+    text += beside ? fmt::format("{:<{}}", heading, column) : heading + '\n' + std::string(column, ' ');
+    text += wrapped(e.body(), page_width - column, column) + '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string help_text(const manual_page& page) {
+  std::string text = fmt::format("{}.\n\nusage: {}\n", page.of->purpose, page.usage());
+  if (!page.of->details.empty()) text += '\n' + wrapped(page.of->details, page_width, 0) + '\n';
+  text += entries_text("Arguments", page.arguments) + entries_text("Options", page.options);
+  if (!page.of->examples.empty()) text += "\nExamples:\n";
+  for (const example& e : page.of->examples) text += fmt::format("  # {}\n  {}\n", e.says, e.command);
+  return text;
+}
+
+std::string overview_text() {
+  std::string text =
+      "Has this key ever been seen?\n\n"
+      "usage: everseen VERB [OPTION...] [ARGUMENT...]\n\nVerbs:\n";
+  for (const verb& v : all_verbs()) text += fmt::format("  {:<12}{}\n", v.name, v.purpose);
+  text += "\nOptions:\n  -h, --help  show this help, or that of a verb: everseen VERB --help\n";
+  text += "  --version   show the version\n\nExit codes:\n";
+  for (const constant_entry& e : exit_codes()) text += fmt::format("  {}  {}\n", e.name, e.text);
+  text += "\nEnvironment:\n";
+  for (const constant_entry& e : environment()) text += fmt::format("  {}  {}\n", e.name, e.text);
+  text += "\nStores:\n";
+  for (const constant_entry& e : store_urls()) text += fmt::format("  {:<26}  {}\n", e.name, e.text);
+  text += "\nOptions of Redis URLs, as in redis://HOST?wait=1&timeout=2s:\n";
+  for (const constant_entry& e : redis_url_options()) text += fmt::format("  {:<26}  {}\n", e.name, e.text);
+  return text;
+}
+
+const std::vector<constant_entry>& exit_codes() {
+  static const std::vector<constant_entry> codes = {
+      {"0", "done"},
+      {"1", "the answer is no: a key is fresh, or you declined"},
+      {"2", "the command line makes no sense"},
+      {"3", "storage, the output or a server did not do its part"},
+      {"4", "stored or received bytes are damaged"},
+  };
+  return codes;
+}
+
+const std::vector<constant_entry>& environment() {
+  static const std::vector<constant_entry> variables = {
+      {"EVERSEEN_STORE", "where filters live, unless --store says otherwise"},
+      {"EVERSEEN_CONFIG", "a file with options of serve, unless --config names one"},
+  };
+  return variables;
+}
+
+const std::vector<constant_entry>& store_urls() {
+  static const std::vector<constant_entry> urls = {
+      {"mem:", "memory, for one run"},
+      {"file:DIRECTORY", "files"},
+      {"redis://HOST[:PORT][/DB]", "a Redis server; with a password redis://USER:PASSWORD@HOST"},
+      {"redis://H1:P1,H2:P2,...", "independent servers; the same ones every time, in any order"},
+      {"redis+cluster://H1:P1,...", "a Redis cluster, found from any of its servers"},
+      {"rediss:, rediss+cluster:", "the same over TLS"},
+      {"unix:/PATH", "a Redis server by its Unix socket"},
+  };
+  return urls;
+}
+
+const std::vector<constant_entry>& redis_url_options() {
+  static const std::vector<constant_entry> options = {
+      {"retry_for=TIME", "how long an outage is ridden out (10s; 30s for a cluster)"},
+      {"staleness=TIME",
+       "for so long a check in a filter that its clients judge may miss what others have added (0)"},
+      {"mirror=BYTES", "memory of this process for a filter that its clients judge (1Gi, at most a quarter)"},
+      {"timeout=TIME", "for one answer (5s)"},
+      {"connect_timeout=TIME", "for one connection (2s)"},
+      {"wait=N", "replicas that must have what was added (0)"},
+      {"gear=NAME", "module or script (the module where every server has it); attached: script or bitfield"},
+      {"prefix=NAME", "of all keys (everseen)"},
+      {"segment=BYTES", "the longest string to make, 1Mi to 512Mi (32Mi)"},
+      {"user, password, db", "instead of before and behind the host"},
+      {"ca, cert, key, server_name", "for TLS: PEM files, and the name in the certificate"},
+  };
+  return options;
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,81 @@
+#include <memory>
+
+#include "everseen/cli/keys/keys.hpp"
+#include "everseen/cli/terminal/signals.hpp"
+#include "everseen/cli/verb/attached_text.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/stores.hpp"
+#include "everseen/cli/verb/verbs.hpp"
+#include "everseen/text/numbers.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+struct options {
+  key_options keys;
+  store_choice store;
+  bool verdicts = false;
+};
+
+void print_tally(const tally& all, printer& out) {
+  out.print("{} fresh, {} seen", format_count(all.fresh), format_count(all.seen));
+  if (all.late > 0) out.print(", {} late", format_count(all.late));
+  out.write("\n");
+}
+
+exit_code run(const options& o, printer& out) {
+  note_signals();
+  filter target = chosen_filter(o.store, o.keys.name, access::write);
+  warn_of_lost_strings(target);
+  key_source source(o.keys.keys, o.keys.separator());
+  std::vector<std::string_view> keys;
+  std::vector<verdict> verdicts;
+  unfit_keys unfit;
+  tally all;
+  while (source.next(keys)) {
+    verdicts.resize(keys.size());
+    const auto time = o.keys.time_for(target.get_spec());
+    const batch_result done = target.add(keys, verdicts, {time ? &*time : nullptr, time ? 1U : 0U});
+    if (o.verdicts) {
+      print_verdicts(keys, verdicts, o.keys.separator(), out);
+      out.flush();  // a reader of the output must not wait for the next keys
+    }
+    unfit.note(target, keys, done);
+    all += done ? *done : done.error().done;
+  }
+  if (!o.verdicts && !o.keys.quiet) print_tally(all, out);
+  out.flush();
+  unfit.raise_if_any();
+  return exit_code::done;
+}
+
+}  // namespace
+
+verb add_verb() {
+  constexpr std::string_view scene = "everseen create clicks; seq 1000 > ids.txt";
+  return {
+      "add",
+      "Add keys to a filter and say how many were fresh",
+      "A fresh key was certainly not added before. A seen one probably was; this is wrong for at most the "
+      "filter's error rate of new keys. In a filter with a window, a key older than the window is late: "
+      "neither judged nor added.\n\n"
+      "Write -- before keys that begin with a dash.",
+      {{"Add two keys", "everseen add clicks alice bob", scene},
+       {"Add every line of a file", "everseen add clicks < ids.txt", scene},
+       {"Pass on only the lines that are new",
+        "everseen add clicks --verdicts < ids.txt | grep ^fresh | cut -f2-", scene},
+       {"File names, whatever is in them", "find . -print0 | everseen add clicks -z", scene},
+       {"A key of a known time, in a filter with a window",
+        "everseen add recent --time 2025-01-01T12:00:00Z event-17", "everseen create recent --window 10m"}},
+      [](option_set& known) -> action {
+        auto o = std::make_shared<options>();
+        add_key_options(known, o->keys, "do not print how many were fresh");
+        add_switch(known, "-v,--verdicts", o->verdicts,
+                   "print fresh, seen or late, a tab and the key, for each");
+        add_store_option(known, o->store);
+        return [o](printer& out) { return run(*o, out); };
+      }};
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,102 @@
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "everseen/cli/keys/keys.hpp"
+#include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/terminal/time_format.hpp"
+#include "everseen/cli/verb/attached_text.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/stores.hpp"
+#include "everseen/cli/verb/verbs.hpp"
+#include "everseen/report/explanation.hpp"
+#include "everseen/report/explanation_json.hpp"
+#include "everseen/text/json.hpp"
+#include "everseen/text/numbers.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+struct options {
+  key_options key;
+  store_choice store;
+  bool json = false;
+};
+
+void print_bits(const explained_segment& s, printer& out) {
+  constexpr std::size_t a_row = 4;
+  std::size_t column = 0;
+  std::uint64_t line = ~std::uint64_t{0};
+  const bool lines = lines_per_key(s.layer.shape.layout) > 0;
+  for (const explained_bit& b : s.bits) {
+    if (lines && b.position / line_bits != line) {
+      line = b.position / line_bits;
+      out.print("{}  line {} of {}\n", column > 0 ? "\n" : "", format_count(line),
+                format_count(s.layer.shape.lines()));
+      column = 0;
+    }
+    out.print("{}bit {:<15} {}", column == 0 ? "    " : "   ", format_count(b.position),
+              b.set ? "set" : "-  ");
+    if (++column == a_row) {
+      out.write("\n");
+      column = 0;
+    }
+  }
+  if (column > 0) out.write("\n");
+}
+
+void print_segment(const explained_segment& s, const spec& of, printer& out) {
+  out.write("\n");
+  if (of.window)
+    out.print("slice from {}, ", format_event_time(event_time(of.window->slice_width() * s.id.slice)));
+  out.print("layer {}: {}, {} of {} keys, {} of {} bits set\n", s.id.layer, to_string(s.layer.shape.layout),
+            format_count(s.layer.keys), format_count(s.layer.capacity), s.set_bits(), s.bits.size());
+  print_bits(s, out);
+}
+
+exit_code run(const options& o, printer& out) {
+  const filter asked = chosen_filter(o.store, o.key.name, access::read);
+  if (attached_behind(asked) != nullptr) {
+    explain_attached(asked, o.key.keys.front(), o.json, out);
+    return exit_code::done;
+  }
+  const spec& s = asked.get_spec();
+  const explanation e = explain(asked, o.key.keys.front(), o.key.time_for(s));
+  if (o.json) {
+    out.print("{}\n", json_of(e).dump(2));
+    return exit_code::done;
+  }
+  out.print("digest     {}\n", hex(e.of));
+  out.print("partition  {} of {}\n", e.partition, s.partitions);
+  for (const explained_segment& segment : e.segments) print_segment(segment, s, out);
+  out.print("\n{}: {}.\n", to_string(e.answer), e.reason);
+  return exit_code::done;
+}
+
+action declare(option_set& known) {
+  auto o = std::make_shared<options>();
+  o->key.keys.resize(1);
+  add_argument(known, o->key.name, {"NAME", "the filter"});
+  add_argument(known, o->key.keys.front(), {"KEY", "the key"});
+  add_time(known, "--time", o->key.time, {"TIME", "time of the key, for a filter with a window", "now"});
+  add_switch(known, "--json", o->json, "print JSON");
+  add_store_option(known, o->store);
+  return [o](printer& out) { return run(*o, out); };
+}
+
+}  // namespace
+
+verb explain_verb() {
+  constexpr std::string_view scene = "everseen create clicks; everseen add clicks alice";
+  return {
+      "explain",
+      "Show bit by bit why a key is fresh or seen",
+      "Shows the key's digest and partition, and in each live layer where its bits are and whether they are "
+      "set. Bits are numbered as Redis does: bit 0 is the highest of byte 0.",
+      {{"Why is it seen?", "everseen explain clicks alice", scene},
+       {"Why is it fresh?", "everseen explain clicks bob --json", scene}},
+      declare};
+}
+
+}  // namespace everseen::cli

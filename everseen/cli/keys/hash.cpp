@@ -1,0 +1,120 @@
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "everseen/cli/keys/keys.hpp"
+#include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/terminal/signals.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/verbs.hpp"
+#include "everseen/compat/family.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/hash/funnel.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
+constexpr std::uint64_t most_probes = 1075;  // of any family; each has its own bound
+
+struct options {
+  std::optional<compat::family> family;
+  std::optional<std::uint64_t> bits;
+  std::optional<std::uint64_t> probes;
+  std::optional<funnel_kind> funnel;
+  std::vector<std::string> keys;
+  bool zero = false;
+};
+
+std::string names_of_families() {
+  std::string names;
+  for (const compat::family_facts& each : compat::all_families()) {
+    if (!names.empty()) names += '|';
+    names += each.name;
+  }
+  return names;
+}
+
+/// The options, checked against each other and against the family.
+compat::scheme chosen_scheme(const options& o) {
+  if (!o.family) throw parameter_error("hash needs --as; say whose hash, one of " + names_of_families());
+  const compat::family_facts& family = compat::facts(*o.family);
+  const bool guava = *o.family == compat::family::guava32 || *o.family == compat::family::guava64;
+  if (o.funnel && !guava) throw parameter_error("--funnel means something to guava32 and guava64 alone");
+  compat::scheme s = {*o.family, o.bits.value_or(family.fixed_bits),
+                      static_cast<unsigned>(o.probes.value_or(family.standard_probes))};
+  const bool digest_only = s.bits == 0;
+  if (digest_only) s.bits = 1;  // to check the probes
+  compat::validate(s);
+  if (digest_only) s.bits = 0;
+  return s;
+}
+
+void print_positions(std::span<const std::uint64_t> positions, printer& out) {
+  for (std::size_t i = 0; i < positions.size(); ++i) out.print("{}{}", i > 0 ? " " : "", positions[i]);
+}
+
+exit_code run(const options& o, printer& out) {
+  note_signals();
+  const compat::scheme s = chosen_scheme(o);
+  const auto funnel = o.funnel.value_or(funnel_kind::bytes);
+  key_source source(o.keys, o.zero ? '\0' : '\n');
+  std::vector<std::string_view> keys;
+  std::vector<std::uint64_t> positions(s.probes);
+  std::string element;
+  while (source.next(keys)) {
+    for (const std::string_view key : keys) {
+      apply_funnel(funnel, key, element);
+      if (s.bits == 0) {
+        out.write(compat::digest_text(s.which, s.probes, element));
+      } else {
+        compat::positions(s, element, positions);
+        print_positions(positions, out);
+      }
+      out.write("\n");
+    }
+    out.flush();  // a reader of the output must not wait for the next keys
+  }
+  return exit_code::done;
+}
+
+action declare(option_set& known) {
+  auto o = std::make_shared<options>();
+  add_arguments(known, o->keys, {"KEY", "the keys; none: each line of standard input is one"});
+  add_choice(known, "--as", o->family, {names_of_families(), "whose hash and positions"},
+             compat::parse_family);
+  add_count(known, "--bits", o->bits, {1, max_bits},
+            {"BITS", "size of the bit array; without it the hash is printed", "64Mi for uid-php"});
+  add_count(known, "--probes", o->probes, {1, most_probes}, {"COUNT", "bits a key", "as that system"});
+  add_choice(known, "--funnel", o->funnel,
+             {"bytes|chars|int|long", "Guava: what a key is; bytes is also stringFunnel(UTF_8)", "bytes"},
+             parse_funnel_kind);
+  add_switch(known, "-z,--zero", o->zero, "keys end with a NUL byte instead of a newline");
+  return [o](printer& out) { return run(*o, out); };
+}
+
+}  // namespace
+
+verb hash_verb() {
+  return {
+      "hash",
+      "Print the bits that other systems set for a key",
+      "One line a key: the positions of its bits in the order of the probes, separated by blanks and "
+      "numbered as that system does. Without --bits: the hash that positions are made from, which is a "
+      "number for each probe (gozero, bkdr, bkdr-php), 16 bytes (guava32, guava64) or two words "
+      "(redisbloom).\n\n"
+      "gozero is go-zero's Redis filter, always 14 probes. bkdr and bkdr-php are the BKDR hashes of C and of "
+      "PHP programs, which differ from the seventh probe on. uid-php is a PHP filter for user ids, always 7 "
+      "probes and 64 Mi bits. guava32 and guava64 are Guava's two strategies. Other systems number the "
+      "probes' bits as Redis does; redisbloom counts from the low end of each byte, so that its bit p is "
+      "Redis's p ^ 7.",
+      {{"The bits of go-zero, to be looked at with GETBIT",
+        "everseen hash --as gozero --bits 20971520 user:42"},
+       {"Guava's filter of longs", "seq 3 | everseen hash --as guava64 --bits 3712 --probes 5 --funnel long"},
+       {"The hash that Guava prints", "everseen hash --as guava64 'hello world'"}},
+      declare};
+}
+
+}  // namespace everseen::cli

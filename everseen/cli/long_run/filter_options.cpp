@@ -1,0 +1,56 @@
+#include "everseen/cli/long_run/filter_options.hpp"
+
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/text/numbers.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+/// A run that failed before it added anything may have left an empty filter.
+std::string remedy(const filter& f) {
+  if (f.info().keys > 0 || !f.stored().jobs().empty() || f.stored().asks_first()) return {};
+  return fmt::format("; it is empty, and everseen drop {} removes it", f.name());
+}
+
+}  // namespace
+
+void must_agree(const filter_options& given, const filter& f) {
+  const spec& s = f.get_spec();
+  const auto differs = [&](std::string_view option, const auto& has) {
+    throw parameter_error(
+        fmt::format("{} does not fit the filter '{}', which was created with {}; leave it out, or use "
+                    "another --filter{}",
+                    option, f.name(), has, remedy(f)));
+  };
+  if (given.error_rate && *given.error_rate != s.error_rate) differs("--error-rate", s.error_rate);
+  if (given.capacity && *given.capacity != s.capacity) differs("--capacity", s.capacity);
+  if (given.hash && *given.hash != s.hash) differs("--hash", to_string(s.hash));
+  if (given.judge && *given.judge != s.judge) differs("--judge", to_string(s.judge));
+  if (given.window && (!s.window || s.window->width != *given.window))
+    differs("--window", s.window ? format_duration(s.window->width) : "none");
+  if (given.slices && (!s.window || s.window->slices != *given.slices))
+    differs("--slices", s.window ? std::to_string(s.window->slices) : "none");
+}
+
+filter existing_filter(store& in, const std::string& name) {
+  try {
+    return {name, in.open(name, access::write)};
+  } catch (const no_filter&) {
+    throw is_gone(fmt::format("the filter '{}'", name));
+  }
+}
+
+format_error is_gone(const std::string& what) {
+  return format_error(
+      what +
+      " is not there, and --existing says that it must be: it was ended or dropped, or its server "
+      "lost it. To begin anew, with everything fresh once more, leave out --existing");
+}
+
+}  // namespace everseen::cli

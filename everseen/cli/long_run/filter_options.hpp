@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/hash/digest.hpp"
+#include "everseen/filter/filter.hpp"
+#include "everseen/store/port/store.hpp"
+
+namespace everseen::cli {
+
+/// Options for a filter that is created if it does not exist.
+struct filter_options {
+  std::optional<double> error_rate;
+  std::optional<std::uint64_t> capacity;
+  std::optional<hash_kind> hash;
+  std::optional<judge_kind> judge;
+  std::optional<std::chrono::milliseconds> window;
+  std::optional<std::uint64_t> slices;
+  bool existing = false;  ///< do not create one
+};
+
+/// Checks the options against the existing filter.    @throws parameter_error  it was created otherwise
+void must_agree(const filter_options& given, const filter& f);
+
+/// Opens a filter that must exist, because a restarted process was using it. If a lost filter were created
+/// again, every key would be fresh once more.
+/// @throws format_error  it does not exist    @throws as store::open
+[[nodiscard]] filter existing_filter(store& in, const std::string& name);
+/// The error of a process that must not start over.    @param what  is missing, as in "the filter 'clicks'"
+[[nodiscard]] format_error is_gone(const std::string& what);
+
+}  // namespace everseen::cli

@@ -1,0 +1,60 @@
+#include "everseen/cli/long_run/outage_watch.hpp"
+
+#include <fmt/format.h>
+
+namespace everseen::cli {
+
+namespace {
+
+/// Shorter outages are not reported.
+constexpr std::chrono::milliseconds short_outage{500};
+/// The note is repeated, so that a user who looks at a held run soon finds out why.
+constexpr std::chrono::minutes between_notes{1};
+
+}  // namespace
+
+bool outage_watch::tries_again(const outage& now) {
+  if (ends_()) return false;
+  const std::scoped_lock alone(lock_);
+  const bool again = waits(now);
+  given_up_ = given_up_ || !again;
+  const note what = due(now, again);
+  if (what == note::none) return again;
+  if (said_ == note::none) since_ = clock::now() - now.lasted;
+  say(what, now.why);
+  return again;
+}
+
+bool outage_watch::waits(const outage& now) const {
+  if (policy_ == policy::hold) return true;
+  return !given_up_ && now.lasted < now.limit;
+}
+
+outage_watch::note outage_watch::due(const outage& now, bool again) const {
+  if (again && now.lasted < short_outage) return note::none;
+  if (!again && policy_ == policy::fail) return note::none;  // the run ends and reports the reason
+  const note what = again ? note::waiting : note::passing;
+  return what == said_ && clock::now() < said_at_ + between_notes ? note::none : what;
+}
+
+void outage_watch::say(note what, const std::string& why) {
+  said_ = what;
+  said_at_ = clock::now();
+  if (what == note::passing)
+    say_("the store gives no verdicts; lines are printed though nothing is known of them: " + why);
+  else if (policy_ == policy::hold)
+    say_("the store gives no verdicts; lines are held until it is back: " + why);
+  else
+    say_("the store gives no verdicts; trying again: " + why);
+}
+
+void outage_watch::on_recovered() {
+  const std::scoped_lock alone(lock_);
+  given_up_ = false;
+  if (said_ == note::none) return;
+  said_ = note::none;
+  const std::chrono::duration<double> lasted = clock::now() - since_;
+  say_(fmt::format("the store is back after {:.1f} s", lasted.count()));
+}
+
+}  // namespace everseen::cli

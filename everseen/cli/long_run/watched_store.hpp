@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "everseen/store/port/store.hpp"
+
+namespace everseen::cli {
+
+/// Makes a store, or a filter of one, wait by `by` during this object's lifetime.
+template <typename Watched>
+class watched_store {
+ public:
+  watched_store(Watched& watched, std::shared_ptr<retry_policy> by) : watched_(watched) {
+    watched_.wait_with(std::move(by));
+  }
+  ~watched_store() { watched_.wait_with(nullptr); }
+  watched_store(const watched_store&) = delete;
+  watched_store& operator=(const watched_store&) = delete;
+
+ private:
+  Watched& watched_;
+};
+
+}  // namespace everseen::cli

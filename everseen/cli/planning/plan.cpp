@@ -1,0 +1,135 @@
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "everseen/cli/planning/fleet_plan.hpp"
+#include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/verbs.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/layout/sizing.hpp"
+#include "everseen/core/spec/spec.hpp"
+#include "everseen/report/planning.hpp"
+#include "everseen/text/json.hpp"
+#include "everseen/text/numbers.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
+
+struct options {
+  plan_request request;
+  std::optional<std::uint64_t> bits;
+  fleet_options fleet;
+  bool json = false;
+};
+
+void print_json(const plan_result& plan, printer& out) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const plan_row& r : plan.rows)
+    rows.push_back({{"structure", r.structure},
+                    {"keys", r.keys},
+                    {"bytes", r.bytes},
+                    {"bits_per_key", r.bits_per_key()},
+                    {"probes", r.probes},
+                    {"cache_lines", r.lines},
+                    {"error_rate", r.error_rate}});
+  nlohmann::ordered_json all = {
+      {"picked", plan.rows[plan.picked].structure}, {"reason", plan.reason}, {"structures", rows}};
+  if (plan.bytes_when_growing) all["bytes_when_growing"] = *plan.bytes_when_growing;
+  out.print("{}\n", all.dump(2));
+}
+
+void print_table(const plan_result& plan, printer& out) {
+  out.print("{:<16}{:>18}{:>12}{:>12}{:>8}{:>13}{:>12}\n", "structure", "keys", "memory", "bits a key",
+            "probes", "cache lines", "error rate");
+  for (std::size_t i = 0; i < plan.rows.size(); ++i) {
+    const plan_row& r = plan.rows[i];
+    out.print("{:<16}{:>18}{:>12}{:>12.1f}{:>8}{:>13}{:>12}{}\n", r.structure, format_count(r.keys),
+              format_bytes(static_cast<double>(r.bytes)), r.bits_per_key(), r.probes, r.lines,
+              format_rate(r.error_rate), i == plan.picked ? "  <- picked" : "");
+  }
+  out.print("\n{}: {}.\n", plan.rows[plan.picked].structure, plan.reason);
+  if (plan.bytes_when_growing)
+    out.print("A filter that may grow later (the default of create) begins at {}.\n",
+              format_bytes(static_cast<double>(*plan.bytes_when_growing)));
+}
+
+exit_code run(options o, printer& out) {
+  if (is_about_servers(o.fleet)) {
+    if (o.bits || o.request.bytes || o.request.values)
+      throw parameter_error("--bytes, --bits and --values are not for --store; leave them out");
+    return plan_servers(o.fleet, {o.request.keys, o.request.error_rate, o.json}, out);
+  }
+  if (o.bits && o.request.bytes)
+    throw parameter_error("--bits and --bytes are the same in two units; give one");
+  if (o.bits) o.request.bytes = (*o.bits + 7) / 8;
+  const plan_result plan = make_plan(o.request);
+  o.json ? print_json(plan, out) : print_table(plan, out);
+  return exit_code::done;
+}
+
+action declare(option_set& known) {
+  auto o = std::make_shared<options>();
+  plan_request& r = o->request;
+  add_count(known, "--keys", r.keys, {1, max_capacity}, {"COUNT", "how many different keys there will be"});
+  add_rate(known, "--error-rate", r.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
+           {"RATE", "share of new keys that may be called seen"});
+  add_count(known, "--bytes", r.bytes, {line_bytes, max_bits / 8}, {"BYTES", "memory there is, as in 64Mi"});
+  add_count(known, "--bits", o->bits, {line_bits, max_bits}, {"BITS", "the same in bits"});
+  add_option(known, "--values", {"COUNT|FROM..TO", "keys are numbers: how many different ones could exist"},
+             [o](std::string_view what, std::string_view value) {
+               if (value.find("..") == std::string_view::npos) {
+                 o->request.values = parse_count(what, value, {1, max_bits});
+               } else {
+                 const auto [first, last] = parse_range(what, value, max_bits);
+                 o->request.values = last - first + 1;
+               }
+             });
+  declare_fleet(known, o->fleet);
+  add_switch(known, "--json", o->json, "print JSON");
+  return [o](printer& out) { return run(*o, out); };
+}
+
+}  // namespace
+
+verb plan_verb() {
+  return {
+      "plan",
+      "Show what a filter, or a fleet with one, would cost, and what fits",
+      "Give two of keys, error rate and memory; plan answers with the third, for every layout and beside a "
+      "hash set (64-bit hashes, two thirds full) and a bitmap over all possible values.\n\n"
+      "With --store redis, plan computes how many servers a stream of events needs, in each design: one "
+      "process "
+      "with a filter of its own, clients that judge, servers that judge by script or by the module. For each "
+      "it "
+      "shows the memory (with what Redis copies while it saves), CPU and network of a server, and the memory "
+      "and "
+      "cores of a client. It says why a design is not possible, and recommends the possible one with the "
+      "fewest "
+      "servers, then with the least CPU. A server is one redis-server process, which judges on one core. "
+      "Without --error-rate the rate is 1e-6. The exit code is 1 if no design is possible. Make the filter "
+      "by "
+      "the command that plan prints: dedup and stream would make one that clients judge, unless all servers "
+      "have the module or --judge server says otherwise.\n\n"
+      "The costs behind it were measured on one machine; some numbers are assumptions. --json shows all of "
+      "them. To use the costs of your own servers, measure them with everseen bench --store URL --json, and "
+      "give the output to --constants.",
+      {{"Memory for a billion keys at one error in a million", "everseen plan --keys 1G --error-rate 1e-6"},
+       {"The error rate that 64 MiB give to ten million keys", "everseen plan --keys 10M --bytes 64Mi"},
+       {"How many keys fit into 1 GiB", "everseen plan --bytes 1Gi --error-rate 0.1%"},
+       {"Ten million ids out of ten billion, beside a bitmap",
+        "everseen plan --keys 10M --error-rate 1% --values 1..10G"},
+       {"Redis servers for a million events a second",
+        "everseen plan --store redis --keys 1G --per-second 1M"},
+       {"The same by your own servers' costs",
+        "everseen plan --store redis --keys 1G --per-second 1M --clients 20 --constants costs.json",
+        "everseen bench --store mem: --keys 10k --json > costs.json"}},
+      declare};
+}
+
+}  // namespace everseen::cli

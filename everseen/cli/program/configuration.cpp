@@ -1,0 +1,219 @@
+#include "everseen/cli/program/configuration.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "everseen/cli/help/manual.hpp"
+#include "everseen/cli/program/command_line.hpp"
+#include "everseen/cli/program/toml_file.hpp"
+#include "everseen/cli/stream/stream_ends.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/filter/open_store.hpp"
+#include "everseen/text/nearest.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+constexpr std::string_view prefix = "EVERSEEN_";
+/// Options of the command line only.
+bool is_about_configuration(std::string_view name) {
+  return name == "config" || name == "check-config";
+}
+
+std::string variable_of(std::string_view name) {
+  std::string variable(prefix);
+  for (const char c : name)
+    variable += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return variable;
+}
+
+/// The names of a verb's options, and whether each is a switch.
+using option_names = std::map<std::string, bool, std::less<>>;
+
+option_names names_of(const verb& v) {
+  option_names all;
+  for (const manual_entry& o : describe(v).options)
+    if (const std::string name = o.name(); name != "help") all.emplace(name, o.value.empty());
+  return all;
+}
+
+std::string meant_by(std::string_view name, const option_names& known) {
+  std::vector<std::string_view> names;
+  for (const auto& [each, is_switch] : known)
+    if (!is_about_configuration(each)) names.push_back(each);
+  return std::string(nearest(name, names));
+}
+
+/// What was typed, option by option; nothing if it cannot be parsed.
+std::optional<std::vector<setting>> typed_settings(const verb& v, const words& typed) {
+  option_set options;
+  const action ignored = v.declare(options);
+  std::vector<setting> all;
+  try {
+    for (typed_option& o : read_command_line(options, typed))
+      if (const std::string name = o.of->shown.name(); !name.empty())
+        all.push_back({name, std::move(o.values), "command line"});
+  } catch (const bad_command_line&) {
+    return std::nullopt;
+  }
+  return all;
+}
+
+/// Repeated values of an option are separated by blanks.
+words words_of(const std::string& text) {
+  std::istringstream stream(text);
+  words all;
+  for (std::string word; stream >> word;) all.push_back(word);
+  return all;
+}
+
+bool may_be_repeated(std::string_view name) {
+  constexpr std::array<std::string_view, 7> all{"listen",   "http",      "user", "http-host",
+                                                "key-json", "key-field", "count"};
+  return std::ranges::find(all, name) != all.end();
+}
+
+std::optional<setting> from_environment(const std::string& name, bool is_switch) {
+  const std::string variable = variable_of(name);
+  const char* const value = std::getenv(variable.c_str());
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  if (!is_switch) {
+    const bool is_list = may_be_repeated(name);
+    return setting{name, is_list ? words_of(value) : words{value}, "$" + variable};
+  }
+  const std::string word = value;
+  const bool is_off = word == "0" || word == "false";
+  if (!is_off && word != "1" && word != "true")
+    throw parameter_error(fmt::format("${} is '{}'; a switch is 1, true, 0 or false", variable, word));
+  return setting{name, {}, "$" + variable, is_off};
+}
+
+/// Variables of other programs may have our prefix (Kubernetes creates some for every service). So only
+/// likely misspellings are refused.
+void refuse_misspelt_variables(const option_names& known) {
+  for (char** each = ::environ; *each != nullptr; ++each) {
+    const std::string_view variable = std::string_view(*each).substr(0, std::string_view(*each).find('='));
+    if (!variable.starts_with(prefix)) continue;
+    std::string name(variable.substr(prefix.size()));
+    for (char& c : name) c = c == '_' ? '-' : static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    if (known.contains(name)) continue;
+    if (const std::string meant = meant_by(name, known); !meant.empty())
+      throw parameter_error(
+          fmt::format("${} means nothing; did you mean ${}?", variable, variable_of(meant)));
+  }
+}
+
+std::optional<std::string> file_of(const std::vector<setting>& typed) {
+  for (const setting& s : typed)
+    if (s.name == "config") return s.values.front();
+  const char* const value = std::getenv("EVERSEEN_CONFIG");
+  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
+}
+
+/// @throws parameter_error  the verb cannot accept it; the message has the location
+void must_make_sense(const verb& v, const setting& s) {
+  option_set options;
+  const action ignored = v.declare(options);
+  try {
+    read_command_line(options, configuration{{s}}.arguments());
+  } catch (const bad_command_line& fault) {
+    throw parameter_error(fmt::format("{}: {}: {}", s.source, s.name, fault.what()));
+  } catch (const parameter_error& fault) {
+    throw parameter_error(fmt::format("{}: {}", s.source, fault.what()));
+  }
+}
+
+bool is_secret(std::string_view name) {
+  return name == "password" || name == "user";
+}
+
+std::string shown(const std::string& name, const std::string& value) {
+  if (is_secret(name)) return "***";
+  if (name == "from" || name == "to") return end_without_secrets(value);
+  return name == "store" ? url_without_password(value) : value;
+}
+
+}  // namespace
+
+words configuration::arguments() const {
+  words all;
+  for (const setting& s : settings) {
+    if (s.is_off) continue;
+    if (s.values.empty()) all.push_back("--" + s.name);
+    for (const std::string& value : s.values) {
+      // An empty value after the = counts as none; a value that looks like an option needs the =.
+      all.push_back("--" + s.name + (value.empty() ? "" : "=" + value));
+      if (value.empty()) all.push_back(value);
+    }
+  }
+  return all;
+}
+
+bool configuration::checks_only() const {
+  return std::ranges::find(settings, "check-config", &setting::name) != settings.end();
+}
+
+configuration configure(const verb& v, const words& typed) {
+  const option_names known = names_of(v);
+  auto settings = typed_settings(v, typed);
+  // A mistyped line must not be replaced: it is run unchanged, to get its error message.
+  if (!settings) return {};
+  configuration all{*std::move(settings)};
+  std::set<std::string, std::less<>> given;
+  for (const setting& s : all.settings) given.insert(s.name);
+  const auto add = [&](setting s) {
+    if (!given.insert(s.name).second) return;
+    if (s.is_off && !known.at(s.name))
+      throw parameter_error(fmt::format("{}: {} is no switch, so false says nothing", s.source, s.name));
+    must_make_sense(v, s);
+    all.settings.push_back(std::move(s));
+  };
+  refuse_misspelt_variables(known);
+  for (const auto& [name, is_switch] : known)
+    if (!is_about_configuration(name))
+      if (auto s = from_environment(name, is_switch)) add(std::move(*s));
+  const auto file = file_of(all.settings);
+  if (!file) return all;
+  for (setting& s : read_toml(*file, v.name)) {
+    if (!known.contains(s.name) || is_about_configuration(s.name)) {
+      const std::string meant = meant_by(s.name, known);
+      throw parameter_error(fmt::format("{}: everseen {} has no option '{}'; {}", s.source, v.name, s.name,
+                                        meant.empty() ? fmt::format("see everseen {} --help", v.name)
+                                                      : fmt::format("did you mean '{}'?", meant)));
+    }
+    add(std::move(s));
+  }
+  return all;
+}
+
+void print_configuration(const verb& v, const configuration& c, printer& out) {
+  out.print("[{}]\n", v.name);
+  for (const manual_entry& o : describe(v).options) {
+    const std::string name = o.name();
+    if (is_about_configuration(name) || name == "help") continue;
+    const auto found = std::ranges::find(c.settings, name, &setting::name);
+    if (found == c.settings.end()) {
+      out.print("# {}{}\n", name, o.standard.empty() ? "" : " = " + o.standard + ", the default");
+      continue;
+    }
+    words values;
+    for (const std::string& value : found->values) values.push_back(toml_text(shown(name, value)));
+    const std::string text = found->is_off        ? "false"
+                             : values.empty()     ? "true"
+                             : values.size() == 1 ? values.front()
+                                                  : fmt::format("[{}]", fmt::join(values, ", "));
+    out.print("{} = {}  # {}\n", name, text, found->source);
+  }
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,52 @@
+#include "everseen/cli/program/exit_code_of.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include <unistd.h>
+
+#include "everseen/cli/terminal/signals.hpp"
+#include "everseen/core/base/error.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+/// Prints one line, whatever an operating system or a file name put into the message.
+int complain(exit_code code, std::string_view message) {
+  std::string line = "everseen: ";
+  for (const char c : message) line += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  line += '\n';
+  // If standard error has failed too, nothing is left to do.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int exit_code_of(const std::function<exit_code()>& work) {
+  try {
+    return static_cast<int>(work());
+  } catch (const stopped& by) {
+    die_by(by.signal);
+  } catch (const parameter_error& e) {
+    return complain(exit_code::usage, e.what());
+  } catch (const format_error& e) {
+    return complain(exit_code::damaged, e.what());
+  } catch (const storage_error& e) {
+    if (e.code() == EPIPE) die_by(SIGPIPE);  // the reader has all it wants; other tools end like this too
+    return complain(exit_code::outage, e.what());
+  } catch (const error& e) {  // full_error, backend_error
+    return complain(exit_code::outage, e.what());
+  } catch (const std::bad_alloc&) {
+    return complain(exit_code::outage, "out of memory; give the machine more, or ask for a smaller filter");
+  } catch (const std::exception& e) {
+    return complain(exit_code::outage, std::string("this is a bug: ") + e.what() + "; please report it");
+  }
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <functional>
+
+#include "everseen/cli/verb/verb.hpp"
+
+namespace everseen::cli {
+
+/// The one place that turns an error into one line on standard error and an exit code.
+///
+///     everseen: what was wrong; what to do
+///
+/// If a signal stopped the work, the process ends here by that signal, after everything has been closed.
+[[nodiscard]] int exit_code_of(const std::function<exit_code()>& work);
+
+}  // namespace everseen::cli

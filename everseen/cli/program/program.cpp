@@ -1,0 +1,109 @@
+#include "everseen/cli/program/program.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "everseen/cli/help/manual.hpp"
+#include "everseen/cli/program/command_line.hpp"
+#include "everseen/cli/program/configuration.hpp"
+#include "everseen/cli/program/exit_code_of.hpp"
+#include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/terminal/signals.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/verbs.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/text/nearest.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+bool asks_for_help(const words& arguments) {
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  return std::any_of(arguments.begin(), end, [](const auto& a) { return a == "--help" || a == "-h"; });
+}
+
+/// An optional value must follow its option with =.
+std::optional<std::string> meant_as_value(const words& typed, const std::string& left) {
+  const auto at = std::find(typed.begin(), typed.end(), left);
+  if (at == typed.begin() || at == typed.end() || !(at - 1)->starts_with("--")) return std::nullopt;
+  return fmt::format("if it is the value of {0}, write {0}={1}", *(at - 1), left);
+}
+
+/// The error message for words that cannot be parsed.
+std::string explain(const verb& v, const words& typed_words, const bad_command_line& fault) {
+  const std::string help = fmt::format("see everseen {} --help", v.name);
+  if (fault.unknown().empty()) return fmt::format("{}: {}; {}", v.name, fault.what(), help);
+  const std::string& left = fault.unknown().front();
+  if (!left.starts_with("-"))
+    return fmt::format("{}: '{}' is one argument too many; {}", v.name, left,
+                       meant_as_value(typed_words, left).value_or(help));
+
+  const manual_page page = describe(v);
+  const std::string typed = left.substr(0, left.find('='));
+  const std::string_view meant = nearest(typed, page.flags());
+  const std::string instead = meant.empty() ? help : fmt::format("did you mean {}?", meant);
+  const std::string dashed = page.takes_keys() ? "; write -- before keys that begin with a dash" : "";
+  return fmt::format("{} has no option {}; {}{}", v.name, typed, instead, dashed);
+}
+
+exit_code run_verb(const verb& v, words arguments, printer& out) {
+  if (asks_for_help(arguments)) {
+    out.write(help_text(describe(v)));
+    return exit_code::done;
+  }
+  std::optional<configuration> given;
+  if (v.takes_configuration == is_configurable::yes) {
+    given = configure(v, arguments);
+    // Empty if the line cannot be parsed; the parser below reports that.
+    if (!given->settings.empty()) arguments = given->arguments();
+  }
+  option_set options;
+  const action run = v.declare(options);
+  try {
+    read_command_line(options, arguments);
+  } catch (const bad_command_line& fault) {
+    throw parameter_error(explain(v, arguments, fault));
+  }
+  const exit_code code = run(out);
+  if (given && given->checks_only()) print_configuration(v, *given, out);
+  return code;
+}
+
+exit_code dispatch(words arguments, printer& out) {
+  if (arguments.empty())
+    throw parameter_error("say what to do, as in everseen create NAME; everseen --help lists the verbs");
+  const std::string first = arguments.front();
+  if (first == "--version") {
+    out.write("everseen " EVERSEEN_VERSION "\n");
+  } else if (first == "--help" || first == "-h" || first == "help") {
+    if (first != "help" || arguments.size() == 1)
+      out.write(overview_text());
+    else
+      out.write(help_text(describe(need_verb(arguments[1]))));
+  } else {
+    arguments.erase(arguments.begin());
+    return run_verb(need_verb(first), std::move(arguments), out);
+  }
+  return exit_code::done;
+}
+
+}  // namespace
+
+int run_program(std::span<const char* const> arguments) {
+  make_failed_writes_errors();
+  return exit_code_of([&] {
+    printer out(STDOUT_FILENO, "standard output");
+    const exit_code code = dispatch(words(arguments.begin() + !arguments.empty(), arguments.end()), out);
+    out.flush();
+    return code;
+  });
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,146 @@
+#include "everseen/cli/serve/serve_options.hpp"
+
+#include <algorithm>
+
+#include "everseen/cli/serve/user_accounts.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/core/base/error.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+std::chrono::seconds seconds_of(std::chrono::milliseconds time) {
+  return std::max(std::chrono::seconds(1), std::chrono::duration_cast<std::chrono::seconds>(time));
+}
+
+/// An empty text means no address.
+std::vector<server::listen_address> addresses_of(const std::vector<std::string>& texts) {
+  std::vector<server::listen_address> all;
+  for (const std::string& each : texts)
+    if (!each.empty()) all.push_back(server::parse_listen_address(each));
+  return all;
+}
+
+std::vector<server::user_account> users_of(const serve_options& o) {
+  std::vector<server::user_account> users;
+  if (o.password && o.password->empty())
+    throw parameter_error("--password is empty, so it would let everybody in; is a variable unset?");
+  if (o.password) users.push_back({"default", *o.password, server::right::admin});
+  for (const std::string& each : o.users) users.push_back(parse_user("--user", each));
+  if (o.user_file)
+    for (server::user_account& each : read_users(*o.user_file)) users.push_back(std::move(each));
+  return users;
+}
+
+void set_limits(const serve_options& o, server::options& s) {
+  s.threads = static_cast<unsigned>(o.threads.value_or(s.threads));
+  s.store_threads = static_cast<unsigned>(o.store_threads.value_or(s.store_threads));
+  s.max_connections = o.max_connections.value_or(s.max_connections);
+  s.max_memory_bytes = o.max_memory;
+  if (o.max_request) {
+    s.request.request_bytes = *o.max_request;
+    s.request.argument_bytes = std::min(s.request.argument_bytes, s.request.request_bytes);
+  }
+  s.requests_bytes = o.max_bodies.value_or(std::max(s.requests_bytes, 2 * s.request.request_bytes));
+  s.output_bytes = o.max_output.value_or(s.output_bytes);
+  if (o.idle_timeout) s.idle_timeout = seconds_of(*o.idle_timeout);
+  if (o.request_timeout) s.request_timeout = seconds_of(*o.request_timeout);
+  if (o.write_timeout) s.write_timeout = seconds_of(*o.write_timeout);
+}
+
+void add_addresses(option_set& known, serve_options& o) {
+  add_texts(known, "-l,--listen", o.listen,
+            {"ADDRESS",
+             "where clients of Redis come in: ADDRESS:PORT, tls:ADDRESS:PORT or unix:PATH; may be repeated, "
+             "'' is nowhere",
+             "127.0.0.1:6380"});
+  add_texts(known, "--http", o.http,
+            {"ADDRESS", "where clients of the HTTP interface come in, likewise; may be repeated", "nowhere"});
+  add_texts(
+      known, "--http-host", o.http_hosts,
+      {"NAME", "by which a proxy on this machine calls the HTTP interface; may be repeated", "localhost"});
+}
+
+void add_security(option_set& known, serve_options& o) {
+  add_text(known, "--password", o.password, {"TEXT", "asked of every client; it may then do everything"});
+  add_texts(known, "--user", o.users,
+            {"NAME:PASSWORD:RIGHT", "who may log in, to read, write or admin; may be repeated"});
+  add_text(known, "--user-file", o.user_file,
+           {"FILE", "more of these, one a line, where ps does not show them"});
+  add_switch(known, "--open-to-strangers", o.open_to_strangers,
+             "let clients of Redis in from beyond this machine without a password");
+  add_text(known, "--tls-cert", o.tls_cert, {"FILE", "certificate chain of the listeners tls:, in PEM"});
+  add_text(known, "--tls-key", o.tls_key, {"FILE", "its private key"});
+  add_text(known, "--tls-ca", o.tls_ca, {"FILE", "ask clients for a certificate that this CA vouches for"});
+}
+
+void add_limits(option_set& known, serve_options& o) {
+  add_count(known, "--maxmemory", o.max_memory, {1, std::uint64_t{1} << 62},
+            {"BYTES", "that all filters may take, as in 4Gi", "what the store has room for"});
+  add_count(known, "--threads", o.threads, {1, 1024}, {"COUNT", "that serve connections", "one a processor"});
+  add_count(known, "--store-threads", o.store_threads, {1, 1024},
+            {"COUNT", "that wait for disks and servers", "8"});
+  add_count(known, "--max-connections", o.max_connections, {1, 1'000'000},
+            {"COUNT", "clients at a time", "10k"});
+  add_count(known, "--max-request", o.max_request, {1024, std::uint64_t{1} << 32},
+            {"BYTES", "of one request", "64Mi"});
+  add_count(
+      known, "--max-bodies", o.max_bodies, {1024, std::uint64_t{1} << 40},
+      {"BYTES", "of the requests of all clients that are not whole, or queued by MULTI; beyond them OOM, 503",
+       "256Mi, or twice --max-request"});
+  add_count(known, "--max-output", o.max_output, {1024, std::uint64_t{1} << 40},
+            {"BYTES", "of replies kept for a client; it is not read from meanwhile", "64Mi"});
+  add_duration(known, "--idle-timeout", o.idle_timeout,
+               {"DURATION", "a client that asks nothing is left after this time", "never; HTTP: 75s"});
+  add_duration(known, "--request-timeout", o.request_timeout,
+               {"DURATION", "for the rest of a request that has begun, a TLS handshake, a password", "1m"});
+  add_duration(known, "--write-timeout", o.write_timeout,
+               {"DURATION", "for a client to take the next bytes of a reply", "1m"});
+}
+
+void add_operation(option_set& known, serve_options& o) {
+  add_choice(known, "--log-format", o.log_format,
+             {"text|json|logfmt", "of what is written to standard error", "text"},
+             telemetry::parse_log_format);
+  add_choice(known, "--log-level", o.log_level,
+             {"debug|info|warning|error|off", "of what is written there", "warning"},
+             telemetry::parse_log_level);
+  add_text(
+      known, "--config", o.config,
+      {"FILE", "options from the table [serve] of a TOML file, under the same names", "$EVERSEEN_CONFIG"});
+  add_switch(known, "--check-config", o.check_config,
+             "print what would be in force, and from where; serve nothing");
+  add_switch(known, "-q,--quiet", o.quiet, "do not print where it listens");
+}
+
+}  // namespace
+
+void add_serve_options(option_set& known, serve_options& o) {
+  add_addresses(known, o);
+  add_store_option(known, o.store);
+  add_security(known, o);
+  add_switch(known, "--redisbloom", o.redisbloom,
+             "make filters with RedisBloom's own layout, so that BF.SCANDUMP gives them out and EXPANSION is "
+             "obeyed; slower");
+  add_limits(known, o);
+  add_operation(known, o);
+}
+
+server::options settings_of(const serve_options& o) {
+  server::options s;
+  s.listen = addresses_of(o.listen.empty() ? std::vector<std::string>{"127.0.0.1:6380"} : o.listen);
+  s.http = addresses_of(o.http);
+  s.http_hosts = o.http_hosts;
+  std::erase(s.http_hosts, "");
+  s.tls = {o.tls_cert.value_or(""), o.tls_key.value_or(""), o.tls_ca.value_or("")};
+  s.users = users_of(o);
+  s.redisbloom_layout = o.redisbloom;
+  s.open_to_strangers = o.open_to_strangers;
+  set_limits(o, s);
+  s.log = std::make_shared<telemetry::event_log>(o.log_format.value_or(telemetry::log_format::text),
+                                                 o.log_level.value_or(telemetry::log_level::warning));
+  return s;
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "everseen/cli/verb/stores.hpp"
+#include "everseen/cli/verb/verb.hpp"
+#include "everseen/server/base/options.hpp"
+#include "everseen/telemetry/event_log.hpp"
+
+/// The options of `everseen serve`.
+namespace everseen::cli {
+
+struct serve_options {
+  store_choice store;
+  std::vector<std::string> listen, http, http_hosts, users;
+  std::optional<std::string> password, user_file, tls_cert, tls_key, tls_ca;
+  std::optional<std::uint64_t> threads, store_threads, max_connections, max_memory, max_request, max_bodies,
+      max_output;
+  std::optional<std::chrono::milliseconds> idle_timeout, request_timeout, write_timeout;
+  std::optional<telemetry::log_format> log_format;
+  std::optional<telemetry::log_level> log_level;
+  std::optional<std::string> config;  ///< read before these options: see configuration.hpp
+  bool open_to_strangers = false;
+  bool redisbloom = false;
+  bool quiet = false;
+  bool check_config = false;
+};
+
+void add_serve_options(option_set& known, serve_options& target);
+
+/// @throws parameter_error  invalid options    @throws storage_error  the file of users
+[[nodiscard]] server::options settings_of(const serve_options& o);
+
+}  // namespace everseen::cli

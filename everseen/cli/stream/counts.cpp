@@ -1,0 +1,119 @@
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "everseen/cli/stream/count_table.hpp"
+#include "everseen/cli/stream/stream_arguments.hpp"
+#include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/stores.hpp"
+#include "everseen/cli/verb/verbs.hpp"
+#include "everseen/core/base/error.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+enum class count_format : std::uint8_t { table, json, csv };
+
+struct options {
+  store_choice store;
+  std::string name;
+  std::optional<std::string> job, by;
+  std::vector<std::string> where;
+  std::optional<count_format> format;
+};
+
+std::optional<count_format> parse_format(std::string_view word) {
+  if (word == "table") return count_format::table;
+  if (word == "json") return count_format::json;
+  if (word == "csv") return count_format::csv;
+  return std::nullopt;
+}
+
+/// An empty list is one empty word: the counters without dimensions.
+words dimensions_of(const std::string& list) {
+  std::istringstream in(list);
+  words all;
+  for (std::string word; std::getline(in, word, ',');) all.push_back(word);
+  return all.empty() ? words{""} : all;
+}
+
+count_query query_of(const options& o) {
+  count_query query;
+  if (o.by) query.by = dimensions_of(*o.by);
+  for (const std::string& text : o.where) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos)
+      throw parameter_error(
+          fmt::format("--where {} is no condition; write DIMENSION=VALUE, as in site=news", text));
+    query.where.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return query;
+}
+
+/// The job that was named, or else the only job of the filter.
+std::string job_of(const options& o, const filter& f) {
+  const std::vector<std::string> jobs = f.stored().jobs();
+  const std::string there = jobs.empty() ? "it has none" : fmt::format("it has {}", fmt::join(jobs, ", "));
+  if (o.job) {
+    if (std::find(jobs.begin(), jobs.end(), *o.job) != jobs.end()) return *o.job;
+    throw parameter_error(fmt::format("the filter '{}' has no job '{}'; {}", f.name(), *o.job, there));
+  }
+  if (jobs.size() == 1) return jobs.front();
+  throw parameter_error(fmt::format("say which job of the filter '{}' is meant, as in --job {}; {}", f.name(),
+                                    jobs.empty() ? default_job : jobs.front(), there));
+}
+
+exit_code run(const options& o, printer& out) {
+  const filter f = chosen_filter(o.store, o.name, access::read);
+  const auto book = f.stored().open_ledger(job_of(o, f), {});
+  const count_table counts = count(*book, query_of(o));
+  switch (o.format.value_or(count_format::table)) {
+    case count_format::table:
+      print_table(counts, out);
+      break;
+    case count_format::json:
+      print_json(counts, out);
+      break;
+    case count_format::csv:
+      print_csv(counts, out);
+  }
+  return exit_code::done;
+}
+
+action declare(option_set& known) {
+  auto o = std::make_shared<options>();
+  add_argument(known, o->name, {"NAME", "the filter"});
+  add_text(known, "--job", o->job, {"JOB", "the job whose counts are wanted", "the only one"});
+  add_text(
+      known, "--by", o->by,
+      {"DIMENSION,...", "which dimensions to show; over the others is summed", "those of the first --count"});
+  add_texts(known, "--where", o->where, {"DIMENSION=VALUE", "only what has this value; may be repeated"});
+  add_choice(known, "--format", o->format, {"table|json|csv", "how to print", "table"}, parse_format);
+  add_store_option(known, o->store);
+  return [o](printer& out) { return run(*o, out); };
+}
+
+}  // namespace
+
+verb counts_verb() {
+  constexpr std::string_view scene =
+      "everseen gen clicks --count 1000 > clicks.jsonl; everseen stream --from clicks.jsonl --filter clicks "
+      "--key-json /id --time-json /time --count 10m:/time,/site,/country";
+  return {
+      "counts",
+      "Print what a streaming job has counted",
+      "Shows the counters that everseen stream --to counts has raised, also while it runs. Each event is in "
+      "them once. Values that are times are shown as the beginning of their stretch, in UTC.",
+      {{"Everything", "everseen counts clicks", scene},
+       {"By site, of one country, for a spreadsheet",
+        "everseen counts clicks --by site --where country=DE --format csv", scene}},
+      declare};
+}
+
+}  // namespace everseen::cli

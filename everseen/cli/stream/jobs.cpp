@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "everseen/cli/stream/job_description.hpp"
+#include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/terminal/time_format.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/stores.hpp"
+#include "everseen/cli/verb/verbs.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/stream/job/job_marks.hpp"
+#include "everseen/text/json.hpp"
+#include "everseen/text/numbers.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+struct options {
+  store_choice store;
+  std::string name;
+  std::optional<std::string> end;
+  bool json = false;
+  bool yes = false;
+};
+
+/// A filter's record of a job, by kind.
+struct known_job {
+  std::string name, description;
+  std::vector<checkpoint> lanes;
+  std::vector<checkpoint> sinks;
+  std::optional<event_time> settled;
+  job_size size;
+};
+
+/// @param f  opened for reading; if it were open for writing, this would begin a job
+known_job look_at(const filter& f, const std::string& name) {
+  const auto book = f.stored().open_ledger(name, {});
+  known_job job{name, book->description(), {}, {}, {}, f.stored().size_of_job(name)};
+  for (const auto& [source, at] : book->checkpoints()) {
+    if (source == job_marks::last_settled)
+      job.settled = event_time(std::chrono::milliseconds(at.position));
+    else
+      (job_marks::is_of_a_sink(source) ? job.sinks : job.lanes).push_back(at);
+  }
+  return job;
+}
+
+/// As in "> web-1:/data/fresh", without the leading sign.
+std::string sink_text(const checkpoint& sink) {
+  const std::string text = sink.source.substr(2);
+  return text.starts_with(':') ? text.substr(1) : text;
+}
+
+std::string size_text(const job_size& size) {
+  std::string text;
+  if (size.counters > 0) text = format_count(size.counters) + " counters, ";
+  return text + (size.bytes ? format_bytes(static_cast<double>(*size.bytes))
+                            : "of a size that the server does not tell");
+}
+
+std::string age_of(event_time then) {
+  const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(now - then);
+  return seconds.count() < 1 ? "just now" : format_duration(seconds) + " ago";
+}
+
+void print_text(const known_job& job, printer& out) {
+  out.print("{}\n", job.name);
+  out.print("  begun with    {}\n", shown_job(job.description));
+  for (const checkpoint& sink : job.sinks) out.print("  puts out to   {}\n", sink_text(sink));
+  for (const checkpoint& lane : job.lanes)
+    out.print("  has settled   {} up to {}\n", lane.source, format_count(lane.position));
+  if (job.settled)
+    out.print("  last settled  {} ({})\n", format_event_time(*job.settled), age_of(*job.settled));
+  out.print("  keeps         {}\n", size_text(job.size));
+}
+
+nlohmann::ordered_json json_of(const known_job& job) {
+  nlohmann::ordered_json json = {{"name", job.name}, {"begun_with", shown_job(job.description)}};
+  json["lanes"] = nlohmann::ordered_json::array();
+  for (const checkpoint& lane : job.lanes)
+    json["lanes"].push_back({{"source", lane.source}, {"position", lane.position}});
+  json["sinks"] = nlohmann::ordered_json::array();
+  for (const checkpoint& sink : job.sinks) json["sinks"].push_back(sink_text(sink));
+  json["last_settled"] = nullptr;
+  if (job.settled) json["last_settled"] = format_event_time(*job.settled);
+  json["counters"] = job.size.counters;
+  json["bytes"] = nullptr;
+  if (job.size.bytes) json["bytes"] = *job.size.bytes;
+  return json;
+}
+
+exit_code list(const options& o, printer& out) {
+  const filter f = chosen_filter(o.store, o.name, access::read);
+  auto all = nlohmann::ordered_json::array();
+  for (const std::string& name : f.stored().jobs()) {
+    const known_job job = look_at(f, name);
+    if (o.json)
+      all.push_back(json_of(job));
+    else
+      print_text(job, out);
+  }
+  // A job's own text need not be UTF-8.
+  if (o.json) out.print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  return exit_code::done;
+}
+
+/// @throws parameter_error  there is no such job; names the existing ones
+void must_be_there(const filter& f, const std::string& job) {
+  const std::vector<std::string> jobs = f.stored().jobs();
+  if (std::ranges::find(jobs, job) != jobs.end()) return;
+  throw parameter_error(
+      fmt::format("the filter '{}' has no job '{}'; {}", f.name(), job,
+                  jobs.empty() ? "it has none" : fmt::format("it has {}", fmt::join(jobs, ", "))));
+}
+
+/// Shows the job that is to be ended, or what is wrong with it.    @return what would be lost of its sources
+std::string show(const options& o, printer& out) try {
+  const filter f = chosen_filter(o.store, o.name, access::read);
+  must_be_there(f, *o.end);
+  const known_job job = look_at(f, *o.end);
+  print_text(job, out);
+  out.flush();
+  return job.lanes.size() == 1 ? "its source" : fmt::format("{} sources", job.lanes.size());
+} catch (const format_error& e) {
+  fmt::print(stderr, "everseen: warning: {}\n", e.what());
+  return "its sources";
+}
+
+exit_code end(const options& o, printer& out) {
+  if (o.json) throw parameter_error("--json is for the list of jobs; leave it out, or --end");
+  const std::string sources = show(o, out);
+  const std::string question = fmt::format(
+      "End the job '{}'? Its counts and its place in {} are lost; the keys that it added to '{}' stay. Stop "
+      "its "
+      "workers first.",
+      *o.end, sources, o.name);
+  if (!o.yes && !confirmed(question)) return exit_code::negative;
+  chosen_store(o.store)->end_job(o.name, *o.end);
+  out.print(
+      "ended; to count the same events again, empty the filter, too: everseen reset {}, and read a topic or "
+      "a "
+      "stream as another group (group=NAME)\n",
+      o.name);
+  return exit_code::done;
+}
+
+}  // namespace
+
+verb jobs_verb() {
+  constexpr std::string_view scene =
+      "everseen gen clicks --count 1000 > clicks.jsonl; everseen stream --from clicks.jsonl --filter clicks "
+      "--key-json /id --to fresh.jsonl";
+  return {
+      "jobs",
+      "List the streaming jobs of a filter, and end them",
+      "Shows what each job was begun with, how far it has settled each of its sources, where it puts fresh "
+      "events, when it settled last, and what it keeps. A position is an offset in bytes of a file, and an "
+      "offset of a partition of Kafka.\n\n"
+      "--end removes a job with its counts; at a terminal it asks first. The keys that it added stay in the "
+      "filter: events that it has taken are seen, by whichever job they come again. A filter without jobs "
+      "may "
+      "be reset and rebuilt. Workers that still run end with an error.",
+      {{"All jobs", "everseen jobs clicks", scene},
+       {"Begin again from the beginning",
+        "everseen jobs clicks --end stream --yes; everseen reset clicks --yes", scene}},
+      [](option_set& known) -> action {
+        auto o = std::make_shared<options>();
+        add_argument(known, o->name, {"NAME", "the filter"});
+        add_text(known, "--end", o->end, {"JOB", "end this job: forget its place and its counts"});
+        add_switch(known, "-y,--yes", o->yes, "do not ask");
+        add_switch(known, "--json", o->json, "print JSON");
+        add_store_option(known, o->store);
+        return [o](printer& out) { return o->end ? end(*o, out) : list(*o, out); };
+      }};
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,233 @@
+#include "everseen/cli/stream/stream_arguments.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "everseen/cli/long_run/record_options.hpp"
+#include "everseen/cli/stream/dimensions.hpp"
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/layout/sizing.hpp"
+#include "everseen/everseen.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+void declare_ends(option_set& known, stream_arguments& given) {
+  add_text(known, "--from", given.from,
+           {"SOURCE",
+            "where events come from: a file, - for standard input, kafka://HOST:PORT/TOPIC?group=GROUP, or "
+            "redis-stream:STREAM?group=GROUP"});
+  add_text(known, "--to", given.to,
+           {"SINK",
+            "where fresh events go: counts, a file, - for standard output, kafka://HOST:PORT/TOPIC, or "
+            "redis-stream:STREAM",
+            "counts"});
+  add_text(
+      known, "--job", given.job,
+      {"JOB", "the name under which the filter remembers how far this job is", std::string(default_job)});
+  add_text(known, "--worker", given.worker,
+           {"NAME",
+            "which of the workers of this job this is: files are known by it and by their path, as every "
+            "machine has its own",
+            "the machine's name"});
+  add_switch(known, "--follow", given.follow, "wait at the end of a file for what is appended");
+  add_switch(known, "-z,--zero", given.zero, "records end with a NUL byte instead of a newline");
+  add_switch(
+      known, "--header", given.header,
+      "the first line of the input is no event: it names the fields, for --key-field, --time-field and "
+      "--count");
+  add_switch(known, "--move-output", given.move_output,
+             "the job goes on with another --to than so far, or with a new file where the old one was moved "
+             "away; what was put out stays where it is");
+}
+
+void declare_filter(option_set& known, stream_arguments& given) {
+  add_text(known, "--filter", given.filter_name,
+           {"NAME", "the filter that remembers the keys; created if there is none"});
+  add_store_option(known, given.store);
+  add_rate(known, "--error-rate", given.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
+           {"RATE", "the share of new events that may be taken for repeats by mistake", "1e-6"});
+  add_count(known, "--capacity", given.capacity, {1, max_capacity},
+            {"N", "how many different keys to make room for; the filter grows beyond", "1M"});
+  add_choice(known, "--hash", given.hash,
+             {"xxh3|siphash", "siphash where strangers choose the keys and may mean harm", "xxh3"},
+             parse_own_hash);
+  add_judge(known, given.judge, judge_by_default);
+  add_duration(known, "--window", given.window, {"TIME", "forget keys after this time, as in 10m or 1h30m"});
+  add_count(known, "--slices", given.slices, {1, max_slices},
+            {"N", "forget in N steps: a key is remembered for the window and at most one step more", "10"});
+  add_switch(known, "--existing", given.existing,
+             "filter and job must be there: where one of them is gone, end with 4 and begin nothing anew");
+}
+
+void declare_event(option_set& known, stream_arguments& given) {
+  add_texts(known, "--key-json", given.key_json,
+            {"POINTER",
+             "an event is JSON; the key is the value at this pointer, as in /id; may be repeated for "
+             "a key of several",
+             "the whole record"});
+  add_texts(
+      known, "--key-field", given.key_fields,
+      {"N", "the key is field N of the record, counted from 1, or its name (--header); may be repeated"});
+  add_option(known, "--delimiter", {"C", "what stands between fields: one character, or tab", "tab"},
+             [&given](std::string_view what, std::string_view text) {
+               given.delimiter = parse_delimiter(what, text);
+             });
+  add_text(known, "--time-json", given.time_json,
+           {"POINTER", "the time of an event is the value at this JSON pointer", "the clock's time"});
+  add_text(known, "--time-field", given.time_field,
+           {"N", "the time of an event is its field N: seconds, milliseconds or RFC 3339"});
+  add_texts(known, "--count", given.counts,
+            {"DIMENSION,...",
+             "count fresh events by these together, each [NAME=][TIME:]FIELD, as in "
+             "10m:/time,/site; '' is the total; may be repeated"});
+  add_duration(
+      known, "--max-ahead", given.max_ahead,
+      {"TIME", "a time that is further ahead of the clock makes an event bad", "as long as the window"});
+}
+
+}  // namespace
+
+void declare_stream_arguments(option_set& known, stream_arguments& into) {
+  declare_ends(known, into);
+  declare_filter(known, into);
+  declare_event(known, into);
+  add_text(known, "--bad-events", into.bad_events,
+           {"fail|skip|FILE",
+            "what to do with a record that is no event: end, pass over it, or write it here", "fail"});
+  add_text(known, "--seen-to", into.seen_to, {"FILE", "append repeats to this file"});
+  add_text(known, "--late-to", into.late_to,
+           {"FILE", "append events that are older than the window to this file"});
+  add_choice(
+      known, "--on-outage", into.on_outage,
+      {"fail|pass|hold",
+       "when the store stays away: end, put out events that nothing is known of, or wait for it", "fail"},
+      parse_outage);
+  add_duration(
+      known, "--settle-every", into.settle_every,
+      {"TIME",
+       "how often what was done is put down, or after 250,000 events: as much is done again after a crash",
+       "100ms"});
+  add_count(known, "--block", into.block_bytes, {4096, 64 << 20},
+            {"BYTES", "how much of a file is read, judged and put out at a time", "1Mi"});
+  add_switch(known, "--dry-run", into.dry_run,
+             "judge by an empty filter in memory, print what would be counted, and touch nothing");
+  add_text(known, "--metrics", into.metrics,
+           {"HOST:PORT", "tell Prometheus how the job is doing, at this address, as in 127.0.0.1:9464"});
+  add_optional_text(known, "--stats", into.stats, "-",
+                    {"FILE", "when done, write counts as JSON to this file, or to standard error"});
+  add_text(known, "--config", into.config,
+           {"FILE", "read options from the table [stream] of this TOML file", "$EVERSEEN_CONFIG"});
+  add_switch(known, "--check-config", into.check_config,
+             "look whether the options make sense, print those in force, and read nothing");
+}
+
+namespace {
+
+void must_be_delimited(std::string_view option, const std::string& text) {
+  if (text.starts_with('/'))
+    throw parameter_error(fmt::format("{} {}: a JSON pointer belongs behind {}json", option, text,
+                                      option.substr(0, option.rfind('-') + 1)));
+}
+
+std::vector<field_rule> key_of(const stream_arguments& given, const field_words& words) {
+  if (!given.key_json.empty() && !given.key_fields.empty())
+    throw parameter_error("--key-json and --key-field exclude each other; give one");
+  std::vector<field_rule> key;
+  for (const std::string& text : given.key_json) {
+    if (!text.starts_with('/'))
+      throw parameter_error(
+          fmt::format("--key-json {} is not a JSON pointer; it begins with /, as in /user/id", text));
+    key.push_back(parse_field("--key-json", text, words));
+  }
+  for (const std::string& text : given.key_fields) {
+    must_be_delimited("--key-field", text);
+    key.push_back(parse_field("--key-field", text, words));
+  }
+  return key;
+}
+
+std::optional<field_rule> time_of(const stream_arguments& given, const field_words& words) {
+  if (given.time_json && given.time_field)
+    throw parameter_error("--time-json and --time-field exclude each other; give one");
+  if (given.time_json) return parse_field("--time-json", *given.time_json, words);
+  if (!given.time_field) return std::nullopt;
+  must_be_delimited("--time-field", *given.time_field);
+  return parse_field("--time-field", *given.time_field, words);
+}
+
+}  // namespace
+
+event_shape shape_of(const stream_arguments& given, std::string_view header) {
+  field_words fields{given.delimiter.value_or('\t')};
+  if (given.header) fields.names = names_in(header, fields.delimiter);
+  event_shape shape{key_of(given, fields), time_of(given, fields)};
+  for (const std::string& text : given.counts) shape.counts.push_back(parse_dimensions(text, fields));
+  return shape;
+}
+
+std::optional<std::string> file_of_bad_events(const stream_arguments& given) {
+  if (!given.bad_events || *given.bad_events == "fail" || *given.bad_events == "skip") return std::nullopt;
+  return given.bad_events;
+}
+
+bool counts_only(const stream_arguments& given) {
+  return given.to.value_or("counts") == "counts";
+}
+
+namespace {
+
+/// A job that reads its own output never ends, and changes its input.
+void must_not_be_read(const stream_arguments& given, std::string_view option,
+                      const std::optional<std::string>& written) {
+  std::error_code none;  // a missing file is not the one that is read
+  if (written && std::filesystem::equivalent(*given.from, *written, none))
+    throw parameter_error(std::string(option) + " would write into the file that is read, '" + *given.from +
+                          "'; name another one");
+}
+
+}  // namespace
+
+void must_make_sense(const stream_arguments& given) {
+  if (!given.from)
+    throw parameter_error("stream needs --from; say where events come from, as in --from clicks.jsonl");
+  if (!given.filter_name && !given.dry_run)
+    throw parameter_error(
+        "stream needs --filter; say which filter is to remember the keys, as in --filter clicks");
+  must_not_be_read(given, "--to", given.to);
+  must_not_be_read(given, "--seen-to", given.seen_to);
+  must_not_be_read(given, "--late-to", given.late_to);
+  must_not_be_read(given, "--bad-events", given.bad_events);
+  if (counts_only(given) && given.counts.empty())
+    throw parameter_error(
+        "there is nothing to do: say what to count by, as in --count 10m:/time,/site, or where fresh events "
+        "go, "
+        "as in --to fresh.jsonl");
+  if (given.dry_run && !counts_only(given))
+    throw parameter_error("--dry-run puts nothing out; leave out --to");
+  if (given.dry_run && (given.seen_to || given.late_to || file_of_bad_events(given)))
+    throw parameter_error(
+        "--dry-run touches nothing; leave out --seen-to, --late-to and --bad-events FILE (skip it may)");
+  if (given.dry_run && given.existing)
+    throw parameter_error("--dry-run begins nothing; leave out --existing");
+  if (given.move_output && counts_only(given) && given.to != "counts")
+    throw parameter_error("--move-output says that the job goes on with another sink; give --to, too");
+  if (given.settle_every > std::chrono::minutes(1))
+    throw parameter_error(
+        "--settle-every is at most 1m: what is not settled is remembered event by event, and done again "
+        "after a "
+        "crash");
+  if (given.slices && !given.window) throw parameter_error("--slices divides a window; give --window, too");
+  if (!given.counts.empty() && given.on_outage == outage_watch::policy::pass)
+    throw parameter_error(
+        "counters are in the store, so what is passed by while it is away would be in none; use --on-outage "
+        "hold, or leave out --count");
+  if (given.max_ahead && !given.time_json && !given.time_field)
+    throw parameter_error("--max-ahead is about times in the events; give --time-json or --time-field, too");
+}
+
+}  // namespace everseen::cli

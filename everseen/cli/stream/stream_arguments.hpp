@@ -1,0 +1,71 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/cli/long_run/filter_options.hpp"
+#include "everseen/cli/long_run/outage_watch.hpp"
+#include "everseen/cli/verb/stores.hpp"
+#include "everseen/cli/verb/verb.hpp"
+#include "everseen/stream/job/event_batch.hpp"
+#include "everseen/stream/record/event_rule.hpp"
+
+namespace everseen::cli {
+
+inline constexpr std::string_view default_job = "stream";
+
+/// The command line of stream.
+struct stream_arguments : filter_options {
+  std::optional<std::string> from;
+  std::optional<std::string> to;  // default: counts
+  std::optional<std::string> job;
+  std::optional<std::string> worker;  // default: the machine's name
+  store_choice store;
+  std::optional<std::string> filter_name;
+
+  std::vector<std::string> key_json;
+  std::vector<std::string> key_fields;
+  std::optional<std::string> time_json;
+  std::optional<std::string> time_field;
+  std::optional<char> delimiter;
+  std::vector<std::string> counts;
+
+  std::optional<std::chrono::milliseconds> max_ahead;
+  std::optional<std::string> bad_events;  // fail, skip, or a file
+  std::optional<std::string> seen_to, late_to;
+  std::optional<outage_watch::policy> on_outage;
+  std::optional<std::string> metrics;
+  std::optional<std::string> stats;  // "-" is standard error
+  std::optional<std::uint64_t> block_bytes;
+  std::optional<std::chrono::milliseconds> settle_every;
+  bool follow = false;
+  bool zero = false;
+  bool header = false;
+  bool move_output = false;
+  std::optional<std::string> config;  // read before all else: configuration.hpp
+  bool check_config = false;
+  bool dry_run = false;
+};
+
+/// Declares all of them. `into` must outlive the parsing.
+void declare_stream_arguments(option_set& known, stream_arguments& into);
+
+/// The shape of the events.
+/// @param header  the first line of the input, if --header says that it names the fields
+/// @throws parameter_error  options that exclude each other, or a field that the line does not name
+[[nodiscard]] event_shape shape_of(const stream_arguments& given, std::string_view header);
+
+/// The file for bad events, if they are kept.
+[[nodiscard]] std::optional<std::string> file_of_bad_events(const stream_arguments& given);
+
+/// Whether only counters are wanted.
+[[nodiscard]] bool counts_only(const stream_arguments& given);
+
+/// @throws parameter_error  an option is missing, or would have no effect
+void must_make_sense(const stream_arguments& given);
+
+}  // namespace everseen::cli

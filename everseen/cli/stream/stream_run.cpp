@@ -1,0 +1,277 @@
+#include "everseen/cli/stream/stream_run.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "everseen/cli/long_run/loading.hpp"
+#include "everseen/cli/long_run/watched_store.hpp"
+#include "everseen/cli/stream/count_table.hpp"
+#include "everseen/cli/stream/dry_ledger.hpp"
+#include "everseen/cli/stream/job_description.hpp"
+#include "everseen/cli/stream/stream_report.hpp"
+#include "everseen/cli/terminal/signals.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/store/disk/disk.hpp"
+#include "everseen/stream/job/deferred_ledger.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+constexpr std::uint64_t default_capacity = 1'000'000;
+
+spec_request request_of(const stream_arguments& given) {
+  spec_request request;
+  request.error_rate = given.error_rate.value_or(request.error_rate);
+  request.capacity = given.capacity.value_or(default_capacity);
+  request.hash = given.hash.value_or(request.hash);
+  request.judge = given.judge;
+  if (given.window) request.window = {*given.window, static_cast<std::uint32_t>(given.slices.value_or(10))};
+  return request;
+}
+
+void say(const std::string& text) {
+  fmt::print(stderr, "everseen: {}\n", text);
+}
+
+/// The filter of a dry run: an empty one like the existing filter, if there is one.
+filter dry_filter(const stream_arguments& given, store& memory) {
+  if (given.filter_name)
+    if (const auto place = open_store(store_url(given.store.url)); place->exists(*given.filter_name)) {
+      const filter real(*given.filter_name, place->open(*given.filter_name, access::read));
+      must_agree(given, real);
+      say(fmt::format("judging by an empty filter like '{}': the keys that it holds are not asked",
+                      real.name()));
+      return {real.name(), memory.create(real.name(), real.get_spec())};
+    }
+  const std::string name = given.filter_name.value_or("dry");
+  return {name, memory.create(name, memory.plan(request_of(given)))};
+}
+
+/// Makes source and sink wait by the same policy during this object's lifetime: a run that holds events back
+/// while its store is unavailable also waits for their servers, which may be the same.
+class watched_ends {
+ public:
+  watched_ends(const job_parts& watched, const std::shared_ptr<retry_policy>& by) : watched_(watched) {
+    set(by);
+  }
+  ~watched_ends() { set(nullptr); }
+  watched_ends(const watched_ends&) = delete;
+  watched_ends& operator=(const watched_ends&) = delete;
+
+ private:
+  void set(const std::shared_ptr<retry_policy>& by) {
+    watched_.from.wait_with(by);
+    if (watched_.to != nullptr) watched_.to->wait_with(by);
+  }
+
+  job_parts watched_;
+};
+
+/// A policy that also informs the sink that the store is unavailable.
+class notifying_policy final : public retry_policy {
+ public:
+  notifying_policy(std::shared_ptr<retry_policy> watch, sink* to) : watch_(std::move(watch)), to_(to) {}
+  bool tries_again(const outage& now) override {
+    const bool again = watch_->tries_again(now);
+    if (again && to_ != nullptr) to_->store_is_unavailable(now.lasted);
+    return again;
+  }
+  void on_recovered() override { watch_->on_recovered(); }
+
+ private:
+  std::shared_ptr<retry_policy> watch_;
+  sink* to_;
+};
+
+}  // namespace
+
+side_output::side_output(const std::optional<std::string>& path) {
+  if (!path) return;
+  file_ = descriptor(::open(path->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (!file_) throw disk_error("write", *path, errno);
+  out_.emplace(file_.get(), *path);
+}
+
+stream_run::stream_run(const stream_arguments& given, stream_source from, event_shape events)
+    : given_(given),
+      from_(std::move(from)),
+      events_(std::move(events)),
+      seen_to_(given.seen_to),
+      late_to_(given.late_to),
+      bad_to_(file_of_bad_events(given)) {
+  if (given.stats) stats_.emplace(*given.stats);
+  if (given.metrics) metrics_.emplace(*given.metrics, given.job.value_or(std::string(default_job)));
+}
+
+filter stream_run::open_filter(store& place) const {
+  if (given_.dry_run) return dry_filter(given_, place);
+  if (!given_.counts.empty() && !place.is_remote())
+    throw parameter_error(
+        "counters are kept by Redis alone, in one step with the keys: give --store redis://HOST:PORT, or "
+        "leave "
+        "--count out and put fresh events out, as in --to fresh.jsonl");
+  if (given_.existing) {
+    filter opened = existing_filter(place, *given_.filter_name);
+    must_agree(given_, opened);
+    return opened;
+  }
+  const bool known = place.exists(*given_.filter_name);
+  if (!known) must_have_room(place, place.plan(request_of(given_)));
+  filter opened = open_or_create(place, *given_.filter_name, request_of(given_));
+  if (known) must_agree(given_, opened);
+  return opened;
+}
+
+/// A job continues with the events that it began with: other keys or counters would be a different job.
+std::unique_ptr<ledger> stream_run::open_ledger(const filter& seen) const {
+  const std::string what = describe_job(events_);
+  if (given_.dry_run)
+    return std::make_unique<dry_ledger>(std::shared_ptr<stored_filter>(&seen.stored(), [](auto*) {}), what);
+  const std::string name = given_.job.value_or(std::string(default_job));
+  const auto there = seen.stored().jobs();
+  if (given_.existing && std::ranges::find(there, name) == there.end())
+    throw is_gone(fmt::format("the job '{}' of the filter '{}'", name, seen.name()));
+  return std::make_unique<deferred_ledger>(
+      seen.stored(), name, what, [name, what, filter = seen.name()](const std::string& begun_with) {
+        if (are_alike(begun_with, what)) return;
+        throw parameter_error(
+            fmt::format("the job '{0}' was begun with {1}; give the same, or begin another --job for other "
+                        "events; to begin "
+                        "this one again, its counts and its place forgotten: everseen jobs {2} --end {0}, "
+                        "and, as the keys "
+                        "stay, everseen reset {2}",
+                        name, differences(begun_with, what), filter));
+      });
+}
+
+job_options stream_run::options_for(const filter& seen) const {
+  job_options options;
+  options.events = events_;
+  options.reading.on_bad = given_.bad_events.value_or("fail") == "fail" ? bad_events::fail : bad_events::skip;
+  options.reading.max_ahead = given_.max_ahead;
+  if (const auto& window = seen.get_spec().window; window && options.events.time && !given_.max_ahead)
+    options.reading.max_ahead = window->width;  // then no accepted time makes the present late
+  options.reading.clock = [] {
+    return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  };
+  if (given_.settle_every) options.settle_every = *given_.settle_every;
+  if (given_.on_outage == outage_watch::policy::pass) options.on_outage = job_options::outage::pass;
+  return options;
+}
+
+/// Prints once a job what the store's settings could lose; and what a power loss may have taken from files,
+/// until the job has settled again.
+void stream_run::must_lose_nothing(const store& place, const ledger& book) const {
+  if (book.checkpoints().empty()) warn_of_jobs(place);
+  if (const std::string doubt = book.doubt(); !doubt.empty())
+    fmt::print(stderr, "everseen: warning: {}\n", doubt);
+}
+
+void stream_run::operator()(printer& out) {
+  const auto place = open_store(given_.dry_run ? "mem:" : store_url(given_.store.url));
+  const bool is_new = !given_.dry_run && !place->is_remote() && !place->exists(*given_.filter_name);
+  try {
+    run_on(*place, out);
+  } catch (const backend_error&) {
+    stop_if_signalled();
+    throw;
+  } catch (...) {
+    if (is_new) discard_if_unused(*place);
+    throw;
+  }
+}
+
+/// Lets the next attempt create a different filter. Not on servers, where another process may already use
+/// it.
+void stream_run::discard_if_unused(store& place) const noexcept {
+  try {
+    const std::string& name = *given_.filter_name;
+    if (!place.exists(name)) return;
+    const filter made(name, place.open(name, access::read));
+    if (made.stored().jobs().empty() && made.info().keys == 0) place.drop(name);
+  } catch (const error&) {  // the original error is reported
+  }
+}
+
+void stream_run::run_on(store& place, printer& out) {
+  std::optional<watched_store<store>> held;
+  if (given_.on_outage == outage_watch::policy::hold)
+    held.emplace(place, std::make_shared<outage_watch>(outage_watch::policy::hold, say, is_signalled));
+  filter seen = open_filter(place);
+  job_options options = options_for(seen);
+  const auto book = open_ledger(seen);
+  const stream_sink to = open_sink(given_, seen, *book, *from_.opened, out.descriptor());
+  const sink_place mark = place_of(given_, seen, *book, to, say);
+  const auto must_be_ours = [&] {
+    must_be_our_worker(given_, *book, from_.name);
+    if (!to.worker.empty()) must_be_our_worker(given_, *book, mark.name);
+  };
+  must_be_ours();
+  options.examine = [&] {
+    must_be_the_place(given_, *book, to, mark);
+    must_be_ours();
+  };
+  if (!given_.dry_run) must_lose_nothing(place, *book);
+  options.sink_name = mark.name;
+  options.sink_order = mark.order;
+  options.seen_to = seen_to_.get();
+  options.late_to = late_to_.get();
+  options.bad_to = bad_to_.get();
+  run({seen, *book, *from_.opened, to.opened.get()}, std::move(options), seen.stored().access_path());
+  if (given_.dry_run) print_table(count(*book, {}), out);
+}
+
+void stream_run::run(const job_parts& parts, job_options options, const std::string& access_path) {
+  progress_line progress(from_.total_bytes, access_path, given_.to == "-");
+  job* running = nullptr;
+  bool has_warned = false;
+  options.progress = [&](const job_result& now) {
+    if (!now.absent.empty() && !std::exchange(has_warned, true))
+      progress.say(absence_warning(now, parts.seen.name(), given_.job.value_or(std::string(default_job))));
+    if (is_signalled()) running->stop();
+    if (metrics_) metrics_->show(now);
+    progress.show({now.events + now.bad, now.bytes, now.lag, now.newest});
+  };
+  load_with_progress(parts.seen, progress);
+  if (metrics_) options.settled = [&](std::chrono::duration<double> after) { metrics_->settled(after); };
+  options.warn = [&](const std::string& text) { progress.say(text); };
+  job work(parts, std::move(options));
+  running = &work;
+  const auto ends = [&] {
+    if (is_signalled()) work.stop();
+    return is_signalled();
+  };
+  const auto how = given_.on_outage.value_or(outage_watch::policy::fail);
+  const auto watching = std::make_shared<outage_watch>(
+      how, [&](const std::string& text) { progress.say(text); }, ends);
+  const watched_store watched(parts.seen.stored(), std::make_shared<notifying_policy>(watching, parts.to));
+  std::optional<watched_ends> held;
+  if (how == outage_watch::policy::hold) held.emplace(parts, watching);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto lasted = [&] { return std::chrono::steady_clock::now() - begin; };
+  try {
+    work.run();
+  } catch (...) {
+    const bool did_something = work.result().events + work.result().bad > 0;
+    tell(work.result(), lasted(), did_something ? &progress : nullptr);
+    throw;
+  }
+  tell(work.result(), lasted(), &progress);
+  stop_if_signalled();
+}
+
+/// @param progress  null: the run failed before it did anything, so only the error is reported
+void stream_run::tell(const job_result& result, std::chrono::duration<double> lasted,
+                      progress_line* progress) const {
+  if (stats_) stats_->write(job_stats(result, lasted));
+  if (progress != nullptr && (!stats_ || given_.stats != "-")) progress->say(job_summary(result));
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,125 @@
+#include "everseen/cli/verb/options.hpp"
+
+#include <fmt/format.h>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/stream/record/record_rule.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+words split_flags(const std::string& flags) {
+  const std::size_t comma = flags.find(',');
+  return comma == std::string::npos ? words{flags} : words{flags.substr(0, comma), flags.substr(comma + 1)};
+}
+
+/// @param flags  empty for an argument
+manual_entry entry_of(const std::string& flags, const option_text& manual) {
+  return {flags.empty() ? words{} : split_flags(flags), manual.value, manual.text, manual.standard};
+}
+
+std::string replace_all(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+}  // namespace
+
+void add_switch(option_set& known, const std::string& flags, bool& target, const std::string& text) {
+  known.push_back({entry_of(flags, {"", text}), [&target](const words&) { target = true; }});
+}
+
+void add_option(option_set& known, const std::string& flags, const option_text& manual, value_reader read) {
+  manual_entry shown = entry_of(flags, manual);
+  const std::string what = "--" + shown.name();
+  known.push_back({std::move(shown), [read = std::move(read), what](const words& values) {
+                     if (values.size() > 1)
+                       throw parameter_error(fmt::format("{} is given twice; give it once", what));
+                     read(what, values.front());
+                   }});
+}
+
+void add_text(option_set& known, const std::string& flags, std::optional<std::string>& target,
+              const option_text& manual) {
+  add_option(known, flags, manual, [&target](std::string_view, std::string_view value) { target = value; });
+}
+
+void add_optional_text(option_set& known, const std::string& flag, std::optional<std::string>& target,
+                       const std::string& alone, const option_text& manual) {
+  manual_entry shown = entry_of(flag, manual);
+  shown.value = "[=" + manual.value + "]";
+  known.push_back({std::move(shown), [&target](const words& values) { target = values.back(); }, alone});
+}
+
+void add_texts(option_set& known, const std::string& flags, std::vector<std::string>& target,
+               const option_text& manual) {
+  known.push_back({entry_of(flags, manual), [&target](const words& values) {
+                     target.insert(target.end(), values.begin(), values.end());
+                   }});
+}
+
+void add_count(option_set& known, const std::string& flags, std::optional<std::uint64_t>& target,
+               count_bounds bounds, const option_text& manual) {
+  add_option(known, flags, manual, [&target, bounds](std::string_view what, std::string_view value) {
+    target = parse_count(what, value, bounds);
+  });
+}
+
+void add_rate(option_set& known, const std::string& flags, std::optional<double>& target, rate_bounds bounds,
+              const option_text& manual) {
+  add_option(known, flags, manual, [&target, bounds](std::string_view what, std::string_view value) {
+    target = parse_rate(what, value, bounds);
+  });
+}
+
+void add_duration(option_set& known, const std::string& flags,
+                  std::optional<std::chrono::milliseconds>& target, const option_text& manual,
+                  std::chrono::milliseconds least) {
+  add_option(known, flags, manual, [&target, least](std::string_view what, std::string_view value) {
+    target = parse_duration(what, value, least);
+  });
+}
+
+void add_time(option_set& known, const std::string& flags, std::optional<event_time>& target,
+              const option_text& manual) {
+  add_option(known, flags, manual, [&target](std::string_view what, std::string_view value) {
+    target = parse_event_time(value);
+    if (!target)
+      throw parameter_error(
+          fmt::format("{} {} is not a time; give seconds or milliseconds since 1970, or 2023-11-14T22:13:20Z",
+                      what, value));
+  });
+}
+
+void add_judge(option_set& known, std::optional<judge_kind>& target, std::string_view otherwise) {
+  add_choice(
+      known, "--judge", target,
+      {"server|client",
+       "on Redis: who keeps the filter's bits. client: each process that uses it, and the server keeps the "
+       "order of keys; many times faster on a Redis without the module, for the filter's size in memory",
+       std::string(otherwise)},
+      parse_judge_kind);
+}
+
+void add_argument(option_set& known, std::string& target, const option_text& manual) {
+  known.push_back({entry_of("", manual), [&target](const words& values) { target = values.front(); }});
+  known.back().shown.required = true;
+}
+
+void add_argument(option_set& known, std::optional<std::string>& target, const option_text& manual) {
+  known.push_back({entry_of("", manual), [&target](const words& values) { target = values.front(); }});
+}
+
+void add_arguments(option_set& known, std::vector<std::string>& target, const option_text& manual) {
+  known.push_back({entry_of("", manual), [&target](const words& values) { target = values; }});
+  known.back().shown.many = true;
+}
+
+void refuse_choice(std::string_view what, std::string_view word, std::string_view choices) {
+  throw parameter_error(
+      fmt::format("{} {} is not known; use {}", what, word, replace_all(std::string(choices), "|", ", ")));
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,94 @@
+#include "everseen/cli/verb/stores.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/spec/growth.hpp"
+#include "everseen/text/nearest.hpp"
+#include "everseen/text/numbers.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+std::optional<std::string> environment_value(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::string store_url(const std::optional<std::string>& given) {
+  if (given) return *given;
+  if (auto url = environment_value("EVERSEEN_STORE")) return *url;
+  // The XDG base directory specification calls relative paths invalid, to be ignored.
+  if (const auto data = environment_value("XDG_DATA_HOME"); data && data->starts_with('/'))
+    return "file:" + *data + "/everseen";
+  if (const auto home = environment_value("HOME")) return "file:" + *home + "/.local/share/everseen";
+  throw parameter_error("there is no place for filters: give --store URL, or set EVERSEEN_STORE or HOME");
+}
+
+void add_store_option(option_set& known, store_choice& target) {
+  add_text(known, "--store", target.url,
+           {"URL", "where filters live, as in file:DIRECTORY or redis://HOST:PORT",
+            "$EVERSEEN_STORE, else your data directory"});
+}
+
+std::shared_ptr<store> chosen_store(const store_choice& choice) {
+  const std::string url = store_url(choice.url);
+  if (url == "mem:")
+    throw parameter_error(
+        "a mem: store would end with this command; use file:DIRECTORY or redis://HOST:PORT");
+  return open_store(url);
+}
+
+void must_have_room(const store& where, const spec& s) {
+  const auto room = where.room_bytes();
+  const double wanted = static_cast<double>(growth::plan_layer(s, 0).shape.bytes) * s.partitions;
+  if (!room || wanted <= static_cast<double>(*room)) return;
+  throw parameter_error(fmt::format(
+      "a filter for {} keys takes {}, and the store has room for {}; lower the capacity (a filter "
+      "grows when it must), raise the error rate, or take another store",
+      format_count(s.capacity), format_bytes(wanted), format_bytes(static_cast<double>(*room))));
+}
+
+void warn_of(const store& place) {
+  for (const std::string& warning : place.warnings()) fmt::print(stderr, "everseen: warning: {}\n", warning);
+}
+
+void warn_of_jobs(const store& place) {
+  for (const std::string& warning : place.job_warnings())
+    fmt::print(stderr, "everseen: warning: {}\n", warning);
+}
+
+bool confirmed(const std::string& question) {
+  if (::isatty(STDIN_FILENO) == 0) return true;
+  fmt::print(stderr, "{} [y/N] ", question);
+  const int answer = std::getchar();
+  return answer == 'y' || answer == 'Y';
+}
+
+no_filter unknown_filter(const store& in, std::string_view name) {
+  const std::vector<std::string> there = in.list();
+  const std::vector<std::string_view> names(there.begin(), there.end());
+  const std::string_view meant = nearest(name, names);
+  return no_filter(fmt::format("there is no filter named '{}'; {}", name,
+                               meant.empty() ? fmt::format("everseen list shows those that there are, "
+                                                           "everseen create {} makes one",
+                                                           name)
+                                             : fmt::format("did you mean '{}'?", meant)));
+}
+
+filter chosen_filter(const store_choice& choice, std::string_view name, access how) {
+  const auto place = chosen_store(choice);
+  return with_known_filter(*place, name, [&] { return filter(std::string(name), place->open(name, how)); });
+}
+
+}  // namespace everseen::cli

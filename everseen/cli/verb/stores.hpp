@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "everseen/cli/verb/verb.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/filter/filter.hpp"
+#include "everseen/filter/open_store.hpp"
+#include "everseen/store/port/store.hpp"
+
+/// The store of a verb, and the named filter in it.
+namespace everseen::cli {
+
+/// Where filters live: --store, else $EVERSEEN_STORE, else a directory of the user,
+/// file:$XDG_DATA_HOME/everseen or file:$HOME/.local/share/everseen.
+/// @throws parameter_error  none of these is set
+[[nodiscard]] std::string store_url(const std::optional<std::string>& given);
+
+/// The option --store of a verb.
+struct store_choice {
+  std::optional<std::string> url;
+};
+
+void add_store_option(option_set& known, store_choice& target);
+
+/// The chosen store, for a verb that needs a store which outlives it.
+/// @throws parameter_error  as store_url, or `mem:`    @throws as open_store(url)
+[[nodiscard]] std::shared_ptr<store> chosen_store(const store_choice& choice);
+
+/// @throws parameter_error  the store knows that a new filter can never fit
+void must_have_room(const store& where, const spec& s);
+/// Prints a store's warnings on standard error.    @throws  as store::warnings
+void warn_of(const store& place);
+
+/// Prints on standard error what a crash could take from the jobs of a store.
+/// @throws  as store::job_warnings
+void warn_of_jobs(const store& place);
+
+/// Asks the user at a terminal; without a terminal the answer is yes.
+[[nodiscard]] bool confirmed(const std::string& question);
+
+/// The error for an unknown name, with the closest name, or how to list them.
+[[nodiscard]] no_filter unknown_filter(const store& in, std::string_view name);
+
+/// The result of `call`; reports an unknown name as unknown_filter() does.
+template <typename Call>
+decltype(auto) with_known_filter(const store& in, std::string_view name, Call call) {
+  try {
+    return call();
+  } catch (const filter_expired&) {
+    throw;
+  } catch (const no_filter&) {
+    throw unknown_filter(in, name);
+  }
+}
+
+/// A filter of the chosen store.    @throws as everseen::open
+[[nodiscard]] filter chosen_filter(const store_choice& choice, std::string_view name, access how);
+
+}  // namespace everseen::cli

@@ -1,0 +1,48 @@
+#include "everseen/core/format/predecessor.hpp"
+
+#include <limits>
+
+#include "everseen/core/format/image_fields.hpp"
+
+namespace everseen::image {
+
+namespace {
+
+constexpr std::size_t head_bytes = 24;
+constexpr std::size_t fixed_bytes = head_bytes + fields::checksum_bytes;
+constexpr std::int64_t for_ever = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
+
+std::vector<std::byte> encode_link(const std::optional<predecessor>& link) {
+  const predecessor older = link.value_or(predecessor{});
+  std::vector<std::byte> bytes(fixed_bytes + older.name.size());
+  fields::writer out(bytes);
+  out.begin(fields::link_magic);
+  out.put(static_cast<std::uint32_t>(older.name.size()));
+  out.put(older.until ? std::int64_t{older.until->time_since_epoch().count()} : for_ever);
+  out.put(std::as_bytes(std::span(older.name)));
+  out.seal();
+  return bytes;
+}
+
+std::optional<predecessor> decode_link(std::span<const std::byte> bytes) {
+  fields::reader in("link record", bytes);
+  if (bytes.size() < fixed_bytes || bytes.size() > max_link_bytes)
+    in.refuse("it is " + std::to_string(bytes.size()) + " bytes long");
+  in.begin(fields::link_magic);
+  in.check_seal(bytes.size() - fields::checksum_bytes, bytes.size() - fields::checksum_bytes);
+  const auto length = in.get<std::uint32_t>();
+  if (length != bytes.size() - fixed_bytes)
+    in.refuse("its length does not fit a name of " + std::to_string(length) + " bytes");
+  predecessor older;
+  const auto until = in.get<std::int64_t>();
+  if (until != for_ever) older.until = event_time(std::chrono::milliseconds(until));
+  const auto name = in.take(length);
+  if (length == 0 && !older.until) return std::nullopt;
+  older.name.assign(reinterpret_cast<const char*>(name.data()), name.size());
+  validate_filter_name(older.name);
+  return older;
+}
+
+}  // namespace everseen::image

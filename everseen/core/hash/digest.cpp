@@ -1,0 +1,138 @@
+#include "everseen/core/hash/digest.hpp"
+
+#include <string>
+#include <utility>
+
+#include <sodium.h>
+
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/bytes.hpp"
+#include "everseen/core/hash/murmur3.hpp"
+#include "everseen/core/hash/murmur64a.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace everseen {
+
+namespace {
+
+constexpr std::array<std::pair<hash_kind, std::string_view>, 4> hash_names = {{
+    {hash_kind::xxh3, "xxh3"},
+    {hash_kind::siphash, "siphash"},
+    {hash_kind::murmur3, "murmur3"},
+    {hash_kind::murmur64a, "murmur64a"},
+}};
+
+}  // namespace
+
+std::string_view to_string(hash_kind kind) noexcept {
+  for (const auto& [value, name] : hash_names)
+    if (value == kind) return name;
+  return "invalid";
+}
+
+std::optional<hash_kind> parse_hash_kind(std::string_view name) noexcept {
+  for (const auto& [value, known] : hash_names)
+    if (known == name) return value;
+  return std::nullopt;
+}
+
+std::optional<hash_kind> parse_own_hash(std::string_view name) noexcept {
+  const auto kind = parse_hash_kind(name);
+  return kind && has_secret_seed(*kind) ? kind : std::nullopt;
+}
+
+hash_seed random_hash_seed() {
+  hash_seed seed;
+  randombytes_buf(seed.data(), seed.size());  // works without sodium_init(): it opens its own source
+  return seed;
+}
+
+namespace {
+
+/// XXH3 mixes the seed itself into keys of up to this length; longer keys need the 192 bytes derived from it.
+constexpr std::size_t longest_without_secret = XXH3_MIDSIZE_MAX;
+
+/// Equal to XXH3_128bits_withSeed for every length, but derives the secret of long keys once, not per key.
+[[gnu::always_inline]] inline digest xxh3_128(std::string_view key, std::uint64_t seed,
+                                              std::span<const std::uint8_t> secret) noexcept {
+  const XXH128_hash_t h = key.size() <= longest_without_secret
+                              ? XXH3_128bits_withSeed(key.data(), key.size(), seed)
+                              : XXH3_128bits_withSecret(key.data(), key.size(), secret.data(), secret.size());
+  return {h.low64, h.high64};
+}
+
+digest siphash_128(std::string_view key, const hash_seed& seed) noexcept {
+  static_assert(crypto_shorthash_siphashx24_KEYBYTES == std::tuple_size_v<hash_seed>);
+  std::array<std::uint8_t, crypto_shorthash_siphashx24_BYTES> out;
+  crypto_shorthash_siphashx24(out.data(), reinterpret_cast<const unsigned char*>(key.data()), key.size(),
+                              seed.data());
+  return {load_le64(out.data()), load_le64(out.data() + 8)};
+}
+
+/// The hashes of other systems. Not inlined, so that the code of everseen's own hashes stays small.
+[[gnu::noinline]] digest murmur_128(std::string_view element, hash_kind kind) noexcept {
+  return kind == hash_kind::murmur3 ? murmur3_x64_128(element) : murmur64a_pair(element);
+}
+
+/// Output of the funnel; one per thread, so that keys cause no allocation.
+std::string& element_of_thread() {
+  thread_local std::string element;
+  return element;
+}
+
+}  // namespace
+
+hasher::hasher(hash_kind kind, const hash_seed& seed, funnel_kind funnel) noexcept
+    : kind_(kind), funnel_(funnel), seed_(seed), seed64_(load_le64(seed.data())) {
+  static_assert(secret_bytes == XXH_SECRET_DEFAULT_SIZE);
+  XXH3_generateSecret_fromSeed(secret_.data(), seed64_);
+}
+
+// Flattened: the compiler considers XXH3 too large to inline, and a call costs twice as much as hashing a
+// short key.
+
+[[gnu::flatten]] digest hasher::hash(std::string_view element) const noexcept {
+  switch (kind_) {
+    case hash_kind::xxh3:
+      return xxh3_128(element, seed64_, secret_);
+    case hash_kind::siphash:
+      return siphash_128(element, seed_);
+    case hash_kind::murmur3:
+    case hash_kind::murmur64a:
+      break;
+  }
+  return murmur_128(element, kind_);
+}
+
+[[gnu::flatten]] digest hasher::operator()(std::string_view key) const {
+  if (takes_every_key()) return hash(key);
+  std::string& element = element_of_thread();
+  apply_funnel(funnel_, key, element);
+  return hash(element);
+}
+
+[[gnu::flatten]] void hasher::operator()(std::span<const std::string_view> keys,
+                                         std::span<digest> out) const {
+  EVERSEEN_ASSERT(keys.size() == out.size());
+  if (kind_ == hash_kind::xxh3 && takes_every_key()) {
+    for (std::size_t i = 0; i < keys.size(); ++i) out[i] = xxh3_128(keys[i], seed64_, secret_);
+  } else {
+    for (std::size_t i = 0; i < keys.size(); ++i) out[i] = (*this)(keys[i]);
+  }
+}
+
+std::optional<digest> hasher::try_hash(std::string_view key) const {
+  if (takes_every_key()) return hash(key);
+  std::string& element = element_of_thread();
+  if (!try_funnel(funnel_, key, element)) return std::nullopt;
+  return hash(element);
+}
+
+std::optional<std::string> hasher::refusal_of(std::string_view key) const {
+  if (try_funnel(funnel_, key, element_of_thread())) return std::nullopt;
+  return funnel_refusal(funnel_, key);
+}
+
+}  // namespace everseen

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "everseen/core/hash/funnel.hpp"
+
+namespace everseen {
+
+/// The 128-bit hash of a key, which is all that a filter ever uses of it.
+///
+/// A key is hashed once; every layer uses its digest. `low` selects the partition and the (first) line,
+/// `high` the bits inside the line; doc/hashing.md defines each use bit by bit.
+struct digest {
+  std::uint64_t low;
+  std::uint64_t high;
+  friend constexpr bool operator==(const digest&, const digest&) = default;
+};
+
+/// The hash functions of filters. The values are stored in specs.
+///
+/// The first two are everseen's own. The others belong to other systems: they have no secret, so an attacker
+/// can construct colliding keys.
+enum class hash_kind : std::uint8_t {
+  xxh3 = 1,       ///< XXH3-128 with a secret 64-bit seed: fastest, for trusted keys
+  siphash = 2,    ///< SipHash-2-4-128 with a secret 128-bit key: for untrusted keys
+  murmur3 = 3,    ///< MurmurHash3 x64-128, seed 0: Guava
+  murmur64a = 4,  ///< MurmurHash64A of the key, then again with that hash as the seed: RedisBloom
+};
+
+/// Whether the hash uses the secret seed of its filter.
+[[nodiscard]] constexpr bool has_secret_seed(hash_kind kind) noexcept {
+  return kind == hash_kind::xxh3 || kind == hash_kind::siphash;
+}
+
+[[nodiscard]] std::string_view to_string(hash_kind kind) noexcept;
+[[nodiscard]] std::optional<hash_kind> parse_hash_kind(std::string_view name) noexcept;
+/// The same, but accepts only the hashes of everseen's own filters.
+[[nodiscard]] std::optional<hash_kind> parse_own_hash(std::string_view name) noexcept;
+
+/// The secret seed of a filter's hash. XXH3 uses its first 8 bytes, SipHash all 16.
+///
+/// Anyone who knows it can construct colliding keys. It is stored with the filter and shown nowhere else.
+using hash_seed = std::array<std::uint8_t, 16>;
+
+/// A seed from the operating system's random source. Threads: any.
+[[nodiscard]] hash_seed random_hash_seed();
+
+/// Computes the digests of keys with one filter's hash and seed.
+///
+/// For Guava's filters, a key first passes through a funnel. Some funnels accept only some keys, for example
+/// numbers. A digest of murmur3 consists of its two words; one of murmur64a has the hash in `low` and the
+/// hash seeded with it in `high`. Cost: 3-5 ns for a key of up to 16 bytes with xxh3, 10-25 ns with the
+/// others. Threads: any number may use a const hasher. Source: doc/hashing.md, "Digest".
+class hasher {
+ public:
+  explicit hasher(hash_kind kind, const hash_seed& seed, funnel_kind funnel = funnel_kind::bytes) noexcept;
+
+  /// @throws parameter_error  the funnel cannot take the key; the text is refusal_of(key)
+  [[nodiscard]] digest operator()(std::string_view key) const;
+
+  /// Digests of many keys, in the same order.
+  /// @pre out.size() == keys.size()    @throws parameter_error  as above; use try_hash if keys may not fit
+  void operator()(std::span<const std::string_view> keys, std::span<digest> out) const;
+
+  /// The digest; nothing if the funnel cannot take the key.
+  [[nodiscard]] std::optional<digest> try_hash(std::string_view key) const;
+  /// Whether try_hash has a digest for every key.
+  [[nodiscard]] bool takes_every_key() const noexcept { return funnel_ == funnel_kind::bytes; }
+  /// The reason, as readable text, why the funnel cannot take a key; nothing if it can.
+  [[nodiscard]] std::optional<std::string> refusal_of(std::string_view key) const;
+
+  [[nodiscard]] hash_kind kind() const noexcept { return kind_; }
+
+ private:
+  /// @param element  the key, or the output of a funnel
+  [[nodiscard]] digest hash(std::string_view element) const noexcept;
+
+  static constexpr std::size_t secret_bytes = 192;  // derived from the seed, for keys over 240 bytes
+
+  hash_kind kind_;
+  funnel_kind funnel_;
+  hash_seed seed_;
+  std::uint64_t seed64_;
+  alignas(64) std::array<std::uint8_t, secret_bytes> secret_;
+};
+
+}  // namespace everseen

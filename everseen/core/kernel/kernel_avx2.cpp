@@ -1,0 +1,53 @@
+#include <immintrin.h>
+
+#include "everseen/core/kernel/kernel_loop.hpp"
+#include "everseen/core/kernel/kernel_table.hpp"
+
+namespace everseen {
+
+namespace {
+
+/// A line is two vectors of 256 bits.
+struct avx2_isa {
+  struct line {
+    __m256i lower, upper;
+  };
+
+  static line pattern_8x64(std::uint64_t pattern) noexcept {
+    const __m256i source = _mm256_set1_epi64x(static_cast<long long>(pattern));
+    return {one_bit_64(_mm256_srlv_epi64(source, _mm256_setr_epi64x(0, 6, 12, 18))),
+            one_bit_64(_mm256_srlv_epi64(source, _mm256_setr_epi64x(24, 30, 36, 42)))};
+  }
+  static line pattern_16x32(std::uint64_t pattern) noexcept {
+    return {one_bit_32(pattern), one_bit_32(draw::fold(pattern, draw::upper_key))};
+  }
+  static bool covers(const std::byte* at, const line& bits) noexcept {
+    return _mm256_testc_si256(load(at), bits.lower) & _mm256_testc_si256(load(at + 32), bits.upper);
+  }
+  static void set(std::byte* at, const line& bits) noexcept {
+    store(at, _mm256_or_si256(load(at), bits.lower));
+    store(at + 32, _mm256_or_si256(load(at + 32), bits.upper));
+  }
+
+ private:
+  static __m256i one_bit_64(__m256i count) noexcept {
+    return _mm256_sllv_epi64(_mm256_set1_epi64x(1), _mm256_and_si256(count, _mm256_set1_epi64x(63)));
+  }
+  static __m256i one_bit_32(std::uint64_t source) noexcept {
+    const __m256i count = _mm256_srlv_epi64(_mm256_set1_epi64x(static_cast<long long>(source)),
+                                            _mm256_setr_epi64x(0, 5, 10, 15));
+    return _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_and_si256(count, _mm256_set1_epi32(31)));
+  }
+  static __m256i load(const std::byte* at) noexcept {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+  }
+  static void store(std::byte* at, __m256i value) noexcept {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), value);
+  }
+};
+
+}  // namespace
+
+const kernel kernel_table::avx2 = {"avx2", kernel_loop::check_any<avx2_isa>, kernel_loop::add_any<avx2_isa>};
+
+}  // namespace everseen

@@ -1,0 +1,57 @@
+#include "everseen/core/kernel/kernels.hpp"
+
+#include <array>
+#include <cstdlib>
+
+#include "everseen/core/kernel/kernel_table.hpp"
+
+namespace everseen {
+
+namespace {
+
+struct kernel_list {
+  std::array<kernel, 3> items{};
+  std::size_t size = 0;
+};
+
+kernel_list detect() noexcept {
+  kernel_list list;
+  list.items[list.size++] = kernel_table::scalar;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  // All features that cmake/EverseenLayer.cmake enables for these files.
+  const bool avx2 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  if (avx2) list.items[list.size++] = kernel_table::avx2;
+  if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    list.items[list.size++] = kernel_table::avx512;
+#endif
+  return list;
+}
+
+const kernel_list& kernels() noexcept {
+  static const kernel_list list = detect();
+  return list;
+}
+
+const kernel& choose() noexcept {
+  const auto all = available_kernels();
+  if (const char* wanted = std::getenv("EVERSEEN_KERNEL"))
+    for (const kernel& k : all)
+      if (k.name == wanted) return k;
+  return all.back();
+}
+
+}  // namespace
+
+std::span<const kernel> available_kernels() noexcept {
+  return {kernels().items.data(), kernels().size};
+}
+
+const kernel& best_kernel() noexcept {
+  static const kernel& best = choose();
+  return best;
+}
+
+}  // namespace everseen

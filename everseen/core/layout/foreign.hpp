@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+
+#include "everseen/core/hash/digest.hpp"
+#include "everseen/core/layout/layout.hpp"
+#include "everseen/core/layout/sizing.hpp"
+
+/// Properties of other systems' filters besides bit positions: their hash and their size. Their byte formats
+/// are in compat/.
+///
+/// The arithmetic repeats that of the original, operation by operation, so that rounding is identical and a
+/// filter has the same size here and there. Pure. Threads: any.
+namespace everseen::foreign {
+
+/// The hash that belongs to a layout.    @pre is_foreign(layout)
+[[nodiscard]] hash_kind hash_of(layout_kind layout) noexcept;
+
+/// A computed size, before any limit is checked.
+struct wanted_size {
+  double words = 0;  ///< of 64 bits each
+  double probes = 0;
+};
+
+/// BloomFilter.create(funnel, expectedInsertions, fpp): m = -n ln p / ln²2, truncated to a bit and then
+/// rounded up to words; k = max(1, round(m / n · ln 2)).
+/// @pre 0 < goal.error_rate < 1
+[[nodiscard]] wanted_size guava_size(const sizing::target& goal) noexcept;
+
+/// Guava's array of longs has at most 2^31 - 1 elements.
+inline constexpr std::uint64_t max_guava_words = 0x7FFFFFFF;
+
+/// -ln rate / ln²2, with RedisBloom's constant.
+[[nodiscard]] double redisbloom_bits_per_key(double error_rate) noexcept;
+/// ceil(ln 2 · bits a key)
+[[nodiscard]] double redisbloom_probes(double bits_per_key) noexcept;
+
+/// The size of a RedisBloom layer.
+struct redisbloom_layer {
+  std::uint64_t capacity = 0;  ///< as requested, or more if bits were rounded up
+  double bits_per_key = 0;
+  wanted_size size;
+  unsigned log2_bits = 0;  ///< with powers of two: 2^log2_bits bits are used
+};
+
+/// Bits: n times the bits per key, truncated to a bit and then rounded up to words. Filters created without
+/// the flag NOROUND instead round up to the next power of two.
+[[nodiscard]] redisbloom_layer redisbloom_size(const sizing::target& goal, bool powers_of_two) noexcept;
+
+}  // namespace everseen::foreign

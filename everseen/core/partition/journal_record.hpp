@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/core/hash/digest.hpp"
+#include "everseen/core/spec/window.hpp"
+
+namespace everseen {
+
+/// One entry of a partition's journal: keys that were new to the partition, in the order in which they were
+/// added. Format: doc/format.md, "Journal".
+///
+/// A partition is a state machine whose inputs are these records. All who apply the same records in the same
+/// order (partition::apply) have the same bits and counts, grow at the same key, and move the window at the
+/// same record.
+struct journal_record {
+  /// Keys of one slice.
+  struct group {
+    window::slice_index slice = window::timeless;
+    std::uint64_t keys = 0;
+    friend bool operator==(const group&, const group&) = default;
+  };
+
+  /// Checksum of the previous record, 0 in the first. This chain distinguishes the next record of this
+  /// history from a record of another history.
+  std::uint64_t previous = 0;
+  window::slice_index newest = window::timeless;  ///< the window has moved here before the keys were added
+  std::vector<group> groups{};  ///< slices ascend, none newer than `newest`; no group is empty
+  std::vector<digest> keys{};   ///< of all groups, group by group
+
+  friend bool operator==(const journal_record&, const journal_record&) = default;
+};
+
+/// Size of a record without its groups and keys.
+inline constexpr std::size_t journal_record_head_bytes = 32;
+inline constexpr std::size_t journal_record_tail_bytes = 8;
+/// A longer record is invalid. A batch with more keys is written as several records.
+inline constexpr std::size_t max_journal_record_bytes = std::size_t{4} << 20;
+/// Keys that fit a record, whatever their slices are.
+inline constexpr std::size_t max_journal_record_keys = std::size_t{1} << 16;
+
+/// Size of the record in bytes.
+[[nodiscard]] std::size_t record_bytes(const journal_record& r) noexcept;
+
+/// @pre  r satisfies the comments of its members and has at most max_journal_record_keys
+/// @return its checksum, which the next record stores as `previous`
+std::uint64_t append_record(std::string& to, const journal_record& r);
+
+/// Reads consecutive records. Trusts nothing: anything else is a format_error.
+class journal_reader {
+ public:
+  /// @param bytes  part of a journal that begins with a record; must outlive the reader
+  explicit journal_reader(std::string_view bytes) noexcept : rest_(bytes) {}
+
+  /// The next record; nothing at the end of the bytes, even within a record.
+  /// @throws format_error  the bytes are damaged
+  [[nodiscard]] std::optional<journal_record> next();
+  /// The checksum of the record that next() returned last.
+  [[nodiscard]] std::uint64_t last_checksum() const noexcept { return last_checksum_; }
+  /// Bytes after that record.
+  [[nodiscard]] std::size_t rest() const noexcept { return rest_.size(); }
+
+ private:
+  std::string_view rest_;
+  std::uint64_t last_checksum_ = 0;
+};
+
+}  // namespace everseen

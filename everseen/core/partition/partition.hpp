@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/base/verdict.hpp"
+#include "everseen/core/hash/digest.hpp"
+#include "everseen/core/partition/journal_record.hpp"
+#include "everseen/core/partition/segments.hpp"
+#include "everseen/core/spec/spec.hpp"
+#include "everseen/core/spec/window.hpp"
+
+namespace everseen {
+
+/// One bit array of a growing slice, and its fill.
+struct layer_state {
+  geometry shape;
+  std::uint64_t capacity = 0;  ///< keys that it may hold within its error rate
+  std::uint64_t keys = 0;      ///< keys added
+  friend bool operator==(const layer_state&, const layer_state&) = default;
+};
+
+/// One time slice: its layers, oldest first; only the last one is written to.
+struct slice_state {
+  window::slice_index index = window::timeless;
+  std::vector<layer_state> layers;
+  friend bool operator==(const slice_state&, const slice_state&) = default;
+};
+
+/// The state of a partition besides its bits. Slices ascend by index and each has at least one layer.
+struct partition_state {
+  std::vector<slice_state> slices;
+  friend bool operator==(const partition_state&, const partition_state&) = default;
+
+  [[nodiscard]] std::uint64_t keys() const noexcept;
+  [[nodiscard]] std::uint64_t bytes() const noexcept;
+};
+
+/// The keys of a batch that belong to one partition, and where their verdicts go.
+struct partition_batch {
+  std::uint32_t partition = 0;
+  std::span<const digest> digests;
+  /// One time per key, or one for all. Ignored (and may be empty) without a window.
+  std::span<const event_time> times;
+  std::span<verdict> out;  ///< as many as digests
+  /// The keys themselves, one per digest, for a store that wants them (stored_filter::wants_keys); else
+  /// empty.
+  std::span<const std::string_view> keys{};
+};
+
+/// The filter logic of one partition: layers, slices, growth and rotation over storage for bits.
+///
+/// The same code runs over memory, mapped files and inside the Redis module. Keys of a batch are judged in
+/// order. If a key occurs twice, the first occurrence is the fresh one.
+///
+///     digests ──> older layers and slices (look-up only) ──not found──> newest layer of the key's slice
+///                                                                        (test-and-add, grow when full)
+///
+/// Threads: add needs exclusive access; checks may run concurrently. The owner holds the lock.
+class partition {
+ public:
+  /// @param state  empty for a new partition; else an earlier state(), with all its segments in `place`
+  /// @pre the spec and the place outlive the partition
+  partition(const spec& s, std::uint32_t number, segments& place, partition_state state = {});
+
+  /// Judges the keys and adds the fresh ones.
+  ///
+  /// Keys that find no room are left `unknown`, and all others are judged. After any other failure the rest
+  /// of the batch is `unknown`. Adding exactly those keys again, in order, gives the same verdicts as a batch
+  /// without the failure.
+  /// @return the tally, or why keys were left `unknown`; those were not added
+  batch_result add(const partition_batch& batch);
+
+  /// Moves the window as keys of this time would, without adding any. A late time moves nothing.
+  /// @pre there is a window    @throws storage_error  as segments::create
+  void move_window(event_time to);
+
+  /// Applies the next record of the journal, as every replica of the partition does.
+  ///
+  /// Every key is counted without reading bits. If a checkpoint was taken while keys were added, its bits may
+  /// already hold keys of later records. Counts decide when layers begin, so they must not depend on bits.
+  /// @throws format_error   the record has keys without room, so it does not belong to this journal
+  /// @throws storage_error  as segments::create; the record was applied in part
+  void apply(const journal_record& record);
+
+  /// Judges the keys and changes nothing.
+  tally check(const partition_batch& batch) const noexcept;
+
+  /// Removes every key. Needs exclusive access.
+  /// @throws storage_error  as segments::drop_before
+  void forget();
+
+  [[nodiscard]] const partition_state& state() const noexcept { return state_; }
+
+ private:
+  class run;  // keys on their way through the segments
+
+  const spec& spec_;
+  std::uint32_t number_;
+  segments& place_;
+  partition_state state_;
+
+  [[nodiscard]] window::slice_index slice_of(const partition_batch& batch, std::size_t i) const noexcept;
+  [[nodiscard]] window::slice_index newest() const noexcept;
+  [[nodiscard]] window::slice_index newest_or(window::slice_index slice) const noexcept;
+  [[nodiscard]] bool is_late(window::slice_index slice) const noexcept;
+
+  struct slice_range {
+    window::slice_index oldest;
+    window::slice_index newest;
+  };
+  /// Calls judge(stretch, mixed) for stretches of keys that fit a run and whose slices are all in reach(slice
+  /// of the first key); `mixed` if the slices differ.
+  template <typename Reach, typename Judge>
+  void for_each_stretch(const partition_batch& batch, Reach reach, Judge judge) const;
+  /// Calls visit(id, layer) for each segment that a key of slice `now` is compared with, oldest first.
+  template <typename Visit>
+  void for_each_live_segment(window::slice_index now, Visit visit) const;
+
+  slice_state& open_slice(window::slice_index index);
+  layer_state& grow(slice_state& slice);
+  void add_alike(const partition_batch& stretch, tally& done);
+  void add_mixed(const partition_batch& stretch, tally& done);
+  void judge_mixed(const partition_batch& stretch);
+  void add_run(window::slice_index index, run& keys);
+  void fill_newest_layer(slice_state& slice, run& keys);
+  void insert(slice_state& slice, std::span<const digest> keys);
+};
+
+}  // namespace everseen

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+
+#include "everseen/core/layout/layout.hpp"
+#include "everseen/core/spec/spec.hpp"
+
+/// How a slice of a partition grows: pure functions of the spec.
+///
+/// Layer i holds first_capacity * 2^i keys at rate budget * (1 - r) * r^i with r = 1/2. The rates of all
+/// layers sum to less than the budget. A key never added is called seen only if some layer errs, so growth
+/// never exceeds the promised rate. (Almeida et al., Scalable Bloom Filters, 2007.)
+///
+/// Filters with a foreign layout grow by the rules of their own system: RedisBloom's by the same rates, but
+/// with its own sizes and `expansion` instead of 2; Guava's not at all.
+namespace everseen::growth {
+
+/// Maximum layers of a slice. The 40th holds 2^39 times the first capacity.
+inline constexpr unsigned max_own_layers = 40;
+/// Maximum layers of any filter. RedisBloom's layers need not get larger, so a chain grows until a layer
+/// would set more than max_probes bits a key; each layer sets one or two more than the previous one.
+inline constexpr unsigned max_layers = max_probes;
+
+/// The parameters of a layer before it is created.
+struct layer_plan {
+  std::uint64_t capacity = 0;  ///< keys
+  double error_rate = 0;
+  geometry shape;
+};
+
+/// The part of the error rate that one live slice may use; without a window, the whole rate.
+[[nodiscard]] double slice_budget(const spec& s) noexcept;
+
+/// Keys that the first layer of one slice of one partition must hold.
+///
+/// Keys are assigned to partitions by hash, so a partition's share varies binomially. Five standard
+/// deviations are added, so that the whole filter reaches its capacity before any partition is full.
+[[nodiscard]] std::uint64_t first_capacity(const spec& s) noexcept;
+
+/// @param index  0 for the first layer
+/// @throws full_error  a later layer would exceed max_own_layers, max_probes, 2^64 keys or 2^62 bits
+/// @throws parameter_error  the first layer would; validate() excludes this, so no valid spec has the problem
+[[nodiscard]] layer_plan plan_layer(const spec& s, unsigned index);
+
+/// Whether a layer of this capacity could be the `index`th layer of such a filter: at most what plan_layer
+/// gives.
+[[nodiscard]] bool can_have(const spec& s, unsigned index, std::uint64_t capacity) noexcept;
+
+}  // namespace everseen::growth

@@ -1,0 +1,30 @@
+#include "everseen/core/spec/window.hpp"
+
+#include <limits>
+
+namespace everseen::window {
+
+slice_index slice_at(const window_spec& w, event_time t) noexcept {
+  const std::int64_t ms = t.time_since_epoch().count();
+  const std::int64_t step = w.slice_width().count();
+  const std::int64_t quotient = ms / step;
+  return quotient - (ms % step < 0 ? 1 : 0);  // rounds down also before 1970
+}
+
+event_time start_of(const window_spec& w, slice_index slice) noexcept {
+  const std::int64_t step = w.slice_width().count();
+  constexpr std::int64_t first = std::numeric_limits<std::int64_t>::min();
+  return event_time(std::chrono::milliseconds(slice <= first / step ? first : slice * step));
+}
+
+slice_index oldest_live(const window_spec& w, slice_index newest) noexcept {
+  constexpr slice_index first = std::numeric_limits<slice_index>::min();
+  const auto slices = static_cast<slice_index>(w.slices);
+  return newest < first + slices ? first : newest - slices;  // with 1 ms slices, `first` is the start of time
+}
+
+std::uint32_t live_slices(const window_spec& w) noexcept {
+  return w.slices + 1;
+}
+
+}  // namespace everseen::window

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "everseen/core/spec/spec.hpp"
+
+/// How time maps to slices. Pure functions: time is always a parameter.
+///
+/// Slice i covers [i, i+1) * slice_width since 1970, so every process uses the same boundaries. If N is the
+/// newest slice, slices N - slices .. N are live. A key first met anywhere in slice i expires when slice i +
+/// slices + 1 begins, which is at least `width` and at most `width` + one slice later.
+namespace everseen::window {
+
+using slice_index = std::int64_t;
+
+/// The only slice of a filter without a window.
+inline constexpr slice_index timeless = 0;
+
+[[nodiscard]] slice_index slice_at(const window_spec& w, event_time t) noexcept;
+
+/// The start of a slice.
+[[nodiscard]] event_time start_of(const window_spec& w, slice_index slice) noexcept;
+
+/// The oldest live slice when `newest` is the newest.
+[[nodiscard]] slice_index oldest_live(const window_spec& w, slice_index newest) noexcept;
+
+/// The number of slices that can be live simultaneously; they share the error rate.
+[[nodiscard]] std::uint32_t live_slices(const window_spec& w) noexcept;
+
+}  // namespace everseen::window

@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "everseen/report/attached.hpp"
+#include "everseen/report/explanation_json.hpp"
+#include "everseen/server/api/filter_json.hpp"
+#include "everseen/server/api/http_create.hpp"
+#include "everseen/server/api/http_keys.hpp"
+#include "everseen/server/http/http_query.hpp"
+#include "everseen/server/http/http_routes.hpp"
+#include "everseen/server/http/json_body.hpp"
+#include "everseen/server/registry/key_names.hpp"
+#include "everseen/text/json.hpp"
+
+/// Operations of the HTTP interface on whole filters.
+namespace everseen::server {
+
+namespace {
+
+http_response json_response(const json& j) {
+  http_response r;
+  r.body = dumped(j);
+  return r;
+}
+
+/// Describes a filter for a list of many.
+/// @throws backend_error  a server is unavailable, and would be for the next filter
+void list_one(service& all, const std::string& key, json& filters, json& damaged, json& unreachable) {
+  const auto told = [&](const error& why) {
+    return json{{"name", key}, {"url", url_of(key)}, {"detail", why.what()}};
+  };
+  try {
+    const auto f = all.filters().peek(key);
+    if (f) filters.push_back(summary_json(*f, f->handle.info()));
+  } catch (const no_filter&) {
+    // It was dropped after it was listed.
+  } catch (const format_error& why) {
+    damaged.push_back(told(why));
+  } catch (const storage_error& why) {
+    unreachable.push_back(told(why));
+  }
+}
+
+http_response list(http_call& c) {
+  query_parameters query(c.from.query());
+  const auto limit = static_cast<std::size_t>(query.integer("limit", 1, 1000).value_or(100));
+  const auto after = key_of(query.text("after").value_or(""));
+  query.must_be_all_taken();
+  if (!after) throw http_problem{400, "bad_parameter", "after is no name of a filter; give next as it came"};
+  const std::vector<std::string> keys = c.all.filters().keys();
+  const auto from = static_cast<std::size_t>(std::ranges::upper_bound(keys, *after) - keys.begin());
+  const std::size_t to = from + std::min(limit, keys.size() - from);
+  auto filters = json::array();
+  auto damaged = json::array();
+  auto unreachable = json::array();
+  for (std::size_t i = from; i < to; ++i) list_one(c.all, keys[i], filters, damaged, unreachable);
+  return json_response({{"filters", std::move(filters)},
+                        {"damaged", std::move(damaged)},
+                        {"unreachable", std::move(unreachable)},
+                        {"total", keys.size()},
+                        {"next", to < keys.size() ? json(filter_name_of(keys[to - 1]).value()) : json()}});
+}
+
+http_response create(http_call& c) {
+  const new_filter wanted = parse_new_filter(c.from.body);
+  const auto make = [&] {
+    try {
+      return c.all.filters().create(wanted.key, wanted.how);
+    } catch (const name_taken&) {
+      throw http_problem{
+          409, "name_taken",
+          fmt::format("there is a filter of this name already: GET {0} describes it, and DELETE {0} "
+                      "drops it with all its keys; or choose another name",
+                      url_of(wanted.key))};
+    }
+  };
+  const auto made = make();
+  http_response r = json_response(info_json(*made));
+  r.status = 201;
+  r.headers.emplace_back("Location", url_of(wanted.key));
+  return r;
+}
+
+http_response describe(http_call& c) {
+  const auto found = c.all.filters().peek(c.name);
+  if (!found) throw unknown_filter(c.name);
+  return json_response(info_json(*found));
+}
+
+http_response drop(http_call& c) {
+  if (!c.all.drop(c.name)) throw unknown_filter(c.name);
+  http_response r;
+  r.status = 204;
+  return r;
+}
+
+/// For administrators only: the digest of a short key reveals the filter's secret seed, and positions let a
+/// client make keys `seen` that were never added.
+http_response explain_key(http_call& c) {
+  json_body body(c.from.body);
+  const auto written = body.text("key");
+  const key_encoding how = encoding_of(body.text("encoding").value_or("utf8"));
+  const auto when = body.integer("time_ms", {INT64_MIN, INT64_MAX});
+  body.must_be_all_taken();
+  if (!written) throw http_problem{400, "bad_parameter", "key is missing: the key to explain"};
+  const std::string key = decoded_key(*written, how);
+  const auto f = need_filter(c);
+  if (const auto why = f->handle.refusal_of(key)) throw http_problem{422, "key_refused", *why};
+  if (const auto* attached = attached_behind(f->handle))
+    return json_response(explanation_json(*attached, key));
+  return json_response(json_of(explain(f->handle, key, time_of(*f, when))));
+}
+
+}  // namespace
+
+std::span<const http_route> filter_routes() {
+  static constexpr http_route routes[] = {
+      {http_method::get, "/api/v1/filters", right::read, runs::on_worker, list, "http|list"},
+      {http_method::post, "/api/v1/filters", right::write, runs::on_worker, create, "http|create"},
+      {http_method::get, "/api/v1/filters/{name}", right::read, runs::on_worker, describe, "http|info"},
+      {http_method::del, "/api/v1/filters/{name}", right::write, runs::on_worker, drop, "http|drop"},
+      {http_method::post, "/api/v1/filters/{name}/add", right::write, runs::on_worker, nullptr, "http|add",
+       add_keys},
+      {http_method::post, "/api/v1/filters/{name}/check", right::read, runs::on_worker, nullptr, "http|check",
+       check_keys},
+      {http_method::post, "/api/v1/filters/{name}/explain", right::admin, runs::on_worker, explain_key,
+       "http|explain"},
+  };
+  return routes;
+}
+
+}  // namespace everseen::server

@@ -1,0 +1,98 @@
+#include "everseen/server/api/http_plan.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "everseen/core/layout/sizing.hpp"
+#include "everseen/redis/admin/planning.hpp"
+#include "everseen/report/planning.hpp"
+#include "everseen/server/api/filter_json.hpp"
+#include "everseen/server/http/http_query.hpp"
+#include "everseen/text/json.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw http_problem{400, "bad_parameter", why};
+}
+
+/// The fastest layout for Redis without the module.
+void ask_as_redis(plan_request& r) {
+  spec_request wanted{.capacity = *r.keys, .error_rate = *r.error_rate, .layout = r.layout};
+  if (r.probes) wanted.probes = r.probes;
+  const spec s = redis::plan_for_redis(redis::parse_redis_url("redis://localhost"), wanted);
+  r.layout = s.layout;
+  if (s.layout == layout_kind::classic) r.probes = s.probes;
+}
+
+void take_size(query_parameters& query, plan_request& r) {
+  const auto keys = query.count("keys", {1, max_capacity});
+  const auto rate = query.rate("error_rate", {sizing::min_error_rate, sizing::max_error_rate});
+  const auto bits = query.positive("bits_per_key");
+  if (!keys) refuse("keys is missing: how many different keys you expect");
+  if (!rate && !bits)
+    refuse("error_rate is missing: what share of new keys may be called seen; or give bits_per_key");
+  if (rate && bits) refuse("give error_rate or bits_per_key, and not both");
+  r.keys = keys;
+  r.error_rate = rate;
+  if (!bits) return;
+  // Outside these bounds a plan would take long and be useless.
+  constexpr double least_bits = 0.5, most_bits = 4096;
+  if (*bits < least_bits || *bits > most_bits)
+    refuse(fmt::format("bits_per_key must be a number from {} to {}", least_bits, most_bits));
+  r.bytes = static_cast<std::uint64_t>(std::ceil(static_cast<double>(*r.keys) * *bits / 8));
+}
+
+plan_request parse(std::string_view text) {
+  query_parameters query(text);
+  query.must_be_among({"keys", "error_rate", "bits_per_key", "layout", "probes", "values", "redis"});
+  plan_request r;
+  take_size(query, r);
+  if (const auto layout = query.text("layout")) {
+    r.layout = parse_layout_kind(*layout);
+    if (!r.layout || is_foreign(*r.layout))
+      refuse(
+          fmt::format("layout is '{}'; it must be one of classic, line-8x64, line-16x32, two-line-8x64, "
+                      "two-line-16x32",
+                      layout->substr(0, 64)));
+  }
+  if (const auto probes = query.integer("probes", 1, max_probes)) r.probes = static_cast<unsigned>(*probes);
+  r.values = query.count("values", {1, max_capacity});
+  const bool by_redis = query.truth("redis");
+  query.must_be_all_taken();
+  if (by_redis && r.error_rate) ask_as_redis(r);
+  if (by_redis && !r.layout) r.layout = layout_kind::classic;
+  return r;
+}
+
+json row_json(const plan_row& row) {
+  auto curve = json::array();
+  if (row.layout)
+    for (const curve_point& p : curve_of(row))
+      curve.push_back({{"keys", p.keys}, {"error_rate", p.error_rate}});
+  return {{"structure", row.structure},         {"keys", row.keys},         {"bytes", row.bytes},
+          {"bits_per_key", row.bits_per_key()}, {"probes", row.probes},     {"cache_lines", row.lines},
+          {"error_rate", row.error_rate},       {"curve", std::move(curve)}};
+}
+
+}  // namespace
+
+http_response answer_plan(http_call& c) {
+  const plan_request request = parse(c.from.query());
+  const plan_result plan = make_plan(request);
+  auto rows = json::array();
+  for (const plan_row& row : plan.rows) rows.push_back(row_json(row));
+  json all = {{"picked", plan.rows[plan.picked].structure},
+              {"reason", plan.reason},
+              {"structures", std::move(rows)},
+              {"command", command_of(request, plan)}};
+  if (plan.bytes_when_growing) all["bytes_when_growing"] = *plan.bytes_when_growing;
+  http_response r;
+  r.body = dumped(all);
+  return r;
+}
+
+}  // namespace everseen::server

@@ -1,0 +1,170 @@
+#include "everseen/server/api/metrics.hpp"
+
+#include <fstream>
+#include <utility>
+#include <vector>
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+#include <unistd.h>
+
+#include "everseen/server/registry/key_names.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using labels = std::vector<ClientMetric::Label>;
+
+ClientMetric number(MetricType type, double value, labels of) {
+  ClientMetric m;
+  m.label = std::move(of);
+  (type == MetricType::Counter ? m.counter.value : m.gauge.value) = value;
+  return m;
+}
+
+/// A metric family that is built number by number.
+class family {
+ public:
+  family(std::string name, std::string help, MetricType type)
+      : made_{std::move(name), std::move(help), type, {}} {}
+  family& with(double value, labels of = {}) {
+    made_.metric.push_back(number(made_.type, value, std::move(of)));
+    return *this;
+  }
+  family& with(const duration_histogram& took, labels of = {}) {
+    ClientMetric m;
+    m.label = std::move(of);
+    const std::vector<std::uint64_t> classes = took.classes();
+    for (std::size_t i = 0; i < duration_histogram::ends_ns.size(); ++i) {
+      m.histogram.sample_count += classes[i];
+      m.histogram.bucket.push_back(
+          {m.histogram.sample_count, static_cast<double>(duration_histogram::ends_ns[i]) * 1e-9});
+    }
+    m.histogram.sample_count += classes.back();
+    m.histogram.sample_sum = took.seconds();
+    made_.metric.push_back(std::move(m));
+    return *this;
+  }
+  operator MetricFamily() { return std::move(made_); }
+
+ private:
+  MetricFamily made_;
+};
+
+family counter(std::string name, std::string help) {
+  return {std::move(name), std::move(help), MetricType::Counter};
+}
+family gauge(std::string name, std::string help) {
+  return {std::move(name), std::move(help), MetricType::Gauge};
+}
+family histogram(std::string name, std::string help) {
+  return {std::move(name), std::move(help), MetricType::Histogram};
+}
+
+double real(std::uint64_t n) {
+  return static_cast<double>(n);
+}
+
+double resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  double all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
+void tell_server(service& all, std::vector<MetricFamily>& to) {
+  const auto& count = all.count;
+  to.push_back(
+      gauge("everseen_build_info", "Version of the program.").with(1, {{"version", EVERSEEN_VERSION}}));
+  to.push_back(gauge("process_start_time_seconds", "When the server started, in s since 1970.")
+                   .with(static_cast<double>(all.started().time_since_epoch().count()) / 1000));
+  to.push_back(gauge("process_resident_memory_bytes", "Memory of the process.").with(resident_bytes()));
+  to.push_back(gauge("everseen_connections", "Clients that are connected, of both protocols.")
+                   .with(real(all.clients().size())));
+  to.push_back(
+      counter("everseen_connections_accepted_total", "Clients that came.").with(real(count.connections)));
+  to.push_back(counter("everseen_connections_refused_total", "Clients that were one too many.")
+                   .with(real(count.refused_connections)));
+  to.push_back(
+      counter("everseen_commands_total", "Commands of the Redis protocol.").with(real(count.commands)));
+  to.push_back(
+      counter("everseen_http_requests_total", "Requests over HTTP.").with(real(count.http_requests)));
+  to.push_back(counter("everseen_http_refusals_total", "Requests over HTTP that were answered by an error.")
+                   .with(real(count.http_refusals)));
+  to.push_back(gauge("everseen_requests_bytes", "Requests that are not whole yet, or queued by MULTI.")
+                   .with(real(all.requests().taken())));
+  to.push_back(counter("everseen_store_outages_total", "Batches of keys that the store did not answer whole.")
+                   .with(real(all.stats().outages())));
+  to.push_back(gauge("everseen_filters_bytes", "Memory or disk that open filters take.")
+                   .with(real(all.filters().bytes())));
+  to.push_back(gauge("everseen_filters_limit_bytes", "Memory or disk that filters may take.")
+                   .with(real(all.filters().max_bytes())));
+}
+
+void tell_durations(service& all, std::vector<MetricFamily>& to) {
+  to.push_back(histogram("everseen_batch_duration_seconds", "From a batch of keys to its verdicts.")
+                   .with(all.stats().took(question::add), {{"question", "add"}})
+                   .with(all.stats().took(question::check), {{"question", "check"}}));
+  to.push_back(histogram("everseen_http_request_duration_seconds", "From a request over HTTP to its answer.")
+                   .with(all.http_took()));
+}
+
+void tell_verdicts(const std::string& name, const filter_record& f, question asks, family& verdicts,
+                   family& batches) {
+  const std::string word = asks == question::add ? "add" : "check";
+  const tally t = f.count.verdicts(asks);
+  const std::pair<const char*, std::uint64_t> each[] = {
+      {"fresh", t.fresh}, {"seen", t.seen}, {"late", t.late}, {"unknown", t.unknown}};
+  for (const auto& [verdict, count] : each)
+    verdicts.with(real(count), {{"filter", name}, {"question", word}, {"verdict", verdict}});
+  batches.with(real(f.count.batches(asks)), {{"filter", name}, {"question", word}});
+}
+
+void tell_filters(service& all, std::vector<MetricFamily>& to) {
+  family verdicts = counter("everseen_filter_verdicts_total", "Keys that were judged.");
+  family batches = counter("everseen_filter_batches_total", "Batches in which they came.");
+  family outages = counter("everseen_filter_outages_total", "Batches that the store did not answer whole.");
+  family keys = gauge("everseen_filter_keys", "Keys added and still remembered.");
+  family capacity = gauge("everseen_filter_capacity_keys", "Keys that the filter was made for.");
+  family fill = gauge("everseen_filter_fill_ratio", "Keys in proportion to the room of all layers.");
+  family promised = gauge("everseen_filter_error_rate", "Promised chance that a new key is called seen.");
+  family now = gauge("everseen_filter_error_rate_now", "The same chance at this moment, by the formulas.");
+  family layers = gauge("everseen_filter_layers", "Layers of the slice that grew most.");
+  family bytes = gauge("everseen_filter_bytes", "Bytes of all segments.");
+  all.health().refresh_figures();
+  for (const auto& [key, f] : all.filters().records()) {
+    const std::string name = filter_name_of(key).value_or(key);
+    const labels named = {{"filter", name}};
+    tell_verdicts(name, *f, question::add, verdicts, batches);
+    tell_verdicts(name, *f, question::check, verdicts, batches);
+    outages.with(real(f->count.outages()), named);
+    capacity.with(real(f->spec.capacity), named);
+    promised.with(f->spec.error_rate, named);
+    const auto figures = f->figures.last();
+    if (!figures) continue;  // unknown, which differs from 0
+    keys.with(real(figures->keys), named);
+    fill.with(figures->fill, named);
+    now.with(figures->error_rate_now, named);
+    layers.with(figures->layers, named);
+    bytes.with(real(figures->bytes), named);
+  }
+  for (family* each :
+       {&verdicts, &batches, &outages, &keys, &capacity, &fill, &promised, &now, &layers, &bytes})
+    to.push_back(std::move(*each));
+}
+
+}  // namespace
+
+std::string metrics_text(service& all) {
+  std::vector<MetricFamily> families;
+  tell_server(all, families);
+  tell_durations(all, families);
+  tell_filters(all, families);
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+}  // namespace everseen::server

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "everseen/server/base/key_batch.hpp"
+#include "everseen/server/base/options.hpp"
+#include "everseen/wire/reply_writer.hpp"
+
+namespace everseen::server {
+
+class session;
+class service;
+
+/// The words of a request; the first is the command's name.
+using word_list = std::span<const std::string_view>;
+
+/// One call of a command.
+struct call {
+  service& all;
+  session& from;
+  word_list words;
+  wire::reply_writer& reply;
+  const struct command& what;
+};
+
+/// An error reply whose text clients know. Thrown by a command, whose reply is then discarded.
+struct refusal {
+  std::string text;  ///< with its code, as in "ERR not found"
+};
+
+/// How the verdicts of a request become a reply.
+enum class reply_shape : std::uint8_t {
+  one,    ///< true or false
+  array,  ///< true or false for each key
+  words,  ///< fresh, seen, late or unknown for each key
+};
+
+/// Keys of a request that may share a batch with those of other requests.
+struct batched_keys {
+  question asks = question::check;
+  reply_shape shape = reply_shape::one;
+  word_list keys;
+};
+
+/// The thread on which a command runs.
+enum class runs : std::uint8_t {
+  at_once,    ///< the connection's: it waits for nothing
+  on_worker,  ///< another, which may wait for the store
+  aside,      ///< another, which never waits long for the store; only for the HTTP interface
+};
+
+/// One command of the protocol, as data: what COMMAND reports is what is enforced.
+struct command {
+  std::string_view name;  ///< in capitals
+  /// The number of words, including the name; negative: at least that many.
+  int arity = 0;
+  right needs = right::read;
+  runs place = runs::at_once;
+  /// The positions of the keys among the words: the first, the last (negative: from the end), and the step.
+  /// 0: none.
+  struct key_positions {
+    int first = 0;
+    int last = 0;
+    int step = 0;
+  } keys{};
+  std::string_view group;    ///< as in COMMAND DOCS
+  std::string_view summary;  ///< one sentence without a full stop
+  std::string_view usage;    ///< the arguments
+  void (*run)(call&) = nullptr;
+  /// The keys of a request that may be batched; empty if the request must run by itself. Null: never.
+  std::optional<batched_keys> (*batched)(word_list) = nullptr;
+  bool in_transaction_at_once = false;  ///< not queued after MULTI
+  bool runs_alone = false;              ///< no other command about filters runs concurrently
+
+  [[nodiscard]] bool takes(std::size_t count) const noexcept {
+    return arity >= 0 ? count == static_cast<std::size_t>(arity) : count >= static_cast<std::size_t>(-arity);
+  }
+};
+
+/// Every command, in order of name.
+[[nodiscard]] std::span<const command> all_commands();
+
+/// The command of this name in any case, or null.
+[[nodiscard]] const command* find_command(std::string_view name);
+
+/// Whether two words are equal, ignoring case.
+[[nodiscard]] bool is_word(std::string_view word, std::string_view capitals) noexcept;
+
+/// Redis's reply to a request with too few or too many words.
+[[nodiscard]] refusal wrong_arity(std::string_view name);
+
+// The commands by family; each file defines the family of its name.
+[[nodiscard]] std::span<const command> bloom_commands();
+[[nodiscard]] std::span<const command> everseen_commands();
+[[nodiscard]] std::span<const command> key_commands();
+[[nodiscard]] std::span<const command> listing_commands();
+[[nodiscard]] std::span<const command> expiry_commands();
+[[nodiscard]] std::span<const command> connection_commands();
+[[nodiscard]] std::span<const command> transaction_commands();
+[[nodiscard]] std::span<const command> server_commands();
+
+}  // namespace everseen::server

@@ -1,0 +1,213 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "everseen/filter/foreign_file.hpp"
+#include "everseen/server/base/command.hpp"
+#include "everseen/server/base/numbers.hpp"
+#include "everseen/server/commands/bloom_requests.hpp"
+#include "everseen/server/resp/session.hpp"
+#include "everseen/server/service/service.hpp"
+
+/// The Bloom commands of RedisBloom, with the rules, replies and error texts that its clients know.
+namespace everseen::server {
+
+namespace {
+
+const refusal not_found{"ERR not found"};
+
+open_filter need(call& c) {
+  auto found = c.all.filters().open(c.words[1]);
+  if (!found) throw not_found;
+  return open_filter(std::move(found));
+}
+
+/// Judges the keys of one request whose filter was not open yet.
+void answer(call& c, const open_filter& f, const batched_keys& asked) {
+  gathered_batches gathered;
+  gathered.put(f.shared(), asked);
+  gathered.judge(c.all);
+  gathered.write_replies(c.all, c.reply);
+}
+
+void reserve(call& c) {
+  c.all.filters().create(c.words[1], parse_reserve(c.words));
+  c.reply.ok();
+}
+
+void add(call& c) {
+  const batched_keys asked = *c.what.batched(c.words);
+  answer(c, c.all.filters().open_or_create(c.words[1], filter_registry::request{default_request(), {}, {}}),
+         asked);
+}
+
+void insert(call& c) {
+  const insert_request asked = parse_insert(c.words);
+  const batched_keys keys{question::add, reply_shape::array, asked.keys};
+  const auto f = asked.may_create ? c.all.filters().open_or_create(c.words[1], asked.create) : need(c);
+  answer(c, f, keys);
+}
+
+/// A missing filter contains nothing, as clients of RedisBloom expect.
+void check(call& c) {
+  const batched_keys asked = *c.what.batched(c.words);
+  if (auto f = c.all.filters().open(c.words[1])) return answer(c, open_filter(std::move(f)), asked);
+  if (asked.shape != reply_shape::one) c.reply.array(asked.keys.size());
+  for (std::size_t i = 0; i < asked.keys.size(); ++i) c.reply.truth(false);
+}
+
+void card(call& c) {
+  const auto f = c.all.filters().peek(c.words[1]);
+  c.reply.integer(f ? static_cast<std::int64_t>(f->handle.info().keys) : 0);
+}
+
+/// A field of BF.INFO, with the word that requests it alone.
+struct info_field {
+  std::string_view word;
+  std::string_view name;
+  void (*write)(const shared_filter& f, const filter_info& now, wire::reply_writer& to);
+};
+
+std::uint64_t layers_of(const filter_info& now) {
+  return std::max<std::uint64_t>(1, now.max_layers);
+}
+
+void write_capacity(const shared_filter& f, const filter_info& now, wire::reply_writer& to) {
+  if (now.spec.partitions == 1 && layers_of(now) > 1) {
+    std::uint64_t all = 0;
+    for (const slice_state& slice : now.partitions.front().slices)
+      for (const layer_state& layer : slice.layers) all += layer.capacity;
+    return to.integer(static_cast<std::int64_t>(all));
+  }
+  // Each layer has twice the capacity of the one before it.
+  const double doubled = std::exp2(static_cast<double>(layers_of(now))) - 1;
+  const double all = static_cast<double>(f.handle.get_spec().capacity) * doubled;
+  constexpr double most = 9e18;
+  to.integer(static_cast<std::int64_t>(std::min(all, most)));
+}
+
+void write_size(const shared_filter& f, const filter_info& now, wire::reply_writer& to) {
+  to.integer(static_cast<std::int64_t>(std::max(now.bytes, f.planned_bytes)));
+}
+
+void write_layers(const shared_filter&, const filter_info& now, wire::reply_writer& to) {
+  to.integer(static_cast<std::int64_t>(layers_of(now)));
+}
+
+void write_keys(const shared_filter&, const filter_info& now, wire::reply_writer& to) {
+  to.integer(static_cast<std::int64_t>(now.keys));
+}
+
+void write_expansion(const shared_filter& f, const filter_info&, wire::reply_writer& to) {
+  const spec& s = f.handle.get_spec();
+  if (s.growth != growth_kind::grow) return to.null();
+  to.integer(s.layout == layout_kind::redisbloom ? s.foreign.expansion : f.requested.expansion);
+}
+
+constexpr info_field info_fields[] = {
+    {"CAPACITY", "Capacity", write_capacity},         {"SIZE", "Size", write_size},
+    {"FILTERS", "Number of filters", write_layers},   {"ITEMS", "Number of items inserted", write_keys},
+    {"EXPANSION", "Expansion rate", write_expansion},
+};
+
+void info(call& c) {
+  if (c.words.size() > 3) throw wrong_arity(c.what.name);
+  const auto f = c.all.filters().peek(c.words[1]);
+  if (!f) throw not_found;
+  if (c.words.size() == 2) {
+    const filter_info now = f->handle.info();
+    c.reply.map(std::size(info_fields));
+    for (const info_field& field : info_fields) {
+      c.reply.status(field.name);
+      field.write(*f, now, c.reply);
+    }
+    return;
+  }
+  for (const info_field& field : info_fields)
+    if (is_word(c.words[2], field.word)) {
+      c.reply.array(1);
+      return field.write(*f, f->handle.info(), c.reply);
+    }
+  throw refusal{"Invalid information value"};
+}
+
+void scan_dump(call& c) {
+  const auto iterator = read_integer(c.words[2]);
+  if (!iterator) throw refusal{"Second argument must be numeric"};
+  const auto f = need(c);
+  if (f->handle.get_spec().layout != layout_kind::redisbloom)
+    throw refusal{
+        "ERR this filter has a layout of its own, which RedisBloom's chunks cannot hold; everseen serve "
+        "--redisbloom "
+        "makes filters that they can, everseen export copies any"};
+  const redisbloom_chunk chunk = dump_redisbloom(f->handle, *iterator);
+  c.reply.array(2);
+  c.reply.integer(chunk.iterator);
+  c.reply.bulk({reinterpret_cast<const char*>(chunk.bytes.data()), chunk.bytes.size()});
+}
+
+void load_chunk(call& c) {
+  const auto iterator = read_integer(c.words[2]);
+  if (!iterator) throw refusal{"ERR Second argument must be numeric"};
+  c.all.loads().take(c.all.filters(), c.words[1], *iterator, c.words[3]);
+  c.reply.ok();
+}
+
+std::optional<batched_keys> one_to_add(word_list w) {
+  return batched_keys{question::add, reply_shape::one, w.subspan(2)};
+}
+std::optional<batched_keys> many_to_add(word_list w) {
+  return batched_keys{question::add, reply_shape::array, w.subspan(2)};
+}
+std::optional<batched_keys> one_to_check(word_list w) {
+  return batched_keys{question::check, reply_shape::one, w.subspan(2)};
+}
+std::optional<batched_keys> many_to_check(word_list w) {
+  return batched_keys{question::check, reply_shape::array, w.subspan(2)};
+}
+
+/// Only the form without options: parse_insert checks the others first.
+std::optional<batched_keys> many_to_insert(word_list w) {
+  if (!is_word(w[2], "ITEMS")) return std::nullopt;
+  return batched_keys{question::add, reply_shape::array, w.subspan(3)};
+}
+
+constexpr command::key_positions first_word{1, 1, 1};
+
+}  // namespace
+
+std::span<const command> bloom_commands() {
+  static constexpr command commands[] = {
+      {"BF.ADD", 3, right::write, runs::on_worker, first_word, "bloom",
+       "Adds a key to a filter, which is made if there is none, and tells whether it was fresh", "key item",
+       add, one_to_add},
+      {"BF.CARD", 2, right::read, runs::on_worker, first_word, "bloom",
+       "Tells how many keys were added to a filter", "key", card},
+      {"BF.EXISTS", 3, right::read, runs::on_worker, first_word, "bloom",
+       "Tells whether a key was probably added to a filter", "key item", check, one_to_check},
+      {"BF.INFO", -2, right::read, runs::on_worker, first_word, "bloom", "Tells what a filter is like now",
+       "key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION]", info},
+      {"BF.INSERT", -4, right::write, runs::on_worker, first_word, "bloom",
+       "Adds keys to a filter, which is made as the options say if there is none",
+       "key [CAPACITY capacity] [ERROR error] [EXPANSION expansion] [NOCREATE] [NONSCALING] ITEMS item [item "
+       "...]",
+       insert, many_to_insert},
+      {"BF.LOADCHUNK", 4, right::write, runs::on_worker, first_word, "bloom",
+       "Makes a filter of the chunks that SCANDUMP gave; it is there with the last of them",
+       "key iterator data", load_chunk},
+      {"BF.MADD", -3, right::write, runs::on_worker, first_word, "bloom",
+       "Adds keys to a filter, which is made if there is none, and tells of each whether it was fresh",
+       "key item [item ...]", add, many_to_add},
+      {"BF.MEXISTS", -3, right::read, runs::on_worker, first_word, "bloom",
+       "Tells of each key whether it was probably added to a filter", "key item [item ...]", check,
+       many_to_check},
+      {"BF.RESERVE", -4, right::write, runs::on_worker, first_word, "bloom", "Makes a filter",
+       "key error_rate capacity [EXPANSION expansion] [NONSCALING]", reserve},
+      {"BF.SCANDUMP", 3, right::read, runs::on_worker, first_word, "bloom",
+       "Gives a filter out chunk by chunk", "key iterator", scan_dump},
+  };
+  return commands;
+}
+
+}  // namespace everseen::server

@@ -1,0 +1,203 @@
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "everseen/server/base/command.hpp"
+#include "everseen/server/base/numbers.hpp"
+#include "everseen/server/commands/command_docs.hpp"
+#include "everseen/server/commands/glob.hpp"
+#include "everseen/server/resp/session.hpp"
+#include "everseen/server/service/service.hpp"
+
+/// Commands about the server as a whole.
+namespace everseen::server {
+
+namespace {
+
+std::int64_t seconds_now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(service::now().time_since_epoch()).count();
+}
+
+void info(call& c) {
+  const auto up = std::chrono::duration_cast<std::chrono::seconds>(service::now() - c.all.started()).count();
+  const auto& count = c.all.count;
+  auto& filters = c.all.filters();
+  c.reply.bulk(fmt::format(
+      "# Server\r\nredis_version:7.0.0\r\neverseen_version:{}\r\nredis_mode:standalone\r\nprocess_id:{}\r\n"
+      "uptime_in_seconds:{}\r\n\r\n"
+      "# Clients\r\nconnected_clients:{}\r\nmaxclients:{}\r\n\r\n"
+      "# Memory\r\nused_memory:{}\r\nmaxmemory:{}\r\nmaxmemory_policy:noeviction\r\n\r\n"
+      "# Persistence\r\nloading:0\r\nrdb_last_save_time:{}\r\n\r\n"
+      "# Stats\r\ntotal_connections_received:{}\r\nrejected_connections:{}\r\ntotal_commands_processed:{}\r\n"
+      "keys_added:{}\r\nkeys_checked:{}\r\n\r\n"
+      "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n\r\n"
+      "# Keyspace\r\ndb0:keys={},expires=0,avg_ttl=0\r\n",
+      EVERSEEN_VERSION, ::getpid(), up, c.all.clients().size(), c.all.tunable.max_connections.load(),
+      filters.bytes(), filters.max_bytes(), count.last_save_s.load(), count.connections.load(),
+      count.refused_connections.load(), count.commands.load(), c.all.stats().judged_keys(question::add),
+      c.all.stats().judged_keys(question::check), filters.keys().size()));
+}
+
+/// A setting of CONFIG, by its name in Redis.
+struct setting {
+  std::string_view name;
+  std::string (*get)(service&);
+  void (*set)(service&, std::int64_t) = nullptr;
+};
+
+constexpr setting settings[] = {
+    {"appendonly", [](service&) { return std::string("no"); }},
+    {"databases", [](service&) { return std::string("1"); }},
+    {"maxclients", [](service& all) { return std::to_string(all.tunable.max_connections.load()); },
+     [](service& all, std::int64_t value) { all.tunable.max_connections = static_cast<std::size_t>(value); }},
+    {"maxmemory", [](service& all) { return std::to_string(all.filters().max_bytes()); },
+     [](service& all, std::int64_t value) {
+       all.filters().set_max_bytes(static_cast<std::uint64_t>(value));
+     }},
+    {"maxmemory-policy", [](service&) { return std::string("noeviction"); }},
+    {"proto-max-bulk-len",
+     [](service& all) { return std::to_string(all.settings().request.argument_bytes); }},
+    {"save", [](service&) { return std::string(); }},
+    {"timeout", [](service& all) { return std::to_string(all.tunable.idle_timeout_s.load()); },
+     [](service& all, std::int64_t value) { all.tunable.idle_timeout_s = value; }},
+};
+
+void get_settings(call& c) {
+  std::vector<const setting*> found;
+  for (const setting& each : settings)
+    for (const std::string_view pattern : c.words.subspan(2))
+      if (matches(pattern, each.name)) {
+        found.push_back(&each);
+        break;
+      }
+  c.reply.map(found.size());
+  for (const setting* each : found) {
+    c.reply.bulk(each->name);
+    c.reply.bulk(each->get(c.all));
+  }
+}
+
+/// A setting to change, and its new value.
+struct change {
+  const setting* of;
+  std::int64_t value;
+};
+
+/// @throws refusal  it cannot be changed like this
+change read_change(std::string_view name, std::string_view value) {
+  const auto number = read_integer(value);
+  for (const setting& each : settings)
+    if (each.name == name && each.set != nullptr && number && *number >= 0) return {&each, *number};
+  throw refusal{
+      fmt::format("ERR CONFIG SET failed - '{}' cannot be set to '{}'; maxclients, maxmemory (bytes) and "
+                  "timeout (seconds) take a number, all else is an option of everseen serve",
+                  name.substr(0, 64), value.substr(0, 64))};
+}
+
+/// All or nothing, as in Redis.
+void set_settings(call& c) {
+  if (c.words.size() % 2 != 0) throw wrong_arity("config|set");
+  std::vector<change> changes;
+  for (std::size_t i = 2; i < c.words.size(); i += 2)
+    changes.push_back(read_change(c.words[i], c.words[i + 1]));
+  for (const change& each : changes) each.of->set(c.all, each.value);
+  c.reply.ok();
+}
+
+void config(call& c) {
+  if (is_word(c.words[1], "GET") && c.words.size() > 2) return get_settings(c);
+  if (is_word(c.words[1], "SET") && c.words.size() > 3) return set_settings(c);
+  if (is_word(c.words[1], "RESETSTAT")) return c.reply.ok();
+  throw refusal{"ERR there are CONFIG GET parameter and CONFIG SET parameter value"};
+}
+
+void save(call& c) {
+  c.all.filters().sync();
+  c.all.count.last_save_s = seconds_now();
+  c.reply.ok();
+}
+
+void save_in_background(call& c) {
+  c.all.workers().submit([&all = c.all] {
+    try {
+      all.filters().sync();
+      all.count.last_save_s = seconds_now();
+    } catch (const std::exception&) {
+      // LASTSAVE then stays unchanged, which clients can check.
+    }
+  });
+  c.reply.status("Background saving started");
+}
+
+void last_save(call& c) {
+  c.reply.integer(c.all.count.last_save_s);
+}
+
+void shut_down(call& c) {
+  c.all.ask_to_stop();
+  c.from.end();  // Redis does not answer either
+}
+
+void time(call& c) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+  c.reply.array(2);
+  c.reply.bulk(std::to_string(us / 1'000'000));
+  c.reply.bulk(std::to_string(us % 1'000'000));
+}
+
+void command_command(call& c) {
+  if (c.words.size() == 1) return write_table(c.reply, {});
+  const word_list names = c.words.subspan(2);
+  if (is_word(c.words[1], "COUNT")) return c.reply.integer(static_cast<std::int64_t>(all_commands().size()));
+  if (is_word(c.words[1], "INFO")) return write_table(c.reply, names);
+  if (is_word(c.words[1], "DOCS")) return write_docs(c.reply, names);
+  if (is_word(c.words[1], "LIST")) {
+    c.reply.array(all_commands().size());
+    for (const command& each : all_commands()) c.reply.bulk(lower(each.name));
+    return;
+  }
+  throw refusal{"ERR there are COMMAND, COMMAND COUNT, COMMAND INFO, COMMAND DOCS and COMMAND LIST"};
+}
+
+void refuse_debug(call&) {
+  throw refusal{"ERR DEBUG is not for servers that others use"};
+}
+
+void module_command(call& c) {
+  if (!is_word(c.words[1], "LIST")) throw refusal{"ERR this server loads no modules"};
+  c.reply.array(0);
+}
+
+constexpr command::key_positions no_keys{};
+
+}  // namespace
+
+std::span<const command> server_commands() {
+  static constexpr command commands[] = {
+      {"BGSAVE", -1, right::write, runs::at_once, no_keys, "server",
+       "Begins to make what was acknowledged survive a power loss", "[SCHEDULE]", save_in_background},
+      {"COMMAND", -1, right::read, runs::at_once, no_keys, "server", "Tells of the commands",
+       "[COUNT | INFO name ... | DOCS name ... | LIST]", command_command},
+      {"CONFIG", -2, right::admin, runs::at_once, no_keys, "server", "Reads and changes settings",
+       "GET parameter ... | SET parameter value ...", config},
+      {"DEBUG", -2, right::admin, runs::at_once, no_keys, "server", "Refused", "", refuse_debug},
+      {"INFO", -1, right::read, runs::on_worker, no_keys, "server", "Tells how the server is",
+       "[section ...]", info},
+      {"LASTSAVE", 1, right::read, runs::at_once, no_keys, "server",
+       "Tells when the last SAVE ended, in s since 1970", "", last_save},
+      {"MODULE", -2, right::admin, runs::at_once, no_keys, "server", "Tells that there are no modules",
+       "LIST", module_command},
+      {"SAVE", 1, right::write, runs::on_worker, no_keys, "server",
+       "Makes what was acknowledged survive a power loss", "", save},
+      {"SHUTDOWN", -1, right::admin, runs::at_once, no_keys, "server",
+       "Answers what is under way, saves and ends the server", "[NOSAVE | SAVE]", shut_down},
+      {"TIME", 1, right::read, runs::at_once, no_keys, "server", "Tells the server's clock", "", time},
+  };
+  return commands;
+}
+
+}  // namespace everseen::server

@@ -1,0 +1,124 @@
+#include "everseen/server/http/http_guard.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "everseen/server/http/http_problem.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+/// Removes the port. A text that is not a name with a port, such as [::1].example, stays whole and matches
+/// nothing.
+std::string_view name_in(std::string_view host) {
+  const std::size_t end = host.starts_with('[') ? host.find(']') : host.find(':') - 1;
+  if (end >= host.size()) return host;
+  const std::string_view port = host.substr(end + 1);
+  const bool is_port = port.starts_with(':') && port.find_first_not_of("0123456789", 1) == port.npos;
+  return port.empty() || is_port ? host.substr(0, end + 1) : host;
+}
+
+bool is_this_machine(std::string_view name) {
+  const auto is_of_address = [](char c) { return (c >= '0' && c <= '9') || c == '.'; };
+  return name == "localhost" || name == "[::1]" ||
+         (name.starts_with("127.") && std::ranges::all_of(name, is_of_address));
+}
+
+}  // namespace
+
+void must_be_meant_for_us(const service& all, const http_request& r) {
+  if (r.host.empty() && !r.is_old) throw http_problem{400, "bad_request", "the request names no Host"};
+  if (!r.by_loopback || r.host.empty()) return;
+  const std::string host = lower_case(r.host);
+  const std::string_view name = name_in(host);
+  if (is_this_machine(name)) return;
+  for (const std::string& ours : all.settings().http_hosts)
+    if (name == lower_case(ours)) return;
+  throw http_problem{421, "bad_host",
+                     fmt::format("this server is not '{}': on an address of this machine alone it answers to "
+                                 "localhost; for a proxy in front of it give --http-host NAME",
+                                 name.substr(0, 64))};
+}
+
+namespace {
+
+constexpr std::string_view realm = "Bearer realm=\"everseen\"";
+
+[[noreturn]] void refuse_password(const service& all, const http_request& r, bool must_wait) {
+  if (must_wait)
+    throw http_problem{
+        429,
+        "too_many_guesses",
+        "too many wrong passwords came from this address; this one was not looked at, ask again",
+        {{"Retry-After", std::to_string(guess_limit::pause.count())}}};
+  all.log(telemetry::log_level::warning, "token_refused", {{"from", r.from}});
+  throw http_problem{401,
+                     "unauthorized",
+                     "no user of this server has this password; send Authorization: Bearer PASSWORD",
+                     {{"WWW-Authenticate", std::string(realm) + ", error=\"invalid_token\""}}};
+}
+
+}  // namespace
+
+sender sender_of(service& all, const http_request& r) {
+  if (!all.asks_for_password()) return {right::admin, nullptr};
+  constexpr std::string_view scheme = "bearer ";
+  if (r.authorization.empty()) return {};
+  if (lower_case(std::string_view(r.authorization).substr(0, scheme.size())) != scheme)
+    throw http_problem{
+        401,
+        "unauthorized",
+        "this server takes no Authorization but Bearer: send Authorization: Bearer PASSWORD, with "
+        "the password alone, as it is",
+        {{"WWW-Authenticate", std::string(realm) + ", error=\"invalid_request\""}}};
+  const std::string_view password = std::string_view(r.authorization).substr(scheme.size());
+  if (r.known != nullptr && has_password(*r.known, password)) return {r.known->may, r.known};
+  const auto [user, must_wait] = all.identify(r.network, std::nullopt, password);
+  if (user == nullptr) refuse_password(all, r, must_wait);
+  return {user->may, user};
+}
+
+void must_have(right needed, right has) {
+  if (has >= needed) return;
+  if (has == right::nothing)
+    throw http_problem{401,
+                       "unauthorized",
+                       "this server wants to know who you are; send Authorization: Bearer PASSWORD",
+                       {{"WWW-Authenticate", std::string(realm)}}};
+  if (needed == right::admin)
+    throw http_problem{403, "forbidden",
+                       "this is for administrators alone: how a key is hashed tells the filter's secret; "
+                       "POST .../check tells whether it is fresh or seen"};
+  throw http_problem{403, "forbidden", "this user may ask, but not add keys, make or drop filters"};
+}
+
+void must_be_of_this_site(const http_request& r) {
+  const bool site_says_no = !r.fetch_site.empty() && r.fetch_site != "same-origin" && r.fetch_site != "none";
+  const std::string_view origin = r.origin;
+  const std::size_t slashes = origin.find("//");
+  const bool origin_says_no =
+      !origin.empty() &&
+      (slashes == std::string_view::npos || lower_case(origin.substr(slashes + 2)) != lower_case(r.host));
+  if (site_says_no || origin_says_no)
+    throw http_problem{403, "cross_site", "pages of other sites may change nothing here"};
+}
+
+void must_be_json(const http_request& r) {
+  std::string type = lower_case(std::string_view(r.content_type).substr(0, r.content_type.find(';')));
+  while (type.ends_with(' ')) type.pop_back();
+  if (type != "application/json")
+    throw http_problem{415, "unsupported_media_type", "send the body as Content-Type: application/json"};
+}
+
+}  // namespace everseen::server

@@ -1,0 +1,107 @@
+#include "everseen/server/http/http_problem.hpp"
+
+#include <exception>
+#include <new>
+#include <string_view>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/server/registry/filter_registry.hpp"
+#include "everseen/text/json.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+std::string_view title_of(unsigned status) noexcept {
+  switch (status) {
+    case 401:
+      return "Say who you are";
+    case 403:
+      return "Not allowed";
+    case 404:
+      return "Not there";
+    case 405:
+      return "Not done this way";
+    case 408:
+      return "Too slow";
+    case 409:
+      return "Conflict with what is there";
+    case 413:
+    case 431:
+      return "Too large";
+    case 415:
+      return "Not understood in this form";
+    case 421:
+      return "Not the server of this name";
+    case 500:
+      return "Damaged";
+    case 429:
+      return "Too many tries";
+    case 503:
+      return "Not available";
+    case 507:
+      return "No room";
+    default:
+      return "The request makes no sense";
+  }
+}
+
+}  // namespace
+
+http_response response_of(const http_problem& p) {
+  http_response r;
+  r.status = p.status;
+  r.content_type = "application/problem+json";
+  r.headers = p.headers;
+  const nlohmann::ordered_json json = {{"type", "/openapi.json#" + p.reason},
+                                       {"title", title_of(p.status)},
+                                       {"status", p.status},
+                                       {"detail", p.detail},
+                                       {"reason", p.reason}};
+  // The quoted input need not be UTF-8.
+  r.body = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  return r;
+}
+
+http_problem problem_of(const batch_failure& failure) {
+  switch (failure.why) {
+    case batch_failure::cause::full:
+      return {409, "full", failure.message};
+    case batch_failure::cause::key:
+      return {422, "key_refused", failure.message};
+    case batch_failure::cause::format:
+      return {500, "damaged", failure.message};
+    case batch_failure::cause::storage:
+    case batch_failure::cause::backend:
+      break;
+  }
+  return {503, "outage", failure.message, {{"Retry-After", "1"}}};
+}
+
+http_problem problem_of_current_exception() {
+  try {
+    throw;
+  } catch (const http_problem& p) {
+    return p;
+  } catch (const name_taken& e) {
+    return {409, "name_taken", e.what()};
+  } catch (const no_filter& e) {
+    return {404, "no_filter", e.what()};
+  } catch (const no_room& e) {
+    return {507, "no_room", e.what()};
+  } catch (const parameter_error& e) {
+    return {400, "bad_parameter", e.what()};
+  } catch (const format_error& e) {
+    return {500, "damaged", e.what()};
+  } catch (const full_error& e) {
+    return {409, "full", e.what()};
+  } catch (const error& e) {
+    return {503, "outage", e.what(), {{"Retry-After", "1"}}};
+  } catch (const std::bad_alloc&) {
+    return {507, "no_room", "the server is out of memory"};
+  } catch (const std::exception& e) {
+    return {500, "bug", std::string("this is a bug: ") + e.what()};
+  }
+}
+
+}  // namespace everseen::server

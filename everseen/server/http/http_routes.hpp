@@ -1,0 +1,61 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "everseen/server/base/command.hpp"
+#include "everseen/server/http/http_message.hpp"
+#include "everseen/server/http/http_problem.hpp"
+#include "everseen/server/service/service.hpp"
+
+namespace everseen::server {
+
+/// One call of an operation.
+struct http_call {
+  service& all;
+  const http_request& from;
+  std::string name{};  ///< the text at {name} in the path, decoded: a filter's name for clients
+};
+
+/// Takes the answer to a request, once, on any thread.
+using answer_taker = std::function<void(http_response)>;
+
+/// One operation of the interface, as data; a test compares it with openapi.json.
+struct http_route {
+  http_method method = http_method::get;  ///< HEAD is answered wherever GET is
+  std::string_view pattern;               ///< may contain one {name}
+  right needs = right::read;
+  runs place = runs::on_worker;
+  http_response (*run)(http_call&) = nullptr;
+  const char* label = "";  ///< as CLIENT LIST shows it
+  /// Instead of run: does not occupy a thread until it is answered. Throws, or ensures that `to` is called
+  /// once; until then the request stays in place.
+  void (*begin)(http_call&, const answer_taker& to) = nullptr;
+};
+
+/// Every operation.
+[[nodiscard]] std::span<const http_route> filter_routes();
+[[nodiscard]] std::span<const http_route> server_routes();
+/// The files of the page, which are not operations.
+[[nodiscard]] std::span<const http_route> page_routes();
+
+/// A request whose head was accepted.
+struct admitted_request {
+  const http_route* route = nullptr;
+  std::string name{};
+  const user_account* user = nullptr;  ///< authenticated by a password
+};
+
+/// Checks everything but the body: the sender, its rights, and whether the target exists. The body of a
+/// refused request need not be read.
+/// @throws http_problem
+[[nodiscard]] admitted_request admit(service& all, const http_request& head);
+
+/// Answers a request, also with errors.
+/// @pre  the request stays in place until `to` is called    Threads: any number.
+void answer(service& all, const admitted_request& admitted, const http_request& r, const answer_taker& to);
+
+}  // namespace everseen::server

@@ -1,0 +1,201 @@
+#include "everseen/server/registry/filter_registry.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <utility>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/filter/open_store.hpp"
+#include "everseen/server/base/outage.hpp"
+#include "everseen/server/registry/key_names.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+
+/// A filter whose destruction can be awaited: that of the object, not of the last shared_ptr.
+std::pair<std::shared_ptr<shared_filter>, std::shared_future<void>> with_end(
+    std::unique_ptr<shared_filter> f) {
+  const auto closed = std::make_shared<std::promise<void>>();
+  auto end = closed->get_future().share();
+  return {{f.release(),
+           [closed](shared_filter* last) {
+             delete last;
+             closed->set_value();
+           }},
+          std::move(end)};
+}
+
+}  // namespace
+
+store_place open_place(std::string_view url) {
+  store_place p{open_store(url), false, url == "mem:"};
+  p.batches_wait = p.store->is_remote() || url.ends_with("?sync=always");
+  return p;
+}
+
+filter_registry::filter_registry(const store_place& where, const options& o, threads by, batch_stats& stats)
+    : place_(where.store),
+      threads_(by),
+      stats_(stats),
+      joined_{o.batch_keys, std::max(1U, o.store_threads / 2)},
+      serving_threads_(std::max(1U, o.threads)),
+      batches_wait_(where.batches_wait),
+      is_memory_(where.is_memory),
+      redisbloom_layout_(o.redisbloom_layout),
+      hash_(is_open_to_others(o) ? hash_kind::siphash : hash_kind::xxh3),
+      follows_room_(!o.max_memory_bytes && !is_memory_),
+      room_(o.max_memory_bytes.value_or(place_->room_bytes().value_or(no_limit))),
+      listing_(*place_) {}
+
+std::shared_ptr<shared_filter> filter_registry::find(std::string_view key) const {
+  auto found = find_any(key);
+  return found && !found->has_expired() ? found : nullptr;
+}
+
+std::shared_ptr<shared_filter> filter_registry::find_any(std::string_view key) const {
+  const std::shared_lock beside_others(lock_);
+  const auto found = open_.find(key);
+  return found == open_.end() ? nullptr : found->second.filter;
+}
+
+std::shared_ptr<shared_filter> filter_registry::open(std::string_view key) {
+  if (auto found = find(key)) return found;
+  return fetch(key, access::write);
+}
+
+std::shared_ptr<shared_filter> filter_registry::peek(std::string_view key) {
+  if (auto found = find(key)) return found;
+  return fetch(key, access::read);
+}
+
+std::shared_ptr<shared_filter> filter_registry::fetch(std::string_view key, access how) {
+  const std::string name = required_name_of(key);
+  try {
+    return changing_.join(key, [&] {
+      auto found = find(key);
+      if (found) return found;
+      // A filter that has expired, or was forgotten.
+      if (close_if_over(key, name)) return forget_record(key), found;
+      std::shared_ptr<stored_filter> stored;
+      try {
+        stored = place_->open(name, how);
+      } catch (const filter_expired&) {  // just now
+        return forget_record(key), found;
+      }
+      return how == access::write ? put(key, std::move(stored), {}, filter_budget::share(room_))
+                                  : aside(key, std::move(stored));
+    });
+  } catch (const error& why) {
+    if (is_outage(why)) stats_.note_outage(name, why.what());
+    throw;
+  }
+}
+
+std::shared_ptr<shared_filter> filter_registry::aside(std::string_view key,
+                                                      std::shared_ptr<stored_filter> stored) {
+  filter seen(required_name_of(key), std::move(stored));
+  auto record = std::make_shared<filter_record>(seen.get_spec());
+  return std::make_shared<shared_filter>(std::string(key), std::move(seen), requested_options{},
+                                         std::move(record), filter_budget::share(room_), threads_.batches,
+                                         joined_, stats_);
+}
+
+std::shared_ptr<shared_filter> filter_registry::put(std::string_view key,
+                                                    std::shared_ptr<stored_filter> stored,
+                                                    requested_options w, filter_budget::share taken) {
+  filter opened(required_name_of(key), std::move(stored));
+  std::shared_ptr<filter_record> record;
+  {
+    const std::scoped_lock alone(lock_);
+    record = record_of(key, opened.get_spec());
+  }
+  auto [made, closed] =
+      with_end(std::make_unique<shared_filter>(std::string(key), std::move(opened), w, std::move(record),
+                                               std::move(taken), threads_.batches, joined_, stats_));
+  const std::scoped_lock alone(lock_);
+  open_.insert_or_assign(std::string(key), slot{made, std::move(closed)});
+  return std::move(made);
+}
+
+std::shared_ptr<filter_record> filter_registry::record_of(std::string_view key, const spec& s) {
+  auto& record = records_[std::string(key)];
+  if (!record || record->spec != s) record = std::make_shared<filter_record>(s);
+  return record;
+}
+
+void filter_registry::forget_record(std::string_view key) {
+  const std::scoped_lock alone(lock_);
+  if (const auto known = records_.find(key); known != records_.end()) records_.erase(known);
+}
+
+std::shared_future<void> filter_registry::take_off(std::string_view key) {
+  std::shared_ptr<shared_filter> ours;  // released without the lock: closing it may take a while
+  const std::scoped_lock alone(lock_);
+  if (const auto known = records_.find(key); known != records_.end()) records_.erase(known);
+  const auto found = open_.find(key);
+  if (found == open_.end()) return {};
+  ours = std::move(found->second.filter);
+  if (ours) ours->is_gone = true;
+  return found->second.closed;
+}
+
+bool filter_registry::exists(std::string_view key) const {
+  if (find(key)) return true;
+  const auto name = filter_name_of(key);
+  return name && place_->exists(*name);
+}
+
+std::map<std::string, std::shared_ptr<filter_record>, std::less<>> filter_registry::records() const {
+  const std::shared_lock beside_others(lock_);
+  return records_;
+}
+
+void filter_registry::look_at_figures() {
+  for_each_open([this](shared_filter& f) {
+    if (!stats_.gives_up()) f.record->figures.look_at(f.handle, recent_figures::clock::now());
+  });
+}
+
+void filter_registry::for_each_open(const std::function<void(shared_filter&)>& visit) const {
+  std::vector<std::weak_ptr<shared_filter>> all;
+  {
+    const std::shared_lock beside_others(lock_);
+    for (const auto& [key, held] : open_) all.emplace_back(held.filter);
+  }
+  for (const auto& each : all)
+    if (const auto f = each.lock()) visit(*f);
+}
+
+void filter_registry::forget(const std::shared_ptr<shared_filter>& f) {
+  const std::scoped_lock alone(lock_);
+  f->is_gone = true;
+  const auto found = open_.find(f->key);
+  if (found != open_.end() && found->second.filter == f) found->second.filter.reset();
+}
+
+bool filter_registry::forget_changed(std::string_view key, const error& why) {
+  const auto* changes_hands = dynamic_cast<const storage_error*>(&why);
+  const bool is_changed = dynamic_cast<const no_filter*>(&why) != nullptr ||
+                          (changes_hands != nullptr && changes_hands->code() == 0);
+  const auto found = is_changed ? find_any(key) : nullptr;
+  if (found) forget(found);
+  return found != nullptr;
+}
+
+void filter_registry::sync() {
+  std::exception_ptr first;
+  for_each_open([&first](shared_filter& f) {
+    try {
+      f.handle.sync();
+    } catch (const error&) {
+      if (!first) first = std::current_exception();
+    }
+  });
+  if (first) std::rethrow_exception(first);
+}
+
+}  // namespace everseen::server

@@ -1,0 +1,81 @@
+#include "everseen/server/registry/judge_batch.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "everseen/server/base/outage.hpp"
+#include "everseen/server/registry/refusals.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+/// Names of filters that do not answer; clients choose these names.
+constexpr std::size_t most_remembered = 10'000;
+
+}  // namespace
+
+void batch_stats::note_outage(const std::string& filter, std::string_view why) {
+  outages_.add(0, 1);
+  {
+    const std::scoped_lock alone(lock_);
+    if (failing_.size() < most_remembered) failing_.insert(filter);
+    failing_count_ = failing_.size();
+  }
+  if (log_)
+    log_->write_sometimes(telemetry::log_level::error, "store_outage", {{"filter", filter}, {"why", why}});
+}
+
+void batch_stats::note_end_of_outage(const std::string& filter) {
+  {
+    const std::scoped_lock alone(lock_);
+    if (failing_.erase(filter) == 0) return;
+    failing_count_ = failing_.size();
+  }
+  if (log_) log_->write_sometimes(telemetry::log_level::info, "store_is_back", {{"filter", filter}});
+}
+
+batch_result judge(counted_filter by, question q, std::span<const std::string_view> keys,
+                   std::span<verdict> out, std::optional<event_time> when) {
+  const std::span<const event_time> times(when ? &*when : nullptr, when ? 1 : 0);
+  const auto began = duration_histogram::clock::now();
+  if (by.of_all.gives_up()) throw backend_error("the server is being stopped");
+  try {
+    batch_result result =
+        q == question::add ? by.handle.add(keys, out, times) : by.handle.may_contain(keys, out, times);
+    by.of_all.took(q).note(duration_histogram::clock::now() - began);
+    by.own.note(q, result);
+    by.of_all.note_judged(q, result ? *result : result.error().done);
+    if (result)
+      by.of_all.note_success(by.handle.name());
+    else if (is_outage(result.error()))
+      by.of_all.note_outage(by.handle.name(), result.error().message);
+    return result;
+  } catch (const error& why) {
+    by.own.note_unanswered(q, keys.size(), is_outage(why));
+    if (is_outage(why)) by.of_all.note_outage(by.handle.name(), why.what());
+    throw;
+  }
+}
+
+void judge(counted_filter by, question q, key_batch& batch, std::optional<event_time> when) {
+  batch.verdicts.resize(batch.keys.size());
+  batch_result result;
+  try {
+    result = judge(by, q, batch.keys, batch.verdicts, when);
+  } catch (const std::exception& e) {
+    batch.fault = text_of_current_exception();
+    // The store may detect only now that the filter is gone. Any other error is the system's: out of memory.
+    batch.is_stale = dynamic_cast<const error*>(&e) != nullptr;
+    batch.why.thrown = std::current_exception();
+    std::fill(batch.verdicts.begin(), batch.verdicts.end(), verdict::unknown);
+    return;
+  }
+  if (result) return;
+  batch.fault = text_of(result.error());
+  batch.is_stale = result.error().ends_batch();
+  batch.why.failure = std::move(result).error();
+}
+
+}  // namespace everseen::server

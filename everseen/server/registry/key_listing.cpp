@@ -1,0 +1,36 @@
+#include "everseen/server/registry/key_listing.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "everseen/server/registry/key_names.hpp"
+
+namespace everseen::server {
+
+std::vector<std::string> key_listing::keys() {
+  return flights_.join("", [this] {
+    std::uint64_t changes = 0;
+    {
+      const std::scoped_lock alone(lock_);
+      if (std::chrono::steady_clock::now() < good_until_) return keys_;
+      changes = changes_;
+    }
+    std::vector<std::string> keys;
+    for (const std::string& name : place_.list())
+      if (auto key = key_of(name)) keys.push_back(*std::move(key));
+    std::sort(keys.begin(), keys.end());
+    const std::scoped_lock alone(lock_);
+    keys_ = keys;
+    if (place_.is_remote() && changes == changes_)
+      good_until_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    return keys;
+  });
+}
+
+void key_listing::forget() {
+  const std::scoped_lock alone(lock_);
+  good_until_ = {};
+  ++changes_;
+}
+
+}  // namespace everseen::server

@@ -1,0 +1,56 @@
+#include "everseen/server/registry/refusals.hpp"
+
+#include <exception>
+#include <new>
+
+namespace everseen::server {
+
+namespace {
+
+constexpr std::string_view out_of_memory = "OOM command not allowed when used memory > 'maxmemory'.";
+
+}  // namespace
+
+std::string text_of(const batch_failure& failure) {
+  if (failure.why == batch_failure::cause::full) return "ERR non scaling filter is full";
+  if (failure.why == batch_failure::cause::key) return "ERR " + failure.message;
+  return "OUTAGE " + failure.message;
+}
+
+std::string text_of_unknown(const filter& by, std::string_view key, const std::string& fault) {
+  const auto refusal = by.refusal_of(key);
+  return refusal ? "ERR " + *refusal : fault;
+}
+
+std::string text_of_current_exception() {
+  try {
+    throw;
+  } catch (const refusal& why) {
+    return why.text;
+  } catch (const name_taken&) {
+    return "ERR item exists";
+  } catch (const no_room& why) {
+    return std::string(out_of_memory) + ' ' + why.what();
+  } catch (const parameter_error& why) {
+    return std::string("ERR ") + why.what();
+  } catch (const full_error&) {
+    return "ERR non scaling filter is full";
+  } catch (const format_error& why) {
+    return std::string("DAMAGED ") + why.what();
+  } catch (const error& why) {
+    return std::string("OUTAGE ") + why.what();
+  } catch (const std::bad_alloc&) {
+    return std::string(out_of_memory);
+  } catch (const std::exception& why) {
+    return std::string("ERR this is a bug: ") + why.what();
+  }
+}
+
+bool is_refused(const filter_registry& filters, question asks, key_batch& batch) {
+  if (asks == question::check || !filters.is_full()) return false;
+  batch.verdicts.assign(batch.keys.size(), verdict::unknown);
+  batch.fault = out_of_memory;
+  return true;
+}
+
+}  // namespace everseen::server

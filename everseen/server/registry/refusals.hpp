@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/server/base/command.hpp"
+#include "everseen/server/registry/filter_registry.hpp"
+
+namespace everseen::server {
+
+/// The error reply for keys whose verdict is unknown: RedisBloom's own text if it has the same meaning, else
+/// OUTAGE and the reason. A retry is safe.
+[[nodiscard]] std::string text_of(const batch_failure& failure);
+
+/// The error reply for a key whose verdict is unknown: a key that the filter can never take gets its own
+/// reply, whatever happened to the others.
+[[nodiscard]] std::string text_of_unknown(const filter& by, std::string_view key, const std::string& fault);
+
+/// The error reply for the exception that is being handled.
+/// @pre called in a catch block of something derived from std::exception, or of refusal
+[[nodiscard]] std::string text_of_current_exception();
+
+/// Refuses a batch that adds keys while the memory limit for filters is reached.
+/// @return whether it was refused: all its verdicts are then unknown
+[[nodiscard]] bool is_refused(const filter_registry& filters, question asks, key_batch& batch);
+
+}  // namespace everseen::server

@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/server/registry/filter_registry.hpp"
+#include "everseen/server/registry/key_names.hpp"
+#include "everseen/server/registry/planned_bytes.hpp"
+
+/// How filters of a registry are created, renamed and dropped.
+namespace everseen::server {
+
+namespace {
+
+/// From this capacity on, a filter gets several partitions for each thread, each with its own lock.
+constexpr std::uint64_t capacity_to_share = 100'000;
+constexpr std::uint32_t partitions_a_thread = 8;
+
+/// A store creates no filter with a shorter life, as creating it may take that long.
+constexpr std::chrono::seconds shortest_life{1};
+
+/// Other clients may create and drop a filter of the same key in between, but not indefinitely.
+constexpr int most_tries = 100;
+
+/// How long to wait for users of a filter; longer than any healthy store takes.
+constexpr std::chrono::seconds longest_use{10};
+
+}  // namespace
+
+filter_registry::load filter_registry::begin_load(std::string_view key, std::span<const std::byte> header) {
+  const single_flight::hold alone = changing_.take(key);
+  if (find(key)) throw name_taken("item exists");
+  close(key);  // if it has expired
+  auto loader = std::make_unique<redisbloom_loader>(*place_, required_name_of(key), header);
+  auto room = room_.reserve(loader->bytes() + bytes_beside_bits(1));
+  return {std::move(room), filter_budget::share(made_by_loads_), std::move(loader)};
+}
+
+void filter_registry::load_chunk(load& of, std::int64_t iterator, std::span<const std::byte> bytes) {
+  of.loader->load(iterator, bytes);
+  of.made.set(of.loader->bytes_made());
+}
+
+void filter_registry::finish_load(std::string_view key, load whole) {
+  const single_flight::hold alone = changing_.take(key);
+  if (find(key)) throw name_taken("item exists");
+  close(key);  // if it has expired
+  whole.loader->commit();
+  whole.loader.reset();
+  forget_listing();
+  try {
+    put(key, place_->open(required_name_of(key), access::write), {}, std::move(whole.room));
+  } catch (const error&) {
+    // It exists; the next request for it reports why it cannot be opened.
+  }
+}
+
+open_filter filter_registry::create(std::string_view key, const request& r) {
+  const std::string name = required_name_of(key);
+  const single_flight::hold alone = changing_.take(key);
+  if (find(key)) throw name_taken("item exists");
+  close(key);  // if it has expired
+  const spec s = plan(r);
+  auto taken = room_.reserve(planned_bytes(s) + bytes_beside_bits(s.partitions));
+  auto made = put(key, make(name, s, r.life), r.requested, std::move(taken));
+  forget_listing();
+  return open_filter(std::move(made));
+}
+
+std::shared_ptr<stored_filter> filter_registry::make(std::string_view name, const spec& s,
+                                                     std::optional<std::chrono::milliseconds> life) const {
+  if (!life) return place_->create(name, s);
+  if (*life >= shortest_life) return place_->create_expiring(name, s, *life);
+  auto made = place_->create(name, s);
+  try {
+    made->expire_at(wall_clock() + *life);
+  } catch (const error&) {
+    made.reset();  // a store does not drop a filter that is open for writing
+    place_->drop(name);
+    throw;
+  }
+  return made;
+}
+
+open_filter filter_registry::open_or_create(std::string_view key, const request& r) {
+  for (int tries = 1;; ++tries) {
+    if (auto found = open(key)) return open_filter(std::move(found));
+    try {
+      return create(key, r);
+    } catch (const name_taken&) {  // another client was faster, and its filter may already be gone
+      if (tries == most_tries) throw;
+    }
+  }
+}
+
+spec filter_registry::plan(const request& asked) const {
+  spec_request r = asked.spec;
+  r.hash = asked.hash.value_or(hash_);
+  // What a client explicitly requests is kept.
+  const bool is_open = !r.layout && !r.probes && !r.partitions && !asked.hash;
+  if (redisbloom_layout_ && is_open && !r.window) {
+    r.layout = layout_kind::redisbloom;
+    r.expansion = asked.requested.expansion;
+    return place_->plan(r);
+  }
+  spec s = place_->plan(r);
+  if (place_->is_remote() || r.partitions || is_foreign(s.layout) || s.capacity < capacity_to_share) return s;
+  r.partitions = std::max(s.partitions, serving_threads_ > 1 ? partitions_a_thread * serving_threads_ : 1);
+  return place_->plan(r);
+}
+
+bool filter_registry::drop(std::string_view key) {
+  const auto name = filter_name_of(key);
+  if (!name) return false;
+  const single_flight::hold alone = changing_.take(key);
+  if (close_if_over(key, *name)) return false;
+  try {
+    place_->drop(*name);
+  } catch (const no_filter&) {  // it has just expired
+    return false;
+  }
+  forget_listing();
+  return true;
+}
+
+bool filter_registry::close(std::string_view key) {
+  const auto closed = take_off(key);
+  if (!closed.valid()) return false;
+  if (closed.wait_for(longest_use) != std::future_status::ready)
+    throw storage_error("the filter '" + std::string(key) +
+                            "' is in use: its store has not answered what it was asked before; try again",
+                        EBUSY, std::string(key));
+  const std::scoped_lock alone(lock_);
+  if (const auto found = open_.find(key); found != open_.end()) open_.erase(found);
+  return true;
+}
+
+bool filter_registry::close_if_over(std::string_view key, std::string_view name) {
+  const bool was_open = close(key);
+  if (place_->exists(name)) return false;
+  try {
+    if (was_open) place_->remove_expired();
+  } catch (const error&) {
+    // A later call of maintain() retries.
+  }
+  return true;
+}
+
+/// The filter's record is discarded.
+void filter_registry::rename(std::string_view from, std::string_view to, everseen::store::namesake there) {
+  const std::string old_name = required_name_of(from);
+  const std::string name = required_name_of(to);
+  const single_flight::both alone = changing_.take(from, to);
+  if (!place_->exists(old_name)) throw no_filter("no such key");
+  if (there == everseen::store::namesake::refuse && place_->exists(name)) throw name_taken("item exists");
+  if (from == to) return;
+  auto before = find(from);
+  const requested_options requested = before ? before->requested : requested_options{};
+  const auto record = before ? before->record : nullptr;
+  filter_budget::share taken = before ? std::move(before->room) : filter_budget::share(room_);
+  before.reset();
+  close(from);
+  const auto keep_open = [&](std::string_view key) {
+    if (!record) return;
+    {
+      const std::scoped_lock alone_again(lock_);
+      records_[std::string(key)] = record;
+    }
+    try {
+      put(key, place_->open(required_name_of(key), access::write), requested, std::move(taken));
+    } catch (const error&) {
+      // It exists; the next request for it reports why it cannot be opened.
+    }
+  };
+  try {
+    close(to);
+    place_->rename(old_name, name, there);
+  } catch (...) {
+    keep_open(from);
+    throw;
+  }
+  forget_listing();
+  keep_open(to);
+}
+
+}  // namespace everseen::server

@@ -1,0 +1,147 @@
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "everseen/server/net/asio_client_connection.hpp"
+#include "everseen/server/net/receive_buffer.hpp"
+#include "everseen/server/resp/session.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+/// Time for a client to notice the end of the connection.
+constexpr std::chrono::seconds goodbye{2};
+
+/// Moves bytes between a socket and a session.
+///
+/// It continues to read while it writes: otherwise it would deadlock with a client that sends much before it
+/// reads. If too many replies are waiting, it stops reading until the client has taken some.
+template <typename Stream>
+class resp_connection final : public client_connection<Stream> {
+  using base = client_connection<Stream>;
+  using base::all, base::heard, base::is_closed, base::is_reading, base::is_suspended, base::is_writing;
+
+ public:
+  template <typename... Arguments>
+  resp_connection(loop& home, service& common, std::shared_ptr<client> who, const arrival&,
+                  Arguments&&... stream)
+      : base(home, common, std::move(who), std::forward<Arguments>(stream)...),
+        session_(common, base::shared_who(), [this] { base::resume([this] { go_on(); }); }),
+        buffer_(common.requests()),
+        request_began_(base::began()) {}
+
+  void look_at_clock(connection::clock::time_point now) override {
+    if (is_suspended()) return;
+    const auto& limits = all().settings();
+    const bool is_unknown = all().asks_for_password() && session_.rights() == right::nothing;
+    const auto is_over = [&](auto since, std::chrono::seconds limit) {
+      return base::exceeds(now - since, limit);
+    };
+    const bool must_end = is_finishing_                    ? is_over(base::wrote(), goodbye)
+                          : is_writing()                   ? is_over(base::wrote(), limits.write_timeout)
+                          : !base::is_open() || is_unknown ? is_over(base::began(), limits.request_timeout)
+                          : session_.is_in_request()       ? is_over(request_began_, limits.request_timeout)
+                                                           : is_over(heard(), idle_timeout());
+    if (must_end) base::close();
+  }
+
+  void drain() override {
+    is_draining_ = true;
+    if (!is_suspended() && !is_writing()) finish();
+  }
+
+ private:
+  [[nodiscard]] std::chrono::seconds idle_timeout() const {
+    return std::chrono::seconds(all().tunable.idle_timeout_s);
+  }
+
+  boost::asio::mutable_buffer room() override {
+    if (room_.empty()) room_ = buffer_.room(session_.needed_bytes());
+    return boost::asio::buffer(room_.data(), room_.size());
+  }
+
+  /// Continues to read if there is room for the request.
+  void read_on() {
+    room_ = buffer_.room(session_.needed_bytes());
+    if (!room_.empty()) return base::read();
+    session_.refuse_request();
+    is_ending_ = true;
+    write();
+  }
+
+  void received(std::size_t count) override {
+    buffer_.received(count);
+    room_ = {};
+    serve();
+  }
+
+  void hung_up() override {
+    is_ending_ = true;
+    if (!is_writing() && !is_suspended()) base::close();
+  }
+
+  [[nodiscard]] bool has_too_much_to_send() {
+    return base::unsent_bytes() + session_.output().size() > all().settings().output_bytes;
+  }
+
+  /// Finished work is answered in any case; only new requests wait for room.
+  void go_on() {
+    session_.take_back();
+    write();
+    serve();
+  }
+
+  void serve() {
+    while (!is_closed() && !is_suspended() && !is_ending_ && !is_reading() && !has_too_much_to_send()) {
+      const bool was_in_request = session_.is_in_request();
+      const session::progress p = session_.run(buffer_.unread());
+      buffer_.use(p.used);
+      // A suspended session belongs to a worker, which may already be done with it.
+      if (p.is == session::state::suspended) return base::suspend();
+      if (session_.is_in_request() && (!was_in_request || p.used > 0)) request_began_ = heard();
+      if (p.is == session::state::ending) is_ending_ = true;
+      write();
+      if (p.is == session::state::wants_bytes && !is_ending_ && !is_draining_) read_on();
+      if (p.is == session::state::wants_bytes) break;
+    }
+    if (is_suspended()) return;
+    session_.leave();  // it may have entered and not run
+    if (!is_writing() && (is_ending_ || is_draining_)) finish();
+  }
+
+  /// Everything is answered.
+  void finish() {
+    if (is_closed() || is_finishing_) return;
+    is_finishing_ = true;
+    base::part();
+  }
+
+  void write() {
+    if (!is_writing() && !is_closed() && !session_.output().empty()) base::send(session_.output());
+  }
+
+  void sent() override {
+    if (is_suspended()) return;  // the session's output belongs to the worker
+    write();
+    serve();
+  }
+
+  session session_;
+  receive_buffer buffer_;
+  std::span<char> room_{};  // in the buffer, for the next read
+  connection::clock::time_point request_began_;
+  bool is_ending_ = false;
+  bool is_draining_ = false;
+  bool is_finishing_ = false;
+};
+
+}  // namespace
+
+void begin_resp_connection(loop& home, service& all, any_socket socket, const arrival& how,
+                           std::shared_ptr<client> who) {
+  begin_connection<resp_connection>(home, all, std::move(socket), how, std::move(who));
+}
+
+}  // namespace everseen::server

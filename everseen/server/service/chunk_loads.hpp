@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "everseen/server/registry/filter_registry.hpp"
+
+namespace everseen::server {
+
+/// Filters that arrive by BF.LOADCHUNK and are incomplete.
+///
+/// A chunk with the iterator 1 is a header and starts over. A load reserves its room from its header on.
+/// Clients do not announce that they give up. So a load is discarded if its key is dropped, if no chunk has
+/// arrived for the request timeout, or as the oldest of more than 16.
+/// Threads: any number.
+class chunk_loads {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  /// Takes a chunk; the last one creates the filter.
+  /// @throws refusal  no load of this key has begun
+  /// @throws error  as redisbloom_loader, filter_registry::begin_load
+  void take(filter_registry& into, std::string_view key, std::int64_t iterator, std::string_view bytes);
+
+  /// Dropping a key also discards its load.
+  void forget(std::string_view key);
+  void forget_all();
+  /// Discards loads whose last chunk is older. Does not wait: a load that is in use is left for the next
+  /// call.
+  void forget_before(clock::time_point when);
+
+ private:
+  static constexpr std::size_t most_loads = 16;
+
+  struct numbered {
+    filter_registry::load load;
+    std::uint64_t number;  // the order in which they began
+    clock::time_point last_chunk;
+  };
+  void make_room();
+
+  std::mutex lock_{};
+  std::uint64_t begun_ = 0;
+  std::map<std::string, numbered, std::less<>> loads_{};
+};
+
+}  // namespace everseen::server

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "everseen/server/base/byte_budget.hpp"
+#include "everseen/server/base/options.hpp"
+#include "everseen/server/base/worker_pool.hpp"
+#include "everseen/server/registry/filter_registry.hpp"
+#include "everseen/server/registry/judge_batch.hpp"
+#include "everseen/server/service/bounded_retry_policy.hpp"
+#include "everseen/server/service/chunk_loads.hpp"
+#include "everseen/server/service/client_list.hpp"
+#include "everseen/server/service/exec_gate.hpp"
+#include "everseen/server/service/guess_limit.hpp"
+#include "everseen/server/service/store_health.hpp"
+
+namespace everseen::server {
+
+/// Cost: the same for any password of the same length.
+[[nodiscard]] bool has_password(const user_account& user, std::string_view tried) noexcept;
+
+/// What all sessions of a server share. It has no sockets. Threads: any number.
+class service {
+ public:
+  service(options o, const store_place& where);
+  ~service();
+  service(const service&) = delete;
+  service& operator=(const service&) = delete;
+
+  [[nodiscard]] const server::options& settings() const noexcept { return settings_; }
+  [[nodiscard]] filter_registry& filters() noexcept { return filters_; }
+  [[nodiscard]] client_list& clients() noexcept { return clients_; }
+  [[nodiscard]] chunk_loads& loads() noexcept { return loads_; }
+  /// Drops a filter, and its incomplete load.    @return false  there was no filter
+  bool drop(std::string_view key);
+  [[nodiscard]] worker_pool& workers() noexcept { return workers_; }
+
+  /// Only for batches of keys; see filter_registry::threads.
+  [[nodiscard]] worker_pool& batches() noexcept { return batches_; }
+
+  /// For work that does not wait for the store, even while all workers do.
+  [[nodiscard]] worker_pool& asides() noexcept { return asides_; }
+  /// The gate for everything that reads or changes filters.
+  [[nodiscard]] exec_gate& gate() noexcept { return gate_; }
+  [[nodiscard]] store_health& health() noexcept { return health_; }
+
+  /// The memory of incomplete requests, over either protocol, and of those queued by MULTI.
+  [[nodiscard]] byte_budget& requests() noexcept { return requests_; }
+
+  /// Whether clients must authenticate.
+  [[nodiscard]] bool asks_for_password() const noexcept { return !settings_.users.empty(); }
+  /// The user with this password and, if the client gives one, this name.
+  struct identity {
+    const user_account* user = nullptr;  ///< null: no such user
+    bool must_wait = false;  ///< too many wrong passwords came from this network: it was not checked
+  };
+  /// The reply does not reveal which of the two was wrong.
+  /// @param network  of the client, as client::network
+  /// Cost: the same for any password of the same length.
+  [[nodiscard]] identity identify(std::string_view network, std::optional<std::string_view> name,
+                                  std::string_view password);
+
+  [[nodiscard]] static event_time now();
+  [[nodiscard]] event_time started() const noexcept { return started_; }
+
+  /// Requests an orderly end of the server.
+  void ask_to_stop() noexcept { must_stop_ = true; }
+  /// From now on clients get their last answers.
+  void begin_to_stop() noexcept { is_stopping_ = true; }
+  [[nodiscard]] bool is_stopping() const noexcept { return is_stopping_; }
+  [[nodiscard]] bool must_stop() const noexcept { return must_stop_; }
+
+  /// Counted since the start, for INFO.
+  struct counters {
+    std::atomic<std::uint64_t> connections = 0;
+    std::atomic<std::uint64_t> refused_connections = 0;
+    std::atomic<std::uint64_t> commands = 0;
+    std::atomic<std::uint64_t> http_requests = 0;
+    std::atomic<std::uint64_t> http_refusals = 0;  ///< answered by a 4xx or 5xx
+    std::atomic<std::int64_t> last_save_s = 0;
+  } count;
+
+  /// Results of batches of keys, of all clients.
+  [[nodiscard]] batch_stats& stats() noexcept { return stats_; }
+  [[nodiscard]] duration_histogram& http_took() noexcept { return http_took_; }
+
+  /// Writes an event for the operator; see event_log.
+  void log(telemetry::log_level level, std::string_view event,
+           std::initializer_list<telemetry::log_field> fields) const {
+    if (settings_.log) settings_.log->write_sometimes(level, event, fields);
+  }
+
+  /// Can be changed at run time by CONFIG SET.
+  struct changeable {
+    std::atomic<std::size_t> max_connections;
+    std::atomic<std::int64_t> idle_timeout_s;
+  } tunable;
+
+ private:
+  const server::options settings_;
+  const event_time started_;
+  std::atomic<bool> must_stop_ = false;
+  std::atomic<bool> is_stopping_ = false;
+  batch_stats stats_;
+  duration_histogram http_took_{};
+  byte_budget requests_{settings_.requests_bytes};
+  guess_limit guesses_{};
+  // The policy for waiting for the store; shared with calls in progress.
+  std::shared_ptr<bounded_retry_policy> retry_policy_;
+  client_list clients_{};
+  filter_registry filters_;
+  chunk_loads loads_{};
+  exec_gate gate_{};
+  store_health health_;
+  // Destroyed first: their work uses all the others.
+  worker_pool asides_{2};
+  worker_pool workers_;
+  worker_pool batches_;
+};
+
+}  // namespace everseen::server

@@ -1,0 +1,135 @@
+#include "everseen/store/disk/disk.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "everseen/store/disk/descriptor.hpp"
+
+namespace everseen {
+
+namespace {
+
+int errno_unless(bool done) noexcept {
+  return done ? 0 : errno;
+}
+
+std::string advice_for(int code) {
+  switch (code) {
+    case ENOSPC:
+    case EDQUOT:
+      return "; free some space, or use a larger disk";
+    case EFBIG:
+      return "; the file would exceed the size limit of this process (ulimit -f) or of the file system";
+    case EACCES:
+    case EPERM:
+      return "; check who owns the directory and its mode";
+    case EROFS:
+      return "; the file system is mounted read-only: open the filter for reading, or mount it writable";
+    case ENOTDIR:
+      return "; a file is where the store's directory should be: choose another directory";
+    case EMFILE:
+    case ENFILE:
+      return "; raise the limit of open files (ulimit -n)";
+    case ENOMEM:
+      return "; the filter has too many segments for vm.max_map_count, or address space is short";
+    case EIO:
+      return "; the disk reports an error: look at the kernel's log and check the disk";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+int disk::reserve(int file, std::uint64_t bytes, const std::filesystem::path& /*path*/) {
+  int code = EINTR;
+  while (code == EINTR) code = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  return code;
+}
+
+int disk::write(int file, std::uint64_t place, std::span<const std::byte> bytes,
+                const std::filesystem::path& /*path*/) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(place));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    place += static_cast<std::size_t>(written);
+  }
+  return 0;
+}
+
+int disk::sync_file(int file, const std::filesystem::path& /*path*/) {
+  return errno_unless(::fsync(file) == 0);
+}
+
+int disk::sync_mapping(std::byte* at, std::size_t bytes, const std::filesystem::path& /*path*/) {
+  return errno_unless(::msync(at, bytes, MS_SYNC) == 0);
+}
+
+int disk::sync_directory(const std::filesystem::path& path) {
+  const descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) return errno;
+  return errno_unless(::fsync(directory.get()) == 0);
+}
+
+int disk::rename(const std::filesystem::path& from, const std::filesystem::path& to) {
+  return errno_unless(std::rename(from.c_str(), to.c_str()) == 0);
+}
+
+int disk::exchange(const std::filesystem::path& one, const std::filesystem::path& other) {
+  return errno_unless(::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0);
+}
+
+int disk::unlink(const std::filesystem::path& path) {
+  return errno_unless(::unlink(path.c_str()) == 0);
+}
+
+namespace {
+
+/// Parses 32 hexadecimal digits and ignores other characters.
+boot_id boot_in(std::istream& text) {
+  boot_id id{};
+  std::size_t digits = 0;
+  for (char c = 0; digits < 2 * id.size() && text.get(c);) {
+    int value = 0;
+    if (std::from_chars(&c, &c + 1, value, 16).ec != std::errc()) continue;
+    id[digits / 2] = static_cast<std::uint8_t>(id[digits / 2] << 4 | value);
+    ++digits;
+  }
+  return digits == 2 * id.size() ? id : boot_id{};
+}
+
+}  // namespace
+
+boot_id disk::boot() {
+  static const boot_id mine = [] {
+    std::ifstream text("/proc/sys/kernel/random/boot_id");
+    return boot_in(text);
+  }();
+  return mine;
+}
+
+disk& disk::real() {
+  static disk one;
+  return one;
+}
+
+storage_error disk_error(const std::string& tried, const std::filesystem::path& path, int code) {
+  return {"cannot " + tried + " " + path.string() + ": " + std::generic_category().message(code) +
+              advice_for(code),
+          code, path.string()};
+}
+
+void check_disk(int code, const char* tried, const std::filesystem::path& path) {
+  if (code != 0) throw disk_error(tried, path, code);
+}
+
+}  // namespace everseen

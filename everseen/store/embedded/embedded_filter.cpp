@@ -1,0 +1,278 @@
+#include "everseen/store/embedded/embedded_filter.hpp"
+
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/partition/prediction.hpp"
+#include "everseen/store/embedded/embedded_ledger.hpp"
+#include "everseen/store/port/claims.hpp"
+#include "everseen/store/port/unanswered.hpp"
+
+namespace everseen {
+
+namespace {
+
+constexpr const char* over = "the filter has ended, as it was told to; make another one";
+
+}  // namespace
+
+embedded_filter::embedded_filter(const spec& s, segments& place, std::vector<partition_state> states,
+                                 time_source now, std::optional<event_time> end)
+    : spec_(s), place_(place), life_(std::move(now), end) {
+  states.resize(s.partitions);
+  partitions_.reserve(s.partitions);
+  for (std::uint32_t p = 0; p < s.partitions; ++p)
+    partitions_.push_back(std::make_unique<guarded>(spec_, p, place_, std::move(states[p])));
+}
+
+batch_result embedded_filter::add(std::span<const partition_batch> batches) {
+  if (batches.empty()) return tally{};
+  if (life_.has_expired()) return unanswered(batches, batch_failure::cause::storage, over);
+  const std::size_t start = std::hash<std::thread::id>{}(std::this_thread::get_id()) % batches.size();
+  tally done;
+  std::optional<batch_failure> failure;
+  const auto add_to = [&](guarded& target, const partition_batch& batch) {
+    batch_result result = target.logic.add(batch);
+    done += result ? *result : result.error().done;
+    if (!result && (!failure || !failure->ends_batch())) failure = std::move(result.error());
+  };
+  // Waiting for a lock means sleeping, usually longer than the lock is held, so free partitions come first.
+  std::vector<const partition_batch*> left;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    const partition_batch& batch = batches[(start + i) % batches.size()];
+    guarded& target = *partitions_[batch.partition];
+    if (const std::unique_lock alone(target.lock, std::try_to_lock); alone)
+      add_to(target, batch);
+    else
+      left.push_back(&batch);
+  }
+  for (const partition_batch* batch : left) {
+    guarded& target = *partitions_[batch->partition];
+    const std::scoped_lock alone(target.lock);
+    add_to(target, *batch);
+  }
+  if (!failure) return done;
+  failure->done = done;
+  return tl::unexpected(std::move(*failure));
+}
+
+batch_result embedded_filter::check(std::span<const partition_batch> batches) const {
+  if (life_.has_expired()) return unanswered(batches, batch_failure::cause::storage, over);
+  tally done;
+  for (const partition_batch& batch : batches) {
+    const guarded& target = *partitions_[batch.partition];
+    const std::shared_lock beside_others(target.lock);
+    done += target.logic.check(batch);
+  }
+  return done;
+}
+
+partition_state embedded_filter::state(std::uint32_t partition) const {
+  EVERSEEN_ASSERT(partition < partitions_.size());
+  const guarded& target = *partitions_[partition];
+  const std::shared_lock beside_others(target.lock);
+  return target.logic.state();
+}
+
+void embedded_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
+  EVERSEEN_ASSERT(partition < partitions_.size());
+  const guarded& target = *partitions_[partition];
+  const std::shared_lock beside_others(target.lock);
+  for (const slice_state& slice : target.logic.state().slices)
+    for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer) {
+      const segment_id id = {partition, slice.index, layer};
+      visit(id, slice.layers[layer], {place_.at(id), slice.layers[layer].shape.bytes});
+    }
+}
+
+namespace {
+
+parameter_error unknown_job(std::string_view job) {
+  return parameter_error("the filter has no job '" + std::string(job) + "'");
+}
+
+}  // namespace
+
+std::unique_ptr<ledger> embedded_filter::open_ledger(std::string_view job, std::string_view description) {
+  validate_job_name(job);
+  const std::scoped_lock alone(jobs_lock_);
+  auto found = jobs_.find(job);
+  if (found == jobs_.end()) found = jobs_.emplace(std::string(job), make_job(job, description)).first;
+  return std::make_unique<embedded_ledger>(*this, found->second);
+}
+
+std::vector<std::string> embedded_filter::jobs() const {
+  const std::scoped_lock alone(jobs_lock_);
+  std::vector<std::string> names;
+  for (const auto& [name, job] : jobs_) names.push_back(name);
+  return names;
+}
+
+job_size embedded_filter::size_of_job(std::string_view job) const {
+  const std::scoped_lock alone(jobs_lock_);
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end()) throw unknown_job(job);
+  const std::scoped_lock in_order(found->second->lock);
+  return {0, found->second->stored_bytes()};
+}
+
+void embedded_filter::end_job(std::string_view job) {
+  const std::scoped_lock alone(jobs_lock_);
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end()) throw unknown_job(job);
+  const std::shared_ptr<job_memory> ended = found->second;
+  const std::scoped_lock in_order(ended->lock);
+  forget_job(job);
+  ended->note_end();
+  jobs_.erase(found);
+}
+
+void embedded_filter::sync_jobs() {
+  std::vector<std::shared_ptr<job_memory>> all;
+  {
+    const std::scoped_lock alone(jobs_lock_);
+    for (const auto& [name, job] : jobs_) all.push_back(job);
+  }
+  std::exception_ptr first;
+  for (const auto& job : all) {
+    try {
+      job->sync();
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
+}
+
+void embedded_filter::keep_job(std::string name, std::shared_ptr<job_memory> job) {
+  jobs_.insert_or_assign(std::move(name), std::move(job));
+}
+
+std::shared_ptr<job_memory> embedded_filter::make_job(std::string_view /*name*/,
+                                                      std::string_view description) {
+  return std::make_shared<job_memory>(std::string(description));
+}
+
+batch_result embedded_filter::claim(job_memory& job, const origin& from,
+                                    std::span<const claim_batch> batches) {
+  std::optional<batch_failure> failure;
+  if (life_.has_expired())
+    return claims_result(batches, batch_failure{batch_failure::cause::storage, over, {}});
+  for (const claim_batch& batch : batches) {
+    guarded& target = *partitions_[batch.keys.partition];
+    const std::scoped_lock alone(target.lock);
+    auto one = claim_in(target.logic, job, from, batch);
+    if (one && (!failure || !failure->ends_batch())) failure = std::move(one);
+  }
+  return claims_result(batches, std::move(failure));
+}
+
+/// A recorded step counts as done. Its keys are added again on each replay, since a process may have crashed
+/// between recording and adding.
+std::optional<batch_failure> embedded_filter::claim_in(partition& logic, job_memory& job, const origin& from,
+                                                       claim_batch batch) {
+  const claim_batch all = batch;
+  lane_record& record = job.lane(from.source, spec_.partitions)[batch.keys.partition];
+  answer_replays(batch, record, [&](event_time t) {
+    const auto& slices = logic.state().slices;
+    return spec_.window && !slices.empty() &&
+           window::slice_at(*spec_.window, t) < window::oldest_live(*spec_.window, slices.back().index);
+  });
+  const std::size_t replayed = all.positions.size() - batch.positions.size();
+  if (auto failure = keep(logic, all, replayed)) {
+    std::ranges::fill(batch.keys.out, verdict::unknown);
+    return failure;
+  }
+  predictor verdicts;
+  while (!batch.positions.empty()) {
+    prediction reach = verdicts.predict(logic, spec_, batch.keys, predictor::no_room::ends);
+    if (auto failure = put_down(job, record, from, batch, reach.judged)) return failure;
+    if (auto failure = keep(logic, batch, reach.judged)) return failure;
+    if (reach.full) return std::move(reach.full);
+    batch = rest_of(batch, reach.judged);
+  }
+  return {};
+}
+
+/// Records the verdicts of the first events in the job; on failure the batch has no answers.
+std::optional<batch_failure> embedded_filter::put_down(job_memory& job, lane_record& record,
+                                                       const origin& from, const claim_batch& batch,
+                                                       std::size_t events) {
+  if (events == 0) return {};
+  const job_memory::step step = {batch.keys.partition,
+                                 from.source,
+                                 from.settled,
+                                 batch.positions.first(events),
+                                 batch.keys.out.first(events),
+                                 batch.keys.digests.first(events),
+                                 batch.keys.times};
+  try {
+    job.note_step(step);
+  } catch (const error&) {
+    std::ranges::fill(batch.keys.out, verdict::unknown);
+    return batch_failure::from_current_exception();
+  }
+  take_step(record, step);
+  return {};
+}
+
+/// Applies the first events to the partition: fresh events add their keys, all events move the window.
+std::optional<batch_failure> embedded_filter::keep(partition& logic, const claim_batch& of,
+                                                   std::size_t events) {
+  if (auto failure = add_fresh(logic, of, events)) return failure;
+  if (!spec_.window) return {};
+  for (std::size_t i = 0; i < events; ++i) {
+    if (of.keys.out[i] != verdict::seen) continue;
+    try {
+      logic.move_window(of.keys.times[of.keys.times.size() == 1 ? 0 : i]);
+    } catch (const error&) {
+      std::fill(of.keys.out.begin() + static_cast<std::ptrdiff_t>(i), of.keys.out.end(), verdict::unknown);
+      return batch_failure::from_current_exception();
+    }
+  }
+  return {};
+}
+
+/// Adds the keys of the fresh ones among the first events. On failure, all events from the first unadded one
+/// on have no answer, although they are recorded; a replay answers them.
+std::optional<batch_failure> embedded_filter::add_fresh(partition& logic, const claim_batch& of,
+                                                        std::size_t events) {
+  std::vector<digest> digests;
+  std::vector<event_time> times;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < events; ++i) {
+    if (of.keys.out[i] != verdict::fresh) continue;
+    digests.push_back(of.keys.digests[i]);
+    if (spec_.window) times.push_back(of.keys.times[of.keys.times.size() == 1 ? 0 : i]);
+    places.push_back(i);
+  }
+  std::vector<verdict> ignored(digests.size());
+  const batch_result added = logic.add({of.keys.partition, digests, times, ignored});
+  if (added) return {};
+  const auto first = std::ranges::find(ignored, verdict::unknown);
+  if (first == ignored.end()) return added.error();
+  const std::size_t from = places[static_cast<std::size_t>(first - ignored.begin())];
+  std::fill(of.keys.out.begin() + static_cast<std::ptrdiff_t>(from), of.keys.out.end(), verdict::unknown);
+  return added.error();
+}
+
+void embedded_filter::expire_at(std::optional<event_time> when) {
+  if (life_.has_expired()) throw filter_expired(over);
+  const std::scoped_lock alone(jobs_lock_);
+  keep_expiry(when);
+  life_.set(when);
+}
+
+void embedded_filter::forget() {
+  for (const auto& each : partitions_) {
+    const std::scoped_lock alone(each->lock);
+    each->logic.forget();
+  }
+}
+
+}  // namespace everseen

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "everseen/core/partition/partition.hpp"
+#include "everseen/store/embedded/job_memory.hpp"
+#include "everseen/store/port/lifetime.hpp"
+#include "everseen/store/port/store.hpp"
+
+namespace everseen {
+
+/// A filter whose bits are addressable in this process: the common part of the memory and file stores.
+///
+/// One lock per partition: adds hold it exclusively, look-ups share it. A batch of adds visits unlocked
+/// partitions first, so that threads do not queue behind each other.
+class embedded_filter : public stored_filter {
+ public:
+  /// @param states  one per partition, with all their segments in `place`
+  /// @param now     the clock for expiry; after that every batch fails
+  embedded_filter(const spec& s, segments& place, std::vector<partition_state> states,
+                  time_source now = nullptr, std::optional<event_time> end = {});
+
+  [[nodiscard]] const spec& get_spec() const noexcept override { return spec_; }
+  batch_result add(std::span<const partition_batch> batches) override;
+  batch_result check(std::span<const partition_batch> batches) const override;
+  [[nodiscard]] partition_state state(std::uint32_t partition) const override;
+  void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
+  [[nodiscard]] std::optional<event_time> expires_at() const override { return life_.expires_at(); }
+  void expire_at(std::optional<event_time> when) override;
+  [[nodiscard]] bool has_expired() const { return life_.has_expired(); }
+
+  std::unique_ptr<ledger> open_ledger(std::string_view job, std::string_view description) override;
+  [[nodiscard]] std::vector<std::string> jobs() const override;
+  [[nodiscard]] job_size size_of_job(std::string_view job) const override;
+  /// @pre no ledger of this job is in use
+  void end_job(std::string_view job) override;
+  /// One step per partition: predicts the verdicts, records them, and adds the keys.
+  /// @pre the job's lock is held    @return as ledger::claim
+  virtual batch_result claim(job_memory& job, const origin& from, std::span<const claim_batch> batches);
+
+  /// Removes every key, partition by partition.
+  void forget();
+
+ protected:
+  /// Adds a job from an earlier process.    @pre the filter is not in use yet
+  void keep_job(std::string name, std::shared_ptr<job_memory> job);
+  /// Creates the memory of a job that this process opens for the first time.
+  [[nodiscard]] virtual std::shared_ptr<job_memory> make_job(std::string_view name,
+                                                             std::string_view description);
+  /// Removes the name of a job from what the next process finds; its data is removed next.
+  virtual void forget_job(std::string_view /*name*/) {}
+  /// Syncs the records of all jobs, even after a failure.    @throws storage_error  the first failure
+  void sync_jobs();
+  /// Stores the expiry time for the next process, before it takes effect.
+  virtual void keep_expiry(std::optional<event_time> /*when*/) {}
+
+ private:
+  std::optional<batch_failure> claim_in(partition& logic, job_memory& job, const origin& from,
+                                        claim_batch batch);
+  static std::optional<batch_failure> put_down(job_memory& job, lane_record& record, const origin& from,
+                                               const claim_batch& batch, std::size_t events);
+  std::optional<batch_failure> keep(partition& logic, const claim_batch& of, std::size_t events);
+  std::optional<batch_failure> add_fresh(partition& logic, const claim_batch& of, std::size_t events);
+
+  struct alignas(64) guarded {  // one cache line each: neighbouring locks must not share one
+    mutable std::shared_mutex lock;
+    partition logic;
+    guarded(const spec& s, std::uint32_t number, segments& place, partition_state state)
+        : logic(s, number, place, std::move(state)) {}
+  };
+
+  const spec spec_;
+  segments& place_;
+  lifetime life_;
+  std::vector<std::unique_ptr<guarded>> partitions_;
+  mutable std::mutex jobs_lock_;  // guards the following members
+  std::map<std::string, std::shared_ptr<job_memory>, std::less<>> jobs_{};
+};
+
+}  // namespace everseen

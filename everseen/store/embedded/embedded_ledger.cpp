@@ -1,0 +1,45 @@
+#include "everseen/store/embedded/embedded_ledger.hpp"
+
+#include <vector>
+
+#include "everseen/store/embedded/embedded_filter.hpp"
+#include "everseen/store/port/claims.hpp"
+
+namespace everseen {
+
+batch_result embedded_ledger::claim(const origin& from, std::span<const claim_batch> batches) {
+  forget_verdicts(batches);
+  for (const claim_batch& batch : batches)
+    if (batch.counts.per_event > 0)
+      throw parameter_error(
+          "counters are kept by Redis alone, in one step with the keys; open the filter by a redis: URL");
+  const std::scoped_lock in_order(job_->lock);
+  return filter_.claim(*job_, from, batches);
+}
+
+bool embedded_ledger::settle(std::span<const checkpoint> reached) {
+  const std::scoped_lock in_order(job_->lock);
+  std::vector<checkpoint> ahead;
+  for (const checkpoint& c : reached) {
+    const auto before = job_->reached.find(c.source);
+    const std::uint64_t so_far = before == job_->reached.end() ? 0 : before->second.position;
+    if (c.from.value_or(so_far) != so_far) return false;
+    if (so_far <= c.position) ahead.push_back({c.source, c.position, c.note});
+  }
+  if (ahead.empty()) return true;
+  job_->note_checkpoints(ahead);
+  for (const checkpoint& c : ahead) job_->reached.insert_or_assign(c.source, c);
+  return true;
+}
+
+std::map<std::string, checkpoint, std::less<>> embedded_ledger::checkpoints() const {
+  const std::scoped_lock in_order(job_->lock);
+  return job_->reached;
+}
+
+std::string embedded_ledger::doubt() const {
+  const std::scoped_lock in_order(job_->lock);
+  return job_->doubt();
+}
+
+}  // namespace everseen

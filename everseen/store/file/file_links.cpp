@@ -1,0 +1,127 @@
+#include "everseen/store/file/file_links.hpp"
+
+#include <cerrno>
+#include <system_error>
+#include <vector>
+
+#include <fcntl.h>
+
+#include "everseen/store/disk/whole_file.hpp"
+#include "everseen/store/file/manifest_file.hpp"
+#include "everseen/store/file/staged_filter.hpp"
+#include "everseen/store/link/linking.hpp"
+#include "everseen/store/port/damage.hpp"
+
+namespace everseen {
+
+namespace {
+
+/// @return nothing if there is no filter    @throws format_error  also: the record is missing
+std::optional<std::vector<std::byte>> read_record(const std::filesystem::path& filter_directory) {
+  const std::filesystem::path path = filter_directory / link_name;
+  const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && errno != ENOENT && errno != ENOTDIR) throw disk_error("open", path, errno);
+  if (file) return read_whole(file, path, image::max_link_bytes);
+  if (!is_filter(filter_directory)) return std::nullopt;
+  throw damaged(path, "is missing");
+}
+
+std::optional<predecessor> decode_record(const std::filesystem::path& filter_directory,
+                                         std::span<const std::byte> record) {
+  return at_path(filter_directory / link_name, [&] { return image::decode_link(record); });
+}
+
+/// Whether the record says that there is no link; false if it is damaged.
+bool is_unlinked(const std::filesystem::path& filter_directory) try {
+  const auto record = read_record(filter_directory);
+  return record && !decode_record(filter_directory, *record);
+} catch (const format_error&) {
+  return false;
+}
+
+void write_record(disk& on, const std::filesystem::path& filter_directory, std::span<const std::byte> bytes) {
+  replace_whole(on, filter_directory / link_name, bytes);
+  check_disk(on.sync_directory(filter_directory), "sync", filter_directory);
+}
+
+void require_filter(const std::filesystem::path& directory, std::string_view name) {
+  if (!is_filter(directory)) throw no_such_filter(name);
+}
+
+}  // namespace
+
+file_links::file_links(disk& on, std::filesystem::path store_directory, time_source now)
+    : disk_(on), store_(std::move(store_directory)), now_(std::move(now)) {}
+
+std::filesystem::path file_links::directory_of(std::string_view name) const {
+  validate_filter_name(name);
+  return store_ / name;
+}
+
+std::optional<predecessor> file_links::of(std::string_view name) const try {
+  const auto record = read_record(directory_of(name));
+  if (!record) return std::nullopt;
+  auto older = decode_record(directory_of(name), *record);
+  if (!older || older->is_over(now_())) return std::nullopt;
+  if (older->name == name) throw damaged(directory_of(name) / link_name, "names its own filter");
+  return older;
+} catch (const format_error& e) {
+  throw format_error(std::string(e.what()) + ", or end the link: everseen link --off " + std::string(name));
+}
+
+std::string file_links::asked_by(std::string_view name) const {
+  std::error_code code;
+  for (const auto& entry : std::filesystem::directory_iterator(store_, code)) {
+    const std::string other = entry.path().filename();
+    try {
+      if (const auto older = of(other); older && older->name == name && is_filter(entry.path())) return other;
+    } catch (const format_error&) {
+      // it cannot be opened either
+    } catch (const parameter_error&) {
+      // not a filter name
+    } catch (const storage_error& e) {
+      if (e.code() != EACCES) throw;
+      // another user's filter; its owner gets an error if the filter that it asks is gone
+    }
+  }
+  if (code != std::errc::no_such_file_or_directory) check_disk(code.value(), "list", store_);
+  return {};
+}
+
+link_facts file_links::facts_of(std::string_view name) const {
+  const std::filesystem::path directory = directory_of(name);
+  require_filter(directory, name);
+  const auto manifest = read_manifest::from(directory);
+  if (!manifest) throw damaged(directory / manifest_name, "is missing");
+  const auto older = of(name);
+  return {std::string(name), manifest->content().spec.window.has_value(), older ? older->name : "",
+          asked_by(name)};
+}
+
+void file_links::link(std::string_view older, std::string_view newer,
+                      std::optional<std::chrono::milliseconds> life) const {
+  require_filter(directory_of(older), older);  // a store without filters may have no directory
+  const lock_file alone = lock_store(store_);
+  require_linkable(facts_of(older), facts_of(newer));
+  write_record(disk_, directory_of(newer),
+               image::encode_link(predecessor{std::string(older), end_of_link(now_(), life)}));
+}
+
+void file_links::unlink(std::string_view newer) const {
+  const std::filesystem::path directory = directory_of(newer);
+  require_filter(directory, newer);
+  const lock_file alone = lock_store(store_);
+  if (is_unlinked(directory)) refuse_unlinked(newer);
+  write_record(disk_, directory, image::encode_link(std::nullopt));
+}
+
+void write_no_link(disk& on, const std::filesystem::path& filter_directory) {
+  replace_whole(on, filter_directory / link_name, image::encode_link(std::nullopt));
+}
+
+void carry_link(disk& on, const std::filesystem::path& from_directory,
+                const std::filesystem::path& to_directory) {
+  if (const auto record = read_record(from_directory)) write_record(on, to_directory, *record);
+}
+
+}  // namespace everseen

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "everseen/core/format/predecessor.hpp"
+#include "everseen/store/disk/disk.hpp"
+#include "everseen/store/port/time_source.hpp"
+
+namespace everseen {
+
+struct link_facts;
+
+/// The links of a file store: which filter asks which other filter first. The link is a record in the
+/// directory of the newer filter. Every filter has one, so a missing record is damage.
+///
+/// No second record can contradict it. To find out which filter asks a given one, all directories are
+/// searched; only link() and drop do so, while holding the lock of the store. Links can change while a filter
+/// is open. Threads and processes: any number.
+class file_links {
+ public:
+  file_links(disk& on, std::filesystem::path store_directory, time_source now);
+
+  /// @throws  as store::link
+  void link(std::string_view older, std::string_view newer,
+            std::optional<std::chrono::milliseconds> life) const;
+  /// Works even if the record is damaged.    @throws  as store::unlink
+  void unlink(std::string_view newer) const;
+
+  /// The filter that this one asks first now; nothing if there is none, or if this filter does not exist.
+  /// @throws format_error  the record is damaged or missing, or names this very filter
+  /// @throws storage_error
+  [[nodiscard]] std::optional<predecessor> of(std::string_view name) const;
+
+  /// The filter that asks this one first now; empty: none. A filter with a damaged record asks none.
+  /// Cost: one open(2) per filter of the store.
+  [[nodiscard]] std::string asked_by(std::string_view name) const;
+
+  /// The input of the link rules for a filter.    @throws no_filter, format_error, storage_error
+  [[nodiscard]] link_facts facts_of(std::string_view name) const;
+
+ private:
+  [[nodiscard]] std::filesystem::path directory_of(std::string_view name) const;
+
+  disk& disk_;
+  const std::filesystem::path store_;
+  const time_source now_;
+};
+
+/// Writes a record without a link into the directory of a new filter. The caller syncs the directory.
+/// @throws storage_error
+void write_no_link(disk& on, const std::filesystem::path& filter_directory);
+
+/// Copies the link of a filter to the filter that will replace it.
+/// @pre the lock of the store is held    @throws storage_error
+void carry_link(disk& on, const std::filesystem::path& from_directory,
+                const std::filesystem::path& to_directory);
+
+}  // namespace everseen

@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "everseen/store/file/expiry_file.hpp"
+#include "everseen/store/file/file_filter.hpp"
+#include "everseen/store/journal/file_job.hpp"
+#include "everseen/store/port/claims.hpp"
+#include "everseen/store/port/damage.hpp"
+#include "everseen/store/port/unanswered.hpp"
+
+namespace everseen {
+
+namespace {
+
+struct reader_files {
+  read_manifest manifest;
+  std::unique_ptr<file_segments> bits;
+};
+
+constexpr int max_attempts = 100;  // a manifest that changes faster than this is a broken writer
+
+}  // namespace
+
+class file_reader::view final : private reader_files, public embedded_filter {
+ public:
+  view(disk& on, const std::filesystem::path& directory, read_manifest m, const view* before)
+      : view(reader_files{std::move(m), nullptr}, on, directory, before) {}
+
+  [[nodiscard]] bool is_current() const noexcept { return manifest.is_current(); }
+  [[nodiscard]] const image::filter_id& id() const noexcept { return bits->id(); }
+  [[nodiscard]] std::vector<std::string> jobs() const override { return manifest.content().jobs; }
+  [[nodiscard]] bool was_closed_in_order() const noexcept { return manifest.content().clean; }
+  [[nodiscard]] std::uint64_t keys(const segment_id& id) const { return bits->keys(id); }
+  void sync() override {}
+
+ private:
+  view(reader_files files, disk& on, const std::filesystem::path& directory, const view* before)
+      : view(open(std::move(files), on, directory, before)) {}
+  explicit view(reader_files files)
+      : reader_files(std::move(files)), embedded_filter(bits->get_spec(), *bits, bits->states()) {}
+
+  static reader_files open(reader_files files, disk& on, const std::filesystem::path& directory,
+                           const view* before) {
+    files.bits = std::make_unique<file_segments>(on, directory, files.manifest.content(), access::read,
+                                                 before == nullptr ? nullptr : before->bits.get());
+    return files;
+  }
+};
+
+file_reader::file_reader(disk& on, std::filesystem::path filter_directory, time_source now)
+    : disk_(on),
+      directory_(std::move(filter_directory)),
+      now_(std::move(now)),
+      view_(load(nullptr)),
+      id_(view_->id()),
+      spec_(view_->get_spec()) {
+  static_cast<void>(expires_at());  // reports damage here
+}
+
+file_reader::~file_reader() = default;
+
+namespace {
+
+/// A snapshot of a job's journal.
+class ledger_to_read final : public ledger {
+ public:
+  explicit ledger_to_read(job_journal::content known) : known_(std::move(known)) {}
+
+  batch_result claim(const origin& /*from*/, std::span<const claim_batch> batches) override {
+    forget_verdicts(batches);
+    return claims_result(batches, batch_failure{batch_failure::cause::storage, refusal, {}});
+  }
+  bool settle(std::span<const checkpoint> /*reached*/) override { throw storage_error(refusal, 0, {}); }
+  [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints() const override {
+    return known_.reached;
+  }
+  [[nodiscard]] const std::string& description() const noexcept override { return known_.begun.description; }
+  void visit_counters(const counter_visitor& /*visit*/) const override {
+    throw parameter_error("files keep no counters; count into a Redis store: --store redis://HOST:PORT");
+  }
+
+ private:
+  static constexpr const char* refusal =
+      "the filter was opened for reading; open it for writing to go on with a job";
+  job_journal::content known_;
+};
+
+}  // namespace
+
+std::unique_ptr<ledger> file_reader::open_ledger(std::string_view job, std::string_view /*description*/) {
+  const auto now = newest();
+  require_job(job, now->jobs());
+  return std::make_unique<ledger_to_read>(file_job::read(
+      directory_, job, {now->id(), get_spec().partitions, now->was_closed_in_order(), disk_.boot()}));
+}
+
+void file_reader::require_job(std::string_view job, std::span<const std::string> all) const {
+  if (!std::ranges::binary_search(all, job)) throw no_such_job(directory_.filename().string(), job);
+}
+
+job_size file_reader::size_of_job(std::string_view job) const {
+  require_job(job, newest()->jobs());
+  std::error_code code;
+  const auto bytes = std::filesystem::file_size(directory_ / jobs_name / job, code);
+  check_disk(code.value(), "look at", directory_ / jobs_name / job);
+  return {0, bytes};
+}
+
+std::optional<event_time> file_reader::expires_at() const {
+  return read_expiry(directory_);
+}
+
+std::vector<std::string> file_reader::jobs() const {
+  return newest()->jobs();
+}
+
+batch_result file_reader::add(std::span<const partition_batch> batches) {
+  return unanswered(batches, batch_failure::cause::storage,
+                    directory_.string() + " was opened for reading; open the filter for writing to add keys");
+}
+
+batch_result file_reader::check(std::span<const partition_batch> batches) const {
+  try {
+    // Read for each batch, as the writer may change the expiry time at any time.
+    if (const auto end = read_expiry(directory_); end && *end <= now_())
+      return unanswered(batches, batch_failure::cause::storage,
+                        directory_.string() + " has ended, as it was told to");
+    return newest()->check(batches);
+  } catch (...) {
+    batch_failure why = batch_failure::from_current_exception();
+    return unanswered(batches, why.why, std::move(why.message));
+  }
+}
+
+partition_state file_reader::state(std::uint32_t partition) const {
+  const auto now = newest();
+  partition_state state = now->state(partition);
+  for (slice_state& slice : state.slices)
+    for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer)
+      slice.layers[layer].keys = now->keys({partition, slice.index, layer});
+  return state;
+}
+
+void file_reader::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
+  const auto now = newest();
+  now->visit_segments(partition,
+                      [&](const segment_id& id, layer_state layer, std::span<const std::byte> bits) {
+                        layer.keys = now->keys(id);
+                        visit(id, layer, bits);
+                      });
+}
+
+std::shared_ptr<const file_reader::view> file_reader::newest() const {
+  const std::scoped_lock alone(lock_);
+  if (!view_->is_current()) {
+    auto next = load(view_.get());
+    if (!image::are_same_but_for_resets(next->id(), id_))
+      throw storage_error(
+          directory_.string() + " was replaced by another filter of the same name; open it again", 0,
+          directory_.string());
+    id_ = next->id();
+    view_ = std::move(next);
+  }
+  return view_;
+}
+
+std::shared_ptr<const file_reader::view> file_reader::load(const view* before) const {
+  for (int attempt = 1;; ++attempt) {
+    auto manifest = read_manifest::from(directory_);
+    if (!manifest && before == nullptr) throw damaged(directory_ / manifest_name, "is missing");
+    if (!manifest)
+      throw storage_error(
+          directory_.string() + " has no manifest any more: the filter was dropped or renamed", 0,
+          directory_.string());
+    const bool same = before != nullptr && manifest->content().filter == before->id();
+    const image::manifest content = manifest->content();
+    try {
+      return std::make_shared<view>(disk_, directory_, std::move(*manifest), same ? before : nullptr);
+    } catch (const format_error&) {
+      // A writer may have dropped a slice since the manifest was read. If it did not, this is damage.
+      const auto again = read_manifest::from(directory_);
+      const bool replaced = !again || again->content() != content;
+      if (!replaced || attempt == max_attempts) throw;
+    }
+  }
+}
+
+}  // namespace everseen

@@ -1,0 +1,348 @@
+#include "everseen/store/file/file_store.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+#include <unistd.h>
+
+#include "everseen/store/file/expiry_file.hpp"
+#include "everseen/store/file/file_filter.hpp"
+#include "everseen/store/file/file_rebuild.hpp"
+#include "everseen/store/file/file_replaced.hpp"
+#include "everseen/store/file/segment_file.hpp"
+#include "everseen/store/file/staged_filter.hpp"
+#include "everseen/store/journal/file_job.hpp"
+#include "everseen/store/link/linking.hpp"
+#include "everseen/store/port/damage.hpp"
+
+namespace everseen {
+
+namespace {
+
+/// Filter names do not start with a dot.
+constexpr std::string_view occupied_name = ".served";
+
+bool is_filter_name(std::string_view name) {
+  try {
+    validate_filter_name(name);
+    return true;
+  } catch (const parameter_error&) {
+    return false;
+  }
+}
+
+/// Creates a directory and its parents. Each level is synced before the next is created.
+/// @param path  absolute
+void make_directories(disk& on, const std::filesystem::path& path) {
+  std::error_code code;
+  if (std::filesystem::is_directory(path, code)) return;
+  const std::filesystem::path parent = path.parent_path();
+  if (parent == path) throw disk_error("look at", path, code ? code.value() : ENOENT);
+  make_directories(on, parent);
+  if (!path.has_filename()) return;  // a trailing slash
+  std::filesystem::create_directory(path, code);
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored))
+    code = std::make_error_code(std::errc::not_a_directory);
+  check_disk(code.value(), "create the directory", path);
+  check_disk(on.sync_directory(parent), "sync", parent);
+}
+
+image::manifest new_manifest(const spec& s) {
+  image::manifest m;
+  m.filter = image::random_filter_id();
+  m.spec = s;
+  m.clean = true;
+  return m;
+}
+
+}  // namespace
+
+/// Segments are written to a staged filter until commit.
+class file_store::restoring final : public store::restore {
+ public:
+  restoring(const file_store& into, std::string_view name, const spec& s)
+      : disk_(into.disk_),
+        name_(name),
+        staged_(disk_, into.directory_),
+        manifest_(new_manifest(s)),
+        states_(s.partitions) {}
+
+  std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer) override {
+    if (id.partition >= states_.size())
+      throw format_error("partition " + std::to_string(id.partition) + " is beyond the filter's " +
+                         std::to_string(states_.size()) + "; make the image again");
+    restore_layer(states_[id.partition], id, layer);
+    files_.push_back(segment_file::create(disk_, staged_.directory() / segments_name,
+                                          {manifest_.filter, id, layer.shape, layer.capacity, layer.keys}));
+    manifest_.segments.push_back({id, layer.shape, layer.capacity});
+    return {files_.back()->bits(), layer.shape.bytes};
+  }
+
+  void commit() override {
+    std::ranges::sort(manifest_.segments, {}, &image::manifest::entry::id);
+    for (const auto& file : files_) {
+      file->raise_keys_to_bits();  // a writer may have been active during the copy
+      file->sync();
+    }
+    staged_.commit(name_, manifest_);
+  }
+
+ private:
+  disk& disk_;
+  std::string name_;
+  staged_filter staged_;
+  image::manifest manifest_;
+  std::vector<partition_state> states_;
+  std::vector<std::shared_ptr<segment_file>> files_;
+};
+
+file_store::file_store(std::filesystem::path directory, sync_policy policy, disk& on, time_source now)
+    : directory_(std::move(directory)),
+      policy_(policy),
+      disk_(on),
+      now_(std::move(now)),
+      links_(disk_, directory_, now_) {}
+
+std::shared_ptr<stored_filter> file_store::create(std::string_view name, const spec& s) {
+  return make(name, s, std::nullopt);
+}
+
+std::shared_ptr<stored_filter> file_store::create_expiring(std::string_view name, const spec& s,
+                                                           std::chrono::milliseconds life) {
+  return make(name, s, end_after(now_(), life));
+}
+
+std::shared_ptr<stored_filter> file_store::make(std::string_view name, const spec& s,
+                                                std::optional<event_time> end) {
+  validate(s);
+  make_way_for(name);
+  make_directories(disk_, std::filesystem::absolute(directory_));
+  staged_filter staged(disk_, directory_, end);
+  lock_file lock = staged.commit(name, new_manifest(s));
+  return std::make_shared<file_writer>(disk_, directory_of(name), std::move(lock), policy_, now_);
+}
+
+std::shared_ptr<stored_filter> file_store::open(std::string_view name, access how) {
+  auto older = links_.of(name);
+  if (!older) return open_alone(name, how);
+  const std::string older_name = older->name;
+  return open_linked(
+      name, *std::move(older), now_, [&] { return open_alone(older_name, access::read); },
+      [&] { return open_alone(name, how); });
+}
+
+std::shared_ptr<stored_filter> file_store::open_alone(std::string_view name, access how) const {
+  const std::filesystem::path directory = directory_of(name);
+  require(name);
+  if (how == access::write)
+    return std::make_shared<file_writer>(disk_, directory, lock_to_write(name), policy_, now_);
+  return std::make_shared<file_reader>(disk_, directory, now_);
+}
+
+void file_store::link(std::string_view older, std::string_view newer,
+                      std::optional<std::chrono::milliseconds> life) {
+  require_no_jobs(newer, jobs_of(newer), "ask an older one first");
+  links_.link(older, newer, life);
+}
+
+void file_store::unlink(std::string_view newer) {
+  links_.unlink(newer);
+}
+
+bool file_store::exists(std::string_view name) const {
+  return is_filter_name(name) && is_filter(directory_ / name) && !has_expired(name);
+}
+
+/// A filter with a damaged record has not expired; opening it reports the damage.
+bool file_store::has_expired(std::string_view name) const try {
+  const auto end = read_expiry(directory_of(name));
+  return end && *end <= now_();
+} catch (const format_error&) {
+  return false;
+}
+
+void file_store::require(std::string_view name) const {
+  if (!is_filter(directory_of(name))) throw no_such_filter(name);
+  if (has_expired(name)) throw filter_has_expired(name);
+}
+
+void file_store::make_way_for(std::string_view name) const {
+  const bool was_replaced = is_replaced(directory_of(name));
+  if (!was_replaced && !is_filter(directory_of(name))) return;
+  if (!was_replaced && !has_expired(name)) throw filter_exists(name);
+  try {
+    remove_filter(disk_, directory_, name, lock_to_write(name), [] {});
+  } catch (const no_filter&) {
+    // remove_expired() removed it first.
+  }
+}
+
+std::vector<std::string> file_store::list() const {
+  std::vector<std::string> names;
+  std::error_code code;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_, code))
+    if (std::string name = entry.path().filename(); exists(name)) names.push_back(std::move(name));
+  if (code != std::errc::no_such_file_or_directory) check_disk(code.value(), "list", directory_);
+  std::ranges::sort(names);
+  return names;
+}
+
+std::vector<std::string> file_store::job_warnings() const {
+  if (policy_ == sync_policy::always) return {};
+  const std::string when = policy_ == sync_policy::interval ? "once a second" : "when the kernel likes";
+  return {"the store writes to the disk " + when +
+          ": after a power loss, events of the last moments may be lost or come twice; sync=always keeps "
+          "them, as "
+          "in --store file:" +
+          directory_.string() + "?sync=always"};
+}
+
+std::optional<std::uint64_t> file_store::room_bytes() const {
+  std::error_code unknown;
+  std::filesystem::path there = std::filesystem::absolute(directory_, unknown);
+  while (there.has_relative_path() && !std::filesystem::exists(there, unknown)) there = there.parent_path();
+  const auto room = std::filesystem::space(there, unknown);
+  if (unknown) return std::nullopt;
+  return room.available;
+}
+
+std::shared_ptr<void> file_store::occupy() {
+  const std::filesystem::path directory = std::filesystem::absolute(directory_);
+  make_directories(disk_, directory);
+  const std::filesystem::path path = directory / occupied_name;
+  if (auto lock = lock_file::try_take(path)) {
+    std::ofstream(path, std::ios::trunc) << ::getpid() << '\n';  // for the next server's error message
+    return std::make_shared<lock_file>(*std::move(lock));
+  }
+  long holder = 0;
+  std::ifstream(path) >> holder;
+  throw storage_error("another everseen serve" +
+                          (holder > 0 ? " (process " + std::to_string(holder) + ")" : "") +
+                          " has the filters in " + directory.string() +
+                          "; be a client of that one, stop it, or give this one a --store of its own",
+                      EWOULDBLOCK, directory.string());
+}
+
+void file_store::drop(std::string_view name) {
+  require(name);
+  remove_filter(disk_, directory_, name, lock_to_write(name),
+                [&] { require_unasked(name, links_.asked_by(name)); });
+}
+
+void file_store::rename(std::string_view from, std::string_view to, namesake there) {
+  require(from);
+  if (from == to && there == namesake::replace) return;
+  if (there == namesake::refuse || !is_filter(directory_of(to)) || has_expired(to)) make_way_for(to);
+  const lock_file mine = lock_to_write(from);
+  std::optional<lock_file> other;
+  if (is_filter(directory_of(to))) other = lock_to_write(to);
+  move_filter(disk_, directory_, from, to, mine, other ? &*other : nullptr, [&] {
+    require_unlinked(links_.facts_of(from));
+    if (other) require_unasked(to, links_.asked_by(to));
+  });
+}
+
+void file_store::remove_expired() {
+  const auto is_over = [&](const std::string& name) {
+    return has_expired(name) || is_replaced(directory_of(name));
+  };
+  std::error_code code;
+  std::vector<std::string> ended;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_, code))
+    if (std::string name = entry.path().filename(); is_filter_name(name) && is_over(name))
+      ended.push_back(std::move(name));
+  for (const std::string& name : ended) {
+    const std::scoped_lock alone(removing_);
+    if (auto lock = lock_file::try_take_existing(directory_ / name / lock_name); lock && is_over(name))
+      remove_filter(disk_, directory_, name, std::move(*lock), [] {});
+  }
+}
+
+void file_store::reset(std::string_view name) {
+  const std::filesystem::path directory = directory_of(name);
+  require(name);
+  const lock_file lock = lock_to_write(name);
+  const auto before = read_manifest::from(directory);
+  if (!before) throw damaged(directory / manifest_name, "is missing");
+  require_no_jobs(name, before->content().jobs, "be reset");
+  // A new id keeps readers from taking a new segment for the old one of the same name.
+  image::manifest empty = new_manifest(before->content().spec);
+  empty.filter = image::id_after_reset(before->content().filter);
+  empty.revision = before->content().revision + 1;
+  manifest_state ignored;
+  replace_manifest(disk_, directory, empty, ignored);
+  // If this fails, the next writer removes them.
+  for (const image::manifest::entry& gone : before->content().segments)
+    (void)disk_.unlink(directory / segments_name / image::to_string(gone.id));
+}
+
+std::unique_ptr<store::rebuild> file_store::begin_rebuild(std::string_view name, const spec& s,
+                                                          std::span<const partition_state> base) {
+  validate(s);
+  require(name);
+  if (!base.empty())
+    throw parameter_error("a filter in files cannot be rebuilt from a copy; drop it and import the copy");
+  lock_file lock = lock_to_write(name);
+  require_no_jobs(name, jobs_of(name), "be rebuilt");
+  return std::make_unique<file_rebuild>(disk_, directory_, name, std::move(lock), policy_, s, now_);
+}
+
+std::unique_ptr<store::restore> file_store::begin_restore(std::string_view name, const spec& s) {
+  validate(s);
+  make_way_for(name);
+  make_directories(disk_, std::filesystem::absolute(directory_));
+  return std::make_unique<restoring>(*this, name, s);
+}
+
+std::vector<std::string> file_store::jobs_of(std::string_view name) const {
+  const auto manifest = read_manifest::from(directory_of(name));
+  return manifest ? manifest->content().jobs : std::vector<std::string>();
+}
+
+void file_store::end_job(std::string_view name, std::string_view job) try {
+  store::end_job(name, job);
+} catch (const format_error&) {
+  // An unreadable journal blocks the whole filter. Ending its job discards the journal.
+  const std::filesystem::path directory = directory_of(name);
+  const lock_file lock = lock_to_write(name);
+  const auto before = read_manifest::from(directory);
+  if (!before) throw;
+  image::manifest without = before->content();
+  if (std::erase(without.jobs, job) == 0 || is_sound(directory, job, before->content())) throw;
+  ++without.revision;
+  manifest_state ignored;
+  replace_manifest(disk_, directory, without, ignored);
+  remove_journal(disk_, directory, job);
+}
+
+bool file_store::is_sound(const std::filesystem::path& directory, std::string_view job,
+                          const image::manifest& m) const try {
+  (void)file_job::read(directory, job, {m.filter, m.spec.partitions, m.clean, disk_.boot()});
+  return true;
+} catch (const format_error&) {
+  return false;
+}
+
+std::filesystem::path file_store::directory_of(std::string_view name) const {
+  validate_filter_name(name);
+  return directory_ / name;
+}
+
+lock_file file_store::lock_to_write(std::string_view name) const {
+  const std::filesystem::path directory = directory_ / name;
+  const std::scoped_lock after_removing(removing_);  // else remove_expired() would look like a writer
+  try {
+    if (auto lock = lock_file::try_take(directory / lock_name)) return std::move(*lock);
+  } catch (const storage_error& e) {
+    if (e.code() == ENOENT) throw no_such_filter(name);  // dropped a moment ago
+    throw;
+  }
+  throw storage_error("another process (or another part of this one) is writing to " + directory.string() +
+                          "; wait until it has closed the filter, or open it for reading",
+                      EWOULDBLOCK, directory.string());
+}
+
+}  // namespace everseen

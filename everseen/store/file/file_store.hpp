@@ -1,0 +1,89 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/core/format/image.hpp"
+#include "everseen/store/disk/disk.hpp"
+#include "everseen/store/disk/lock_file.hpp"
+#include "everseen/store/file/file_links.hpp"
+#include "everseen/store/port/store.hpp"
+#include "everseen/store/port/time_source.hpp"
+
+namespace everseen {
+
+/// Filters in a directory of this machine, mapped into memory: `file:PATH`.
+///
+/// Use it if filters must outlive the process, or if several processes read them. An add stores into the page
+/// cache, in 4 KiB pages, and the disk follows by the sync_policy. Small filters reach nearly the speed of
+/// memory; large ones are clearly slower. For crashes, power losses and full disks see doc/files.md,
+/// "Durability" and "Damage".
+///
+/// One writer per filter at a time, and any number of readers, in any processes. The file system must support
+/// flock, mmap and atomic rename: a local one, not NFS.
+class file_store : public store {
+ public:
+  /// Touches no file: a missing directory is an empty store until a filter is created in it.
+  /// @param on   tests pass a disk that fails
+  /// @param now  the clock by which links end and filters expire
+  explicit file_store(std::filesystem::path directory, sync_policy policy = sync_policy::interval,
+                      disk& on = disk::real(), time_source now = wall_clock);
+
+  std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) override;
+  /// The expiry time is stored with the filter, so it takes effect even if no process is running then.
+  std::shared_ptr<stored_filter> create_expiring(std::string_view name, const spec& s,
+                                                 std::chrono::milliseconds life) override;
+  /// @throws storage_error, format_error  also: the filter is linked to another one, which cannot be opened
+  /// @throws  as store
+  std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
+  /// Works while either filter is open; see file_links.
+  void link(std::string_view older, std::string_view newer,
+            std::optional<std::chrono::milliseconds> life) override;
+  void unlink(std::string_view newer) override;
+  /// Also ends a job with a damaged journal. Keys that are only in the journal are lost.
+  void end_job(std::string_view name, std::string_view job) override;
+  [[nodiscard]] bool exists(std::string_view name) const override;
+  [[nodiscard]] std::vector<std::string> list() const override;
+  void drop(std::string_view name) override;
+  [[nodiscard]] std::shared_ptr<void> occupy() override;
+  /// Neither filter may have a writer.
+  void rename(std::string_view from, std::string_view to, namesake there) override;
+  void remove_expired() override;
+  [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override;
+  [[nodiscard]] std::vector<std::string> job_warnings() const override;
+  /// Replaces the manifest by an empty one with a new filter id, which readers follow.
+  void reset(std::string_view name) override;
+  /// No process can add keys meanwhile. Readers must reopen the filter afterwards.
+  std::unique_ptr<rebuild> begin_rebuild(std::string_view name, const spec& s,
+                                         std::span<const partition_state> base) override;
+  std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
+
+ private:
+  class restoring;
+
+  [[nodiscard]] std::shared_ptr<stored_filter> open_alone(std::string_view name, access how) const;
+  [[nodiscard]] std::filesystem::path directory_of(std::string_view name) const;
+  [[nodiscard]] lock_file lock_to_write(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> jobs_of(std::string_view name) const;
+  [[nodiscard]] bool is_sound(const std::filesystem::path& directory, std::string_view job,
+                              const image::manifest& m) const;
+  [[nodiscard]] bool has_expired(std::string_view name) const;
+  /// @throws no_filter; filter_expired
+  void require(std::string_view name) const;
+  /// @throws name_taken  a filter of this name exists and has not expired
+  void make_way_for(std::string_view name) const;
+  std::shared_ptr<stored_filter> make(std::string_view name, const spec& s, std::optional<event_time> end);
+
+  const std::filesystem::path directory_;
+  const sync_policy policy_;
+  disk& disk_;
+  const time_source now_;
+  const file_links links_;
+  mutable std::mutex removing_{};  // held while an expired filter is locked for removal
+};
+
+}  // namespace everseen

@@ -1,0 +1,64 @@
+#include "everseen/store/file/manifest_file.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "everseen/store/disk/whole_file.hpp"
+#include "everseen/store/port/damage.hpp"
+
+namespace everseen {
+
+namespace {
+
+/// Enough for 26 million segments; more cannot be mapped.
+constexpr std::uint64_t max_manifest_bytes = std::uint64_t{1} << 30;
+
+}  // namespace
+
+std::optional<read_manifest> read_manifest::from(const std::filesystem::path& filter_directory) {
+  std::filesystem::path path = filter_directory / manifest_name;
+  descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && errno == ENOENT) return std::nullopt;
+  if (!file) throw disk_error("open", path, errno);
+  return read_manifest(std::move(path), std::move(file));
+}
+
+read_manifest::read_manifest(std::filesystem::path path, descriptor file)
+    : path_(std::move(path)), file_(std::move(file)), content_(at_path(path_, [&] {
+        return image::decode_manifest(read_whole(file_, path_, max_manifest_bytes));
+      })) {}
+
+bool read_manifest::is_current() const noexcept {
+  struct stat mine {
+  }, there{};
+  return ::fstat(file_.get(), &mine) == 0 && ::stat(path_.c_str(), &there) == 0 &&
+         mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
+}
+
+void replace_manifest(disk& on, const std::filesystem::path& filter_directory, const image::manifest& m,
+                      manifest_state& reached) {
+  reached = manifest_state::unchanged;
+  replace_whole(on, filter_directory / manifest_name, image::encode_manifest(m));
+  reached = manifest_state::uncertain;
+  check_disk(on.sync_directory(filter_directory), "sync", filter_directory);
+  reached = manifest_state::replaced;
+}
+
+bool is_segment_name(std::string_view name) noexcept {
+  const char* at = name.data();
+  const char* const end = at + name.size();
+  for (int field = 0; field < 3; ++field) {
+    std::int64_t number = 0;
+    const auto [next, code] = std::from_chars(at, end, number);
+    if (code != std::errc() || (field < 2 && (next == end || *next != '.'))) return false;
+    at = field < 2 ? next + 1 : next;
+  }
+  return at == end;
+}
+
+}  // namespace everseen

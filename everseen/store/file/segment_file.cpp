@@ -1,0 +1,81 @@
+#include "everseen/store/file/segment_file.hpp"
+
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "everseen/store/port/damage.hpp"
+#include "everseen/store/port/recovered_keys.hpp"
+
+namespace everseen {
+
+namespace {
+
+image::segment_header decode_header(const mapped_file& file) {
+  std::array<std::byte, image::segment_header_bytes> header;
+  std::memcpy(header.data(), file.bytes().data(), header.size());
+  return at_path(file.path(), [&] { return image::decode_segment_header(header); });
+}
+
+void check_is_named(const mapped_file& file, const image::segment_header& found,
+                    const image::filter_id& filter, const image::manifest::entry& entry) {
+  if (found.filter != filter) throw damaged(file.path(), "belongs to another filter");
+  if (found.id != entry.id)
+    throw damaged(file.path(), "is segment " + image::to_string(found.id) + " under this name");
+  if (found.shape != entry.shape || found.capacity != entry.capacity)
+    throw damaged(file.path(), "has another shape than the manifest says");
+}
+
+}  // namespace
+
+std::shared_ptr<segment_file> segment_file::create(disk& on, const std::filesystem::path& directory,
+                                                   const image::segment_header& header) {
+  const auto head = image::encode_segment_header(header);
+  return std::make_shared<segment_file>(
+      mapped_file::create(on, directory / image::to_string(header.id), head, page_bytes + header.shape.bytes),
+      header);
+}
+
+std::shared_ptr<segment_file> segment_file::open(disk& on, const std::filesystem::path& directory,
+                                                 const image::filter_id& filter,
+                                                 const image::manifest::entry& entry, access how) {
+  const std::filesystem::path path = directory / image::to_string(entry.id);
+  auto file = mapped_file::open(on, path, how);
+  if (!file) throw damaged(path, "is missing, and the manifest names it");
+  const std::uint64_t should = page_bytes + entry.shape.bytes;
+  if (file->bytes().size() != should)
+    throw damaged(path, "is " + std::to_string(file->bytes().size()) + " bytes long instead of " +
+                            std::to_string(should));
+  const image::segment_header header = decode_header(*file);
+  check_is_named(*file, header, filter, entry);
+  return std::make_shared<segment_file>(std::move(*file), header);
+}
+
+segment_file::segment_file(mapped_file file, const image::segment_header& header) noexcept
+    : file_(std::move(file)), id_(header.id), shape_(header.shape) {}
+
+std::uint64_t segment_file::keys() const {
+  const std::uint64_t word = key_count_word().load(std::memory_order_acquire);
+  return at_path(path(), [&] { return image::decode_key_count(word); });
+}
+
+void segment_file::set_keys(std::uint64_t keys) noexcept {
+  key_count_word().store(image::encode_key_count(keys), std::memory_order_release);
+}
+
+void segment_file::raise_keys_to_bits() {
+  const std::uint64_t counted = keys();
+  const std::uint64_t recovered = recovered_keys(counted, shape_, {bits(), shape_.bytes});
+  if (recovered > counted) set_keys(recovered);
+}
+
+void segment_file::sync() {
+  dirty_ = false;  // cleared first, so that later changes mark it dirty again
+  file_.sync();
+}
+
+std::atomic_ref<std::uint64_t> segment_file::key_count_word() const noexcept {
+  return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(file_.bytes().data() + image::key_count_offset));
+}
+
+}  // namespace everseen

@@ -1,0 +1,265 @@
+#include "everseen/store/file/staged_filter.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <new>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "everseen/store/file/expiry_file.hpp"
+#include "everseen/store/file/file_links.hpp"
+#include "everseen/store/file/file_replaced.hpp"
+#include "everseen/store/journal/file_job.hpp"
+#include "everseen/store/port/store.hpp"
+
+namespace everseen {
+
+namespace {
+
+constexpr std::string_view hidden_prefix = ".new.";
+constexpr std::string_view hex_digits = "0123456789abcdef";
+constexpr const char* store_lock_name = ".lock";
+
+std::filesystem::path hidden_name(const std::filesystem::path& store) {
+  std::string name(hidden_prefix);
+  for (const std::uint8_t byte : image::random_filter_id()) {
+    name += {hex_digits[byte >> 4], hex_digits[byte & 15]};
+  }
+  return store / name;
+}
+
+/// Whether hidden_name() could have created this name. Other names are left alone.
+bool is_hidden_name(std::string_view name) noexcept {
+  constexpr std::size_t digits = 2 * image::filter_id{}.size();
+  return name.size() == hidden_prefix.size() + digits && name.starts_with(hidden_prefix) &&
+         name.find_first_not_of(hex_digits, hidden_prefix.size()) == std::string_view::npos;
+}
+
+/// Only the owner can access a filter's directory, since the manifest holds the secret seed. Files inside
+/// follow the umask. So opening the directory is enough to share a filter, and replacing a manifest does not
+/// revert it.
+constexpr mode_t filter_mode = 0700;
+constexpr mode_t segments_mode = 0777;
+
+void make_directory(const std::filesystem::path& path, mode_t mode) {
+  if (::mkdir(path.c_str(), mode) != 0) throw disk_error("create the directory", path, errno);
+}
+
+/// Removes the files that everseen creates in a filter's directory, and the directory if nothing else is in
+/// it. The lock file is last: until then no other process considers the directory abandoned.
+/// @return an errno: ENOTEMPTY if other files are there
+int remove_own_files(const std::filesystem::path& directory) noexcept try {
+  std::error_code code;
+  const std::filesystem::path segments = directory / segments_name;
+  // Collect names first: iterating over a directory while it changes is unspecified.
+  std::vector<std::filesystem::path> own;
+  for (std::filesystem::directory_iterator at(segments, code), end; !code && at != end; at.increment(code))
+    if (is_segment_name(at->path().filename().native())) own.push_back(at->path());
+  for (const char* name : {manifest_name, new_manifest_name, link_name, new_link_name, end_name, new_end_name,
+                           replaced_name, new_replaced_name})
+    own.push_back(directory / name);
+  const std::filesystem::path jobs = directory / jobs_name;
+  for (std::filesystem::directory_iterator at(jobs, code), end; !code && at != end; at.increment(code))
+    own.push_back(at->path());
+  for (const auto& path : own) ::unlink(path.c_str());
+  ::rmdir(segments.c_str());
+  ::rmdir(jobs.c_str());
+  ::unlink((directory / lock_name).c_str());
+  return ::rmdir(directory.c_str()) == 0 || errno == ENOENT ? 0 : errno;
+} catch (const std::bad_alloc&) {
+  return ENOMEM;
+}
+
+struct left_behind {
+  std::filesystem::path directory;
+  lock_file lock;
+};
+
+/// Directories abandoned by processes that crashed while they created or removed a filter: their lock is
+/// free.
+/// @pre the store's lock is held, so a directory without a locked lock file is abandoned
+std::vector<left_behind> take_left_behind(const std::filesystem::path& store) {
+  std::vector<left_behind> found;
+  std::error_code code;  // leftovers cost space, not correctness
+  for (std::filesystem::directory_iterator at(store, code), end; !code && at != end; at.increment(code)) {
+    std::error_code ignored;
+    if (!is_hidden_name(at->path().filename().native())) continue;
+    if (at->symlink_status(ignored).type() != std::filesystem::file_type::directory) continue;
+    try {
+      if (auto lock = lock_file::try_take_existing(at->path() / lock_name))
+        found.push_back({at->path(), std::move(*lock)});
+      else
+        ::rmdir(at->path().c_str());  // a crash before the lock file leaves nothing else
+    } catch (const storage_error&) {
+      // it belongs to another user
+    }
+  }
+  return found;
+}
+
+bool is_there(const std::filesystem::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  throw disk_error("look at", path, errno);
+}
+
+}  // namespace
+
+lock_file lock_store(const std::filesystem::path& store_directory) {
+  return lock_file::take(store_directory / store_lock_name);
+}
+
+staged_filter::staged_filter(disk& on, std::filesystem::path store_directory, std::optional<event_time> end)
+    : disk_(on), store_(std::move(store_directory)), end_(end), directory_(hidden_name(store_)) {
+  std::vector<left_behind> old;
+  {
+    const lock_file alone = lock_store(store_);
+    old = take_left_behind(store_);
+    make_directory(directory_, filter_mode);
+    try {
+      lock_ = lock_file::try_take(directory_ / lock_name);
+      make_directory(directory_ / segments_name, segments_mode);
+    } catch (...) {
+      (void)remove_own_files(directory_);
+      throw;
+    }
+  }
+  // Outside the store's lock, which is held only briefly: files may be large and many.
+  for (const left_behind& each : old) (void)remove_own_files(each.directory);
+}
+
+staged_filter::~staged_filter() {
+  if (!directory_.empty()) (void)remove_own_files(directory_);  // after a failure, the next one retries
+}
+
+/// Writes everything that a filter has; the manifest comes last.
+void staged_filter::complete(const image::manifest& m) {
+  check_disk(disk_.sync_directory(directory_ / segments_name), "sync", directory_ / segments_name);
+  write_expiry(disk_, directory_, end_);
+  write_no_link(disk_, directory_);
+  manifest_state ignored;
+  replace_manifest(disk_, directory_, m, ignored);
+}
+
+lock_file staged_filter::commit(std::string_view name, const image::manifest& m) {
+  const std::filesystem::path place = store_ / name;
+  complete(m);
+  // rename(2) does not replace a directory with files, and a filter always has files.
+  const int code = disk_.rename(directory_, place);
+  if ((code == ENOTEMPTY || code == EEXIST) && is_filter(place)) throw filter_exists(name);
+  if (code == ENOTEMPTY || code == EEXIST || code == ENOTDIR)
+    throw storage_error(
+        place.string() + " is there already and is not a filter; move it away or choose another name", code,
+        place.string());
+  check_disk(code, "rename the new filter to", place);
+  directory_.clear();
+  check_disk(disk_.sync_directory(store_), "sync", store_);
+  return std::move(*lock_);
+}
+
+lock_file staged_filter::open(const image::manifest& m) {
+  complete(m);
+  return std::move(*lock_);
+}
+
+void staged_filter::take_place_of(std::string_view name, const std::function<void()>& close) {
+  const std::filesystem::path place = store_ / name;
+  // Without its lock the directory would look abandoned, but the lock of the store prevents that.
+  const lock_file alone = lock_store(store_);
+  close();
+  write_expiry(disk_, directory_, read_expiry(place));
+  carry_link(disk_, place, directory_);
+  check_disk(disk_.exchange(directory_, place), "put the new filter in place of", place);
+  check_disk(disk_.sync_directory(store_), "sync", store_);
+}
+
+namespace {
+
+/// @param was  the former path, for the message
+void remove_hidden(const std::filesystem::path& hidden, const std::filesystem::path& was) {
+  const int code = remove_own_files(hidden);
+  if (code == ENOTEMPTY || code == EEXIST)
+    throw storage_error("the filter in " + was.string() +
+                            " is gone, and files beside it that are not everseen's were left in " +
+                            hidden.string() + "; move them away and remove that directory",
+                        code, hidden.string());
+  check_disk(code, "remove", hidden);
+}
+
+}  // namespace
+
+void remove_filter(disk& on, const std::filesystem::path& store_directory, std::string_view name,
+                   lock_file /*lock*/, const std::function<void()>& require_unused) {
+  const std::filesystem::path place = store_directory / name;
+  const std::filesystem::path hidden = hidden_name(store_directory);
+  {
+    const lock_file alone = lock_store(store_directory);
+    require_unused();
+    check_disk(on.rename(place, hidden), "remove", place);
+    check_disk(on.sync_directory(store_directory), "sync", store_directory);
+  }
+  remove_hidden(hidden, place);
+}
+
+namespace {
+
+/// For file systems that cannot exchange names. A crash between the two steps leaves the filter under its old
+/// name, and none under the new name.
+void replace_in_two_steps(disk& on, const std::filesystem::path& old, const std::filesystem::path& place,
+                          const std::filesystem::path& hidden) {
+  check_disk(on.rename(place, hidden), "remove", place);
+  const int code = on.rename(old, place);
+  if (code != 0) (void)on.rename(hidden, place);
+  if ((code == ENOTEMPTY || code == EEXIST) && is_filter(place))
+    throw filter_exists(place.filename().native());
+  check_disk(code, "rename the filter to", place);
+}
+
+/// After a crash between the steps, the replaced filter has the old name and is marked. It is removed when a
+/// filter of that name is created next, or with expired filters.
+void replace_filter(disk& on, const std::filesystem::path& old, const std::filesystem::path& place,
+                    const std::filesystem::path& hidden) {
+  mark_replaced(on, place, old.filename());
+  const int code = on.exchange(old, place);
+  if (code == EINVAL || code == ENOSYS || code == EOPNOTSUPP)
+    return replace_in_two_steps(on, old, place, hidden);
+  check_disk(code, "rename the filter to", place);
+  check_disk(on.sync_directory(place.parent_path()), "sync", place.parent_path());
+  check_disk(on.rename(old, hidden), "remove the filter that was replaced, in", old);
+}
+
+}  // namespace
+
+void move_filter(disk& on, const std::filesystem::path& store_directory, std::string_view from,
+                 std::string_view to, const lock_file& /*lock*/, const lock_file* other,
+                 const std::function<void()>& require_unused) {
+  const std::filesystem::path old = store_directory / from;
+  const std::filesystem::path place = store_directory / to;
+  const std::filesystem::path hidden = hidden_name(store_directory);
+  {
+    const lock_file alone = lock_store(store_directory);
+    require_unused();
+    unmark_replaced(on, old);
+    if (other != nullptr) {
+      replace_filter(on, old, place, hidden);
+    } else {
+      const int code = on.rename(old, place);
+      if ((code == ENOTEMPTY || code == EEXIST) && is_filter(place)) throw filter_exists(to);
+      check_disk(code, "rename the filter to", place);
+    }
+    check_disk(on.sync_directory(store_directory), "sync", store_directory);
+  }
+  if (other != nullptr) remove_hidden(hidden, place);
+}
+
+bool is_filter(const std::filesystem::path& directory) {
+  return (is_there(directory / manifest_name) || is_there(directory / segments_name)) &&
+         !is_replaced(directory);
+}
+
+}  // namespace everseen

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "everseen/core/format/image.hpp"
+#include "everseen/store/disk/disk.hpp"
+#include "everseen/store/embedded/job_memory.hpp"
+
+/// The bytes of a job's journal: doc/format.md, "Journal of a job".
+namespace everseen::job_journal {
+
+inline constexpr char step_kind = 'e';
+inline constexpr char lane_kind = 'l';
+inline constexpr char marks_kind = 'c';
+
+/// The head of a journal, without its two lengths.
+struct head {
+  std::string description{};
+  std::string job{};            ///< name of the job
+  image::filter_id filter{};    ///< the filter that it belongs to
+  boot_id boot{};               ///< boot in which it was opened
+  bool synced_always = false;   ///< every record is synced before it is acknowledged
+  bool may_lack_steps = false;  ///< a power loss may have taken steps, and no settlement followed
+};
+
+/// Builds a journal as bytes to be appended. Each record's checksum covers that of the previous record, so
+/// records are valid only in order.
+class writer {
+ public:
+  /// @return the head, with both lengths set to its own size
+  [[nodiscard]] std::string begin(const head& h);
+  /// The bytes of the next record.
+  /// @param kind  one of the above    @param body  from the functions below
+  [[nodiscard]] std::string record(char kind, std::string_view body) const;
+  /// Confirms that the record was written; the next one follows it.
+  void went_on(std::string_view record);
+
+ private:
+  std::uint64_t last_ = 0;  // checksum of the last record
+};
+
+/// Minimum lengths of a journal. Synced bytes are also acknowledged.
+struct lengths {
+  std::size_t acknowledged = 0;
+  std::size_t synced = 0;  ///< on the disk
+};
+/// Offset and encoding of the lengths. One write replaces both, so they are never read apart.
+inline constexpr std::size_t lengths_at = 56;
+inline constexpr std::size_t lengths_bytes = 16;
+[[nodiscard]] std::array<char, lengths_bytes> encode(const lengths& l) noexcept;
+
+[[nodiscard]] std::string encode_step(const job_memory::step& s);
+/// The complete record of a lane; empty if nothing was judged.
+[[nodiscard]] std::string encode_lane(std::uint32_t partition, std::string_view lane,
+                                      const lane_record& record);
+[[nodiscard]] std::string encode_marks(std::span<const checkpoint> marks);
+
+/// The decoded content of a journal.
+struct content {
+  head begun{};
+  job_memory::lanes records{};
+  job_memory::checkpoints reached{};
+  /// A key of a fresh event, which may not have been added yet.
+  struct key {
+    std::uint32_t partition = 0;
+    digest hashed{};
+    event_time when{};
+  };
+  std::vector<key> keys{};
+  std::size_t bytes = 0;  ///< size of the valid part; nothing after it was acknowledged
+};
+
+/// The filter and machine on which a journal is read.
+struct circumstances {
+  image::filter_id filter{};
+  std::uint32_t partitions = 0;
+  bool closed_in_order = false;  ///< the filter was closed properly
+  boot_id boot{};                ///< the current boot
+};
+
+/// @throws format_error  the journal has another version, is too short, is damaged in its acknowledged part,
+///   or belongs to another filter; or a valid record has invalid content
+[[nodiscard]] content decode(std::string_view bytes, const circumstances& now);
+
+}  // namespace everseen::job_journal

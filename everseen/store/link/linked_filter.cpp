@@ -1,0 +1,123 @@
+#include "everseen/store/link/linked_filter.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/tally_of.hpp"
+#include "everseen/core/spec/fitting_keys.hpp"
+#include "everseen/store/link/regrouped.hpp"
+
+namespace everseen {
+
+/// All keys of a call, as one batch for the older filter.
+struct linked_filter::question {
+  std::vector<std::string_view> keys{};
+  std::vector<event_time> times{};
+  std::vector<verdict> verdicts{};
+
+  question(std::span<const partition_batch> batches, bool timed) {
+    for (const partition_batch& batch : batches) {
+      EVERSEEN_ASSERT(batch.keys.size() == batch.out.size());
+      keys.insert(keys.end(), batch.keys.begin(), batch.keys.end());
+      for (std::size_t i = 0; timed && i < batch.keys.size(); ++i)
+        times.push_back(batch.times[batch.times.size() == 1 ? 0 : i]);
+    }
+    verdicts.assign(keys.size(), verdict::fresh);
+  }
+};
+
+namespace {
+
+/// A key that either filter has is `seen`, even if the newer one says `late`. `unknown` stays `unknown`.
+tally join(std::span<const partition_batch> batches, const std::vector<verdict>& by_older) {
+  tally sum;
+  auto older = by_older.begin();
+  for (const partition_batch& batch : batches) {
+    for (verdict& v : batch.out)
+      if (*older++ == verdict::seen && v != verdict::unknown) v = verdict::seen;
+    sum += tally_of(batch.out);
+  }
+  return sum;
+}
+
+}  // namespace
+
+linked_filter::linked_filter(std::string name, std::shared_ptr<stored_filter> newer, predecessor who,
+                             std::shared_ptr<stored_filter> asked, time_source now)
+    : name_(std::move(name)),
+      newer_(std::move(newer)),
+      who_(std::move(who)),
+      older_(std::move(asked)),
+      now_(std::move(now)),
+      hash_of_older_(older_->get_spec().hash, older_->get_spec().seed, older_->get_spec().foreign.funnel) {}
+
+std::unique_ptr<ledger> linked_filter::open_ledger(std::string_view job, std::string_view /*description*/) {
+  throw parameter_error("'" + name_ + "' asks '" + who_.name + "' first, and the job '" + std::string(job) +
+                        "' needs a filter that judges alone; unlink it: everseen link --off " + name_ +
+                        ", or give the job a filter of its own");
+}
+
+std::optional<predecessor> linked_filter::asks_first() const {
+  if (is_over()) return std::nullopt;
+  return who_;
+}
+
+std::optional<batch_failure> linked_filter::ask_older(question& q) const {
+  const stored_filter& older = *older_;
+  const spec& s = older.get_spec();
+  fitting_keys some;
+  some.take(hash_of_older_, {q.keys, q.times, q.verdicts});
+  const auto& [keys, times, out] = some.fitting();
+  if (keys.empty()) return {};
+  const partition_batch all{0, some.digests(), times, out, keys};
+  batch_result asked;
+  if (s.partitions == 1) {
+    asked = older.check({&all, 1});
+  } else {
+    const regrouped sorted({&all, 1}, s.partitions, s.window.has_value());
+    asked = older.check(sorted.batches());
+    sorted.give_back();
+  }
+  asked = some.give_back(std::move(asked));
+  // The older filter cannot contain a key that it cannot take.
+  if (asked || asked.error().why == batch_failure::cause::key) return {};
+  batch_failure failure = std::move(asked.error());
+  failure.message =
+      "'" + name_ + "' asks '" + who_.name + "' first, which does not answer: " + failure.message;
+  return failure;
+}
+
+template <typename Judge>
+batch_result linked_filter::judge(std::span<const partition_batch> batches, Judge by_newer) const {
+  if (is_over()) return by_newer(batches);
+  question q(batches, older_->get_spec().window.has_value());
+  if (q.keys.empty()) return by_newer(batches);
+  if (auto failure = ask_older(q)) {
+    for (const partition_batch& batch : batches) std::ranges::fill(batch.out, verdict::unknown);
+    failure->done = {};
+    failure->done.unknown = q.keys.size();
+    return tl::unexpected(*std::move(failure));
+  }
+  batch_result judged = by_newer(batches);
+  const tally sum = join(batches, q.verdicts);
+  if (judged) return sum;
+  judged.error().done = sum;
+  return judged;
+}
+
+batch_result linked_filter::add(std::span<const partition_batch> batches) {
+  return judge(batches, [this](auto some) { return newer_->add(some); });
+}
+
+batch_result linked_filter::check(std::span<const partition_batch> batches) const {
+  return judge(batches, [this](auto some) { return std::as_const(*newer_).check(some); });
+}
+
+void linked_filter::wait_with(std::shared_ptr<retry_policy> p) {
+  older_->wait_with(p);
+  newer_->wait_with(std::move(p));
+}
+
+}  // namespace everseen

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "everseen/core/hash/digest.hpp"
+#include "everseen/store/port/store.hpp"
+#include "everseen/store/port/time_source.hpp"
+
+namespace everseen {
+
+/// A filter that replaces an older one gradually and asks it, too. A key that either filter has is `seen`;
+/// keys are added only to the newer filter. After some time the newer filter has all keys still in use, and
+/// the older one can be dropped.
+///
+/// The two may differ in hash, seed, partitions and layout; the older one may belong to another program. So
+/// keys are hashed for each. The older filter is asked first: if it fails, nothing is added, and the batch
+/// can be retried. Keys that a program adds to the older filter between the two steps are seen in the next
+/// batch.
+class linked_filter final : public stored_filter {
+ public:
+  /// @param name   the newer filter, for messages
+  /// @param who    the older filter, opened as `asked`
+  /// @param now    the clock for the end of the link: read once per batch if the link ends
+  linked_filter(std::string name, std::shared_ptr<stored_filter> newer, predecessor who,
+                std::shared_ptr<stored_filter> asked, time_source now);
+
+  [[nodiscard]] const spec& get_spec() const noexcept override { return newer_->get_spec(); }
+  [[nodiscard]] bool wants_keys() const noexcept override { return true; }
+  batch_result add(std::span<const partition_batch> batches) override;
+  batch_result check(std::span<const partition_batch> batches) const override;
+  /// This and the following functions refer to the newer filter.
+  [[nodiscard]] partition_state state(std::uint32_t partition) const override {
+    return newer_->state(partition);
+  }
+  void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override {
+    newer_->visit_segments(partition, visit);
+  }
+  void sync() override { newer_->sync(); }
+  [[nodiscard]] std::string place_of(std::uint32_t partition) const override {
+    return newer_->place_of(partition);
+  }
+  [[nodiscard]] std::optional<event_time> expires_at() const override { return newer_->expires_at(); }
+  void expire_at(std::optional<event_time> when) override { newer_->expire_at(when); }
+  void wait_with(std::shared_ptr<retry_policy> p) override;
+  [[nodiscard]] std::string access_path() const override { return newer_->access_path(); }
+  [[nodiscard]] bool is_called(std::string_view name) const override { return newer_->is_called(name); }
+  [[nodiscard]] std::optional<predecessor> asks_first() const override;
+  /// @throws parameter_error  always: a job needs a filter that judges alone
+  [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
+                                                    std::string_view description) override;
+  /// The filter that is asked first, even after the link has ended.
+  [[nodiscard]] const stored_filter& older() const noexcept { return *older_; }
+
+ private:
+  struct question;
+  [[nodiscard]] bool is_over() const { return who_.until && who_.is_over(now_()); }
+  [[nodiscard]] std::optional<batch_failure> ask_older(question& q) const;
+  template <typename Judge>
+  batch_result judge(std::span<const partition_batch> batches, Judge by_newer) const;
+
+  std::string name_;
+  std::shared_ptr<stored_filter> newer_;
+  predecessor who_;
+  std::shared_ptr<stored_filter> older_;
+  time_source now_;
+  hasher hash_of_older_;
+};
+
+}  // namespace everseen

@@ -1,0 +1,56 @@
+#include "everseen/store/memory/memory_segments.hpp"
+
+#include <algorithm>
+
+#include "everseen/core/base/assert.hpp"
+
+namespace everseen {
+
+namespace {
+
+/// A layer up to this size, over all partitions, has huge pages from the start: zeroing it takes a tenth of a
+/// second.
+constexpr std::uint64_t huge_at_once_bytes = std::uint64_t{128} << 20;
+
+}  // namespace
+
+std::size_t memory_segments::place_of(const segment_id& id) const noexcept {
+  const auto& list = partitions_[id.partition];
+  const auto at = std::lower_bound(list.begin(), list.end(), id,
+                                   [](const segment& s, const segment_id& wanted) { return s.id < wanted; });
+  return static_cast<std::size_t>(at - list.begin());
+}
+
+std::byte* memory_segments::at(const segment_id& id) const noexcept {
+  const auto& list = partitions_[id.partition];
+  const std::size_t place = place_of(id);
+  EVERSEEN_ASSERT(place < list.size() && list[place].id == id);
+  return list[place].bits.data();
+}
+
+void memory_segments::create(const segment_id& id, const geometry& shape, std::uint64_t capacity) {
+  const bool small_layer = shape.bytes <= huge_at_once_bytes / partitions_.size();
+  const auto pages = small_layer ? huge_memory::pages::huge : huge_memory::pages::small;
+  auto& list = partitions_[id.partition];
+  list.insert(list.begin() + static_cast<std::ptrdiff_t>(place_of(id)),
+              {id, huge_memory(shape.bytes, pages), capacity / 16});
+}
+
+// By then nearly every small page has been touched, and most keys, which huge pages make faster, are still to
+// come.
+void memory_segments::note_keys(const segment_id& id, std::uint64_t keys) noexcept {
+  segment& noted = partitions_[id.partition][place_of(id)];
+  if (keys >= noted.many_keys) noted.bits.expect_many_touches();
+}
+
+std::uint64_t memory_segments::bytes_of(std::uint32_t partition) const noexcept {
+  std::uint64_t sum = 0;
+  for (const segment& s : partitions_[partition]) sum += s.bits.size();
+  return sum;
+}
+
+void memory_segments::drop_before(std::uint32_t partition, window::slice_index oldest) {
+  std::erase_if(partitions_[partition], [&](const segment& s) { return s.id.slice < oldest; });
+}
+
+}  // namespace everseen

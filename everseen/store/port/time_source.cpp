@@ -1,0 +1,19 @@
+#include "everseen/store/port/time_source.hpp"
+
+#include <chrono>
+
+#include "everseen/core/base/error.hpp"
+
+namespace everseen {
+
+event_time wall_clock() {
+  return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
+
+event_time end_after(event_time now, std::chrono::milliseconds life) {
+  if (life < std::chrono::seconds(1)) throw parameter_error("a filter must live for a second at least");
+  if (event_time::max() - now < life) throw parameter_error("so late an end cannot be told; leave it out");
+  return now + life;
+}
+
+}  // namespace everseen

@@ -1,0 +1,432 @@
+#include "everseen/stream/dedup/dedup.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "everseen/filter/scatter.hpp"
+#include "everseen/stream/dedup/turnstile.hpp"
+#include "everseen/stream/record/record_ends.hpp"
+
+namespace everseen {
+
+namespace {
+
+bool is_outage(const batch_failure& f) noexcept {
+  return f.why == batch_failure::cause::storage || f.why == batch_failure::cause::backend;
+}
+
+/// State that all workers share.
+struct shared_state {
+  block_reader& input;
+  filter& seen;
+  output& out;
+  const dedup_options& options;
+
+  std::mutex reading;
+  event_time last_read = event_time::min();
+  std::vector<turnstile> partitions;
+  turnstile writing;
+
+  std::mutex end_lock;
+  dedup_result& result;
+  std::exception_ptr error;  // the first; setting it also sets `stop`
+  // Read no more. Blocks that were read are still judged and written, except those from `end` on.
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> end{std::numeric_limits<std::uint64_t>::max()};
+  // The store is not asked again: its outage ended the run, and each request would wait for it again.
+  std::atomic<bool> given_up{false};
+
+  using clock = std::chrono::steady_clock;
+  std::atomic<clock::rep> pass_until{clock::time_point::min().time_since_epoch().count()};
+
+  shared_state(block_reader& in, filter& f, output& o, const dedup_options& opts, dedup_result& r)
+      : input(in), seen(f), out(o), options(opts), partitions(f.get_spec().partitions), result(r) {}
+
+  /// @param when  the time of the block, if the clock gives it
+  bool read(block& into, event_time& when) {
+    const std::scoped_lock alone(reading);
+    try {
+      if (stop || !input.next(into)) return false;
+      if (options.clock) last_read = std::max(last_read, options.clock());
+      when = last_read;
+      return true;
+    } catch (...) {
+      stop = true;  // before another thread reads a block: it would wait indefinitely for this block's turn
+      throw;
+    }
+  }
+  /// Blocks from `number` on are neither judged nor written, unless that has already happened.
+  void end_before(std::uint64_t number) noexcept {
+    const std::scoped_lock alone(end_lock);
+    end = std::min(end.load(), number);
+    stop = true;
+  }
+  void fail(std::exception_ptr cause) noexcept {
+    const std::scoped_lock alone(end_lock);
+    if (!error) error = std::move(cause);
+    stop = true;
+  }
+  /// Records an outage that does not end the run.
+  void note_passed(batch_failure cause) {
+    const std::scoped_lock alone(end_lock);
+    if (!result.passed) result.passed = std::move(cause);
+  }
+  void fail(batch_failure cause) {
+    if (is_outage(cause)) given_up = true;
+    const std::scoped_lock alone(end_lock);
+    if (!result.failure) result.failure = std::move(cause);
+    stop = true;
+  }
+};
+
+/// Copies of a block's keys. The key that a record_rule returns is valid only until the next record, and
+/// some filters need all keys of a batch together.
+class kept_keys {
+ public:
+  void clear() noexcept {
+    bytes_.clear();
+    ends_.clear();
+  }
+  void keep(std::string_view key) {
+    bytes_ += key;
+    ends_.push_back(bytes_.size());
+  }
+  /// Valid until the next call of any function.
+  [[nodiscard]] std::span<const std::string_view> views() {
+    views_.clear();
+    std::size_t begin = 0;
+    for (const std::size_t end : ends_) {
+      views_.emplace_back(bytes_.data() + begin, end - begin);
+      begin = end;
+    }
+    return views_;
+  }
+
+ private:
+  std::string bytes_;
+  std::vector<std::size_t> ends_;
+  std::vector<std::string_view> views_;
+};
+
+/// Takes blocks through the whole pipeline, one after the other.
+class worker {
+ public:
+  explicit worker(shared_state& shared)
+      : shared_(shared),
+        rule_(shared.options.key, shared.options.time),
+        every_record_is_key_(rule_.whole_record_is_key() && shared.seen.hash().takes_every_key()),
+        wants_keys_(shared.seen.stored().wants_keys()) {
+    const dedup_options& options = shared.options;
+    wanted_[static_cast<std::size_t>(options.wanted)] = true;
+    if (options.late == dedup_options::fate::pass && options.wanted == verdict::fresh)
+      wanted_[static_cast<std::size_t>(verdict::late)] = true;
+  }
+
+  void run() {
+    try {
+      while (shared_.read(block_, read_at_)) process(block_.number());
+    } catch (...) {  // only reading can throw here: process() takes its turns whatever fails
+      shared_.fail(std::current_exception());
+    }
+    const std::scoped_lock alone(shared_.end_lock);
+    shared_.result.verdicts += verdicts_total_;
+  }
+
+ private:
+  using clock = shared_state::clock;
+
+  void process(std::uint64_t number) noexcept {
+    std::span<const partition_batch> batches;
+    try {
+      ends_.clear();
+      find_record_ends(block_.text(), shared_.options.separator, ends_);
+      hash_keys();
+      if (unreadable_) shared_.end_before(number + 1);
+      batches = sorted_.sort(digests_, times(), shared_.seen.get_spec().partitions, verdicts_, keys_.views());
+    } catch (...) {  // out of memory
+      shared_.fail(std::current_exception());
+      shared_.end_before(number);
+    }
+    // Once it is this block's turn, everything that ends the run before it is known.
+    if (shared_.options.threads > 1) shared_.partitions.front().wait(number);
+    const bool wanted = number < shared_.end;
+    judge(number, wanted ? batches : std::span<const partition_batch>{});
+    shared_.writing.wait(number);
+    if (wanted && number < shared_.end) write(number);
+    shared_.writing.leave(number);
+  }
+
+  void hash_keys() {
+    digests_.clear();
+    digests_.reserve(ends_.size());
+    times_.clear();
+    keyed_.clear();
+    keys_.clear();
+    latest_believed_ = latest_believed();
+    const hasher& hash = shared_.seen.hash();
+    const char* text = block_.text().data();
+    std::size_t begin = 0;
+    if (every_record_is_key_) {
+      for (const std::uint32_t end : ends_) {
+        const std::string_view key = {text + begin, end - begin};
+        digests_.push_back(hash(key));
+        if (wants_keys_) keys_.keep(key);
+        begin = end + 1;
+      }
+    } else {
+      for (std::size_t i = 0; i < ends_.size(); ++i) {
+        const std::size_t end = ends_[i];
+        read_record(i, {text + begin, end - begin});
+        begin = end + 1;
+      }
+    }
+    verdicts_.assign(digests_.size(), verdict::unknown);
+    judged_ = {};
+  }
+
+  /// @return the latest time that is accepted
+  [[nodiscard]] event_time latest_believed() const noexcept {
+    const auto& ahead = shared_.options.max_ahead;
+    if (!rule_.has_time() || !ahead || read_at_ > event_time::max() - *ahead) return event_time::max();
+    return read_at_ + *ahead;
+  }
+
+  void read_record(std::size_t i, std::string_view record) {
+    auto parts = rule_.read(record);
+    if (parts && parts->time > latest_believed_) parts = tl::unexpected(record_fault::time_ahead);
+    if (parts && !hash_key(parts->key)) parts = tl::unexpected(record_fault::unfit_key);
+    if (parts) {
+      if (wants_keys_) keys_.keep(parts->key);
+      if (rule_.has_time()) times_.push_back(parts->time);
+      keyed_.push_back(static_cast<std::uint32_t>(i));
+    } else if (shared_.options.without_key == dedup_options::fate::fail) {
+      fault_ = parts.error();
+      unreadable_ = std::string(record.substr(0, 60));
+      ends_.resize(i);  // the records before it in the block are kept
+    }
+  }
+
+  /// @return whether the filter accepts this key
+  [[nodiscard]] bool hash_key(std::string_view key) {
+    const auto hashed = shared_.seen.hash().try_hash(key);
+    if (hashed) digests_.push_back(*hashed);
+    return hashed.has_value();
+  }
+
+  std::span<const event_time> times() const noexcept {
+    if (rule_.has_time()) return times_;
+    if (shared_.options.clock) return {&read_at_, 1};
+    return {};
+  }
+
+  void judge(std::uint64_t number, std::span<const partition_batch> batches) noexcept {
+    if (shared_.options.threads <= 1) {
+      for (const partition_batch& batch : batches) add(batch);
+    } else {
+      judge_in_order(number, batches);
+    }
+    if (!batches.empty()) sorted_.gather();
+    verdicts_total_ += judged_;
+    if (judged_.late > 0 && shared_.options.late == dedup_options::fate::fail) shared_.stop = true;
+  }
+
+  void judge_in_order(std::uint64_t number, std::span<const partition_batch> batches) noexcept {
+    auto next = batches.begin();
+    for (std::uint32_t p = 0; p < shared_.partitions.size(); ++p) {
+      turnstile& gate = shared_.partitions[p];
+      gate.wait(number);
+      if (next != batches.end() && next->partition == p) add(*next++);
+      gate.leave(number);
+    }
+  }
+
+  void add(const partition_batch& batch) noexcept {
+    try {
+      if (is_not_asked()) return leave_unknown(batch);
+      const auto asked_at = clock::now();
+      batch_result result = shared_.seen.stored().add({&batch, 1});
+      judged_ += result ? *result : result.error().done;
+      if (result) return;
+      if (passes() && is_outage(result.error()))
+        pass(batch, clock::now() - asked_at, std::move(result.error()));
+      else
+        shared_.fail(std::move(result.error()));
+    } catch (...) {
+      shared_.fail(std::current_exception());
+    }
+  }
+
+  [[nodiscard]] bool passes() const noexcept {
+    return shared_.options.on_outage == dedup_options::outage::pass;
+  }
+
+  [[nodiscard]] bool is_not_asked() const noexcept {
+    if (shared_.given_up) return true;
+    return passes() && clock::now().time_since_epoch().count() < shared_.pass_until;
+  }
+
+  void leave_unknown(const partition_batch& batch) noexcept {
+    std::ranges::fill(batch.out, verdict::unknown);
+    judged_.unknown += batch.out.size();
+    if (!shared_.given_up) write_as_fresh(batch);
+  }
+
+  /// The next request follows after a pause as long as this one took, so the stream flows at least half of
+  /// the time.
+  void pass(const partition_batch& batch, clock::duration took, batch_failure why) {
+    shared_.note_passed(std::move(why));
+    constexpr clock::duration least = std::chrono::milliseconds(100);
+    shared_.pass_until = (clock::now() + std::max(took, least)).time_since_epoch().count();
+    write_as_fresh(batch);
+  }
+
+  /// The counts still say `unknown`.
+  static void write_as_fresh(const partition_batch& batch) noexcept {
+    std::ranges::replace(batch.out, verdict::unknown, verdict::fresh);
+  }
+
+  /// Moves the wanted records together, in place, and writes them in one call.
+  void write(std::uint64_t number) noexcept {
+    dedup_result& result = shared_.result;  // during this block's turn no other thread uses these members
+    if (result.first_unknown == 0 && judged_.unknown > 0)
+      result.first_unknown = number_of_first(verdict::unknown);
+    if (result.first_late == 0 && judged_.late > 0) result.first_late = number_of_first(verdict::late);
+    const std::string_view wanted = keep_wanted();
+    result.records += ends_.size();
+    result.bytes += block_.text().size();
+    try {
+      if (!wanted.empty()) shared_.out.write(wanted);
+    } catch (...) {  // output after a gap would look complete
+      shared_.fail(std::current_exception());
+      shared_.end_before(number + 1);
+      return;
+    }
+    try {
+      if (unreadable_) report_unreadable();
+      if (shared_.options.progress) shared_.options.progress(result);
+    } catch (...) {
+      shared_.fail(std::current_exception());
+    }
+  }
+
+  /// @return the number, from 1, of the first record of the block with this verdict; 0 if there is none
+  [[nodiscard]] std::uint64_t number_of_first(verdict v) const noexcept {
+    const auto found = std::ranges::find(verdicts_, v);
+    if (found == verdicts_.end()) return 0;
+    const auto key = static_cast<std::size_t>(found - verdicts_.begin());
+    const std::size_t record = every_record_is_key_ ? key : keyed_[key];
+    return shared_.result.records + record + 1;
+  }
+
+  [[noreturn]] void report_unreadable() const {
+    throw format_error("record " + std::to_string(shared_.result.records + 1) + " " +
+                       std::string(to_string(fault_)) + ": " + *unreadable_);
+  }
+
+  [[nodiscard]] bool is_wanted(verdict v) const noexcept { return wanted_[static_cast<std::size_t>(v)]; }
+
+  std::string_view keep_wanted() noexcept {
+    char* const text = block_.data();
+    char* to = text;
+    std::size_t begin = 0;
+    std::size_t run_begin = 0;  // wanted records from here on are not moved yet
+    std::size_t next_keyed = 0;
+    const bool all_keyed = every_record_is_key_;
+    const auto move_run = [&](std::size_t end) {
+      if (to != text + run_begin) std::memmove(to, text + run_begin, end - run_begin);
+      to += end - run_begin;
+    };
+    for (std::size_t i = 0; i < ends_.size(); ++i) {
+      bool wanted;
+      if (all_keyed) {
+        wanted = is_wanted(verdicts_[i]);
+      } else if (next_keyed < keyed_.size() && keyed_[next_keyed] == i) {
+        wanted = is_wanted(verdicts_[next_keyed++]);
+      } else {
+        wanted = shared_.options.without_key == dedup_options::fate::pass;
+        ++shared_.result.without_key;
+      }
+      const std::size_t end = ends_[i] + std::size_t{1};
+      if (!wanted) {
+        move_run(begin);
+        run_begin = end;
+      }
+      begin = end;
+    }
+    move_run(begin);
+    return {text, static_cast<std::size_t>(to - text)};
+  }
+
+  shared_state& shared_;
+  record_rule rule_;
+  const bool every_record_is_key_;  // so every record has a key
+  const bool wants_keys_;           // the filter needs the keys themselves
+  std::array<bool, 4> wanted_{};    // by verdict
+  block block_;
+  event_time read_at_{};
+  scatter sorted_;
+  std::vector<std::uint32_t> ends_;
+  std::vector<std::uint32_t> keyed_;  // indexes of the records that have a key, unless all have one
+  std::vector<digest> digests_;
+  kept_keys keys_;  // empty unless wants_keys_
+  std::vector<event_time> times_;
+  std::vector<verdict> verdicts_;
+  tally judged_;  // of this block
+  tally verdicts_total_;
+  event_time latest_believed_{};
+  std::optional<std::string> unreadable_;  // the record that ended the run
+  record_fault fault_{};                   // and what is wrong with it
+};
+
+}  // namespace
+
+dedup_result deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options) {
+  dedup_result result;
+  deduplicate(input, seen, out, options, result);
+  return result;
+}
+
+void deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options,
+                 dedup_result& result) {
+  if (seen.get_spec().window && !options.time && !options.clock)
+    throw parameter_error("the filter has a window; say where the time of a record stands, or pass a clock");
+  shared_state shared(input, seen, out, options, result);
+  const auto work = [&]() noexcept {
+    try {
+      worker(shared).run();
+    } catch (...) {
+      shared.fail(std::current_exception());
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    try {
+      for (unsigned i = 1; i < options.threads; ++i) others.emplace_back(work);
+    } catch (const std::system_error&) {  // no more threads available; the existing ones suffice
+    }
+    work();
+  }
+  if (shared.error) std::rethrow_exception(shared.error);
+  if (result.first_late > 0 && options.late == dedup_options::fate::fail)
+    throw format_error("record " + std::to_string(result.first_late) + " is older than the window remembers");
+}
+
+unsigned useful_dedup_threads(unsigned cores, std::uint32_t partitions) noexcept {
+  return std::max(1U, std::min({cores, 8U, partitions}));
+}
+
+unsigned useful_remote_dedup_threads(unsigned cores, std::uint32_t partitions) noexcept {
+  return std::min(std::max(8U, 2 * cores), partitions + 1);
+}
+
+}  // namespace everseen

@@ -1,0 +1,12 @@
+#include "everseen/stream/file/output_sink.hpp"
+
+namespace everseen {
+
+void output_sink::put(const judged_batch& batch) {
+  text_.clear();
+  for (std::size_t i = 0; i < batch.verdicts.size(); ++i)
+    if (batch.goes_out(i)) (text_ += batch.from.records[i].bytes) += '\n';
+  if (!text_.empty()) out_.write(text_);
+}
+
+}  // namespace everseen

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "everseen/store/port/store.hpp"
+
+namespace everseen {
+
+/// The ledger of a job that is created by its first claim or settlement.
+///
+/// A run that claims nothing, because its first record is not an event, leaves nothing behind. The next run
+/// may then define keys differently. Threads: one at a time.
+class deferred_ledger final : public ledger {
+ public:
+  /// Checks what the job was begun with; throws if that differs from what is wanted.
+  using examination = std::function<void(const std::string& begun_with)>;
+
+  /// @param of       outlives this
+  /// @param examine  called if the job exists: here, or, if another worker begins it later, with its first
+  ///         claim
+  /// @throws  as stored_filter::open_ledger, and examine
+  deferred_ledger(stored_filter& of, std::string job, std::string description, examination examine);
+
+  batch_result claim(const origin& from, std::span<const claim_batch> batches) override;
+  bool settle(std::span<const checkpoint> reached) override;
+  [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints() const override;
+  /// Before the job begins, the description that it will begin with.
+  [[nodiscard]] const std::string& description() const noexcept override {
+    return real_ ? real_->description() : description_;
+  }
+  [[nodiscard]] std::string doubt() const override;
+  void visit_counters(const counter_visitor& visit) const override;
+
+ private:
+  void begin() const;
+  [[nodiscard]] bool is_begun() const;
+
+  stored_filter& of_;
+  std::string job_;
+  std::string description_;
+  examination examine_;
+  mutable std::unique_ptr<ledger> real_;  // null: the job has not begun, as far as is known
+};
+
+}  // namespace everseen

@@ -1,0 +1,150 @@
+#include "everseen/stream/job/event_batch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/spec/window.hpp"
+
+namespace everseen {
+
+namespace {
+
+/// The text for a message: truncated, and with control characters escaped for terminals.
+std::string shown(std::string_view text) {
+  constexpr std::size_t room = 80;
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string result;
+  for (const char c : text.substr(0, room)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < ' ' || byte == 0x7f)
+      result.append("\\x").append({digits[byte >> 4], digits[byte & 15]});
+    else
+      result += c;
+  }
+  return text.size() > room ? result + "..." : result;
+}
+
+}  // namespace
+
+std::string to_string(const bad_event& bad) {
+  std::string text(to_string(bad.why));
+  const std::string name = (bad.field.starts_with('/') ? "" : "field ") + bad.field;
+  if (!bad.field.empty() && bad.value)
+    text += ": " + name + " is '" + shown(*bad.value) + "'";
+  else if (!bad.field.empty())
+    text += ": there is no " + name;
+  return text + "; it is '" + shown(bad.bytes) + "'";
+}
+
+std::uint64_t event_batch::drop_before(std::uint64_t position) {
+  const auto first = std::lower_bound(positions.begin(), positions.end(), position);
+  const auto count = first - positions.begin();
+  if (count == 0) return 0;
+  const auto counters = positions.empty() ? 0 : of_event.size() / positions.size();
+  of_event.erase(of_event.begin(), of_event.begin() + count * static_cast<std::ptrdiff_t>(counters));
+  positions.erase(positions.begin(), first);
+  digests.erase(digests.begin(), digests.begin() + count);
+  if (!times.empty()) times.erase(times.begin(), times.begin() + count);
+  from.records.erase(from.records.begin(), from.records.begin() + count);
+  return static_cast<std::uint64_t>(count);
+}
+
+void event_batch::end_before(std::size_t event) {
+  if (event >= positions.size()) return;
+  from.next = positions[event];
+  of_event.resize(of_event.size() / positions.size() * event);
+  positions.resize(event);
+  digests.resize(event);
+  if (!times.empty()) times.resize(event);
+  from.records.resize(event);
+  std::erase_if(bad, [&](const bad_event& each) { return each.position >= from.next; });
+  stops_at.reset();
+}
+
+namespace {
+
+/// The beginning of the newest slice of any partition. Earlier events may be late.
+event_time newest_in(const stored_filter& f) {
+  const spec& s = f.get_spec();
+  event_time newest = event_time::min();
+  for (std::uint32_t p = 0; p < s.partitions; ++p)
+    if (const auto slices = f.state(p).slices; !slices.empty())
+      newest = std::max(newest, window::start_of(*s.window, slices.back().index));
+  return newest;
+}
+
+}  // namespace
+
+event_reader::event_reader(event_shape shape, const filter& seen, options how)
+    : rule_(std::move(shape)), seen_(seen), how_(std::move(how)) {
+  if (seen_.get_spec().window && !rule_.shape().time && !how_.clock)
+    throw parameter_error("the filter has a window; say where the time of an event stands");
+  if (seen_.get_spec().window && !rule_.shape().time) no_earlier_ = newest_in(seen_.stored());
+}
+
+event_reader::moment event_reader::now() {
+  moment at;
+  if (!how_.clock) return at;
+  at.now = how_.clock();
+  no_earlier_ = std::max(no_earlier_, at.now);
+  if (how_.max_ahead) at.latest = at.now + *how_.max_ahead;
+  return at;
+}
+
+event_batch event_reader::read(source_batch records) {
+  event_batch batch;
+  batch.read_at = std::chrono::steady_clock::now();
+  batch.from = std::move(records);
+  const moment at = now();
+  std::vector<source_record>& all = batch.from.records;
+  const std::size_t count = all.size();
+  batch.digests.reserve(count);
+  batch.positions.reserve(count);
+  batch.of_event.reserve(count * rule_.shape().counts.size());
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    batch.bytes += all[i].bytes.size() + 1;
+    const auto fault = add(all[i], at, batch);
+    if (!fault) {
+      all[kept++] = all[i];
+      continue;
+    }
+    bad_event bad = describe(all[i], *fault);
+    if (how_.on_bad == bad_events::fail) {
+      batch.from.next = bad.position;
+      batch.stops_at = std::move(bad);
+      break;
+    }
+    batch.bad.push_back(std::move(bad));
+  }
+  all.resize(kept);
+  if (kept > 0 && !std::exchange(has_told_absent_, true)) batch.absent = rule_.absent();
+  return batch;
+}
+
+bad_event event_reader::describe(const source_record& record, record_fault why) const {
+  const auto at = why == record_fault::time_ahead ? rule_.time_place() : rule_.at_fault();
+  bad_event bad{std::string(record.bytes), record.position, why, at.field, {}};
+  if (at.value.data() != nullptr) bad.value.emplace(at.value);
+  return bad;
+}
+
+std::optional<record_fault> event_reader::add(const source_record& record, const moment& at,
+                                              event_batch& into) {
+  const auto event = rule_.read(record.bytes);
+  if (!event) return event.error();
+  const event_time time = rule_.shape().time ? event->time : no_earlier_;
+  if (rule_.shape().time && time > at.latest) return record_fault::time_ahead;
+  const auto hashed = seen_.hash().try_hash(event->key);
+  if (!hashed) return record_fault::unfit_key;
+  into.digests.push_back(*hashed);
+  into.positions.push_back(record.position);
+  if (seen_.get_spec().window) into.times.push_back(time);
+  if (rule_.shape().time) into.newest = std::max(into.newest.value_or(time), time);
+  for (std::size_t set = 0; set < rule_.shape().counts.size(); ++set)
+    into.of_event.push_back(into.names.place_of(rule_.counter(set)));
+  return std::nullopt;
+}
+
+}  // namespace everseen

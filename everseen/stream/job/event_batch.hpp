@@ -1,0 +1,94 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "everseen/filter/filter.hpp"
+#include "everseen/stream/job/counter_names.hpp"
+#include "everseen/stream/port/source.hpp"
+#include "everseen/stream/record/event_rule.hpp"
+
+namespace everseen {
+
+/// A record that is not an event.
+struct bad_event {
+  std::string bytes;
+  std::uint64_t position = 0;
+  record_fault why = record_fault::no_key;
+  std::string field{};                 ///< the field at fault, as in /id or 3; empty: the whole record
+  std::optional<std::string> value{};  ///< of that field; nothing if the record has none
+};
+
+/// What is wrong with it, as in: "has no key: there is nothing at /id; it is {"x":1}". Long texts are
+/// truncated.
+[[nodiscard]] std::string to_string(const bad_event& bad);
+
+/// Records of one lane, parsed and hashed: all that a claim needs.
+struct event_batch {
+  source_batch from;  ///< without the bad ones
+  std::vector<digest> digests;
+  std::vector<event_time> times;  ///< one an event; empty if the filter has no window
+  std::vector<std::uint64_t> positions;
+  counter_names names;
+  std::vector<std::uint32_t> of_event;  ///< indexes into names, one a set of dimensions, event by event
+  std::vector<bad_event> bad;
+  std::vector<std::string> absent;    ///< fields to count by that none of the first events has
+  std::uint64_t bytes = 0;            ///< of all records
+  std::optional<event_time> newest;   ///< latest time of an event
+  std::optional<bad_event> stops_at;  ///< the job ends before this one
+  std::chrono::steady_clock::time_point read_at{};
+
+  /// Drops the events before a position.
+  /// @return how many were dropped
+  std::uint64_t drop_before(std::uint64_t position);
+  /// Truncates the batch before an event: another attempt takes it and all events after it.
+  void end_before(std::size_t event);
+};
+
+/// What to do with records that are not events.
+enum class bad_events : std::uint8_t { fail, skip };
+
+/// Parses batches of records.    Threads: one at a time; other readers may run in parallel.
+class event_reader {
+ public:
+  struct options {
+    bad_events on_bad = bad_events::fail;
+    /// How far ahead of `clock` an event's time may be; nothing: without limit. An event that is too far
+    /// ahead is bad: it would close the window for everything after it.
+    std::optional<std::chrono::milliseconds> max_ahead{};
+    /// The time of events without one, asked once a batch; also the reference for max_ahead. If the clock is
+    /// set back, the last time is used, and no time is earlier than the beginning of the filter's newest
+    /// slice. So the clock never makes an event late.
+    std::function<event_time()> clock{};
+  };
+
+  /// @throws parameter_error  as event_rule; or the filter has a window, and there are neither times nor a
+  ///         clock
+  event_reader(event_shape shape, const filter& seen, options how);
+
+  [[nodiscard]] event_batch read(source_batch records);
+
+ private:
+  struct moment {
+    event_time now{};
+    event_time latest = event_time::max();  // the latest time that is accepted
+  };
+  /// @return why the record is not an event
+  [[nodiscard]] std::optional<record_fault> add(const source_record& record, const moment& at,
+                                                event_batch& into);
+  [[nodiscard]] bad_event describe(const source_record& record, record_fault why) const;
+  [[nodiscard]] moment now();
+
+  event_rule rule_;
+  bool has_told_absent_ = false;
+  const filter& seen_;
+  options how_;
+  event_time no_earlier_{event_time::min()};
+};
+
+}  // namespace everseen

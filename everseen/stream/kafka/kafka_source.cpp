@@ -1,0 +1,187 @@
+#include "everseen/stream/kafka/kafka_source.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "everseen/stream/kafka/rdkafka_member.hpp"
+#include "everseen/stream/record/block_reader.hpp"
+
+namespace everseen {
+
+namespace {
+
+constexpr std::size_t batch_messages = 4096;
+/// The shortest time between two offset commits: one request a partition and second would load a broker.
+constexpr std::chrono::milliseconds commit_interval{500};
+
+using messages = std::array<rd_kafka_message_t*, batch_messages>;
+
+std::size_t bytes_of(std::span<rd_kafka_message_t* const> all) {
+  std::size_t bytes = block_reader::padding;
+  for (const rd_kafka_message_t* each : all) bytes += each->len + each->key_len;
+  return bytes;
+}
+
+/// Copies messages into memory that the batch owns.
+/// @param from  the offset of the first wanted message
+void copy(std::span<rd_kafka_message_t* const> all, std::uint64_t from, source_batch& into) {
+  auto memory = std::make_shared_for_overwrite<char[]>(bytes_of(all));
+  char* at = memory.get();
+  const auto keep = [&at](const void* bytes, std::size_t length) {
+    if (length > 0) std::memcpy(at, bytes, length);
+    return std::string_view(std::exchange(at, at + length), length);
+  };
+  into.records.reserve(all.size());
+  for (const rd_kafka_message_t* each : all) {
+    const auto offset = static_cast<std::uint64_t>(each->offset);
+    if (each->err != RD_KAFKA_RESP_ERR_NO_ERROR || offset < from) continue;
+    const std::string_view bytes = keep(each->payload, each->len);
+    into.records.push_back({bytes, offset, keep(each->key, each->key_len)});
+  }
+  std::memset(at, 0, block_reader::padding);
+  into.memory = std::move(memory);
+}
+
+}  // namespace
+
+class kafka_source::impl {
+ public:
+  impl(const kafka_url& where, const std::string& group) : where_(where), member_(where, group) {}
+
+  rdkafka::member& as_member() noexcept { return member_; }
+
+  state next(source_batch& into, std::chrono::milliseconds wait) {
+    const auto end = clock::now() + wait;
+    for (;;) {
+      member_.serve();
+      if (take_from_any(into)) return state::records;
+      if (is_at_end()) return state::ended;
+      const auto now = clock::now();
+      if (now >= end) return state::nothing_yet;
+      member_.wait(std::chrono::ceil<std::chrono::milliseconds>(end - now));
+    }
+  }
+
+  void settled(std::span<const checkpoint> put_down) {
+    for (const checkpoint& each : put_down) member_.lanes().settle(each.source, each.position);
+    const auto now = clock::now();
+    if (now - committed_ < commit_interval) return;
+    committed_ = now;
+    member_.commit(rdkafka::member::commit_mode::soon);
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  /// Lanes take turns, so that a lane that never runs dry does not starve the others.
+  bool take_from_any(source_batch& into) {
+    auto& lanes = member_.partitions_of_ours();
+    for (std::size_t tried = 0; tried < lanes.size(); ++tried) {
+      current_ = (current_ + 1) % lanes.size();
+      if (take_from(lanes[current_], into)) return true;
+    }
+    return false;
+  }
+
+  bool take_from(rdkafka::assigned& lane, source_batch& into) {
+    const ssize_t got = rd_kafka_consume_batch_queue(lane.messages.get(), 0, taken_.data(), taken_.size());
+    if (got <= 0) return false;
+    const std::span all(taken_.data(), static_cast<std::size_t>(got));
+    into.records.clear();
+    copy(all, lane.next, into);
+    if (!into.records.empty()) {
+      member_.heard();
+      lane.at_end = false;
+      lane.next = into.records.back().position + 1;
+    }
+    const auto ends = [&all] {
+      for (rd_kafka_message_t* each : all) rd_kafka_message_destroy(each);
+    };
+    try {
+      for (const rd_kafka_message_t* each : all)
+        if (each->err != RD_KAFKA_RESP_ERR_NO_ERROR) member_.take_error(lane, *each);
+    } catch (...) {
+      ends();
+      throw;
+    }
+    ends();
+    if (into.records.empty()) return false;
+    into.lane = lane.lane;
+    into.next = lane.next;
+    const auto given = member_.lanes().give(lane.lane, into.next);
+    into.turn = given.number;
+    into.begins = given.begins;
+    return true;
+  }
+
+  [[nodiscard]] bool is_at_end() {
+    const auto& lanes = member_.partitions_of_ours();
+    return where_.until_end && !lanes.empty() && std::ranges::all_of(lanes, &rdkafka::assigned::at_end);
+  }
+
+  kafka_url where_;
+  rdkafka::member member_;
+  messages taken_{};
+  std::size_t current_ = 0;
+  clock::time_point committed_{};
+};
+
+kafka_source::kafka_source(const kafka_url& url, const std::string& group)
+    : impl_(std::make_unique<impl>(url, url.group.value_or(group))) {}
+kafka_source::~kafka_source() = default;
+
+void kafka_source::begin(const std::map<std::string, checkpoint, std::less<>>& reached) {
+  impl_->as_member().join(reached);
+}
+
+source::state kafka_source::next(source_batch& into, std::chrono::milliseconds wait) {
+  return impl_->next(into, wait);
+}
+
+checkpoint kafka_source::reached(const source_batch& batch) {
+  return {batch.lane, batch.next, impl_->as_member().cluster()};
+}
+
+void kafka_source::must_be_of(const checkpoint& known) const {
+  impl_->as_member().must_be_of(known);
+}
+
+std::string kafka_source::warning_about(std::string_view lane) const {
+  return impl_->as_member().warning_about(lane);
+}
+
+void kafka_source::settled(std::span<const checkpoint> put_down) {
+  impl_->settled(put_down);
+}
+
+source::ownership kafka_source::ownership_of(std::string_view lane, std::uint64_t turn) const {
+  return impl_->as_member().lanes().ownership_of(lane, turn);
+}
+
+void kafka_source::keep_alive() {
+  impl_->as_member().serve();
+}
+
+void kafka_source::abandoned(const source_batch& batch) {
+  impl_->as_member().lanes().abandon(batch);
+}
+
+void kafka_source::finish() {
+  impl_->as_member().leave();
+}
+
+std::optional<std::uint64_t> kafka_source::lag() const {
+  return impl_->as_member().lag();
+}
+
+void kafka_source::commit_nothing() noexcept {
+  impl_->as_member().commit_nothing();
+}
+
+rd_kafka_consumer_group_metadata_s* kafka_source::membership() const {
+  return impl_->as_member().membership();
+}
+
+}  // namespace everseen

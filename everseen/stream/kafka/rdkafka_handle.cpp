@@ -1,0 +1,231 @@
+#include "everseen/stream/kafka/rdkafka_handle.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+#include "everseen/core/base/error.hpp"
+
+namespace everseen::rdkafka {
+
+namespace {
+
+/// Never shows the value, which may be a secret, nor librdkafka's message, which contains it.
+void set(rd_kafka_conf_t* conf, const std::string& name, const std::string& value) {
+  std::array<char, 256> said{};
+  switch (rd_kafka_conf_set(conf, name.c_str(), value.c_str(), said.data(), said.size())) {
+    case RD_KAFKA_CONF_OK:
+      return;
+    case RD_KAFKA_CONF_UNKNOWN:
+      throw parameter_error("librdkafka has no property '" + name +
+                            "'; its CONFIGURATION.md lists those there are");
+    default:
+      throw parameter_error("librdkafka does not take the value of " + name +
+                            "; its CONFIGURATION.md says which it takes");
+  }
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r";
+  const std::size_t begin = std::min(text.find_first_not_of(blanks), text.size());
+  const std::size_t end = text.find_last_not_of(blanks);
+  return end == std::string_view::npos ? std::string_view() : text.substr(begin, end + 1 - begin);
+}
+
+void read_file(rd_kafka_conf_t* conf, const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw storage_error("cannot read " + path + ": " + std::strerror(errno), errno, path);
+  std::size_t number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    const std::string_view text = trimmed(line);
+    if (text.empty() || text.starts_with('#')) continue;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos)
+      throw parameter_error(path + ", line " + std::to_string(number) + ": a line is property=value");
+    const std::string name(trimmed(text.substr(0, equals)));
+    check_kafka_property(name);
+    set(conf, name, std::string(trimmed(text.substr(equals + 1))));
+  }
+}
+
+std::string topics_of(const kafka_url& where) {
+  std::string names;
+  for (const std::string& each : where.topics) names += (names.empty() ? "'" : ", '") + each + "'";
+  return names;
+}
+
+/// What to do about an error; empty if librdkafka's own message must do.
+std::string advice(rd_kafka_resp_err_t error, const kafka_url& where) {
+  switch (error) {
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+      return "there is no topic " + topics_of(where) +
+             "; check its name, or make it: kafka-topics.sh --create --topic NAME --partitions N";
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+      return "this user may not use the topic " + topics_of(where) + "; kafka-acls.sh --add grants it";
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+      return "this user may not use the consumer group; kafka-acls.sh --add --group grants it";
+    case RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+      return "this user may not use the transactional.id; kafka-acls.sh --add --transactional-id grants it";
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+    case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+      return "the credentials were refused; check sasl.mechanism, sasl.username, sasl.password";
+    case RD_KAFKA_RESP_ERR__SSL:
+      return "TLS failed; check security.protocol, ssl.ca.location and the port";
+    case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
+    case RD_KAFKA_RESP_ERR__RESOLVE:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
+    case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
+      return "no broker answers; is Kafka running there, is the port right, does it want TLS "
+             "(security.protocol=ssl)?";
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+      return "an event is larger than Kafka takes; raise message.max.bytes in the URL, and max.message.bytes "
+             "of "
+             "the topic";
+    case RD_KAFKA_RESP_ERR__FENCED:
+    case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
+    case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
+      return "another worker has begun with the same transactional.id, or this one was away for longer than "
+             "transaction.timeout.ms; nothing is lost: start it again, and give each worker its own id";
+    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
+      return "another worker has the same group.instance.id; give each its own";
+    case RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL:
+      return "the group has members that do not share partitions as everseen does (cooperative-sticky); "
+             "write "
+             "group= with a name of its own";
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
+    case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
+      return "the broker is too old; transactions that carry offsets need Kafka 2.5";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+trouble judge(rd_kafka_resp_err_t error) noexcept {
+  switch (error) {
+    case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
+    case RD_KAFKA_RESP_ERR__RESOLVE:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT:
+      return trouble::outage;
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+    case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+    case RD_KAFKA_RESP_ERR__FENCED:
+    case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
+    case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
+    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
+    case RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL:
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
+    case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
+    case RD_KAFKA_RESP_ERR__FATAL:
+      return trouble::lasting;
+    default:
+      return trouble::passing;
+  }
+}
+
+std::string explain(rd_kafka_resp_err_t error, std::string_view said, const kafka_url& where) {
+  const std::string what = advice(error, where);
+  const std::string words = said.empty() ? rd_kafka_err2str(error) : std::string(said);
+  return to_string(where) + ": " + (what.empty() ? words : what + " (" + words + ")");
+}
+
+void raise(rd_kafka_resp_err_t error, std::string_view said, const kafka_url& where) {
+  const std::string message = explain(error, said, where);
+  if (error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
+    throw parameter_error(message);
+  throw backend_error(message);
+}
+
+configuration configure(const kafka_url& where, settings defaults, settings fixed) {
+  configuration conf(rd_kafka_conf_new());
+  for (const auto& [name, value] : defaults) set(conf.get(), name, value);
+  if (where.config_file) read_file(conf.get(), *where.config_file);
+  bool debugs = false;
+  for (const auto& [name, value] : where.properties) {
+    set(conf.get(), name, value);
+    debugs = debugs || name == "debug";
+  }
+  for (const auto& [name, value] : fixed) set(conf.get(), name, value);
+  set(conf.get(), "bootstrap.servers", where.brokers);
+  // Messages that it would print on the terminal are returned as errors, in our words.
+  if (!debugs) rd_kafka_conf_set_log_cb(conf.get(), nullptr);
+  return conf;
+}
+
+client_handle make(rd_kafka_type_t type, configuration of, const kafka_url& where) {
+  std::array<char, 512> said{};
+  client_handle made(rd_kafka_new(type, of.get(), said.data(), said.size()));
+  if (!made) throw parameter_error(to_string(where) + ": " + said.data());
+  (void)of.release();  // the client owns it now
+  return made;
+}
+
+namespace {
+
+/// One attempt to get a topic's metadata.
+rd_kafka_resp_err_t look_for(rd_kafka_t* with, const std::string& name) {
+  constexpr int timeout_ms = 500;
+  const topic_handle local(rd_kafka_topic_new(with, name.c_str(), nullptr));
+  const struct rd_kafka_metadata* told = nullptr;
+  const auto error = rd_kafka_metadata(with, 0, local.get(), &told, timeout_ms);
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error;
+  const auto found = told->topic_cnt == 1 ? told->topics[0].err : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+  rd_kafka_metadata_destroy(told);
+  return found;
+}
+
+}  // namespace
+
+void find_topics(rd_kafka_t* with, const kafka_url& where, const std::function<void()>& heard) {
+  using std::chrono::steady_clock;
+  const auto end = steady_clock::now() + where.retry_for;
+  for (const std::string& name : where.topics) {
+    for (;;) {
+      const auto error = look_for(with, name);
+      if (error == RD_KAFKA_RESP_ERR_NO_ERROR) break;
+      heard();
+      if (judge(error) == trouble::lasting) {
+        kafka_url one = where;
+        one.topics = {name};
+        raise(error, {}, one);
+      }
+      if (steady_clock::now() >= end) raise(error, {}, where);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+}
+
+std::string lane_name(std::string_view of, std::int32_t partition) {
+  return std::string(of) + '/' + std::to_string(partition);
+}
+
+std::pair<std::string, std::int32_t> lane_parts(std::string_view lane) {
+  const std::size_t slash = lane.rfind('/');
+  std::int32_t partition = -1;
+  if (slash == std::string_view::npos) return {std::string(lane), -1};
+  const char* const end = lane.data() + lane.size();
+  const auto [at, error] = std::from_chars(lane.data() + slash + 1, end, partition);
+  return {std::string(lane.substr(0, slash)), error == std::errc() && at == end ? partition : -1};
+}
+
+}  // namespace everseen::rdkafka

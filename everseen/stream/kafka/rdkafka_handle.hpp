@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <librdkafka/rdkafka.h>
+
+#include "everseen/stream/kafka/kafka_url.hpp"
+
+/// What source and sink share of librdkafka's C interface. Included only by .cpp files.
+namespace everseen::rdkafka {
+
+/// Destroys an object of librdkafka by the function made for it.
+template <auto End>
+struct deleter {
+  template <typename Made>
+  void operator()(Made* made) const noexcept {
+    End(made);
+  }
+};
+template <typename Made, auto End>
+using owned = std::unique_ptr<Made, deleter<End>>;
+
+using client_handle = owned<rd_kafka_t, rd_kafka_destroy>;
+using configuration = owned<rd_kafka_conf_t, rd_kafka_conf_destroy>;
+using queue_handle = owned<rd_kafka_queue_t, rd_kafka_queue_destroy>;
+using topic_handle = owned<rd_kafka_topic_t, rd_kafka_topic_destroy>;
+using partition_list = owned<rd_kafka_topic_partition_list_t, rd_kafka_topic_partition_list_destroy>;
+[[nodiscard]] inline partition_list partition_list_of(int room) {
+  return partition_list(rd_kafka_topic_partition_list_new(room));
+}
+using group_metadata = owned<rd_kafka_consumer_group_metadata_t, rd_kafka_consumer_group_metadata_destroy>;
+using failure = owned<rd_kafka_error_t, rd_kafka_error_destroy>;
+
+/// What an error means for a job.
+enum class trouble : std::uint8_t {
+  passing,  ///< librdkafka handles it, or a retry may succeed
+  outage,   ///< at least one broker does not answer; ask whether another does
+  lasting,  ///< needs human intervention
+};
+[[nodiscard]] trouble judge(rd_kafka_resp_err_t error) noexcept;
+
+/// One line: what was wrong, where, what to do.
+/// @param said  librdkafka's own message; may be empty
+[[nodiscard]] std::string explain(rd_kafka_resp_err_t error, std::string_view said, const kafka_url& where);
+
+/// @throws parameter_error  the URL or the properties are the cause; else
+/// @throws backend_error
+[[noreturn]] void raise(rd_kafka_resp_err_t error, std::string_view said, const kafka_url& where);
+
+/// The properties of the URL and of its file, then ours.
+/// @param defaults  apply if the URL does not set them    @param fixed  always apply
+/// @throws parameter_error  librdkafka does not know a property, or does not accept its value
+/// @throws storage_error  the file cannot be read
+using settings = std::initializer_list<std::pair<const char*, std::string>>;
+[[nodiscard]] configuration configure(const kafka_url& where, settings defaults, settings fixed);
+
+/// Takes ownership of the configuration.
+/// @throws parameter_error  properties that contradict each other, or certificates that cannot be read
+[[nodiscard]] client_handle make(rd_kafka_type_t type, configuration of, const kafka_url& where);
+
+/// Waits until a broker knows all topics of the URL.
+/// @param heard  called between attempts; ends the waiting by throwing
+/// @throws parameter_error  there is no such topic    @throws backend_error  no broker answers
+void find_topics(rd_kafka_t* with, const kafka_url& where, const std::function<void()>& heard);
+
+/// topic/partition
+[[nodiscard]] std::string lane_name(std::string_view of, std::int32_t partition);
+/// The parts of a lane_name(); partition -1 if it is not one.
+[[nodiscard]] std::pair<std::string, std::int32_t> lane_parts(std::string_view lane);
+
+}  // namespace everseen::rdkafka

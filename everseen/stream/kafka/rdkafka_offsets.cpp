@@ -1,0 +1,77 @@
+#include "everseen/stream/kafka/rdkafka_offsets.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include "everseen/core/base/error.hpp"
+
+namespace everseen::rdkafka {
+
+namespace {
+
+constexpr int call_timeout_ms = 1'000;
+
+/// Retries for the URL's retry_for, unless a retry cannot help.
+template <typename Ask>
+void insist(const kafka_url& where, Ask ask) {
+  using std::chrono::steady_clock;
+  const auto end = steady_clock::now() + where.retry_for;
+  for (;;) {
+    const rd_kafka_resp_err_t error = ask();
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return;
+    if (judge(error) == trouble::lasting || steady_clock::now() >= end) raise(error, {}, where);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+}  // namespace
+
+void read_committed(rd_kafka_t* with, const kafka_url& where, rd_kafka_topic_partition_list_t& of) {
+  // A transaction that is about to end delays the answer.
+  insist(where, [&] { return rd_kafka_committed(with, &of, 5 * call_timeout_ms); });
+}
+
+std::string cluster_of(rd_kafka_t* with) {
+  char* const id = rd_kafka_clusterid(with, call_timeout_ms);
+  const std::string found = id == nullptr ? std::string() : std::string(id);
+  rd_kafka_mem_free(with, id);
+  return found;
+}
+
+std::int32_t partitions_of(rd_kafka_t* with, const kafka_url& where, const std::string& topic) {
+  const topic_handle local(rd_kafka_topic_new(with, topic.c_str(), nullptr));
+  const struct rd_kafka_metadata* told = nullptr;
+  insist(where, [&] { return rd_kafka_metadata(with, 0, local.get(), &told, call_timeout_ms); });
+  const std::int32_t found = told->topic_cnt == 1 ? told->topics[0].partition_cnt : 0;
+  rd_kafka_metadata_destroy(told);
+  return found;
+}
+
+limits limits_of(rd_kafka_t* with, const kafka_url& where, const std::string& lane) {
+  const auto [name, partition] = lane_parts(lane);
+  std::int64_t low = 0, high = 0;
+  insist(where, [&, number = partition, topic = name] {
+    return rd_kafka_query_watermark_offsets(with, topic.c_str(), number, &low, &high, call_timeout_ms);
+  });
+  return {static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high)};
+}
+
+std::uint64_t start_after_gap(rd_kafka_t* with, const kafka_url& where, const std::string& lane,
+                              std::uint64_t wanted) {
+  const limits there = limits_of(with, where, lane);
+  if (wanted > there.high)
+    throw parameter_error(
+        "the job has read " + lane + " up to offset " + std::to_string(wanted) + ", but it ends at " +
+        std::to_string(there.high) +
+        ": the topic was made anew or cut short; count it under another --job, with a group "
+        "of its own");
+  if (wanted >= there.low) return wanted;
+  if (where.gap == kafka_url::gap_rule::skip) return there.low;
+  throw backend_error(
+      "the events of " + lane + " from offset " + std::to_string(wanted) + " to " +
+      std::to_string(there.low - 1) +
+      " are gone: the topic's retention removed them before they were read; gap=skip in the URL "
+      "goes on with what is left");
+}
+
+}  // namespace everseen::rdkafka

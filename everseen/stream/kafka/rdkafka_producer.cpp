@@ -1,0 +1,161 @@
+#include "everseen/stream/kafka/rdkafka_producer.hpp"
+
+#include <array>
+#include <charconv>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/stream/port/fault_point.hpp"
+
+namespace everseen::rdkafka {
+
+namespace {
+
+constexpr int call_timeout_ms = 5'000;
+
+configuration configuration_of(const kafka_url& where, const std::string& transactional_id) {
+  // For messages with a key, the same partition that Kafka's own clients choose.
+  configuration conf =
+      configure(where, {{"client.id", "everseen"}, {"linger.ms", "5"}, {"partitioner", "murmur2_random"}},
+                {{"enable.idempotence", "true"}});
+  // A file of properties may set one, which has no meaning without transactions.
+  const char* const id = transactional_id.empty() ? nullptr : transactional_id.c_str();
+  if (rd_kafka_conf_set(conf.get(), "transactional.id", id, nullptr, 0) != RD_KAFKA_CONF_OK)
+    throw parameter_error("librdkafka does not take the value of transactional.id");
+  return conf;
+}
+
+/// The group continued without this worker: another worker puts its records.
+bool left_behind(rd_kafka_resp_err_t error) noexcept {
+  return error == RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION || error == RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID;
+}
+
+}  // namespace
+
+producer::producer(const kafka_url& where, const std::string& transactional_id)
+    : where_(where), transactional_(!transactional_id.empty()) {
+  configuration conf = configuration_of(where_, transactional_id);
+  rd_kafka_conf_set_opaque(conf.get(), this);
+  rd_kafka_conf_set_dr_msg_cb(conf.get(), on_delivery);
+  rd_kafka_conf_set_error_cb(conf.get(), on_error);
+  client_ = make(RD_KAFKA_PRODUCER, std::move(conf), where_);
+  topic_.reset(rd_kafka_topic_new(client_.get(), where_.topics.front().c_str(), nullptr));
+}
+
+void producer::on_delivery(rd_kafka_t* /*client*/, const rd_kafka_message_t* message, void* opaque) {
+  auto& self = *static_cast<producer*>(opaque);
+  // In a transaction, librdkafka reports it at the end.
+  if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR || self.transactional_ || self.failure_) return;
+  self.failure_ = std::make_exception_ptr(
+      backend_error(explain(message->err, rd_kafka_message_errstr(message), self.where_)));
+}
+
+void producer::on_error(rd_kafka_t* /*client*/, int error, const char* said, void* opaque) {
+  auto& self = *static_cast<producer*>(opaque);
+  const auto code = static_cast<rd_kafka_resp_err_t>(error);
+  // In a transaction the failing call reports it, with what to do.
+  if (code == RD_KAFKA_RESP_ERR__FATAL || judge(code) != trouble::lasting || self.failure_) return;
+  self.failure_ = std::make_exception_ptr(backend_error(explain(code, said, self.where_)));
+}
+
+void producer::check() const {
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+void producer::begin() {
+  find_topics(client_.get(), where_, [this] {
+    rd_kafka_poll(client_.get(), 0);
+    check();
+  });
+  if (!transactional_) return;
+  if (try_step([this] { return rd_kafka_init_transactions(client_.get(), call_timeout_ms); }) ==
+      outcome::aborted)
+    throw backend_error(to_string(where_) + ": no transaction can begin: " + why_);
+}
+
+void producer::produce(const source_record& record) {
+  const auto end = clock::now() + where_.retry_for;
+  void* const payload = const_cast<char*>(record.bytes.data());  // librdkafka does not write to it
+  const void* const key = record.key.empty() ? nullptr : record.key.data();
+  while (rd_kafka_produce(topic_.get(), RD_KAFKA_PARTITION_UA, 0, payload, record.bytes.size(), key,
+                          record.key.size(), nullptr) != 0) {
+    const auto error = rd_kafka_last_error();
+    // A failed transaction accepts nothing more: commit() reports it, and everything is put again.
+    if (error == RD_KAFKA_RESP_ERR__STATE && transactional_) return;
+    if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL || clock::now() >= end) raise(error, {}, where_);
+    rd_kafka_poll(client_.get(), 100);
+    check();
+  }
+}
+
+void producer::flush() {
+  const auto end = clock::now() + where_.retry_for;
+  while (rd_kafka_flush(client_.get(), 500) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    check();
+    if (clock::now() >= end) raise(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, {}, where_);
+  }
+  check();
+}
+
+// ---- transactions
+
+/// Evaluates the result of a transaction step.
+producer::outcome producer::judge_step(rd_kafka_error_t* answered) {
+  const failure error(answered);
+  if (!error) return outcome::done;
+  const auto code = rd_kafka_error_code(error.get());
+  why_ = rd_kafka_error_string(error.get());
+  if (left_behind(code))
+    throw backend_error(to_string(where_) +
+                        ": the consumer group has given this worker's partitions to others in the meantime; "
+                        "nothing is lost: start it again (" +
+                        why_ + ")");
+  if (rd_kafka_error_is_fatal(error.get()) || judge(code) == trouble::lasting) raise(code, why_, where_);
+  if (rd_kafka_error_txn_requires_abort(error.get())) return outcome::aborted;
+  if (rd_kafka_error_is_retriable(error.get())) return outcome::again;
+  raise(code, why_, where_);
+}
+
+template <typename Step>
+producer::outcome producer::try_step(Step step) {
+  const auto end = clock::now() + where_.retry_for;
+  for (;;) {
+    check();
+    const outcome came = judge_step(step());
+    if (came != outcome::again) return came;
+    if (clock::now() >= end) raise(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, why_, where_);
+    rd_kafka_poll(client_.get(), 50);
+  }
+}
+
+void producer::begin_transaction() {
+  if (try_step([this] { return rd_kafka_begin_transaction(client_.get()); }) != outcome::done)
+    throw backend_error(to_string(where_) + ": no transaction can begin: " + why_);
+}
+
+std::chrono::milliseconds producer::transaction_limit() const {
+  std::array<char, 32> text{};
+  std::size_t size = text.size();
+  int ms = 60'000;
+  if (rd_kafka_conf_get(rd_kafka_conf(client_.get()), "transaction.timeout.ms", text.data(), &size) ==
+      RD_KAFKA_CONF_OK)
+    std::from_chars(text.data(), text.data() + size, ms);
+  return std::chrono::milliseconds(ms);
+}
+
+bool producer::commit(const rd_kafka_topic_partition_list_t& offsets, const group_metadata& of) {
+  const auto send = [&] {
+    return rd_kafka_send_offsets_to_transaction(client_.get(), &offsets, of.get(), call_timeout_ms);
+  };
+  if (offsets.cnt > 0 && try_step(send) != outcome::done) return false;
+  fault_point("half_committed");
+  return try_step([this] { return rd_kafka_commit_transaction(client_.get(), call_timeout_ms); }) ==
+         outcome::done;
+}
+
+void producer::abort() {
+  if (try_step([this] { return rd_kafka_abort_transaction(client_.get(), call_timeout_ms); }) !=
+      outcome::done)
+    throw backend_error(to_string(where_) + ": the transaction can be neither ended nor aborted: " + why_);
+}
+
+}  // namespace everseen::rdkafka

@@ -1,0 +1,205 @@
+#include "everseen/stream/record/block_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "everseen/core/base/error.hpp"
+
+namespace everseen {
+
+namespace {
+
+[[noreturn]] void cannot(const char* what, const std::string& path, int code) {
+  throw storage_error(std::string("cannot ") + what + " " + path + ": " + std::strerror(code), code, path);
+}
+
+std::optional<std::uint64_t> regular_size(int descriptor) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+bool is_directory(int descriptor) {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/// Bytes that a block keeps free after its text: a missing last separator, and the padding.
+constexpr std::size_t reserved = 1 + block_reader::padding;
+
+}  // namespace
+
+std::size_t block::room() const noexcept {
+  return capacity_ > size_ + reserved ? capacity_ - size_ - reserved : 0;
+}
+
+void block::reserve(std::size_t bytes) {
+  const std::size_t wanted = bytes + reserved;
+  if (wanted <= capacity_) return;
+  auto larger = std::make_unique_for_overwrite<char[]>(wanted);
+  if (size_ > 0) std::memcpy(larger.get(), bytes_.get(), size_);
+  bytes_ = std::move(larger);
+  capacity_ = wanted;
+}
+
+int block_reader::input::number() const noexcept {
+  return opened ? opened.get() : STDIN_FILENO;
+}
+
+block_reader::block_reader(std::vector<std::string> paths, char separator, std::size_t block_bytes)
+    : separator_(separator), block_bytes_(block_bytes) {
+  if (paths.empty()) paths.emplace_back("-");
+  std::uint64_t total = 0;
+  bool known = true;
+  for (std::string& path : paths) {
+    input& in = inputs_.emplace_back();
+    if (path == "-") {
+      in.path = "standard input";
+    } else {
+      in.path = std::move(path);
+      in.opened = descriptor(::open(in.path.c_str(), O_RDONLY | O_CLOEXEC));
+      if (!in.opened) cannot("open", in.path, errno);
+      if (is_directory(in.number())) cannot("read", in.path, EISDIR);
+    }
+    posix_fadvise(in.number(), 0, 0, POSIX_FADV_SEQUENTIAL);
+    // A pipe holds 64 KiB by default, which would make small blocks of a fast writer's input. Fails where it
+    // is no pipe, or where its user has too many.
+    (void)::fcntl(in.number(), F_SETPIPE_SZ, 1 << 20);
+    const auto size = regular_size(in.number());
+    in.regular = size.has_value();
+    if (in.regular) in.begin = ::lseek(in.number(), 0, SEEK_CUR);
+    known = known && in.regular;
+    total += size.value_or(0);
+  }
+  if (known && total > 0) total_bytes_ = total;
+}
+
+bool block_reader::next(block& into) {
+  if (failure_) std::rethrow_exception(failure_);
+  try {
+    begin(into);
+    if (!read_next(into)) return false;
+  } catch (...) {  // the next call would start in the middle of a record
+    failure_ = std::current_exception();
+    throw;
+  }
+  into.number_ = next_number_++;
+  return true;
+}
+
+bool block_reader::can_rewind() const noexcept {
+  return std::ranges::all_of(inputs_, &input::regular);
+}
+
+void block_reader::rewind() {
+  for (const input& in : inputs_)
+    if (::lseek(in.number(), in.begin, SEEK_SET) < 0) cannot("read again", in.path, errno);
+  current_ = 0;
+  carry_.clear();
+  next_number_ = 0;
+  failure_ = nullptr;
+}
+
+/// Reads until `into` holds whole records and nothing else.
+bool block_reader::read_next(block& into) {
+  std::size_t searched = 0;  // no separator before this offset
+  while (current_ < inputs_.size()) {
+    if (into.room() == 0) into.reserve(2 * into.size_ + 1);
+    const std::size_t room = into.room();
+    std::size_t got = 0;
+    try {
+      got = read_some(into.data() + into.size_, std::min(room, max_read_bytes));
+    } catch (...) {
+      failure_ = std::current_exception();
+      if (cut(into, searched)) return true;
+      throw;
+    }
+    into.size_ += got;
+    if (got == 0) {
+      end_of_input(into);
+      continue;
+    }
+    // A live stream must not wait for a full block.
+    if (into.size_ < block_bytes_ && readable_within(0)) continue;
+    if (cut(into, searched)) return true;
+    searched = into.size_;
+    if (into.size_ > max_record_bytes)
+      throw storage_error(
+          "a record of " + inputs_[current_].path + " is longer than 3 GiB; is the separator right?", EFBIG,
+          inputs_[current_].path);
+  }
+  return into.size_ > 0;
+}
+
+void block_reader::begin(block& into) {
+  into.size_ = 0;
+  into.reserve(carry_.size() + block_bytes_);
+  std::memcpy(into.data(), carry_.data(), carry_.size());
+  into.size_ = carry_.size();
+  carry_.clear();
+}
+
+bool block_reader::readable_within(int milliseconds) const noexcept {
+  if (inputs_[current_].regular) return true;
+  pollfd ready = {inputs_[current_].number(), POLLIN, 0};
+  return ::poll(&ready, 1, milliseconds) > 0;
+}
+
+void block_reader::end_of_input(block& into) {
+  if (into.size_ > 0 && into.data()[into.size_ - 1] != separator_) into.data()[into.size_++] = separator_;
+  ++current_;
+}
+
+std::size_t block_reader::read_some(char* to, std::size_t room) {
+  const input& in = inputs_[current_];
+  for (;;) {
+    while (while_waiting_ && !readable_within(100)) while_waiting_();
+    const ssize_t got = ::read(in.number(), to, room);
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno == EAGAIN)  // standard input may be shared with a program that made it non-blocking
+      static_cast<void>(readable_within(100));
+    else if (errno != EINTR)
+      cannot("read", in.path, errno);
+  }
+}
+
+bool block_reader::cut(block& into, std::size_t searched) {
+  const void* last = memrchr(into.data() + searched, separator_, into.size_ - searched);
+  if (last == nullptr) return false;
+  const auto end = static_cast<std::size_t>(static_cast<const char*>(last) - into.data()) + 1;
+  carry_.assign(into.data() + end, into.size_ - end);
+  into.size_ = end;
+  return true;
+}
+
+std::optional<std::uint64_t> block_reader::estimate_records() const {
+  if (!total_bytes_) return std::nullopt;
+  constexpr std::size_t sample_bytes = 32 << 10;
+  std::vector<char> sample(sample_bytes);
+  double records = 0;
+  for (const input& in : inputs_) {
+    const std::uint64_t size = regular_size(in.number()).value_or(0);
+    const std::uint64_t last = size > sample_bytes ? size - sample_bytes : 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t found = 0;
+    for (const std::uint64_t offset : {std::uint64_t{0}, last / 2, last}) {
+      const ssize_t got = ::pread(in.number(), sample.data(), sample_bytes, static_cast<off_t>(offset));
+      if (got <= 0) continue;
+      bytes += static_cast<std::uint64_t>(got);
+      found += static_cast<std::uint64_t>(std::count(sample.data(), sample.data() + got, separator_));
+    }
+    if (bytes > 0)
+      records += static_cast<double>(size) * static_cast<double>(std::max<std::uint64_t>(found, 1)) /
+                 static_cast<double>(bytes);
+  }
+  return static_cast<std::uint64_t>(records) + 1;
+}
+
+}  // namespace everseen

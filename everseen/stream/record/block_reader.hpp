@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/store/disk/descriptor.hpp"
+
+namespace everseen {
+
+/// Whole records of the input, and the position of the block in the order of the input.
+class block {
+ public:
+  [[nodiscard]] char* data() noexcept { return bytes_.get(); }
+  [[nodiscard]] std::string_view text() const noexcept { return {bytes_.get(), size_}; }
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+
+ private:
+  friend class block_reader;
+  void reserve(std::size_t bytes);                  // of text
+  [[nodiscard]] std::size_t room() const noexcept;  // for more text
+
+  std::unique_ptr<char[]> bytes_;  // not a vector: its resize() would zero memory that read() fills
+  std::size_t capacity_ = 0;
+  std::size_t size_ = 0;
+  std::uint64_t number_ = 0;
+};
+
+/// Cuts files (or standard input) into blocks at record boundaries.
+///
+/// Reads with read(2) into reused memory, which stays in the cache. Mapping the file would cost a page fault
+/// for every 64 KiB, and a crash if the file is truncated. A missing separator after the last record of each
+/// file is added. A block grows to hold a record that is longer than a block. Threads: one at a time; the
+/// caller holds a lock around next().
+class block_reader {
+ public:
+  /// Readable bytes after the text of every block, for vector code. Their values are undefined.
+  static constexpr std::size_t padding = 64;
+  /// The longest record, and the most that is read after the carried-over bytes. Offsets inside a block have
+  /// 32 bits.
+  static constexpr std::size_t max_record_bytes = std::size_t{3} << 30;
+  static constexpr std::size_t max_read_bytes = (std::size_t{1} << 30) - 1;
+  static_assert(max_record_bytes + max_read_bytes < std::size_t{1} << 32);
+
+  /// @param paths  files in order; empty or "-": standard input
+  /// @throws storage_error  a file cannot be opened, or is a directory; all are opened before anything is
+  ///         read
+  block_reader(std::vector<std::string> paths, char separator, std::size_t block_bytes);
+
+  /// Called ten times a second while a pipe or terminal has nothing to read. It may throw, which ends
+  /// next().
+  void while_waiting(std::function<void()> call) { while_waiting_ = std::move(call); }
+
+  /// Fills `into` with the next records. Whole records that were read before a read failure are returned
+  /// first; the next call throws. After an exception, all later calls throw it again.
+  /// @return false at the end of the input
+  /// @throws storage_error  reading failed, or a record exceeds max_record_bytes
+  [[nodiscard]] bool next(block& into);
+
+  /// Whether the input can be read again, as files can.
+  [[nodiscard]] bool can_rewind() const noexcept;
+  /// Starts again at the first record.    @pre can_rewind()
+  /// @throws storage_error  the system refused
+  void rewind();
+
+  /// Size of all inputs together. Unknown if one of them is a pipe, a terminal or a device, and if the total
+  /// is 0: files of /proc report a size of 0, whatever they hold.
+  [[nodiscard]] std::optional<std::uint64_t> total_bytes() const noexcept { return total_bytes_; }
+
+  /// Estimated number of records, from the mean record length near the beginning, the middle and the end.
+  /// Nothing if total_bytes() is unknown. Reads some 100 KB a file.
+  [[nodiscard]] std::optional<std::uint64_t> estimate_records() const;
+
+ private:
+  struct input {
+    std::string path;
+    descriptor opened;  // empty for standard input, which this class must not close
+    bool regular = false;
+    std::int64_t begin = 0;  // for a regular file: standard input may start in the middle of one
+    [[nodiscard]] int number() const noexcept;
+  };
+
+  bool read_next(block& into);
+  void begin(block& into);
+  [[nodiscard]] bool readable_within(int milliseconds) const noexcept;
+  std::size_t read_some(char* to, std::size_t room);
+  void end_of_input(block& into);
+  /// Ends the block after its last whole record and keeps the rest for the next block. False if it has none.
+  bool cut(block& into, std::size_t searched);
+
+  std::vector<input> inputs_;
+  std::size_t current_ = 0;
+  char separator_;
+  std::size_t block_bytes_;
+  std::string carry_;  // the beginning of a record that was not read to its end
+  std::uint64_t next_number_ = 0;
+  std::exception_ptr failure_;  // why nothing more can be read
+  std::optional<std::uint64_t> total_bytes_;
+  std::function<void()> while_waiting_;
+};
+
+}  // namespace everseen

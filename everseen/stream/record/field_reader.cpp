@@ -1,0 +1,200 @@
+#include "everseen/stream/record/field_reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <string>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/stream/record/json_text.hpp"
+
+namespace everseen {
+
+namespace {
+
+std::vector<std::string> steps_of(std::string_view pointer) {
+  std::vector<std::string> steps;
+  for (const char c : pointer) {
+    if (c == '/')
+      steps.emplace_back();
+    else if (!steps.back().empty() && steps.back().back() == '~')
+      steps.back().back() = c == '0' ? '\1' : '/';  // \1 until all steps are parsed, or ~01 would become /
+    else
+      steps.back() += c;
+  }
+  for (std::string& step : steps) std::replace(step.begin(), step.end(), '\1', '~');
+  return steps;
+}
+
+}  // namespace
+
+/// The pointers as a tree, so that a document is walked once.
+class field_reader::json {
+ public:
+  explicit json(const std::vector<field_rule>& fields) {
+    for (std::size_t i = 0; i < fields.size(); ++i) add(fields[i].pointer, i);
+  }
+
+  simdjson::error_code read(std::string_view record, std::span<std::string_view> values,
+                            std::optional<record_fault>& fault) {
+    values_ = values;
+    left_ = values.size();
+    ++stamp_;
+    simdjson::ondemand::document document;
+    const auto length = record.size() + simdjson::SIMDJSON_PADDING;
+    if (const auto bad = parser_.iterate(record.data(), record.size(), length).get(document)) return bad;
+    simdjson::ondemand::value value;
+    if (const auto bad = document.get_value().get(value))
+      return bad == simdjson::SCALAR_DOCUMENT_AS_VALUE ? simdjson::SUCCESS : bad;
+    const auto bad = walk(root_, value);
+    fault = fault_;
+    fault_.reset();
+    return bad;
+  }
+
+ private:
+  struct node {
+    std::string name;
+    std::optional<std::size_t> index;  // the name as an array index
+    std::optional<std::size_t> field;
+    std::vector<node> below;
+    std::uint64_t stamp = 0;  // of the last record in which it was found
+  };
+
+  void add(const std::string& pointer, std::size_t field) {
+    node* at = &root_;
+    for (const std::string& step : steps_of(pointer)) {
+      const auto same = [&](const node& n) { return n.name == step; };
+      auto found = std::find_if(at->below.begin(), at->below.end(), same);
+      if (found == at->below.end()) found = at->below.insert(found, child(step));
+      at = &*found;
+      if (at->field) refuse(pointer);
+    }
+    if (!at->below.empty()) refuse(pointer);
+    at->field = field;
+  }
+
+  static node child(const std::string& step) {
+    node made{step, {}, {}, {}, 0};
+    std::size_t index = 0;
+    const auto [end, bad] = std::from_chars(step.data(), step.data() + step.size(), index);
+    const bool plain = step == "0" || !step.starts_with('0');
+    if (bad == std::errc{} && end == step.data() + step.size() && plain) made.index = index;
+    return made;
+  }
+
+  [[noreturn]] static void refuse(const std::string& pointer) {
+    throw parameter_error(
+        "'" + pointer + "' is a part of another field that is asked for, or that one of it; ask for either");
+  }
+
+  simdjson::error_code walk(node& at, simdjson::ondemand::value value) {
+    simdjson::ondemand::json_type type;
+    if (const auto bad = value.type().get(type)) return bad;
+    if (type == simdjson::ondemand::json_type::object) return walk_object(at, value);
+    if (type == simdjson::ondemand::json_type::array) return walk_array(at, value);
+    return simdjson::SUCCESS;
+  }
+
+  simdjson::error_code walk_object(node& at, simdjson::ondemand::value value) {
+    simdjson::ondemand::object object;
+    if (const auto bad = value.get_object().get(object)) return bad;
+    for (auto each : object) {
+      simdjson::ondemand::field field;
+      if (const auto bad = std::move(each).get(field)) return bad;
+      for (node& n : at.below)
+        if (n.stamp != stamp_ && field.key().unsafe_is_equal(n.name)) {
+          if (const auto bad = take(n, field.value())) return bad;
+          break;
+        }
+      if (left_ == 0) break;
+    }
+    return simdjson::SUCCESS;
+  }
+
+  simdjson::error_code walk_array(node& at, simdjson::ondemand::value whole) {
+    simdjson::ondemand::array array;
+    if (const auto bad = whole.get_array().get(array)) return bad;
+    std::size_t index = 0;
+    for (auto each : array) {
+      simdjson::ondemand::value value;
+      if (const auto bad = std::move(each).get(value)) return bad;
+      for (node& n : at.below)
+        if (n.index == index)
+          if (const auto bad = take(n, value)) return bad;
+      ++index;
+      if (left_ == 0) break;
+    }
+    return simdjson::SUCCESS;
+  }
+
+  simdjson::error_code take(node& n, simdjson::ondemand::value value) {
+    n.stamp = stamp_;
+    if (!n.field) return walk(n, value);
+    const auto text = json_text(value);
+    if (!text) {
+      fault_ = text.error();
+      return simdjson::TAPE_ERROR;
+    }
+    values_[*n.field] = *text;
+    --left_;
+    return simdjson::SUCCESS;
+  }
+
+  simdjson::ondemand::parser parser_;
+  node root_;
+  std::span<std::string_view> values_;
+  std::size_t left_ = 0;  // fields of this record that were not found yet
+  std::uint64_t stamp_ = 0;
+  std::optional<record_fault> fault_;
+};
+
+field_reader::field_reader(const std::vector<field_rule>& fields)
+    : fields_(fields), by_number_(fields.size()), values_(fields.size()) {
+  for (const field_rule& field : fields_) {
+    validate(field);
+    if (field.how != fields_.front().how)
+      throw parameter_error("fields are given by JSON pointers or by numbers, not by both at once");
+  }
+  std::iota(by_number_.begin(), by_number_.end(), std::size_t{0});
+  std::sort(by_number_.begin(), by_number_.end(),
+            [&](std::size_t a, std::size_t b) { return fields_[a].number < fields_[b].number; });
+  if (!fields_.empty() && fields_.front().how == field_rule::kind::json)
+    json_ = std::make_unique<json>(fields_);
+}
+field_reader::~field_reader() = default;
+field_reader::field_reader(field_reader&&) noexcept = default;
+field_reader& field_reader::operator=(field_reader&&) noexcept = default;
+
+tl::expected<std::span<const std::string_view>, record_fault> field_reader::read(std::string_view record) {
+  std::fill(values_.begin(), values_.end(), std::string_view{});
+  if (json_) {
+    std::optional<record_fault> fault;
+    const auto bad = json_->read(record, values_, fault);
+    if (bad) return tl::unexpected(fault.value_or(json_fault(bad, record)));
+  } else if (!fields_.empty()) {
+    read_delimited(record);
+  }
+  return values_;
+}
+
+void field_reader::read_delimited(std::string_view record) {
+  if (fields_.front().how == field_rule::kind::whole) {
+    std::fill(values_.begin(), values_.end(), record);
+    return;
+  }
+  unsigned number = 1;
+  for (const std::size_t i : by_number_) {
+    const field_rule& wanted = fields_[i];
+    for (; number < wanted.number; ++number) {
+      const std::size_t end = record.find(wanted.delimiter);
+      if (end == std::string_view::npos) return;
+      record.remove_prefix(end + 1);
+    }
+    values_[i] = record.substr(0, record.find(wanted.delimiter));
+  }
+}
+
+}  // namespace everseen

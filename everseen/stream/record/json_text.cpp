@@ -1,0 +1,88 @@
+#include "everseen/stream/record/json_text.hpp"
+
+namespace everseen {
+
+// The parser returns the text of numbers and literals unchecked, up to what follows them: 12a, nul.
+
+namespace {
+
+/// Its address distinguishes a null from the string "null".
+constexpr std::string_view json_null = "null";
+
+}  // namespace
+
+bool is_json_null(std::string_view given) noexcept {
+  return given.data() == json_null.data();
+}
+
+bool is_json_literal(std::string_view text) noexcept {
+  return text == "true" || text == "false" || text == "null";
+}
+
+namespace {
+
+/// Whether the text is a number by RFC 8259, of any length.
+bool is_number(std::string_view text) noexcept {
+  const auto accept = [&](std::string_view any) {
+    const bool found = !text.empty() && any.find(text.front()) != std::string_view::npos;
+    if (found) text.remove_prefix(1);
+    return found;
+  };
+  const auto digits = [&] {
+    const std::size_t before = text.size();
+    while (accept("0123456789")) continue;
+    return text.size() < before;
+  };
+  accept("-");
+  if (!accept("0") && !digits()) return false;
+  if (accept(".") && !digits()) return false;
+  if (accept("eE")) {
+    accept("+-");
+    if (!digits()) return false;
+  }
+  return text.empty();
+}
+
+}  // namespace
+
+record_fault json_fault(simdjson::error_code code, std::string_view record) noexcept {
+  switch (code) {
+    case simdjson::NO_SUCH_FIELD:
+    case simdjson::INDEX_OUT_OF_BOUNDS:
+      return record_fault::no_key;
+    case simdjson::INCORRECT_TYPE:
+    case simdjson::INVALID_JSON_POINTER:  // the pointer is valid, but leads through a number or a string
+      return record_fault::other_shape;
+    case simdjson::UTF8_ERROR:
+      return record_fault::not_utf8;
+    default:
+      return record.starts_with("\xef\xbb\xbf") ? record_fault::byte_order_mark : record_fault::not_json;
+  }
+}
+
+tl::expected<std::string_view, record_fault> json_text(simdjson::ondemand::value value) {
+  const tl::unexpected<record_fault> damaged(record_fault::not_json);
+  simdjson::ondemand::json_type type;
+  if (value.type().get(type) != simdjson::SUCCESS) return damaged;
+  std::string_view text;
+  switch (type) {
+    case simdjson::ondemand::json_type::string:
+      if (value.get_string().get(text) != simdjson::SUCCESS) return damaged;
+      return text;
+    case simdjson::ondemand::json_type::array:
+    case simdjson::ondemand::json_type::object:
+      if (simdjson::to_json_string(value).get(text) != simdjson::SUCCESS) return damaged;
+      return text;
+    default:
+      break;
+  }
+  text = value.raw_json_token();
+  while (!text.empty() &&
+         (text.back() == ' ' || text.back() == '\r' || text.back() == '\t' || text.back() == '\n'))
+    text.remove_suffix(1);
+  if (text == json_null) return json_null;
+  if (!is_json_literal(text) && !is_number(text)) return damaged;
+  return text;
+}
+
+}  // namespace everseen

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string_view>
+
+#include <simdjson.h>
+#include <tl/expected.hpp>
+
+#include "everseen/stream/record/record_rule.hpp"
+
+/// Values of JSON as text, for the .cpp files that parse it.
+namespace everseen {
+
+/// A string's unescaped bytes; the unchanged text of every other value. The result is valid until the
+/// value's parser reads its next document. Only the value itself is validated.
+[[nodiscard]] tl::expected<std::string_view, record_fault> json_text(simdjson::ondemand::value value);
+
+/// Whether json_text() returned this for a null, and not for the string "null".
+[[nodiscard]] bool is_json_null(std::string_view given) noexcept;
+
+/// The fault of a record that the parser refused.
+[[nodiscard]] record_fault json_fault(simdjson::error_code code, std::string_view record) noexcept;
+
+/// true, false or null
+[[nodiscard]] bool is_json_literal(std::string_view text) noexcept;
+
+}  // namespace everseen

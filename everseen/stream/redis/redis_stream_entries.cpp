@@ -1,0 +1,99 @@
+#include "everseen/stream/redis/redis_stream_entries.hpp"
+
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/redis/wire/url_text.hpp"
+#include "everseen/stream/record/block_reader.hpp"
+
+namespace everseen::redis_stream {
+
+namespace {
+
+constexpr unsigned sequence_bits = 20;
+constexpr std::uint64_t max_sequence = (std::uint64_t{1} << sequence_bits) - 1;
+constexpr std::uint64_t max_milliseconds = (std::uint64_t{1} << 44) - 1;
+
+void append_string(std::string& to, std::string_view text) {
+  constexpr std::string_view hex = "0123456789abcdef";
+  to += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\')
+      to += {'\\', c};
+    else if (byte < 0x20)
+      to.append("\\u00").append({hex[byte >> 4], hex[byte & 15]});
+    else
+      to += c;
+  }
+  to += '"';
+}
+
+void append_record(std::string& to, const redis::reply& fields, std::string_view field) {
+  if (field.empty()) return append_json(to, fields);
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
+    if (fields[i].text() == field) {
+      to += fields[i + 1].text();
+      return;
+    }
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> position_of(std::string_view id) noexcept {
+  const std::size_t dash = id.find('-');
+  if (dash == std::string_view::npos) return {};
+  const auto milliseconds = redis::url_text::read_number(id.substr(0, dash));
+  const auto sequence = redis::url_text::read_number(id.substr(dash + 1));
+  if (!milliseconds || !sequence || *milliseconds > max_milliseconds || *sequence > max_sequence) return {};
+  return *milliseconds << sequence_bits | *sequence;
+}
+
+std::string id_of(std::uint64_t position) {
+  return std::to_string(position >> sequence_bits) + '-' + std::to_string(position & max_sequence);
+}
+
+void append_json(std::string& to, const redis::reply& fields) {
+  char before = '{';
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
+    to += std::exchange(before, ',');
+    append_string(to, fields[i].text());
+    to += ':';
+    append_string(to, fields[i + 1].text());
+  }
+  to += before == '{' ? "{}" : "}";
+}
+
+std::size_t read_entries(const redis::reply& entries, std::string_view field, source_batch& into) {
+  const auto memory = std::make_shared<std::string>();
+  std::vector<std::pair<std::uint64_t, std::size_t>> ends;  // the memory moves as it grows
+  std::size_t gone = 0;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const redis::reply entry = entries[i];
+    const auto position = position_of(entry[0].text());
+    if (!position)
+      throw format_error("the stream has an entry with the id " + std::string(entry[0].text()) +
+                         ", which is no time in ms and a sequence below 2^20; give ids by *");
+    if (entry[1].is_nil()) {
+      ++gone;
+      continue;
+    }
+    append_record(*memory, entry[1], field);
+    ends.emplace_back(*position, memory->size());
+  }
+  memory->append(block_reader::padding, '\0');
+  std::size_t begin = 0;
+  into.records.clear();
+  into.records.reserve(ends.size());
+  for (const auto& [position, end] : ends) {
+    into.records.push_back({std::string_view(*memory).substr(begin, end - begin), position});
+    begin = end;
+  }
+  into.memory = memory;
+  return gone;
+}
+
+}  // namespace everseen::redis_stream

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "everseen/redis/wire/redis_url.hpp"
+#include "everseen/stream/port/sink.hpp"
+#include "everseen/stream/redis/redis_stream_url.hpp"
+
+namespace everseen {
+
+/// A Redis stream that gets each fresh record once, as an entry of one field, whatever crashes. The script
+/// that appends records also moves a cursor beside the stream, by lane, and appends nothing at or before it.
+/// So putting a batch again appends only what is missing. The entries of a batch are planned before
+/// (redis_stream_scripts.hpp). So each is in the stream once even if a server crashes in the middle of a
+/// call, replays half of it, and then runs the retry.
+///
+/// The cursor is the hash {STREAM}:everseen:MARK. Remove it together with the stream. It must not outlive
+/// the ledger: the cursor would make events that a new ledger calls fresh look appended.
+/// Retries through an outage for the URL's retry_for, or as wait_with() says. Cost: a round trip for 1000
+/// records. Threads: as sink has it.
+class redis_stream_sink : public sink {
+ public:
+  /// Identifies the ledger that this sink belongs to; unique for all time.
+  using mark = std::function<std::string()>;
+
+  /// Opens no connection.
+  /// @param of  asked when the first record is put
+  /// @throws parameter_error  options of a source; or independent servers, of which only one has the stream
+  redis_stream_sink(const redis_stream_url& url, const redis::redis_url& server, mark of);
+  ~redis_stream_sink() override;
+
+  void begin(std::string_view note) override;
+  void put(const judged_batch& batch) override;
+  [[nodiscard]] std::string commit(std::span<const checkpoint> reached) override;
+  void wait_with(const std::shared_ptr<retry_policy>& p) override;
+
+ private:
+  class impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace everseen

@@ -1,0 +1,118 @@
+#include "everseen/stream/redis/redis_stream_url.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/redis/wire/url_text.hpp"
+
+namespace everseen {
+
+namespace {
+
+using text = std::string_view;
+namespace url_text = redis::url_text;
+
+constexpr text scheme = "redis-stream:";
+
+std::string filled(text name, text value) {
+  std::string decoded = url_text::decode(name, value);
+  if (decoded.empty() || decoded.find('\0') != std::string::npos || decoded.size() > 512)
+    throw parameter_error(std::string(name) + " must have 1 to 512 bytes, and no zero byte");
+  return decoded;
+}
+
+bool second_of(text name, text value, text first, text second) {
+  if (value != first && value != second)
+    throw parameter_error(std::string(name) + "= is " + std::string(first) + " or " + std::string(second));
+  return value == second;
+}
+
+std::chrono::milliseconds to_silence(text value) {
+  const auto time = url_text::to_duration("claim_after", value);
+  if (time < std::chrono::milliseconds(100))
+    throw parameter_error(
+        "claim_after= is at least 100ms: others believe a worker dead that is silent so long");
+  return time;
+}
+
+/// Lanes are named STREAM/GROUP/CONSUMER. Only the first part may have slashes, so the names are unique.
+std::string filled_without_slash(text what, text value) {
+  std::string name = filled(what, value);
+  if (name.find('/') != text::npos)
+    throw parameter_error(std::string(what) + " has a slash in it, which stands between names; leave it out");
+  return name;
+}
+
+struct option {
+  text name;
+  void (*set)(redis_stream_url&, text value);
+};
+constexpr std::array<option, 8> options{{
+    {"group", [](redis_stream_url& u, text v) { u.group = filled_without_slash("group=", v); }},
+    {"consumer", [](redis_stream_url& u, text v) { u.consumer = filled_without_slash("consumer=", v); }},
+    {"start",
+     [](redis_stream_url& u, text v) { u.from_latest = second_of("start", v, "earliest", "latest"); }},
+    {"field", [](redis_stream_url& u, text v) { u.field = filled("field=", v); }},
+    {"claim_after", [](redis_stream_url& u, text v) { u.claim_after = to_silence(v); }},
+    {"gap", [](redis_stream_url& u, text v) { u.skip_gaps = second_of("gap", v, "fail", "skip"); }},
+    {"until", [](redis_stream_url& u, text v) { u.until_end = second_of("until", v, "stopped", "end"); }},
+    {"maxlen", [](redis_stream_url& u,
+                  text v) { u.max_length = url_text::to_number("maxlen=", v, std::uint64_t{1} << 53); }},
+}};
+
+void read_options(redis_stream_url& url, text rest) {
+  std::set<text> given;
+  for (const text part : url_text::split(rest, '&')) {
+    const text name = part.substr(0, part.find('='));
+    const auto known = std::ranges::find(options, name, &option::name);
+    if (known == options.end() || name.size() == part.size()) {
+      std::string names;
+      for (const option& o : options) names += (names.empty() ? "" : ", ") + std::string(o.name);
+      throw parameter_error("a Redis stream has the options NAME=VALUE with the names " + names +
+                            "; options of the server stand behind @, as in "
+                            "redis-stream:clicks?group=g@redis://host:6379");
+    }
+    if (!given.insert(known->name).second)
+      throw parameter_error("the stream's URL says twice what " + std::string(name) + " is");
+    known->set(url, part.substr(name.size() + 1));
+  }
+}
+
+}  // namespace
+
+bool is_redis_stream_url(std::string_view url) noexcept {
+  return url.starts_with(scheme);
+}
+
+redis_stream_url parse_redis_stream_url(std::string_view written) {
+  if (!is_redis_stream_url(written))
+    throw parameter_error("a Redis stream is written as redis-stream:NAME?group=GROUP");
+  redis_stream_url url;
+  text rest = written.substr(scheme.size());
+  if (const std::size_t at = rest.find('@'); at != text::npos) {
+    url.server = redis::parse_redis_url(rest.substr(at + 1));
+    rest = rest.substr(0, at);
+  }
+  const std::size_t question = std::min(rest.find('?'), rest.size());
+  url.stream = filled("the name of the stream", rest.substr(0, question));
+  static_cast<void>(key_beside(url.stream, "x"));
+  if (question < rest.size()) read_options(url, rest.substr(question + 1));
+  return url;
+}
+
+std::string key_beside(std::string_view stream, std::string_view what) {
+  std::string key(stream);
+  const std::size_t open = stream.find('{');
+  const std::size_t close = open == text::npos ? text::npos : stream.find('}', open);
+  const bool tagged = close != text::npos && close > open + 1;
+  if (!tagged && stream.find_first_of("{}") != text::npos)
+    throw parameter_error(
+        "the name of the stream has braces that are no hash tag, so no key can lie beside it in a cluster; "
+        "name it without, or as in {clicks}:raw");
+  if (!tagged) key = '{' + key + '}';
+  return key.append(":everseen:").append(what);
+}
+
+}  // namespace everseen

@@ -1,0 +1,232 @@
+// How `everseen dedup` ends: files it cannot read, outputs that take no more, stores without room, signals.
+
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+#include <unistd.h>
+
+#include "test/cli/dedup/exact_dedup.hpp"
+#include "test/cli/shell.hpp"
+#include "test/support/text_files.hpp"
+
+namespace everseen {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace std::string_literals;
+using test::Complains;
+using test::Prints;
+using testing::AllOf;
+using testing::Field;
+using testing::HasSubstr;
+
+class DedupEnd : public test::Shell {
+ protected:
+  [[nodiscard]] test::program_setup live() const {
+    auto with_pipe = setup();
+    with_pipe.piped_input = true;
+    return with_pipe;
+  }
+  /// Runs a command for which the modes of files hold, though the tests may run as root.
+  test::program_result as_mortal(const std::string& command, std::string input = {}) const {
+    const std::string prefix =
+        ::geteuid() == 0 ? "setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-all " : "";
+    return sh(prefix + command, std::move(input));
+  }
+  [[nodiscard]] std::string text_of(const std::string& name) const {
+    return test::text_of((directory() / name).string());
+  }
+};
+
+// ---- inputs
+
+TEST_F(DedupEnd, NamesTheFileThatIsMissing) {
+  EXPECT_THAT(sh("everseen dedup - nowhere.txt", "a\n"),
+              AllOf(Complains(3, "nowhere.txt", "No such file"), Field(&test::program_result::out, "")));
+}
+
+TEST_F(DedupEnd, NamesTheDirectoryThatIsNoFile) {
+  EXPECT_THAT(sh("mkdir folder; everseen dedup folder"), Complains(3, "folder", "Is a directory"));
+  EXPECT_THAT(sh("everseen dedup < folder"), Complains(3, "standard input", "Is a directory"));
+}
+
+TEST_F(DedupEnd, NamesTheFileThatMayNotBeRead) {
+  given("echo a > secret; chmod 000 secret");
+  EXPECT_THAT(as_mortal("everseen dedup secret"), Complains(3, "secret", "Permission denied"));
+}
+
+TEST_F(DedupEnd, SaysThatStandardInputIsClosed) {
+  EXPECT_THAT(sh("everseen dedup <&-"), Complains(3, "standard input"));
+}
+
+// ---- outputs
+
+TEST_F(DedupEnd, SaysThatTheDiskOfTheOutputIsFull) {
+  EXPECT_THAT(sh("everseen dedup > /dev/full", "a\n"), Complains(3, "standard output", "No space left"));
+  EXPECT_THAT(sh("everseen dedup --stats 2> /dev/full", "a\n").exit_code, 3);
+}
+
+TEST_F(DedupEnd, SaysThatTheOutputExceedsTheLimitOfAFile) {
+  given("everseen gen ids --count 10k > ids");
+  EXPECT_THAT(sh("ulimit -f 1; everseen dedup ids > out"), Complains(3, "standard output", "ulimit -f"));
+}
+
+TEST_F(DedupEnd, WritesTheCountsOfARunThatFailed) {
+  EXPECT_THAT(sh("everseen dedup --key-field 2 --delimiter , --stats=counts", "1,a\n2,a\n3\n"),
+              Complains(4, "3"));
+  EXPECT_THAT(
+      sh("python3 -c 'import json; c = json.load(open(\"counts\")); print(c[\"fresh\"], c[\"seen\"])'"),
+      Prints("1 1\n"));
+  EXPECT_THAT(sh("everseen dedup --stats=counts > /dev/full", "a\n"), Complains(3, "standard output"));
+  EXPECT_THAT(sh("grep '\"fresh\": 1,' counts"), Prints(HasSubstr("fresh")));
+}
+
+TEST_F(DedupEnd, SaysThatStandardOutputIsClosed) {
+  EXPECT_THAT(sh("everseen dedup >&-", "a\n"), Complains(3, "standard output"));
+}
+
+TEST_F(DedupEnd, EndsQuicklyBySigpipeWhenNobodyReadsOn) {
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THAT(
+      sh(R"(everseen gen ids --count 1T | everseen dedup | head -n 1 > first; echo "${PIPESTATUS[*]}")"),
+      Prints("141 141 0\n"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
+}
+
+TEST_F(DedupEnd, ClosesTheFilterBeforeItEndsBySigpipe) {
+  given("everseen gen ids --count 1T | everseen dedup --filter ids | head -n 1 > first || true");
+  EXPECT_THAT(sh("everseen dedup --filter ids first"), Prints(""));
+}
+
+TEST_F(DedupEnd, NoticesThatNobodyReadsOnAlsoWhereNothingIsLeftToWrite) {
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THAT(sh(R"(yes | everseen dedup | head -n 1; echo "${PIPESTATUS[*]}")"), Prints("y\n141 141 0\n"));
+  EXPECT_THAT(sh(R"((echo y; sleep 2) | everseen dedup | head -n 1; echo "${PIPESTATUS[1]}")"),
+              Prints("y\n141\n"))
+      << "while it waits for its input";
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 45s);
+}
+
+// Promise: a run says that its filter remembers lines that were not printed (dedup, Runs that end early).
+TEST_F(DedupEnd, SaysThatAKeptFilterRemembersLinesThatWereNotPrinted) {
+  EXPECT_THAT(sh("everseen dedup --filter f > /dev/full", "a\n"),
+              Complains(3, "standard output", "the filter 'f' remembers lines that were not printed",
+                        "everseen import"));
+  const auto left = sh("everseen gen ids --count 1M | everseen dedup --filter g | head -n 1 > first");
+  EXPECT_THAT(left.err, HasSubstr("the filter 'g' remembers lines that were not printed"));
+  EXPECT_THAT(sh("everseen dedup > /dev/full", "a\n").err, testing::Not(HasSubstr("remembers")));
+}
+
+TEST_F(DedupEnd, WaitsForASlowReaderWhenTheOutputDoesNotBlock) {
+  given("everseen gen ids --count 200k > ids");
+  // Whoever shares a pipe may have made it so.
+  EXPECT_THAT(sh(R"(python3 -c '
+import os, subprocess, time
+reader, writer = os.pipe()
+os.set_blocking(writer, False)
+dedup = subprocess.Popen(["everseen", "dedup", "--error-rate", "1e-12", "ids"], stdout=writer)
+os.close(writer)
+time.sleep(0.3)
+same = open(reader, "rb").read() == open("ids", "rb").read()
+print(dedup.wait(), same)')"),
+              Prints("0 True\n"));
+}
+
+TEST_F(DedupEnd, PrintsALineBeforeThePipeIsClosed) {
+  test::running_program dedup({EVERSEEN_PROGRAM, "dedup"}, live());
+  dedup.write("a\n");
+  EXPECT_TRUE(dedup.waits_to_say("a\n", 10s));
+  dedup.write("a\nb\nhalf a li");
+  EXPECT_TRUE(dedup.waits_to_say("a\nb\n", 10s));
+  dedup.write("ne\n");
+  EXPECT_TRUE(dedup.waits_to_say("a\nb\nhalf a line\n", 10s));
+  dedup.close_input();
+  EXPECT_THAT(dedup.wait(), Prints("a\nb\nhalf a line\n"));
+}
+
+// ---- stores
+
+TEST_F(DedupEnd, SaysThatTheStoreMayNotBeWritten) {
+  given("mkdir readonly; chmod 500 readonly");
+  EXPECT_THAT(as_mortal("everseen dedup --filter f --store file:readonly", "a\n"),
+              AllOf(Complains(3, "readonly", "Permission denied"), Field(&test::program_result::out, "")));
+  EXPECT_THAT(as_mortal("everseen dedup --filter f --store file:readonly/below", "a\n"),
+              Complains(3, "readonly", "Permission denied"));
+}
+
+TEST_F(DedupEnd, SaysThatAFilterMayNotBeWritten) {
+  given("echo a | everseen dedup --filter f && chmod -R a-w store");
+  EXPECT_THAT(as_mortal("everseen dedup --filter f", "b\n"), Complains(3, "Permission denied"));
+  given("chmod -R u+w store");
+  EXPECT_THAT(sh("everseen dedup --filter f", "a\nb\n"), Prints("b\n"));
+}
+
+TEST_F(DedupEnd, SaysThatAFileIsWhereTheStoreShouldBe) {
+  EXPECT_THAT(sh("touch taken; everseen dedup --filter f --store file:taken", "a\n"), Complains(3, "taken"));
+}
+
+TEST_F(DedupEnd, KeepsWhatItPrintedWhenTheStoreIsFull) {
+  given("everseen create f --capacity 10k --error-rate 1e-12 && everseen gen ids --count 100k > ids");
+  // The first layer is reserved; the next ones do not fit.
+  const auto full = sh("(ulimit -f 160; everseen dedup --filter f ids) | cat");
+  EXPECT_THAT(full, Complains(3, "store", "ulimit -f"));
+  EXPECT_FALSE(full.out.empty());
+  EXPECT_EQ(full.out + sh("everseen dedup --filter f ids | cat").out, text_of("ids"));
+}
+
+TEST_F(DedupEnd, NamesTheFileOfAFilterThatIsDamaged) {
+  given("echo a | everseen dedup --filter f && find store/f -type f -exec truncate -s 10 {} +");
+  EXPECT_THAT(sh("everseen dedup --filter f", "a\n"),
+              AllOf(Complains(4, "store/f"), Field(&test::program_result::out, "")));
+}
+
+// ---- signals
+
+class DedupSignal : public DedupEnd, public testing::WithParamInterface<int> {};
+
+TEST_P(DedupSignal, EndsAWaitingPipeAndKeepsWhatWasPrinted) {
+#ifdef __SANITIZE_THREAD__
+  // The kernel gives the signal to the main thread, which mostly waits for the mutex of the thread that
+  // reads; ThreadSanitizer runs the handler only once it has it, so not before the next line arrives.
+  GTEST_SKIP() << "ThreadSanitizer holds signals back from a thread that waits for a mutex";
+#endif
+  test::running_program dedup({EVERSEEN_PROGRAM, "dedup", "--filter", "f"}, live());
+  dedup.write("a\nb\n");
+  ASSERT_TRUE(dedup.waits_to_say("b\n"));
+  dedup.send(GetParam());
+  EXPECT_THAT(dedup.wait(10s), Prints("a\nb\n", 128 + GetParam()));
+  EXPECT_THAT(sh("everseen dedup --filter f", "a\nb\nc\n"), Prints("c\n"));
+}
+
+TEST_P(DedupSignal, InTheMiddleOfAFileLosesNoLineAndPrintsNoneTwice) {
+  given("everseen gen ids --count 300k --range 1..10M > ids; mkfifo pipe");
+  const std::string command = "everseen dedup --error-rate 1e-12 --filter f ids";
+  test::running_program dedup({"bash", "-c", "exec " + command + " > pipe"}, setup());
+  // The reader comes late, so that the signal finds the program at work.
+  test::running_program reader({"bash", "-c", "exec < pipe; sleep 0.5; cat"}, setup());
+  std::this_thread::sleep_for(300ms);
+  dedup.send(GetParam());
+  EXPECT_THAT(dedup.wait(), Prints("", 128 + GetParam()));
+  const auto first = reader.wait();
+  const auto second = sh(command);
+  EXPECT_FALSE(second.out.empty());
+  EXPECT_EQ(first.out + second.out, test::first_occurrences(text_of("ids")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, DedupSignal, testing::Values(SIGINT, SIGTERM, SIGHUP),
+                         [](const auto& of) { return "Signal"s + sigabbrev_np(of.param); });
+
+TEST_F(DedupEnd, GoesOnAfterAHangUpThatNohupSwitchedOff) {
+  test::running_program dedup({"bash", "-c", "trap '' HUP; exec everseen dedup"}, live());
+  dedup.write("a\n");
+  ASSERT_TRUE(dedup.waits_to_say("a\n"));
+  dedup.send(SIGHUP);
+  dedup.write("b\n");
+  EXPECT_TRUE(dedup.waits_to_say("b\n"));
+  dedup.close_input();
+  EXPECT_THAT(dedup.wait(), Prints("a\nb\n"));
+}
+
+}  // namespace
+}  // namespace everseen

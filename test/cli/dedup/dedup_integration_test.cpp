@@ -1,0 +1,207 @@
+// What `everseen dedup` prints and counts.
+
+#include <cmath>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "everseen/stream/dedup/dedup.hpp"
+
+#include "test/cli/dedup/exact_dedup.hpp"
+#include "test/cli/shell.hpp"
+#include "test/support/text_files.hpp"
+
+namespace everseen {
+namespace {
+
+using namespace std::string_literals;
+using test::Complains;
+using test::Prints;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class Dedup : public test::Shell {
+ protected:
+  void write(const std::string& name, std::string_view text) const {
+    std::ofstream(directory() / name, std::ios::binary) << text;
+  }
+  [[nodiscard]] std::string text_of(const std::string& name) const {
+    return test::text_of((directory() / name).string());
+  }
+};
+
+// ---- records
+
+TEST_F(Dedup, PrintsEachLineTheFirstTimeInTheOrderOfTheInput) {
+  EXPECT_THAT(sh("everseen dedup", "b\na\nb\nc\na\nb\n"), Prints("b\na\nc\n"));
+}
+
+TEST_F(Dedup, ReadsAPipeAsWellAsAFile) {
+  EXPECT_THAT(sh("cat | everseen dedup", "b\na\nb\n"), Prints("b\na\n"));
+}
+
+TEST_F(Dedup, ReadsSeveralFilesAsOneStream) {
+  write("1", "a\nb\n");
+  write("2", "b\nc\n");
+  EXPECT_THAT(sh("everseen dedup 1 2 1"), Prints("a\nb\nc\n"));
+}
+
+TEST_F(Dedup, ReadsStandardInputWhereTheDashStands) {
+  write("1", "a\nb\n");
+  write("2", "c\nd\n");
+  EXPECT_THAT(sh("everseen dedup 1 - 2", "b\nx\nc\n"), Prints("a\nb\nx\nc\nd\n"));
+}
+
+TEST_F(Dedup, TakesWordsAfterTwoDashesForFiles) {
+  write("--zero", "a\na\n");
+  EXPECT_THAT(sh("everseen dedup -- --zero"), Prints("a\n"));
+}
+
+TEST_F(Dedup, GivesALastLineWithoutNewlineOne) {
+  EXPECT_THAT(sh("everseen dedup", "a\nb"), Prints("a\nb\n"));
+  EXPECT_THAT(sh("everseen dedup", "a\nb\na"), Prints("a\nb\n"));
+}
+
+TEST_F(Dedup, DoesNotJoinALineWithoutNewlineToTheNextFile) {
+  write("1", "a\nb");
+  write("2", "b\nc");
+  EXPECT_THAT(sh("everseen dedup 1 2"), Prints("a\nb\nc\n"));
+}
+
+TEST_F(Dedup, TakesACarriageReturnForPartOfItsLine) {
+  EXPECT_THAT(sh("everseen dedup", "a\r\na\na\r\n"), Prints("a\r\na\n"));
+}
+
+TEST_F(Dedup, TakesNulBytesForPartOfTheirLine) {
+  EXPECT_THAT(sh("everseen dedup", "a\0b\na\0c\na\0b\n\0\n\0\0\n"s), Prints("a\0b\na\0c\n\0\n\0\0\n"s));
+}
+
+TEST_F(Dedup, WithZeroEndsRecordsAtNulBytesAndKeepsNewlines) {
+  EXPECT_THAT(sh("everseen dedup -z", "a\nb\0c\0a\nb\0c"s), Prints("a\nb\0c\0"s));
+  EXPECT_THAT(sh("everseen dedup --zero", "a\0a\0"s), Prints("a\0"s));
+}
+
+TEST_F(Dedup, PrintsNothingForEmptyInput) {
+  write("empty", "");
+  EXPECT_THAT(sh("everseen dedup"), Prints(""));
+  EXPECT_THAT(sh("everseen dedup empty empty"), Prints(""));
+  EXPECT_THAT(sh("cat | everseen dedup"), Prints(""));
+}
+
+TEST_F(Dedup, TakesAnEmptyLineForALine) {
+  EXPECT_THAT(sh("everseen dedup", "\n\na\n\n"), Prints("\na\n"));
+}
+
+TEST_F(Dedup, KeepsApartLinesOfOneByteEach) {
+  std::string every_byte;
+  for (int c = 0; c < 256; ++c)
+    if (c != '\n') every_byte.append(1, static_cast<char>(c)) += '\n';
+  EXPECT_THAT(sh("everseen dedup", every_byte + every_byte), Prints(every_byte));
+}
+
+TEST_F(Dedup, ComparesLinesThatAreLongerThanABlockToTheirLastByte) {
+  const std::string line(3 * dedup_block_bytes + 7, 'x');
+  const std::string input = line + "1\n" + line + "2\n" + line + "1\n" + "short\n" + line + "2";
+  const auto result = sh("everseen dedup | md5sum", input);
+  EXPECT_THAT(result, Prints(sh("md5sum", line + "1\n" + line + "2\nshort\n").out));
+}
+
+TEST_F(Dedup, AgreesWithAnExactSetOnWords) {
+  given("everseen gen words --count 200k --repeats 30% > words");
+  EXPECT_EQ(sh("everseen dedup --error-rate 1e-12 words").out, test::first_occurrences(text_of("words")));
+}
+
+TEST_F(Dedup, AgreesWithAnExactSetOnTheIdsOfClicks) {
+  given("everseen gen clicks --count 50k --repeats 20% > clicks");
+  const auto id = [](std::string_view line) { return line.substr(0, line.find(',')); };
+  EXPECT_EQ(sh("everseen dedup --error-rate 1e-12 --key-json /id clicks").out,
+            test::first_occurrences(text_of("clicks"), id));
+}
+
+TEST_F(Dedup, PrintsTheSameWithAnyNumberOfThreads) {
+  given("everseen gen words --count 300k --repeats 30% > words");
+  const auto printed_by = [this](const char* threads) {
+    return sh("everseen dedup --error-rate 1e-12 --threads "s + threads + " words | md5sum").out;
+  };
+  const std::string one = printed_by("1");
+  for (const char* threads : {"2", "3", "4"}) EXPECT_EQ(printed_by(threads), one) << threads;
+}
+
+TEST_F(Dedup, WithRepeatedPrintsWhatIsDroppedOtherwise) {
+  EXPECT_THAT(sh("everseen dedup --repeated", "a\nb\na\na\nc\n"), Prints("a\na\n"));
+}
+
+// ---- numbers
+
+TEST_F(Dedup, RefusesNumbersOutOfBoundsAndSaysTheBounds) {
+  for (const char* value : {"2", "0", "1e-40", "nan", "-5", "1e30", "''", "1e-400"})
+    EXPECT_THAT(sh("everseen dedup --error-rate "s + value, "a\n"),
+                Complains(2, "--error-rate", value, "1e-15 to 0.5"))
+        << value;
+  for (const char* value : {"0", "1e-40", "nan", "-5", "1e30", "''", "1.5"})
+    EXPECT_THAT(sh("everseen dedup --capacity "s + value, "a\n"),
+                Complains(2, "--capacity", value, "1 to 281474976710656"))
+        << value;
+  for (const char* value : {"0", "-1", "257", "many"})
+    EXPECT_THAT(sh("everseen dedup --threads "s + value, "a\n"), Complains(2, "--threads", value, "1 to 256"))
+        << value;
+}
+
+// ---- counts
+
+TEST_F(Dedup, WithStatsCountsTheRunAsJsonOnStandardError) {
+  const auto result =
+      sh("everseen dedup --key-field 2 --missing-key drop --stats", "1\tx\n2\ty\n3\tx\nodd\n4\tz\n");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, "1\tx\n2\ty\n4\tz\n");
+  const auto stats = nlohmann::json::parse(result.err);
+  EXPECT_EQ(stats.at("lines"), 5);
+  EXPECT_EQ(stats.at("fresh"), 3);
+  EXPECT_EQ(stats.at("seen"), 1);
+  EXPECT_EQ(stats.at("late"), 0);
+  EXPECT_EQ(stats.at("unknown"), 0);
+  EXPECT_EQ(stats.at("without_key"), 1);
+  EXPECT_EQ(stats.at("bytes"), 20);
+  EXPECT_GE(stats.at("expected_false_drops"), 0.0);
+  EXPECT_LE(stats.at("expected_false_drops"), 5e-6);
+  EXPECT_GT(stats.at("seconds"), 0.0);
+  EXPECT_LT(stats.at("seconds"), 600.0);
+  EXPECT_EQ(stats.at("filter").at("name"), "dedup");
+  EXPECT_EQ(stats.at("filter").at("error_rate"), 1e-6);
+  EXPECT_LE(stats.at("filter").at("error_rate_now"), 1e-6);
+  EXPECT_EQ(stats.at("filter").at("keys"), 3);
+  EXPECT_GT(stats.at("filter").at("bytes"), 0);
+  EXPECT_FALSE(stats.at("filter").at("layout").get<std::string>().empty());
+}
+
+TEST_F(Dedup, WithStatsAndAFileWritesTheCountsThere) {
+  EXPECT_THAT(sh("everseen dedup --stats=counts.json", "a\na\n"), Prints("a\n"));
+  EXPECT_EQ(nlohmann::json::parse(text_of("counts.json")).at("seen"), 1);
+}
+
+TEST_F(Dedup, DoesNotTakeTheFileAfterStatsForItsValue) {
+  write("words", "a\na\n");
+  const auto result = sh("everseen dedup --stats words");
+  EXPECT_EQ(result.out, "a\n");
+  EXPECT_EQ(nlohmann::json::parse(result.err).at("lines"), 2);
+  EXPECT_EQ(text_of("words"), "a\na\n");
+}
+
+TEST_F(Dedup, ExpectsAsManyFalseDropsAsTheFormulasSay) {
+  given("everseen gen ids --count 500k --range 1..1T > ids");
+  given("everseen dedup --error-rate 1e-3 --capacity 100k --stats=counts.json ids > once");
+  const auto stats = nlohmann::json::parse(text_of("counts.json"));
+  const double dropped = stats.at("lines").get<double>() - stats.at("fresh").get<double>();
+  const double expected = stats.at("expected_false_drops");
+  EXPECT_LE(expected, 500);
+  EXPECT_NEAR(dropped, expected, 6 * std::sqrt(expected + 1));
+}
+
+TEST_F(Dedup, RefusesAFileForCountsThatCannotBeWrittenBeforeItReadsAnything) {
+  EXPECT_THAT(sh("everseen dedup --stats=nowhere/counts.json", "a\n"),
+              AllOf(Complains(3, "nowhere/counts.json", "No such file"),
+                    testing::Field(&test::program_result::out, "")));
+}
+
+}  // namespace
+}  // namespace everseen

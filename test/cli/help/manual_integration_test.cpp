@@ -1,0 +1,95 @@
+#include "everseen/cli/verb/verbs.hpp"
+
+#include "test/cli/shell.hpp"
+
+namespace everseen::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+class Manual : public Shell {};
+
+TEST_F(Manual, HasAPageForEveryVerb) {
+  given("everseen man --all pages");
+  EXPECT_TRUE(exists(directory() / "pages/everseen.1"));
+  for (const cli::verb& v : cli::all_verbs())
+    EXPECT_TRUE(exists(directory() / ("pages/everseen-" + std::string(v.name) + ".1"))) << v.name;
+}
+
+TEST_F(Manual, HasTheSectionsOfAPage) {
+  for (const cli::verb& v : cli::all_verbs())
+    EXPECT_THAT(sh("everseen man " + std::string(v.name)),
+                Prints(AllOf(StartsWith(".TH \"EVERSEEN\\-"), HasSubstr(".SH NAME\neverseen\\-"),
+                             HasSubstr(".SH SYNOPSIS\n"), HasSubstr(".SH EXAMPLES\n"))));
+  EXPECT_THAT(sh("everseen man"), Prints(HasSubstr(".SH VERBS\n")));
+}
+
+TEST_F(Manual, RendersWithoutWarnings) {
+  given("everseen man --all pages");
+  EXPECT_THAT(sh("for page in pages/*; do MANROFFSEQ= MANWIDTH=80 LC_ALL=C.UTF-8 man --warnings -l $page "
+                 "2>&1 >/dev/null; done"),
+              Prints(IsEmpty()));
+}
+
+TEST_F(Manual, OfAnUnknownVerbSuggestsOne) {
+  EXPECT_THAT(sh("everseen man creat"), Complains(2, "did you mean 'create'?"));
+  EXPECT_THAT(sh("everseen man create --all pages"), Complains(2, "only one"));
+}
+
+class Completion : public Shell {};
+
+TEST_F(Completion, ScriptsParse) {
+  for (const std::string shell : {"bash", "zsh", "fish"})
+    EXPECT_THAT(sh("everseen completion " + shell + " > script && " + shell + " -n script"),
+                Prints(IsEmpty()))
+        << shell;
+}
+
+TEST_F(Completion, OfBashKnowsVerbsOptionsValuesAndFilters) {
+  given("everseen create clicks && everseen completion bash > script");
+  const auto candidates = [&](const std::string& words) {
+    return sh("source ./script; COMP_LINE='everseen " + words +
+              "'; COMP_POINT=${#COMP_LINE}; COMP_WORDS=(everseen " + words +
+              "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _everseen; "
+              "printf '%s\\n' \"${COMPREPLY[@]}\"");
+  };
+  EXPECT_THAT(candidates("cre"), Prints("create\n"));
+  EXPECT_THAT(candidates("create x --cap"), Prints("--capacity\n"));
+  EXPECT_THAT(candidates("create x --growth re"), Prints("refuse\n"));
+  EXPECT_THAT(candidates("create x --growth = re"), Prints("refuse\n")) << "bash takes the = for a word";
+  EXPECT_THAT(candidates("info cl"), Prints("clicks\n"));
+  EXPECT_THAT(candidates("man expl"), Prints("explain\n"));
+  given("everseen create other --store file:elsewhere");
+  EXPECT_THAT(candidates("info --store file:elsewhere o"), Prints("other\n"));
+  EXPECT_THAT(candidates("dedup --store=file:elsewhere --filter o"), Prints("other\n"));
+}
+
+TEST_F(Completion, OfFishKnowsVerbsOptionsValuesAndFilters) {
+  given(
+      "everseen create clicks && everseen create other --store file:elsewhere && everseen completion fish > "
+      "script");
+  const auto candidates = [&](const std::string& line) {
+    return sh("fish -c 'source script; complete -C \"everseen " + line + "\"' | cut -f 1");
+  };
+  EXPECT_THAT(candidates("cre"), Prints("create\n"));
+  EXPECT_THAT(candidates("create x --cap"), Prints(HasSubstr("--capacity")));
+  EXPECT_THAT(candidates("create x --growth=re"), Prints("--growth=refuse\n"));
+  EXPECT_THAT(candidates("man expl"), Prints("explain\n"));
+  EXPECT_THAT(candidates("info cl"), Prints("clicks\n"));
+  EXPECT_THAT(candidates("info --store file:elsewhere o"), Prints("other\n"));
+  EXPECT_THAT(candidates("info --store=file:elsewhere o"), Prints("other\n"));
+}
+
+TEST_F(Completion, KnowsEveryVerbInEveryShell) {
+  for (const auto* shell : {"bash", "zsh", "fish"}) {
+    const std::string script = sh(std::string("everseen completion ") + shell).out;
+    for (const cli::verb& v : cli::all_verbs()) EXPECT_THAT(script, HasSubstr(std::string(v.name))) << shell;
+  }
+  EXPECT_THAT(sh("everseen completion tcsh"), Complains(2, "tcsh", "bash, zsh, fish"));
+}
+
+}  // namespace
+}  // namespace everseen::test

@@ -1,0 +1,81 @@
+#include "everseen/cli/long_run/outage_watch.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace everseen::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using policy = outage_watch::policy;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// A watch, what it said, and whether the run is to end.
+struct watched {
+  explicit watched(policy how)
+      : watch(
+            how, [this](const std::string& text) { said.push_back(text); }, [this] { return ends; }) {}
+
+  bool tries_again_after(std::chrono::milliseconds lasted) {
+    return watch.tries_again({"redis at host:1 is down", lasted, 10s});
+  }
+
+  std::vector<std::string> said;
+  bool ends = false;
+  outage_watch watch;
+};
+
+TEST(OutageWatch, HoldsWithoutEndAndSaysSoOnce) {
+  watched one(policy::hold);
+  EXPECT_TRUE(one.tries_again_after(1s));
+  EXPECT_TRUE(one.tries_again_after(11s));
+  EXPECT_TRUE(one.tries_again_after(24h));
+  one.watch.on_recovered();
+  one.watch.on_recovered();
+  EXPECT_THAT(one.said, ElementsAre(HasSubstr("held until it is back: redis at host:1 is down"),
+                                    HasSubstr("the store is back after 1.")));
+}
+
+TEST(OutageWatch, FailsWhenTheStoreItselfWouldGiveUp) {
+  watched one(policy::fail);
+  EXPECT_TRUE(one.tries_again_after(9s));
+  EXPECT_FALSE(one.tries_again_after(10s));
+  EXPECT_THAT(one.said, ElementsAre(HasSubstr("trying again")));
+}
+
+TEST(OutageWatch, PassesAfterOneAttemptOnceItHasGivenUpUntilTheStoreIsBack) {
+  watched one(policy::pass);
+  EXPECT_TRUE(one.tries_again_after(1s));
+  EXPECT_FALSE(one.tries_again_after(10s));
+  EXPECT_FALSE(one.tries_again_after(0s)) << "it is known to be away";
+  one.watch.on_recovered();
+  EXPECT_TRUE(one.tries_again_after(0s));
+  EXPECT_THAT(one.said, ElementsAre(HasSubstr("trying again"), HasSubstr("nothing is known"),
+                                    HasSubstr("the store is back")));
+}
+
+TEST(OutageWatch, SaysNothingOfAHiccup) {
+  for (const policy how : {policy::fail, policy::pass, policy::hold}) {
+    watched one(how);
+    EXPECT_TRUE(one.tries_again_after(100ms));
+    one.watch.on_recovered();
+    EXPECT_THAT(one.said, IsEmpty());
+  }
+}
+
+TEST(OutageWatch, WaitsForNothingWhenTheRunIsToEnd) {
+  for (const policy how : {policy::fail, policy::pass, policy::hold}) {
+    watched one(how);
+    one.ends = true;
+    EXPECT_FALSE(one.tries_again_after(1s));
+    EXPECT_THAT(one.said, IsEmpty());
+  }
+}
+
+}  // namespace
+}  // namespace everseen::cli

@@ -1,0 +1,538 @@
+// `everseen stream` and `everseen counts`, as somebody at a shell uses them. What happens when things die is
+// in test/stream/job/crash_matrix_integration_test.cpp.
+
+#include <csignal>
+#include <fstream>
+#include <memory>
+#include <regex>
+
+#include "test/cli/shell.hpp"
+#include "test/support/redis_server.hpp"
+
+namespace everseen::test {
+namespace {
+
+using testing::AllOf;
+using testing::AnyOf;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+/// It did what was asked and said how much that was.
+template <typename Matcher>
+auto Says(Matcher summary) {
+  return AllOf(Field("exit_code", &program_result::exit_code, 0),
+               Field("err", &program_result::err, summary));
+}
+
+class Stream : public Shell {
+ protected:
+  void SetUp() override {
+    given(R"(printf '%s\n' '{"id":1,"time":"2025-01-01T00:01:00Z","site":"news"}' \
+      '{"id":2,"time":"2025-01-01T00:11:00Z","site":"shop"}' '{"id":1,"time":"2025-01-01T00:01:00Z","site":"news"}' \
+      '{"id":3,"time":"2025-01-01T00:12:00Z","site":"news"}' > clicks)");
+  }
+
+  /// A command line of everseen with the server as the store.
+  program_result on_redis(const std::string& line) const {
+    return sh("export EVERSEEN_STORE='" + server_.url() + "'; " + line);
+  }
+  /// The same, beside the test: a program that stands still where it comes by a fault point.
+  std::unique_ptr<running_program> stands_still_at(const std::string& point, const std::string& line) const {
+    program_setup on = setup();
+    on.environment["EVERSEEN_STORE"] = server_.url();
+    on.environment["EVERSEEN_STOP_AT"] = point;
+    auto program =
+        std::make_unique<running_program>(std::vector<std::string>{"bash", "-c", "exec " + line}, on);
+    EXPECT_TRUE(program->waits_to_stop());
+    return program;
+  }
+  static constexpr const char* count =
+      "everseen stream --from clicks --filter clicks --key-json /id --count 10m:/time,/site --count /site ";
+
+  redis_server server_{{"--appendonly", "yes", "--appendfsync", "always", "--aof-load-truncated", "no"}};
+};
+
+TEST_F(Stream, CountsEachEventOnceHoweverOftenItRuns) {
+  EXPECT_THAT(on_redis(count), Says("everseen: 4 events: 3 fresh, 1 seen\n"));
+  const std::string rows =
+      "time,site,count\n2025-01-01T00:00:00Z,news,1\n2025-01-01T00:10:00Z,news,1\n2025-01-01T00:10:00Z,shop,"
+      "1\n";
+  EXPECT_THAT(on_redis("everseen counts clicks --format csv"), Prints(rows));
+  EXPECT_THAT(on_redis(count), Says("everseen: 0 events: 0 fresh, 0 seen\n"));
+  given(R"(echo '{"id":4,"time":"2025-01-01T00:12:00Z","site":"shop"}' >> clicks)");
+  EXPECT_THAT(on_redis(count), Says("everseen: 1 events: 1 fresh, 0 seen\n"));
+  EXPECT_THAT(on_redis("everseen counts clicks --by site"),
+              Prints(AllOf(HasSubstr("news                2\n"), HasSubstr("shop                2\n"))));
+}
+
+TEST_F(Stream, ShowsCountsByAnyDimensionsAndConditions) {
+  on_redis(count);
+  EXPECT_THAT(on_redis("everseen counts clicks --by time --where site=news --format json"),
+              Prints("[\n  {\"time\":\"2025-01-01T00:00:00Z\",\"count\":1},\n"
+                     "  {\"time\":\"2025-01-01T00:10:00Z\",\"count\":1}\n]\n"));
+  EXPECT_THAT(on_redis("everseen counts clicks --by country"), Complains(2, "time, site; site"));
+  EXPECT_THAT(on_redis("everseen counts clicks --job other"), Complains(2, "has no job 'other'", "stream"));
+  EXPECT_THAT(on_redis("everseen counts clicks --where news"), Complains(2, "DIMENSION=VALUE"));
+}
+
+TEST_F(Stream, WritesFreshEventsToAFileOrToStandardOutput) {
+  const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id ";
+  EXPECT_THAT(on_redis(fresh + "--to once --job file --seen-to again"), Says(HasSubstr("3 fresh, 1 seen")));
+  EXPECT_THAT(on_redis("cat once"), Prints(HasSubstr("\"id\":3")));
+  EXPECT_THAT(on_redis("wc -l < once; wc -l < again"), Prints("3\n1\n"));
+  EXPECT_THAT(on_redis("everseen drop fresh"), Field("exit_code", &program_result::exit_code, 0));
+  EXPECT_THAT(on_redis(fresh + "--to - | wc -l"), Field("out", &program_result::out, "3\n"));
+}
+
+TEST_F(Stream, PrintsWhatWouldBeCountedAndTouchesNothing) {
+  const program_result dry =
+      sh("everseen stream --from clicks --key-json /id --count 10m:/time,/site --dry-run --filter clicks");
+  EXPECT_THAT(dry.out,
+              AllOf(HasSubstr("2025-01-01T00:10:00Z  shop"), HasSubstr("2025-01-01T00:00:00Z  news")));
+  EXPECT_THAT(sh("everseen list"), Prints(IsEmpty()));
+  EXPECT_THAT(sh("everseen stream --from clicks --key-json /id --count /site --dry-run --seen-to again; ls"),
+              AllOf(Field("out", &program_result::out, Not(HasSubstr("again"))),
+                    Field("err", &program_result::err, HasSubstr("touches nothing"))));
+  on_redis(count);
+  EXPECT_THAT(
+      on_redis("everseen stream --from clicks --filter clicks --key-json /id --count /site --dry-run"),
+      AllOf(Field("out", &program_result::out, HasSubstr("news                2\n")),
+            Field("err", &program_result::err, HasSubstr("an empty filter like 'clicks'"))));
+}
+
+TEST_F(Stream, EndsAtARecordThatIsNoEventUnlessToldOtherwise) {
+  given("sed -i '3s/.*/{no event/' clicks");
+  EXPECT_THAT(on_redis(count).err,
+              AllOf(HasSubstr("2 events"), HasSubstr("line 3 of "),
+                    HasSubstr("clicks is not JSON; it is '{no event'"), HasSubstr("--bad-events skip")));
+  EXPECT_THAT(on_redis(std::string(count) + "--bad-events skip"), Says(HasSubstr("1 events: 1 fresh")));
+  EXPECT_THAT(on_redis("everseen drop clicks; " + std::string(count) + "--bad-events bad; cat bad"),
+              AllOf(Field("out", &program_result::out, "{no event\n"),
+                    Says(HasSubstr("3 events: 3 fresh, 0 seen; 1 record was no event"))));
+}
+
+TEST_F(Stream, RefusesAJobThatWasBegunOtherwise) {
+  on_redis(count);
+  EXPECT_THAT(on_redis("everseen stream --from clicks --filter clicks --key-json /id --count /site"),
+              Complains(2, "was begun with --count 10m:/time,/site --count /site (now: --count /site)",
+                        "another --job", "everseen jobs clicks --end stream"));
+  EXPECT_THAT(on_redis(std::string(count) + "--error-rate 1e-3"), Complains(2, "--error-rate does not fit"));
+  given("echo other > clicks");
+  EXPECT_THAT(on_redis(count).err, HasSubstr("is shorter"));
+}
+
+TEST_F(Stream, SaysWhatIsMissing) {
+  EXPECT_THAT(on_redis("everseen stream"), Complains(2, "--from"));
+  EXPECT_THAT(on_redis("everseen stream --from clicks"), Complains(2, "--filter"));
+  EXPECT_THAT(on_redis("everseen stream --from clicks --filter c"), Complains(2, "--count", "--to"));
+  EXPECT_THAT(on_redis("everseen stream --from nothing --filter c --to -"), Complains(3, "nothing"));
+  EXPECT_THAT(on_redis("everseen stream --from clicks --filter c --count 'x=site'"),
+              Complains(2, "is no field"));
+  EXPECT_THAT(on_redis("everseen stream --from clicks --filter c --count /a,/b/a"),
+              Complains(2, "two dimensions"));
+  EXPECT_THAT(on_redis(std::string(count) + "--on-outage pass"), Complains(2, "hold"));
+  EXPECT_THAT(on_redis(std::string(count) + "--to fresh --on-outage pass"), Complains(2, "hold", "--count"));
+  EXPECT_THAT(on_redis("everseen list"), Prints(IsEmpty()));
+  EXPECT_THAT(on_redis("everseen stream --from kafka://h/a --to kafka://h/b --filter c --settle-every 31s"),
+              Complains(2, "--settle-every", "transaction.timeout.ms, which is 60000 ms"));
+}
+
+// Promise: a run that took nothing begins no job (streams, The life of a job).
+TEST_F(Stream, IsNotBoundByARunThatTookNothing) {
+  const std::string stream = "everseen stream --from clicks --filter clicks --to fresh --key-json ";
+  EXPECT_THAT(on_redis(stream + "/uid"),
+              Complains(4, "line 1 of ", "has no key: there is no /uid; it is '{\"id\":1"));
+  EXPECT_THAT(on_redis("everseen jobs clicks"), Prints(IsEmpty()));
+  EXPECT_THAT(on_redis(stream + "/id"), Says(HasSubstr("3 fresh, 1 seen")));
+  EXPECT_THAT(on_redis("wc -l < fresh"), Prints("3\n"));
+}
+
+TEST_F(Stream, LeavesNoFilterInFilesBehindARunThatTookNothing) {
+  const std::string stream = "everseen stream --from clicks --filter clicks --to fresh --key-json ";
+  EXPECT_THAT(sh(stream + "/uid --error-rate 1e-3").err, HasSubstr("has no key"));
+  EXPECT_THAT(sh("everseen list"), Prints(IsEmpty()));
+  EXPECT_THAT(sh(stream + "/id --error-rate 1e-9"), Says(HasSubstr("3 fresh, 1 seen")));
+}
+
+TEST_F(Stream, CountsInNoFilesAndSaysSoBeforeAnythingIsMade) {
+  EXPECT_THAT(sh(count), Complains(2, "kept by Redis alone", "--to"));
+  EXPECT_THAT(sh("everseen list"), Prints(IsEmpty()));
+}
+
+TEST_F(Stream, WarnsOfAFieldThatNoEventHas) {
+  const program_result ran =
+      on_redis("everseen stream --from clicks --filter clicks --key-json /id --count /contry");
+  EXPECT_THAT(ran, Says(AllOf(HasSubstr("none of the first 4 events has /contry"),
+                              HasSubstr("everseen jobs clicks --end stream"))));
+  EXPECT_THAT(on_redis("everseen jobs clicks --end stream --yes && everseen reset clicks"),
+              Prints(HasSubstr("ended")));
+  EXPECT_THAT(on_redis(count), Says("everseen: 4 events: 3 fresh, 1 seen\n"));
+}
+
+TEST_F(Stream, ListsItsJobs) {
+  on_redis(count);
+  on_redis("everseen stream --from clicks --filter clicks --key-json /id --to fresh --job second --worker w");
+  EXPECT_THAT(
+      on_redis("everseen jobs clicks"),
+      Prints(AllOf(HasSubstr("second\n  begun with    --key-json /id\n  puts out to   w:/"),
+                   HasSubstr("stream\n  begun with    --key-json /id --count 10m:/time,/site --count /site"),
+                   HasSubstr("/clicks up to "), HasSubstr("counters, "), HasSubstr("last settled"))));
+  EXPECT_THAT(
+      on_redis("everseen jobs clicks --json | python3 -c 'import json,sys; j=json.load(sys.stdin)[1]; "
+               "print(j[\"name\"], j[\"counters\"], len(j[\"lanes\"]), j[\"sinks\"])'"),
+      // Five names; the site that two events share is kept once or twice: by one partition or two.
+      Prints(AnyOf("stream 5 1 ['counts']\n", "stream 6 1 ['counts']\n")));
+  EXPECT_THAT(on_redis("everseen counts clicks"), Complains(2, "--job", "it has second, stream"));
+  EXPECT_THAT(on_redis("everseen jobs clicks --end other"), Complains(2, "no job 'other'", "second, stream"));
+}
+
+TEST_F(Stream, TakesAJobWhoseEndWasCutShortForEnded) {
+  on_redis("everseen create clicks --judge server");
+  on_redis(count);
+  // As whoever ended it and died behind the first step leaves it.
+  const std::string list = server_.run({"KEYS", "everseen:{*}:jobs"});
+  const std::string id = server_.run({"HGET", list, "stream"}).substr(0, 32);
+  server_.run({"HSET", list, "!" + id, "stream"});
+  server_.run({"HDEL", list, "stream"});
+  EXPECT_THAT(on_redis("everseen jobs clicks"), Prints(IsEmpty()));
+  EXPECT_THAT(on_redis(count), Says("everseen: 4 events: 0 fresh, 4 seen\n")) << "of another job";
+  EXPECT_NE(server_.run({"KEYS", "*" + id + "*"}), "");
+  EXPECT_THAT(on_redis("everseen jobs clicks --end stream --yes"), Prints(HasSubstr("ended;")));
+  EXPECT_EQ(server_.run({"KEYS", "*" + id + "*"}), "") << "what was left goes, too";
+  EXPECT_THAT(on_redis("everseen reset clicks --yes; " + std::string(count)), Says(HasSubstr("3 fresh")));
+}
+
+TEST_F(Stream, ListsAndEndsJobsOfAFilterInFiles) {
+  const std::string stream = "everseen stream --from clicks --filter clicks --key-json /id --to fresh";
+  EXPECT_THAT(sh(stream), Says(AllOf(HasSubstr("3 fresh, 1 seen"), HasSubstr("sync=always"))));
+  EXPECT_THAT(sh(stream).err, Not(HasSubstr("sync=always")));
+  EXPECT_THAT(sh("everseen jobs clicks"), Prints(AllOf(HasSubstr("/fresh\n"), HasSubstr("clicks up to "))));
+  EXPECT_THAT(sh("everseen jobs clicks --end stream"), Prints(HasSubstr("everseen reset clicks")));
+  EXPECT_THAT(sh("everseen jobs clicks"), Prints(IsEmpty()));
+  EXPECT_THAT(sh("everseen reset clicks; rm fresh; " + stream + "; wc -l < fresh"),
+              Field("out", &program_result::out, "3\n"));
+}
+
+TEST_F(Stream, WarnsOfAServerThatForgetsWhatItAnsweredFor) {
+  const redis_server careless{{"--appendonly", "no"}};
+  const std::string on_careless = "export EVERSEEN_STORE='" + careless.url() + "'; ";
+  EXPECT_THAT(sh(on_careless + count),
+              Says(AllOf(HasSubstr("appendonly no"), HasSubstr("appendfsync always"), HasSubstr("3 fresh"))));
+  EXPECT_THAT(sh(on_careless + count), Says(AllOf(HasSubstr("0 events"), Not(HasSubstr("append")))))
+      << "said when the job began";
+  EXPECT_THAT(sh(on_careless + "everseen info clicks").err, HasSubstr("appendfsync always"));
+  EXPECT_THAT(on_redis(count), Says("everseen: 4 events: 3 fresh, 1 seen\n"));
+}
+
+// Promise: --existing begins nothing anew (streams, The life of a job).
+TEST_F(Stream, BeginsNothingAnewWhereFilterAndJobMustBeThere) {
+  const std::string again = std::string(count) + "--existing";
+  EXPECT_THAT(on_redis(again), Complains(4, "the filter 'clicks' is not there", "--existing"));
+  EXPECT_THAT(on_redis("everseen create clicks --capacity 1M --error-rate 1e-6; " + again),
+              Complains(4, "the job 'stream' of the filter 'clicks' is not there"));
+  EXPECT_THAT(on_redis(count), Says(HasSubstr("3 fresh")));
+  EXPECT_THAT(on_redis(again), Says("everseen: 0 events: 0 fresh, 0 seen\n"));
+  on_redis("everseen jobs clicks --end stream --yes");
+  EXPECT_THAT(on_redis(again), Complains(4, "the job 'stream'"));
+  EXPECT_THAT(on_redis("everseen jobs clicks"), Prints(IsEmpty()));
+  server_.run({"FLUSHALL"});
+  EXPECT_THAT(on_redis(again), Complains(4, "the filter 'clicks' is not there"));
+  EXPECT_THAT(on_redis("everseen list"), Prints(IsEmpty()));
+}
+
+// Promise: hold also waits for a store that is unavailable at the start (streams, Outages).
+TEST_F(Stream, HoldsFromItsStartWhereTheServerIsAway) {
+  program_setup on = setup();
+  on.environment["EVERSEEN_STORE"] = server_.url("?retry_for=100ms");
+  const std::vector<std::string> line = {"bash", "-c", "exec " + std::string(count) + "--on-outage hold"};
+  const auto is_held = [](const running_program& program) {
+    return program.err().find("held until it is back") != std::string::npos;
+  };
+  server_.stop();
+  running_program ended(line, on);
+  wait_until([&] { return is_held(ended); }, "it is held");
+  ended.send(SIGTERM);
+  EXPECT_EQ(ended.wait().exit_code, 128 + SIGTERM);
+  running_program stream(line, on);
+  wait_until([&] { return is_held(stream); }, "it is held");
+  server_.start();
+  EXPECT_THAT(stream.wait(), Says(HasSubstr("4 events: 3 fresh, 1 seen\n")));
+}
+
+// Promise: a JSON null is no event to stream (dedup, Keys and records).
+TEST_F(Stream, TakesNoNullForAKey) {
+  given(R"(echo '{"id":null,"time":"2025-01-01T00:01:00Z","site":"news"}' >> clicks)");
+  EXPECT_THAT(on_redis(count),
+              AllOf(Field("exit_code", &program_result::exit_code, 4),
+                    Field("err", &program_result::err,
+                          AllOf(HasSubstr("line 5 of "), HasSubstr("has null for a key: /id")))));
+  EXPECT_THAT(on_redis(std::string(count) + "--bad-events bad"), Says(HasSubstr("1 record was no event")));
+}
+
+// Promise: a run that wants another filter of a name is told that the one there is empty (dedup, Runs that
+// end early).
+TEST_F(Stream, SaysThatAFilterWhichDoesNotFitIsEmpty) {
+  on_redis("everseen create clicks --capacity 1M --error-rate 1e-3");
+  EXPECT_THAT(on_redis(std::string(count) + "--error-rate 1e-9"),
+              Complains(2, "--error-rate does not fit", "it is empty, and everseen drop clicks removes it"));
+}
+
+// Promise: another output is refused, unless --move-output (streams, The life of a job).
+TEST_F(Stream, PutsOutToOnePlaceUnlessItIsMoved) {
+  const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id ";
+  EXPECT_THAT(on_redis(fresh + "--to one"), Says(HasSubstr("3 fresh")));
+  EXPECT_THAT(on_redis(fresh + "--to two"), Complains(2, "has put out to /", "/one so far", "--move-output"));
+  EXPECT_THAT(on_redis(fresh + "--to - "), Complains(2, "/one so far"));
+  EXPECT_THAT(sh("ls"), Prints(Not(HasSubstr("two"))));
+  given(R"(echo '{"id":4}' >> clicks)");
+  EXPECT_THAT(on_redis(fresh + "--to two --move-output"), Says(HasSubstr("1 fresh")));
+  EXPECT_THAT(on_redis(fresh + "--to one"), Complains(2, "/two so far"));
+  given(R"(echo '{"id":5}' >> clicks)");
+  EXPECT_THAT(on_redis(fresh + "--to two --move-output"), Says(HasSubstr("1 fresh")));
+  EXPECT_THAT(sh("wc -l < one; wc -l < two"), Prints("3\n2\n"));
+}
+
+// Promise: what may be in two streams after --move-output is reported (streams, The life of a job).
+TEST_F(Stream, SaysWhatMayComeTwiceWhereAnotherPlaceIsTakenThanAStream) {
+  const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to ";
+  EXPECT_EQ(on_redis("EVERSEEN_DIE_AT=put:1 " + fresh + "redis-stream:a").exit_code, 128 + SIGKILL);
+  EXPECT_THAT(on_redis(fresh + "redis-stream:b"), Complains(2, "has put out to redis-stream:a so far"));
+  EXPECT_THAT(on_redis(fresh + "redis-stream:b --move-output"),
+              Says(AllOf(HasSubstr("had put out to redis-stream:a and not settled comes again"),
+                         HasSubstr("in order with --to redis-stream:a"))));
+  EXPECT_THAT(on_redis(std::string(count) + "--move-output --to counts"), Says(Not(HasSubstr("again"))));
+  EXPECT_THAT(on_redis(std::string(count) + "--to once --move-output"), Says(Not(HasSubstr("again"))));
+}
+
+// Promise: another output is refused, unless --move-output (streams, The life of a job).
+TEST_F(Stream, RefusesAnotherPlaceThatTheJobHasGotSinceItWasLookedAt) {
+  const std::string stream = "everseen stream --from clicks --filter f --key-json /id --worker ";
+  const auto first = stands_still_at("read:1", stream + "one --to redis-stream:a");
+  EXPECT_THAT(on_redis(stream + "two --to redis-stream:b"), Says(HasSubstr("3 fresh")));
+  first->send(SIGCONT);
+  EXPECT_THAT(first->wait(), Complains(2, "has put out to redis-stream:b so far", "--move-output"));
+  EXPECT_EQ(server_.run({"EXISTS", "a"}), "0");
+  EXPECT_THAT(on_redis("everseen jobs f"), Prints(Not(HasSubstr("redis-stream:a"))));
+}
+
+TEST_F(Stream, AsksWhoseFileItIsThoughTheJobHasGotItSinceItWasLookedAt) {
+  const std::string stream = "everseen stream --from clicks --filter f --key-json /id --count /site ";
+  const auto first = stands_still_at("read:1", stream);
+  EXPECT_THAT(on_redis(stream + "--worker web-1"), Says(HasSubstr("3 fresh")));
+  first->send(SIGCONT);
+  EXPECT_THAT(first->wait(), Complains(2, "of the worker 'web-1'", "--worker"));
+}
+
+TEST_F(Stream, MakesNoFileInThePlaceOfOneThatIsGone) {
+  const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to one ";
+  on_redis(fresh);
+  given(R"(mv one archived; echo '{"id":4}' >> clicks)");
+  EXPECT_THAT(on_redis(fresh), Complains(2, "is not there", "put it back", "--move-output"));
+  EXPECT_THAT(sh("ls"), Prints(Not(HasSubstr("one"))));
+  EXPECT_THAT(on_redis(fresh + "--move-output"), Says(HasSubstr("1 fresh")));
+  EXPECT_THAT(sh("cat one"), Prints("{\"id\":4}\n"));
+}
+
+// Promise: nobody else removes lines that were settled and are not in the file yet (streams, Files).
+TEST_F(Stream, KeepsWhatAKilledJobHasSettledAndNotShownWhateverIsStartedNext) {
+  const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to one ";
+  EXPECT_EQ(on_redis("EVERSEEN_DIE_AT=settled:1 " + fresh).exit_code, 128 + SIGKILL);
+  EXPECT_THAT(sh("cat one; tail -n +2 .one.unsettled | wc -l"), Prints("3\n"));
+  const auto refused = Complains(2, ".one.unsettled has lines", "may be settled");
+  EXPECT_THAT(on_redis("everseen stream --from clicks --filter other --key-json /id --to one"), refused);
+  given("mv one archived");
+  EXPECT_THAT(on_redis(fresh + "--move-output"), refused);
+  given("mv archived one");
+  EXPECT_THAT(on_redis(fresh), Says(HasSubstr("0 events")));
+  EXPECT_THAT(sh("wc -l < one; ls -A | grep unsettled"), Field("out", &program_result::out, "3\n"));
+}
+
+// Promise: nobody else removes lines that were settled and are not in the file yet (streams, Files).
+TEST_F(Stream, KeepsWhatAJobHadSettledThatWasKilledAndEnded) {
+  const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to one ";
+  EXPECT_EQ(on_redis("EVERSEEN_DIE_AT=settled:1 " + fresh).exit_code, 128 + SIGKILL);
+  EXPECT_THAT(on_redis("everseen jobs fresh --end stream"),
+              Field("exit_code", &program_result::exit_code, 0));
+  EXPECT_THAT(on_redis(fresh), Complains(2, ".one.unsettled has lines", "may be settled"));
+  EXPECT_THAT(sh("tail -n +2 .one.unsettled | wc -l"), Prints("3\n"));
+}
+
+TEST_F(Stream, SaysThatAPipeIsNoFile) {
+  const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id ";
+  EXPECT_THAT(on_redis("set -o pipefail; " + fresh + "--to /dev/stdout | cat"),
+              Complains(2, "is no regular file", "give -"));
+  EXPECT_THAT(on_redis(fresh + "--to >(cat)"), Complains(2, "is no regular file", "give -"));
+}
+
+TEST_F(Stream, TakesTheNamesOfFieldsFromTheFirstLine) {
+  given(
+      R"(printf '\xef\xbb\xbf"id",site,at\r\n1,news,1700000000\n2,shop,1700000700\n1,news,1700000000\n' > table)");
+  const std::string by_name =
+      "everseen stream --from table --filter f --header --delimiter , --key-field id ";
+  EXPECT_THAT(on_redis(by_name + "--time-field at --count 10m:at,site"),
+              Says("everseen: 3 events: 2 fresh, 1 seen\n"));
+  EXPECT_THAT(on_redis("everseen counts f --format csv"),
+              Prints("at,site,count\n2023-11-14T22:10:00Z,news,1\n2023-11-14T22:20:00Z,shop,1\n"));
+  EXPECT_THAT(on_redis("cat table | everseen stream --from - --filter f --job piped --header --delimiter , "
+                       "--key-field 1 --count site"),
+              Says(HasSubstr("0 fresh, 3 seen")));
+  EXPECT_THAT(on_redis(by_name + "--count sight"), Complains(2, "names no such field", "id, site, at"));
+  EXPECT_THAT(on_redis("everseen stream --from table --filter f --header --key-field id --count site"),
+              Complains(2, "--delimiter"));
+  EXPECT_THAT(
+      on_redis("everseen stream --from table --filter g --delimiter , --key-field 1 --time-field 3 --to -"),
+      Complains(4, "field 3 is 'at", "--header"));
+}
+
+/// Bit 14 of the signals that a program catches is SIGTERM.
+TEST_F(Stream, EndsByASignalThoughItsFirstLineHasNotCome) {
+  EXPECT_THAT(sh("mkfifo p; exec 3<>p; everseen stream --from - --filter f --header --delimiter , "
+                 "--key-field id --to out < p & job=$!; "
+                 "until (( 0x$(awk '/SigCgt/ {print $2}' /proc/$job/status) & 0x4000 )); do :; done; "
+                 "kill $job; wait $job"),
+              Field("exit_code", &program_result::exit_code, 128 + SIGTERM));
+}
+
+TEST_F(Stream, BelievesNoPieceOfItsFirstLine) {
+  given("printf 'id,si' > table");
+  EXPECT_THAT(
+      on_redis("everseen stream --from table --filter f --header --delimiter , --key-field id --to fresh"),
+      Complains(4, "has no end", "--follow"));
+}
+
+TEST_F(Stream, TakesItsOptionsFromAFile) {
+  given(
+      R"(printf '[stream]\nfrom = "clicks"\nfilter = "clicks"\nkey-json = "/id"\ncount = ["10m:/time,/site", ""]\n' > job.toml)");
+  EXPECT_THAT(on_redis("everseen stream --config job.toml"), Says("everseen: 4 events: 3 fresh, 1 seen\n"));
+  EXPECT_THAT(on_redis("EVERSEEN_CONFIG=job.toml EVERSEEN_JOB=other everseen stream --check-config"),
+              Prints(AllOf(HasSubstr("[stream]\n"), HasSubstr("job = \"other\"  # $EVERSEEN_JOB"),
+                           HasSubstr("count = [\"10m:/time,/site\", \"\"]  # job.toml:5"))));
+  EXPECT_THAT(on_redis("everseen stream --config job.toml --key-json id --check-config"),
+              Complains(2, "is not a JSON pointer"));
+  given("echo 'fliter = \"x\"' >> job.toml");
+  EXPECT_THAT(on_redis("everseen stream --config job.toml"),
+              Complains(2, "job.toml:6", "did you mean 'filter'"));
+  EXPECT_THAT(sh("everseen stream --check-config --filter f --key-json /id --to - --from "
+                 "'kafka://h:1/t?sasl.password=secret&group=g'"),
+              Prints(AllOf(HasSubstr("sasl.password=***&group=g"), Not(HasSubstr("secret")))));
+}
+
+TEST_F(Stream, WritesIntoNoFileThatItReads) {
+  given("ln clicks other-name");
+  const std::string stream = "everseen stream --from clicks --filter f --key-json /id ";
+  EXPECT_THAT(on_redis(stream + "--to other-name"), Complains(2, "--to", "the file that is read"));
+  EXPECT_THAT(on_redis(stream + "--to once --seen-to ./clicks"), Complains(2, "--seen-to"));
+  EXPECT_THAT(on_redis(stream + "--to once --bad-events clicks"), Complains(2, "--bad-events"));
+  EXPECT_THAT(sh("wc -l < clicks"), Prints("4\n"));
+}
+
+// Promise: a run without --worker is refused where the job knows the file as another worker's (streams,
+// Several workers).
+TEST_F(Stream, AsksWhoseFileItIsWhenTheMachineHasAnotherName) {
+  const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to out ";
+  EXPECT_THAT(on_redis(fresh + "--worker web-1"), Says(HasSubstr("3 fresh, 1 seen")));
+  EXPECT_THAT(on_redis(fresh), Complains(2, "of the worker 'web-1'", "--worker"));
+  EXPECT_THAT(on_redis(fresh + "--worker web-1"), Says(HasSubstr("0 events")));
+  EXPECT_THAT(on_redis(fresh + "--worker web-2"), Says(HasSubstr("0 fresh, 4 seen")));
+  EXPECT_THAT(on_redis("wc -l < out"), Prints("3\n"));
+}
+
+TEST_F(Stream, TakesStandardOutputForNoOtherWorkersStandardInput) {
+  const std::string piped = "everseen stream --from - --filter f --key-json /id --to - < clicks";
+  EXPECT_EQ(on_redis("EVERSEEN_DIE_AT=put:1 " + piped).exit_code, 128 + SIGKILL);
+  EXPECT_THAT(on_redis(piped), Says(HasSubstr("3 fresh, 1 seen")));
+}
+
+TEST_F(Stream, AppendsAllToAStreamForAFilterThatWasMadeAnew) {
+  const std::string fresh =
+      "everseen stream --from clicks --filter fresh --key-json /id --to redis-stream:out";
+  EXPECT_THAT(on_redis(fresh), Says(HasSubstr("3 fresh, 1 seen")));
+  EXPECT_EQ(server_.run({"XLEN", "out"}), "3");
+  EXPECT_THAT(on_redis("everseen drop fresh"), Field("exit_code", &program_result::exit_code, 0));
+  EXPECT_THAT(on_redis(fresh), Says(HasSubstr("3 fresh, 1 seen")));
+  EXPECT_EQ(server_.run({"XLEN", "out"}), "6");
+}
+
+TEST_F(Stream, WaitsForWhatIsAppendedAndEndsInOrder) {
+  running_program job({"bash", "-c", "exec " + std::string(count) + "--follow --settle-every 10ms"}, [&] {
+    program_setup on = setup();
+    on.environment["EVERSEEN_STORE"] = server_.url();
+    return on;
+  }());
+  given(R"(echo '{"id":5,"time":"2025-01-01T00:12:00Z","site":"last"}' >> clicks)");
+  wait_until(
+      [&] { return on_redis("everseen counts clicks --by site").out.find("last") != std::string::npos; },
+      "the last event is counted");
+  job.send(SIGTERM);
+  const program_result ended = job.wait();
+  EXPECT_EQ(ended.exit_code, 128 + SIGTERM);
+  EXPECT_THAT(ended.err, HasSubstr("5 events: 4 fresh, 1 seen"));
+  EXPECT_THAT(on_redis(count), Says(HasSubstr("0 events")));
+}
+
+TEST_F(Stream, TellsPrometheusHowItIsDoing) {
+  const std::string address = "127.0.0.1:" + std::to_string(free_port());
+  running_program job({"bash", "-c", "exec " + std::string(count) + "--follow --metrics " + address}, [&] {
+    program_setup on = setup();
+    on.environment["EVERSEEN_STORE"] = server_.url();
+    return on;
+  }());
+  std::string metrics;
+  wait_until(
+      [&] {
+        metrics = sh("python3 -c \"import urllib.request as u; print(u.urlopen('http://" + address +
+                     "/metrics').read().decode())\"")
+                      .out;
+        return metrics.find("verdict=\"fresh\"} 3") != std::string::npos;
+      },
+      "the metrics show three events");
+  EXPECT_THAT(metrics,
+              AllOf(HasSubstr("verdict=\"seen\"} 1"), HasSubstr("everseen_stream_settle_seconds_count"),
+                    HasSubstr("everseen_stream_lag_records"), Not(HasSubstr("watermark")),
+                    Not(HasSubstr("exposer"))));
+}
+
+TEST_F(Stream, TellsPrometheusHowItIsDoingThoughAConnectionAsksNothing) {
+  const std::string port = std::to_string(free_port());
+  running_program job({"bash", "-c", "exec " + std::string(count) + "--follow --metrics 127.0.0.1:" + port},
+                      [&] {
+                        program_setup on = setup();
+                        on.environment["EVERSEEN_STORE"] = server_.url();
+                        return on;
+                      }());
+  wait_until([&] { return sh("exec 3<>/dev/tcp/127.0.0.1/" + port).exit_code == 0; }, "it listens");
+  EXPECT_THAT(sh("exec 3<>/dev/tcp/127.0.0.1/" + port + " 4<>/dev/tcp/127.0.0.1/" + port +
+                 "; python3 -c \"import urllib.request as u; "
+                 "print(u.urlopen('http://127.0.0.1:" +
+                 port + "/metrics', timeout=20).status)\""),
+              Prints("200\n"));
+}
+
+TEST_F(Stream, WritesItsCountsAsJson) {
+  EXPECT_THAT(on_redis(std::string(count) + "--stats stats"), Complains(2, "write --stats=stats"));
+  EXPECT_THAT(on_redis(std::string(count) + "--time-json /time --stats=stats; cat stats"),
+              Field("out", &program_result::out,
+                    AllOf(HasSubstr("\"events\": 4"), HasSubstr("\"fresh\": 3"),
+                          HasSubstr("\"watermark\": \"2025-01-01T00:12:00.000Z\""))));
+}
+
+/// The example of README, with a job and a server that are killed in the middle of it.
+TEST_F(Stream, ExampleOfClicksEndsWithDifferenceZeroThoughItsPartsAreKilled) {
+  running_program example({"bash", EVERSEEN_SOURCE_DIR "/examples/clicks/run.sh", "120k"}, setup());
+  for (const char* what : {"everseen stream is process ", "redis-server is process "}) {
+    wait_until([&] { return example.err().find("everseen stream is process ") != std::string::npos; },
+               "the job of the example has begun");
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    const std::string said = example.err();
+    const std::size_t at = said.rfind(what) + std::string(what).size();
+    ::kill(std::stoi(said.substr(at)), SIGKILL);
+  }
+  const program_result ended = example.wait();
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("difference 0")) << ended.err;
+}
+
+}  // namespace
+}  // namespace everseen::test

@@ -1,0 +1,96 @@
+// doc/format.md is the contract: its worked example is read and must be what the codecs write.
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "everseen/core/format/end_record.hpp"
+
+#include "test/support/image_examples.hpp"
+
+namespace everseen {
+namespace {
+
+using namespace test;
+
+std::string format_document() {
+  std::ifstream in(EVERSEEN_SOURCE_DIR "/doc/format.md");
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// The block of doc/format.md that begins with "```hexdump <name>".
+std::string documented(const std::string& name) {
+  const std::string text = format_document();
+  const std::string opening = "```hexdump " + name + "\n";
+  const std::size_t at = text.find(opening);
+  if (at == std::string::npos) return "doc/format.md has no hexdump '" + name + "'";
+  const std::size_t begin = at + opening.size();
+  return text.substr(begin, text.find("```", begin) - begin);
+}
+
+/// Offset and 16 bytes a line, as in the document.
+std::string hexdump(std::span<const std::byte> bytes) {
+  std::string text;
+  std::array<char, 24> buffer;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i % 16 == 0) {
+      std::snprintf(buffer.data(), buffer.size(), "%04zx ", i);
+      text += buffer.data();
+    }
+    std::snprintf(buffer.data(), buffer.size(), " %02x", std::to_integer<unsigned>(bytes[i]));
+    text += buffer.data();
+    if (i % 16 == 15 || i + 1 == bytes.size()) text += '\n';
+  }
+  return text;
+}
+
+TEST(ImageGolden, SpecIsWhatTheDocumentShows) {
+  EXPECT_EQ(hexdump(image::encode_spec(example_spec())), documented("spec"));
+}
+
+TEST(ImageGolden, SegmentHeaderIsWhatTheDocumentShows) {
+  EXPECT_EQ(hexdump(image::encode_segment_header(example_header())), documented("segment"));
+}
+
+TEST(ImageGolden, ManifestIsWhatTheDocumentShows) {
+  EXPECT_EQ(hexdump(image::encode_manifest(example_manifest())), documented("manifest"));
+}
+
+TEST(ImageGolden, LinkRecordIsWhatTheDocumentShows) {
+  EXPECT_EQ(hexdump(image::encode_link(example_link())), documented("link"));
+  EXPECT_EQ(image::decode_link(image::encode_link(example_link())), example_link());
+}
+
+TEST(ImageGolden, EndRecordIsWhatTheDocumentShows) {
+  const event_time end(std::chrono::milliseconds(1'700'000'000'000));
+  EXPECT_EQ(hexdump(image::encode_end(end)), documented("end"));
+  EXPECT_EQ(image::decode_end(image::encode_end(end)), end);
+}
+
+TEST(ImageGolden, EndRecordWithAnyOtherByteIsRefused) {
+  const auto bytes = image::encode_end(event_time(std::chrono::milliseconds(1)));
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    auto damaged = bytes;
+    damaged[i] ^= std::byte{1};
+    EXPECT_THROW((void)image::decode_end(damaged), format_error) << i;
+  }
+  EXPECT_THROW((void)image::decode_end(std::span(bytes).first(31)), format_error);
+}
+
+TEST(ImageGolden, StreamIsWhatTheDocumentShows) {
+  EXPECT_EQ(hexdump(example_stream()), documented("stream"));
+}
+
+TEST(ImageGolden, KeyCountsAreCheckedByTheCrcThatTheDocumentNames) {
+  EXPECT_EQ(image::encode_key_count(0), 0x0E10'0000'0000'0000u);  // computed by an independent implementation
+  EXPECT_EQ(image::encode_key_count(7), 0x7EF7'0000'0000'0007u);
+}
+
+}  // namespace
+}  // namespace everseen

@@ -1,0 +1,123 @@
+#include "everseen/core/hash/digest.hpp"
+
+#include <array>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "everseen/core/base/bytes.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace everseen {
+namespace {
+
+hash_seed seed_of(std::uint64_t first, std::uint64_t second = 0) {
+  hash_seed seed;
+  store_le(seed.data(), first);
+  store_le(seed.data() + 8, second);
+  return seed;
+}
+
+std::string random_text(std::size_t length) {
+  std::mt19937_64 next(length + 1);
+  std::string text(length, '\0');
+  for (char& c : text) c = static_cast<char>(next());
+  return text;
+}
+
+TEST(Digest, EqualsXxh3With128BitsAndASeedForEveryLength) {
+  // The short cuts of the hasher differ from those of the library at 240 bytes, where long keys begin.
+  const std::string text = random_text(1'100);
+  for (const std::uint64_t seed : {0x0ULL, 0x1ULL, 0x9E3779B97F4A7C15ULL, ~0x0ULL}) {
+    const hasher hash(hash_kind::xxh3, seed_of(seed));
+    for (std::size_t length = 0; length <= text.size(); ++length) {
+      const XXH128_hash_t expected = XXH3_128bits_withSeed(text.data(), length, seed);
+      ASSERT_EQ(hash(std::string_view(text).substr(0, length)), (digest{expected.low64, expected.high64}))
+          << length;
+    }
+  }
+}
+
+TEST(Digest, EqualsXxh3AtAnyAlignment) {
+  const std::string text = random_text(1'000);
+  const hasher hash(hash_kind::xxh3, seed_of(42));
+  for (const std::size_t length : {239U, 240U, 241U, 900U}) {
+    for (std::size_t from = 0; from < 64; ++from) {
+      const XXH128_hash_t expected = XXH3_128bits_withSeed(text.data() + from, length, 42);
+      ASSERT_EQ(hash(std::string_view(text).substr(from, length)), (digest{expected.low64, expected.high64}));
+    }
+  }
+}
+
+TEST(Digest, Xxh3TakesTheFirstEightBytesOfTheSeed) {
+  EXPECT_EQ(hasher(hash_kind::xxh3, seed_of(1, 2))("key"), hasher(hash_kind::xxh3, seed_of(1, 3))("key"));
+  EXPECT_NE(hasher(hash_kind::xxh3, seed_of(1, 2))("key"), hasher(hash_kind::xxh3, seed_of(2, 2))("key"));
+}
+
+TEST(Digest, EqualsTheVectorsPublishedWithSipHash) {
+  // SipHash-2-4 with 128 bits: key 00 01 … 0f, message 00 01 … of 0 to 15 bytes, output bytes in order.
+  constexpr std::array<const char*, 16> vectors = {
+      "a3817f04ba25a8e66df67214c7550293", "da87c1d86b99af44347659119b22fc45",
+      "8177228da4a45dc7fca38bdef60affe4", "9c70b60c5267a94e5f33b6b02985ed51",
+      "f88164c12d9c8faf7d0f6e7c7bcd5579", "1368875980776f8854527a07690e9627",
+      "14eeca338b208613485ea0308fd7a15e", "a1f1ebbed8dbc153c0b84aa61ff08239",
+      "3b62a9ba6258f5610f83e264f31497b4", "264499060ad9baabc47f8b02bb6d71ed",
+      "00110dc378146956c95447d3f3d0fbba", "0151c568386b6677a2b4dc6f81e5dc18",
+      "d626b266905ef35882634df68532c125", "9869e247e9c08b10d029934fc4b952f7",
+      "31fcefac66d7de9c7ec7485fe4494902", "5493e99933b0a8117e08ec0f97cfc3d9"};
+  hash_seed key;
+  for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<std::uint8_t>(i);
+  const hasher hash(hash_kind::siphash, key);
+  std::string message;
+  for (const std::string hex : vectors) {
+    std::array<std::uint8_t, 16> bytes{};
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<std::uint8_t>(std::stoi(hex.substr(2 * i, 2), nullptr, 16));
+    EXPECT_EQ(hash(message), (digest{load_le64(bytes.data()), load_le64(bytes.data() + 8)}))
+        << message.size();
+    message += static_cast<char>(message.size());
+  }
+}
+
+TEST(Digest, SipHashTakesAllSixteenBytesOfTheSeed) {
+  const digest reference = hasher(hash_kind::siphash, seed_of(1, 2))("key");
+  EXPECT_NE(hasher(hash_kind::siphash, seed_of(1, 3))("key"), reference);
+  EXPECT_NE(hasher(hash_kind::siphash, seed_of(2, 2))("key"), reference);
+}
+
+TEST(Digest, ABatchGivesWhatItsKeysGiveOneByOne) {
+  std::vector<std::string> texts;
+  for (std::size_t length = 0; length < 400; length += 3) texts.push_back(random_text(length));
+  const std::vector<std::string_view> keys(texts.begin(), texts.end());
+  for (const hash_kind kind : {hash_kind::xxh3, hash_kind::siphash}) {
+    const hasher hash(kind, seed_of(7, 8));
+    std::vector<digest> digests(keys.size());
+    hash(keys, digests);
+    for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(digests[i], hash(keys[i]));
+  }
+}
+
+TEST(Digest, AnEmptyBatchAndAnEmptyKeyAreFine) {
+  for (const hash_kind kind : {hash_kind::xxh3, hash_kind::siphash}) {
+    const hasher hash(kind, seed_of(1));
+    hash(std::span<const std::string_view>{}, {});
+    EXPECT_EQ(hash(std::string_view{}), hash(""));
+  }
+}
+
+TEST(Digest, RandomSeedsDiffer) {
+  EXPECT_NE(random_hash_seed(), random_hash_seed());
+}
+
+TEST(Digest, HashNamesAreReadBack) {
+  for (const hash_kind kind : {hash_kind::xxh3, hash_kind::siphash})
+    EXPECT_EQ(parse_hash_kind(to_string(kind)), kind);
+  EXPECT_EQ(parse_hash_kind("md5"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace everseen

@@ -1,0 +1,147 @@
+// A partition is a state machine whose input is its journal: what one client predicts and another one applies
+// is what a single partition would have done.
+
+#include <algorithm>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "everseen/core/kernel/kernels.hpp"
+#include "everseen/core/partition/prediction.hpp"
+
+#include "test/support/partition_doubles.hpp"
+
+namespace everseen {
+namespace {
+
+using test::checked_segments;
+using test::errorless;
+using test::exact_partition;
+using test::owned_batch;
+using test::timed_key;
+
+/// Batches whose times drift forwards, jump now and then, and come out of order.
+std::vector<std::vector<timed_key>> random_batches(std::int64_t slice_ms, std::uint32_t slices) {
+  const auto universe = *rc::gen::inRange(1U, 400U);
+  test::random_digests random(*rc::gen::arbitrary<std::uint64_t>());
+  std::vector<std::vector<timed_key>> batches(*rc::gen::inRange<std::size_t>(1, 12));
+  std::int64_t now = 0;
+  for (auto& batch : batches) {
+    const std::size_t n = random.word() % 300;
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto span = static_cast<std::uint64_t>(slice_ms * (slices + 2));
+      if (random.word() % 8 == 0) now += static_cast<std::int64_t>(random.word() % (span / 8 + 1));
+      const std::int64_t when =
+          random.word() % 3 == 0 ? now - static_cast<std::int64_t>(random.word() % span) : now;
+      batch.push_back({static_cast<unsigned>(random.word() % universe), when});
+    }
+  }
+  return batches;
+}
+
+/// A client: the bits that follow from the records so far.
+struct replica {
+  explicit replica(const spec& s) : logic(s, 0, place) {}
+  checked_segments place;
+  partition logic;
+};
+
+journal_record record_for(const partition& in, const spec& s, const partition_batch& batch,
+                          const prediction& p) {
+  journal_record r;
+  const auto& slices = in.state().slices;
+  r.newest = p.moves_to.value_or(slices.empty() ? window::timeless : slices.back().index);
+  std::vector<std::pair<window::slice_index, digest>> fresh;
+  for (std::size_t i = 0; i < p.judged; ++i)
+    if (batch.out[i] == verdict::fresh)
+      fresh.emplace_back(s.window ? window::slice_at(*s.window, batch.times[i]) : window::timeless,
+                         batch.digests[i]);
+  std::ranges::stable_sort(fresh, {}, [](const auto& k) { return k.first; });
+  for (const auto& [slice, key] : fresh) {
+    if (r.groups.empty() || r.groups.back().slice != slice) r.groups.push_back({slice, 0});
+    ++r.groups.back().keys;
+    r.keys.push_back(key);
+  }
+  return r;
+}
+
+/// Clients take turns at random: each predicts by what it has, and applies what all have added before.
+void agree_with_the_model(const spec& s, const std::vector<std::vector<timed_key>>& batches) {
+  std::vector<std::unique_ptr<replica>> clients;
+  for (int i = 0; i < 3; ++i) clients.push_back(std::make_unique<replica>(s));
+  std::vector<std::size_t> applied(clients.size());
+  std::vector<journal_record> journal;
+  exact_partition model(s);
+  predictor verdicts;
+  for (const auto& keys : batches) {
+    const auto who = *rc::gen::inRange<std::size_t>(0, clients.size());
+    partition& mine = clients[who]->logic;
+    const auto read_on = [&] {
+      while (applied[who] < journal.size()) mine.apply(journal[applied[who]++]);
+    };
+    read_on();
+    owned_batch batch(keys);
+    for (std::size_t from = 0; from < keys.size();) {
+      const partition_batch rest{0, std::span(batch.digests).subspan(from),
+                                 std::span(batch.times).subspan(from), std::span(batch.out).subspan(from)};
+      const prediction p = verdicts.predict(mine, s, rest, predictor::no_room::skips);
+      RC_ASSERT(p.judged > 0);
+      journal.push_back(record_for(mine, s, rest, p));
+      read_on();
+      from += p.judged;
+    }
+    for (std::size_t i = 0; i < keys.size(); ++i) RC_ASSERT(batch.out[i] == model.add(keys[i]));
+  }
+  for (std::size_t c = 0; c < clients.size(); ++c) {
+    while (applied[c] < journal.size()) clients[c]->logic.apply(journal[applied[c]++]);
+    RC_ASSERT(clients[c]->logic.state() == clients[0]->logic.state());
+    RC_ASSERT(clients[c]->logic.state().keys() == model.state().keys());
+  }
+}
+
+RC_GTEST_PROP(Journal, ClientsThatApplyItAgreeWithOneExactPartitionThatGrows, ()) {
+  agree_with_the_model(errorless(*rc::gen::inRange<std::uint64_t>(1, 100)), random_batches(1000, 1));
+}
+
+RC_GTEST_PROP(Journal, ClientsThatApplyItAgreeWithOneExactPartitionThatRefuses, ()) {
+  agree_with_the_model(errorless(*rc::gen::inRange<std::uint64_t>(1, 100), growth_kind::refuse),
+                       random_batches(1000, 1));
+}
+
+RC_GTEST_PROP(Journal, ClientsThatApplyItAgreeWithOneExactPartitionInAWindow, ()) {
+  const auto slices = *rc::gen::inRange<std::uint32_t>(1, 6);
+  const window_spec w{std::chrono::milliseconds(1000 * slices), slices};
+  agree_with_the_model(errorless(*rc::gen::inRange<std::uint64_t>(1, 100), growth_kind::grow, w),
+                       random_batches(1000, slices));
+}
+
+TEST(Journal, BitsThatACheckpointHoldsEarlyChangeNoCount) {
+  const spec s = errorless(50);
+  replica early(s);
+  replica other(s);
+  const auto keys = test::random_digests(3).take(200);
+  std::vector<journal_record> journal;
+  for (std::size_t from = 0; from < keys.size(); from += 40)
+    journal.push_back({0,
+                       window::timeless,
+                       {{window::timeless, 40}},
+                       {keys.begin() + static_cast<std::ptrdiff_t>(from),
+                        keys.begin() + static_cast<std::ptrdiff_t>(from + 40)}});
+  early.logic.apply(journal.front());
+  other.logic.apply(journal.front());
+  // As if the segment had been read after a later record was written to it.
+  std::vector<verdict> out(10);
+  const segment_id first{0, window::timeless, 0};
+  best_kernel().add(early.place.at(first), early.logic.state().slices[0].layers[0].shape,
+                    std::span(keys).subspan(40, 10), out.data());
+  for (std::size_t i = 1; i < journal.size(); ++i) {
+    early.logic.apply(journal[i]);
+    other.logic.apply(journal[i]);
+    EXPECT_EQ(early.logic.state(), other.logic.state());
+  }
+}
+
+}  // namespace
+}  // namespace everseen

@@ -1,0 +1,106 @@
+#include "everseen/core/partition/journal_record.hpp"
+
+#include <gtest/gtest.h>
+
+#include "everseen/core/base/error.hpp"
+
+#include "test/support/random_digests.hpp"
+
+namespace everseen {
+namespace {
+
+journal_record record_of(std::uint64_t previous, window::slice_index newest,
+                         std::vector<journal_record::group> groups) {
+  journal_record r{previous, newest, std::move(groups), {}};
+  std::size_t keys = 0;
+  for (const auto& g : r.groups) keys += g.keys;
+  r.keys = test::random_digests(previous).take(keys);
+  return r;
+}
+
+const journal_record examples[] = {
+    record_of(0, window::timeless, {{window::timeless, 3}}),
+    record_of(7, 5, {}),
+    record_of(~std::uint64_t{0}, 5, {{-3, 1}, {0, 200}, {5, 2}}),
+};
+
+std::string bytes_of(const journal_record& r) {
+  std::string bytes;
+  (void)append_record(bytes, r);
+  return bytes;
+}
+
+TEST(JournalRecord, IsReadAsItWasWrittenOneBehindTheOther) {
+  std::string journal;
+  for (const journal_record& r : examples) (void)append_record(journal, r);
+  journal_reader reader(journal);
+  for (const journal_record& r : examples) EXPECT_EQ(reader.next(), r);
+  EXPECT_EQ(reader.next(), std::nullopt);
+  EXPECT_EQ(reader.rest(), 0u);
+}
+
+TEST(JournalRecord, IsNamedByItsChecksumWhichTheNextOneRepeats) {
+  std::string journal;
+  const std::uint64_t first = append_record(journal, examples[0]);
+  journal_record next = examples[1];
+  next.previous = first;
+  (void)append_record(journal, next);
+  journal_reader reader(journal);
+  (void)reader.next();
+  EXPECT_EQ(reader.last_checksum(), first);
+  EXPECT_EQ(reader.next()->previous, first);
+}
+
+TEST(JournalRecord, HasTheseBytes) {
+  const journal_record r{0x0102030405060708, 9, {{8, 1}}, {{0x1112131415161718, 0x2122232425262728}}};
+  const std::string head("EVSJ\x48\0\0\0\x08\x07\x06\x05\x04\x03\x02\x01\x09\0\0\0\0\0\0\0\1\0\0\0\1\0\0\0",
+                         32);
+  const std::string group("\x08\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0", 16);
+  const std::string key("\x18\x17\x16\x15\x14\x13\x12\x11\x28\x27\x26\x25\x24\x23\x22\x21", 16);
+  const std::string bytes = bytes_of(r);
+  ASSERT_EQ(bytes.size(), 72u);
+  EXPECT_EQ(bytes.substr(0, 64), head + group + key);
+}
+
+TEST(JournalRecord, IsNotThereWhereItIsCutOff) {
+  for (const journal_record& r : examples) {
+    const std::string bytes = bytes_of(r);
+    for (std::size_t length = 0; length < bytes.size(); ++length) {
+      journal_reader reader(std::string_view(bytes).substr(0, length));
+      EXPECT_EQ(reader.next(), std::nullopt) << length;
+      EXPECT_EQ(reader.rest(), length);
+    }
+  }
+}
+
+TEST(JournalRecord, IsRefusedWhereverABitIsWrong) {
+  for (const journal_record& r : examples) {
+    const std::string bytes = bytes_of(r);
+    for (std::size_t at = 0; at < bytes.size(); ++at)
+      for (const char flip : {'\x01', '\x80'}) {
+        std::string wrong = bytes;
+        wrong[at] = static_cast<char>(wrong[at] ^ flip);
+        // Behind it lies more of the journal, so that a length which is too large is not taken for a cut.
+        wrong += bytes;
+        journal_reader reader(wrong);
+        EXPECT_THROW((void)reader.next(), format_error) << at;
+      }
+  }
+}
+
+TEST(JournalRecord, IsRefusedWhereItSaysWhatNoneSays) {
+  const auto refused = [](journal_record r) {
+    const std::string bytes = bytes_of(r);
+    journal_reader reader(bytes);
+    EXPECT_THROW((void)reader.next(), format_error);
+  };
+  refused({0, 5, {{6, 1}}, test::random_digests(1).take(1)});
+  refused({0, 5, {{5, 1}, {4, 1}}, test::random_digests(1).take(2)});
+  refused({0, 5, {{4, 1}, {4, 1}}, test::random_digests(1).take(2)});
+  refused({0, 5, {{4, 2}}, test::random_digests(1).take(1)});
+  refused({0, 5, {{4, 0}, {5, 1}}, test::random_digests(1).take(2)});
+  refused({0, 5, {{4, 1}}, test::random_digests(1).take(2)});
+}
+
+}  // namespace
+}  // namespace everseen

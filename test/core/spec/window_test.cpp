@@ -1,0 +1,81 @@
+#include "everseen/core/spec/window.hpp"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace everseen {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+constexpr event_time at(std::int64_t ms) {
+  return event_time{milliseconds{ms}};
+}
+
+TEST(Window, ASliceBeginsAtItsFirstMillisecondAndEndsBeforeTheNext) {
+  const window_spec w{1000ms, 10};
+  EXPECT_EQ(window::slice_at(w, at(0)), 0);
+  EXPECT_EQ(window::slice_at(w, at(99)), 0);
+  EXPECT_EQ(window::slice_at(w, at(100)), 1);
+  EXPECT_EQ(window::slice_at(w, at(199)), 1);
+  EXPECT_EQ(window::slice_at(w, at(1000)), 10);
+}
+
+TEST(Window, SlicesBefore1970AreRoundedDownToo) {
+  const window_spec w{1000ms, 10};
+  EXPECT_EQ(window::slice_at(w, at(-1)), -1);
+  EXPECT_EQ(window::slice_at(w, at(-100)), -1);
+  EXPECT_EQ(window::slice_at(w, at(-101)), -2);
+  EXPECT_EQ(window::slice_at(w, at(-1000)), -10);
+}
+
+TEST(Window, TheEarliestAndLatestTimesHaveASlice) {
+  constexpr std::int64_t first = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(window::slice_at({1ms, 1}, at(first)), first);
+  EXPECT_EQ(window::slice_at({1ms, 1}, at(last)), last);
+  EXPECT_EQ(window::slice_at({2ms, 1}, at(last)), last / 2);
+}
+
+TEST(Window, OneMoreSliceThanAskedForIsLive) {
+  const window_spec w{1000ms, 10};
+  EXPECT_EQ(window::live_slices(w), 11U);
+  EXPECT_EQ(window::oldest_live(w, 100), 90);
+  EXPECT_EQ(window::oldest_live(w, 3), -7);
+}
+
+TEST(Window, RemembersAKeyAtLeastAWidthAndAtMostAWidthAndASlice) {
+  // Every moment of a key's arrival against every later moment, around the slice edges of both sides of 1970.
+  for (const window_spec w : {window_spec{10ms, 1}, {12ms, 3}, {10ms, 10}, {35ms, 5}}) {
+    const std::int64_t width = w.width.count(), step = w.slice_width().count();
+    for (std::int64_t added = -50; added < 50; ++added) {
+      for (std::int64_t now = added; now < added + 2 * (width + step); ++now) {
+        const bool live =
+            window::slice_at(w, at(added)) >= window::oldest_live(w, window::slice_at(w, at(now)));
+        if (now - added <= width) {
+          EXPECT_TRUE(live) << added << ' ' << now;
+        }
+        if (now - added >= width + step) {
+          EXPECT_FALSE(live) << added << ' ' << now;
+        }
+      }
+    }
+  }
+}
+
+TEST(Window, BothEndsOfThatPromiseAreReached) {
+  const window_spec w{12ms, 3};
+  const auto remembered = [&](std::int64_t added) {
+    std::int64_t ms = 0;
+    while (window::slice_at(w, at(added)) >= window::oldest_live(w, window::slice_at(w, at(added + ms))))
+      ++ms;
+    return ms;
+  };
+  EXPECT_EQ(remembered(0), 16);  // at the beginning of its slice: a width and a slice
+  EXPECT_EQ(remembered(3), 13);  // at its end: a width and the last millisecond
+}
+
+}  // namespace
+}  // namespace everseen

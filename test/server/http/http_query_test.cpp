@@ -1,0 +1,47 @@
+#include "everseen/server/http/http_query.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/server/http/http_problem.hpp"
+
+namespace everseen::server {
+namespace {
+
+TEST(HttpQuery, DecodesWhatItEncodes) {
+  std::string every;
+  for (int c = 0; c < 256; ++c) every += static_cast<char>(c);
+  EXPECT_EQ(percent_decoded(percent_encoded(every), false), every);
+  EXPECT_EQ(percent_encoded("user:42/ü"), "user%3A42%2F%C3%BC");
+  EXPECT_EQ(percent_decoded("a+b%2B", true), "a b+");
+}
+
+TEST(HttpQuery, RefusesAPercentWithoutItsDigits) {
+  for (const std::string_view text : {"%", "%4", "%zz", "a%4", "%-1"})
+    EXPECT_THROW((void)percent_decoded(text, false), http_problem) << text;
+}
+
+TEST(HttpQuery, GivesEachParameterByItsType) {
+  query_parameters q("n=5&x=1e-3&t=true&key=a%26b&&empty=");
+  EXPECT_EQ(q.integer("n", 1, 9), 5);
+  EXPECT_EQ(q.positive("x"), 1e-3);
+  EXPECT_TRUE(q.truth("t"));
+  EXPECT_FALSE(q.truth("f"));
+  EXPECT_EQ(q.text("key"), "a&b");
+  EXPECT_EQ(q.text("empty"), "");
+  q.must_be_all_taken();
+}
+
+TEST(HttpQuery, RefusesWhatMakesNoSense) {
+  EXPECT_THROW(query_parameters("a=1&a=2"), http_problem);
+  EXPECT_THROW((void)query_parameters("n=10").integer("n", 1, 9), http_problem);
+  EXPECT_THROW((void)query_parameters("x=-1").positive("x"), http_problem);
+  EXPECT_THROW((void)query_parameters("x=inf").positive("x"), http_problem);
+  EXPECT_THROW((void)query_parameters("t=yes").truth("t"), http_problem);
+  query_parameters left("limt=5");
+  (void)left.integer("limit", 1, 9);
+  EXPECT_THROW(left.must_be_all_taken(), http_problem);
+}
+
+}  // namespace
+}  // namespace everseen::server

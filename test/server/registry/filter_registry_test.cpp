@@ -1,0 +1,208 @@
+#include "everseen/server/registry/filter_registry.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/store/file/file_store.hpp"
+#include "everseen/store/file/manifest_file.hpp"
+#include "everseen/store/memory/memory_store.hpp"
+
+#include "test/support/scratch_directory.hpp"
+
+namespace everseen::server {
+namespace {
+
+using namespace std::chrono_literals;
+using test::scratch_directory;
+using ::testing::IsEmpty;
+
+/// A disk on which no filter that is there can be given another end. One that is being made is hidden.
+class disk_without_ends : public disk {
+ public:
+  int rename(const std::filesystem::path& from, const std::filesystem::path& to) override {
+    const bool is_being_made = to.parent_path().filename().string().starts_with(".new");
+    return to.filename() == end_name && !is_being_made ? ENOSPC : disk::rename(from, to);
+  }
+};
+
+/// A registry of some store, and what it needs of a server.
+class registry_of {
+ public:
+  explicit registry_of(std::shared_ptr<store> place, options o = {})
+      : registry_({std::move(place), false, false}, o, {workers_, batches_}, stats_) {}
+  filter_registry* operator->() { return &registry_; }
+
+ private:
+  batch_stats stats_{nullptr};
+  filter_registry registry_;
+  worker_pool workers_{2};  // their work uses the registry, so they end first
+  worker_pool batches_{2};
+};
+
+TEST(FilterRegistry, LeavesNothingOfAFilterThatCouldNotBeGivenItsEnd) {
+  const scratch_directory files;
+  disk_without_ends full;
+  registry_of registry(std::make_shared<file_store>(files.path(), sync_policy::never, full));
+  filter_registry::request ends_soon{{}, {}, 500ms};
+  EXPECT_THROW(registry->create("a", ends_soon), storage_error);
+  EXPECT_EQ(registry->bytes(), 0U);
+  EXPECT_THAT(registry->keys(), IsEmpty()) << "it would last for ever";
+  EXPECT_EQ(registry->create("a", {})->key, "a");
+}
+
+/// A place where somebody else makes the first filter a moment before, and drops it a moment later.
+class store_with_a_rival : public memory_store {
+ public:
+  std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) override {
+    if (!was_beaten_.exchange(true)) throw filter_exists(name);
+    return memory_store::create(name, s);
+  }
+
+ private:
+  std::atomic<bool> was_beaten_ = false;
+};
+
+TEST(FilterRegistry, MakesAFilterWhereTheOneThatWasFasterIsGoneAgain) {
+  registry_of registry(std::make_shared<store_with_a_rival>());
+  EXPECT_EQ(registry->open_or_create("k", {})->key, "k");
+}
+
+TEST(FilterRegistry, GivesAFilterThoughOthersDropItAtOnce) {
+  registry_of registry(std::make_shared<memory_store>());
+  std::atomic<int> given = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int n = 0; n < 4; ++n)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 3'000; ++i) {
+          given += registry->open_or_create("k", {})->key == "k" ? 1 : 0;
+          (void)registry->drop("k");
+        }
+      });
+  }
+  EXPECT_EQ(given, 12'000);
+}
+
+TEST(FilterRegistry, DropsAFilterOnceItsLastUserHasClosedIt) {
+  const scratch_directory files;
+  registry_of registry(std::make_shared<file_store>(files.path(), sync_policy::never));
+  for (int i = 0; i < 200; ++i) {
+    std::optional held = registry->open_or_create("k", {}).shared();
+    std::jthread user([&] { held.reset(); });
+    EXPECT_TRUE(registry->drop("k"));
+  }
+}
+
+TEST(FilterRegistry, OpensAFilterAnewThoughSomebodyHasTheForgottenOneStill) {
+  const scratch_directory files;
+  registry_of registry(std::make_shared<file_store>(files.path(), sync_policy::never));
+  for (int i = 0; i < 200; ++i) {
+    std::optional held = registry->open_or_create("k", {}).shared();
+    registry->forget(*held);
+    std::jthread user([&] { held.reset(); });
+    EXPECT_NE(registry->open("k"), nullptr);
+  }
+}
+
+TEST(FilterRegistry, LooksAtAFilterAgainOnceKeysWereAdded) {
+  registry_of registry(std::make_shared<memory_store>());
+  filter_registry::request small;
+  small.spec.capacity = 1'000;
+  const open_filter f = registry->create("k", small);
+  registry->maintain();
+  const std::uint64_t before = registry->bytes();
+  const std::vector<std::string> keys = [] {
+    std::vector<std::string> all;
+    for (int i = 0; i < 50'000; ++i) all.push_back(std::to_string(i));
+    return all;
+  }();
+  const std::vector<std::string_view> seen(keys.begin(), keys.end());
+  std::vector<verdict> out(keys.size());
+  ASSERT_TRUE(judge(f->counted(), question::add, seen, out, std::nullopt));
+  registry->maintain();
+  EXPECT_GT(registry->bytes(), before) << "it has grown";
+}
+
+/// A place on a disk that others use, too.
+class store_on_a_disk : public memory_store {
+ public:
+  [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override { return free; }
+  std::atomic<std::uint64_t> free = 10'000'000;
+};
+
+TEST(FilterRegistry, CountsWhatALoadHasOfTheDiskOnce) {
+  memory_store place;
+  spec_request r;
+  r.layout = layout_kind::redisbloom;
+  filter source("f", place.create("f", place.plan(r)));
+  (void)source.add("x");
+  const redisbloom_chunk header = dump_redisbloom(source, 0);
+  const redisbloom_chunk bits = dump_redisbloom(source, header.iterator);
+
+  const auto disk = std::make_shared<store_on_a_disk>();
+  registry_of registry(disk);
+  filter_registry::load load = registry->begin_load("k", header.bytes);
+  registry->load_chunk(load, bits.iterator, bits.bytes);
+  disk->free -= load.loader->bytes_made();
+  registry->maintain();
+  EXPECT_EQ(registry->max_bytes(), 10'000'000U);
+}
+
+/// A place where nothing can be renamed.
+class store_without_renaming : public memory_store {
+ public:
+  void rename(std::string_view from, std::string_view, namesake) override {
+    throw storage_error("it cannot be renamed", EIO, std::string(from));
+  }
+};
+
+TEST(FilterRegistry, CountsAFilterThatCouldNotBeRenamed) {
+  registry_of registry(std::make_shared<store_without_renaming>());
+  registry->create("a", {});
+  const std::uint64_t before = registry->bytes();
+  ASSERT_GT(before, 0U);
+  EXPECT_THROW(registry->rename("a", "b", store::namesake::replace), storage_error);
+  EXPECT_EQ(registry->bytes(), before);
+}
+
+TEST(FilterRegistry, CountsARenamedFilterOnce) {
+  registry_of registry(std::make_shared<memory_store>());
+  registry->create("a", {});
+  const std::uint64_t before = registry->bytes();
+  registry->rename("a", "b", store::namesake::replace);
+  EXPECT_EQ(registry->bytes(), before);
+}
+
+/// A place that tells when it was asked to let go of what has ended.
+class store_that_is_asked : public memory_store {
+ public:
+  using memory_store::memory_store;
+  void remove_expired() override {
+    ++asked;
+    memory_store::remove_expired();
+  }
+  std::atomic<int> asked = 0;
+};
+
+TEST(FilterRegistry, LetsGoOfTheBitsOfAnEndedFilterWithItsRoom) {
+  const auto place = std::make_shared<store_that_is_asked>();
+  registry_of registry(place);
+  registry->create("k", {})->expire_at(event_time(1ms));
+  EXPECT_EQ(registry->open("k"), nullptr);
+  EXPECT_EQ(registry->bytes(), 0U);
+  EXPECT_EQ(place->asked, 1);
+  EXPECT_EQ(registry->open("another"), nullptr);
+  EXPECT_EQ(place->asked, 1) << "of a name alone the store need not look at all others";
+}
+
+}  // namespace
+}  // namespace everseen::server

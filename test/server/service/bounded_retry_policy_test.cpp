@@ -1,0 +1,66 @@
+#include "everseen/server/service/bounded_retry_policy.hpp"
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace everseen::server {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string why = "away";
+constexpr auto never = [] { return false; };
+
+retry_policy::outage after(std::chrono::milliseconds lasted) {
+  return {why, lasted, 10s};
+}
+
+bool another_thread_tries_again(bounded_retry_policy& p) {
+  bool tries = false;
+  std::thread([&] {
+    tries = p.tries_again(after(0ms));
+    p.leave();
+  }).join();
+  return tries;
+}
+
+TEST(BoundedRetryPolicy, RidesAnOutageOutAsLongAsTheStoreWould) {
+  bounded_retry_policy p(1, never);
+  EXPECT_TRUE(p.tries_again(after(0ms)));
+  EXPECT_TRUE(p.tries_again(after(9'999ms)));
+  EXPECT_FALSE(p.tries_again(after(10s)));
+  EXPECT_EQ(p.waiting(), 0U);
+}
+
+TEST(BoundedRetryPolicy, LetsSoManyThreadsWaitAndNoMore) {
+  bounded_retry_policy p(1, never);
+  EXPECT_TRUE(another_thread_tries_again(p));
+  ASSERT_TRUE(p.tries_again(after(0ms)));
+  EXPECT_FALSE(another_thread_tries_again(p));
+  EXPECT_TRUE(p.tries_again(after(1ms)));  // who waits goes on
+  p.on_recovered();
+  EXPECT_TRUE(another_thread_tries_again(p));
+}
+
+TEST(BoundedRetryPolicy, ATurnIsGivenBackByWhoeverIsDone) {
+  bounded_retry_policy p(1, never);
+  ASSERT_TRUE(p.tries_again(after(0ms)));
+  p.leave();
+  p.leave();  // it had none any more
+  EXPECT_EQ(p.waiting(), 0U);
+}
+
+TEST(BoundedRetryPolicy, NobodyWaitsOnceTheServerEnds) {
+  bool ends = false;
+  bounded_retry_policy p(1, [&] { return ends; });
+  ASSERT_TRUE(p.tries_again(after(0ms)));
+  ends = true;
+  EXPECT_FALSE(p.tries_again(after(0ms)));
+  EXPECT_EQ(p.waiting(), 0U);
+}
+
+}  // namespace
+}  // namespace everseen::server

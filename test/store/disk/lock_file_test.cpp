@@ -1,0 +1,48 @@
+#include "everseen/store/disk/lock_file.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "everseen/store/disk/disk.hpp"
+
+#include "test/support/scratch_directory.hpp"
+
+namespace everseen {
+namespace {
+
+class LockFile : public testing::Test {
+ protected:
+  test::scratch_directory scratch_;
+  const std::filesystem::path path_ = scratch_.path() / "lock";
+};
+
+TEST_F(LockFile, IsHeldByOneAtATimeAlsoWithinAProcess) {
+  auto first = lock_file::try_take(path_);
+  EXPECT_TRUE(first);
+  EXPECT_FALSE(lock_file::try_take(path_));
+  first.reset();
+  EXPECT_TRUE(lock_file::try_take(path_));
+}
+
+TEST_F(LockFile, WhoWaitedForAFileThatWasRemovedTakesItsSuccessor) {
+  auto first = lock_file::try_take(path_);
+  std::optional<lock_file> second;
+  std::thread waiting([&] { second = lock_file::take(path_); });
+  std::this_thread::sleep_for(
+      std::chrono::milliseconds(30));  // enough to wait; too short would prove less, not fail
+  std::filesystem::remove(path_);
+  first.reset();
+  waiting.join();
+  EXPECT_FALSE(lock_file::try_take(path_)) << "the lock is on a file that nobody else will find";
+}
+
+TEST_F(LockFile, InADirectoryThatIsNotThereIsAnError) {
+  EXPECT_THROW((void)lock_file::try_take(scratch_.path() / "no/lock"), storage_error);
+}
+
+}  // namespace
+}  // namespace everseen

@@ -1,0 +1,222 @@
+// Links between filters in files: what the disk keeps of them, when they end, and what damages them.
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/store/file/file_store.hpp"
+#include "everseen/store/memory/memory_store.hpp"
+
+#include "test/support/forgetful_disk.hpp"
+#include "test/support/scratch_directory.hpp"
+
+namespace everseen {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+using testing::AllOf;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+spec small() {
+  return make_spec({.capacity = 100, .seed = hash_seed{}, .partitions = 1});
+}
+
+template <typename Error>
+std::string message_of(const std::function<void()>& run) {
+  try {
+    run();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "nothing of this kind was thrown";
+}
+
+/// Two filters, `old` and `new`, and a clock that the test sets.
+class FileLinks : public ::testing::Test {
+ protected:
+  FileLinks() {
+    (void)store_.create("old", small());
+    (void)store_.create("new", small());
+  }
+  [[nodiscard]] std::optional<predecessor> asked_by_new() {
+    return store_.open("new", access::read)->asks_first();
+  }
+  void write_record(const std::string& content) const {
+    std::ofstream(record_, std::ios::binary | std::ios::trunc) << content;
+  }
+  void write_record(const predecessor& older) const {
+    const auto bytes = image::encode_link(older);
+    write_record(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  }
+
+  scratch_directory scratch_;
+  event_time now_{1'700'000'000s};
+  file_store store_{scratch_.path(), sync_policy::never, disk::real(), [this] { return now_; }};
+  fs::path record_ = scratch_.path() / "new" / "link";
+};
+
+// Promise: a link ends at its time, also in a filter that is open (foreign-filters, Linked filters).
+TEST_F(FileLinks, EndAtTheirTimeAlsoInAFilterThatIsOpen) {
+  store_.link("old", "new", 1h);
+  const auto open = store_.open("new", access::write);
+  EXPECT_EQ(open->asks_first(), (predecessor{"old", now_ + 1h}));
+  now_ += 1h - 1ms;
+  EXPECT_TRUE(open->asks_first());
+  EXPECT_THAT(message_of<parameter_error>([&] { store_.drop("old"); }), HasSubstr("link --off new"));
+  now_ += 1ms;
+  EXPECT_FALSE(open->asks_first());
+  EXPECT_FALSE(asked_by_new());
+  store_.drop("old");
+}
+
+TEST_F(FileLinks, EndInMemoryAtTheirTimeToo) {
+  memory_store in_memory([this] { return now_; });
+  (void)in_memory.create("old", small());
+  (void)in_memory.create("new", small());
+  in_memory.link("old", "new", 1h);
+  const auto open = in_memory.open("new", access::write);
+  EXPECT_TRUE(open->asks_first());
+  now_ += 1h;
+  EXPECT_FALSE(open->asks_first());
+  EXPECT_FALSE(in_memory.open("new", access::write)->asks_first());
+  in_memory.drop("old");
+}
+
+TEST_F(FileLinks, LifeBeyondAllTimeHasNoEnd) {
+  store_.link("old", "new", std::chrono::milliseconds::max());
+  EXPECT_EQ(asked_by_new(), predecessor{"old"});
+}
+
+TEST_F(FileLinks, OutliveARebuildOfTheNewer) {
+  store_.link("old", "new", 1h);
+  store_.begin_rebuild("new", small(), {})->commit();
+  EXPECT_EQ(asked_by_new(), (predecessor{"old", now_ + 1h}));
+}
+
+// Promise: an older filter that is gone is an error that names it (foreign-filters, Linked filters).
+TEST_F(FileLinks, OlderOneThatIsGoneIsAnErrorThatNamesBoth) {
+  store_.link("old", "new", {});
+  fs::remove_all(scratch_.path() / "old");
+  for (const access how : {access::read, access::write})
+    EXPECT_THAT(message_of<storage_error>([&] { (void)store_.open("new", how); }),
+                AllOf(HasSubstr("'new' asks 'old' first"), HasSubstr("link --off new")));
+  store_.unlink("new");
+  EXPECT_FALSE(asked_by_new());
+}
+
+TEST_F(FileLinks, DamagedRecordIsRefusedAndCanBeTakenAway) {
+  store_.link("old", "new", {});
+  std::string record;
+  {
+    std::ifstream in(record_, std::ios::binary);
+    record.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  ASSERT_EQ(record.size(), 35u);
+  const auto refusal = [&] {
+    return message_of<format_error>([&] { (void)store_.open("new", access::read); });
+  };
+  for (std::size_t at = 0; at < record.size(); ++at) {
+    std::string bad = record;
+    bad[at] = static_cast<char>(bad[at] ^ 1);
+    write_record(bad);
+    EXPECT_THAT(refusal(), AllOf(HasSubstr(record_.string()), HasSubstr("link --off new"))) << at;
+  }
+  for (std::size_t length = 0; length < record.size(); ++length) {
+    write_record(record.substr(0, length));
+    EXPECT_THAT(refusal(), HasSubstr("link --off new")) << length;
+  }
+  write_record(record + std::string(1'000, 'x'));
+  EXPECT_THAT(refusal(), HasSubstr("link --off new"));
+  EXPECT_THAT(message_of<format_error>([&] { store_.link("old", "new", {}); }), HasSubstr("link --off new"));
+  store_.unlink("new");
+  EXPECT_FALSE(asked_by_new());
+}
+
+TEST_F(FileLinks, RecordThatNamesNoFilterOfTheStoreIsRefused) {
+  for (const char* name : {"../old", ".new", "new", "a/b"}) {
+    write_record(predecessor{name});
+    EXPECT_THAT(message_of<format_error>([&] { (void)store_.open("new", access::read); }),
+                HasSubstr("link --off new"))
+        << name;
+  }
+}
+
+TEST_F(FileLinks, RecordsInARingAreFollowedForOneStep) {
+  store_.link("old", "new", {});
+  fs::copy_file(record_, scratch_.path() / "old" / "link", fs::copy_options::overwrite_existing);
+  write_record(predecessor{"old"});
+  EXPECT_EQ(asked_by_new(), predecessor{"old"});
+}
+
+// Promise: in files a link may be made and ended while both filters are written (foreign-filters, Linked
+// filters).
+TEST_F(FileLinks, MayBeMadeAndEndedWhileBothAreBeingWritten) {
+  const auto older = store_.open("old", access::write);
+  const auto newer = store_.open("new", access::write);
+  store_.link("old", "new", {});
+  EXPECT_FALSE(newer->asks_first()) << "it goes on as it began";
+  EXPECT_TRUE(asked_by_new());
+  store_.unlink("new");
+  EXPECT_FALSE(asked_by_new());
+}
+
+/// Links, changes the end and unlinks; says what was acknowledged last.
+std::string live(file_store& filters) {
+  std::string last = "none";
+  try {
+    for (const char* name : {"old", "new"}) (void)filters.create(name, small());
+    last = "made";
+    filters.link("old", "new", {});
+    last = "linked";
+    filters.begin_rebuild("new", small(), {})->commit();
+    filters.link("old", "new", 1h);
+    last = "linked for an hour";
+    filters.unlink("new");
+    last = "unlinked";
+  } catch (const error&) {
+    // the disk is gone
+  }
+  return last;
+}
+
+// Promise: a power loss leaves the link as it was or as it was to be (foreign-filters, Linked filters).
+TEST(FileLinksPowerLoss, AtAnyMomentLeavesTheLinkThatWasAcknowledgedLastOrTheNext) {
+  const time_source noon = [] { return event_time(1'700'000'000s); };
+  for (std::uint64_t cut = 0;; ++cut) {
+    const scratch_directory scratch;
+    forgetful_disk on;
+    on.cut_power(cut);
+    file_store filters(scratch.path(), sync_policy::always, on, noon);
+    const std::string last = live(filters);
+    for (unsigned luck = 0; luck < 4 && last != "none"; ++luck) {
+      const scratch_directory found;
+      on.after_power_loss(scratch.path(), found.path(), luck);
+      file_store after(found.path(), sync_policy::never, disk::real(), noon);
+      std::optional<predecessor> asked;
+      ASSERT_NO_THROW(asked = after.open("new", access::write)->asks_first()) << cut << ", luck " << luck;
+      if (last == "linked") {
+        EXPECT_TRUE(asked) << cut << ", luck " << luck;
+      }
+      if (last == "linked for an hour" && asked) {
+        EXPECT_EQ(asked->until, noon() + 1h) << cut << ", luck " << luck;
+      }
+      if (last == "unlinked") {
+        EXPECT_FALSE(asked) << cut << ", luck " << luck;
+      }
+    }
+    if (!on.has_failed()) {
+      EXPECT_EQ(last, "unlinked");
+      return;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace everseen

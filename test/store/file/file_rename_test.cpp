@@ -1,0 +1,154 @@
+// A filter of files takes the name of another one, and the process dies at any step of that.
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "everseen/store/file/file_store.hpp"
+
+#include "test/support/random_digests.hpp"
+#include "test/support/scratch_directory.hpp"
+#include "test/support/stored_keys.hpp"
+
+namespace everseen {
+namespace {
+
+using namespace test;
+namespace fs = std::filesystem;
+constexpr auto replace = store::namesake::replace;
+
+struct death {};
+
+/// The process dies before a step: nothing of what it would do on an error is done.
+class dying_disk : public disk {
+ public:
+  int dies_at = -1;
+  int steps = 0;
+  bool can_exchange = true;
+
+  int sync_file(int file, const fs::path& path) override { return step(), disk::sync_file(file, path); }
+  int sync_directory(const fs::path& path) override { return step(), disk::sync_directory(path); }
+  int unlink(const fs::path& path) override { return step(), disk::unlink(path); }
+  int rename(const fs::path& from, const fs::path& to) override { return step(), disk::rename(from, to); }
+  int exchange(const fs::path& one, const fs::path& other) override {
+    return step(), can_exchange ? disk::exchange(one, other) : EINVAL;
+  }
+
+ private:
+  void step() {
+    if (steps++ == dies_at) throw death{};
+  }
+};
+
+constexpr std::uint64_t newer = 500, live = 77;
+
+void make(store& in, const std::string& name, std::uint64_t capacity, unsigned keys) {
+  const spec s = make_spec({.capacity = capacity, .error_rate = 1e-12, .seed = hash_seed{}, .partitions = 2});
+  ASSERT_TRUE(add_keys(*in.create(name, s), random_digests(keys).take(50)).result);
+}
+
+/// Which of the two filters has this name; 0: none.
+std::uint64_t found(const fs::path& in, const std::string& name) {
+  file_store filters(in);
+  if (!filters.exists(name)) return 0;
+  const auto filter = filters.open(name, access::write);
+  const std::uint64_t capacity = filter->get_spec().capacity;
+  const answers got = check_keys(*filter, random_digests(capacity == newer ? 1 : 2).take(50));
+  EXPECT_TRUE(got.result);
+  EXPECT_EQ(got.result->seen, 50U);
+  return capacity;
+}
+
+int hidden(const fs::path& in) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(in))
+    count += entry.path().filename().native().starts_with(".new.") ? 1 : 0;
+  return count;
+}
+
+/// @return whether it died
+bool rename_and_die(const fs::path& in, int at) try {
+  dying_disk on;
+  on.dies_at = at;
+  file_store(in, sync_policy::never, on).rename("new", "live", replace);
+  return false;
+} catch (const death&) {
+  return true;
+}
+
+// Promise: a renaming that is killed leaves the filter under exactly one of its names (files, Durability).
+TEST(FileRename, WhereverItDiesTheNewNameHasOneOfTheTwoFilters) {
+  int kept = 0, replaced = 0;
+  for (int at = 0;; ++at) {
+    const scratch_directory scratch;
+    file_store filters(scratch.path());
+    make(filters, "new", newer, 1);
+    make(filters, "live", live, 2);
+    const bool died = rename_and_die(scratch.path(), at);
+    const std::uint64_t now = found(scratch.path(), "live");
+    ASSERT_TRUE(now == newer || now == live) << "died at step " << at;
+    ASSERT_EQ(found(scratch.path(), "new"), now == live ? newer : 0) << "died at step " << at;
+    ++(now == live ? kept : replaced);
+    if (now == live) {
+      filters.rename("new", "live", replace);
+    } else {
+      make(filters, "new", live, 2);
+      ASSERT_EQ(found(scratch.path(), "new"), live) << "died at step " << at;
+    }
+    ASSERT_EQ(found(scratch.path(), "live"), newer) << "died at step " << at;
+    ASSERT_EQ(hidden(scratch.path()), 0) << "died at step " << at;
+    if (!died) break;
+  }
+  EXPECT_GT(kept, 3);
+  EXPECT_GT(replaced, 2);
+}
+
+TEST(FileRename, ThatDiedBeforeItsStepLeavesNothingThatALaterOneMeets) {
+  for (int at = 0;; ++at) {
+    const scratch_directory scratch;
+    file_store filters(scratch.path());
+    make(filters, "new", newer, 1);
+    make(filters, "live", live, 2);
+    const bool died = rename_and_die(scratch.path(), at);
+    if (!died || found(scratch.path(), "live") != live) break;
+    filters.drop("new");
+    filters.rename("live", "new", store::namesake::refuse);
+    ASSERT_EQ(found(scratch.path(), "new"), live) << "died at step " << at;
+  }
+}
+
+TEST(FileRename, ThatDiedLeavesWhatIsRemovedWithWhatHasEnded) {
+  int left = 0;
+  for (int at = 0;; ++at) {
+    const scratch_directory scratch;
+    file_store filters(scratch.path());
+    make(filters, "new", newer, 1);
+    make(filters, "live", live, 2);
+    const bool died = rename_and_die(scratch.path(), at);
+    if (found(scratch.path(), "live") == newer && fs::exists(scratch.path() / "new")) {
+      ++left;
+      filters.remove_expired();
+      EXPECT_FALSE(fs::exists(scratch.path() / "new"));
+    }
+    if (!died) break;
+  }
+  EXPECT_GT(left, 0);
+}
+
+TEST(FileRename, ReplacesAlsoWhereNamesCannotBeExchanged) {
+  const scratch_directory scratch;
+  dying_disk on;
+  on.can_exchange = false;
+  file_store filters(scratch.path(), sync_policy::never, on);
+  make(filters, "new", newer, 1);
+  make(filters, "live", live, 2);
+  filters.rename("new", "live", replace);
+  EXPECT_EQ(found(scratch.path(), "live"), newer);
+  EXPECT_EQ(found(scratch.path(), "new"), 0U);
+  EXPECT_EQ(hidden(scratch.path()), 0);
+}
+
+}  // namespace
+}  // namespace everseen

@@ -1,0 +1,249 @@
+// The power goes at every single operation of a job's life: what was put down under sync=always is there, and
+// every event behind it gets the verdict that an undisturbed run gives it.
+
+#include <array>
+
+#include <gtest/gtest.h>
+
+#include "everseen/store/file/file_store.hpp"
+
+#include "test/support/claimed_events.hpp"
+#include "test/support/forgetful_disk.hpp"
+#include "test/support/scratch_directory.hpp"
+
+namespace everseen {
+namespace {
+
+using namespace test;
+
+constexpr std::uint64_t all_events = 70;
+constexpr std::size_t at_once = 7;
+
+/// Grows in the middle.
+spec small_spec() {
+  return make_spec({.capacity = 20, .error_rate = 1e-12, .seed = hash_seed{}, .partitions = 1});
+}
+
+/// Every third event has the key of the one before.
+std::vector<event> events_from(std::uint64_t first) {
+  std::vector<event> events;
+  for (std::uint64_t i = first; i < std::min(first + at_once, all_events); ++i)
+    events.push_back({i, random_digests(i % 3 == 2 ? i - 1 : i)()});
+  return events;
+}
+
+std::string expected_of(const std::vector<event>& events) {
+  std::string verdicts;
+  for (const event& e : events) verdicts += e.position % 3 == 2 ? '1' : '0';
+  return verdicts;
+}
+
+struct acknowledged {
+  bool job = false;
+  std::uint64_t settled = 0;
+};
+
+/// Claims all events, or those before the power goes; opens the filter anew in the middle.
+acknowledged live(const std::filesystem::path& where, forgetful_disk& on) {
+  acknowledged done;
+  try {
+    file_store filters(where, sync_policy::always, on);
+    auto filter = filters.create("f", small_spec());
+    auto job = filter->open_ledger("count", "");
+    done.job = true;
+    for (std::uint64_t next = 0; next < all_events; next += at_once) {
+      if (next == all_events / 2) {
+        job.reset();
+        filter.reset();
+        filter = filters.open("f", access::write);
+        job = filter->open_ledger("count", "");
+      }
+      const auto events = events_from(next);
+      const claimed got = claim_events(*job, small_spec(), {"log", done.settled}, events);
+      if (!got.result) return done;
+      EXPECT_EQ(text_of(got.verdicts), expected_of(events));
+      if (next / at_once % 3 != 2) continue;
+      job->settle(std::vector<checkpoint>{{"log", next + at_once}});
+      done.settled = next + at_once;
+    }
+  } catch (const error&) {
+    // the disk is gone
+  }
+  return done;
+}
+
+/// @param on  of the machine on which the directory is found
+void expect_exact(const std::filesystem::path& where, disk& on, const acknowledged& done) {
+  file_store filters(where, sync_policy::never, on);
+  if (!filters.exists("f")) {
+    EXPECT_FALSE(done.job);
+    return;
+  }
+  const auto filter = filters.open("f", access::write);
+  EXPECT_TRUE(!done.job || filter->jobs() == std::vector<std::string>{"count"});
+  const auto job = filter->open_ledger("count", "");
+  EXPECT_EQ(job->doubt(), "");
+  const auto reached = job->checkpoints();
+  const std::uint64_t settled = reached.contains("log") ? reached.at("log").position : 0;
+  ASSERT_GE(settled, done.settled);
+  for (std::uint64_t next = settled; next < all_events; next += at_once) {
+    const auto events = events_from(next);
+    ASSERT_EQ(text_of(claim_events(*job, small_spec(), {"log", settled}, events).verdicts),
+              expected_of(events))
+        << "from " << next << ", settled " << settled;
+  }
+}
+
+// Promise: a power loss under sync=always loses no event (files, Jobs).
+TEST(FileJobPowerLoss, AtAnyMomentEveryEventIsFreshOnce) {
+  for (std::uint64_t cut = 0;; ++cut) {
+    const scratch_directory scratch;
+    forgetful_disk on;
+    on.cut_power(cut);
+    const acknowledged done = live(scratch.path(), on);
+    for (unsigned luck = 0; luck < 4; ++luck) {
+      SCOPED_TRACE("cut at " + std::to_string(cut) + ", luck " + std::to_string(luck));
+      const scratch_directory found;
+      on.after_power_loss(scratch.path(), found.path(), luck);
+      disk_after_boot booted;
+      expect_exact(found.path(), booted, done);
+      if (HasFailure()) return;
+    }
+    if (!on.has_failed()) {
+      EXPECT_GT(cut, 80u);
+      EXPECT_EQ(done.settled, 63u);
+      return;
+    }
+  }
+}
+
+// Promise: a crash of the process loses no event under any sync (files, Jobs).
+TEST(FileJobKill, AtAnyMomentTheFilterOpensAndEveryEventIsFreshOnce) {
+  for (std::uint64_t cut = 0;; ++cut) {
+    SCOPED_TRACE("killed at " + std::to_string(cut));
+    const scratch_directory scratch;
+    forgetful_disk on;
+    on.fail(cut);  // does nothing from there on, and the page cache keeps what was done before
+    const acknowledged done = live(scratch.path(), on);
+    ASSERT_NO_THROW(expect_exact(scratch.path(), disk::real(), done));
+    if (HasFailure() || !on.has_failed()) return;
+  }
+}
+
+TEST(FileJobDisk, AJobWhoseJournalCannotBeSyncedKeepsNoOtherFromTheDisk) {
+  const scratch_directory scratch;
+  const scratch_directory found;
+  forgetful_disk on;
+  const auto events = events_from(7);  // the second has the key of the first
+  {
+    file_store filters(scratch.path(), sync_policy::never, on);
+    const auto filter = filters.create("f", small_spec());
+    const auto broken = filter->open_ledger("a", "");
+    const auto sound = filter->open_ledger("b", "");
+    ASSERT_TRUE(claim_events(*broken, small_spec(), {"log", 0}, events_from(0)).result);
+    on.fail(on.operations(), 1);
+    EXPECT_THROW(filter->sync(), storage_error);
+    ASSERT_TRUE(claim_events(*sound, small_spec(), {"log", 0}, std::span(events).first(1)).result);
+    EXPECT_THROW(filter->sync(), storage_error) << "that of the first is still not on the disk";
+    on.after_power_loss(scratch.path(), found.path(), 0);
+  }
+  disk_after_boot booted;
+  const auto filter = file_store(found.path(), sync_policy::never, booted).open("f", access::write);
+  const auto again =
+      claim_events(*filter->open_ledger("b", ""), small_spec(), {"log", 0}, std::span(events).subspan(1, 1));
+  EXPECT_EQ(text_of(again.verdicts), "1") << "what was claimed before its sync is remembered";
+}
+
+/// What the power left of a filter that nobody closed.
+class UnsyncedJob : public testing::Test {
+ protected:
+  UnsyncedJob() {
+    forgetful_disk on;
+    file_store filters(before_.path(), sync_policy::never, on);
+    const auto filter = filters.create("f", small_spec());
+    const auto job = filter->open_ledger("count", "");
+    for (const std::uint64_t next : {0, 7, 14}) {
+      const auto events = events_from(next);
+      EXPECT_TRUE(claim_events(*job, small_spec(), {"log", 0}, events).result);
+      if (next < 14) filter->sync();  // the second brings the length of the first to the disk, too
+    }
+    for (unsigned luck = 0; luck < found_.size(); ++luck)
+      on.after_power_loss(before_.path(), found_[luck].path(), luck);
+  }
+  static std::filesystem::path journal_in(const scratch_directory& found) {
+    return found.path() / "f/jobs/count";
+  }
+
+  scratch_directory before_;
+  std::array<scratch_directory, 40> found_;
+  disk_after_boot on_;
+};
+
+// Promise: after a power loss only what was not synced may be missing, and that is reported (files, Jobs).
+TEST_F(UnsyncedJob, AfterAPowerLossHasWhatWasSyncedAndSaysThatMoreMayBeGone) {
+  for (unsigned luck = 0; luck < found_.size(); ++luck) {
+    SCOPED_TRACE(luck);
+    file_store filters(found_[luck].path(), sync_policy::never, on_);
+    const auto filter = filters.open("f", access::write);
+    const auto job = filter->open_ledger("count", "");
+    EXPECT_NE(job->doubt(), "");
+    for (const std::uint64_t next : {0, 7})
+      EXPECT_EQ(text_of(claim_events(*job, small_spec(), {"log", 0}, events_from(next)).verdicts),
+                expected_of(events_from(next)));
+  }
+}
+
+// Promise: after a power loss only what was not synced may be missing, and that is reported (files, Jobs).
+TEST_F(UnsyncedJob, AfterAPowerLossLacksNothingThatWasSyncedWithoutAnError) {
+  for (const scratch_directory& found : found_) {
+    file_store filters(found.path(), sync_policy::never, on_);
+    std::filesystem::resize_file(journal_in(found), 100);  // in the first record
+    EXPECT_THROW((void)filters.open("f", access::write), format_error);
+    EXPECT_THROW((void)filters.open("f", access::read)->open_ledger("count", ""), format_error);
+  }
+}
+
+// Promise: a job is doubted until it has settled again (files, Jobs).
+TEST_F(UnsyncedJob, IsDoubtedUntilItHasSettledAgain) {
+  file_store filters(found_[0].path(), sync_policy::never, on_);
+  for (int opened = 0; opened < 3; ++opened)
+    EXPECT_NE(filters.open("f", access::write)->open_ledger("count", "")->doubt(), "") << opened;
+  filters.open("f", access::write)->open_ledger("count", "")->settle(std::vector<checkpoint>{{"log", 7}});
+  EXPECT_EQ(filters.open("f", access::write)->open_ledger("count", "")->doubt(), "");
+}
+
+TEST_F(UnsyncedJob, ThatWasOnlyKilledIsNotDoubtedAndLacksNothing) {
+  const scratch_directory dead;
+  {
+    file_store filters(dead.path() / "living", sync_policy::never);
+    const auto filter = filters.create("f", small_spec());
+    const auto job = filter->open_ledger("count", "");
+    ASSERT_TRUE(claim_events(*job, small_spec(), {"log", 0}, events_from(0)).result);
+    std::filesystem::copy(dead.path() / "living", dead.path() / "killed",
+                          std::filesystem::copy_options::recursive);
+  }
+  file_store filters(dead.path() / "killed", sync_policy::never);
+  EXPECT_EQ(filters.open("f", access::write)->open_ledger("count", "")->doubt(), "");
+}
+
+TEST(FileJobDisk, AFailedSyncOfAJournalStopsItUntilItIsOpenedAgain) {
+  const scratch_directory scratch;
+  forgetful_disk on;
+  file_store filters(scratch.path(), sync_policy::always, on);
+  auto filter = filters.create("f", small_spec());
+  auto job = filter->open_ledger("count", "");
+  on.fail(on.operations() + 1, 1, EIO);  // behind the write of the record
+  const claimed doubtful = claim_events(*job, small_spec(), {"log", 0}, events_from(0));
+  EXPECT_FALSE(doubtful.result);
+  EXPECT_EQ(text_of(doubtful.verdicts), "3333333");
+  EXPECT_FALSE(claim_events(*job, small_spec(), {"log", 0}, events_from(0)).result);
+  job.reset();
+  filter.reset();
+  filter = filters.open("f", access::write);
+  job = filter->open_ledger("count", "");
+  EXPECT_EQ(text_of(claim_events(*job, small_spec(), {"log", 0}, events_from(0)).verdicts),
+            expected_of(events_from(0)));
+}
+
+}  // namespace
+}  // namespace everseen

@@ -1,0 +1,52 @@
+#include "everseen/store/memory/huge_memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "everseen/core/base/error.hpp"
+
+namespace everseen {
+namespace {
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+bool is_zero(const std::byte* bytes, std::size_t count) {
+  return std::all_of(bytes, bytes + count, [](std::byte b) { return b == std::byte{0}; });
+}
+
+TEST(HugeMemory, IsZeroedAndAlignedWhateverItsSize) {
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{100}, 128 * mib / 1024, 2 * mib, 5 * mib + 64})
+    for (const auto pages : {huge_memory::pages::huge, huge_memory::pages::small}) {
+      const huge_memory memory(bytes, pages);
+      EXPECT_EQ(memory.size(), bytes);
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % 64, 0U) << bytes;
+      EXPECT_TRUE(is_zero(memory.data(), bytes)) << bytes;
+    }
+}
+
+TEST(HugeMemory, KeepsItsBytesWhenItsPagesAreGathered) {
+  huge_memory memory(9 * mib, huge_memory::pages::small);
+  for (std::size_t at = 0; at < memory.size(); at += 5000) memory.data()[at] = std::byte{7};
+  for (int twice = 0; twice < 2; ++twice) memory.expect_many_touches();
+  for (std::size_t at = 0; at < memory.size(); ++at)
+    ASSERT_EQ(memory.data()[at], at % 5000 == 0 ? std::byte{7} : std::byte{0}) << at;
+}
+
+TEST(HugeMemory, CanBeMoved) {
+  huge_memory first(3 * mib);
+  first.data()[0] = std::byte{1};
+  const std::byte* const place = first.data();
+  const huge_memory second = std::move(first);
+  EXPECT_EQ(second.data(), place);
+  EXPECT_EQ(second.data()[0], std::byte{1});
+}
+
+TEST(HugeMemory, SaysThatThereIsNotSoMuch) {
+  EXPECT_THROW(huge_memory(std::size_t{1} << 60), storage_error);
+}
+
+}  // namespace
+}  // namespace everseen

@@ -1,0 +1,255 @@
+#include "everseen/stream/file/file_source.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/store/disk/descriptor.hpp"
+
+#include "test/support/scratch_directory.hpp"
+
+namespace everseen {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+using checkpoints = std::map<std::string, checkpoint, std::less<>>;
+
+class FileSource : public testing::Test {
+ protected:
+  [[nodiscard]] std::string path() const { return (directory_.path() / "events").string(); }
+  void write(const std::string& text) const { std::ofstream(path(), std::ios::trunc) << text; }
+  void append(const std::string& text) const { std::ofstream(path(), std::ios::app) << text; }
+
+  /// Reads on from where the last call was, and settles all of it.
+  std::vector<std::string> read_on(const file_source::options& how = {}) {
+    file_source from(path(), how);
+    from.begin(reached_);
+    std::vector<std::string> records;
+    int idle = 0;
+    for (source_batch batch; idle < 20;) {
+      const source::state got = from.next(batch, milliseconds(0));
+      if (got == source::state::ended) break;
+      idle = got == source::state::records ? 0 : idle + 1;
+      if (got != source::state::records) continue;
+      for (const source_record& r : batch.records)
+        records.push_back(std::to_string(r.position) + " " + std::string(r.bytes));
+      const checkpoint at = from.reached(batch);
+      reached_.insert_or_assign(at.source, at);
+    }
+    return records;
+  }
+  /// Reads on, and dies when a batch was claimed, before it was settled: what must be known before that is.
+  void claim_and_die() {
+    file_source from(path());
+    from.begin(reached_);
+    source_batch batch;
+    while (from.next(batch, milliseconds(0)) != source::state::ended)
+      if (const auto known = from.known_before(batch)) reached_.insert_or_assign(known->source, *known);
+  }
+  std::string complaint_of_reading_on() {
+    try {
+      read_on();
+    } catch (const parameter_error& e) {
+      return e.what();
+    }
+    return "none";
+  }
+
+  checkpoints reached_;
+
+ private:
+  test::scratch_directory directory_;
+};
+
+TEST_F(FileSource, GivesRecordsWithTheirOffsets) {
+  write("a\n\nlonger\nlast");
+  EXPECT_THAT(read_on(), ElementsAre("0 a", "2 ", "3 longer", "10 last"));
+  EXPECT_THAT(read_on(), ElementsAre());
+}
+
+TEST_F(FileSource, GoesOnWhereItWas) {
+  write("a\nb\n");
+  EXPECT_THAT(read_on(), ElementsAre("0 a", "2 b"));
+  append("c\n");
+  EXPECT_THAT(read_on(), ElementsAre("4 c"));
+}
+
+TEST_F(FileSource, TakesALineThatNamesTheFieldsForNoRecord) {
+  write("id,site\na\nb\n");
+  EXPECT_EQ(file_source(path(), {.header = true}).header(), "id,site");
+  EXPECT_THAT(read_on({.header = true}), ElementsAre("8 a", "10 b"));
+  append("c\n");
+  EXPECT_THAT(read_on({.header = true}), ElementsAre("12 c"));
+}
+
+TEST_F(FileSource, BelievesNoPieceOfALineThatNamesTheFields) {
+  write("id,si");
+  EXPECT_THROW(read_on({.header = true}), format_error);
+  int idle = 0;
+  const auto write_the_rest = [&] {
+    if (++idle == 2) append("te\na\n");
+  };
+  EXPECT_EQ(file_source(path(), {.follow = true, .header = true, .idle = write_the_rest}).header(),
+            "id,site");
+  EXPECT_THAT(read_on({.header = true}), ElementsAre("8 a"));
+}
+
+TEST_F(FileSource, WaitsForTheFirstLineOfAFollowedFileUntilItIsToldNotTo) {
+  write("");
+  struct enough {};
+  EXPECT_THROW(file_source(path(), {.follow = true, .header = true, .idle = [] { throw enough(); }}), enough);
+  EXPECT_EQ(file_source(path(), {.header = true}).header(), "");
+}
+
+TEST_F(FileSource, WaitsForTheRestOfALineThatNamesTheFieldsFromAPipe) {
+  ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
+  const descriptor writer(::open(path().c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::write(writer.get(), "id,si", 5), 5);
+  const auto write_the_rest = [&] { ASSERT_EQ(::write(writer.get(), "te\n", 3), 3); };
+  EXPECT_EQ(file_source(path(), {.header = true, .idle = write_the_rest}).header(), "id,site");
+}
+
+TEST_F(FileSource, TakesALineThatNamesTheFieldsThoughNothingElseIsThereYet) {
+  write("id,site\n");
+  EXPECT_THAT(read_on({.header = true}), ElementsAre());
+  append("a\n");
+  EXPECT_THAT(read_on({.header = true}), ElementsAre("8 a"));
+}
+
+TEST_F(FileSource, SaysInWhichLineARecordStands) {
+  write("a\nb\nc\n");
+  EXPECT_EQ(file_source(path()).place_of("", 4), "line 3 of " + path());
+}
+
+TEST_F(FileSource, TakesALineThatGotItsEndLaterOnce) {
+  write("a\nb");
+  EXPECT_THAT(read_on(), ElementsAre("0 a", "2 b"));
+  append("\nc\n");
+  EXPECT_THAT(read_on(), ElementsAre("4 c"));
+}
+
+TEST_F(FileSource, RefusesALineThatHasGrownSinceItWasTaken) {
+  write("a\nb");
+  read_on();
+  append("c\n");
+  EXPECT_THAT(complaint_of_reading_on(), HasSubstr("had no end"));
+}
+
+TEST_F(FileSource, GivesALineWithoutAnEndAgainThatWasClaimedAndNotSettled) {
+  write("abc\nx\nabc");
+  claim_and_die();
+  EXPECT_THAT(read_on(), ElementsAre("6 abc"));
+}
+
+TEST_F(FileSource, GivesALineThatGotItsEndAfterItWasClaimedAgain) {
+  write("abc\nx\nabc");
+  claim_and_die();
+  append("\ny\n");
+  EXPECT_THAT(read_on(), ElementsAre("6 abc", "10 y"));
+}
+
+// Promise: a last line that has grown since it was claimed is refused (streams, Files).
+TEST_F(FileSource, RefusesALineThatHasGrownSinceItWasClaimed) {
+  for (const std::string before : {"", "abc\nx\n"}) {
+    reached_.clear();
+    write(before + "abc");
+    claim_and_die();
+    append("def");
+    EXPECT_THAT(complaint_of_reading_on(), HasSubstr("had no end"));
+    append("\ny\n");
+    EXPECT_THAT(complaint_of_reading_on(), HasSubstr("had no end"));
+    write(before + "ab");
+    EXPECT_THAT(complaint_of_reading_on(), HasSubstr("had no end"));
+    write(before);
+    EXPECT_THAT(complaint_of_reading_on(), HasSubstr("had no end"));
+  }
+}
+
+TEST_F(FileSource, ReadsNoMoreAtOnceThan32BitsCanPointTo) {
+  constexpr std::size_t most = std::size_t{1} << 32;
+  for (const std::size_t carried :
+       {std::size_t{0}, std::size_t{1} << 20, std::size_t{2'200'000'000}, block_reader::max_record_bytes}) {
+    const std::size_t room = file_source::options{}.room_for(carried);
+    EXPECT_GT(room, carried);
+    EXPECT_LT(room, most);
+  }
+}
+
+TEST_F(FileSource, WaitsForTheEndOfALineThatIsFollowed) {
+  write("a\nb");
+  EXPECT_THAT(read_on({.follow = true}), ElementsAre("0 a"));
+  append("c\n");
+  EXPECT_THAT(read_on({.follow = true}), ElementsAre("2 bc"));
+}
+
+// Promise: another file of the same name is refused as a source (streams, Files).
+TEST_F(FileSource, RefusesAnotherFileOfTheSameName) {
+  write("a\nb\n");
+  read_on();
+  write("x\nb\nc\n");
+  EXPECT_THAT(complaint_of_reading_on(), HasSubstr("begins otherwise"));
+  write("a\n");
+  EXPECT_THAT(complaint_of_reading_on(), HasSubstr("is shorter"));
+}
+
+TEST_F(FileSource, ReadsRecordsLongerThanABlock) {
+  const std::string longest(10'000, 'x');
+  write("a\n" + longest + "\nb\n");
+  std::vector<std::string> all = read_on({.block_bytes = 16});
+  EXPECT_THAT(all, testing::Contains("2 " + longest));
+}
+
+TEST_F(FileSource, TellsAFileThatWasCutShortWhileItWasFollowed) {
+  write("a\nb\n");
+  file_source from(path(), {.follow = true});
+  from.begin({});
+  source_batch batch;
+  ASSERT_EQ(from.next(batch, milliseconds(0)), source::state::records);
+  write("a\n");
+  EXPECT_THROW((void)from.next(batch, milliseconds(0)), storage_error);
+}
+
+TEST_F(FileSource, TellsAFileThatWasEmptiedAndGrewAgainWhileItWasFollowed) {
+  write("a\nb\n");
+  file_source from(path(), {.follow = true});
+  from.begin({});
+  source_batch batch;
+  ASSERT_EQ(from.next(batch, milliseconds(0)), source::state::records);
+  write("c\nd\n");
+  EXPECT_THROW((void)from.next(batch, milliseconds(0)), storage_error);
+}
+
+// Promise: a file that was rotated away is read to its end (streams, Files).
+TEST_F(FileSource, ReadsWhatIsAppendedToAFileThatWasRotatedAway) {
+  write("a\n");
+  file_source from(path(), {.follow = true, .rotated_for = milliseconds(200)});
+  from.begin({});
+  source_batch batch;
+  ASSERT_EQ(from.next(batch, milliseconds(0)), source::state::records);
+  std::filesystem::rename(path(), path() + ".1");
+  write("of the new file\n");
+  EXPECT_EQ(from.next(batch, milliseconds(0)), source::state::nothing_yet);
+  std::ofstream(path() + ".1", std::ios::app) << "late\nunend";
+  ASSERT_EQ(from.next(batch, milliseconds(0)), source::state::records);
+  EXPECT_EQ(batch.records.front().bytes, "late");
+  try {
+    while (from.next(batch, milliseconds(20)) == source::state::nothing_yet) continue;
+    ADD_FAILURE();
+  } catch (const storage_error& e) {
+    EXPECT_THAT(e.what(), testing::AllOf(testing::HasSubstr("5 bytes"), testing::HasSubstr("--job")));
+  }
+}
+
+}  // namespace
+}  // namespace everseen

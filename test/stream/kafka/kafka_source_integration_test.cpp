@@ -1,0 +1,293 @@
+// Kafka as a source, against librdkafka's mock cluster over real sockets.
+
+#include <array>
+#include <fstream>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/core/base/error.hpp"
+
+#include "test/stream/kafka_reading.hpp"
+#include "test/support/scratch_directory.hpp"
+
+namespace everseen::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Pair;
+
+using request = kafka_cluster::request;
+
+struct KafkaSource : ::testing::Test {
+  kafka_cluster kafka{};
+
+  KafkaSource() { kafka.create_topic("clicks", 2); }
+
+  std::unique_ptr<kafka_source> reading(std::string_view rest = "") {
+    auto made = std::make_unique<kafka_source>(parse_kafka_url(kafka.url("clicks", quick(rest))), "job");
+    made->begin(nothing_reached);
+    return made;
+  }
+};
+
+TEST_F(KafkaSource, GivesEachPartitionsMessagesInTheirOrderWithTheirOffsets) {
+  const auto even = numbered("even", 5'000), odd = numbered("odd", 3'000);
+  kafka.produce("clicks", 0, even);
+  kafka.produce("clicks", 1, odd);
+  const auto from = reading();
+  const auto taken = take(*from, 8'000);
+  const auto sorted = by_lane(taken);
+  EXPECT_EQ(sorted.at("clicks/0"), values(even));
+  EXPECT_EQ(sorted.at("clicks/1"), values(odd));
+  std::map<std::string, std::uint64_t> next;
+  for (const auto& each : taken) ASSERT_EQ(each.position, next[each.lane]++);
+  EXPECT_EQ(from->lag(), 0U);
+}
+
+TEST_F(KafkaSource, KeepsKeysEmptyMessagesAndPadding) {
+  kafka.produce("clicks", 0, {{"value", "key"}, {"", "alone"}, {"last"}});
+  const auto from = reading();
+  source_batch batch;
+  while (from->next(batch, 100ms) != source::state::records) continue;
+  ASSERT_EQ(batch.records.size(), 3U);
+  EXPECT_EQ(batch.records[0].key, "key");
+  EXPECT_EQ(batch.records[1].bytes, "");
+  EXPECT_EQ(batch.records[1].key, "alone");
+  EXPECT_TRUE(batch.begins);
+  EXPECT_EQ(batch.next, 3U);
+  const char* const end = batch.records[2].bytes.data() + batch.records[2].bytes.size();
+  EXPECT_EQ(std::string(end, 64), std::string(64, '\0'));
+}
+
+TEST_F(KafkaSource, EndsWithTheTopicIfToldTo) {
+  kafka.produce("clicks", 0, numbered("a", 10));
+  const auto from = reading("&until=end");
+  EXPECT_EQ(take(*from, 1'000'000).size(), 10U);
+  source_batch batch;
+  EXPECT_EQ(from->next(batch, 5s), source::state::ended);
+}
+
+TEST_F(KafkaSource, GoesOnWhereItWasSettledAndNotWhereItHadRead) {
+  kafka.produce("clicks", 0, numbered("a", 100));
+  {
+    const auto first = reading();
+    take(*first, 100);
+    const checkpoint reached{"clicks/0", 40};
+    first->settled(std::span(&reached, 1));
+    first->finish();
+  }
+  EXPECT_THAT(kafka.committed("g", "clicks"), ElementsAre(Pair(0, 40)));
+  const auto second = reading();
+  EXPECT_EQ(first_position(take(*second, 60)), 40U);
+}
+
+TEST_F(KafkaSource, CommitsNothingThatIsNotSettled) {
+  kafka.produce("clicks", 0, numbered("a", 100));
+  const auto from = reading();
+  take(*from, 100);
+  from->finish();
+  EXPECT_THAT(kafka.committed("g", "clicks"), IsEmpty());
+}
+
+TEST_F(KafkaSource, LedgerThatIsAheadOfTheGroupIsBelieved) {
+  kafka.produce("clicks", 0, numbered("a", 100));
+  kafka_source from(parse_kafka_url(kafka.url("clicks", quick())), "job");
+  from.begin({{"clicks/0", {"clicks/0", 70}}});
+  EXPECT_EQ(first_position(take(from, 30)), 70U);
+}
+
+// Promise: the group's offset counts before the ledger's only with transactions (streams, Kafka).
+TEST_F(KafkaSource, GroupThatIsAheadOfTheLedgerIsBelievedWithTransactionsOnly) {
+  kafka.produce("clicks", 0, numbered("a", 100));
+  {
+    const auto from = reading();
+    take(*from, 100, true);
+    from->finish();
+  }
+  ASSERT_EQ(kafka.committed("g", "clicks").at(0), 100);
+  kafka.produce("clicks", 0, numbered("b", 10));
+  // As after a server has come back with less than it had answered for.
+  for (const bool by_transactions : {true, false}) {
+    kafka_source from(parse_kafka_url(kafka.url("clicks", quick())), "job");
+    if (by_transactions) from.commit_nothing();
+    from.begin({{"clicks/0", {"clicks/0", 60}}});
+    EXPECT_EQ(first_position(take(from, 1)), by_transactions ? 100U : 60U);
+    from.finish();
+  }
+}
+
+TEST_F(KafkaSource, NewGroupMayBeginAtTheEnd) {
+  kafka.produce("clicks", 0, numbered("old", 100));
+  const auto from = reading("&start=latest");
+  source_batch batch;
+  while (from->ownership_of("clicks/0", 1) != source::ownership::ours)
+    EXPECT_EQ(from->next(batch, 50ms), source::state::nothing_yet);
+  kafka.produce("clicks", 0, numbered("new", 10));
+  EXPECT_THAT(values(take(*from, 10)), values(numbered("new", 10)));
+}
+
+// Promise: the starting offset of start=latest is committed before it is read (streams, Kafka).
+TEST_F(KafkaSource, WhereALaneBeganIsKnownBeforeItIsRead) {
+  kafka.produce("clicks", 0, numbered("old", 100));
+  {
+    const auto from = reading("&start=latest");
+    source_batch batch;
+    while (from->ownership_of("clicks/0", 1) != source::ownership::ours)
+      EXPECT_EQ(from->next(batch, 50ms), source::state::nothing_yet);
+  }
+  kafka.produce("clicks", 0, numbered("meanwhile", 10));
+  const auto again = reading("&start=latest");
+  EXPECT_THAT(values(take(*again, 10)), values(numbered("meanwhile", 10)));
+  EXPECT_EQ(again->warning_about("clicks/0"), "") << "it begins where it was asked to";
+}
+
+// Promise: brokers of another cluster are refused (streams, Kafka).
+TEST_F(KafkaSource, CheckpointOfAnotherClusterIsAnError) {
+  kafka.produce("clicks", 0, numbered("a", 100));
+  const auto first = reading();
+  source_batch batch;
+  while (first->next(batch, 50ms) != source::state::records) continue;
+  const checkpoint here = first->reached(batch);
+  EXPECT_FALSE(here.note.empty());
+  kafka_source again(parse_kafka_url(kafka.url("clicks", quick())), "g2");
+  EXPECT_NO_THROW(again.begin({{"clicks/0", here}}));
+  kafka_source elsewhere(parse_kafka_url(kafka.url("clicks", quick())), "g2");
+  try {
+    elsewhere.begin({{"clicks/0", {"clicks/0", 70, "another-cluster"}}});
+    ADD_FAILURE();
+  } catch (const parameter_error& e) {
+    EXPECT_THAT(e.what(), AllOf(HasSubstr("another-cluster"), HasSubstr("--job")));
+  }
+}
+
+// Promise: a recreated topic is an error (streams, Kafka).
+TEST_F(KafkaSource, TopicThatWasMadeAnewIsAnErrorAndNoSilentJump) {
+  kafka.produce("clicks", 0, numbered("a", 10));
+  kafka_source from(parse_kafka_url(kafka.url("clicks", quick())), "job");
+  from.begin({{"clicks/0", {"clicks/0", 5'000}}});
+  EXPECT_THAT(failure_of<parameter_error>(from),
+              AllOf(HasSubstr("clicks/0"), HasSubstr("made anew or cut short"), HasSubstr("--job")));
+}
+
+// Promise: events that retention removed are an error, unless gap=skip (streams, Kafka).
+TEST_F(KafkaSource, EventsThatRetentionRemovedAreAnErrorUnlessTheyMayBePassedOver) {
+  std::mt19937 random(1);
+  std::vector<kafka_cluster::message> much(120);  // 12 MB; the mock keeps 5
+  for (kafka_cluster::message& each : much)
+    for (int i = 0; i < 25'000; ++i)
+      each.value.append(reinterpret_cast<const char*>(std::array{random()}.data()), 4);
+  kafka.produce("clicks", 0, much);
+  const std::map<std::string, checkpoint, std::less<>> reached{{"clicks/0", {"clicks/0", 1}}};
+  kafka_source strict(parse_kafka_url(kafka.url("clicks", quick())), "job");
+  strict.begin(reached);
+  EXPECT_THAT(failure_of<backend_error>(strict), AllOf(HasSubstr("retention"), HasSubstr("gap=skip")));
+  kafka_source lenient(parse_kafka_url(kafka.url("clicks", "?group=h&gap=skip&until=end")), "job");
+  lenient.begin(reached);
+  const auto taken = take(lenient, 1'000);
+  ASSERT_FALSE(taken.empty());
+  EXPECT_EQ(taken.back().position, 119U);
+}
+
+TEST_F(KafkaSource, UnknownTopicIsReportedWithWhatToDo) {
+  kafka.create_topic("no-such-topic", 1);  // the mock makes those it is asked about
+  kafka.set_topic_error("no-such-topic", 3);
+  kafka_source from(parse_kafka_url(kafka.url("no-such-topic", quick())), "job");
+  try {
+    from.begin(nothing_reached);
+    FAIL();
+  } catch (const parameter_error& e) {
+    EXPECT_THAT(e.what(), AllOf(HasSubstr("no topic 'no-such-topic'"), HasSubstr("kafka-topics.sh")));
+  }
+}
+
+TEST_F(KafkaSource, NobodyThereIsReportedAfterThePatienceOfTheUrl) {
+  kafka_source from(parse_kafka_url("kafka://127.0.0.1:1/clicks?group=g&retry_for=1s"), "job");
+  try {
+    from.begin(nothing_reached);
+    FAIL();
+  } catch (const backend_error& e) {
+    EXPECT_THAT(e.what(), AllOf(HasSubstr("127.0.0.1:1"), HasSubstr("no broker answers")));
+  }
+}
+
+TEST_F(KafkaSource, PropertiesGoToLibrdkafkaWhichKnowsThem) {
+  const auto told = [](const std::string& rest) -> std::string {
+    try {
+      kafka_source(parse_kafka_url("kafka://h/clicks?" + rest), "job");
+      return "nothing";
+    } catch (const parameter_error& e) {
+      return e.what();
+    }
+  };
+  EXPECT_EQ(told("fetch.max.bytes=1000000"), "nothing");
+  EXPECT_THAT(told("no.such.property=1"), HasSubstr("'no.such.property'"));
+  EXPECT_THAT(told("sasl.mechanism=PLAIN&fetch.max.bytes=hush"),
+              AllOf(HasSubstr("fetch.max.bytes"), Not(HasSubstr("hush"))));
+}
+
+TEST_F(KafkaSource, PropertiesMayStandInAFileThatOthersCannotRead) {
+  const scratch_directory folder;
+  const std::string path = (folder.path() / "kafka.conf").string();
+  const auto told = [&](const std::string& text) -> std::string {
+    std::ofstream(path) << text;
+    try {
+      kafka_source(parse_kafka_url("kafka://h/clicks?config=" + path), "job");
+      return "nothing";
+    } catch (const parameter_error& e) {
+      return e.what();
+    }
+  };
+  EXPECT_EQ(told("# ours\n\n socket.timeout.ms = 5000 \r\nclient.id=counter"), "nothing");
+  EXPECT_THAT(told("fetch.max.bytes=hush"), AllOf(HasSubstr("fetch.max.bytes"), Not(HasSubstr("hush"))));
+  EXPECT_THAT(told("client.id=a\nnonsense"), HasSubstr("line 2"));
+  EXPECT_THAT(told("enable.auto.commit=true"), HasSubstr("when their events are settled"));
+  EXPECT_THROW(kafka_source(parse_kafka_url("kafka://h/clicks?config=/no/such/file"), "job"), storage_error);
+}
+
+TEST_F(KafkaSource, WaysToProveWhoOneIsAreCheckedBeforeAnythingIsRead) {
+  const auto told = [](const std::string& rest) -> std::string {
+    try {
+      kafka_source(parse_kafka_url("kafka://h/clicks?" + rest), "job");
+      return "nothing";
+    } catch (const parameter_error& e) {
+      return e.what();
+    }
+  };
+  EXPECT_THAT(told("security.protocol=ssl&ssl.ca.location=/no/such/ca.pem"), HasSubstr("ssl.ca.location"));
+  EXPECT_THAT(told("security.protocol=sasl_plaintext&sasl.mechanism=PLAIN"), HasSubstr("sasl.username"));
+  EXPECT_THAT(told("security.protocol=tls"), HasSubstr("security.protocol"));
+}
+
+// Promise: a group that is ahead of a new job is reported (streams, Kafka).
+TEST_F(KafkaSource, GroupThatIsAheadOfTheJobIsDoubted) {
+  kafka.produce("clicks", 0, numbered("a", 10));
+  {
+    const auto from = reading();
+    take(*from, 10, true);
+    from->finish();
+  }
+  kafka.produce("clicks", 0, numbered("b", 10));
+  const auto from = reading();
+  EXPECT_EQ(first_position(take(*from, 10)), 10U);
+  EXPECT_THAT(from->warning_about("clicks/0"),
+              AllOf(HasSubstr("group g"), HasSubstr("offset 10 of clicks/0")));
+  EXPECT_EQ(from->warning_about("clicks/1"), "");
+}
+
+TEST_F(KafkaSource, RequestsThatFailAreMadeAgain) {
+  kafka.produce("clicks", 0, numbered("a", 1'000));
+  kafka.fail_next(request::fetch, {-195, 6, 7, -195});
+  kafka.fail_next(request::offset_fetch, {14, 16});
+  kafka.fail_next(request::join_group, {16, 14});
+  const auto from = reading();
+  EXPECT_EQ(by_lane(take(*from, 1'000)).at("clicks/0"), values(numbered("a", 1'000)));
+}
+
+}  // namespace
+}  // namespace everseen::test

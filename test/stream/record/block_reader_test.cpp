@@ -1,0 +1,325 @@
+#include "everseen/stream/record/block_reader.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/core/base/error.hpp"
+
+#include "test/support/pipe.hpp"
+#include "test/support/random_digests.hpp"
+#include "test/support/text_files.hpp"
+
+namespace everseen {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// The texts of all blocks, each checked for what every block promises.
+std::vector<std::string> blocks(block_reader& reader, char separator = '\n') {
+  std::vector<std::string> texts;
+  for (block b; reader.next(b);) {
+    EXPECT_FALSE(b.text().empty());
+    EXPECT_EQ(b.text().back(), separator) << "a block ends with a whole record";
+    EXPECT_EQ(b.number(), texts.size());
+    texts.emplace_back(b.text());
+    volatile char beyond = b.data()[b.text().size() + block_reader::padding - 1];  // may be read
+    static_cast<void>(beyond);
+  }
+  return texts;
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += text;
+  return all;
+}
+
+std::string read(const std::vector<std::string>& paths, std::size_t block_bytes, char separator = '\n') {
+  block_reader reader(paths, separator, block_bytes);
+  return joined(blocks(reader, separator));
+}
+
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+// Promise: the last record of each of several files is a record, with a separator or without (dedup, Keys and
+// records).
+TEST(BlockReader, GivesFilesBackRecordByRecord) {
+  test::random_digests random(1);
+  for (int round = 0; round < 200; ++round) {
+    test::text_files files;
+    std::string expected;
+    const std::size_t count = 1 + random.word() % 4;
+    for (std::size_t f = 0; f < count; ++f) {
+      std::string text;
+      const std::size_t length = random.word() % (random.word() % 2 == 0 ? 10 : 200);
+      const std::uint64_t rarity = 2 + random.word() % 40;
+      for (std::size_t i = 0; i < length; ++i) text += random.word() % rarity == 0 ? '\n' : 'x';
+      files.make(text);
+      expected += text;
+      if (!text.empty() && text.back() != '\n') expected += '\n';
+    }
+    for (const std::size_t block_bytes : {1U, 2U, 3U, 7U, 16U, 50U, 64U, 1000U})
+      ASSERT_EQ(read(files.paths(), block_bytes), expected) << "blocks of " << block_bytes;
+  }
+}
+
+TEST(BlockReader, ReadsTheNextFileWhenTheLastSeparatorFillsTheBlock) {
+  test::text_files files;
+  files.make("abcdefg");  // with its separator exactly one block
+  files.make("second\n");
+  EXPECT_EQ(read(files.paths(), 8), "abcdefg\nsecond\n");
+}
+
+TEST(BlockReader, ReadsRecordsLongerThanABlock) {
+  test::text_files files;
+  const std::string text = std::string(100'000, 'a') + "\nb\n" + std::string(3'000, 'c') + "\nd";
+  files.make(text);
+  for (const std::size_t block_bytes : {1U, 10U, 4096U, 200'000U})
+    EXPECT_TRUE(read(files.paths(), block_bytes) == text + "\n") << "blocks of " << block_bytes;
+}
+
+TEST(BlockReader, CutsBlocksAfterWholeRecords) {
+  test::text_files files;
+  files.make("aaa\nbbb\nccc\nddd\n");
+  block_reader reader(files.paths(), '\n', 9);
+  EXPECT_THAT(blocks(reader), ElementsAre("aaa\nbbb\n", "ccc\nddd\n"));
+}
+
+TEST(BlockReader, ReadsNothingFromEmptyFiles) {
+  test::text_files files;
+  files.make("");
+  files.make("");
+  block_reader reader(files.paths(), '\n', 100);
+  block b;
+  EXPECT_FALSE(reader.next(b));
+  EXPECT_FALSE(reader.next(b)) << "the end stays the end";
+}
+
+TEST(BlockReader, KeepsEmptyRecordsAndCarriageReturns) {
+  test::text_files files;
+  files.make("\n\r\n\n\n");
+  EXPECT_EQ(read(files.paths(), 2), "\n\r\n\n\n");
+}
+
+TEST(BlockReader, SeparatesByNul) {
+  test::text_files files;
+  files.make(std::string("a\nb\0c\0d\n", 8));
+  EXPECT_EQ(read(files.paths(), 3, '\0'), std::string("a\nb\0c\0d\n\0", 9));
+}
+
+TEST(BlockReader, ReadsAPipeThatComesByteByByte) {
+  test::pipe pipe;
+  const std::string text = "first\nsecond\n\nlast without its end";
+  std::jthread writer([&] {
+    for (const char c : text) {
+      pipe.write({&c, 1});
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    pipe.close_writer();
+  });
+  EXPECT_EQ(read({pipe.path()}, 1000), text + "\n");
+  writer.join();
+}
+
+TEST(BlockReader, HandsOutALiveRecordBeforeThePipeIsClosed) {
+  test::pipe pipe;
+  block_reader reader({pipe.path()}, '\n', 1 << 20);
+  pipe.write("one\ntwo\nthr");
+  block b;
+  ASSERT_TRUE(reader.next(b));
+  EXPECT_EQ(b.text(), "one\ntwo\n");
+  pipe.write("ee\n");
+  ASSERT_TRUE(reader.next(b));
+  EXPECT_EQ(b.text(), "three\n");
+  pipe.close_writer();
+  EXPECT_FALSE(reader.next(b));
+}
+
+/// Another descriptor as standard input, for a scope.
+class standard_input_from {
+ public:
+  explicit standard_input_from(int descriptor) : saved_(::dup(STDIN_FILENO)) {
+    ::dup2(descriptor, STDIN_FILENO);
+  }
+  ~standard_input_from() {
+    ::dup2(saved_, STDIN_FILENO);
+    ::close(saved_);
+  }
+  standard_input_from(const standard_input_from&) = delete;
+  standard_input_from& operator=(const standard_input_from&) = delete;
+
+ private:
+  int saved_;
+};
+
+TEST(BlockReader, ReadsStandardInputWhereNoFileIsNamed) {
+  for (const std::vector<std::string>& paths : {std::vector<std::string>{}, {"-"}}) {
+    test::pipe pipe;
+    const standard_input_from redirected(pipe.reader());
+    pipe.write("a\nb");
+    pipe.close_writer();
+    EXPECT_EQ(read(paths, 100), "a\nb\n");
+  }
+}
+
+TEST(BlockReader, WaitsForStandardInputThatDoesNotBlock) {
+  test::pipe pipe(O_NONBLOCK);
+  const standard_input_from redirected(pipe.reader());
+  block_reader reader({}, '\n', 1000);
+  std::jthread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    pipe.write("late\n");
+  });
+  block b;
+  EXPECT_TRUE(reader.next(b));
+  EXPECT_EQ(b.text(), "late\n");
+  writer.join();
+}
+
+TEST(BlockReader, NamesAFileThatIsMissingBeforeAnythingIsRead) {
+  test::text_files files;
+  const std::string good = files.make("a\n");
+  const std::string missing = files.directory() + "/missing";
+  const std::size_t before = open_descriptors();
+  try {
+    block_reader reader({good, missing}, '\n', 100);
+    FAIL();
+  } catch (const storage_error& e) {
+    EXPECT_EQ(e.code(), ENOENT);
+    EXPECT_EQ(e.path(), missing);
+    EXPECT_THAT(e.what(), HasSubstr("No such file"));
+  }
+  EXPECT_EQ(open_descriptors(), before) << "the files before it were closed again";
+}
+
+TEST(BlockReader, RefusesADirectoryBeforeAnythingIsRead) {
+  test::text_files files;
+  const std::string good = files.make("a\n");
+  try {
+    block_reader reader({good, files.directory()}, '\n', 100);
+    FAIL();
+  } catch (const storage_error& e) {
+    EXPECT_EQ(e.code(), EISDIR);
+    EXPECT_EQ(e.path(), files.directory());
+  }
+}
+
+TEST(BlockReader, HandsOutWhatItReadBeforeAReadFailed) {
+  test::text_files files;
+  const std::string good = files.make("a\nb\n");
+  block_reader reader({good, "/proc/self/mem"}, '\n', 100);  // no memory is mapped at address 0
+  block b;
+  ASSERT_TRUE(reader.next(b));
+  EXPECT_EQ(b.text(), "a\nb\n");
+  for (int i = 0; i < 2; ++i) {
+    try {
+      static_cast<void>(reader.next(b));
+      FAIL();
+    } catch (const storage_error& e) {
+      EXPECT_EQ(e.code(), EIO);
+      EXPECT_EQ(e.path(), "/proc/self/mem");
+    }
+  }
+}
+
+TEST(BlockReader, ClosesItsFiles) {
+  test::text_files files;
+  files.make("a\n");
+  const std::size_t before = open_descriptors();
+  { const block_reader reader(files.paths(), '\n', 100); }
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST(BlockReader, KnowsTheSizeOfFilesAndNotOfPipes) {
+  test::text_files files;
+  files.make("12345\n");
+  files.make("123");
+  EXPECT_EQ(block_reader(files.paths(), '\n', 100).total_bytes(), 9U);
+  const test::pipe pipe;
+  const block_reader mixed({files.paths().front(), pipe.path()}, '\n', 100);
+  EXPECT_FALSE(mixed.total_bytes());
+  EXPECT_FALSE(mixed.estimate_records());
+}
+
+TEST(BlockReader, DoesNotBelieveAFileThatSaysItIsEmpty) {
+  block_reader reader({"/proc/self/maps"}, '\n', 100);
+  EXPECT_FALSE(reader.total_bytes());
+  EXPECT_FALSE(reader.estimate_records());
+  EXPECT_GT(blocks(reader).size(), 1U);
+}
+
+TEST(BlockReader, EstimatesRecords) {
+  const auto estimate = [](const std::vector<std::string>& texts) {
+    test::text_files files;
+    for (const std::string& text : texts) files.make(text);
+    return block_reader(files.paths(), '\n', 100).estimate_records().value();
+  };
+  EXPECT_NEAR(static_cast<double>(estimate({"", "a\nb\nc\n"})), 3, 1);
+  EXPECT_NEAR(static_cast<double>(estimate({"a\nb\nc\n"})), 3, 1);
+
+  std::string even;
+  for (int i = 0; i < 50'000; ++i) even += "a line of twenty 4b\n";
+  EXPECT_NEAR(static_cast<double>(estimate({even})), 50'000, 100);
+  EXPECT_NEAR(static_cast<double>(estimate({even, even, "x"})), 100'000, 200);
+
+  // Lengths that differ by place: the three samples weigh the same, so a factor of two is what to expect.
+  std::string uneven;
+  for (int i = 0; i < 20'000; ++i) uneven += std::string(static_cast<std::size_t>(i) / 200, 'x') + '\n';
+  const auto guess = static_cast<double>(estimate({uneven}));
+  EXPECT_GT(guess, 10'000);
+  EXPECT_LT(guess, 400'000);
+
+  EXPECT_GE(estimate({std::string(500'000, 'x')}), 1U) << "no separator at all";
+}
+
+TEST(BlockReader, EstimatesWithoutMovingTheReader) {
+  test::text_files files;
+  files.make("a\nb\n");
+  block_reader reader(files.paths(), '\n', 100);
+  static_cast<void>(reader.estimate_records());
+  EXPECT_EQ(joined(blocks(reader)), "a\nb\n");
+}
+
+TEST(BlockReader, BeginsAgainWhereItBegan) {
+  test::text_files files;
+  files.make("one\ntwo\nthree");
+  files.make("four\n");
+  block_reader reader(files.paths(), '\n', 5);
+  ASSERT_TRUE(reader.can_rewind());
+  const test::pipe pipe;
+  EXPECT_FALSE(block_reader({files.paths().front(), pipe.path()}, '\n', 5).can_rewind());
+  block b;
+  ASSERT_TRUE(reader.next(b));
+  reader.rewind();
+  EXPECT_EQ(joined(blocks(reader)), "one\ntwo\nthree\nfour\n");
+  reader.rewind();
+  EXPECT_EQ(joined(blocks(reader)), "one\ntwo\nthree\nfour\n");
+}
+
+TEST(BlockReader, CallsBackWhileAPipeIsSilent) {
+  test::pipe pipe;
+  block_reader reader({pipe.path()}, '\n', 100);
+  int calls = 0;
+  reader.while_waiting([&] {
+    if (++calls == 2) pipe.write("there\n");
+  });
+  block b;
+  ASSERT_TRUE(reader.next(b));
+  EXPECT_EQ(b.text(), "there\n");
+  EXPECT_EQ(calls, 2);
+}
+
+}  // namespace
+}  // namespace everseen

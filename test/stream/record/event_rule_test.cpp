@@ -1,0 +1,156 @@
+#include "everseen/stream/record/event_rule.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/stream/record/block_reader.hpp"
+
+namespace everseen {
+namespace {
+
+using std::chrono::minutes;
+using testing::ElementsAre;
+
+field_rule json(std::string pointer) {
+  return {field_rule::kind::json, 0, '\t', std::move(pointer)};
+}
+field_rule field(unsigned number) {
+  return {field_rule::kind::delimited, number, ',', {}};
+}
+
+/// The key, and the names of all counters; or what is wrong with the record.
+std::vector<std::string> read(const event_shape& shape, std::string_view record) {
+  event_rule rule(shape);
+  const std::string padded = std::string(record) + std::string(block_reader::padding, '"');
+  const auto event = rule.read(std::string_view(padded).substr(0, record.size()));
+  if (!event) return {std::string(to_string(event.error()))};
+  std::vector<std::string> parts = {std::string(event->key)};
+  for (std::size_t set = 0; set < shape.counts.size(); ++set) parts.emplace_back(rule.counter(set));
+  return parts;
+}
+
+TEST(EventRule, TakesTheWholeRecordForTheKeyUnlessToldOtherwise) {
+  EXPECT_THAT(read({}, "any\tbytes"), ElementsAre("any\tbytes"));
+}
+
+TEST(EventRule, CountsBySetsOfDimensions) {
+  const event_shape shape{
+      {json("/id")}, json("/time"), {{{"time", json("/time"), minutes(10)}, {"site", json("/site")}}, {}}};
+  EXPECT_THAT(read(shape, R"({"site":"news","id":"a","time":"2025-01-01T00:17:03.500Z"})"),
+              ElementsAre("a", "0\t2025-01-01T00:10:00Z\tnews", "1"));
+}
+
+TEST(EventRule, FindsFieldsInObjectsAndArraysAtAnyDepth) {
+  const event_shape shape{{json("/user/id"), json("/tags/1"), json("/a~1b")}, {}, {}};
+  EXPECT_THAT(read(shape, R"({"x":[{"id":0}],"a/b":true,"tags":["p","q"],"user":{"name":"n","id":7}})"),
+              ElementsAre("7\x1fq\x1ftrue"));
+}
+
+TEST(EventRule, TakesTheFirstOfANameThatComesTwice) {
+  EXPECT_THAT(read({{json("/a/b")}, {}, {}}, R"({"a":{"c":1},"a":{"b":2}})"), ElementsAre("has no key"));
+  EXPECT_THAT(read({{json("/a")}, {}, {}}, R"({"a":1,"a":2})"), ElementsAre("1"));
+}
+
+TEST(EventRule, MakesNoTwoKeysOfSeveralFieldsOne) {
+  const event_shape shape{{field(1), field(2)}, {}, {}};
+  EXPECT_THAT(read(shape, "a,b"), ElementsAre("a\x1f"
+                                              "b"));
+  EXPECT_THAT(read(shape, "a\x1f,b"), ElementsAre("a\\\x1f\x1f"
+                                                  "b"));
+  EXPECT_THAT(read(shape, "a\\,b"), ElementsAre("a\\\\\x1f"
+                                                "b"));
+}
+
+TEST(EventRule, CountsAMissingFieldAsAnEmptyValue) {
+  EXPECT_THAT(read({{field(1)}, {}, {{{"x", field(3)}}}}, "a,b"), ElementsAre("a", "0\t"));
+  EXPECT_THAT(read({{json("/a")}, {}, {{{"x", json("/b/c")}}}}, R"({"a":1,"b":null})"),
+              ElementsAre("1", "0\t"));
+}
+
+TEST(EventRule, SaysWhatIsWrongWithARecord) {
+  const event_shape shape{{json("/id")}, json("/time"), {{{"day", json("/at"), std::chrono::hours(24)}}}};
+  EXPECT_THAT(read(shape, R"({"time":1,"at":1})"), ElementsAre("has no key"));
+  EXPECT_THAT(read(shape, R"({"id":null,"time":1,"at":1})"), ElementsAre("has null for a key"));
+  EXPECT_THAT(read(shape, R"({"id":1,"at":1})"), ElementsAre("has no time"));
+  EXPECT_THAT(read(shape, R"({"id":1,"time":"noon","at":1})"), ElementsAre("has a time that cannot be read"));
+  EXPECT_THAT(read(shape, R"({"id":1,"time":1})"), ElementsAre("has no time"));
+  EXPECT_THAT(read(shape, R"({"id":1,"time":1,"at":-62200000000})"),
+              ElementsAre("has a time that cannot be read"));
+  EXPECT_THAT(read(shape, R"({"id":1,)"), ElementsAre("is not JSON"));
+  EXPECT_THAT(read(shape, R"({"id":nul,"time":1,"at":1})"), ElementsAre("is not JSON"));
+  EXPECT_THAT(read(shape, ""), ElementsAre("is not JSON"));
+  EXPECT_THAT(read(shape, "7"), ElementsAre("has no key"));
+}
+
+TEST(EventRule, SaysWhichFieldIsAtFault) {
+  event_rule rule({{json("/id")}, json("/time"), {}});
+  const auto refuse = [&](std::string record) {
+    const std::size_t size = record.size();
+    record.append(block_reader::padding, '"');
+    EXPECT_FALSE(rule.read(std::string_view(record).substr(0, size)));
+    const auto at = rule.at_fault();
+    return at.field + (at.value.data() == nullptr ? "" : "=" + std::string(at.value));
+  };
+  EXPECT_EQ(refuse(R"({"id":1,"time":"noon"})"), "/time=noon");
+  EXPECT_EQ(refuse(R"({"time":1})"), "/id");
+  EXPECT_EQ(refuse(R"({"id":null,"time":1})"), "/id=null");
+  EXPECT_EQ(refuse("{no event"), "");
+}
+
+TEST(EventRule, KnowsTheFieldsToCountByThatNoRecordHad) {
+  event_rule rule({{field(1)}, {}, {{{"a", field(2)}, {"b", field(3)}}, {{"c", field(4)}}}});
+  EXPECT_TRUE(rule.read("1,x"));
+  EXPECT_THAT(rule.absent(), ElementsAre("3", "4"));
+  EXPECT_TRUE(rule.read("1,x,"));
+  EXPECT_THAT(rule.absent(), ElementsAre("4"));
+}
+
+TEST(EventRule, RefusesAValueTooLongForTheNameOfACounter) {
+  const event_shape shape{{field(1)}, {}, {{{"x", field(2)}}}};
+  EXPECT_THAT(read(shape, "a," + std::string(event_rule::max_value_bytes, 'x')), testing::SizeIs(2));
+  EXPECT_THAT(read(shape, "a," + std::string(event_rule::max_value_bytes + 1, 'x')),
+              ElementsAre("has a value of more than 1024 bytes to be counted by"));
+}
+
+TEST(EventRule, CutsTimesBeforeTheEpochDownwards) {
+  const event_shape shape{{field(1)}, {}, {{{"t", field(2), minutes(1)}}}};
+  EXPECT_THAT(read(shape, "a,1969-12-31T23:59:30Z"), ElementsAre("a", "0\t1969-12-31T23:59:00Z"));
+}
+
+TEST(EventRule, RefusesFieldsThatNoRecordCanHaveTogether) {
+  EXPECT_THROW(event_rule({{json("/a")}, field(1), {}}), parameter_error);
+  EXPECT_THROW(event_rule({{json("/a"), json("/a/b")}, {}, {}}), parameter_error);
+  EXPECT_THROW(event_rule({{json("/a/b"), json("/a")}, {}, {}}), parameter_error);
+  EXPECT_THROW(event_rule({{json("a")}, {}, {}}), parameter_error);
+  EXPECT_THROW(event_rule({{field(0)}, {}, {}}), parameter_error);
+  EXPECT_NO_THROW(event_rule({{json("/a")}, json("/a"), {{{"a", json("/a")}}}}));
+}
+
+TEST(CounterName, IsReadBackWithAnyBytesInItsValues) {
+  const std::string hostile = "tab\tand\\x09\n\x01\x7f\xff";
+  const event_shape shape{{field(1)}, {}, {{}, {{"x", field(2)}, {"y", field(3)}}}};
+  const auto parts = read(shape, "k," + hostile + ",");
+  ASSERT_EQ(parts.size(), 3U);
+  const auto total = parse_counter(parts[1]);
+  ASSERT_TRUE(total);
+  EXPECT_EQ(total->set, 0U);
+  EXPECT_TRUE(total->values.empty());
+  const auto read_back = parse_counter(parts[2]);
+  ASSERT_TRUE(read_back);
+  EXPECT_EQ(read_back->set, 1U);
+  EXPECT_THAT(read_back->values, ElementsAre(hostile, ""));
+}
+
+TEST(CounterName, IsRefusedWhereNoRuleMadeIt) {
+  for (const std::string_view name :
+       {"", "x", "-1", "1x\ty", "1\t\\", "1\t\\x1", "1\t\\xzz", "99999999999999999999"})
+    EXPECT_FALSE(parse_counter(name)) << name;
+}
+
+}  // namespace
+}  // namespace everseen

@@ -1,0 +1,73 @@
+#include "everseen/stream/record/record_ends.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/support/random_digests.hpp"
+
+namespace everseen {
+namespace {
+
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+using ends = std::vector<std::uint32_t>;
+
+ends naive(std::string_view text, char separator) {
+  ends found;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] == separator) found.push_back(static_cast<std::uint32_t>(i));
+  return found;
+}
+
+ends find(std::string_view text, char separator) {
+  ends found;
+  find_record_ends(text, separator, found);
+  return found;
+}
+
+/// The text alone in a heap block of its size, so that AddressSanitizer sees a read beyond it.
+std::vector<char> tight(std::string_view text) {
+  return {text.begin(), text.end()};
+}
+
+TEST(RecordEnds, FindsASeparatorAtEveryPlaceOfEveryLength) {
+  for (std::size_t length = 0; length <= 300; ++length) {
+    std::vector<char> text(length, 'x');
+    ASSERT_THAT(find({text.data(), length}, '\n'), ElementsAre()) << length;
+    for (std::size_t at = 0; at < length; ++at) {
+      text[at] = '\n';
+      ASSERT_THAT(find({text.data(), length}, '\n'), ElementsAre(at)) << length;
+      text[at] = 'x';
+    }
+  }
+}
+
+TEST(RecordEnds, AgreesWithANaiveSearch) {
+  test::random_digests random(3);
+  for (std::size_t length = 0; length <= 300; ++length)
+    for (const unsigned alphabet : {1U, 2U, 10U, 256U}) {
+      std::string text(length, '\0');
+      for (char& c : text) c = static_cast<char>(random.word() % alphabet);
+      const std::vector<char> alone = tight(text);
+      for (const char separator : {'\0', '\x01', '\n', '\xff'})
+        ASSERT_THAT(find({alone.data(), length}, separator), ElementsAreArray(naive(text, separator)));
+    }
+}
+
+TEST(RecordEnds, AppendsToWhatIsThere) {
+  ends found = {7, 9};
+  find_record_ends("a\nb\n" + std::string(100, 'c') + "\n", '\n', found);
+  EXPECT_THAT(found, ElementsAre(7, 9, 1, 3, 104));
+}
+
+TEST(RecordEnds, FindsNothingInNothing) {
+  EXPECT_THAT(find({}, '\n'), ElementsAre());
+}
+
+}  // namespace
+}  // namespace everseen
