@@ -54,15 +54,15 @@ TEST(Job, IsDoneWhenNothingWasRefused) {
   EXPECT_EQ(j.take_replies().size(), 2U);
 }
 
-TEST(Job, AsksForPermissionForEachCommandOnce) {
+TEST(Job, AsksForPermissionForEachCommandThatWasRefused) {
   const request r{{}, set_a + get_b, 2, true};
   job j(r);
   ASSERT_TRUE(j.take(replies({"+OK\r\n", "-ASK 1 a:1\r\n"}), from));
   EXPECT_TRUE(j.may_have_run);
   j.ask_for_permission();
-  EXPECT_EQ(j.wire(), asking + set_a + asking + get_b);
-  EXPECT_EQ(j.commands(), 4U);
-  ASSERT_TRUE(j.take(replies({"+OK\r\n", "+OK\r\n", "+OK\r\n", "-TRYAGAIN x\r\n"}), from));
+  EXPECT_EQ(j.wire(), asking + get_b) << "where it goes, the key of the other one would seem to be missing";
+  EXPECT_EQ(j.commands(), 2U);
+  ASSERT_TRUE(j.take(replies({"+OK\r\n", "-TRYAGAIN x\r\n"}), from));
   EXPECT_EQ(j.wire(), r.wire);
   EXPECT_FALSE(j.take(replies({"+OK\r\n", "$1\r\nb\r\n"}), from));
   const auto all = j.take_replies();

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/redis/journal/journal_scripts.hpp"
 
 #include "test/redis/judged_by_clients.hpp"
 
@@ -124,6 +125,24 @@ TEST_F(CheckpointUnderWay, AbandonedOneLeavesNothingBehindADropForMoreThanAMinut
     const std::string left = server_.run({"PTTL", key});
     EXPECT_TRUE(std::stol(left.substr(1)) > 0 && std::stol(left.substr(1)) <= 60'000) << left;
   }
+}
+
+TEST_F(CheckpointUnderWay, LateCopyOfAStepChangesNothing) {
+  const auto beside = make(several_pages);
+  (void)server_.run({"HSET", state_key(), "checkpoint", "word.0 99999999999999"});
+  const std::string segment = state_key() + ":0.0", late = state_key() + ":sword.0";
+  const auto place = [&](const std::string& bytes) {
+    (void)server_.run({"SET", late, bytes, "PX", "60000"});
+    return server_
+        .run({"EVAL", journal_scripts::place_segment().text, "3", state_key(), late, segment, "word.0",
+              "word.1", "4", "30000"})
+        .substr(0, 1);
+  };
+  EXPECT_EQ(place("full"), "K");
+  EXPECT_EQ(place("half"), "K") << "it was done";
+  EXPECT_EQ(server_.run({"GET", segment}), "full");
+  EXPECT_EQ(server_.run({"PTTL", segment}), "-1");
+  EXPECT_THAT(staged(), IsEmpty());
 }
 
 TEST_F(CheckpointUnderWay, RecordThatItsServerLostEndsNoJournal) {

@@ -30,8 +30,6 @@ constexpr std::size_t pages_at_once = 4;
 /// From one segment to the next, so that a client that hangs is replaced soon, and for each of their MiB.
 constexpr std::uint64_t least_life_ms = 30'000;
 constexpr std::uint64_t life_ms_a_mib = 1'000;
-/// Much longer than from some pages to the next.
-constexpr std::string_view staged_ms = "60000";
 /// Each time others have added meanwhile. The next who adds tries as well.
 constexpr int most_beginnings = 3;
 /// A client that asks about its last record later than this is not told whether it was added.
@@ -41,6 +39,12 @@ bool is_zero(std::string_view page) noexcept {
   return page.find_first_not_of('\0') == std::string_view::npos;
 }
 
+/// What the client's turn is called before it writes the n-th segment: so each step is done once, however
+/// often its command comes.
+std::string step(const std::string& word, std::uint64_t n) {
+  return word + "." + std::to_string(n);
+}
+
 std::string life_ms(const partition_state& s) {
   std::uint64_t longest = 0;
   for (const listed_segment& each : segments_of(0, s.slices))
@@ -48,18 +52,15 @@ std::string life_ms(const partition_state& s) {
   return std::to_string(least_life_ms + life_ms_a_mib * (longest >> 20));
 }
 
-/// A page of a staged key, which has a time limit from its first byte on.
+/// A page of a staged key. Each page makes the key, if it is the first to come, with a time limit. So pages
+/// may come in any order, and twice, and late ones leave nothing behind for good.
 request page_of(const route& to, const std::string& staged, std::uint64_t from, std::string_view page,
-                bool is_first) {
+                const std::string& life_ms) {
   request r{to, {}, 2, true};
   constexpr std::size_t around_the_page = 512;
   r.wire.reserve(page.size() + around_the_page);
-  if (is_first) {
-    r.wire = encode({"SET", staged, "", "PX", staged_ms});
-    ++r.commands;
-  }
+  r.wire = encode({"SET", staged, "", "PX", life_ms, "NX"});
   append_command(r.wire, std::array<std::string_view, 4>{"SETRANGE", staged, std::to_string(from), page});
-  r.wire += encode({"PEXPIRE", staged, staged_ms});
   return r;
 }
 
@@ -72,8 +73,8 @@ std::optional<stored_checkpoint> partition_mirror::begin_checkpoint(session& wit
         run_script(with, {&journal_scripts::begin_checkpoint(),
                           place(),
                           {of_.keys.state(number_)},
-                          {to_text(journal_.begin()), to_text(position()), word, life_ms(logic_->state()),
-                           encode_manifest(of_, number_, logic_->state())}});
+                          {to_text(journal_.begin()), to_text(position()), step(word, 0),
+                           life_ms(logic_->state()), encode_manifest(of_, number_, logic_->state())}});
     const std::string_view said = begun[0].text();
     if (said == "K")
       return stored_checkpoint{decode_checkpoint(of_, number_, begun[1].text(), begun[2].text()),
@@ -101,11 +102,12 @@ void partition_mirror::write_checkpoint(session& with) {
     if (!write_segment(with, word, s.id, s.layer.shape.bytes, life, written++)) return;
   }
 
-  script_call commit{&journal_scripts::commit_checkpoint(),
-                     place(),
-                     {of_.keys.state(number_)},
-                     {word, to_text(position()), encode_manifest(of_, number_, logic_->state()),
-                      encode_counts(logic_->state()), std::string(calls_kept_s)}};
+  script_call commit{
+      &journal_scripts::commit_checkpoint(),
+      place(),
+      {of_.keys.state(number_)},
+      {step(word, written), to_text(position()), encode_manifest(of_, number_, logic_->state()),
+       encode_counts(logic_->state()), std::string(calls_kept_s)}};
   for (std::uint64_t chunk = journal_.begin().offset / journal_chunk_bytes;
        chunk < position().offset / journal_chunk_bytes; ++chunk)
     commit.keys.push_back(of_.keys.chunk(number_, chunk));
@@ -130,15 +132,15 @@ bool partition_mirror::write_segment(session& with, const std::string& word, con
   for (std::uint64_t end = bytes; end > 0;) {
     const std::uint64_t from = (end - 1) / page_bytes * page_bytes;
     const std::string_view page = bits.substr(from, end - from);
-    const bool is_first = end == bytes;
-    if (is_first || !is_zero(page)) pages.push_back(page_of(place(), staged, from, page, is_first));
+    if (end == bytes || !is_zero(page)) pages.push_back(page_of(place(), staged, from, page, life_ms));
     end = from;
     if (pages.size() == pages_at_once || end == 0) (void)exchange_all(with, std::exchange(pages, {}));
   }
-  const auto answers = run_scripts(with, {{&journal_scripts::place_segment(),
-                                           place(),
-                                           {of_.keys.state(number_), staged, key},
-                                           {word, std::to_string(bytes), life_ms}}});
+  const auto answers =
+      run_scripts(with, {{&journal_scripts::place_segment(),
+                          place(),
+                          {of_.keys.state(number_), staged, key},
+                          {step(word, number), step(word, number + 1), std::to_string(bytes), life_ms}}});
   const std::string_view said = expect_reply(answers.front(), key)[0].text();
   if (said == "U") refuse_lack(answers.front(), key);
   return said == "K";

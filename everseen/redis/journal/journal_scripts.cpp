@@ -109,15 +109,16 @@ const script& place_segment() {
   static const script s = script_text::make(script_text::joined({taking_turns, script_text::end_like, R"(
 local call, state, staged, segment = redis.call, KEYS[1], KEYS[2], KEYS[3]
 local at = call('HMGET', state, 'begin', 'checkpoint', 'successor')
-local refusal = not at[1] and 'M' or (at[3] or not is_mine(at[2], ARGV[1])) and 'S'
-  or call('STRLEN', staged) ~= tonumber(ARGV[2]) and 'U'
-if refusal then
+local answer = not at[1] and 'M' or is_mine(at[2], ARGV[2]) and 'K'
+  or (at[3] or not is_mine(at[2], ARGV[1])) and 'S' or call('STRLEN', staged) ~= tonumber(ARGV[3]) and 'U'
+if answer then
   call('UNLINK', staged)
-  return {refusal}
+  return {answer}
 end
+-- The limit first: a server that loses the end of this must not be left with a segment that expires.
+end_like(state, staged)
 call('RENAME', staged, segment)
-end_like(state, segment)
-call('HSET', state, 'checkpoint', taken(ARGV[1], ARGV[3]))
+call('HSET', state, 'checkpoint', taken(ARGV[2], ARGV[4]))
 return {'K'}
 )"}));
   return s;

@@ -51,10 +51,12 @@ namespace everseen::redis::journal_scripts {
 [[nodiscard]] const script& begin_checkpoint();
 
 /// Puts a staged key in the place of a segment.
-/// KEYS  state, staged key, segment    ARGV  the word, bytes of the segment, for how many ms more
-/// Returns `K`; `S` somebody else has taken over; `M` no state; `U` the staged key is not that long. Except
-/// for
-///         `K` the staged key is gone.
+/// KEYS  state, staged key, segment    ARGV  the word as the last step left it, the word that this step
+/// leaves, bytes of the
+///       segment, for how many ms more
+/// Returns `K` done, by this call or an earlier copy of it; `S` another client has taken over; `M` no state;
+/// `U` the
+///         staged key is not that long. The staged key is gone.
 [[nodiscard]] const script& place_segment();
 
 /// Moves the beginning of the journal to where the segments are.

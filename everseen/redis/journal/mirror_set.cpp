@@ -97,6 +97,11 @@ void mirror_task::take(session& with, const answer& a, std::chrono::steady_clock
   });
 }
 
+void mirror_task::stop(batch_failure why) {
+  fail(std::move(why));
+  give_up();
+}
+
 /// One that fails costs memory on the server and room in its log, and nothing else: the next batch tries
 /// again.
 void mirror_task::write_checkpoint(session& with) {
@@ -171,7 +176,13 @@ bool mirror_set::exchange(session& with, std::span<mirror_task* const> tasks) {
     }
   if (calls.empty()) return false;
   const auto asked = std::chrono::steady_clock::now();
-  const std::vector<answer> answers = run_scripts(with, std::move(calls));
+  std::vector<answer> answers;
+  try {
+    answers = run_scripts(with, std::move(calls));
+  } catch (...) {  // no descriptors, or no memory
+    for (mirror_task* caller : callers) caller->stop(failure_of_this_exception());
+    return true;
+  }
   for (std::size_t i = 0; i < answers.size(); ++i) callers[i]->take(with, answers[i], asked);
   if (std::ranges::all_of(callers, [](const mirror_task* t) { return t->waits(); }))
     std::this_thread::sleep_for(another_clients_turn);

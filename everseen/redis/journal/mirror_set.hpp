@@ -28,6 +28,8 @@ class mirror_task {
   std::optional<script_call> next(session& with);
   /// @param asked  when the call was made
   void take(session& with, const answer& a, std::chrono::steady_clock::time_point asked);
+  /// There will be no answer.
+  void stop(batch_failure why);
   /// It was another client's turn.
   [[nodiscard]] bool waits() const noexcept { return waits_; }
   /// Why not everything could be done.

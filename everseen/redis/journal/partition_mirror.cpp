@@ -149,7 +149,7 @@ void partition_mirror::read_on(session& with, const reply& refusal, std::span<co
   pieces known;
   std::uint64_t at = position().offset;
   for (const reply& piece : behind) {
-    const std::string_view bytes = piece.text();
+    const std::string_view bytes = piece.is_error() ? std::string_view() : piece.text();
     // Others may have added more since the script said the end, and where a long record ends, a byte lies
     // ready for the next.
     if (!bytes.empty() && at < end->offset)

@@ -163,7 +163,8 @@ void dispatcher::conclude(const server& by, job& j) {
 }
 
 void dispatcher::follow(server& by, job& j, const refusal& r) {
-  if (r.why == refusal::kind::no_script) return by.take(j);
+  // Over the connection whose reply this is: take() might end it for a new one.
+  if (r.why == refusal::kind::no_script) return by.send(j);
   failure why{"redis at " + to_string(by.where) + ": " + r.text};
   const bool elsewhere = r.why == refusal::kind::moved || r.why == refusal::kind::ask;
   if (elsewhere && !is_cluster()) {

@@ -19,38 +19,38 @@ std::string_view job::wire() const noexcept {
 }
 
 std::size_t job::commands() const noexcept {
-  return asking_.empty() ? commands_ : 2 * commands_;
+  return asking_.empty() ? commands_ : 2 * refused_.size();
 }
 
 std::optional<refusal> job::take(std::vector<reply> replies, const endpoint& from) {
-  if (!asking_.empty())
-    for (std::size_t i = 0; i < commands_; ++i) replies[i] = std::move(replies[2 * i + 1]);
-  replies.resize(commands_);
+  if (asking_.empty())
+    replies_ = std::move(replies);
+  else
+    for (std::size_t i = 0; i < refused_.size(); ++i) replies_[refused_[i]] = std::move(replies[2 * i + 1]);
   asking_.clear();
+  refused_.clear();
   std::optional<refusal> first;
-  std::size_t refused = 0;
-  for (const reply& r : replies)
-    if (auto why = refusal_of(r, from)) {
-      ++refused;
+  for (std::size_t i = 0; i < commands_; ++i)
+    if (auto why = refusal_of(replies_[i], from)) {
+      refused_.push_back(i);
       if (!first) first = std::move(why);
     }
+  std::size_t refused = refused_.size();
   const auto lacks_script = [](const reply& r) { return r.is_error("NOSCRIPT"); };
-  if (!first && request_.what != nullptr && text_.empty() && std::ranges::any_of(replies, lacks_script)) {
+  if (!first && request_.what != nullptr && text_.empty() && std::ranges::any_of(replies_, lacks_script)) {
     first = refusal{.why = refusal::kind::no_script};
-    refused = static_cast<std::size_t>(std::ranges::count_if(replies, lacks_script));
+    refused = static_cast<std::size_t>(std::ranges::count_if(replies_, lacks_script));
     text_ = with_text(wire_, *request_.what);
     wire_ = text_;
   }
-  if (first)
-    may_have_run = may_have_run || refused < commands_;
-  else
-    replies_ = std::move(replies);
+  if (first) may_have_run = may_have_run || refused < commands_;
   return first;
 }
 
 void job::ask_for_permission() {
   static const std::string asking = encode({"ASKING"});
-  for (const std::string_view command : split_commands(wire_)) asking_.append(asking).append(command);
+  const auto commands = split_commands(wire_);
+  for (const std::size_t i : refused_) asking_.append(asking).append(commands[i]);
 }
 
 /// An error changed nothing.

@@ -37,7 +37,8 @@ class job {
   /// of
   ///         the script
   std::optional<refusal> take(std::vector<reply> replies, const endpoint& from);
-  /// The next wire() is for a server that has the key but not the slot (ASKING).
+  /// The next wire() is for a server that has keys of a slot that moves (ASKING). Only the commands that were
+  /// refused go there: the keys of the others have not moved yet, and there they would seem to be missing.
   void ask_for_permission();
   /// The connection has ended: the next wire() is without ASKING.
   void forget_permission() noexcept { asking_.clear(); }
@@ -65,8 +66,9 @@ class job {
   std::size_t commands_;
   std::optional<endpoint> pinned_{};
   std::vector<reply> replies_{};
-  std::string text_{};    // wire_, once a server did not know the script that it calls by name
-  std::string asking_{};  // wire_ with an ASKING in front of each command; empty: to be sent without
+  std::string text_{};                  // wire_, once a server did not know the script that it calls by name
+  std::vector<std::size_t> refused_{};  // commands, by the last take()
+  std::string asking_{};  // these commands with an ASKING in front of each; empty: wire_ is to be sent
 };
 
 }  // namespace everseen::redis
