@@ -11,7 +11,7 @@
 
 namespace everseen::redis {
 
-// What setting limits and ends does in the header: filter_end.hpp says in which order, and why.
+// What setting limits and ends does in the header: filter_expiry.hpp says in which order, and why.
 // All of it throws backend_error and format_error.
 
 /// What limits are set for, or, in an odd round, taken off for.

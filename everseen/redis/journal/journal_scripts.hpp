@@ -67,7 +67,7 @@ namespace everseen::redis::journal_scripts {
 [[nodiscard]] const script& commit_checkpoint();
 
 /// Lets keys of a partition expire, and whatever key is made for it from now on when the state does; but not
-/// once a later round has been here (filter_end.hpp). Who is moving the checkpoint is shut out, as the
+/// once a later round has been here (filter_expiry.hpp). Who is moving the checkpoint is shut out, as the
 /// segments that it has made so far have the limit of before.
 ///
 /// KEYS  state, other keys of the partition

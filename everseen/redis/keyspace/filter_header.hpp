@@ -30,7 +30,7 @@ struct filter_header {
   std::string instances{};  ///< of one that is spread over servers, their ids in its order (server_fleet.hpp)
   event_time now{};         ///< by that clock, when this was read
   bool has_limits = false;  ///< the other keys have the limits that belong to this end
-  std::uint64_t round = 0;  ///< in which limits are set, or, if odd, the end is changed: filter_end.hpp
+  std::uint64_t round = 0;  ///< in which limits are set, or, if odd, the end is changed: filter_expiry.hpp
   event_time round_began{};  ///< if it is odd, by that clock
 
   [[nodiscard]] bool is_being_changed() const noexcept { return round % 2 == 1; }
