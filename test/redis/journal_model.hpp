@@ -45,8 +45,8 @@ class JournalModelling : public JudgedByClients, public testing::WithParamInterf
   std::span<const digest> keys(range r) const { return std::span(universe_).subspan(r.from, r.count); }
 
   void cut_soon(test::cutting_proxy& proxy) {
-    const auto way = below(2) == 0 ? direction::to_server : direction::to_client;
-    proxy.cut_after(towards, below(way == direction::to_server ? 200'000 : 600));
+    const auto towards = below(2) == 0 ? direction::to_server : direction::to_client;
+    proxy.cut_after(towards, below(towards == direction::to_server ? 200'000 : 600));
   }
   /// Once this returns, nothing that was cut off is on its way any more.
   void let_the_server_read() { (void)server_.run({"PING"}); }

@@ -51,8 +51,8 @@ class JournalModelOfRebuilds : public JournalModelling {
   /// A session or a store that may die at any byte.
   std::string failing_url(cutting_proxy& proxy) {
     if (below(3) == 0) {
-      const auto way = below(2) == 0 ? direction::to_server : direction::to_client;
-      proxy.cut_for_long_after(way, below(way == direction::to_server ? 3'000 : 1'000));
+      const auto towards = below(2) == 0 ? direction::to_server : direction::to_client;
+      proxy.cut_for_long_after(towards, below(towards == direction::to_server ? 3'000 : 1'000));
     }
     return proxy.url("/?retry_for=0s&connect_timeout=20s");
   }
