@@ -70,6 +70,31 @@ TEST(JournalInACluster, SlotThatMovesBeneathAnAddLosesNothing) {
   EXPECT_EQ(test::keys_in(*newcomer), all.size());
 }
 
+// While a slot moves, the server that has it asks for keys that are not there elsewhere: so for the next
+// chunk, which two clients that add in turns look for, and which does not exist yet.
+TEST(JournalInACluster, ClientsThatAddInTurnsGoOnWhileASlotMoves) {
+  redis_cluster cluster;
+  const auto one =
+      store_at(cluster.url("?retry_for=20s"))
+          ->create("clicks", judged_by_clients({.capacity = 50'000, .error_rate = 1e-12, .partitions = 1}));
+  const auto other = store_at(cluster.url("?retry_for=20s"))->open("clicks", access::write);
+  random_digests random(83);
+  const auto add_in_turns = [&] {
+    for (const auto& each : {one, other, one, other}) {
+      const auto got = add_keys(*each, random.take(100));
+      ASSERT_TRUE(got.result) << got.result.error().message;
+      EXPECT_EQ(fresh_in(got), 100u);
+    }
+  };
+  add_in_turns();
+  std::size_t from = 0;
+  while (from < 2 && states_on(cluster.node(from)).empty()) ++from;
+  const auto states = states_on(cluster.node(from));
+  ASSERT_FALSE(states.empty());
+  cluster.begin_to_move(slot_of(states.front()), from, (from + 1) % 3);
+  add_in_turns();
+}
+
 TEST(JournalInACluster, ReplicaThatLaggedIsFoundOutByWhoKnewMore) {
   redis_cluster cluster(redis_cluster::replicas::one_each);
   const auto open = [&] { return store_at(cluster.url("?retry_for=20s"))->open("clicks", access::write); };
