@@ -91,8 +91,8 @@ class Readme(unittest.TestCase):
         for block in blocks_in("sh"):
             self.sh(block.replace("localhost:6379", shared))
         self.assert_each_once(self.lines_of("once.txt"), self.lines_of("words.txt"))
-        users = [line.split(",")[1] for line in self.lines_of("first-visits.csv")]
-        self.assert_each_once(users, [line.split(",")[1] for line in self.lines_of("access.csv")])
+        users = [line.split(",")[4] for line in self.lines_of("first-visits.csv")]
+        self.assert_each_once(users, [line.split(",")[4] for line in self.lines_of("access.csv")])
         self.assert_each_once(self.lines_of("unique.json"), self.lines_of("events.json"))
         days = self.lines_of("monday.txt") + self.lines_of("tuesday.txt")
         self.assert_each_once(self.lines_of("new-on-monday.txt") + self.lines_of("new-on-tuesday.txt"), days)

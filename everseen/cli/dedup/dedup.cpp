@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -47,10 +48,11 @@ void end_if_asked(const output& lines) {
 }
 
 /// @throws  the exception for the failure, with the location in the input
-[[noreturn]] void report(batch_failure failure, const dedup_result& result) {
+[[noreturn]] void report(batch_failure failure, const dedup_result& result, const std::string& note) {
   if (result.first_unknown > 0)
     failure.message += fmt::format("; line {} is the first of {} without an answer, which were not printed",
                                    result.first_unknown, result.verdicts.unknown);
+  if (!note.empty()) failure.message += "; " + note;
   failure.raise();
 }
 
@@ -60,6 +62,16 @@ std::string about_lost_lines(std::string_view filter_name) {
       "the filter '{}' remembers lines that were not printed, and the next run will not print them: start "
       "again "
       "from a copy of the filter (everseen import), or with another --filter",
+      filter_name);
+}
+
+/// The message about a kept filter on servers that went away: a batch may have arrived though its answer did
+/// not.
+std::string about_lost_answers(std::string_view filter_name) {
+  return fmt::format(
+      "the filter '{}' may remember some of the lines without an answer, and the next run will not print "
+      "those: "
+      "start again from a copy of the filter (everseen import), or with another --filter",
       filter_name);
 }
 
@@ -90,7 +102,10 @@ struct watched_run {
                                 std::make_shared<outage_watch>(
                                     given.on_outage.value_or(outage_watch::policy::fail),
                                     [&](const std::string& text) { progress.say(text); }, ends));
+    bool has_warned = false;
     options.progress = [&](const dedup_result& now) {
+      if (is_signalled() && may_have_lost_answers(now) && !std::exchange(has_warned, true))
+        progress.say(about_lost_answers(seen->name()));
       end_if_asked(lines);
       progress.show({now.records, now.bytes});
     };
@@ -106,8 +121,16 @@ struct watched_run {
       progress.say(about_lost_lines(seen->name()));  // EPIPE itself ends the program without a message
       throw;
     }
-    if (result.failure) report(*result.failure, result);
+    if (result.failure)
+      report(*result.failure, result,
+             result.failure->why == batch_failure::cause::backend && may_have_lost_answers(result)
+                 ? about_lost_answers(seen->name())
+                 : "");
     if (given.stats != "-") note_oddities(result, options, progress);
+  }
+
+  [[nodiscard]] bool may_have_lost_answers(const dedup_result& result) const {
+    return seen.is_kept() && seen.is_remote() && result.first_unknown > 0;
   }
 };
 

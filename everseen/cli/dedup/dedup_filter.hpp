@@ -25,6 +25,8 @@ class dedup_filter {
 
   /// Whether the filter outlives the run.
   [[nodiscard]] bool is_kept() const noexcept { return kept_; }
+  /// Whether it is on servers.
+  [[nodiscard]] bool is_remote() const noexcept { return home_->is_remote(); }
   /// Recommended number of threads if the user gives none.
   [[nodiscard]] unsigned useful_threads() const noexcept;
 
