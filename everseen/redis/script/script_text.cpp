@@ -80,7 +80,10 @@ script for_probes(std::string text, unsigned probes) {
 }  // namespace
 
 const script& for_any_probes::operator[](unsigned probes) const {
-  std::call_once(once_[probes], [&] { all_[probes] = for_probes(text_, probes); });
+  std::call_once(once_[probes], [&] {
+    all_[probes] = for_probes(text_, probes);
+    ++made_;
+  });
   return all_[probes];
 }
 
