@@ -75,6 +75,7 @@ struct command {
   std::optional<batched_keys> (*batched)(word_list) = nullptr;
   bool in_transaction_at_once = false;  ///< not queued after MULTI
   bool runs_alone = false;              ///< no other command about filters runs concurrently
+  bool without_database = false;        ///< also runs after a SELECT that was refused
 
   [[nodiscard]] bool takes(std::size_t count) const noexcept {
     return arity >= 0 ? count == static_cast<std::size_t>(arity) : count >= static_cast<std::size_t>(-arity);
@@ -92,6 +93,8 @@ struct command {
 
 /// Redis's reply to a request with too few or too many words.
 [[nodiscard]] refusal wrong_arity(std::string_view name);
+/// Redis's reply to a word that the command does not have.
+[[nodiscard]] refusal syntax_error();
 
 // The commands by family; each file defines the family of its name.
 [[nodiscard]] std::span<const command> bloom_commands();

@@ -126,7 +126,12 @@ void info(call& c) {
   }
   for (const info_field& field : info_fields)
     if (is_word(c.words[2], field.word)) {
-      c.reply.array(1);
+      if (c.from.version() == wire::protocol::resp3) {
+        c.reply.map(1);
+        c.reply.status(field.name);
+      } else {
+        c.reply.array(1);
+      }
       return field.write(*f, f->handle.info(), c.reply);
     }
   throw refusal{"Invalid information value"};

@@ -55,4 +55,8 @@ refusal wrong_arity(std::string_view name) {
   return {"ERR wrong number of arguments for '" + lower + "' command"};
 }
 
+refusal syntax_error() {
+  return {"ERR syntax error"};
+}
+
 }  // namespace everseen::server

@@ -28,7 +28,7 @@ class option_reader {
     return true;
   }
   [[nodiscard]] std::string_view value() {
-    if (is_at_end()) throw refusal{"ERR syntax error"};
+    if (is_at_end()) throw syntax_error();
     return words_[at_++];
   }
   [[nodiscard]] std::int64_t integer(std::int64_t least, std::int64_t most) {
@@ -53,7 +53,7 @@ void reserve(call& c) {
   filter_registry::request r = parse_reserve(c.words.first(4));
   option_reader options(c.words, 4);
   std::optional<std::int64_t> window;
-  std::int64_t slices = standard_slices;
+  std::optional<std::int64_t> slices;
   while (!options.is_at_end()) {
     if (options.takes("WINDOW"))
       window = options.integer(1, longest_ms);
@@ -61,17 +61,19 @@ void reserve(call& c) {
       slices = options.integer(1, max_slices);
     else if (options.takes("NONSCALING"))
       r.spec.growth = growth_kind::refuse;
-    else if (options.takes("SIPHASH"))
+    else if (!r.hash && options.takes("SIPHASH"))
       r.hash = hash_kind::siphash;
-    else if (options.takes("XXH3"))
+    else if (!r.hash && options.takes("XXH3"))
       r.hash = hash_kind::xxh3;
     else if (options.takes("PX"))
       r.life = std::chrono::milliseconds(options.integer(1, longest_ms));
     else
-      throw refusal{"ERR syntax error"};
+      throw syntax_error();
   }
+  if (slices && !window) throw refusal{"ERR SLICES is for a filter with a WINDOW"};
   if (window)
-    r.spec.window = window_spec{std::chrono::milliseconds(*window), static_cast<std::uint32_t>(slices)};
+    r.spec.window = window_spec{std::chrono::milliseconds(*window),
+                                static_cast<std::uint32_t>(slices.value_or(standard_slices))};
   c.all.filters().create(c.words[1], r);
   c.reply.ok();
 }
@@ -87,7 +89,7 @@ timed_keys parse_timed(word_list w) {
   timed_keys t;
   if (options.takes("TIME"))
     t.when = event_time(std::chrono::milliseconds(options.integer(INT64_MIN, INT64_MAX)));
-  if (!options.takes("ITEMS")) throw refusal{"ERR syntax error"};
+  if (!options.takes("ITEMS")) throw syntax_error();
   t.keys = options.rest();
   if (t.keys.empty()) throw wrong_arity(w[0]);
   return t;

@@ -6,6 +6,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/server/base/command.hpp"
 #include "everseen/server/base/numbers.hpp"
+#include "everseen/server/commands/command_docs.hpp"
 #include "everseen/server/service/service.hpp"
 
 /// When filters expire. Clients give times by this server's clock; the store keeps them.
@@ -81,8 +82,9 @@ bool is_wanted(word_list options, std::optional<event_time> now, event_time next
 void expire_at(call& c, std::int64_t unit_ms, event_time from) {
   const auto time = read_integer(c.words[2]);
   constexpr std::int64_t most = INT64_MAX / 4;
-  if (!time || *time > most / unit_ms || *time < -most / unit_ms)
-    throw refusal{"ERR value is not an integer or out of range"};
+  if (!time) throw refusal{"ERR value is not an integer or out of range"};
+  if (*time > most / unit_ms || *time < -most / unit_ms)
+    throw refusal{"ERR invalid expire time in '" + lower(c.what.name) + "' command"};
   const event_time when = from + std::chrono::milliseconds(*time * unit_ms);
   (void)is_wanted(c.words.subspan(3), std::nullopt,
                   when);  // errors are reported even if there is no key

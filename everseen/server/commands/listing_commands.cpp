@@ -40,15 +40,16 @@ scan_request parse_scan(word_list w) {
       r.pattern = w[i + 1];
     } else if (is_word(w[i], "COUNT")) {
       const auto count = read_integer(w[i + 1]);
-      if (!count || *count < 1) throw refusal{"ERR value is not an integer or out of range"};
+      if (!count) throw refusal{"ERR value is not an integer or out of range"};
+      if (*count < 1) throw syntax_error();
       r.count = *count;
     } else if (is_word(w[i], "TYPE")) {
       r.of_our_type = w[i + 1] == type_name;
     } else {
-      throw refusal{"ERR syntax error"};
+      throw syntax_error();
     }
   }
-  if (w.size() % 2 != 0) throw refusal{"ERR syntax error"};
+  if (w.size() % 2 != 0) throw syntax_error();
   return r;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -21,24 +22,50 @@ std::int64_t seconds_now() {
   return std::chrono::duration_cast<std::chrono::seconds>(service::now().time_since_epoch()).count();
 }
 
+/// A part of INFO's answer.
+struct info_section {
+  std::string_view name;  ///< in capitals
+  std::string text;
+};
+
+std::vector<info_section> info_sections(service& all) {
+  const auto up = std::chrono::duration_cast<std::chrono::seconds>(service::now() - all.started()).count();
+  const auto& count = all.count;
+  auto& filters = all.filters();
+  return {
+      {"SERVER",
+       fmt::format("# Server\r\nredis_version:7.0.0\r\neverseen_version:{}\r\nredis_mode:standalone\r\n"
+                   "process_id:{}\r\nuptime_in_seconds:{}\r\n",
+                   EVERSEEN_VERSION, ::getpid(), up)},
+      {"CLIENTS", fmt::format("# Clients\r\nconnected_clients:{}\r\nmaxclients:{}\r\n", all.clients().size(),
+                              all.tunable.max_connections.load())},
+      {"MEMORY", fmt::format("# Memory\r\nused_memory:{}\r\nmaxmemory:{}\r\nmaxmemory_policy:noeviction\r\n",
+                             filters.bytes(), filters.max_bytes())},
+      {"PERSISTENCE",
+       fmt::format("# Persistence\r\nloading:0\r\nrdb_last_save_time:{}\r\n", count.last_save_s.load())},
+      {"STATS",
+       fmt::format("# Stats\r\ntotal_connections_received:{}\r\nrejected_connections:{}\r\n"
+                   "total_commands_processed:{}\r\nkeys_added:{}\r\nkeys_checked:{}\r\n",
+                   count.connections.load(), count.refused_connections.load(), count.commands.load(),
+                   all.stats().judged_keys(question::add), all.stats().judged_keys(question::check))},
+      {"REPLICATION", "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n"},
+      {"KEYSPACE", fmt::format("# Keyspace\r\ndb0:keys={},expires=0,avg_ttl=0\r\n", filters.keys().size())},
+  };
+}
+
+/// Whether a request for these sections, or for none, includes this one.
+bool is_asked_for(word_list sections, std::string_view name) {
+  return sections.empty() || std::any_of(sections.begin(), sections.end(), [&](std::string_view word) {
+           return is_word(word, name) || is_word(word, "DEFAULT") || is_word(word, "ALL") ||
+                  is_word(word, "EVERYTHING");
+         });
+}
+
 void info(call& c) {
-  const auto up = std::chrono::duration_cast<std::chrono::seconds>(service::now() - c.all.started()).count();
-  const auto& count = c.all.count;
-  auto& filters = c.all.filters();
-  c.reply.bulk(fmt::format(
-      "# Server\r\nredis_version:7.0.0\r\neverseen_version:{}\r\nredis_mode:standalone\r\nprocess_id:{}\r\n"
-      "uptime_in_seconds:{}\r\n\r\n"
-      "# Clients\r\nconnected_clients:{}\r\nmaxclients:{}\r\n\r\n"
-      "# Memory\r\nused_memory:{}\r\nmaxmemory:{}\r\nmaxmemory_policy:noeviction\r\n\r\n"
-      "# Persistence\r\nloading:0\r\nrdb_last_save_time:{}\r\n\r\n"
-      "# Stats\r\ntotal_connections_received:{}\r\nrejected_connections:{}\r\ntotal_commands_processed:{}\r\n"
-      "keys_added:{}\r\nkeys_checked:{}\r\n\r\n"
-      "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n\r\n"
-      "# Keyspace\r\ndb0:keys={},expires=0,avg_ttl=0\r\n",
-      EVERSEEN_VERSION, ::getpid(), up, c.all.clients().size(), c.all.tunable.max_connections.load(),
-      filters.bytes(), filters.max_bytes(), count.last_save_s.load(), count.connections.load(),
-      count.refused_connections.load(), count.commands.load(), c.all.stats().judged_keys(question::add),
-      c.all.stats().judged_keys(question::check), filters.keys().size()));
+  std::string text;
+  for (const info_section& each : info_sections(c.all))
+    if (is_asked_for(c.words.subspan(1), each.name)) text += (text.empty() ? "" : "\r\n") + each.text;
+  c.reply.bulk(text);
 }
 
 /// A setting of CONFIG, by its name in Redis.
@@ -101,8 +128,13 @@ change read_change(std::string_view name, std::string_view value) {
 void set_settings(call& c) {
   if (c.words.size() % 2 != 0) throw wrong_arity("config|set");
   std::vector<change> changes;
-  for (std::size_t i = 2; i < c.words.size(); i += 2)
-    changes.push_back(read_change(c.words[i], c.words[i + 1]));
+  for (std::size_t i = 2; i < c.words.size(); i += 2) {
+    const change next = read_change(c.words[i], c.words[i + 1]);
+    if (std::any_of(changes.begin(), changes.end(), [&](const change& each) { return each.of == next.of; }))
+      throw refusal{fmt::format(
+          "ERR CONFIG SET failed (possibly related to argument '{}') - duplicate parameter", next.of->name)};
+    changes.push_back(next);
+  }
   for (const change& each : changes) each.of->set(c.all, each.value);
   c.reply.ok();
 }
@@ -110,7 +142,10 @@ void set_settings(call& c) {
 void config(call& c) {
   if (is_word(c.words[1], "GET") && c.words.size() > 2) return get_settings(c);
   if (is_word(c.words[1], "SET") && c.words.size() > 3) return set_settings(c);
-  if (is_word(c.words[1], "RESETSTAT")) return c.reply.ok();
+  if (is_word(c.words[1], "RESETSTAT")) {
+    if (c.words.size() > 2) throw wrong_arity("config|resetstat");
+    return c.reply.ok();
+  }
   throw refusal{"ERR there are CONFIG GET parameter and CONFIG SET parameter value"};
 }
 
@@ -121,6 +156,7 @@ void save(call& c) {
 }
 
 void save_in_background(call& c) {
+  if (c.words.size() > 2 || (c.words.size() == 2 && !is_word(c.words[1], "SCHEDULE"))) throw syntax_error();
   c.all.workers().submit([&all = c.all] {
     try {
       all.filters().sync();
@@ -136,7 +172,19 @@ void last_save(call& c) {
   c.reply.integer(c.all.count.last_save_s);
 }
 
+/// SAVE, NOSAVE, NOW and FORCE change nothing: the server always saves, and has no replicas to wait for.
 void shut_down(call& c) {
+  const word_list how = c.words.subspan(1);
+  const auto has = [&](std::string_view capitals) {
+    return std::any_of(how.begin(), how.end(),
+                       [&](std::string_view word) { return is_word(word, capitals); });
+  };
+  for (const std::string_view word : how)
+    if (!is_word(word, "SAVE") && !is_word(word, "NOSAVE") && !is_word(word, "NOW") &&
+        !is_word(word, "FORCE") && !is_word(word, "ABORT"))
+      throw syntax_error();
+  if ((has("SAVE") && has("NOSAVE")) || (has("ABORT") && how.size() > 1)) throw syntax_error();
+  if (has("ABORT")) throw refusal{"ERR No shutdown in progress."};
   c.all.ask_to_stop();
   c.from.end();  // Redis does not answer either
 }
@@ -152,6 +200,8 @@ void time(call& c) {
 void command_command(call& c) {
   if (c.words.size() == 1) return write_table(c.reply, {});
   const word_list names = c.words.subspan(2);
+  if (is_word(c.words[1], "COUNT") && !names.empty()) throw wrong_arity("command|count");
+  if (is_word(c.words[1], "LIST") && !names.empty()) throw syntax_error();
   if (is_word(c.words[1], "COUNT")) return c.reply.integer(static_cast<std::int64_t>(all_commands().size()));
   if (is_word(c.words[1], "INFO")) return write_table(c.reply, names);
   if (is_word(c.words[1], "DOCS")) return write_docs(c.reply, names);
@@ -169,6 +219,7 @@ void refuse_debug(call&) {
 
 void module_command(call& c) {
   if (!is_word(c.words[1], "LIST")) throw refusal{"ERR this server loads no modules"};
+  if (c.words.size() > 2) throw wrong_arity("module|list");
   c.reply.array(0);
 }
 
@@ -194,7 +245,8 @@ std::span<const command> server_commands() {
       {"SAVE", 1, right::write, runs::on_worker, no_keys, "server",
        "Makes what was acknowledged survive a power loss", "", save},
       {"SHUTDOWN", -1, right::admin, runs::at_once, no_keys, "server",
-       "Answers what is under way, saves and ends the server", "[NOSAVE | SAVE]", shut_down},
+       "Answers what is under way, saves and ends the server", "[NOSAVE | SAVE] [NOW] [FORCE] | ABORT",
+       shut_down},
       {"TIME", 1, right::read, runs::at_once, no_keys, "server", "Tells the server's clock", "", time},
   };
   return commands;

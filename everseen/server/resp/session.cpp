@@ -115,7 +115,7 @@ session::next session::serve(word_list request, progress& p) {
 }
 
 bool session::batch(const command& what, word_list request) {
-  if (what.needs > rights_ || !what.takes(request.size())) return false;
+  if (!has_database_ || what.needs > rights_ || !what.takes(request.size())) return false;
   const auto keys = what.batched(request);
   if (!keys) return false;
   if (!hold_filter(request[1]) || !gathered_.put(held_filter_, *keys)) return false;
@@ -211,12 +211,19 @@ session::transaction session::end_transaction(std::string_view command) {
 
 void session::reset() {
   transaction_.reset();
+  has_database_ = true;
   set_version(wire::protocol::resp2);
   client_->set_name({});
   client_->set_user("default");
   if (!all_.asks_for_password()) return;
   rights_ = right::nothing;
   parser_.set_limits(wire::stranger_limits);
+}
+
+void session::select_database(std::optional<std::int64_t> index) {
+  has_database_ = index == 0;
+  if (!index) throw refusal{"ERR value is not an integer or out of range"};
+  if (!has_database_) throw refusal{"ERR DB index is out of range"};
 }
 
 bool session::log_in(std::string_view user, std::string_view password) {

@@ -80,6 +80,9 @@ class session {
   ///         passwords
   bool log_in(std::string_view user, std::string_view password);
   void end() noexcept { is_ending_ = true; }
+  /// There is only database 0. After a refusal the connection has none, so that a client that goes on does
+  /// not use the filters of another one.    @param index  nothing: not a number    @throws refusal
+  void select_database(std::optional<std::int64_t> index);
   /// Runs one request on this thread, whatever it waits for. Writes one reply.
   void run_request(const command& what, word_list request);
 
@@ -135,6 +138,7 @@ class session {
   gathered_batches gathered_;
   exec_gate::counter* inside_ = nullptr;  // null: not inside
   bool is_in_request_ = false;
+  bool has_database_ = true;
   bool is_ending_ = false;
   bool is_suspended_ = false;
   std::size_t used_by_worker_ = 0;  // bytes of the request that a worker runs

@@ -66,6 +66,11 @@ void session::run_unless_stopped(const command& what, word_list request) {
 
 void session::run_request(const command& what, word_list request) {
   client_->last_command.store(what.name.data(), std::memory_order_relaxed);
+  if (!has_database_ && !what.without_database)
+    return reply_.error(
+        "ERR this connection has no database, as SELECT was refused: there is only database 0; SELECT 0 to "
+        "go "
+        "on");
   const std::size_t before = output_.size();
   for (bool is_again = false;; is_again = true) try {
       call c{all_, *this, request, reply_, what};

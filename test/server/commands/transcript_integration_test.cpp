@@ -9,23 +9,11 @@
 #include <gtest/gtest.h>
 
 #include "test/server/serving.hpp"
+#include "test/server/transcript.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::test {
 namespace {
-
-/// Plays a transcript: lines that begin with "> " are sent, the others must come back.
-void play(raw_client& client, std::string_view transcript) {
-  while (!transcript.empty()) {
-    const std::size_t end = transcript.find('\n');
-    const std::string line(transcript.substr(0, end));
-    transcript.remove_prefix(end + 1);
-    if (line.starts_with("> "))
-      client.send(line.substr(2) + "\r\n");
-    else
-      EXPECT_EQ(client.receive(line.size() + 2), line + "\r\n");
-  }
-}
 
 class Transcript : public testing::Test {
  protected:
