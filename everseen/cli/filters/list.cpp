@@ -1,15 +1,26 @@
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/terminal/progress.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/store/file/file_store.hpp"
 #include "everseen/store/port/recovered_keys.hpp"
+#include "everseen/store/port/retry_policy.hpp"
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 
@@ -21,6 +32,7 @@ struct options {
   store_choice store;
   bool json = false;
   bool names = false;
+  std::optional<std::chrono::milliseconds> timeout;
 };
 
 struct entry {
@@ -73,8 +85,52 @@ void print_table(const std::vector<entry>& entries, printer& out) {
       out.print("{:<{}}  cannot be read: {}\n", e.name, width, e.fault);
 }
 
+/// Waits for servers as long as the URL says, or the user, and shows it on a terminal.
+class shown_waiting final : public retry_policy {
+ public:
+  explicit shown_waiting(std::optional<std::chrono::milliseconds> limit) : limit_(limit) { begin_line(); }
+
+  bool tries_again(const outage& now) override {
+    const std::scoped_lock alone(lock_);
+    // Without the advice, which the complaint at the end repeats, it is one line.
+    if (now.lasted >= std::chrono::seconds(1))
+      line_->show("waiting for " + now.why.substr(0, now.why.find(';')));
+    return now.lasted < limit_.value_or(now.limit);
+  }
+  void on_recovered() override {
+    const std::scoped_lock alone(lock_);
+    begin_line();
+  }
+
+ private:
+  /// Also erases what is shown.
+  void begin_line() { line_.emplace(std::nullopt, std::string(), false); }
+
+  const std::optional<std::chrono::milliseconds> limit_;
+  std::mutex lock_;  // guards the member below
+  std::optional<progress_line> line_{};
+};
+
+/// A directory that the user named must exist: its name may be mistyped. The default one may be missing, as
+/// the first create makes it.    @throws storage_error
+void must_exist(const store& place, const store_choice& choice) {
+  const auto* const files = dynamic_cast<const file_store*>(&place);
+  const char* const named = std::getenv("EVERSEEN_STORE");
+  if (files == nullptr || (!choice.url && (named == nullptr || *named == '\0'))) return;
+  std::error_code unknown;
+  if (std::filesystem::status(files->directory(), unknown).type() != std::filesystem::file_type::not_found)
+    return;
+  const std::string path = files->directory();
+  throw storage_error(
+      "cannot list " + path +
+          ": No such file or directory; is the name right? The first everseen create makes it",
+      ENOENT, path);
+}
+
 exit_code run(const options& o, printer& out) {
   const auto place = chosen_store(o.store);
+  must_exist(*place, o.store);
+  place->wait_with(std::make_shared<shown_waiting>(o.timeout));
   if (o.names) {
     for (const std::string& name : place->list()) out.print("{}\n", name);
     return exit_code::done;
@@ -93,20 +149,24 @@ exit_code run(const options& o, printer& out) {
 
 verb list_verb() {
   constexpr std::string_view scene = "everseen create clicks; everseen create urls";
-  return {"list",
-          "List the filters of a store",
-          "Prints nothing where there is none. Ends with 4 when one of them cannot be read; the others are "
-          "listed all the same.",
-          {{"All filters", "everseen list", scene},
-           {"Their names, for a script", "for name in $(everseen list --names); do everseen info $name; done",
-            scene}},
-          [](option_set& known) -> action {
-            auto o = std::make_shared<options>();
-            add_switch(known, "--names", o->names, "print the names only");
-            add_switch(known, "--json", o->json, "print JSON");
-            add_store_option(known, o->store);
-            return [o](printer& out) { return run(*o, out); };
-          }};
+  return {
+      "list",
+      "List the filters of a store",
+      "Prints nothing where there is none. Ends with 4 when one of them cannot be read; the others are "
+      "listed all the same. Ends with 3 when the directory that --store or $EVERSEEN_STORE names does not "
+      "exist, or the servers do not answer; a terminal shows for which one it waits.",
+      {{"All filters", "everseen list", scene},
+       {"Their names, for a script", "for name in $(everseen list --names); do everseen info $name; done",
+        scene}},
+      [](option_set& known) -> action {
+        auto o = std::make_shared<options>();
+        add_switch(known, "--names", o->names, "print the names only");
+        add_switch(known, "--json", o->json, "print JSON");
+        add_duration(known, "--timeout", o->timeout,
+                     {"TIME", "how long to wait for servers that do not answer", "retry_for of the URL"});
+        add_store_option(known, o->store);
+        return [o](printer& out) { return run(*o, out); };
+      }};
 }
 
 }  // namespace everseen::cli

@@ -1,8 +1,13 @@
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "everseen/cli/keys/key_preview.hpp"
 #include "everseen/cli/keys/keys.hpp"
 #include "everseen/cli/terminal/files.hpp"
 #include "everseen/cli/terminal/printer.hpp"
@@ -13,6 +18,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/format/stream_image.hpp"
 #include "everseen/core/layout/sizing.hpp"
+#include "everseen/store/port/recovered_keys.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
@@ -24,6 +30,8 @@ struct options {
   std::optional<std::string> from_export;
   std::optional<std::uint64_t> capacity;
   std::optional<double> error_rate;
+  bool empty = false;
+  bool yes = false;
   store_choice store;
 };
 
@@ -92,8 +100,49 @@ class copy {
   std::uint64_t keys_ = 0;
 };
 
-std::uint64_t fill(filter to, const options& o) {
-  key_source source(o.keys.keys, o.keys.separator());
+/// Judges whether the keys given are plausibly all that the filter is to hold. A failed pipeline or a wrong
+/// file gives none or few, and a rebuild with these would forget the others.
+class comparison {
+ public:
+  comparison(const options& o, store& place)
+      : o_(o), had_(o.empty && o.yes ? std::nullopt : keys_in(place)) {}
+
+  /// This many keys need no question.
+  [[nodiscard]] std::uint64_t enough() const {
+    const std::uint64_t half = o_.yes ? 0 : had_.value_or(0) - had_.value_or(0) / 2;
+    return o_.empty ? half : std::max<std::uint64_t>(half, 1);
+  }
+
+  /// @return false: the user declined    @throws parameter_error  there is no user to ask
+  [[nodiscard]] bool allows(std::uint64_t given) const {
+    if (given == 0 && o_.empty) return true;
+    if (given == 0)
+      throw parameter_error(
+          fmt::format("no keys are given{}; nothing has changed. Give --empty if it is to hold none",
+                      had_ ? fmt::format(", and '{}' has {}", o_.keys.name, format_count(*had_)) : ""));
+    if (given >= enough()) return true;
+    const std::string both = fmt::format("'{}' has {} keys, and {} {} given", o_.keys.name,
+                                         format_count(*had_), format_count(given), given == 1 ? "is" : "are");
+    if (::isatty(STDIN_FILENO) != 0) return confirmed(both + ". Rebuild it with these?");
+    throw parameter_error(both + "; nothing has changed. Give --yes if it is to forget the others");
+  }
+
+ private:
+  /// Nothing if they cannot be counted: a rebuild may repair a damaged filter.
+  [[nodiscard]] std::optional<std::uint64_t> keys_in(store& place) const {
+    try {
+      const filter_info now = filter(o_.keys.name, place.open(o_.keys.name, access::read)).info();
+      return now.keys >= countless_keys ? now.spec.capacity : now.keys;
+    } catch (const format_error&) {
+      return std::nullopt;
+    }
+  }
+
+  const options& o_;
+  const std::optional<std::uint64_t> had_;
+};
+
+std::uint64_t fill(filter to, key_preview& source, const options& o) {
   std::vector<std::string_view> keys;
   std::vector<verdict> verdicts;
   unfit_keys unfit;
@@ -121,11 +170,17 @@ exit_code run(const options& o, printer& out) {
                                      [&] { return place->open(o.keys.name, access::read)->get_spec(); });
   const std::unique_ptr<copy> base = o.from_export ? std::make_unique<copy>(*o.from_export) : nullptr;
   const spec next = base ? base->get_spec() : next_spec(o, *place, now);
-  const auto rebuild =
-      place->begin_rebuild(o.keys.name, next, base ? base->states() : std::vector<partition_state>{});
+  // With a base, though it is empty, the filter stays as it is until target() or commit().
+  const auto rebuild = place->begin_rebuild(
+      o.keys.name, next, base ? base->states() : std::vector<partition_state>(next.partitions));
+  const comparison with_before(o, *place);
+  std::optional<key_preview> keys;
+  if (!base || !o.keys.keys.empty()) keys.emplace(o.keys.keys, o.keys.separator());
   std::uint64_t given = base ? base->keys() : 0;
+  const std::uint64_t missing = with_before.enough() - std::min(given, with_before.enough());
+  if (!with_before.allows(given + (keys ? keys->count(missing) : 0))) return exit_code::negative;
   if (base) base->pour_into(*rebuild);
-  if (!base || !o.keys.keys.empty()) given += fill({o.keys.name, rebuild->target()}, o);
+  if (keys) given += fill({o.keys.name, rebuild->target()}, *keys, o);
   rebuild->commit();
   if (!o.keys.quiet)
     out.print("rebuilt {}: {} {} given, {} keys at an error rate of {}\n", o.keys.name, format_count(given),
@@ -142,6 +197,8 @@ action declare(option_set& known) {
             {"COUNT", "how many different keys you expect", "as it is"});
   add_rate(known, "--error-rate", o->error_rate, {sizing::min_error_rate, sizing::max_error_rate},
            {"RATE", "share of new keys that may be called seen", "as it is"});
+  add_switch(known, "--empty", o->empty, "allow that no keys are given; the filter then forgets all");
+  add_switch(known, "-y,--yes", o->yes, "allow fewer than half of the keys that the filter has");
   add_store_option(known, o->store);
   return [o](printer& out) { return run(*o, out); };
 }
@@ -163,6 +220,14 @@ verb rebuild_verb() {
       "Keys that were added before and are not given are forgotten. To forget none, give all that were added "
       "up to the "
       "moment when the rebuild has begun.\n\n"
+      "A file that is empty or cut short must not empty a filter: without any key the rebuild is refused "
+      "unless "
+      "--empty is given. Fewer than half of the filter's keys (repeats count) are asked about when you sit "
+      "at a "
+      "terminal, and refused otherwise unless --yes is given; the filter then stays as it was. So the "
+      "rebuild "
+      "begins when half as many keys have been read, those of a pipe into a temporary file in $TMPDIR; with "
+      "--yes and --empty it begins immediately.\n\n"
       "On servers the new filter takes the old one's place immediately, and asks it first until it is "
       "filled: keys "
       "that are given are seen from then on, and one that is interrupted leaves a filter that knows what "

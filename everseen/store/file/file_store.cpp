@@ -283,9 +283,11 @@ std::unique_ptr<store::rebuild> file_store::begin_rebuild(std::string_view name,
                                                           std::span<const partition_state> base) {
   validate(s);
   require(name);
-  if (!base.empty())
+  const auto has_segments = [](const partition_state& p) { return !p.slices.empty(); };
+  if (std::ranges::any_of(base, has_segments))
     throw parameter_error("a filter in files cannot be rebuilt from a copy; drop it and import the copy");
   lock_file lock = lock_to_write(name);
+  if (const auto now = read_manifest::from(directory_of(name))) require_rebuildable(now->content().spec, s);
   require_no_jobs(name, jobs_of(name), "be rebuilt");
   return std::make_unique<file_rebuild>(disk_, directory_, name, std::move(lock), policy_, s, now_);
 }

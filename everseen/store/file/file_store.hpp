@@ -62,6 +62,8 @@ class file_store : public store {
                                          std::span<const partition_state> base) override;
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
+  [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
+
  private:
   class restoring;
 

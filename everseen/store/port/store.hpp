@@ -243,7 +243,8 @@ class store {
   /// soon as they are given, and no client gets `fresh` for a key of the old filter. After commit() the new
   /// filter has the keys that it was given and those added since begin_rebuild(). Destroyed before commit(),
   /// it leaves a filter that knows the keys of both. With a base, all this begins with the first target() or
-  /// commit(), after the last merge(). Keys added before that and not in the base must also be given.
+  /// commit(), after the last merge(). Keys added before that and not in the base must also be given. A base
+  /// may be empty, with a state without slices for each partition: then nothing changes before target().
   ///
   /// In files, no other process can add keys meanwhile, and commit() exchanges the filters atomically.
   ///

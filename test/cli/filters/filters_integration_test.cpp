@@ -57,7 +57,7 @@ TEST_F(Filters, AreNotCreatedFromNonsense) {
   EXPECT_THAT(sh("everseen create f --partitions 65537"), Complains(2, "--partitions 65537", "65536"));
   EXPECT_THAT(sh("everseen create ../f"), Complains(2, "name"));
   EXPECT_THAT(sh("everseen create ''"), Complains(2, "name"));
-  EXPECT_THAT(sh("everseen list"), Prints(IsEmpty()));
+  EXPECT_THAT(sh("ls"), Prints(IsEmpty()));
 }
 
 TEST_F(Filters, AreCreatedOnce) {
@@ -107,6 +107,21 @@ TEST_F(Filters, AreListed) {
   const auto list = json("everseen list --json");
   EXPECT_EQ(list[0]["name"], "a");
   EXPECT_EQ(list[0]["keys"], 2);
+}
+
+TEST_F(Filters, OfADirectoryThatIsNotThereAreNotListed) {
+  for (const char* how : {"", "--names", "--json"})
+    EXPECT_THAT(sh(std::string("everseen list --store file:nonexist ") + how),
+                Complains(3, "nonexist", "No such file or directory", "everseen create"))
+        << how;
+  EXPECT_THAT(sh("everseen list"), Complains(3, "store", "No such file or directory"));
+  EXPECT_THAT(sh("everseen info f --store file:nonexist"), Complains(2, "no filter named 'f'"));
+  EXPECT_THAT(sh("ls"), Prints(IsEmpty()));
+}
+
+TEST_F(Filters, OfAnEmptyDirectoryAreNone) {
+  EXPECT_THAT(sh("mkdir there && everseen list --store file:there"), Prints(IsEmpty()));
+  EXPECT_THAT(sh("unset EVERSEEN_STORE; everseen list"), Prints(IsEmpty())) << "nothing was created yet";
 }
 
 TEST_F(Filters, AreDropped) {

@@ -167,8 +167,8 @@ TEST_F(Foreign, RebuildWithAKeyThatAFunnelCannotTakeLeavesTheFilterAsItWas) {
 TEST_F(Foreign, RebuiltChainOfPowersOfTwoStaysOne) {
   write("ids.dump", commands_of(chain_of_powers_of_two()));
   given(
-      "everseen import ids --from redisbloom ids.dump && everseen rebuild ids --capacity 1000 -q < "
-      "/dev/null");
+      "everseen import ids --from redisbloom ids.dump && everseen rebuild ids --capacity 1000 -q --empty "
+      "< /dev/null");
   // 1,000 keys need 11,027 bits at half of the rate; 2^14 hold 1,485.
   EXPECT_THAT(sh("everseen info ids --json | grep -w capacity"), Prints(HasSubstr("1485")));
 }

@@ -174,6 +174,22 @@ TEST_F(RedisFilters, SayWhenAMissingOneIsToBeExported) {
     EXPECT_THAT(on_redis(std::string("everseen ") + verb), Complains(2, "everseen create nope")) << verb;
 }
 
+TEST_F(RedisFilters, OfAServerThatIsNotThereAreWaitedForVisibly) {
+  const std::string list = "everseen list --store 'redis://127.0.0.1:1?retry_for=60m' --timeout 3s";
+  EXPECT_THAT(sh(list), Complains(3, "redis at 127.0.0.1:1", "tried for 3"))
+      << "without a terminal, one line";
+  const program_result shown = sh("script -qec \"" + list + "\" /dev/null < /dev/null 2>&1");
+  EXPECT_THAT(shown.out, HasSubstr("\x1b[Kwaiting for redis at 127.0.0.1:1"));
+  EXPECT_THAT(shown.out, HasSubstr("\r\x1b[Keverseen: redis at 127.0.0.1:1"))
+      << "it goes before the complaint";
+  EXPECT_THAT(sh("everseen list --store redis://127.0.0.1:1 --timeout 0s"), Complains(2, "--timeout 0s"));
+}
+
+TEST_F(RedisFilters, OfAServerThatAnswersAreListedWithATimeout) {
+  EXPECT_THAT(on_redis("everseen create f -q && everseen list --names --timeout 5s"), Prints("f\n"));
+  EXPECT_THAT(sh("everseen create f -q && everseen list --names --timeout 5s"), Prints("f\n"));
+}
+
 TEST_F(RedisFilters, OfAFullServerAreNotSilentlyForgotten) {
   ASSERT_EQ(on_redis("everseen create f -q && everseen add f -q a").exit_code, 0);
   server_.run({"CONFIG", "SET", "maxmemory", "1"});

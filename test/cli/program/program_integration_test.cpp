@@ -88,7 +88,7 @@ TEST_F(Program, KeepsFiltersInTheUsersDataDirectory) {
 }
 
 TEST_F(Program, PrefersTheOptionToTheEnvironment) {
-  given("everseen create f --store file:here");
+  given("everseen create f --store file:here && mkdir store");
   EXPECT_THAT(sh("everseen list --names"), Prints(IsEmpty()));
   EXPECT_THAT(sh("everseen list --names --store file:here"), Prints("f\n"));
 }

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/cli/keys/keys.hpp"
+#include "everseen/store/disk/descriptor.hpp"
+
+namespace everseen::cli {
+
+/// The keys of a command, of which some are counted before the first is used.
+///
+/// A file is read twice. What a pipe gave is kept in a temporary file without a name, as it may be larger
+/// than the memory.
+class key_preview {
+ public:
+  /// @param arguments, separator  as for key_source
+  key_preview(const std::vector<std::string>& arguments, char separator);
+
+  /// Reads until there are `enough` keys, or no more.    @pre called at most once, before next()
+  /// @return how many; fewer than `enough` are all    @throws storage_error  also without a temporary file
+  [[nodiscard]] std::uint64_t count(std::uint64_t enough);
+
+  /// As key_source::next, from the first key on.
+  [[nodiscard]] bool next(std::vector<std::string_view>& keys);
+
+ private:
+  [[nodiscard]] std::uint64_t keep(std::uint64_t enough);
+
+  key_source source_;
+  char separator_;
+  bool ended_ = false;
+  descriptor kept_{};
+  std::optional<key_source> again_{};  // what is kept
+};
+
+}  // namespace everseen::cli
