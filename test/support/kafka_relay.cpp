@@ -70,6 +70,12 @@ struct connection {
   std::map<std::int32_t, kafka_request> asked{};  // requests that the broker has to answer, by correlation
 };
 
+/// The other side gets an error (RST) instead of an end (FIN) when this socket is closed.
+void reset_at_close(int fd) {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
 /// Waits until a mock has noticed every connection to it that is closed by now. The mock checks all
 /// connections on one thread, so a later connection is answered after that.
 void have_it_notice(std::uint16_t broker_port) {
@@ -89,12 +95,14 @@ void have_it_notice(std::uint16_t broker_port) {
   (void)::recv(s, first.data(), first.size(), 0);
 }
 
-/// The mock aborts if a member sends SyncGroup while an earlier one of the same member waits, as after a cut
-/// connection. Such a member is told to join again instead, until the mock has noticed the cut.
-class sync_gate {
+/// The mock aborts if a member sends JoinGroup or SyncGroup while an earlier one of the same member waits for
+/// its answer. Kafka allows that, and it happens when the connection is cut and the member comes back on
+/// another. Such a request waits until the mock has noticed the cut; while the earlier connection lives, it
+/// is told to join again.
+class group_gate {
  public:
   [[nodiscard]] bool lets_through(const kafka_request& asked, const connection& by) {
-    const auto who = member_that_syncs(asked);
+    const auto who = member_that_waits(asked);
     if (!who) return true;
     if (const auto before = waiting_.find(*who); before != waiting_.end() && before->second.by == nullptr) {
       have_it_notice(before->second.broker_port);
@@ -103,11 +111,15 @@ class sync_gate {
     return waiting_.try_emplace(*who, asking{&by, by.broker_port}).second;
   }
   void answered(const kafka_request& asked) {
-    if (const auto who = member_that_syncs(asked)) waiting_.erase(*who);
+    if (const auto who = member_that_waits(asked)) waiting_.erase(*who);
   }
   void closed(const connection& which) {
     for (auto& [who, each] : waiting_)
-      if (each.by == &which) each.by = nullptr;
+      if (each.by == &which) {
+        each.by = nullptr;
+        // The mock does not read from a connection while a member waits there: it would miss the end of it.
+        reset_at_close(which.broker.fd());
+      }
   }
 
  private:
@@ -174,7 +186,7 @@ class kafka_relay::impl {
   descriptor news_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   bool ended_ = false;
   std::list<connection> connections_{};
-  sync_gate syncs_{};
+  group_gate gate_{};
   std::thread thread_{};
 };
 
@@ -200,7 +212,7 @@ void kafka_relay::impl::work() {
     const bool away = clock::now() < away_until;
     for (auto c = connections_.begin(); c != connections_.end();) {
       const bool goes_on = !away && serve(*c);
-      if (!goes_on) syncs_.closed(*c);
+      if (!goes_on) gate_.closed(*c);
       c = goes_on ? std::next(c) : connections_.erase(c);
     }
     std::size_t at = 1;
@@ -232,8 +244,8 @@ bool kafka_relay::impl::serve(connection& c) {
 bool kafka_relay::impl::take_request(connection& c, const std::string& message) {
   kafka_request asked = parse_kafka_request(message);
   const auto answer = answer_transaction(transactions, asked, clock::now());
-  if (!answer && !syncs_.lets_through(asked, c)) {
-    c.client.send(sync_again_later(asked));
+  if (!answer && !gate_.lets_through(asked, c)) {
+    c.client.send(join_again_later(asked));
     return true;
   }
   if (!answer) {
@@ -252,7 +264,7 @@ bool kafka_relay::impl::take_request(connection& c, const std::string& message) 
 void kafka_relay::impl::take_answer(connection& c, std::string message) {
   const auto correlation = kafka_wire::reader(message).int32();
   if (const auto asked = c.asked.extract(correlation)) {
-    syncs_.answered(asked.mapped());
+    gate_.answered(asked.mapped());
     amend_answer(message, asked.mapped(), transactions, ports());
   }
   c.client.send(message);

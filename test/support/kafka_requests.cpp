@@ -252,18 +252,24 @@ kafka_request parse_kafka_request(const std::string& message) {
   return asked;
 }
 
-std::optional<std::pair<std::string, std::string>> member_that_syncs(const kafka_request& asked) {
-  if (asked.what != api::sync_group) return {};
+std::optional<std::pair<std::string, std::string>> member_that_waits(const kafka_request& asked) {
+  if (asked.what != api::join_group && asked.what != api::sync_group) return {};
   reader in(asked.body);
   std::string group(in.string());
-  in.int32();  // generation
-  return std::pair(std::move(group), std::string(in.string()));
+  in.int32();  // the session's timeout, or the generation
+  if (asked.what == api::join_group && asked.version >= 1) in.int32();  // the timeout of a rebalance
+  std::string member(in.string());
+  if (member.empty()) return {};  // it joins for the first time
+  return std::pair(std::move(group), std::move(member));
 }
 
-std::string sync_again_later(const kafka_request& asked) {
+std::string join_again_later(const kafka_request& asked) {
   writer out = begin_answer(asked);
-  if (asked.version >= 1) out.int32(not_throttled);
-  return out.int16(code(error::rebalance_in_progress)).int32(0).text();
+  const std::int16_t throttled_since = asked.what == api::join_group ? 2 : 1;
+  if (asked.version >= throttled_since) out.int32(not_throttled);
+  out.int16(code(error::rebalance_in_progress));
+  if (asked.what == api::sync_group) return out.int32(0).text();  // no assignment
+  return out.int32(-1).string("").string("").string(member_that_waits(asked)->second).int32(0).text();
 }
 
 std::optional<std::string> answer_transaction(kafka_transactions& all, const kafka_request& asked,

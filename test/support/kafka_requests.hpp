@@ -31,11 +31,12 @@ struct kafka_request {
                                                             const kafka_request& asked,
                                                             kafka_transactions::clock::time_point now);
 
-/// The group and the member of a SyncGroup request; nothing for other requests.
-[[nodiscard]] std::optional<std::pair<std::string, std::string>> member_that_syncs(
+/// The group and the member of a JoinGroup or SyncGroup request, which is answered only once all members have
+/// sent theirs. Nothing for other requests, and for a new member, whose name is not known yet.
+[[nodiscard]] std::optional<std::pair<std::string, std::string>> member_that_waits(
     const kafka_request& asked);
-/// The answer that makes it join again.
-[[nodiscard]] std::string sync_again_later(const kafka_request& asked);
+/// The answer to such a request that makes the member join again.
+[[nodiscard]] std::string join_again_later(const kafka_request& asked);
 
 /// Maps a broker's port to the port to use instead.
 using port_map = std::map<std::int32_t, std::int32_t>;

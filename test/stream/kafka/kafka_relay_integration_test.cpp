@@ -9,6 +9,8 @@
 
 #include "test/stream/kafka_reading.hpp"
 #include "test/support/kafka_relay.hpp"
+#include "test/support/kafka_wire.hpp"
+#include "test/support/loopback.hpp"
 #include "test/support/program.hpp"
 #include "test/support/redis_server.hpp"
 
@@ -196,6 +198,82 @@ TEST_F(KafkaRelay, IsReadOverTlsByWhoTrustsItsCertificate) {
   EXPECT_EQ(take(trusting, 100).size(), 100U);
   kafka_source wary(url(tls.stranger()), "job");
   EXPECT_THROW(wary.begin(nothing_reached), backend_error);
+}
+
+/// A consumer that joins a group of one broker by hand, so that it may leave in the middle.
+class hand_made_member {
+ public:
+  explicit hand_made_member(const kafka_relay& relay)
+      : fd_(connect_to(
+            static_cast<std::uint16_t>(std::stoi(relay.brokers().substr(relay.brokers().find(':') + 1))))) {
+    const timeval patience{.tv_sec = 20, .tv_usec = 0};
+    ::setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  }
+  void ask_to_join(const std::string& name) const {
+    constexpr std::int32_t session_timeout_ms =
+        3'500;  // longer than the mock's wait for a group's first members
+    send(request(api::join_group)
+             .string("group")
+             .int32(session_timeout_ms)
+             .string(name)
+             .string("consumer")
+             .int32(1)
+             .string("range")
+             .int32(0));
+  }
+  /// Waits until the broker has read what was sent before, also by others: it has one thread, as the relay
+  /// has.
+  void wait_for_broker() const {
+    send(request(api::api_versions));
+    static_cast<void>(answer());
+  }
+  /// @return its name in the group; empty if it was refused
+  [[nodiscard]] std::string joined() const {
+    const std::string told = answer();
+    kafka_wire::reader in(told);
+    in.int32();  // correlation
+    if (in.int16() != 0) return {};
+    in.int32();   // generation
+    in.string();  // protocol
+    in.string();  // leader
+    return std::string(in.string());
+  }
+
+ private:
+  static kafka_wire::writer request(api what) {
+    return kafka_wire::writer().int16(static_cast<std::int16_t>(what)).int16(0).int32(1).string("by hand");
+  }
+  void send(const kafka_wire::writer& what) const {
+    const std::string bytes = kafka_wire::framed(what.text());
+    EXPECT_EQ(::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), std::ssize(bytes));
+  }
+  [[nodiscard]] std::string answer() const {
+    const std::string length = received(sizeof(std::int32_t));
+    return received(static_cast<std::size_t>(kafka_wire::reader(length).int32()));
+  }
+  [[nodiscard]] std::string received(std::size_t bytes) const {
+    std::string all(bytes, '\0');
+    if (::recv(fd_.get(), all.data(), bytes, MSG_WAITALL) != std::ssize(all))
+      throw std::runtime_error("no answer");
+    return all;
+  }
+
+  descriptor fd_;
+};
+
+TEST_F(KafkaRelay, MemberThatLosesItsConnectionWhileItJoinsMayJoinAgain) {
+  std::string name;
+  {
+    const hand_made_member first(relay);
+    first.ask_to_join("");
+    name = first.joined();
+    ASSERT_NE(name, "");
+    first.ask_to_join(name);  // answered when the others have had their time to join, too
+    hand_made_member(relay).wait_for_broker();
+  }
+  const hand_made_member again(relay);
+  again.ask_to_join(name);
+  EXPECT_EQ(again.joined(), name);
 }
 
 }  // namespace
