@@ -108,5 +108,5 @@ function launch(): Promise<Browser> {
   const executablePath = process.env.EVERSEEN_CHROMIUM;
   if (!executablePath) throw new Error("EVERSEEN_CHROMIUM must name Chromium; ./dev setup installs it, ctest finds it");
   // Its sandbox needs rights that containers seldom give; it only ever sees our own page.
-  return chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  return chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: 60000 });
 }

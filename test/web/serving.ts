@@ -7,6 +7,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 
+import { freePort } from "./free_port";
+
 const run = promisify(execFile);
 
 function required(name: string): string {
@@ -33,7 +35,7 @@ export class Serving {
   /** @param more  further flags    @param port  0 takes a free one    @param store  where filters live */
   static async start(more: readonly string[] = [], port = 0, store = "mem:"): Promise<Serving> {
     const directory = await mkdtemp(path.join(tmpdir(), "everseen-page-"));
-    const flags = ["--store", store, "--listen", `unix:${directory}/s`, "--http", `127.0.0.1:${port}`];
+    const flags = ["--store", store, "--listen", `unix:${directory}/s`, "--http", `127.0.0.1:${port || (await freePort())}`];
     const child = spawn(program, ["serve", ...flags, ...more], { stdio: ["ignore", "pipe", "pipe"] });
     const address = await listening(child);
     return new Serving(child, directory, address);

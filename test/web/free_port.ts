@@ -1,0 +1,24 @@
+/** Ports for servers that a test starts. */
+
+import { once } from "node:events";
+import { createServer } from "node:net";
+
+/**
+ * A port that nobody listens on, below those that the system gives to clients: between the end of one server and the
+ * start of the next on its port, any client on this machine could take one of those.
+ */
+export async function freePort(): Promise<number> {
+  const [first, last] = [15_000, 32_000];
+  for (;;) {
+    const port = first + Math.floor(Math.random() * (last - first));
+    const probe = createServer().listen(port, "127.0.0.1");
+    try {
+      await once(probe, "listening");
+    } catch {
+      continue; // somebody listens there
+    }
+    probe.close();
+    await once(probe, "close");
+    return port;
+  }
+}
