@@ -54,6 +54,12 @@ void patch(const fs::path& path, std::size_t offset, std::string_view bytes) {
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
+/// Changes one byte of a file, whatever it was.
+void damage(const fs::path& path, std::size_t offset) {
+  const char other = static_cast<char>(read_file(path).at(offset) ^ 0x5a);
+  patch(path, offset, {&other, 1});
+}
+
 image::segment_header header_of(const fs::path& segment) {
   const std::string content = read_file(segment);
   return image::decode_segment_header(std::as_bytes(std::span(content)).first(image::segment_header_bytes));
@@ -143,7 +149,7 @@ TEST_F(FileStoreDamage, LongSegmentIsRefused) {
 
 // Promise: any changed bit of a segment's header is detected (files, Damage).
 TEST_F(FileStoreDamage, DamagedSegmentHeaderIsRefused) {
-  patch(segment(), 20, "\x5a");
+  damage(segment(), 20);
   expect_damaged(segment(), "checksum");
 }
 
@@ -154,7 +160,7 @@ TEST_F(FileStoreDamage, WipedSegmentHeaderIsRefused) {
 
 // Promise: up to three changed bits of a key count are detected (files, Damage).
 TEST_F(FileStoreDamage, DamagedKeyCountIsRefused) {
-  patch(segment(), image::key_count_offset, "\x5a");
+  damage(segment(), image::key_count_offset);
   expect_damaged(segment(), "key count");
 }
 
