@@ -11,7 +11,7 @@
 #include "everseen/core/layout/layout.hpp"
 #include "everseen/stream/dedup/dedup.hpp"
 #include "everseen/stream/record/block_reader.hpp"
-#include "everseen/stream/record/record_rule.hpp"
+#include "everseen/stream/record/event_rule.hpp"
 
 #include "test/support/exact_partition.hpp"
 
@@ -29,13 +29,13 @@ struct naive_dedup {
 
   /// @param text  the whole input    The spec's error rate must be low enough for exact sets to agree.
   naive_dedup(const spec& s, const dedup_options& options, std::string text) {
-    if (!text.empty() && text.back() != options.separator) text += options.separator;
+    if (!text.empty() && text.back() != options.format.separator) text += options.format.separator;
     std::vector<exact_partition> partitions(s.partitions, exact_partition(s));
     std::map<std::string, unsigned, std::less<>> numbers;
     const hasher hash(s.hash, s.seed);
-    record_rule rule(options.key, options.time);
+    event_rule rule({options.key, options.time, {}, true});
     for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = text.find(options.separator, begin);
+      const std::size_t end = text.find(options.format.separator, begin);
       const std::string whole = text.substr(begin, end + 1 - begin);
       std::string padded = text.substr(begin, end - begin);
       padded.resize(padded.size() + block_reader::padding);

@@ -136,10 +136,13 @@ struct watched_run {
 
 exit_code dedup(const dedup_arguments& given, printer& out) {
   note_signals();
-  dedup_options options = dedup_options_of(given);
+  must_have_effect(given);
   output lines(out.descriptor(), "standard output");
-  block_reader input(given.files, options.separator, dedup_block_bytes);
+  block_reader input(given.files, given.records.format(), dedup_block_bytes);
   input.while_waiting([&] { end_if_asked(lines); });
+  input.on_first_block([&](std::string_view text) { warn_of_quotes(given.records, text); });
+  const std::string header = given.records.header ? input.header() : "";
+  dedup_options options = dedup_options_of(given, header);
   std::optional<dedup_stats> stats;
   if (given.stats) stats.emplace(*given.stats);  // a wrong path must not leave a new filter behind
   dedup_filter seen(given, input);
@@ -150,6 +153,7 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
   dedup_result result;
   try {
     if (stats) stats->begin(seen->info());
+    if (!header.empty()) lines.write(header + options.format.separator);
     watched_run{given, options, input, seen, lines}(result);
   } catch (...) {
     if (stats) write_after_failure(*stats, result, *seen);
@@ -173,9 +177,9 @@ constexpr std::string_view details =
     "Lines are compared byte by byte: a carriage return is part of its line, and a last line without a "
     "newline gets one. Keys may contain any bytes. With --filter the keys are remembered in a named filter, "
     "and lines printed by an earlier run are repeats.\n\n"
-    "Fields are cut at every delimiter: --key-field knows no quotes, so a CSV file whose quoted fields hold "
-    "the "
-    "delimiter must be converted first. Of JSON, a string gives its unescaped bytes and every other value "
+    "Fields are cut at every delimiter; --csv knows quoted fields, and a quotation mark where CSV allows "
+    "none "
+    "is an error. Of JSON, a string gives its unescaped bytes and every other value "
     "its "
     "text as it stands: 1 and \"1\" are one key, 1 and 1.0 are two, and null is the key null, the same as "
     "\"null\"; a value that is not there is no key, and --missing-key says what happens.\n\n"
@@ -211,9 +215,9 @@ verb dedup_verb() {
               {"As part of a pipeline, with one wrong drop in a billion",
                "cat words.txt | everseen dedup --error-rate 1e-9 | wc -l",
                "printf 'a\\nb\\na\\n' > words.txt"},
-              {"By the third field of a CSV file, showing what is dropped",
-               "everseen dedup --key-field 3 --delimiter , --repeated clicks.csv",
-               "printf '1,x,u1\\n2,y,u1\\n' > clicks.csv"},
+              {"By a field of a CSV file, showing what is dropped",
+               "everseen dedup --csv --header --key user --repeated clicks.csv",
+               "printf 'id,page,user\\n1,\"a, b\",u1\\n2,y,u1\\n' > clicks.csv"},
               {"Events as JSON, the same id within ten minutes only once",
                "everseen dedup --key-json /id --window 10m --time-json /time events.json",
                "everseen gen clicks --count 100 > events.json"},

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "everseen/cli/long_run/filter_options.hpp"
 #include "everseen/cli/long_run/outage_watch.hpp"
+#include "everseen/cli/verb/record_options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verb.hpp"
 #include "everseen/stream/dedup/dedup.hpp"
@@ -19,11 +21,7 @@ struct dedup_arguments : filter_options {
   std::vector<std::string> files;
   store_choice store;
   std::optional<std::string> filter_name;
-  std::optional<std::uint64_t> key_field;
-  std::optional<std::uint64_t> time_field;
-  std::optional<char> delimiter;
-  std::optional<std::string> key_json;
-  std::optional<std::string> time_json;
+  record_options records;
   std::optional<dedup_options::fate> missing_key;
   std::optional<dedup_options::fate> late;
   std::optional<std::chrono::milliseconds> max_ahead;
@@ -31,14 +29,17 @@ struct dedup_arguments : filter_options {
   std::optional<std::uint64_t> threads;
   std::optional<std::string> stats;  // "-" is standard error
   bool repeated = false;
-  bool zero = false;
 };
 
 /// Declares all of them. `into` must outlive the parsing.
 void declare_dedup_arguments(option_set& known, dedup_arguments& into);
 
+/// Refuses options that would have no effect: they are mistakes.    @throws parameter_error
+void must_have_effect(const dedup_arguments& given);
+
 /// The options of the pipeline that do not depend on the filter.
-/// @throws parameter_error  options that exclude each other, or have no effect without another one
-[[nodiscard]] dedup_options dedup_options_of(const dedup_arguments& given);
+/// @param header  the first line of the input, if --header is given
+/// @throws parameter_error  a field that the line does not name, or fields that do not go together
+[[nodiscard]] dedup_options dedup_options_of(const dedup_arguments& given, std::string_view header);
 
 }  // namespace everseen::cli

@@ -51,7 +51,7 @@ std::shared_ptr<store> store_of(const dedup_arguments& given) {
 /// Refuses options that need a window if there is none.
 void must_have_window(const dedup_arguments& given, bool window) {
   if (window) return;
-  if (given.time_field || given.time_json)
+  if (given.records.time)
     throw parameter_error("a time is used only by a filter with a window; give --window, too");
   if (given.slices) throw parameter_error("--slices divides a window; give --window, too");
   if (given.late)

@@ -29,11 +29,9 @@ struct options {
   create_options of;
   std::optional<event_time> time;
   store_choice store;
-  bool zero = false;
+  record_options records;
   bool strict = false;
   bool quiet = false;
-
-  [[nodiscard]] char separator() const noexcept { return zero ? '\0' : '\n'; }
 };
 
 std::uint64_t count_keys(key_source& source) {
@@ -144,7 +142,7 @@ exit_code run(const options& o, printer& out) {
   const auto into = o.into ? chosen_store({o.into}) : from;
   const filter old(o.old_name, from->open(o.old_name, access::read));
   if (into->exists(o.new_name)) throw filter_exists(o.new_name);
-  key_source source(*o.keys, o.separator());
+  key_source source(*o.keys, o.records);
   const spec s = into->plan(request_for(o, old, source));
   must_have_room(*into, s);
 
@@ -168,6 +166,7 @@ action declare(option_set& known) {
   add_argument(known, o->new_name, {"NEW", "the filter to make"});
   add_text(known, "--keys", o->keys,
            {"FILE", "all keys that were added to OLD, one a line; -: standard input"});
+  declare_key(known, o->records);
   add_text(known, "--into", o->into, {"URL", "the store of NEW", "that of OLD"});
   const std::string as_old = "that of OLD";
   add_create_options(known, o->of,
@@ -180,7 +179,7 @@ action declare(option_set& known) {
   add_time(known, "--time", o->time, {"TIME", "time of the keys, for a filter with a window", "now"});
   add_switch(known, "--strict", o->strict,
              "make nothing, and end with 1, if OLD does not know all of the keys");
-  add_switch(known, "-z,--zero", o->zero, "keys end with a NUL byte instead of a newline");
+  add_switch(known, "-z,--zero", o->records.zero, "keys end with a NUL byte instead of a newline");
   add_switch(known, "-q,--quiet", o->quiet, "do not print what was made");
   add_store_option(known, o->store);
   return [o](printer& out) { return run(*o, out); };

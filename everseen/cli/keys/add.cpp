@@ -28,7 +28,7 @@ exit_code run(const options& o, printer& out) {
   note_signals();
   filter target = chosen_filter(o.store, o.keys.name, access::write);
   warn_of_lost_strings(target);
-  key_source source(o.keys.keys, o.keys.separator());
+  key_source source(o.keys.keys, o.keys.records);
   std::vector<std::string_view> keys;
   std::vector<verdict> verdicts;
   unfit_keys unfit;
@@ -73,6 +73,7 @@ verb add_verb() {
         add_key_options(known, o->keys, "do not print how many were fresh");
         add_switch(known, "-v,--verdicts", o->verdicts,
                    "print fresh, seen or late, a tab and the key, for each");
+        declare_key(known, o->keys.records);
         add_store_option(known, o->store);
         return [o](printer& out) { return run(*o, out); };
       }};

@@ -18,7 +18,7 @@ struct options {
 exit_code run(const options& o, printer& out) {
   const filter asked = chosen_filter(o.store, o.keys.name, access::read);
   warn_of_lost_strings(asked);
-  key_source source(o.keys.keys, o.keys.separator());
+  key_source source(o.keys.keys, o.keys.records);
   std::vector<std::string_view> keys;
   std::vector<verdict> verdicts;
   unfit_keys unfit;
@@ -56,6 +56,7 @@ verb check_verb() {
       [](option_set& known) -> action {
         auto o = std::make_shared<options>();
         add_key_options(known, o->keys, "print nothing; stop at the first key that is not seen");
+        declare_key(known, o->keys.records);
         add_store_option(known, o->store);
         return [o](printer& out) { return run(*o, out); };
       }};

@@ -60,7 +60,7 @@ exit_code run(const options& o, printer& out) {
   note_signals();
   const compat::scheme s = chosen_scheme(o);
   const auto funnel = o.funnel.value_or(funnel_kind::bytes);
-  key_source source(o.keys, o.zero ? '\0' : '\n');
+  key_source source(o.keys, {.zero = o.zero});
   std::vector<std::string_view> keys;
   std::vector<std::uint64_t> positions(s.probes);
   std::string element;

@@ -29,7 +29,7 @@ descriptor temporary_file() {
 }  // namespace
 
 key_preview::key_preview(const std::vector<std::string>& arguments, char separator)
-    : source_(arguments, separator), separator_(separator) {}
+    : source_(arguments, {.zero = separator == '\0'}), separator_(separator) {}
 
 std::uint64_t key_preview::count(std::uint64_t enough) {
   if (enough == 0) return 0;
@@ -55,7 +55,7 @@ std::uint64_t key_preview::keep(std::uint64_t enough) {
     }
   }
   to.flush();
-  again_.emplace("/proc/self/fd/" + std::to_string(kept_.get()), separator_);
+  again_.emplace("/proc/self/fd/" + std::to_string(kept_.get()), record_options{.zero = separator_ == '\0'});
   return counted;
 }
 

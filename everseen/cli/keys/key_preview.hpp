@@ -17,7 +17,7 @@ namespace everseen::cli {
 /// than the memory.
 class key_preview {
  public:
-  /// @param arguments, separator  as for key_source
+  /// @param arguments  as for key_source    @param separator  of lines, each of which is a key
   key_preview(const std::vector<std::string>& arguments, char separator);
 
   /// Reads until there are `enough` keys, or no more.    @pre called at most once, before next()

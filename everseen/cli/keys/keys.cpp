@@ -7,6 +7,7 @@
 #include "everseen/cli/terminal/signals.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/stream/record/bad_record.hpp"
 #include "everseen/stream/record/record_ends.hpp"
 #include "everseen/text/numbers.hpp"
 
@@ -18,18 +19,27 @@ constexpr std::size_t block_bytes = std::size_t{256} << 10;
 
 }  // namespace
 
-key_source::key_source(const std::vector<std::string>& arguments, char separator)
-    : arguments_(arguments), separator_(separator) {
-  if (arguments.empty()) read_lines({});
+key_source::key_source(const std::vector<std::string>& arguments, const record_options& how)
+    : arguments_(arguments), how_(how) {
+  if (arguments.empty())
+    read_lines({});
+  else if (!how.key.empty() || how.csv || how.header || how.delimiter)
+    throw parameter_error(
+        "--key, --csv, --header and --delimiter are about lines of the input; leave them out, or the keys");
 }
 
-key_source::key_source(const std::string& path, char separator) : separator_(separator) {
+key_source::key_source(const std::string& path, const record_options& how) : how_(how) {
   read_lines({path});
 }
 
 void key_source::read_lines(std::vector<std::string> paths) {
-  lines_.emplace(std::move(paths), separator_, block_bytes);
+  must_have_effect(how_, false);
+  lines_.emplace(std::move(paths), how_.format(), block_bytes);
   lines_->while_waiting(stop_if_signalled);
+  lines_->on_first_block([how = how_](std::string_view text) { warn_of_quotes(how, text); });
+  event_shape shape = shape_of(how_, how_.header ? lines_->header() : "");
+  shape.null_is_key = true;
+  if (!shape.key.empty()) rule_.emplace(std::move(shape));
 }
 
 std::optional<std::uint64_t> key_source::total_bytes() const noexcept {
@@ -42,6 +52,7 @@ bool key_source::can_rewind() const noexcept {
 
 void key_source::rewind() {
   begun_ = false;
+  lines_before_ = 0;
   if (lines_) lines_->rewind();
 }
 
@@ -52,16 +63,38 @@ bool key_source::next(std::vector<std::string_view>& keys) {
     begun_ = true;
     return !keys.empty();
   }
+  if (!fault_.empty()) refuse_line();
   stop_if_signalled();
   if (!lines_->next(block_)) return false;
   ends_.clear();
-  find_record_ends(block_.text(), separator_, ends_);
-  std::size_t from = 0;
-  for (const std::uint32_t end : ends_) {
-    keys.push_back(block_.text().substr(from, end - from));
-    from = end + 1;
-  }
+  find_record_ends(block_.text(), how_.format(), ends_);
+  read_keys(keys);
+  if (keys.empty() && !fault_.empty()) refuse_line();
   return true;
+}
+
+void key_source::read_keys(std::vector<std::string_view>& keys) {
+  kept_.clear();
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < ends_.size() && fault_.empty(); ++i) {
+    const std::string_view line = block_.text().substr(from, ends_[i] - from);
+    from = ends_[i] + std::size_t{1};
+    if (!rule_) {
+      keys.push_back(line);
+    } else if (const auto read = rule_->read(line)) {
+      kept_.keep(read->key);
+    } else {
+      fault_ =
+          fmt::format("{} {} {}", how_.csv ? "record" : "line", lines_before_ + i + (how_.header ? 2 : 1),
+                      to_string(describe(*rule_, line, 0, read.error())));
+    }
+  }
+  lines_before_ += ends_.size();
+  if (rule_) keys.assign(kept_.views().begin(), kept_.views().end());
+}
+
+void key_source::refuse_line() const {
+  throw format_error(fault_);
 }
 
 std::optional<event_time> key_options::time_for(const spec& s) const {
@@ -96,7 +129,7 @@ void add_key_options(option_set& known, key_options& target, const std::string& 
   add_argument(known, target.name, {"NAME", "the filter"});
   add_arguments(known, target.keys, {"KEY", "the keys; none: each line of standard input is one"});
   add_time(known, "--time", target.time, {"TIME", "time of the keys, for a filter with a window", "now"});
-  add_switch(known, "-z,--zero", target.zero, "keys end with a NUL byte instead of a newline");
+  add_switch(known, "-z,--zero", target.records.zero, "keys end with a NUL byte instead of a newline");
   add_switch(known, "-q,--quiet", target.quiet, quiet);
 }
 

@@ -6,11 +6,14 @@
 #include <vector>
 
 #include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/verb/record_options.hpp"
 #include "everseen/cli/verb/verb.hpp"
 #include "everseen/core/base/verdict.hpp"
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/stream/record/block_reader.hpp"
+#include "everseen/stream/record/event_rule.hpp"
+#include "everseen/stream/record/kept_keys.hpp"
 
 /// What the verbs with keys have in common.
 namespace everseen::cli {
@@ -18,13 +21,15 @@ namespace everseen::cli {
 /// The keys of a command: its arguments if there are any, else the lines of standard input, or of a file.
 class key_source {
  public:
-  key_source(const std::vector<std::string>& arguments, char separator);
+  /// @param how  how the lines have their keys
+  /// @throws parameter_error  `how` says more than --zero, and there are arguments
+  key_source(const std::vector<std::string>& arguments, const record_options& how);
   /// @param path  "-" is standard input    @throws storage_error  it cannot be opened
-  key_source(const std::string& path, char separator);
+  key_source(const std::string& path, const record_options& how);
 
   /// The next keys, valid until the next call; false at the end. A pipe's lines are returned as they arrive.
   /// @throws storage_error  reading failed    @throws stopped  a signal arrived, if note_signals() was
-  ///         called
+  ///         called    @throws format_error  a line has no key; the keys before it were returned
   [[nodiscard]] bool next(std::vector<std::string_view>& keys);
 
   /// Whether the keys can be read again: those of a pipe cannot.
@@ -38,12 +43,19 @@ class key_source {
  private:
   void read_lines(std::vector<std::string> paths);
 
+  void read_keys(std::vector<std::string_view>& keys);
+  [[noreturn]] void refuse_line() const;
+
   std::vector<std::string> arguments_;
-  char separator_;
+  record_options how_;
   bool begun_ = false;
   std::optional<block_reader> lines_;
   block block_;
   std::vector<std::uint32_t> ends_;
+  std::optional<event_rule> rule_;  // nothing: each line is a key
+  kept_keys kept_;
+  std::uint64_t lines_before_ = 0;  // the block
+  std::string fault_;               // of the line after the last key; empty if it has none
 };
 
 /// Options of a verb with keys.
@@ -51,16 +63,16 @@ struct key_options {
   std::string name;
   std::vector<std::string> keys;
   std::optional<event_time> time;
-  bool zero = false;
+  record_options records;
   bool quiet = false;
 
-  [[nodiscard]] char separator() const noexcept { return zero ? '\0' : '\n'; }
+  [[nodiscard]] char separator() const noexcept { return records.format().separator; }
   /// The time for the keys: nothing without a window, else --time or the clock.
   /// @throws parameter_error  --time, but the filter has no window
   [[nodiscard]] std::optional<event_time> time_for(const spec& s) const;
 };
 
-/// @param quiet  what --quiet omits
+/// Without those of declare_key().    @param quiet  what --quiet omits
 void add_key_options(option_set& known, key_options& target, const std::string& quiet);
 
 /// Counts the keys of a command that the filter can never take, such as words where it needs numbers. The

@@ -57,4 +57,11 @@ void outage_watch::on_recovered() {
   say_(fmt::format("the store is back after {:.1f} s", lasted.count()));
 }
 
+std::optional<outage_watch::policy> parse_outage(std::string_view word) {
+  if (word == "fail") return outage_watch::policy::fail;
+  if (word == "pass") return outage_watch::policy::pass;
+  if (word == "hold") return outage_watch::policy::hold;
+  return std::nullopt;
+}
+
 }  // namespace everseen::cli

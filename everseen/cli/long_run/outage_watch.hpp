@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "everseen/store/port/retry_policy.hpp"
 
@@ -45,5 +47,8 @@ class outage_watch final : public retry_policy {
   clock::time_point said_at_{};
   clock::time_point since_{};
 };
+
+/// fail, pass or hold; nothing for another word.
+[[nodiscard]] std::optional<outage_watch::policy> parse_outage(std::string_view word);
 
 }  // namespace everseen::cli

@@ -10,7 +10,7 @@
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/stream/record/record_rule.hpp"
+#include "everseen/stream/record/event_time.hpp"
 
 namespace everseen::cli {
 

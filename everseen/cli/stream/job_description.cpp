@@ -14,16 +14,21 @@ namespace everseen::cli {
 namespace {
 
 std::string to_text(const field_rule& field) {
-  return field.how == field_rule::kind::json ? field.pointer
-                                             : fmt::format("{}{}", field.number, field.delimiter);
+  return field.how == field_rule::kind::json
+             ? field.pointer
+             : fmt::format("{}{}{}", field.number, field.quoted ? "\"" : "", field.delimiter);
 }
 
 using json_text = nlohmann::ordered_json;
 
-/// A field from to_text(): a pointer, or a number and the delimiter.
+/// A field from to_text(): a pointer; or a number, a quotation mark if it is one of CSV, and the delimiter.
 std::string shown_field(const std::string& text) {
   if (text.starts_with('/') || text.empty()) return text;
-  return text.substr(0, text.size() - 1);
+  return text.substr(0, text.find_first_not_of("0123456789"));
+}
+
+bool is_of_csv(const std::string& text) {
+  return text.size() >= 2 && text[text.size() - 2] == '"';
 }
 
 std::string shown_dimension(const json_text& d) {
@@ -42,7 +47,7 @@ std::string shown_set(const json_text& set) {
 }
 
 std::string option_for(std::string_view kind, const std::string& field) {
-  return fmt::format("--{}-{} {}", kind, field.starts_with('/') ? "json" : "field", shown_field(field));
+  return fmt::format("--{} {}", kind, shown_field(field));
 }
 
 /// The options that define a job, in groups for comparison.
@@ -56,8 +61,9 @@ shown_options options_in(const std::string& description) {
   std::vector<std::string> key, counts;
   const auto note_delimiter = [&](const std::string& field) {
     if (!field.empty() && !field.starts_with('/'))
-      all.delimiter =
-          field.back() == '\t' ? "--delimiter tab" : fmt::format("--delimiter '{}'", field.back());
+      all.delimiter = fmt::format(
+          "{}{}", is_of_csv(field) ? "--csv " : "",
+          field.back() == '\t' ? "--delimiter tab" : fmt::format("--delimiter '{}'", field.back()));
   };
   for (const auto& field : text.at("key")) {
     key.push_back(option_for("key", field.get<std::string>()));
@@ -72,7 +78,7 @@ shown_options options_in(const std::string& description) {
     for (const auto& d : set) note_delimiter(d.at("field").get<std::string>());
   }
   all.key = key.empty() ? "the whole record as the key" : fmt::format("{}", fmt::join(key, " "));
-  if (all.time.empty()) all.time = "no --time-json or --time-field";
+  if (all.time.empty()) all.time = "no --time";
   if (all.delimiter.empty()) all.delimiter = "no --delimiter";
   all.counts = counts.empty() ? "no --count" : fmt::format("{}", fmt::join(counts, " "));
   return all;

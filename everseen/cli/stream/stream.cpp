@@ -16,7 +16,7 @@ exit_code stream(const stream_arguments& given, printer& out) {
   must_make_sense(given);
   // Refuses rules that can never match before anything is opened; field names from a header are not known
   // yet.
-  if (!given.header) static_cast<void>(event_rule(shape_of(given, {})));
+  if (!given.records.header) static_cast<void>(event_rule(shape_of(given, {})));
   if (given.check_config) return exit_code::done;
   note_signals();
   stream_source from = open_source(given);
@@ -81,9 +81,8 @@ verb stream_verb() {
             "everseen stream --from clicks.jsonl --filter clicks --key-json /id --to fresh.jsonl", scene},
            {"What would be counted",
             "everseen stream --from clicks.jsonl --key-json /id --count /site --dry-run", scene},
-           {"Lines with commas, of which the first names the fields",
-            "everseen stream --from clicks.csv --filter clicks --header --delimiter , --key-field id --count "
-            "site",
+           {"CSV, of which the first line names the fields",
+            "everseen stream --from clicks.csv --filter clicks --csv --header --key id --count site",
             "printf 'id,site\\n1,news\\n2,shop\\n' > clicks.csv"}},
           declare,
           is_configurable::yes};

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "everseen/cli/long_run/record_options.hpp"
 #include "everseen/cli/stream/dimensions.hpp"
 #include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/record_options.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/everseen.hpp"
@@ -35,11 +35,7 @@ void declare_ends(option_set& known, stream_arguments& given) {
             "machine has its own",
             "the machine's name"});
   add_switch(known, "--follow", given.follow, "wait at the end of a file for what is appended");
-  add_switch(known, "-z,--zero", given.zero, "records end with a NUL byte instead of a newline");
-  add_switch(
-      known, "--header", given.header,
-      "the first line of the input is no event: it names the fields, for --key-field, --time-field and "
-      "--count");
+  add_switch(known, "-z,--zero", given.records.zero, "records end with a NUL byte instead of a newline");
   add_switch(known, "--move-output", given.move_output,
              "the job goes on with another --to than so far, or with a new file where the old one was moved "
              "away; what was put out stays where it is");
@@ -65,22 +61,8 @@ void declare_filter(option_set& known, stream_arguments& given) {
 }
 
 void declare_event(option_set& known, stream_arguments& given) {
-  add_texts(known, "--key-json", given.key_json,
-            {"POINTER",
-             "an event is JSON; the key is the value at this pointer, as in /id; may be repeated for "
-             "a key of several",
-             "the whole record"});
-  add_texts(
-      known, "--key-field", given.key_fields,
-      {"N", "the key is field N of the record, counted from 1, or its name (--header); may be repeated"});
-  add_option(known, "--delimiter", {"C", "what stands between fields: one character, or tab", "tab"},
-             [&given](std::string_view what, std::string_view text) {
-               given.delimiter = parse_delimiter(what, text);
-             });
-  add_text(known, "--time-json", given.time_json,
-           {"POINTER", "the time of an event is the value at this JSON pointer", "the clock's time"});
-  add_text(known, "--time-field", given.time_field,
-           {"N", "the time of an event is its field N: seconds, milliseconds or RFC 3339"});
+  declare_key(known, given.records);
+  declare_time(known, given.records);
   add_texts(known, "--count", given.counts,
             {"DIMENSION,...",
              "count fresh events by these together, each [NAME=][TIME:]FIELD, as in "
@@ -126,46 +108,9 @@ void declare_stream_arguments(option_set& known, stream_arguments& into) {
              "look whether the options make sense, print those in force, and read nothing");
 }
 
-namespace {
-
-void must_be_delimited(std::string_view option, const std::string& text) {
-  if (text.starts_with('/'))
-    throw parameter_error(fmt::format("{} {}: a JSON pointer belongs behind {}json", option, text,
-                                      option.substr(0, option.rfind('-') + 1)));
-}
-
-std::vector<field_rule> key_of(const stream_arguments& given, const field_words& words) {
-  if (!given.key_json.empty() && !given.key_fields.empty())
-    throw parameter_error("--key-json and --key-field exclude each other; give one");
-  std::vector<field_rule> key;
-  for (const std::string& text : given.key_json) {
-    if (!text.starts_with('/'))
-      throw parameter_error(
-          fmt::format("--key-json {} is not a JSON pointer; it begins with /, as in /user/id", text));
-    key.push_back(parse_field("--key-json", text, words));
-  }
-  for (const std::string& text : given.key_fields) {
-    must_be_delimited("--key-field", text);
-    key.push_back(parse_field("--key-field", text, words));
-  }
-  return key;
-}
-
-std::optional<field_rule> time_of(const stream_arguments& given, const field_words& words) {
-  if (given.time_json && given.time_field)
-    throw parameter_error("--time-json and --time-field exclude each other; give one");
-  if (given.time_json) return parse_field("--time-json", *given.time_json, words);
-  if (!given.time_field) return std::nullopt;
-  must_be_delimited("--time-field", *given.time_field);
-  return parse_field("--time-field", *given.time_field, words);
-}
-
-}  // namespace
-
 event_shape shape_of(const stream_arguments& given, std::string_view header) {
-  field_words fields{given.delimiter.value_or('\t')};
-  if (given.header) fields.names = names_in(header, fields.delimiter);
-  event_shape shape{key_of(given, fields), time_of(given, fields)};
+  event_shape shape = shape_of(given.records, header);
+  const field_words fields = words_of(given.records, header);
   for (const std::string& text : given.counts) shape.counts.push_back(parse_dimensions(text, fields));
   return shape;
 }
@@ -226,8 +171,9 @@ void must_make_sense(const stream_arguments& given) {
     throw parameter_error(
         "counters are in the store, so what is passed by while it is away would be in none; use --on-outage "
         "hold, or leave out --count");
-  if (given.max_ahead && !given.time_json && !given.time_field)
-    throw parameter_error("--max-ahead is about times in the events; give --time-json or --time-field, too");
+  if (given.max_ahead && !given.records.time)
+    throw parameter_error("--max-ahead is about times in the events; give --time, too");
+  must_have_effect(given.records, !given.counts.empty());
 }
 
 }  // namespace everseen::cli

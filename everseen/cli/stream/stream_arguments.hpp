@@ -9,6 +9,7 @@
 
 #include "everseen/cli/long_run/filter_options.hpp"
 #include "everseen/cli/long_run/outage_watch.hpp"
+#include "everseen/cli/verb/record_options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verb.hpp"
 #include "everseen/stream/job/event_batch.hpp"
@@ -27,11 +28,7 @@ struct stream_arguments : filter_options {
   store_choice store;
   std::optional<std::string> filter_name;
 
-  std::vector<std::string> key_json;
-  std::vector<std::string> key_fields;
-  std::optional<std::string> time_json;
-  std::optional<std::string> time_field;
-  std::optional<char> delimiter;
+  record_options records;
   std::vector<std::string> counts;
 
   std::optional<std::chrono::milliseconds> max_ahead;
@@ -43,8 +40,6 @@ struct stream_arguments : filter_options {
   std::optional<std::uint64_t> block_bytes;
   std::optional<std::chrono::milliseconds> settle_every;
   bool follow = false;
-  bool zero = false;
-  bool header = false;
   bool move_output = false;
   std::optional<std::string> config;  // read before all else: configuration.hpp
   bool check_config = false;

@@ -38,7 +38,7 @@ std::string worker_of(const stream_arguments& given) {
 }
 
 void must_be_a_file(const stream_arguments& given) {
-  if (given.follow || given.zero || given.header)
+  if (given.follow || given.records.zero || given.records.header)
     throw parameter_error("--follow, --zero and --header are for files; leave them out");
 }
 
@@ -108,25 +108,27 @@ stream_source open_source(const stream_arguments& given) {
   if (is_kafka_url(*given.from)) return open_kafka_source(given);
   if (is_redis_stream_url(*given.from)) return open_redis_stream(given);
   file_source::options how;
-  how.separator = given.zero ? '\0' : '\n';
+  how.format = given.records.format();
   how.follow = given.follow;
   if (given.block_bytes) how.block_bytes = *given.block_bytes;
   how.worker = worker_of(given);
-  how.header = given.header;
   how.idle = stop_if_signalled;
+  how.on_first_block = [records = given.records](std::string_view text) { warn_of_quotes(records, text); };
   auto file = std::make_unique<file_source>(*given.from, how);
   const auto bytes = given.follow ? std::nullopt : file->total_bytes();
   std::string lane = file->lane(), header = file->header();
   return {std::move(file), bytes, std::move(lane), std::move(header)};
 }
 
-stream_sink open_sink(const stream_arguments& given, const filter& seen, const ledger& book, source& from,
-                      int descriptor) {
+stream_sink open_sink(const stream_arguments& given, const filter& seen, const ledger& book,
+                      const stream_source& from, int descriptor) {
   if (given.dry_run) return {};
   if (counts_only(given)) return {{}, std::string(counts_alone), {}};
-  if (*given.to == "-") return {std::make_unique<output_sink>(descriptor, "standard output"), "-", {}};
+  if (*given.to == "-")
+    return {std::make_unique<output_sink>(descriptor, "standard output", from.header), "-", {}};
   if (is_kafka_url(*given.to)) {
-    auto* const kafka = dynamic_cast<kafka_source*>(&from);  // the transactions include its offsets
+    auto* const kafka =
+        dynamic_cast<kafka_source*>(from.opened.get());  // the transactions include its offsets
     const kafka_url url = parse_kafka_url(*given.to);
     auto opened = std::make_unique<kafka_sink>(url, job_of(given), kafka);
     if (kafka != nullptr) must_settle_in_time(given, opened->transaction_limit());
@@ -140,6 +142,7 @@ stream_sink open_sink(const stream_arguments& given, const filter& seen, const l
             {}};
   }
   auto file = std::make_unique<file_sink>(*given.to, mark_of_worker(seen, book, given));
+  file->begin_new_with(from.header);
   std::string path = file->path();
   return {std::move(file), std::move(path), worker_of(given)};
 }

@@ -35,7 +35,7 @@ struct stream_sink {
 /// @param descriptor  standard output    All outlive the sink.
 /// @throws  as open_source
 [[nodiscard]] stream_sink open_sink(const stream_arguments& given, const filter& seen, const ledger& book,
-                                    source& from, int descriptor);
+                                    const stream_source& from, int descriptor);
 
 /// The name and order of a sink's checkpoint (job_marks.hpp).
 struct sink_place {

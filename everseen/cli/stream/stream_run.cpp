@@ -207,7 +207,7 @@ void stream_run::run_on(store& place, printer& out) {
   filter seen = open_filter(place);
   job_options options = options_for(seen);
   const auto book = open_ledger(seen);
-  const stream_sink to = open_sink(given_, seen, *book, *from_.opened, out.descriptor());
+  const stream_sink to = open_sink(given_, seen, *book, from_, out.descriptor());
   const sink_place mark = place_of(given_, seen, *book, to, say);
   const auto must_be_ours = [&] {
     must_be_our_worker(given_, *book, from_.name);

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/stream/record/record_rule.hpp"
+#include "everseen/stream/record/event_time.hpp"
 
 namespace everseen::cli {
 

@@ -11,10 +11,14 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "everseen/filter/scatter.hpp"
 #include "everseen/stream/dedup/turnstile.hpp"
+#include "everseen/stream/record/bad_record.hpp"
+#include "everseen/stream/record/event_rule.hpp"
+#include "everseen/stream/record/kept_keys.hpp"
 #include "everseen/stream/record/record_ends.hpp"
 
 namespace everseen {
@@ -36,6 +40,8 @@ struct shared_state {
   event_time last_read = event_time::min();
   std::vector<turnstile> partitions;
   turnstile writing;
+  std::size_t written_input = 0;       // of the last block that was written; in its turn
+  std::uint64_t records_of_input = 0;  // that were written
 
   std::mutex end_lock;
   dedup_result& result;
@@ -89,41 +95,12 @@ struct shared_state {
   }
 };
 
-/// Copies of a block's keys. The key that a record_rule returns is valid only until the next record, and
-/// some filters need all keys of a batch together.
-class kept_keys {
- public:
-  void clear() noexcept {
-    bytes_.clear();
-    ends_.clear();
-  }
-  void keep(std::string_view key) {
-    bytes_ += key;
-    ends_.push_back(bytes_.size());
-  }
-  /// Valid until the next call of any function.
-  [[nodiscard]] std::span<const std::string_view> views() {
-    views_.clear();
-    std::size_t begin = 0;
-    for (const std::size_t end : ends_) {
-      views_.emplace_back(bytes_.data() + begin, end - begin);
-      begin = end;
-    }
-    return views_;
-  }
-
- private:
-  std::string bytes_;
-  std::vector<std::size_t> ends_;
-  std::vector<std::string_view> views_;
-};
-
 /// Takes blocks through the whole pipeline, one after the other.
 class worker {
  public:
   explicit worker(shared_state& shared)
       : shared_(shared),
-        rule_(shared.options.key, shared.options.time),
+        rule_({shared.options.key, shared.options.time, {}, true}),
         every_record_is_key_(rule_.whole_record_is_key() && shared.seen.hash().takes_every_key()),
         wants_keys_(shared.seen.stored().wants_keys()) {
     const dedup_options& options = shared.options;
@@ -149,7 +126,9 @@ class worker {
     std::span<const partition_batch> batches;
     try {
       ends_.clear();
-      find_record_ends(block_.text(), shared_.options.separator, ends_);
+      if (shared_.options.format.quoted)
+        rule_.expect_quotes(block_.text().find('"') != std::string_view::npos);
+      find_record_ends(block_.text(), shared_.options.format, ends_);
       hash_keys();
       if (unreadable_) shared_.end_before(number + 1);
       batches = sorted_.sort(digests_, times(), shared_.seen.get_spec().partitions, verdicts_, keys_.views());
@@ -210,8 +189,7 @@ class worker {
       if (rule_.has_time()) times_.push_back(parts->time);
       keyed_.push_back(static_cast<std::uint32_t>(i));
     } else if (shared_.options.without_key == dedup_options::fate::fail) {
-      fault_ = parts.error();
-      unreadable_ = std::string(record.substr(0, 60));
+      unreadable_ = describe(rule_, record, i, parts.error());
       ends_.resize(i);  // the records before it in the block are kept
     }
   }
@@ -303,6 +281,8 @@ class worker {
     if (result.first_late == 0 && judged_.late > 0) result.first_late = number_of_first(verdict::late);
     const std::string_view wanted = keep_wanted();
     result.records += ends_.size();
+    if (std::exchange(shared_.written_input, block_.input()) != block_.input()) shared_.records_of_input = 0;
+    shared_.records_of_input += ends_.size();
     result.bytes += block_.text().size();
     try {
       if (!wanted.empty()) shared_.out.write(wanted);
@@ -328,9 +308,18 @@ class worker {
     return shared_.result.records + record + 1;
   }
 
+  /// @return the number, from 1, in its input
+  [[nodiscard]] std::uint64_t number_of_record(std::uint64_t record_in_block) const noexcept {
+    const std::uint64_t header = shared_.options.format.header ? 1 : 0;
+    return shared_.records_of_input - ends_.size() + record_in_block + header + 1;
+  }
+
   [[noreturn]] void report_unreadable() const {
-    throw format_error("record " + std::to_string(shared_.result.records + 1) + " " +
-                       std::string(to_string(fault_)) + ": " + *unreadable_);
+    const bool lines = !shared_.options.format.quoted;  // a record of CSV may have several
+    throw format_error((lines ? "line " : "record ") +
+                       std::to_string(number_of_record(unreadable_->position)) + " of " +
+                       shared_.input.name_of(block_.input()) + ' ' + to_string(*unreadable_) +
+                       "; --missing-key drop passes over such lines, --missing-key pass prints them");
   }
 
   [[nodiscard]] bool is_wanted(verdict v) const noexcept { return wanted_[static_cast<std::size_t>(v)]; }
@@ -368,7 +357,7 @@ class worker {
   }
 
   shared_state& shared_;
-  record_rule rule_;
+  event_rule rule_;
   const bool every_record_is_key_;  // so every record has a key
   const bool wants_keys_;           // the filter needs the keys themselves
   std::array<bool, 4> wanted_{};    // by verdict
@@ -384,8 +373,7 @@ class worker {
   tally judged_;  // of this block
   tally verdicts_total_;
   event_time latest_believed_{};
-  std::optional<std::string> unreadable_;  // the record that ended the run
-  record_fault fault_{};                   // and what is wrong with it
+  std::optional<bad_record> unreadable_;  // the record that ended the run; its position is in the block
 };
 
 }  // namespace
@@ -418,7 +406,7 @@ void deduplicate(block_reader& input, filter& seen, output& out, const dedup_opt
   }
   if (shared.error) std::rethrow_exception(shared.error);
   if (result.first_late > 0 && options.late == dedup_options::fate::fail)
-    throw format_error("record " + std::to_string(result.first_late) + " is older than the window remembers");
+    throw format_error("line " + std::to_string(result.first_late) + " is older than the window remembers");
 }
 
 unsigned useful_dedup_threads(unsigned cores, std::uint32_t partitions) noexcept {

@@ -4,13 +4,15 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/verdict.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/stream/port/output.hpp"
 #include "everseen/stream/record/block_reader.hpp"
-#include "everseen/stream/record/record_rule.hpp"
+#include "everseen/stream/record/field_rule.hpp"
+#include "everseen/stream/record/record_format.hpp"
 
 // clang-format off
 
@@ -36,8 +38,8 @@
 namespace everseen {
 
 struct dedup_options {
-  char separator = '\n';
-  field_rule key;
+  record_format format;
+  std::vector<field_rule> key;  ///< empty: the whole record; of several fields: event_rule
   std::optional<field_rule> time;
   /// Without `time`: the time of all records of a block, asked after the block has been read, by one thread
   /// at a time. Filters with a window need one of the two. If the clock is set back, the last time is used.

@@ -69,10 +69,20 @@ void file_sink::begin(std::string_view note) {
                           " bytes to it; put it back, or give --move-output to begin a new one with what "
                           "comes next");
   if (!file_) open(O_CREAT);
+  if (note.empty() && !first_.empty()) write_first();
   unsettled_.open(file_.get());
   if (note.empty() || unsettled_.mark() != mark_line()) must_have_all_of_others();
   if (!note.empty()) show_settled(note);
   forget_shown();
+}
+
+/// A run that died here may have written a part of the line.
+void file_sink::write_first() {
+  const std::string line = first_ + '\n';
+  if (shown_ >= line.size() || read(0, shown_) != line.substr(0, shown_)) return;
+  if (::lseek(file_.get(), static_cast<off_t>(shown_), SEEK_SET) < 0) throw disk_error("write", path_, errno);
+  output(file_.get(), path_).write(std::string_view(line).substr(shown_));
+  shown_ = line.size();
 }
 
 /// Without a note, this job cannot know which of these lines are settled.

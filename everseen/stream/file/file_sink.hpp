@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "everseen/store/disk/descriptor.hpp"
@@ -44,6 +45,9 @@ class file_sink final : public sink {
   file_sink(const file_sink&) = delete;
   file_sink& operator=(const file_sink&) = delete;
 
+  /// Has begin() give this first line to a file that is empty and that the job has not written to so far.
+  void begin_new_with(std::string line) { first_ = std::move(line); }
+
   /// @param note  as returned by commit()
   /// @throws parameter_error  the file is missing, shorter than when it was settled, or a different file; or
   ///         it lacks lines of another job that may be settled
@@ -70,6 +74,7 @@ class file_sink final : public sink {
   };
 
   void open(int more_flags);
+  void write_first();
   void must_have_all_of_others();
   void show_settled(std::string_view note);
   void must_go_on_as_unsettled(std::uint64_t end) const;
@@ -84,6 +89,7 @@ class file_sink final : public sink {
 
   std::string path_;
   mark mark_;
+  std::string first_;
   disk& disk_;
   descriptor file_;
   std::uint64_t shown_ = 0;  // length of the file

@@ -37,8 +37,8 @@ file_source::file_source(const std::string& path, options how)
     : input_(path), how_(std::move(how)), lane_(how_.worker) {
   if (!lane_.empty()) lane_ += ':';
   lane_ += input_.name();
-  if (!how_.header) return;
-  header_ = input_.take_first(how_.separator, how_.follow, how_.idle);
+  if (!how_.format.header) return;
+  header_ = input_.take_first(how_.format, how_.follow, how_.idle);
   position_ = input_.taken_bytes();
 }
 
@@ -85,9 +85,9 @@ file_source::block file_source::read_block() {
 /// since.
 void file_source::end_the_last_one(const block& text) {
   if (text.size > 0 || position_ == 0 || position_ != began_at_) return;
-  if (input_.byte_before() == how_.separator || unended_) return;
+  if (input_.byte_before() == how_.format.separator || unended_) return;
   unended_ = true;
-  if (text.bytes[0] != how_.separator) refuse_another_last_line();
+  if (text.bytes[0] != how_.format.separator) refuse_another_last_line();
 }
 
 /// A record that was claimed and not settled gets the verdict of its position: it must be the same record.
@@ -106,7 +106,7 @@ void file_source::refuse_another_last_line() const {
 source::state file_source::cut(const block& text, source_batch& into) {
   const std::string_view all(text.bytes.get(), text.size);
   ends_.clear();
-  find_record_ends(all, how_.separator, ends_);
+  find_record_ends(all, how_.format, ends_);
   into = {};
   if (ends_.empty()) {
     if (all.size() > block_reader::max_record_bytes)
@@ -117,6 +117,7 @@ source::state file_source::cut(const block& text, source_batch& into) {
     carry_ = all;
     return state::nothing_yet;
   }
+  if (begins_) how_.on_first_block(all);
   into.lane = lane_;
   into.begins = begins_;
   into.memory = text.bytes;
@@ -149,10 +150,13 @@ source::state file_source::end(source_batch& into, std::chrono::milliseconds wai
   ended_ = true;
   if (carry_.empty() && taken_to_ != 0) refuse_another_last_line();
   if (carry_.empty()) return state::ended;
+  if (ends_in_quotes(carry_, how_.format))
+    throw format_error(place_of(lane_, position_) +
+                       " has a quotation mark that is not closed, or that stands where CSV allows none");
   block last{std::make_shared_for_overwrite<char[]>(carry_.size() + 1 + block_reader::padding),
              carry_.size() + 1};
   std::copy(carry_.begin(), carry_.end(), last.bytes.get());
-  last.bytes[carry_.size()] = how_.separator;
+  last.bytes[carry_.size()] = how_.format.separator;
   const state got = cut(last, into);
   into.next = --position_;  // the separator is not in the file
   into.unended = true;
@@ -189,7 +193,7 @@ std::optional<checkpoint> file_source::known_before(const source_batch& batch) c
 }
 
 std::string file_source::place_of(std::string_view /*lane*/, std::uint64_t position) const {
-  const auto lines = input_.count_before(position, how_.separator);
+  const auto lines = input_.count_before(position, how_.format.separator);
   if (!lines)
     return "the record at byte " + std::to_string(position) + " of " +
            (input_.name() == "-" ? "standard input" : input_.name());

@@ -27,16 +27,16 @@ namespace everseen {
 class file_source final : public source {
  public:
   struct options {
-    char separator = '\n';
+    record_format format{};
     bool follow = false;  ///< wait at the end for more, as for a log
     std::size_t block_bytes = std::size_t{1} << 20;
     /// How long a followed file must stay silent, after another file has taken its name, before the source
     /// ends.
     std::chrono::milliseconds rotated_for{5'000};
-    /// The first record names the fields of the others. It is not a record itself.
-    bool header = false;
-    /// Called several times a second while waiting for that record; may throw, which ends the waiting.
+    /// Called several times a second while waiting for a header; may throw, which ends the waiting.
     std::function<void()> idle = [] {};
+    /// Called with the text of the first block.
+    std::function<void(std::string_view)> on_first_block = [](std::string_view) {};
     /// The worker's name: other machines have other files with the same path.
     std::string worker{};
 
@@ -59,6 +59,7 @@ class file_source final : public source {
   ///         was claimed, and has changed since
   /// @throws storage_error    reading failed; a followed file was truncated; or another file has its name,
   ///         and nothing more was appended to this one
+  /// @throws format_error     the input ends between quotes
   [[nodiscard]] state next(source_batch& into, std::chrono::milliseconds wait) override;
   [[nodiscard]] checkpoint reached(const source_batch& batch) override;
   [[nodiscard]] std::optional<checkpoint> known_before(const source_batch& batch) const override;
@@ -70,7 +71,7 @@ class file_source final : public source {
   /// Cost: everything before it is read again.
   [[nodiscard]] std::string place_of(std::string_view lane, std::uint64_t position) const override;
 
-  /// The first record, if options::header says that it names the fields.
+  /// The first record, if the format says that it names the fields.
   [[nodiscard]] const std::string& header() const noexcept { return header_; }
   /// WORKER:PATH, or the path alone.
   [[nodiscard]] const std::string& lane() const noexcept { return lane_; }

@@ -2,6 +2,10 @@
 
 namespace everseen {
 
+void output_sink::begin(std::string_view /*note*/) {
+  if (!text_.empty()) out_.write(text_ + '\n');
+}
+
 void output_sink::put(const judged_batch& batch) {
   text_.clear();
   for (std::size_t i = 0; i < batch.verdicts.size(); ++i)

@@ -15,10 +15,12 @@ namespace everseen {
 /// At least once: after a crash, records that were written after the last settlement are repeated.
 class output_sink final : public sink {
  public:
-  /// @param name  for messages    The caller owns the descriptor.
-  output_sink(int descriptor, std::string name) : out_(descriptor, std::move(name)) {}
+  /// @param name  for messages    @param first  written first if it is not empty, with a newline
+  /// The caller owns the descriptor.
+  output_sink(int descriptor, std::string name, std::string first = {})
+      : out_(descriptor, std::move(name)), text_(std::move(first)) {}
 
-  void begin(std::string_view /*note*/) override {}
+  void begin(std::string_view note) override;
   void put(const judged_batch& batch) override;
   [[nodiscard]] std::string commit(std::span<const checkpoint> /*reached*/) override { return {}; }
 

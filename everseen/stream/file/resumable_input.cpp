@@ -41,16 +41,19 @@ resumable_input::resumable_input(const std::string& path) : name_(path) {
   file_ = opened_ && S_ISREG(about.st_mode);
 }
 
-std::string resumable_input::take_first(char separator, bool follows, const std::function<void()>& idle) {
+std::string resumable_input::take_first(record_format format, bool follows,
+                                        const std::function<void()>& idle) {
   std::string record;
+  bool between_quotes = false;
   while (const auto byte = next_byte(follows, idle)) {  // byte by byte, as a pipe takes nothing back
     before_ = byte;
-    if (byte == separator) break;
+    if (byte == format.separator && !between_quotes) break;
+    between_quotes = between_quotes != (format.quoted && byte == '"');
     record += *byte;
     if (record.size() > max_first_bytes)
       throw format_error("the first line of " + name_ + " has more than 1 MiB and is none of names");
   }
-  if (!record.empty() && before_ != separator)
+  if (!record.empty() && before_ != format.separator)
     throw format_error("the first line of " + name_ +
                        " has no end, so it may be a piece of the one that names the fields; if it is being "
                        "written, give --follow, which waits for the rest");

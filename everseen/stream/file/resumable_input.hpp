@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "everseen/store/disk/descriptor.hpp"
+#include "everseen/stream/record/record_format.hpp"
 
 namespace everseen {
 
@@ -32,7 +33,7 @@ class resumable_input {
   /// @return the record without its separator; also empty if there is nothing and nothing will arrive
   /// @pre begin() and read() were not called
   /// @throws format_error  it is too long for a header, or has no end    @throws storage_error
-  [[nodiscard]] std::string take_first(char separator, bool follows, const std::function<void()>& idle);
+  [[nodiscard]] std::string take_first(record_format format, bool follows, const std::function<void()>& idle);
 
   /// @param note  the result of note_at(position), empty with 0
   /// @throws parameter_error  it is another file, or shorter than its settled part

@@ -8,35 +8,6 @@
 
 namespace everseen {
 
-namespace {
-
-/// The text for a message: truncated, and with control characters escaped for terminals.
-std::string shown(std::string_view text) {
-  constexpr std::size_t room = 80;
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string result;
-  for (const char c : text.substr(0, room)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < ' ' || byte == 0x7f)
-      result.append("\\x").append({digits[byte >> 4], digits[byte & 15]});
-    else
-      result += c;
-  }
-  return text.size() > room ? result + "..." : result;
-}
-
-}  // namespace
-
-std::string to_string(const bad_event& bad) {
-  std::string text(to_string(bad.why));
-  const std::string name = (bad.field.starts_with('/') ? "" : "field ") + bad.field;
-  if (!bad.field.empty() && bad.value)
-    text += ": " + name + " is '" + shown(*bad.value) + "'";
-  else if (!bad.field.empty())
-    text += ": there is no " + name;
-  return text + "; it is '" + shown(bad.bytes) + "'";
-}
-
 std::uint64_t event_batch::drop_before(std::uint64_t position) {
   const auto first = std::lower_bound(positions.begin(), positions.end(), position);
   const auto count = first - positions.begin();
@@ -58,7 +29,7 @@ void event_batch::end_before(std::size_t event) {
   digests.resize(event);
   if (!times.empty()) times.resize(event);
   from.records.resize(event);
-  std::erase_if(bad, [&](const bad_event& each) { return each.position >= from.next; });
+  std::erase_if(bad, [&](const bad_record& each) { return each.position >= from.next; });
   stops_at.reset();
 }
 
@@ -110,7 +81,7 @@ event_batch event_reader::read(source_batch records) {
       all[kept++] = all[i];
       continue;
     }
-    bad_event bad = describe(all[i], *fault);
+    bad_record bad = describe(rule_, all[i].bytes, all[i].position, *fault);
     if (how_.on_bad == bad_events::fail) {
       batch.from.next = bad.position;
       batch.stops_at = std::move(bad);
@@ -121,13 +92,6 @@ event_batch event_reader::read(source_batch records) {
   all.resize(kept);
   if (kept > 0 && !std::exchange(has_told_absent_, true)) batch.absent = rule_.absent();
   return batch;
-}
-
-bad_event event_reader::describe(const source_record& record, record_fault why) const {
-  const auto at = why == record_fault::time_ahead ? rule_.time_place() : rule_.at_fault();
-  bad_event bad{std::string(record.bytes), record.position, why, at.field, {}};
-  if (at.value.data() != nullptr) bad.value.emplace(at.value);
-  return bad;
 }
 
 std::optional<record_fault> event_reader::add(const source_record& record, const moment& at,

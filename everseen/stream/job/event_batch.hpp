@@ -11,22 +11,10 @@
 #include "everseen/filter/filter.hpp"
 #include "everseen/stream/job/counter_names.hpp"
 #include "everseen/stream/port/source.hpp"
+#include "everseen/stream/record/bad_record.hpp"
 #include "everseen/stream/record/event_rule.hpp"
 
 namespace everseen {
-
-/// A record that is not an event.
-struct bad_event {
-  std::string bytes;
-  std::uint64_t position = 0;
-  record_fault why = record_fault::no_key;
-  std::string field{};                 ///< the field at fault, as in /id or 3; empty: the whole record
-  std::optional<std::string> value{};  ///< of that field; nothing if the record has none
-};
-
-/// What is wrong with it, as in: "has no key: there is nothing at /id; it is {"x":1}". Long texts are
-/// truncated.
-[[nodiscard]] std::string to_string(const bad_event& bad);
 
 /// Records of one lane, parsed and hashed: all that a claim needs.
 struct event_batch {
@@ -36,11 +24,11 @@ struct event_batch {
   std::vector<std::uint64_t> positions;
   counter_names names;
   std::vector<std::uint32_t> of_event;  ///< indexes into names, one a set of dimensions, event by event
-  std::vector<bad_event> bad;
-  std::vector<std::string> absent;    ///< fields to count by that none of the first events has
-  std::uint64_t bytes = 0;            ///< of all records
-  std::optional<event_time> newest;   ///< latest time of an event
-  std::optional<bad_event> stops_at;  ///< the job ends before this one
+  std::vector<bad_record> bad;
+  std::vector<std::string> absent;     ///< fields to count by that none of the first events has
+  std::uint64_t bytes = 0;             ///< of all records
+  std::optional<event_time> newest;    ///< latest time of an event
+  std::optional<bad_record> stops_at;  ///< the job ends before this one
   std::chrono::steady_clock::time_point read_at{};
 
   /// Drops the events before a position.
@@ -81,7 +69,6 @@ class event_reader {
   /// @return why the record is not an event
   [[nodiscard]] std::optional<record_fault> add(const source_record& record, const moment& at,
                                                 event_batch& into);
-  [[nodiscard]] bad_event describe(const source_record& record, record_fault why) const;
   [[nodiscard]] moment now();
 
   event_rule rule_;

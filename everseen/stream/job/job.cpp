@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds a_moment{20};
 constexpr std::chrono::milliseconds a_while{200};
 
 /// The first line of a table may be its header.
-const char* header_hint(const bad_event& bad) {
+const char* header_hint(const bad_record& bad) {
   const bool is_delimited = !bad.field.empty() && !bad.field.starts_with('/');
   return bad.position == 0 && is_delimited ? "; or give --header, if that line names the fields" : "";
 }

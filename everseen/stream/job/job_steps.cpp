@@ -156,7 +156,7 @@ void job::write_aside(const event_batch& batch) {
   write(options_.late_to, verdict::late);
   if (options_.bad_to == nullptr || batch.bad.empty()) return;
   std::string text;
-  for (const bad_event& bad : batch.bad) (text += bad.bytes) += '\n';
+  for (const bad_record& bad : batch.bad) (text += bad.bytes) += '\n';
   options_.bad_to->write(text);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/stream/record/record_ends.hpp"
 
 namespace everseen {
 
@@ -53,8 +55,8 @@ int block_reader::input::number() const noexcept {
   return opened ? opened.get() : STDIN_FILENO;
 }
 
-block_reader::block_reader(std::vector<std::string> paths, char separator, std::size_t block_bytes)
-    : separator_(separator), block_bytes_(block_bytes) {
+block_reader::block_reader(std::vector<std::string> paths, record_format format, std::size_t block_bytes)
+    : format_(format), block_bytes_(block_bytes), at_header_(format.header) {
   if (paths.empty()) paths.emplace_back("-");
   std::uint64_t total = 0;
   bool known = true;
@@ -81,17 +83,61 @@ block_reader::block_reader(std::vector<std::string> paths, char separator, std::
   if (known && total > 0) total_bytes_ = total;
 }
 
+const std::string& block_reader::header() {
+  if (!header_) {
+    header_ = take_header();
+    at_header_ = false;
+  }
+  return *header_;
+}
+
 bool block_reader::next(block& into) {
   if (failure_) std::rethrow_exception(failure_);
   try {
+    if (at_header_) pass_header();
     begin(into);
     if (!read_next(into)) return false;
+    if (on_first_block_) std::exchange(on_first_block_, {})(into.text());
   } catch (...) {  // the next call would start in the middle of a record
     failure_ = std::current_exception();
     throw;
   }
   into.number_ = next_number_++;
   return true;
+}
+
+/// Reads the first record of the current input; what was read behind it begins the next block.
+std::string block_reader::take_header() {
+  constexpr std::size_t at_a_time = std::size_t{64} << 10;
+  constexpr std::size_t longest = std::size_t{1} << 20;
+  std::string all;
+  for (;;) {
+    const std::size_t had = all.size();
+    all.resize(had + at_a_time);
+    const std::size_t got = read_some(all.data() + had, at_a_time);
+    all.resize(had + got);
+    const std::size_t end = end_of_first_record(all, format_);
+    if (end != std::string::npos) {
+      carry_ = all.substr(end + 1);
+      return all.substr(0, end);
+    }
+    if (got == 0 && ends_in_quotes(all, format_)) refuse_open_quotes();
+    if (got == 0) return all;
+    if (all.size() > longest)
+      throw format_error("the first line of " + inputs_[current_].path +
+                         " has more than 1 MiB: it does not name fields");
+  }
+}
+
+void block_reader::pass_header() {
+  if (current_ == inputs_.size()) return;
+  const std::string own = take_header();
+  at_header_ = false;
+  if (!header_) header_ = own;
+  const auto names = [](std::string_view line) { return line.substr(0, line.size() - line.ends_with('\r')); };
+  if (names(own) != names(*header_) && !own.empty())
+    throw format_error("the first line of " + inputs_[current_].path + " names other fields than that of " +
+                       inputs_.front().path + "; read it by itself");
 }
 
 bool block_reader::can_rewind() const noexcept {
@@ -105,11 +151,13 @@ void block_reader::rewind() {
   carry_.clear();
   next_number_ = 0;
   failure_ = nullptr;
+  at_header_ = format_.header;
 }
 
-/// Reads until `into` holds whole records and nothing else.
+/// Reads until `into` holds whole records of one input and nothing else.
 bool block_reader::read_next(block& into) {
-  std::size_t searched = 0;  // no separator before this offset
+  // A live stream must not wait for more if whole records came with its header.
+  if (into.size_ > 0 && !readable_within(0) && cut(into)) return true;
   while (current_ < inputs_.size()) {
     if (into.room() == 0) into.reserve(2 * into.size_ + 1);
     const std::size_t room = into.room();
@@ -118,28 +166,33 @@ bool block_reader::read_next(block& into) {
       got = read_some(into.data() + into.size_, std::min(room, max_read_bytes));
     } catch (...) {
       failure_ = std::current_exception();
-      if (cut(into, searched)) return true;
+      if (cut(into)) return true;
       throw;
     }
     into.size_ += got;
+    into.input_ = current_;
     if (got == 0) {
       end_of_input(into);
+      if (into.size_ > 0) return true;
+      if (!at_header_) continue;
+      pass_header();
+      begin(into);
       continue;
     }
     // A live stream must not wait for a full block.
     if (into.size_ < block_bytes_ && readable_within(0)) continue;
-    if (cut(into, searched)) return true;
-    searched = into.size_;
+    if (cut(into)) return true;
     if (into.size_ > max_record_bytes)
       throw storage_error(
           "a record of " + inputs_[current_].path + " is longer than 3 GiB; is the separator right?", EFBIG,
           inputs_[current_].path);
   }
-  return into.size_ > 0;
+  return false;
 }
 
 void block_reader::begin(block& into) {
   into.size_ = 0;
+  into.input_ = current_;
   into.reserve(carry_.size() + block_bytes_);
   std::memcpy(into.data(), carry_.data(), carry_.size());
   into.size_ = carry_.size();
@@ -153,8 +206,28 @@ bool block_reader::readable_within(int milliseconds) const noexcept {
 }
 
 void block_reader::end_of_input(block& into) {
-  if (into.size_ > 0 && into.data()[into.size_ - 1] != separator_) into.data()[into.size_++] = separator_;
+  must_not_end_in_quotes(into);
+  if (into.size_ > 0 && into.data()[into.size_ - 1] != format_.separator)
+    into.data()[into.size_++] = format_.separator;
   ++current_;
+  at_header_ = format_.header;
+}
+
+/// The whole records before the quotation mark that nothing ends are handed out first.
+void block_reader::must_not_end_in_quotes(block& into) {
+  if (!ends_in_quotes(into.text(), format_)) return;
+  try {
+    refuse_open_quotes();
+  } catch (...) {
+    failure_ = std::current_exception();
+    if (!cut(into)) throw;
+  }
+  current_ = inputs_.size() - 1;
+}
+
+void block_reader::refuse_open_quotes() const {
+  throw format_error(inputs_[current_].path +
+                     " ends between quotation marks: one is not closed, or stands where CSV allows none");
 }
 
 std::size_t block_reader::read_some(char* to, std::size_t room) {
@@ -170,10 +243,9 @@ std::size_t block_reader::read_some(char* to, std::size_t room) {
   }
 }
 
-bool block_reader::cut(block& into, std::size_t searched) {
-  const void* last = memrchr(into.data() + searched, separator_, into.size_ - searched);
-  if (last == nullptr) return false;
-  const auto end = static_cast<std::size_t>(static_cast<const char*>(last) - into.data()) + 1;
+bool block_reader::cut(block& into) {
+  const std::size_t end = end_of_last_record(into.text(), format_);
+  if (end == 0) return false;
   carry_.assign(into.data() + end, into.size_ - end);
   into.size_ = end;
   return true;
@@ -193,7 +265,7 @@ std::optional<std::uint64_t> block_reader::estimate_records() const {
       const ssize_t got = ::pread(in.number(), sample.data(), sample_bytes, static_cast<off_t>(offset));
       if (got <= 0) continue;
       bytes += static_cast<std::uint64_t>(got);
-      found += static_cast<std::uint64_t>(std::count(sample.data(), sample.data() + got, separator_));
+      found += static_cast<std::uint64_t>(std::count(sample.data(), sample.data() + got, format_.separator));
     }
     if (bytes > 0)
       records += static_cast<double>(size) * static_cast<double>(std::max<std::uint64_t>(found, 1)) /

@@ -10,15 +10,18 @@
 #include <vector>
 
 #include "everseen/store/disk/descriptor.hpp"
+#include "everseen/stream/record/record_format.hpp"
 
 namespace everseen {
 
-/// Whole records of the input, and the position of the block in the order of the input.
+/// Whole records of one input, and the position of the block in the order of all inputs.
 class block {
  public:
   [[nodiscard]] char* data() noexcept { return bytes_.get(); }
   [[nodiscard]] std::string_view text() const noexcept { return {bytes_.get(), size_}; }
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  /// The index of its input.
+  [[nodiscard]] std::size_t input() const noexcept { return input_; }
 
  private:
   friend class block_reader;
@@ -29,6 +32,7 @@ class block {
   std::size_t capacity_ = 0;
   std::size_t size_ = 0;
   std::uint64_t number_ = 0;
+  std::size_t input_ = 0;
 };
 
 /// Cuts files (or standard input) into blocks at record boundaries.
@@ -50,17 +54,30 @@ class block_reader {
   /// @param paths  files in order; empty or "-": standard input
   /// @throws storage_error  a file cannot be opened, or is a directory; all are opened before anything is
   ///         read
-  block_reader(std::vector<std::string> paths, char separator, std::size_t block_bytes);
+  block_reader(std::vector<std::string> paths, record_format format, std::size_t block_bytes);
 
   /// Called ten times a second while a pipe or terminal has nothing to read. It may throw, which ends
   /// next().
   void while_waiting(std::function<void()> call) { while_waiting_ = std::move(call); }
 
+  /// The first record of the first input, if the format says that it names the fields; waits for it. Empty if
+  /// that input is empty. The others must begin with the same one.
+  /// @pre next() was not called before    @throws storage_error  reading failed
+  /// @throws format_error  it has more than a mebibyte
+  [[nodiscard]] const std::string& header();
+
   /// Fills `into` with the next records. Whole records that were read before a read failure are returned
   /// first; the next call throws. After an exception, all later calls throw it again.
   /// @return false at the end of the input
   /// @throws storage_error  reading failed, or a record exceeds max_record_bytes
+  /// @throws format_error   an input ends between quotes, or another header than the first one's begins it
   [[nodiscard]] bool next(block& into);
+
+  /// Called with the text of the first block.
+  void on_first_block(std::function<void(std::string_view)> call) { on_first_block_ = std::move(call); }
+
+  /// The path of an input, or "standard input".    @pre which < number of inputs
+  [[nodiscard]] const std::string& name_of(std::size_t which) const noexcept { return inputs_[which].path; }
 
   /// Whether the input can be read again, as files can.
   [[nodiscard]] bool can_rewind() const noexcept;
@@ -90,18 +107,25 @@ class block_reader {
   [[nodiscard]] bool readable_within(int milliseconds) const noexcept;
   std::size_t read_some(char* to, std::size_t room);
   void end_of_input(block& into);
+  void must_not_end_in_quotes(block& into);
+  [[noreturn]] void refuse_open_quotes() const;
   /// Ends the block after its last whole record and keeps the rest for the next block. False if it has none.
-  bool cut(block& into, std::size_t searched);
+  bool cut(block& into);
+  [[nodiscard]] std::string take_header();
+  void pass_header();
 
   std::vector<input> inputs_;
   std::size_t current_ = 0;
-  char separator_;
+  record_format format_;
   std::size_t block_bytes_;
   std::string carry_;  // the beginning of a record that was not read to its end
   std::uint64_t next_number_ = 0;
   std::exception_ptr failure_;  // why nothing more can be read
   std::optional<std::uint64_t> total_bytes_;
   std::function<void()> while_waiting_;
+  std::function<void(std::string_view)> on_first_block_;
+  std::optional<std::string> header_;
+  bool at_header_;  // the current input begins with one, which was not read yet
 };
 
 }  // namespace everseen

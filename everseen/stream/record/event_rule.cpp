@@ -122,7 +122,7 @@ tl::expected<event_rule::event, record_fault> event_rule::read(std::string_view 
 tl::expected<std::string_view, record_fault> event_rule::key_of(values of) {
   for (const std::size_t field : key_) {
     if (of[field].data() == nullptr) return fault(record_fault::no_key, field);
-    if (is_json_null(of[field])) return fault(record_fault::null_key, field);
+    if (!shape_.null_is_key && is_json_null(of[field])) return fault(record_fault::null_key, field);
   }
   if (key_.size() == 1) return of[key_.front()];
   key_text_.clear();

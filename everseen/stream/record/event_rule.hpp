@@ -11,8 +11,9 @@
 #include <tl/expected.hpp>
 
 #include "everseen/core/spec/spec.hpp"
+#include "everseen/stream/record/event_time.hpp"
 #include "everseen/stream/record/field_reader.hpp"
-#include "everseen/stream/record/record_rule.hpp"
+#include "everseen/stream/record/field_rule.hpp"
 
 namespace everseen {
 
@@ -31,6 +32,9 @@ struct event_shape {
   std::vector<field_rule> key;  ///< empty: the whole record
   std::optional<field_rule> time{};
   std::vector<dimension_set> counts{};
+  /// A JSON null is a key like any other. Without it, it is a fault: two events without a value are not the
+  /// same event.
+  bool null_is_key = false;
 };
 
 /// Parses records: key, time, and the names of the counters that an event raises.
@@ -76,6 +80,12 @@ class event_rule {
   [[nodiscard]] std::string_view counter(std::size_t set);
 
   [[nodiscard]] const event_shape& shape() const noexcept { return shape_; }
+  /// As field_reader::expect_quotes.
+  void expect_quotes(bool any) noexcept { reader_.expect_quotes(any); }
+
+  /// Whether read() is the identity, so that a caller may skip it.
+  [[nodiscard]] bool whole_record_is_key() const noexcept { return fields_.empty(); }
+  [[nodiscard]] bool has_time() const noexcept { return time_.has_value(); }
 
  private:
   using values = std::span<const std::string_view>;

@@ -1,7 +1,7 @@
+#include "everseen/stream/record/event_time.hpp"
+
 #include <algorithm>
 #include <charconv>
-
-#include "everseen/stream/record/record_rule.hpp"
 
 namespace everseen {
 

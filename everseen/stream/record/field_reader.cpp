@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <optional>
 #include <string>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/stream/record/block_reader.hpp"
 #include "everseen/stream/record/json_text.hpp"
 
 namespace everseen {
+
+static_assert(block_reader::padding >= simdjson::SIMDJSON_PADDING);
 
 namespace {
 
@@ -45,10 +49,7 @@ class field_reader::json {
     simdjson::ondemand::document document;
     const auto length = record.size() + simdjson::SIMDJSON_PADDING;
     if (const auto bad = parser_.iterate(record.data(), record.size(), length).get(document)) return bad;
-    simdjson::ondemand::value value;
-    if (const auto bad = document.get_value().get(value))
-      return bad == simdjson::SCALAR_DOCUMENT_AS_VALUE ? simdjson::SUCCESS : bad;
-    const auto bad = walk(root_, value);
+    const auto bad = walk_document(document);
     fault = fault_;
     fault_.reset();
     return bad;
@@ -90,17 +91,26 @@ class field_reader::json {
         "'" + pointer + "' is a part of another field that is asked for, or that one of it; ask for either");
   }
 
+  /// A value would not do for the whole: only a document looks whether it ends as it begins.
+  simdjson::error_code walk_document(simdjson::ondemand::document& document) {
+    simdjson::ondemand::json_type type;
+    if (const auto bad = document.type().get(type)) return bad;
+    if (type == simdjson::ondemand::json_type::object) return walk_object(root_, document.get_object());
+    if (type == simdjson::ondemand::json_type::array) return walk_array(root_, document.get_array());
+    return is_json_scalar(document) ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
+  }
+
   simdjson::error_code walk(node& at, simdjson::ondemand::value value) {
     simdjson::ondemand::json_type type;
     if (const auto bad = value.type().get(type)) return bad;
-    if (type == simdjson::ondemand::json_type::object) return walk_object(at, value);
-    if (type == simdjson::ondemand::json_type::array) return walk_array(at, value);
+    if (type == simdjson::ondemand::json_type::object) return walk_object(at, value.get_object());
+    if (type == simdjson::ondemand::json_type::array) return walk_array(at, value.get_array());
     return simdjson::SUCCESS;
   }
 
-  simdjson::error_code walk_object(node& at, simdjson::ondemand::value value) {
+  simdjson::error_code walk_object(node& at, simdjson::simdjson_result<simdjson::ondemand::object> found) {
     simdjson::ondemand::object object;
-    if (const auto bad = value.get_object().get(object)) return bad;
+    if (const auto bad = std::move(found).get(object)) return bad;
     for (auto each : object) {
       simdjson::ondemand::field field;
       if (const auto bad = std::move(each).get(field)) return bad;
@@ -114,9 +124,9 @@ class field_reader::json {
     return simdjson::SUCCESS;
   }
 
-  simdjson::error_code walk_array(node& at, simdjson::ondemand::value whole) {
+  simdjson::error_code walk_array(node& at, simdjson::simdjson_result<simdjson::ondemand::array> found) {
     simdjson::ondemand::array array;
-    if (const auto bad = whole.get_array().get(array)) return bad;
+    if (const auto bad = std::move(found).get(array)) return bad;
     std::size_t index = 0;
     for (auto each : array) {
       simdjson::ondemand::value value;
@@ -152,7 +162,7 @@ class field_reader::json {
 };
 
 field_reader::field_reader(const std::vector<field_rule>& fields)
-    : fields_(fields), by_number_(fields.size()), values_(fields.size()) {
+    : fields_(fields), by_number_(fields.size()), values_(fields.size()), unquoted_(fields.size()) {
   for (const field_rule& field : fields_) {
     validate(field);
     if (field.how != fields_.front().how)
@@ -169,31 +179,93 @@ field_reader::field_reader(field_reader&&) noexcept = default;
 field_reader& field_reader::operator=(field_reader&&) noexcept = default;
 
 tl::expected<std::span<const std::string_view>, record_fault> field_reader::read(std::string_view record) {
-  std::fill(values_.begin(), values_.end(), std::string_view{});
+  for (std::string_view& value : values_) value = {};
   if (json_) {
     std::optional<record_fault> fault;
     const auto bad = json_->read(record, values_, fault);
     if (bad) return tl::unexpected(fault.value_or(json_fault(bad, record)));
   } else if (!fields_.empty()) {
-    read_delimited(record);
+    const field_rule& any = fields_.front();
+    if (any.quoted && record.ends_with('\r')) record.remove_suffix(1);
+    if (!any.quoted || !expects_quotes_ || record.find('"') == std::string_view::npos)
+      read_delimited(record);
+    else if (!read_quoted(record))
+      return tl::unexpected(record_fault::bad_quotes);
   }
   return values_;
 }
 
 void field_reader::read_delimited(std::string_view record) {
-  if (fields_.front().how == field_rule::kind::whole) {
-    std::fill(values_.begin(), values_.end(), record);
-    return;
-  }
+  const char* at = record.data();
+  const char* const end = at + record.size();
+  const char delimiter = fields_.front().delimiter;
+  const auto next = [&] {
+    return static_cast<const char*>(std::memchr(at, delimiter, static_cast<std::size_t>(end - at)));
+  };
   unsigned number = 1;
   for (const std::size_t i : by_number_) {
-    const field_rule& wanted = fields_[i];
-    for (; number < wanted.number; ++number) {
-      const std::size_t end = record.find(wanted.delimiter);
-      if (end == std::string_view::npos) return;
-      record.remove_prefix(end + 1);
+    for (; number < fields_[i].number; ++number) {
+      const char* const found = next();
+      if (found == nullptr) return;
+      at = found + 1;
     }
-    values_[i] = record.substr(0, record.find(wanted.delimiter));
+    const char* const found = next();
+    values_[i] = {at, static_cast<std::size_t>((found == nullptr ? end : found) - at)};
+  }
+}
+
+namespace {
+
+/// The first field of a record of CSV.
+struct quoted_field {
+  std::string_view between;  // the quotes
+  std::size_t end = 0;       // of the field
+  bool has_doubled = false;  // quotes
+};
+
+std::optional<quoted_field> first_quoted_field(std::string_view record) {
+  quoted_field field;
+  for (std::size_t at = 1;; at += 2) {
+    at = record.find('"', at);
+    if (at == std::string_view::npos) return std::nullopt;
+    field.between = record.substr(1, at - 1);
+    field.end = at + 1;
+    if (!record.substr(field.end).starts_with('"')) return field;
+    field.has_doubled = true;
+  }
+}
+
+/// Doubled quotes become one.    @return into
+std::string_view unquote(std::string_view between, std::string& into) {
+  into.clear();
+  for (std::size_t i = 0; i < between.size(); ++i) {
+    into += between[i];
+    if (between[i] == '"') ++i;
+  }
+  return into;
+}
+
+}  // namespace
+
+/// @return false  a quotation mark stands where none may
+bool field_reader::read_quoted(std::string_view record) {
+  const char delimiter = fields_.front().delimiter;
+  auto wanted = by_number_.begin();
+  for (unsigned number = 1;; ++number) {
+    quoted_field field{record.substr(0, record.find(delimiter)),
+                       std::min(record.find(delimiter), record.size())};
+    if (record.starts_with('"')) {
+      const auto found = first_quoted_field(record);
+      if (!found) return false;
+      field = *found;
+      if (field.end < record.size() && record[field.end] != delimiter) return false;
+    } else if (field.between.find('"') != std::string_view::npos) {
+      return false;
+    }
+    for (; wanted != by_number_.end() && fields_[*wanted].number == number; ++wanted)
+      values_[*wanted] = field.has_doubled ? unquote(field.between, unquoted_[*wanted]) : field.between;
+    if (field.end == record.size()) return true;
+    record.remove_prefix(field.end + 1);
   }
 }
 

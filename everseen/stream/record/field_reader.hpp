@@ -2,20 +2,29 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <tl/expected.hpp>
 
-#include "everseen/stream/record/record_rule.hpp"
+#include "everseen/stream/record/field_rule.hpp"
 
 namespace everseen {
 
 /// Extracts several fields of a record in one pass.
 ///
-/// Values are those of record_rule. A pointer that leads through a number or a string finds nothing; of
-/// duplicate names in an object the first counts. Threads: one at a time.
-/// Cost: up to the last wanted field; the rest of the record is not parsed.
+/// A JSON string gives its unescaped bytes; a number, a boolean or null gives its text, so 1 and "1" are one
+/// value, 1 and 1.0 are two, and null is `null`; an object or array gives its unchanged text. Only the path
+/// to the value and a string, number or literal there are validated, not the rest of the document, which must
+/// still be UTF-8. Names are compared as written, so /ab does not find {"a\u0062": 1}. A pointer that leads
+/// through a number or a string finds nothing; of duplicate names in an object the first counts.
+///
+/// A quoted field of CSV gives what stands between its quotes, with doubled ones as one. All quotes of such a
+/// record are validated: one in the wrong place means that it may have been cut in the wrong place.
+///
+/// Threads: one at a time; each worker has its own. Cost: nothing for the whole record, 1 to 2 ns a skipped
+/// field, about 1 ns a byte for JSON; up to the last wanted field, unless there are quotes.
 class field_reader {
  public:
   /// @throws parameter_error  a rule can never match; pointers and numbers are mixed; a field is part of
@@ -29,14 +38,20 @@ class field_reader {
   /// @param record  readable for block_reader::padding bytes after its end
   [[nodiscard]] tl::expected<std::span<const std::string_view>, record_fault> read(std::string_view record);
 
+  /// Saves read() a search if the caller knows that the next records have no quotation mark.
+  void expect_quotes(bool any) noexcept { expects_quotes_ = any; }
+
  private:
   class json;
 
   void read_delimited(std::string_view record);
+  [[nodiscard]] bool read_quoted(std::string_view record);
 
   std::vector<field_rule> fields_;
   std::vector<std::size_t> by_number_;  // delimited fields, by their number
   std::vector<std::string_view> values_;
+  std::vector<std::string> unquoted_;  // values with doubled quotes, by field
+  bool expects_quotes_ = true;
   std::unique_ptr<json> json_;
 };
 

@@ -43,16 +43,26 @@ bool is_number(std::string_view text) noexcept {
   return text.empty();
 }
 
+std::string_view without_blanks(std::string_view token) noexcept {
+  const std::size_t last = token.find_last_not_of(" \r\t\n");
+  return token.substr(0, last == std::string_view::npos ? 0 : last + 1);
+}
+
 }  // namespace
+
+bool is_json_scalar(simdjson::ondemand::document& document) {
+  std::string_view token;
+  if (document.get_string().get(token) == simdjson::SUCCESS) return true;
+  if (document.raw_json_token().get(token) != simdjson::SUCCESS) return false;
+  token = without_blanks(token);
+  return is_json_literal(token) || is_number(token);
+}
 
 record_fault json_fault(simdjson::error_code code, std::string_view record) noexcept {
   switch (code) {
     case simdjson::NO_SUCH_FIELD:
     case simdjson::INDEX_OUT_OF_BOUNDS:
       return record_fault::no_key;
-    case simdjson::INCORRECT_TYPE:
-    case simdjson::INVALID_JSON_POINTER:  // the pointer is valid, but leads through a number or a string
-      return record_fault::other_shape;
     case simdjson::UTF8_ERROR:
       return record_fault::not_utf8;
     default:
@@ -76,10 +86,7 @@ tl::expected<std::string_view, record_fault> json_text(simdjson::ondemand::value
     default:
       break;
   }
-  text = value.raw_json_token();
-  while (!text.empty() &&
-         (text.back() == ' ' || text.back() == '\r' || text.back() == '\t' || text.back() == '\n'))
-    text.remove_suffix(1);
+  text = without_blanks(value.raw_json_token());
   if (text == json_null) return json_null;
   if (!is_json_literal(text) && !is_number(text)) return damaged;
   return text;

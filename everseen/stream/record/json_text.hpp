@@ -5,7 +5,7 @@
 #include <simdjson.h>
 #include <tl/expected.hpp>
 
-#include "everseen/stream/record/record_rule.hpp"
+#include "everseen/stream/record/field_rule.hpp"
 
 /// Values of JSON as text, for the .cpp files that parse it.
 namespace everseen {
@@ -16,6 +16,9 @@ namespace everseen {
 
 /// Whether json_text() returned this for a null, and not for the string "null".
 [[nodiscard]] bool is_json_null(std::string_view given) noexcept;
+
+/// Whether a document that is neither an object nor an array is JSON.
+[[nodiscard]] bool is_json_scalar(simdjson::ondemand::document& document);
 
 /// The fault of a record that the parser refused.
 [[nodiscard]] record_fault json_fault(simdjson::error_code code, std::string_view record) noexcept;

@@ -1,5 +1,6 @@
 #include "everseen/stream/record/record_ends.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -14,6 +15,7 @@ namespace everseen {
 namespace {
 
 constexpr std::size_t stride = 64;
+constexpr char quote = '"';
 
 /// Bit i is 1 if byte i of the 64 at `at` equals `wanted`.
 std::uint64_t equal_bytes(const char* at, char wanted) noexcept {
@@ -33,23 +35,94 @@ std::uint64_t equal_bytes(const char* at, char wanted) noexcept {
 #endif
 }
 
+/// Bit i is the parity of the bits 0 to i.
+std::uint64_t prefix_parity(std::uint64_t bits) noexcept {
+  for (unsigned shift = 1; shift < stride; shift *= 2) bits ^= bits << shift;
+  return bits;
+}
+
+/// The separators in consecutive strides of a text, without those between quotes. A quotation mark that is
+/// doubled within quotes ends them and begins them again, which has the same effect.
+class separators {
+ public:
+  explicit separators(record_format format) noexcept : format_(format) {}
+
+  std::uint64_t in_next(const char* at) noexcept {
+    const std::uint64_t found = equal_bytes(at, format_.separator);
+    if (!format_.quoted) return found;
+    const std::uint64_t marks = equal_bytes(at, quote);
+    if (marks == 0) return found & ~inside_;
+    const std::uint64_t quoted = prefix_parity(marks) ^ inside_;
+    inside_ = quoted >> (stride - 1) != 0 ? ~std::uint64_t{0} : 0;
+    return found & ~quoted;
+  }
+  /// The same for less than a stride. Call it last.
+  std::uint64_t in_last(std::string_view rest) noexcept {
+    char padded[stride] = {};
+    rest.copy(padded, rest.size());
+    return in_next(padded) & ((std::uint64_t{1} << rest.size()) - 1);
+  }
+
+ private:
+  record_format format_;
+  std::uint64_t inside_ = 0;  // all bits if the next byte lies between quotes
+};
+
+/// Calls `take(offset, mask)` for each stride of the text, until it returns false.
+template <typename Take>
+void for_each_stride(std::string_view text, record_format format, Take take) {
+  separators all(format);
+  std::size_t at = 0;
+  for (; at + stride <= text.size(); at += stride)
+    if (!take(at, all.in_next(text.data() + at))) return;
+  take(at, all.in_last(text.substr(at)));
+}
+
+/// The same format, without quotes where the text has none: they cost a comparison more.
+record_format plainest(std::string_view text, record_format format) noexcept {
+  format.quoted = format.quoted && text.find(quote) != std::string_view::npos;
+  return format;
+}
+
 }  // namespace
 
-void find_record_ends(std::string_view text, char separator, std::vector<std::uint32_t>& ends) {
+void find_record_ends(std::string_view text, record_format format, std::vector<std::uint32_t>& ends) {
   EVERSEEN_ASSERT(text.size() <= std::size_t{1} << 32);
   std::size_t used = ends.size();
-  std::size_t at = 0;
-  for (; at + stride <= text.size(); at += stride) {
-    std::uint64_t mask = equal_bytes(text.data() + at, separator);
+  for_each_stride(text, plainest(text, format), [&](std::size_t at, std::uint64_t mask) {
     if (used + stride > ends.size()) ends.resize(2 * used + stride);
-    while (mask != 0) {
+    for (; mask != 0; mask &= mask - 1)
       ends[used++] = static_cast<std::uint32_t>(at) + static_cast<std::uint32_t>(std::countr_zero(mask));
-      mask &= mask - 1;
-    }
-  }
+    return true;
+  });
   ends.resize(used);
-  for (; at < text.size(); ++at)
-    if (text[at] == separator) ends.push_back(static_cast<std::uint32_t>(at));
+}
+
+std::size_t end_of_last_record(std::string_view text, record_format format) noexcept {
+  format = plainest(text, format);
+  if (!format.quoted) {
+    const void* const last = memrchr(text.data(), format.separator, text.size());
+    return last == nullptr ? 0 : static_cast<std::size_t>(static_cast<const char*>(last) - text.data()) + 1;
+  }
+  std::size_t end = 0;
+  for_each_stride(text, format, [&](std::size_t at, std::uint64_t mask) {
+    if (mask != 0) end = at + static_cast<std::size_t>(std::bit_width(mask));
+    return true;
+  });
+  return end;
+}
+
+std::size_t end_of_first_record(std::string_view text, record_format format) noexcept {
+  std::size_t found = std::string_view::npos;
+  for_each_stride(text, format, [&](std::size_t at, std::uint64_t mask) {
+    if (mask != 0) found = at + static_cast<std::size_t>(std::countr_zero(mask));
+    return mask == 0;
+  });
+  return found;
+}
+
+bool ends_in_quotes(std::string_view text, record_format format) noexcept {
+  return format.quoted && std::count(text.begin(), text.end(), quote) % 2 != 0;
 }
 
 }  // namespace everseen

@@ -128,12 +128,12 @@ TEST_F(DedupFilter, LeavesNoFilterBehindWhenTheCountsCannotBeWritten) {
 // Promise: a run that added nothing removes the filter that it made (dedup, Runs that end early).
 TEST_F(DedupFilter, LeavesNoFilterBehindWhenItsFirstRunAddedNothing) {
   EXPECT_THAT(sh("everseen dedup --filter f --capacity 1000 --key-json /id", "odd\n"),
-              Complains(4, "record 1"));
+              Complains(4, "line 1"));
   EXPECT_FALSE(exists("f"));
   EXPECT_THAT(sh("everseen dedup --filter f --capacity 2000 --key-json /id", "{\"id\":1}\nodd\n"),
-              Complains(4, "record 2"));
+              Complains(4, "line 2"));
   EXPECT_TRUE(exists("f")) << "it remembers a line that was printed";
-  EXPECT_THAT(sh("everseen dedup --filter f --key-json /id", "odd\n"), Complains(4, "record 1"));
+  EXPECT_THAT(sh("everseen dedup --filter f --key-json /id", "odd\n"), Complains(4, "line 1"));
   EXPECT_TRUE(exists("f")) << "it was there before this run";
 }
 
@@ -220,8 +220,7 @@ TEST_F(DedupFilter, PrintsNoEventThatIsOlderThanTheWindowAndCountsItAsLate) {
 
 TEST_F(DedupFilter, TreatsALineWithoutAReadableTimeLikeOneWithoutAKey) {
   const std::string command = "everseen dedup --window 10m --time-field 1 --key-field 2";
-  EXPECT_THAT(sh(command, "yesterday\ta\n"),
-              Complains(4, "record 1", "time that cannot be read", "yesterday"));
+  EXPECT_THAT(sh(command, "yesterday\ta\n"), Complains(4, "line 1", "time that cannot be read", "yesterday"));
   EXPECT_THAT(sh(command + " --missing-key pass", "yesterday\ta\n"), Prints("yesterday\ta\n"));
   EXPECT_THAT(sh(command + " --missing-key drop", "yesterday\ta\n"), Prints(""));
 }

@@ -54,11 +54,56 @@ TEST_F(DedupKeys, ComparesTheJsonValueThatAPointerNames) {
               Prints("{\"ids\":[1,2]}\n"));
 }
 
+// Promise: a quoted field of CSV may have delimiters, line breaks and doubled quotes in it (dedup, Keys and
+// records).
+TEST_F(DedupKeys, ComparesQuotedFieldsOfCsv) {
+  const std::string input =
+      "3,\"Smith, John\",Paris\r\n4,\"Smith, Jane\",Rome\r\n5,\"Smith, John\",Oslo\r\n"
+      "6,\"two\nlines\",Bern\r\n7,\"two\nlines\",Bonn\r\n";
+  const std::string once = "3,\"Smith, John\",Paris\r\n4,\"Smith, Jane\",Rome\r\n6,\"two\nlines\",Bern\r\n";
+  EXPECT_THAT(sh("everseen dedup --csv -k 2", input), Prints(once));
+  EXPECT_THAT(sh("everseen dedup --csv --header --key name", "id,name,city\r\n" + input),
+              Prints("id,name,city\r\n" + once));
+}
+
+TEST_F(DedupKeys, ComparesSeveralFields) {
+  const std::string input = "a\tb\t1\na\tc\t2\na\tb\t3\n";
+  EXPECT_THAT(sh("everseen dedup -k 1 -k 2", input), Prints("a\tb\t1\na\tc\t2\n"));
+  EXPECT_THAT(sh("everseen dedup --key-json /a --key-json /b", "{\"a\":1,\"b\":2}\n{\"b\":2,\"a\":1}\n"),
+              Prints("{\"a\":1,\"b\":2}\n"));
+}
+
+TEST_F(DedupKeys, KnowsFieldsByTheNamesInTheFirstLine) {
+  EXPECT_THAT(sh("everseen dedup --header --key user", "id\tuser\n1\ta\n2\ta\n3\tb\n"),
+              Prints("id\tuser\n1\ta\n3\tb\n"));
+  EXPECT_THAT(sh("everseen dedup --header --key nobody", "id\tuser\n1\ta\n"),
+              Complains(2, "--key nobody", "names no such field", "id, user"));
+  EXPECT_THAT(sh("everseen dedup --key user", "1\ta\n"), Complains(2, "--key user", "--header"));
+  EXPECT_THAT(sh("printf 'id,user\\n1,a\\n' > a; printf 'id,user\\n2,a\\n3,b' > b; "
+                 "everseen dedup --csv --header --key user a b"),
+              Prints("id,user\n1,a\n3,b\n"));
+}
+
+TEST_F(DedupKeys, NamesFileAndRecordOfQuotesThatAreNotThoseOfCsv) {
+  EXPECT_THAT(sh("printf '1,a\\n2,5\" pipe\"\\n3,b\\n' > f; everseen dedup --csv --key 2 f"),
+              AllOf(testing::Field(&test::program_result::out, "1,a\n"),
+                    Complains(4, "record 2 of f", "quotation mark", "5\" pipe\"")));
+  EXPECT_THAT(sh("everseen dedup --csv --key 2", "1,a\n2,\"b\n3,c\n"),
+              AllOf(testing::Field(&test::program_result::out, "1,a\n"),
+                    Complains(4, "standard input ends between quotation marks")));
+}
+
+TEST_F(DedupKeys, WarnsWhereCsvIsReadAsIfItHadNoQuotes) {
+  EXPECT_THAT(sh("everseen dedup --delimiter , --key 2 2>&1", "1,\"a, b\"\n"),
+              Prints(testing::HasSubstr("give --csv"), 0));
+  EXPECT_THAT(sh("everseen dedup --delimiter , --key 2 2>&1", "1,a\n"), Prints("1,a\n"));
+}
+
 TEST_F(DedupKeys, RefusesARuleForKeysThatCannotBe) {
   EXPECT_THAT(sh("everseen dedup --key-field 0", "a\n"), Complains(2, "--key-field", "0", "1 to"));
   EXPECT_THAT(sh("everseen dedup --key-json id", "{}\n"), Complains(2, "--key-json", "id", "/user/id"));
   EXPECT_THAT(sh("everseen dedup --key-field 1 --key-json /id", "{}\n"),
-              Complains(2, "--key-field", "--key-json"));
+              Complains(2, "JSON pointers", "numbers"));
 }
 
 TEST_F(DedupKeys, RefusesABadPointerWithAnyNumberOfThreads) {
@@ -71,7 +116,7 @@ TEST_F(DedupKeys, RefusesABadPointerWithAnyNumberOfThreads) {
 
 TEST_F(DedupKeys, EndsAtALineWithoutAKeyAndNamesIt) {
   EXPECT_THAT(sh("everseen dedup --key-field 2", "1\tx\n2\ty\nodd one\n3\tz\n"),
-              AllOf(Complains(4, "record 3", "no key", "odd one"),
+              AllOf(Complains(4, "line 3", "no key", "odd one"),
                     testing::Field(&test::program_result::out, "1\tx\n2\ty\n")));
 }
 
@@ -80,24 +125,24 @@ TEST_F(DedupKeys, EndsAtDamagedJsonAndAtJsonWithoutTheKey) {
   const auto fault = [&](const std::string& second) {
     return sh("everseen dedup --key-json /id", good + second + "\n");
   };
-  EXPECT_THAT(fault("{\"id\":"), Complains(4, "record 2", "is not JSON"));
-  EXPECT_THAT(fault("{\"no\":1}"), Complains(4, "record 2", "has no key"));
-  EXPECT_THAT(fault(""), Complains(4, "record 2", "is not JSON"));
-  EXPECT_THAT(fault("\xff\xfe"), Complains(4, "record 2", "UTF-8"));
-  EXPECT_THAT(fault("[1]"), Complains(4, "record 2", "another shape"));
+  EXPECT_THAT(fault("{\"id\":"), Complains(4, "line 2", "is not JSON"));
+  EXPECT_THAT(fault("{\"no\":1}"), Complains(4, "line 2", "has no key"));
+  EXPECT_THAT(fault(""), Complains(4, "line 2", "is not JSON"));
+  EXPECT_THAT(fault("\xff\xfe"), Complains(4, "line 2", "UTF-8"));
+  EXPECT_THAT(fault("[1]"), Complains(4, "line 2", "has no key", "there is no /id"));
   EXPECT_THAT(sh("everseen dedup --key-json /id", "\xef\xbb\xbf" + good),
-              Complains(4, "record 1", "byte order mark", "sed"));
+              Complains(4, "line 1", "byte order mark", "sed"));
 }
 
 TEST_F(DedupKeys, SaysWhatIsWrongWithATimeInJson) {
   const auto fault = [&](const std::string& line) {
     return sh("everseen dedup --key-json /id --window 10m --time-json /at", line + "\n");
   };
-  EXPECT_THAT(fault(R"({"id":1})"), Complains(4, "record 1", "has no time"));
-  EXPECT_THAT(fault(R"({"id":1,"at":null})"), Complains(4, "record 1", "neither a number nor a string"));
-  EXPECT_THAT(fault(R"({"id":1,"at":{"s":1}})"), Complains(4, "record 1", "neither a number nor a string"));
-  EXPECT_THAT(fault(R"({"id":1,"at":"soon"})"), Complains(4, "record 1", "cannot be read"));
-  EXPECT_THAT(fault(R"({"at":1700000000})"), Complains(4, "record 1", "has no key"));
+  EXPECT_THAT(fault(R"({"id":1})"), Complains(4, "line 1", "has no time"));
+  EXPECT_THAT(fault(R"({"id":1,"at":null})"), Complains(4, "line 1", "a time that cannot be read"));
+  EXPECT_THAT(fault(R"({"id":1,"at":{"s":1}})"), Complains(4, "line 1", "a time that cannot be read"));
+  EXPECT_THAT(fault(R"({"id":1,"at":"soon"})"), Complains(4, "line 1", "cannot be read"));
+  EXPECT_THAT(fault(R"({"at":1700000000})"), Complains(4, "line 1", "has no key"));
 }
 
 TEST_F(DedupKeys, ComparesJsonValuesByTheirText) {
@@ -106,16 +151,15 @@ TEST_F(DedupKeys, ComparesJsonValuesByTheirText) {
               Prints("{\"id\":null}\n{\"id\":1}\n{\"id\":1.0}\n"));
 }
 
-TEST_F(DedupKeys, KnowsNoQuotesAroundFields) {
+TEST_F(DedupKeys, KnowsNoQuotesAroundFieldsUnlessTheInputIsCsv) {
   EXPECT_THAT(sh("everseen dedup --key-field 2 --delimiter ,", "1,\"a,b\"\n2,\"a,c\"\n"),
-              Prints("1,\"a,b\"\n"));
+              testing::Field(&test::program_result::out, "1,\"a,b\"\n"));
 }
 
 TEST_F(DedupKeys, RefusesOptionsThatWouldHaveNoEffect) {
-  EXPECT_THAT(sh("everseen dedup --delimiter ,", "a\n"), Complains(2, "--delimiter", "--key-field"));
-  EXPECT_THAT(sh("everseen dedup --delimiter , --key-json /a", "{}\n"),
-              Complains(2, "--delimiter", "--key-field"));
-  EXPECT_THAT(sh("everseen dedup --missing-key drop", "a\n"), Complains(2, "--missing-key", "--key-field"));
+  EXPECT_THAT(sh("everseen dedup --delimiter ,", "a\n"), Complains(2, "--delimiter", "--key"));
+  EXPECT_THAT(sh("everseen dedup --delimiter , --key-json /a", "{}\n"), Complains(2, "--delimiter", "--key"));
+  EXPECT_THAT(sh("everseen dedup --missing-key drop", "a\n"), Complains(2, "--missing-key", "--key"));
 }
 
 TEST_F(DedupKeys, EndsAtTheSameLineWithAnyNumberOfThreads) {
@@ -126,7 +170,7 @@ TEST_F(DedupKeys, EndsAtTheSameLineWithAnyNumberOfThreads) {
   for (const char* threads : {"1", "2", "4"}) {
     const auto result = sh("everseen dedup --error-rate 1e-12 --key-field 2 --threads "s + threads +
                            " lines > out; code=$?; md5sum < out; exit $code");
-    EXPECT_THAT(result, Complains(4, "record 100001", "odd")) << threads;
+    EXPECT_THAT(result, Complains(4, "line 100001", "odd")) << threads;
     EXPECT_EQ(result.out, expected) << threads;
   }
 }
@@ -134,7 +178,7 @@ TEST_F(DedupKeys, EndsAtTheSameLineWithAnyNumberOfThreads) {
 TEST_F(DedupKeys, RemembersNothingThatStandsBehindALineWithoutAKey) {
   given("(echo x 1; echo odd; everseen gen ids --count 200k | sed 's/^/x /') > lines");
   EXPECT_THAT(sh("everseen dedup --filter f --key-field 2 --delimiter ' ' --threads 4 lines > first"),
-              Complains(4, "record 2"));
+              Complains(4, "line 2"));
   given("sed -i 2d lines");
   given("everseen dedup --filter f --key-field 2 --delimiter ' ' --threads 4 lines > second");
   EXPECT_EQ(text_of("first"), "x 1\n");
@@ -145,7 +189,7 @@ TEST_F(DedupKeys, PassesOrDropsLinesWithoutAKeyWhereAsked) {
   const std::string input = "odd\n1\tx\nodd\n2\tx\n3\ty\n";
   EXPECT_THAT(sh("everseen dedup --key-field 2 --missing-key pass", input), Prints("odd\n1\tx\nodd\n3\ty\n"));
   EXPECT_THAT(sh("everseen dedup --key-field 2 --missing-key drop", input), Prints("1\tx\n3\ty\n"));
-  EXPECT_THAT(sh("everseen dedup --key-field 2 --missing-key=fail", input), Complains(4, "record 1"));
+  EXPECT_THAT(sh("everseen dedup --key-field 2 --missing-key=fail", input), Complains(4, "line 1"));
   EXPECT_THAT(sh("everseen dedup --key-field 2 --missing-key skip", input),
               Complains(2, "--missing-key", "skip", "fail, pass, drop"));
 }

@@ -91,7 +91,7 @@ TEST_F(Attach, LinesThatTheFunnelCannotTakeAreLinesWithoutAKey) {
   EXPECT_THAT(
       on_redis("printf '1\\n2\\nx7\\n1\\n3\\n' | everseen dedup --filter n"),
       AllOf(testing::Field(&program_result::exit_code, 4), testing::Field(&program_result::out, "1\n2\n"),
-            testing::Field(&program_result::err, HasSubstr("record 3 has a key that"))));
+            testing::Field(&program_result::err, HasSubstr("line 3 of standard input has a key that"))));
 }
 
 // Promise: verbs that judge warn of a key that is gone (foreign-filters, Attached filters).

@@ -195,7 +195,7 @@ TEST_F(Foreign, LinesThatAFunnelCannotTakeAreLinesWithoutAKey) {
       testing::AllOf(testing::Field(&program_result::exit_code, 4),
                      testing::Field(&program_result::out, "1\n2\n"),
                      testing::Field(&program_result::err,
-                                    HasSubstr("record 3 has a key that the filter's funnel cannot take"))));
+                                    HasSubstr("line 3 of lines has a key that the filter's funnel cannot take"))));
   EXPECT_THAT(sh("everseen reset users </dev/null; everseen dedup --filter users --key-field 1 --missing-key "
                  "pass lines"),
               Prints("1\n2\nx7\n3\n"));

@@ -25,6 +25,18 @@ TEST_F(Keys, AreLines) {
   EXPECT_THAT(sh("everseen check f", "no newline\n\nb\n"), Prints("seen\tno newline\nseen\t\nfresh\tb\n", 1));
 }
 
+TEST_F(Keys, MayBeFieldsOfLines) {
+  given("everseen create f");
+  EXPECT_THAT(sh("everseen add f --csv --header --key name", "id,name\n1,\"a, b\"\n2,c\n3,c\n"),
+              Prints("2 fresh, 1 seen\n"));
+  EXPECT_THAT(sh("everseen check f 'a, b' c d"), Prints("seen\ta, b\nseen\tc\nfresh\td\n", 1));
+  EXPECT_THAT(sh("everseen check f --key /name", "{\"name\":\"c\"}\n"), Prints("seen\tc\n"));
+  EXPECT_THAT(sh("everseen add f --key 2", "1\tx\n2\n3\ty\n"),
+              Complains(4, "line 2 has no key", "no field 2", "it is '2'"));
+  EXPECT_THAT(sh("everseen check f x y"), Prints("seen\tx\nfresh\ty\n", 1)) << "the lines before it";
+  EXPECT_THAT(sh("everseen add f --key 2 a b"), Complains(2, "--key", "lines"));
+}
+
 TEST_F(Keys, MayEndWithNul) {
   given("everseen create f");
   EXPECT_THAT(sh("printf 'two\\nlines\\0b\\0' | everseen add f -z"), Prints("2 fresh, 0 seen\n"));

@@ -176,8 +176,8 @@ TEST_F(Stream, ListsItsJobs) {
   on_redis("everseen stream --from clicks --filter clicks --key-json /id --to fresh --job second --worker w");
   EXPECT_THAT(
       on_redis("everseen jobs clicks"),
-      Prints(AllOf(HasSubstr("second\n  begun with    --key-json /id\n  puts out to   w:/"),
-                   HasSubstr("stream\n  begun with    --key-json /id --count 10m:/time,/site --count /site"),
+      Prints(AllOf(HasSubstr("second\n  begun with    --key /id\n  puts out to   w:/"),
+                   HasSubstr("stream\n  begun with    --key /id --count 10m:/time,/site --count /site"),
                    HasSubstr("/clicks up to "), HasSubstr("counters, "), HasSubstr("last settled"))));
   EXPECT_THAT(
       on_redis("everseen jobs clicks --json | python3 -c 'import json,sys; j=json.load(sys.stdin)[1]; "
@@ -382,8 +382,29 @@ TEST_F(Stream, TakesTheNamesOfFieldsFromTheFirstLine) {
   EXPECT_THAT(on_redis("everseen stream --from table --filter f --header --key-field id --count site"),
               Complains(2, "--delimiter"));
   EXPECT_THAT(
-      on_redis("everseen stream --from table --filter g --delimiter , --key-field 1 --time-field 3 --to -"),
-      Complains(4, "field 3 is 'at", "--header"));
+      on_redis(
+          "everseen stream --from table --filter g --delimiter , --key-field 1 --time-field 3 --to - 2>&1"),
+      test::Prints(AllOf(HasSubstr("give --csv"), HasSubstr("field 3 is 'at"), HasSubstr("--header")), 4));
+}
+
+TEST_F(Stream, CountsAndPutsOutCsv) {
+  given(R"(printf 'id,site\r\n3,"a, b"\r\n4,"a, b"\r\n3,"two\nlines"\r\n' > table)");
+  const std::string csv = "everseen stream --from table --filter f --csv --header --key id ";
+  EXPECT_THAT(on_redis(csv + "--count site"), Says("everseen: 3 events: 2 fresh, 1 seen\n"));
+  EXPECT_THAT(on_redis("everseen counts f --format csv"), Prints("site,count\n\"a, b\",2\n"));
+  EXPECT_THAT(
+      on_redis("everseen stream --from table --filter f --key id --header --delimiter , --count site"),
+      Complains(2, "--csv --delimiter ','"));
+  const std::string once = "id,site\r\n3,\"a, b\"\r\n4,\"a, b\"\r\n";
+  EXPECT_THAT(on_redis(csv + "--job out --to - 2>&1"),
+              Prints("id,site\r\neverseen: 3 events: 0 fresh, 3 seen\n"));
+  EXPECT_THAT(on_redis("everseen stream --from table --filter g --csv --header --key id --to - 2>/dev/null > "
+                       "fresh; cat fresh"),
+              Prints(once));
+  EXPECT_THAT(
+      on_redis(
+          "everseen stream --from table --filter h --csv --header --key id --to out 2>/dev/null; cat out"),
+      Prints(once));
 }
 
 /// Bit 14 of the signals that a program catches is SIGTERM.

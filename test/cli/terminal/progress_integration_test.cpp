@@ -71,7 +71,7 @@ TEST_F(Progress, GoesAwayBeforeAComplaint) {
   const auto result =
       sh("script -qec \"everseen dedup --key-field 2 --delimiter ' ' ids | (sleep 1; cat > out)\" /dev/null "
          "< /dev/null 2>&1");
-  EXPECT_THAT(result.out, HasSubstr(std::string(erase_line) + "everseen: record 1000001 "));
+  EXPECT_THAT(result.out, HasSubstr(std::string(erase_line) + "everseen: line 1000001 of ids "));
 }
 
 TEST(ProgressLine, SaysWhatIsKnown) {

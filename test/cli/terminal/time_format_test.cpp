@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/stream/record/record_rule.hpp"
+#include "everseen/stream/record/event_time.hpp"
 
 namespace everseen::cli {
 namespace {

@@ -83,7 +83,7 @@ struct disturbed {
 
   std::string run(const std::string& text, const dedup_options& options) {
     const test::memory_file in(text);
-    block_reader input({in.path()}, options.separator, 256);
+    block_reader input({in.path()}, options.format, 256);
     const test::memory_file written;
     output out(written.descriptor(), "memory");
     filter seen("f", stored);

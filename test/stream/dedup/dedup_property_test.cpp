@@ -44,9 +44,9 @@ std::string random_text(char separator, std::int64_t width_ms) {
 /// Random options; what they need of the spec is there.
 dedup_options random_options(bool window) {
   dedup_options options;
-  options.separator = *rc::gen::element('\n', '\0');
+  options.format.separator = *rc::gen::element('\n', '\0');
   if (*rc::gen::arbitrary<bool>())
-    options.key = {field_rule::kind::delimited, *rc::gen::inRange(1U, 4U), '\t', {}};
+    options.key = {{field_rule::kind::delimited, *rc::gen::inRange(1U, 4U), '\t', {}}};
   if (window && *rc::gen::arbitrary<bool>())
     options.time = field_rule{field_rule::kind::delimited, 2, '\t', {}};
   if (window)
@@ -63,7 +63,7 @@ void agree_with_the_naive_one(const spec& s, dedup_options options, const std::s
   for (options.threads = 1; options.threads <= 4; ++options.threads) {
     const test::memory_file in(text);
     const test::memory_file written;
-    block_reader input({in.path()}, options.separator, block_bytes);
+    block_reader input({in.path()}, options.format, block_bytes);
     filter f("f", memory_store().create("f", s));
     output out(written.descriptor(), "memory");
     try {
@@ -73,11 +73,10 @@ void agree_with_the_naive_one(const spec& s, dedup_options options, const std::s
       RC_ASSERT(result.verdicts == naive.verdicts);
       RC_ASSERT(result.records == naive.records);
       RC_ASSERT(result.without_key == naive.without_key);
-      RC_ASSERT(result.bytes == text.size() + (!text.empty() && text.back() != options.separator));
+      RC_ASSERT(result.bytes == text.size() + (!text.empty() && text.back() != options.format.separator));
     } catch (const format_error& e) {
       RC_ASSERT(naive.unreadable);
-      RC_ASSERT(
-          std::string(e.what()).starts_with("record " + std::to_string(*naive.unreadable) + " has no "));
+      RC_ASSERT(std::string(e.what()).starts_with("line " + std::to_string(*naive.unreadable) + " of "));
     }
     RC_ASSERT(written.text() == naive.output);
     RC_ASSERT(f.info().keys == naive.added.size() || s.window);
@@ -91,7 +90,7 @@ RC_GTEST_PROP(DedupProperty, WritesWhatANaiveLoopWrites, ()) {
   const dedup_options options = random_options(false);
   agree_with_the_naive_one(
       test::errorless(*rc::gen::element(1U, 50U, 5000U), growth_kind::grow, {}, partitions), options,
-      random_text(options.separator, 1));
+      random_text(options.format.separator, 1));
 }
 
 // Promise: the output is the same byte for byte with any number of threads and any block size (dedup, The
@@ -102,7 +101,7 @@ RC_GTEST_PROP(DedupProperty, WritesWhatANaiveLoopWritesInAWindow, ()) {
   const window_spec w{std::chrono::milliseconds(1200), *rc::gen::element(1U, 3U, 12U)};
   agree_with_the_naive_one(
       test::errorless(*rc::gen::element(1U, 50U, 5000U), growth_kind::grow, w, partitions), options,
-      random_text(options.separator, 1200));
+      random_text(options.format.separator, 1200));
 }
 
 }  // namespace

@@ -381,5 +381,38 @@ TEST_F(FileSink, RefusesASecondJobAndWhatIsNoFile) {
   EXPECT_THROW(file_sink device("/dev/null", mine), parameter_error);
 }
 
+TEST_F(FileSink, BeginsANewFileWithALine) {
+  std::string note;
+  {
+    file_sink to(path(), mine);
+    to.begin_new_with("id,name");
+    to.begin("");
+    EXPECT_EQ(text(), "id,name\n");
+    put(to, {{"1,a", verdict::fresh}});
+    note = settle(to);
+  }
+  file_sink again(path(), mine);
+  again.begin_new_with("id,name");
+  again.begin(note);
+  put(again, {{"2,b", verdict::fresh}});
+  settle(again);
+  EXPECT_EQ(text(), "id,name\n1,a\n2,b\n");
+}
+
+TEST_F(FileSink, CompletesTheLineThatARunBeganAndAddsNoneToOtherContent) {
+  for (const std::string there : {"", "id", "id,name\n"}) {
+    std::ofstream(path(), std::ios::trunc) << there;
+    file_sink to(path(), mine);
+    to.begin_new_with("id,name");
+    to.begin("");
+    EXPECT_EQ(text(), "id,name\n") << there;
+  }
+  std::ofstream(path(), std::ios::trunc) << "of others\n";
+  file_sink to(path(), mine);
+  to.begin_new_with("id,name");
+  to.begin("");
+  EXPECT_EQ(text(), "of others\n");
+}
+
 }  // namespace
 }  // namespace everseen

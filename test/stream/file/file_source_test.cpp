@@ -87,29 +87,32 @@ TEST_F(FileSource, GoesOnWhereItWas) {
 
 TEST_F(FileSource, TakesALineThatNamesTheFieldsForNoRecord) {
   write("id,site\na\nb\n");
-  EXPECT_EQ(file_source(path(), {.header = true}).header(), "id,site");
-  EXPECT_THAT(read_on({.header = true}), ElementsAre("8 a", "10 b"));
+  EXPECT_EQ(file_source(path(), {.format = {.header = true}}).header(), "id,site");
+  EXPECT_THAT(read_on({.format = {.header = true}}), ElementsAre("8 a", "10 b"));
   append("c\n");
-  EXPECT_THAT(read_on({.header = true}), ElementsAre("12 c"));
+  EXPECT_THAT(read_on({.format = {.header = true}}), ElementsAre("12 c"));
 }
 
 TEST_F(FileSource, BelievesNoPieceOfALineThatNamesTheFields) {
   write("id,si");
-  EXPECT_THROW(read_on({.header = true}), format_error);
+  EXPECT_THROW(read_on({.format = {.header = true}}), format_error);
   int idle = 0;
   const auto write_the_rest = [&] {
     if (++idle == 2) append("te\na\n");
   };
-  EXPECT_EQ(file_source(path(), {.follow = true, .header = true, .idle = write_the_rest}).header(),
-            "id,site");
-  EXPECT_THAT(read_on({.header = true}), ElementsAre("8 a"));
+  EXPECT_EQ(
+      file_source(path(), {.format = {.header = true}, .follow = true, .idle = write_the_rest}).header(),
+      "id,site");
+  EXPECT_THAT(read_on({.format = {.header = true}}), ElementsAre("8 a"));
 }
 
 TEST_F(FileSource, WaitsForTheFirstLineOfAFollowedFileUntilItIsToldNotTo) {
   write("");
   struct enough {};
-  EXPECT_THROW(file_source(path(), {.follow = true, .header = true, .idle = [] { throw enough(); }}), enough);
-  EXPECT_EQ(file_source(path(), {.header = true}).header(), "");
+  EXPECT_THROW(
+      file_source(path(), {.format = {.header = true}, .follow = true, .idle = [] { throw enough(); }}),
+      enough);
+  EXPECT_EQ(file_source(path(), {.format = {.header = true}}).header(), "");
 }
 
 TEST_F(FileSource, WaitsForTheRestOfALineThatNamesTheFieldsFromAPipe) {
@@ -117,14 +120,35 @@ TEST_F(FileSource, WaitsForTheRestOfALineThatNamesTheFieldsFromAPipe) {
   const descriptor writer(::open(path().c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(::write(writer.get(), "id,si", 5), 5);
   const auto write_the_rest = [&] { ASSERT_EQ(::write(writer.get(), "te\n", 3), 3); };
-  EXPECT_EQ(file_source(path(), {.header = true, .idle = write_the_rest}).header(), "id,site");
+  EXPECT_EQ(file_source(path(), {.format = {.header = true}, .idle = write_the_rest}).header(), "id,site");
 }
 
 TEST_F(FileSource, TakesALineThatNamesTheFieldsThoughNothingElseIsThereYet) {
   write("id,site\n");
-  EXPECT_THAT(read_on({.header = true}), ElementsAre());
+  EXPECT_THAT(read_on({.format = {.header = true}}), ElementsAre());
   append("a\n");
-  EXPECT_THAT(read_on({.header = true}), ElementsAre("8 a"));
+  EXPECT_THAT(read_on({.format = {.header = true}}), ElementsAre("8 a"));
+}
+
+// Promise: a line break between the quotes of CSV belongs to its record (streams, Files).
+TEST_F(FileSource, KeepsRecordsOfCsvTogether) {
+  write("id,\"the\nname\"\n1,\"a\nb\"\n2,c\n");
+  const file_source::options csv{.format = {'\n', true, true}};
+  EXPECT_EQ(file_source(path(), csv).header(), "id,\"the\nname\"");
+  EXPECT_THAT(read_on(csv), ElementsAre("14 1,\"a\nb\"", "22 2,c"));
+  append("3,\"d\n\"");
+  EXPECT_THAT(read_on(csv), ElementsAre("26 3,\"d\n\""));
+}
+
+TEST_F(FileSource, RefusesAnEndBetweenQuotes) {
+  write("1,a\n2,\"b\n3,c\n");
+  try {
+    read_on({.format = {'\n', true}});
+    ADD_FAILURE();
+  } catch (const format_error& e) {
+    EXPECT_THAT(e.what(),
+                testing::HasSubstr("line 2 of " + path() + " has a quotation mark that is not closed"));
+  }
 }
 
 TEST_F(FileSource, SaysInWhichLineARecordStands) {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/stream/record/record_ends.hpp"
 
 #include "test/support/pipe.hpp"
 #include "test/support/random_digests.hpp"
@@ -44,7 +45,7 @@ std::string joined(const std::vector<std::string>& texts) {
 }
 
 std::string read(const std::vector<std::string>& paths, std::size_t block_bytes, char separator = '\n') {
-  block_reader reader(paths, separator, block_bytes);
+  block_reader reader(paths, {separator}, block_bytes);
   return joined(blocks(reader, separator));
 }
 
@@ -93,7 +94,7 @@ TEST(BlockReader, ReadsRecordsLongerThanABlock) {
 TEST(BlockReader, CutsBlocksAfterWholeRecords) {
   test::text_files files;
   files.make("aaa\nbbb\nccc\nddd\n");
-  block_reader reader(files.paths(), '\n', 9);
+  block_reader reader(files.paths(), {}, 9);
   EXPECT_THAT(blocks(reader), ElementsAre("aaa\nbbb\n", "ccc\nddd\n"));
 }
 
@@ -101,7 +102,7 @@ TEST(BlockReader, ReadsNothingFromEmptyFiles) {
   test::text_files files;
   files.make("");
   files.make("");
-  block_reader reader(files.paths(), '\n', 100);
+  block_reader reader(files.paths(), {}, 100);
   block b;
   EXPECT_FALSE(reader.next(b));
   EXPECT_FALSE(reader.next(b)) << "the end stays the end";
@@ -135,7 +136,7 @@ TEST(BlockReader, ReadsAPipeThatComesByteByByte) {
 
 TEST(BlockReader, HandsOutALiveRecordBeforeThePipeIsClosed) {
   test::pipe pipe;
-  block_reader reader({pipe.path()}, '\n', 1 << 20);
+  block_reader reader({pipe.path()}, {}, 1 << 20);
   pipe.write("one\ntwo\nthr");
   block b;
   ASSERT_TRUE(reader.next(b));
@@ -177,7 +178,7 @@ TEST(BlockReader, ReadsStandardInputWhereNoFileIsNamed) {
 TEST(BlockReader, WaitsForStandardInputThatDoesNotBlock) {
   test::pipe pipe(O_NONBLOCK);
   const standard_input_from redirected(pipe.reader());
-  block_reader reader({}, '\n', 1000);
+  block_reader reader({}, {}, 1000);
   std::jthread writer([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     pipe.write("late\n");
@@ -194,7 +195,7 @@ TEST(BlockReader, NamesAFileThatIsMissingBeforeAnythingIsRead) {
   const std::string missing = files.directory() + "/missing";
   const std::size_t before = open_descriptors();
   try {
-    block_reader reader({good, missing}, '\n', 100);
+    block_reader reader({good, missing}, {}, 100);
     FAIL();
   } catch (const storage_error& e) {
     EXPECT_EQ(e.code(), ENOENT);
@@ -208,7 +209,7 @@ TEST(BlockReader, RefusesADirectoryBeforeAnythingIsRead) {
   test::text_files files;
   const std::string good = files.make("a\n");
   try {
-    block_reader reader({good, files.directory()}, '\n', 100);
+    block_reader reader({good, files.directory()}, {}, 100);
     FAIL();
   } catch (const storage_error& e) {
     EXPECT_EQ(e.code(), EISDIR);
@@ -219,7 +220,7 @@ TEST(BlockReader, RefusesADirectoryBeforeAnythingIsRead) {
 TEST(BlockReader, HandsOutWhatItReadBeforeAReadFailed) {
   test::text_files files;
   const std::string good = files.make("a\nb\n");
-  block_reader reader({good, "/proc/self/mem"}, '\n', 100);  // no memory is mapped at address 0
+  block_reader reader({good, "/proc/self/mem"}, {}, 100);  // no memory is mapped at address 0
   block b;
   ASSERT_TRUE(reader.next(b));
   EXPECT_EQ(b.text(), "a\nb\n");
@@ -238,7 +239,7 @@ TEST(BlockReader, ClosesItsFiles) {
   test::text_files files;
   files.make("a\n");
   const std::size_t before = open_descriptors();
-  { const block_reader reader(files.paths(), '\n', 100); }
+  { const block_reader reader(files.paths(), {}, 100); }
   EXPECT_EQ(open_descriptors(), before);
 }
 
@@ -246,15 +247,15 @@ TEST(BlockReader, KnowsTheSizeOfFilesAndNotOfPipes) {
   test::text_files files;
   files.make("12345\n");
   files.make("123");
-  EXPECT_EQ(block_reader(files.paths(), '\n', 100).total_bytes(), 9U);
+  EXPECT_EQ(block_reader(files.paths(), {}, 100).total_bytes(), 9U);
   const test::pipe pipe;
-  const block_reader mixed({files.paths().front(), pipe.path()}, '\n', 100);
+  const block_reader mixed({files.paths().front(), pipe.path()}, {}, 100);
   EXPECT_FALSE(mixed.total_bytes());
   EXPECT_FALSE(mixed.estimate_records());
 }
 
 TEST(BlockReader, DoesNotBelieveAFileThatSaysItIsEmpty) {
-  block_reader reader({"/proc/self/maps"}, '\n', 100);
+  block_reader reader({"/proc/self/maps"}, {}, 100);
   EXPECT_FALSE(reader.total_bytes());
   EXPECT_FALSE(reader.estimate_records());
   EXPECT_GT(blocks(reader).size(), 1U);
@@ -264,7 +265,7 @@ TEST(BlockReader, EstimatesRecords) {
   const auto estimate = [](const std::vector<std::string>& texts) {
     test::text_files files;
     for (const std::string& text : texts) files.make(text);
-    return block_reader(files.paths(), '\n', 100).estimate_records().value();
+    return block_reader(files.paths(), {}, 100).estimate_records().value();
   };
   EXPECT_NEAR(static_cast<double>(estimate({"", "a\nb\nc\n"})), 3, 1);
   EXPECT_NEAR(static_cast<double>(estimate({"a\nb\nc\n"})), 3, 1);
@@ -287,7 +288,7 @@ TEST(BlockReader, EstimatesRecords) {
 TEST(BlockReader, EstimatesWithoutMovingTheReader) {
   test::text_files files;
   files.make("a\nb\n");
-  block_reader reader(files.paths(), '\n', 100);
+  block_reader reader(files.paths(), {}, 100);
   static_cast<void>(reader.estimate_records());
   EXPECT_EQ(joined(blocks(reader)), "a\nb\n");
 }
@@ -296,10 +297,10 @@ TEST(BlockReader, BeginsAgainWhereItBegan) {
   test::text_files files;
   files.make("one\ntwo\nthree");
   files.make("four\n");
-  block_reader reader(files.paths(), '\n', 5);
+  block_reader reader(files.paths(), {}, 5);
   ASSERT_TRUE(reader.can_rewind());
   const test::pipe pipe;
-  EXPECT_FALSE(block_reader({files.paths().front(), pipe.path()}, '\n', 5).can_rewind());
+  EXPECT_FALSE(block_reader({files.paths().front(), pipe.path()}, {}, 5).can_rewind());
   block b;
   ASSERT_TRUE(reader.next(b));
   reader.rewind();
@@ -310,7 +311,7 @@ TEST(BlockReader, BeginsAgainWhereItBegan) {
 
 TEST(BlockReader, CallsBackWhileAPipeIsSilent) {
   test::pipe pipe;
-  block_reader reader({pipe.path()}, '\n', 100);
+  block_reader reader({pipe.path()}, {}, 100);
   int calls = 0;
   reader.while_waiting([&] {
     if (++calls == 2) pipe.write("there\n");
@@ -319,6 +320,120 @@ TEST(BlockReader, CallsBackWhileAPipeIsSilent) {
   ASSERT_TRUE(reader.next(b));
   EXPECT_EQ(b.text(), "there\n");
   EXPECT_EQ(calls, 2);
+}
+
+constexpr record_format csv{'\n', true};
+constexpr record_format with_header{'\n', false, true};
+
+// Promise: a line break between the quotes of CSV belongs to its record (dedup, Keys and records).
+TEST(BlockReader, CutsNoRecordOfCsvBetweenItsQuotes) {
+  test::text_files files;
+  const std::string text = "1,\"a\nb\"\n2,c\n3,\"d\"\"\n\ne\"\n4,f\n";
+  files.make(text);
+  for (std::size_t block_bytes = 1; block_bytes < text.size() + 3; ++block_bytes) {
+    block_reader reader(files.paths(), csv, block_bytes);
+    const std::vector<std::string> all = blocks(reader);
+    EXPECT_EQ(joined(all), text);
+    for (const std::string& each : all) EXPECT_FALSE(ends_in_quotes(each, csv)) << each;
+  }
+}
+
+// Promise: a quotation mark that is not closed is an error, and nothing before it is lost (dedup, Keys and
+// records).
+TEST(BlockReader, HandsOutWhatStandsBeforeAQuotationMarkThatIsNotClosed) {
+  test::text_files files;
+  files.make("1,a\n2,b\n3,\"c\n4,d\n");
+  files.make("5,e\n");
+  for (const std::size_t block_bytes : {1U, 9U, 100U}) {
+    block_reader reader(files.paths(), csv, block_bytes);
+    std::string before;
+    block b;
+    try {
+      while (reader.next(b)) before += b.text();
+      ADD_FAILURE();
+    } catch (const format_error& e) {
+      EXPECT_THAT(e.what(), HasSubstr(files.paths().front() + " ends between quotation marks"));
+    }
+    EXPECT_EQ(before, "1,a\n2,b\n");
+    EXPECT_THROW((void)reader.next(b), format_error) << "again";
+  }
+}
+
+TEST(BlockReader, TakesTheFirstLineOfEachFileForItsHeader) {
+  test::text_files files;
+  files.make("id,name\n1,a\n");
+  files.make("");
+  files.make("id,name\r\n2,b");
+  files.make("id,name");
+  for (const std::size_t block_bytes : {1U, 6U, 100U}) {
+    block_reader reader(files.paths(), with_header, block_bytes);
+    EXPECT_EQ(reader.header(), "id,name");
+    EXPECT_EQ(joined(blocks(reader)), "1,a\n2,b\n");
+    reader.rewind();
+    EXPECT_EQ(joined(blocks(reader)), "1,a\n2,b\n");
+    EXPECT_EQ(joined([&] {
+                block_reader unasked(files.paths(), with_header, block_bytes);
+                return blocks(unasked);
+              }()),
+              "1,a\n2,b\n");
+  }
+}
+
+TEST(BlockReader, RefusesAFileThatNamesOtherFields) {
+  test::text_files files;
+  files.make("id,name\n1,a\n");
+  files.make("name,id\nb,2\n");
+  block_reader reader(files.paths(), with_header, 100);
+  block b;
+  ASSERT_TRUE(reader.next(b));
+  EXPECT_EQ(b.text(), "1,a\n");
+  try {
+    (void)reader.next(b);
+    ADD_FAILURE();
+  } catch (const format_error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("first line of " + files.paths()[1] + " names other fields"));
+  }
+}
+
+TEST(BlockReader, ReadsAHeaderOfSeveralLinesBetweenQuotes) {
+  test::text_files files;
+  files.make("id,\"the\nname\"\n1,a\n");
+  block_reader reader(files.paths(), {'\n', true, true}, 100);
+  EXPECT_EQ(reader.header(), "id,\"the\nname\"");
+  EXPECT_EQ(joined(blocks(reader)), "1,a\n");
+}
+
+TEST(BlockReader, HandsOutTheLinesThatAPipeGaveWithItsHeader) {
+  test::pipe pipe;
+  pipe.write("id\n1\n2\n");
+  block_reader reader({pipe.path()}, with_header, 1 << 20);
+  EXPECT_EQ(reader.header(), "id");
+  block b;
+  ASSERT_TRUE(reader.next(b)) << "though the pipe is open and empty";
+  EXPECT_EQ(b.text(), "1\n2\n");
+}
+
+TEST(BlockReader, SaysFromWhichFileABlockIs) {
+  test::text_files files;
+  files.make("a\n");
+  files.make("b\n");
+  block_reader reader(files.paths(), {}, 100);
+  block b;
+  for (std::size_t i = 0; i < 2; ++i) {
+    ASSERT_TRUE(reader.next(b));
+    EXPECT_EQ(b.input(), i);
+    EXPECT_EQ(reader.name_of(b.input()), files.paths()[i]);
+  }
+}
+
+TEST(BlockReader, ShowsItsFirstBlockOnce) {
+  test::text_files files;
+  files.make("a\nb\n");
+  block_reader reader(files.paths(), {}, 2);
+  std::vector<std::string> shown;
+  reader.on_first_block([&](std::string_view text) { shown.emplace_back(text); });
+  static_cast<void>(blocks(reader));
+  EXPECT_THAT(shown, ElementsAre("a\n"));
 }
 
 }  // namespace

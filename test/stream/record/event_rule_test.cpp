@@ -152,5 +152,35 @@ TEST(CounterName, IsRefusedWhereNoRuleMadeIt) {
     EXPECT_FALSE(parse_counter(name)) << name;
 }
 
+TEST(EventRule, TakesANullForAKeyOnlyIfToldTo) {
+  EXPECT_THAT(read({{json("/id")}, {}, {}}, R"({"id":null})"), ElementsAre("has null for a key"));
+  EXPECT_THAT(read({{json("/id")}, {}, {}, true}, R"({"id":null})"), ElementsAre("null"));
+}
+
+TEST(EventRule, TakesKeyAndTimeFromTheSameDocument) {
+  event_rule rule({{json("/user")}, json("/at"), {}});
+  EXPECT_FALSE(rule.whole_record_is_key());
+  EXPECT_TRUE(rule.has_time());
+  const auto time_of = [&](std::string record) -> std::int64_t {
+    record.append(block_reader::padding, '"');
+    const auto event = rule.read(std::string_view(record).substr(0, record.size() - block_reader::padding));
+    return event ? event->time.time_since_epoch().count() : -1;
+  };
+  EXPECT_EQ(time_of(R"({"at":1700000000,"user":"a"})"), 1'700'000'000'000);
+  EXPECT_EQ(time_of(R"({"user":"cd","at":"2023-11-14T22:13:20.5Z"})"), 1'700'000'000'500);
+  EXPECT_EQ(time_of(R"({"user":"cd"})"), -1);
+  EXPECT_EQ(time_of(R"({"at":1700000000})"), -1);
+  for (const char* none : {R"("soon")", "true", "null", "[5]"})
+    EXPECT_EQ(time_of(R"({"user":"cd","at":)" + std::string(none) + "}"), -1) << none;
+}
+
+TEST(EventRule, TakesTheTimeFromAFieldAndTheWholeRecordAsKey) {
+  const event_shape shape{{}, field_rule{field_rule::kind::delimited, 2, ' ', {}}, {}};
+  EXPECT_FALSE(event_rule(shape).whole_record_is_key());
+  EXPECT_TRUE(event_rule(event_shape{}).whole_record_is_key());
+  EXPECT_THAT(read(shape, "GET 5 /x"), ElementsAre("GET 5 /x"));
+  EXPECT_THAT(read(shape, "GET"), ElementsAre("has no time"));
+}
+
 }  // namespace
 }  // namespace everseen

@@ -1,11 +1,11 @@
+#include "everseen/stream/record/event_time.hpp"
+
 #include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "everseen/stream/record/record_rule.hpp"
 
 namespace everseen {
 namespace {

@@ -1,5 +1,6 @@
 #include "everseen/stream/record/record_ends.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -26,7 +27,7 @@ ends naive(std::string_view text, char separator) {
 
 ends find(std::string_view text, char separator) {
   ends found;
-  find_record_ends(text, separator, found);
+  find_record_ends(text, {separator}, found);
   return found;
 }
 
@@ -61,8 +62,51 @@ TEST(RecordEnds, AgreesWithANaiveSearch) {
 
 TEST(RecordEnds, AppendsToWhatIsThere) {
   ends found = {7, 9};
-  find_record_ends("a\nb\n" + std::string(100, 'c') + "\n", '\n', found);
+  find_record_ends("a\nb\n" + std::string(100, 'c') + "\n", {}, found);
   EXPECT_THAT(found, ElementsAre(7, 9, 1, 3, 104));
+}
+
+constexpr record_format csv{'\n', true};
+
+ends naive_csv(std::string_view text) {
+  ends found;
+  bool inside = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    inside = inside != (text[i] == '"');
+    if (text[i] == '\n' && !inside) found.push_back(static_cast<std::uint32_t>(i));
+  }
+  return found;
+}
+
+// Promise: a line break between the quotes of CSV belongs to its record (dedup, Keys and records).
+TEST(RecordEnds, PassesOverSeparatorsBetweenQuotes) {
+  ends found;
+  find_record_ends("a,\"b\nc\"\nd,\"e\"\"\n\"\"\"\n\n", csv, found);
+  EXPECT_THAT(found, ElementsAre(7, 18, 19));
+}
+
+TEST(RecordEnds, AgreesWithANaiveSearchAmongQuotes) {
+  test::random_digests random(4);
+  for (std::size_t length = 0; length <= 400; ++length)
+    for (const unsigned rarity : {3U, 10U, 60U}) {
+      std::string text(length, 'x');
+      for (char& c : text) {
+        const auto which = random.word() % rarity;
+        c = which == 0 ? '"' : which == 1 ? '\n' : 'x';
+      }
+      const std::vector<char> alone = tight(text);
+      const std::string_view view{alone.data(), length};
+      const ends expected = naive_csv(text);
+      ends found;
+      find_record_ends(view, csv, found);
+      ASSERT_THAT(found, ElementsAreArray(expected)) << text;
+      ASSERT_EQ(end_of_last_record(view, csv), expected.empty() ? 0 : expected.back() + 1U) << text;
+      ASSERT_EQ(end_of_first_record(view, csv), expected.empty() ? std::string_view::npos : expected.front());
+      ASSERT_EQ(ends_in_quotes(view, csv), std::ranges::count(text, '"') % 2 == 1);
+      ASSERT_EQ(end_of_last_record(view, {}), text.rfind('\n') + 1);
+      ASSERT_EQ(end_of_first_record(view, {}), text.find('\n'));
+      ASSERT_FALSE(ends_in_quotes(view, {}));
+    }
 }
 
 TEST(RecordEnds, FindsNothingInNothing) {

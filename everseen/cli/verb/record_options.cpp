@@ -1,0 +1,182 @@
+#include "everseen/cli/verb/record_options.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "everseen/cli/verb/options.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/stream/record/block_reader.hpp"
+#include "everseen/text/numbers.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+constexpr count_bounds field_numbers = {1, 10'000};
+
+/// One single-byte character, or `tab`.
+char parse_delimiter(std::string_view what, std::string_view text) {
+  if (text == "\\t" || text == "tab") return '\t';
+  if (text.size() == 1) return text.front();
+  throw parameter_error(
+      fmt::format("{} '{}' is not one character of one byte; give one, as in ',', or tab", what, text));
+}
+
+void must_be_of_kind(const typed_field& typed) {
+  const bool is_pointer = typed.text.starts_with('/');
+  if (typed.option.ends_with("-json") && !is_pointer)
+    throw parameter_error(fmt::format("{} {} is not a JSON pointer; it begins with /, as in /user/id",
+                                      typed.option, typed.text));
+  if (typed.option.ends_with("-field") && is_pointer)
+    throw parameter_error(fmt::format("{} {} is a JSON pointer; give it to {}", typed.option, typed.text,
+                                      typed.option.substr(0, typed.option.rfind('-'))));
+}
+
+void add_key(option_set& known, const std::string& flags, std::vector<typed_field>& key,
+             const option_text& manual) {
+  std::vector<std::string> unused;
+  add_texts(known, flags, unused, manual);
+  known.back().read = [&key, what = "--" + known.back().shown.name()](const words& values) {
+    for (const std::string& text : values) {
+      key.push_back({what, text});
+      must_be_of_kind(key.back());
+    }
+  };
+}
+
+void add_time(option_set& known, const std::string& flag, std::optional<typed_field>& time,
+              const option_text& manual) {
+  add_option(known, flag, manual, [&time](std::string_view what, std::string_view text) {
+    if (time)
+      throw parameter_error(fmt::format("{} and {} exclude each other; give one", time->option, what));
+    time = {std::string(what), std::string(text)};
+    must_be_of_kind(*time);
+  });
+}
+
+}  // namespace
+
+void declare_key(option_set& known, record_options& into) {
+  add_key(
+      known, "-k,--key", into.key,
+      {"FIELD",
+       "the key: the number of a field, from 1; its name, with --header; or a JSON pointer, as in /user/id. "
+       "Repeat it for a key of several fields",
+       "the whole line"});
+  add_key(known, "--key-field", into.key, {"N", "the same, for fields only"});
+  add_key(known, "--key-json", into.key, {"POINTER", "the same, for JSON pointers only"});
+  add_option(known, "-t,--delimiter",
+             {"C", "what stands between fields: one character, or tab", "tab; a comma with --csv"},
+             [&into](std::string_view what, std::string_view text) {
+               into.delimiter = parse_delimiter(what, text);
+             });
+  add_switch(known, "--csv", into.csv,
+             "the input is CSV (RFC 4180): a field between quotation marks may have delimiters, line breaks "
+             "and doubled marks in it");
+  add_switch(known, "--header", into.header,
+             "the first line of the input names the fields; it is no record, and is put out first");
+}
+
+void declare_time(option_set& known, record_options& into) {
+  add_time(
+      known, "--time", into.time,
+      {"FIELD", "the time, a field as for --key: seconds, milliseconds or RFC 3339", "the clock's time"});
+  add_time(known, "--time-field", into.time, {"N", "the same, for fields only"});
+  add_time(known, "--time-json", into.time, {"POINTER", "the same, for JSON pointers only"});
+}
+
+void must_have_effect(const record_options& given, bool also_fields) {
+  const auto is_field = [](const typed_field& f) { return !f.text.starts_with('/'); };
+  const bool fields =
+      also_fields || std::ranges::any_of(given.key, is_field) || (given.time && is_field(*given.time));
+  if (given.delimiter && !fields)
+    throw parameter_error("--delimiter stands between fields; give the number or the name of one with --key");
+  if (given.csv && given.delimiter &&
+      (*given.delimiter == '"' || *given.delimiter == '\r' || *given.delimiter == '\n'))
+    throw parameter_error("--delimiter of CSV can be neither a quotation mark nor part of a line break");
+  if (given.csv && given.zero) throw parameter_error("--csv has lines; leave out --zero");
+}
+
+field_words words_of(const record_options& given, std::string_view header) {
+  field_words fields{given.delimiter_or_default(), {}, given.csv};
+  if (given.header) fields.names = names_in(header, fields);
+  return fields;
+}
+
+std::vector<std::string> names_in(std::string_view line, const field_words& fields) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  const auto count = static_cast<unsigned>(std::ranges::count(line, fields.delimiter)) + 1;
+  std::vector<field_rule> all;
+  for (unsigned number = 1; number <= count; ++number)
+    all.push_back({field_rule::kind::delimited, number, fields.delimiter, {}, fields.quoted});
+  field_reader reader(all);
+  const auto values = reader.read(line);
+  if (!values) throw format_error("the first line of the input " + std::string(to_string(values.error())));
+  std::vector<std::string> names;
+  for (std::string_view name : *values) {
+    if (name.data() == nullptr) break;  // delimiters between quotes were counted, too
+    const bool has_quotes = !fields.quoted && name.size() > 1 && name.front() == '"' && name.back() == '"';
+    if (has_quotes) name = name.substr(1, name.size() - 2);
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+namespace {
+
+unsigned number_of(const typed_field& typed, const field_words& fields) {
+  const auto& names = *fields.names;
+  const auto found = std::ranges::find(names, typed.text);
+  if (found != names.end()) return static_cast<unsigned>(found - names.begin()) + 1;
+  if (names.size() == 1 && names.front().empty())
+    throw parameter_error(
+        fmt::format("{} {}: the input has no first line that names its fields", typed.option, typed.text));
+  const bool is_one = names.size() == 1 && names.front().find_first_of(",;|\t") != std::string::npos;
+  throw parameter_error(fmt::format(
+      "{} {}: the first line names no such field; it names {}{}", typed.option, typed.text,
+      fmt::join(names, ", "),
+      is_one ? "; that is one field, so --delimiter is probably another, as in --delimiter ','" : ""));
+}
+
+}  // namespace
+
+field_rule parse_field(const typed_field& typed, const field_words& fields) {
+  const auto& [what, text] = typed;
+  if (text.starts_with('/')) {
+    field_rule field{field_rule::kind::json, 0, fields.delimiter, text};
+    validate(field);
+    return field;
+  }
+  const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_number && !fields.names)
+    throw parameter_error(
+        fmt::format("{} {} is no field; give a JSON pointer, as in /site, the number of a field, as in 3, or "
+                    "--header if the first line of the input names the fields",
+                    what, text));
+  const auto number =
+      is_number ? static_cast<unsigned>(parse_count(what, text, field_numbers)) : number_of(typed, fields);
+  return {field_rule::kind::delimited, number, fields.delimiter, {}, fields.quoted};
+}
+
+event_shape shape_of(const record_options& given, std::string_view header) {
+  const field_words fields = words_of(given, header);
+  event_shape shape;
+  for (const typed_field& typed : given.key) shape.key.push_back(parse_field(typed, fields));
+  if (given.time) shape.time = parse_field(*given.time, fields);
+  static_cast<void>(event_rule(shape));  // refuses fields that do not go together
+  return shape;
+}
+
+void warn_of_quotes(const record_options& given, std::string_view text) {
+  if (given.csv || given.delimiter != ',' || text.find('"') == std::string_view::npos) return;
+  fmt::print(stderr,
+             "everseen: warning: there are quotation marks in the input, and fields are cut at every comma; "
+             "if it is CSV, give --csv\n");
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/cli/verb/option_set.hpp"
+#include "everseen/stream/record/event_rule.hpp"
+#include "everseen/stream/record/record_format.hpp"
+
+/// How verbs find keys and times in the lines of their input.
+namespace everseen::cli {
+
+/// A field as typed: its number, its name, or a JSON pointer.
+struct typed_field {
+  std::string option;  ///< with its dashes
+  std::string text;
+};
+
+/// What the user said about the lines of the input.
+struct record_options {
+  std::vector<typed_field> key{};  ///< empty: the whole line
+  std::optional<typed_field> time{};
+  std::optional<char> delimiter{};
+  bool csv = false;
+  bool header = false;
+  bool zero = false;
+
+  [[nodiscard]] record_format format() const noexcept { return {zero ? '\0' : '\n', csv, header}; }
+  [[nodiscard]] char delimiter_or_default() const noexcept { return delimiter.value_or(csv ? ',' : '\t'); }
+};
+
+/// --key, --key-field, --key-json, --delimiter, --csv and --header. `into` must outlive the parsing.
+void declare_key(option_set& known, record_options& into);
+/// --time, --time-field and --time-json.
+void declare_time(option_set& known, record_options& into);
+
+/// Refuses options that would have no effect.
+/// @param also_fields  whether other options of the verb name fields    @throws parameter_error
+void must_have_effect(const record_options& given, bool also_fields);
+
+/// What parse_field() has to know: the delimiter, whether fields are quoted, and their names.
+struct field_words {
+  char delimiter = '\t';
+  std::optional<std::vector<std::string>> names{};  ///< in order, if a header line names them
+  bool quoted = false;
+};
+/// @param header  the first line of the input, if it names the fields
+[[nodiscard]] field_words words_of(const record_options& given, std::string_view header);
+
+/// The names in a header line, without quotation marks, a byte order mark at the beginning, and a carriage
+/// return at the end.
+/// @param fields  without names    @throws format_error  the line is not CSV, as the fields are
+[[nodiscard]] std::vector<std::string> names_in(std::string_view line, const field_words& fields);
+
+/// A typed field: a JSON pointer, the number of a delimited field, or its name.
+/// @throws parameter_error
+[[nodiscard]] field_rule parse_field(const typed_field& typed, const field_words& fields);
+
+/// Key and time.
+/// @param header  the first line of the input, if --header is given
+/// @throws parameter_error  the fields are of different kinds, or the line does not name one
+[[nodiscard]] event_shape shape_of(const record_options& given, std::string_view header);
+
+/// Warns on standard error if lines that seem to be CSV are not read as such.
+/// @param text  the beginning of the input
+void warn_of_quotes(const record_options& given, std::string_view text);
+
+}  // namespace everseen::cli

@@ -1,0 +1,50 @@
+#include "everseen/stream/record/field_rule.hpp"
+
+#include "everseen/core/base/error.hpp"
+
+namespace everseen {
+
+void validate(const field_rule& rule) {
+  if (rule.how == field_rule::kind::delimited && rule.number == 0)
+    throw parameter_error("there is no field 0; fields are counted from 1");
+  if (rule.how != field_rule::kind::json) return;
+  bool good = rule.pointer.starts_with('/');
+  for (std::size_t at = 0; (at = rule.pointer.find('~', at)) != std::string::npos; ++at)
+    good =
+        good && at + 1 < rule.pointer.size() && (rule.pointer[at + 1] == '0' || rule.pointer[at + 1] == '1');
+  if (!good)
+    throw parameter_error(
+        "'" + rule.pointer +
+        "' is not a JSON pointer; it begins with a slash, as in /user/id, and ~ is written ~0");
+}
+
+std::string_view to_string(record_fault fault) noexcept {
+  switch (fault) {
+    case record_fault::not_json:
+      return "is not JSON";
+    case record_fault::not_utf8:
+      return "is not UTF-8, as JSON must be";
+    case record_fault::byte_order_mark:
+      return "begins with a byte order mark, which JSON must not (sed '1s/^\\xef\\xbb\\xbf//' removes it)";
+    case record_fault::bad_quotes:
+      return "has a quotation mark that CSV does not allow there (a field with one is quoted, and has it "
+             "twice)";
+    case record_fault::no_key:
+      return "has no key";
+    case record_fault::null_key:
+      return "has null for a key";
+    case record_fault::no_time:
+      return "has no time";
+    case record_fault::unreadable_time:
+      return "has a time that cannot be read";
+    case record_fault::time_ahead:
+      return "has a time too far ahead of the clock (see --max-ahead)";
+    case record_fault::unfit_key:
+      return "has a key that the filter's funnel cannot take (see everseen info)";
+    case record_fault::long_value:
+      return "has a value of more than 1024 bytes to be counted by";
+  }
+  return "has no key";
+}
+
+}  // namespace everseen

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace everseen {
+
+/// A field of a record.
+struct field_rule {
+  enum class kind : std::uint8_t {
+    delimited,  ///< field `number` (from 1) between `delimiter`s
+    json,       ///< the value at `pointer` (RFC 6901) in the record, which is a JSON document
+  };
+  kind how = kind::delimited;
+  unsigned number = 0;
+  char delimiter = '\t';
+  std::string pointer{};
+  bool quoted = false;  ///< a delimited field may stand in quotes: record_format
+};
+
+/// @throws parameter_error  the rule can never match: field 0, or an invalid pointer
+void validate(const field_rule& rule);
+
+/// Why a record has no key or no time.
+enum class record_fault : std::uint8_t {
+  not_json,
+  not_utf8,         ///< so not JSON
+  byte_order_mark,  ///< before the JSON
+  bad_quotes,       ///< not as RFC 4180 has them
+  no_key,           ///< too few fields, or nothing at the pointer
+  null_key,         ///< of an event: two events without a value are not the same event
+  no_time,
+  unreadable_time,
+  time_ahead,  ///< of the clock, by more than allowed
+  unfit_key,   ///< the funnel of another system's filter cannot take it
+  long_value,  ///< too many bytes for the name of a counter
+};
+
+/// The predicate of a message about a record, as in "has no key".
+[[nodiscard]] std::string_view to_string(record_fault fault) noexcept;
+
+}  // namespace everseen

@@ -1,0 +1,15 @@
+#pragma once
+
+namespace everseen {
+
+/// How text is cut into records.
+struct record_format {
+  char separator = '\n';
+  /// As in CSV (RFC 4180): a separator between quotation marks belongs to its record, and a carriage return
+  /// before a separator does not belong to the last field.
+  bool quoted = false;
+  /// The first record of each input names the fields of the others, and is none of them.
+  bool header = false;
+};
+
+}  // namespace everseen

@@ -1,0 +1,129 @@
+// Any bytes as a record, and any field of it; and as a time. Bytes after a record must not matter; fields
+// must be those of a naive split, and those of CSV what a parser finds that reads one byte after the other;
+// and no time may exceed the digits that a time can have.
+
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/stream/record/block_reader.hpp"
+#include "everseen/stream/record/event_time.hpp"
+#include "everseen/stream/record/field_reader.hpp"
+
+namespace {
+
+using everseen::field_rule;
+
+void require(bool truth) {
+  if (!truth) std::abort();
+}
+
+/// A record alone in its heap block, with the promised padding after it.
+std::vector<char> padded(std::string_view record, std::string_view behind) {
+  std::vector<char> bytes(record.begin(), record.end());
+  for (std::size_t i = 0; i < everseen::block_reader::padding; ++i)
+    bytes.push_back(behind[i % behind.size()]);
+  return bytes;
+}
+
+/// The value, or nothing; `refused` if the record is.
+struct answer {
+  std::optional<std::string> value{};
+  bool refused = false;
+  bool operator==(const answer&) const = default;
+};
+
+answer read(const field_rule& field, std::string_view record, std::string_view behind) {
+  const std::vector<char> bytes = padded(record, behind);
+  everseen::field_reader reader({field});
+  const auto values = reader.read({bytes.data(), record.size()});
+  if (!values) return {{}, true};
+  if (values->front().data() == nullptr) return {};
+  return {std::string(values->front())};
+}
+
+answer naive_field(std::string_view record, unsigned number, char delimiter) {
+  std::vector<std::string> fields(1);
+  for (const char c : record) {
+    if (c == delimiter)
+      fields.emplace_back();
+    else
+      fields.back() += c;
+  }
+  if (number > fields.size()) return {};
+  return {fields[number - 1]};
+}
+
+answer naive_csv_field(std::string_view record, unsigned number, char delimiter) {
+  enum class at { beginning, plain, quoted, after_quote } state = at::beginning;
+  if (record.ends_with('\r')) record.remove_suffix(1);
+  std::vector<std::string> fields(1);
+  for (const char c : record) {
+    if (state == at::quoted) {
+      if (c == '"')
+        state = at::after_quote;
+      else
+        fields.back() += c;
+    } else if (c == '"' && state == at::beginning) {
+      state = at::quoted;
+    } else if (c == '"' && state == at::after_quote) {
+      fields.back() += c;
+      state = at::quoted;
+    } else if (c == delimiter) {
+      fields.emplace_back();
+      state = at::beginning;
+    } else if (c == '"' || state == at::after_quote) {
+      return {{}, true};
+    } else {
+      fields.back() += c;
+      state = at::plain;
+    }
+  }
+  if (state == at::quoted) return {{}, true};
+  if (number > fields.size()) return {};
+  return {fields[number - 1]};
+}
+
+void check_time(std::string_view text) {
+  const std::vector<char> alone(text.begin(), text.end());
+  const auto time = everseen::parse_event_time({alone.data(), alone.size()});
+  if (!time) return;
+  const std::int64_t ms = time->time_since_epoch().count();
+  require(ms > -100'000'000'000'000 && ms < 300'000'000'000'000);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string_view input(reinterpret_cast<const char*>(data), size);
+  check_time(input);
+  if (input.size() < 3) return 0;
+  const auto kind = static_cast<unsigned char>(input[0]) % 3;
+  field_rule field{kind == 2 ? field_rule::kind::json : field_rule::kind::delimited,
+                   1 + static_cast<unsigned char>(input[1]) % 5U,
+                   input[2],
+                   {},
+                   kind == 1};
+  if (field.quoted && (field.delimiter == '"' || field.delimiter == '\r')) field.delimiter = ',';
+  input.remove_prefix(3);
+  if (field.how == field_rule::kind::json) {
+    const std::size_t end = input.find('\n');
+    if (end == std::string_view::npos) return 0;
+    field.pointer = input.substr(0, end);
+    input.remove_prefix(end + 1);
+  }
+  try {
+    const answer found = read(field, input, std::string_view("\0", 1));
+    require(found == read(field, input, "\n{\"t\":1,\"a\":[\"b\"]}"));
+    require(found == read(field, input, "]}\",:\\\""));
+    if (kind == 0) require(found == naive_field(input, field.number, field.delimiter));
+    if (kind == 1) require(found == naive_csv_field(input, field.number, field.delimiter));
+  } catch (const everseen::parameter_error&) {  // an invalid pointer
+    require(field.how == field_rule::kind::json);
+  }
+  return 0;
+}
