@@ -119,7 +119,7 @@ TEST_P(Life, FilterThatHasEndedIsNoDamageAndItsNameIsFree) {
   EXPECT_FALSE(store_->exists("clicks"));
   EXPECT_THAT(message_of<filter_expired>([&] { store_->open("clicks", access::write); }),
               AllOf(HasSubstr("'clicks' has ended"), HasSubstr("everseen create clicks")));
-  // It counts down from when the server's answer arrived, so that its end may be a moment after the server's.
+  // It knows the end to a millisecond of the server, and may notice it as much later.
   std::optional<batch_failure> failure;
   test::wait_until([&] { return (failure = failure_of_add(*filter, keys_)).has_value(); },
                    "the client notices");
