@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "everseen/compat/bit_order.hpp"
+#include "everseen/compat/bitmap/bit_order.hpp"
 #include "everseen/compat/family.hpp"
 
 #include "bench/support.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "everseen/compat/guava_stream.hpp"
+#include "everseen/compat/guava/guava_stream.hpp"
 #include "everseen/filter/foreign_file.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <span>
 
-#include "everseen/compat/guava_stream.hpp"
+#include "everseen/compat/guava/guava_stream.hpp"
 #include "everseen/core/base/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

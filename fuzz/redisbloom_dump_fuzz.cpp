@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "everseen/compat/redisbloom_dump.hpp"
+#include "everseen/compat/redisbloom/redisbloom_dump.hpp"
 #include "everseen/core/base/bytes.hpp"
 #include "everseen/core/base/error.hpp"
 

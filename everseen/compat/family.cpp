@@ -4,12 +4,12 @@
 #include <array>
 #include <vector>
 
-#include "everseen/compat/bkdr.hpp"
-#include "everseen/compat/bkdr_php.hpp"
-#include "everseen/compat/gozero.hpp"
-#include "everseen/compat/guava.hpp"
-#include "everseen/compat/redisbloom.hpp"
-#include "everseen/compat/uid_php.hpp"
+#include "everseen/compat/bitmap/bkdr.hpp"
+#include "everseen/compat/bitmap/bkdr_php.hpp"
+#include "everseen/compat/bitmap/gozero.hpp"
+#include "everseen/compat/bitmap/uid_php.hpp"
+#include "everseen/compat/guava/guava.hpp"
+#include "everseen/compat/redisbloom/redisbloom.hpp"
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/murmur3.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "everseen/compat/guava_stream.hpp"
+#include "everseen/compat/guava/guava_stream.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/layout/foreign.hpp"
 #include "everseen/core/layout/sizing.hpp"

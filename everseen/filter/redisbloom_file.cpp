@@ -1,4 +1,4 @@
-#include "everseen/compat/redisbloom_file.hpp"
+#include "everseen/compat/redisbloom/redisbloom_file.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "everseen/compat/bit_order.hpp"
-#include "everseen/compat/redisbloom_dump.hpp"
+#include "everseen/compat/bitmap/bit_order.hpp"
+#include "everseen/compat/redisbloom/redisbloom_dump.hpp"
 #include "everseen/core/base/bytes.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/layout/foreign.hpp"

@@ -9,12 +9,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/compat/bkdr.hpp"
-#include "everseen/compat/bkdr_php.hpp"
+#include "everseen/compat/bitmap/bkdr.hpp"
+#include "everseen/compat/bitmap/bkdr_php.hpp"
+#include "everseen/compat/bitmap/gozero.hpp"
+#include "everseen/compat/bitmap/uid_php.hpp"
 #include "everseen/compat/family.hpp"
-#include "everseen/compat/gozero.hpp"
-#include "everseen/compat/redisbloom.hpp"
-#include "everseen/compat/uid_php.hpp"
+#include "everseen/compat/redisbloom/redisbloom.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/murmur3.hpp"
 #include "everseen/core/hash/murmur64a.hpp"

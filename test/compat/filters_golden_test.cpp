@@ -7,10 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/compat/guava.hpp"
-#include "everseen/compat/guava_stream.hpp"
-#include "everseen/compat/redisbloom.hpp"
-#include "everseen/compat/redisbloom_dump.hpp"
+#include "everseen/compat/guava/guava.hpp"
+#include "everseen/compat/guava/guava_stream.hpp"
+#include "everseen/compat/redisbloom/redisbloom.hpp"
+#include "everseen/compat/redisbloom/redisbloom_dump.hpp"
 #include "everseen/core/hash/funnel.hpp"
 
 #include "test/compat/vectors.hpp"

@@ -9,12 +9,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/compat/bit_order.hpp"
-#include "everseen/compat/bkdr_php.hpp"
+#include "everseen/compat/bitmap/bit_order.hpp"
+#include "everseen/compat/bitmap/bkdr_php.hpp"
+#include "everseen/compat/bitmap/uid_php.hpp"
 #include "everseen/compat/family.hpp"
-#include "everseen/compat/guava.hpp"
-#include "everseen/compat/guava_stream.hpp"
-#include "everseen/compat/uid_php.hpp"
+#include "everseen/compat/guava/guava.hpp"
+#include "everseen/compat/guava/guava_stream.hpp"
 #include "everseen/core/hash/funnel.hpp"
 
 #include "test/support/base64.hpp"

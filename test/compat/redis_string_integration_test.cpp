@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/compat/guava.hpp"
-#include "everseen/compat/guava_stream.hpp"
-#include "everseen/compat/redisbloom.hpp"
+#include "everseen/compat/guava/guava.hpp"
+#include "everseen/compat/guava/guava_stream.hpp"
+#include "everseen/compat/redisbloom/redisbloom.hpp"
 #include "everseen/core/hash/murmur3.hpp"
 #include "everseen/core/hash/murmur64a.hpp"
 

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "everseen/compat/guava.hpp"
-#include "everseen/compat/redisbloom.hpp"
+#include "everseen/compat/guava/guava.hpp"
+#include "everseen/compat/redisbloom/redisbloom.hpp"
 #include "everseen/filter/open_store.hpp"
 
 #include "test/support/foreign_files.hpp"

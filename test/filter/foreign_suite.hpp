@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "everseen/compat/guava.hpp"
-#include "everseen/compat/redisbloom.hpp"
+#include "everseen/compat/guava/guava.hpp"
+#include "everseen/compat/redisbloom/redisbloom.hpp"
 #include "everseen/core/hash/funnel.hpp"
 
 #include "test/support/foreign_files.hpp"

@@ -9,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/compat/bkdr_php.hpp"
-#include "everseen/compat/guava.hpp"
+#include "everseen/compat/bitmap/bkdr_php.hpp"
+#include "everseen/compat/guava/guava.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 
 #include "test/redis/attached.hpp"

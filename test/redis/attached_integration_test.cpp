@@ -9,9 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/compat/bit_order.hpp"
-#include "everseen/compat/guava.hpp"
-#include "everseen/compat/guava_stream.hpp"
+#include "everseen/compat/bitmap/bit_order.hpp"
+#include "everseen/compat/guava/guava.hpp"
+#include "everseen/compat/guava/guava_stream.hpp"
 #include "everseen/core/format/image.hpp"
 
 #include "test/compat/vectors.hpp"

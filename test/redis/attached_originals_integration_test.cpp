@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/compat/guava.hpp"
+#include "everseen/compat/guava/guava.hpp"
 
 #include "test/redis/attached.hpp"
 #include "test/support/base64.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/compat/guava_stream.hpp"
-#include "everseen/compat/redisbloom_dump.hpp"
+#include "everseen/compat/guava/guava_stream.hpp"
+#include "everseen/compat/redisbloom/redisbloom_dump.hpp"
 #include "everseen/filter/foreign_file.hpp"
 
 /// Files of other systems as strings, by their own codecs.

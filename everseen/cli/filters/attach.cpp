@@ -7,7 +7,7 @@
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
-#include "everseen/compat/guava.hpp"
+#include "everseen/compat/guava/guava.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/redis/redis_store.hpp"
 #include "everseen/text/numbers.hpp"

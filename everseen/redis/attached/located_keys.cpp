@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "everseen/compat/bkdr_php.hpp"
+#include "everseen/compat/bitmap/bkdr_php.hpp"
 
 namespace everseen::redis {
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <numeric>
 
-#include "everseen/compat/bkdr_php.hpp"
-#include "everseen/compat/guava.hpp"
+#include "everseen/compat/bitmap/bkdr_php.hpp"
+#include "everseen/compat/guava/guava.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/format/image_fields.hpp"
 #include "everseen/core/format/partition_keys.hpp"

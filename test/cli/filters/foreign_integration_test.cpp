@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "everseen/compat/redisbloom.hpp"
+#include "everseen/compat/redisbloom/redisbloom.hpp"
 
 #include "test/cli/shell.hpp"
 #include "test/compat/vectors.hpp"

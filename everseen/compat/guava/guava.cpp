@@ -1,9 +1,9 @@
-#include "everseen/compat/guava.hpp"
+#include "everseen/compat/guava/guava.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "everseen/compat/bit_order.hpp"
+#include "everseen/compat/bitmap/bit_order.hpp"
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/murmur3.hpp"

@@ -1,4 +1,4 @@
-#include "everseen/compat/guava_stream.hpp"
+#include "everseen/compat/guava/guava_stream.hpp"
 
 #include <string>
 #include <vector>
@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/compat/bit_order.hpp"
+#include "everseen/compat/bitmap/bit_order.hpp"
 #include "everseen/core/base/error.hpp"
 
 namespace everseen::compat::guava {

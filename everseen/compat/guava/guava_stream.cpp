@@ -1,4 +1,4 @@
-#include "everseen/compat/guava_stream.hpp"
+#include "everseen/compat/guava/guava_stream.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "everseen/compat/bit_order.hpp"
+#include "everseen/compat/bitmap/bit_order.hpp"
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/bytes.hpp"
 #include "everseen/core/base/error.hpp"

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "everseen/compat/guava.hpp"
+#include "everseen/compat/guava/guava.hpp"
 
 /// The stream that BloomFilter.writeTo writes and readFrom reads.
 ///

@@ -1,8 +1,8 @@
-#include "everseen/compat/uid_php.hpp"
+#include "everseen/compat/bitmap/uid_php.hpp"
 
 #include <array>
 
-#include "everseen/compat/php_number.hpp"
+#include "everseen/compat/bitmap/php_number.hpp"
 #include "everseen/core/base/assert.hpp"
 
 namespace everseen::compat::uid_php {

@@ -1,8 +1,8 @@
-#include "everseen/compat/redisbloom.hpp"
+#include "everseen/compat/redisbloom/redisbloom.hpp"
 
 #include <algorithm>
 
-#include "everseen/compat/bit_order.hpp"
+#include "everseen/compat/bitmap/bit_order.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/murmur64a.hpp"
 #include "everseen/core/layout/foreign.hpp"

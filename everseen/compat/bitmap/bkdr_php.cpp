@@ -1,9 +1,9 @@
-#include "everseen/compat/bkdr_php.hpp"
+#include "everseen/compat/bitmap/bkdr_php.hpp"
 
 #include <array>
 
-#include "everseen/compat/crc32.hpp"
-#include "everseen/compat/php_number.hpp"
+#include "everseen/compat/bitmap/crc32.hpp"
+#include "everseen/compat/bitmap/php_number.hpp"
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "everseen/compat/redisbloom_dump.hpp"
+#include "everseen/compat/redisbloom/redisbloom_dump.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "everseen/compat/redisbloom.hpp"
+#include "everseen/compat/redisbloom/redisbloom.hpp"
 
 /// The data that BF.SCANDUMP returns and BF.LOADCHUNK accepts: pairs of an iterator and bytes.
 ///

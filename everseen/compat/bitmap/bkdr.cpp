@@ -1,4 +1,4 @@
-#include "everseen/compat/bkdr.hpp"
+#include "everseen/compat/bitmap/bkdr.hpp"
 
 #include <array>
 

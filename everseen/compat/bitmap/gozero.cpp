@@ -1,4 +1,4 @@
-#include "everseen/compat/gozero.hpp"
+#include "everseen/compat/bitmap/gozero.hpp"
 
 #include <array>
 #include <cstring>

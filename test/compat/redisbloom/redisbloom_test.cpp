@@ -1,4 +1,4 @@
-#include "everseen/compat/redisbloom.hpp"
+#include "everseen/compat/redisbloom/redisbloom.hpp"
 
 #include <cmath>
 #include <string>

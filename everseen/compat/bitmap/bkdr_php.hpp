@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/compat/bkdr.hpp"
+#include "everseen/compat/bitmap/bkdr.hpp"
 
 /// BKDR hashes, as PHP programs compute them.
 ///

@@ -1,4 +1,4 @@
-#include "everseen/compat/crc32.hpp"
+#include "everseen/compat/bitmap/crc32.hpp"
 
 #include <array>
 

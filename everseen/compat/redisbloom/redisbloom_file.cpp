@@ -1,4 +1,4 @@
-#include "everseen/compat/redisbloom_file.hpp"
+#include "everseen/compat/redisbloom/redisbloom_file.hpp"
 
 #include <algorithm>
 #include <charconv>

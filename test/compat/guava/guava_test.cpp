@@ -1,4 +1,4 @@
-#include "everseen/compat/guava.hpp"
+#include "everseen/compat/guava/guava.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/compat/bit_order.hpp"
+#include "everseen/compat/bitmap/bit_order.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/murmur3.hpp"
 
