@@ -9,7 +9,7 @@
 /// The hash families of other systems: each maps a key to its bits.
 namespace everseen::compat {
 
-enum class family : std::uint8_t { gozero, bkdr, bkdr_php, uid_php, guava32, guava64, redisbloom };
+enum class family : std::uint8_t { gozero, bkdr, bkdr_php, uid_php, guava32, guava64, redisbloom, redisson };
 
 /// Fixed properties of a family.
 struct family_facts {
@@ -19,6 +19,7 @@ struct family_facts {
   unsigned standard_probes;  ///< the default of that system
   unsigned max_probes;       ///< equal to standard_probes if fixed
   std::uint64_t fixed_bits;  ///< 0 if it can be chosen
+  std::uint64_t most_bits;   ///< 0 if there is no bound
 };
 
 [[nodiscard]] std::span<const family_facts> all_families() noexcept;
@@ -46,7 +47,8 @@ void validate(const scheme& s);
 void positions(const scheme& s, std::string_view key, std::span<std::uint64_t> out) noexcept;
 
 /// The hash of a key as its system would print it: one number per probe (gozero, bkdr, bkdr-php, uid-php),
-/// the 16 bytes of the hash in hexadecimal (guava32, guava64), or two hexadecimal words (redisbloom).
+/// the 16 bytes of the hash in hexadecimal (guava32, guava64), or two hexadecimal words (redisbloom,
+/// redisson).
 /// @param probes  for families with one number per probe    @pre 0 < probes <= facts(which).max_probes
 [[nodiscard]] std::string digest_text(family which, unsigned probes, std::string_view key);
 

@@ -12,6 +12,7 @@
 #include "everseen/compat/bitmap/bkdr_php.hpp"
 #include "everseen/compat/bitmap/crc32.hpp"
 #include "everseen/compat/bitmap/gozero.hpp"
+#include "everseen/compat/bitmap/redisson.hpp"
 #include "everseen/compat/bitmap/uid_php.hpp"
 #include "everseen/compat/family.hpp"
 
@@ -89,6 +90,45 @@ TEST(FamiliesGolden, GuavasDigestIsWhatItsHashCodePrints) {
     const std::string key = row["key"];
     EXPECT_EQ(digest_text(family::guava64, 1, key), row["murmur3_x64_128_seed0_hex"]) << key;
     EXPECT_EQ(digest_text(family::guava32, 1, key), row["murmur3_x64_128_seed0_hex"]) << key;
+  }
+}
+
+/// The bytes of a key, which are any.
+std::string key_of(const nlohmann::json& row) {
+  const auto bytes = test::from_base64(row["key_base64"].get<std::string>());
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+TEST(FamiliesGolden, RedissonHashesAsRedissonDoes) {
+  const auto rows = vectors("redisson")["rows"];
+  ASSERT_EQ(rows.size(), 160U);
+  for (const auto& row : rows) {
+    const digest d = redisson::hash(key_of(row));
+    EXPECT_EQ(std::to_string(d.low), row["hash"][0]) << row["key_base64"];
+    EXPECT_EQ(std::to_string(d.high), row["hash"][1]) << row["key_base64"];
+  }
+}
+
+TEST(FamiliesGolden, RedissonPutsBitsWhereRedissonDoes) {
+  for (const auto& row : vectors("redisson")["rows"]) {
+    ASSERT_EQ(row["indexes"].size(), 3U);
+    for (const auto& [size, expected] : row["indexes"].items()) {  // "9585058x7": bits and probes
+      const scheme s = {family::redisson, std::stoull(size),
+                        static_cast<unsigned>(std::stoul(size.substr(size.find('x') + 1)))};
+      ASSERT_NO_THROW(validate(s));
+      numbers found(s.probes);
+      positions(s, key_of(row), found);
+      EXPECT_EQ(found, expected.get<numbers>()) << row["key_base64"] << " in " << size;
+    }
+  }
+}
+
+TEST(FamiliesGolden, RedissonSizesFiltersAsTryInitDoes) {
+  const auto sizes = vectors("redisson")["sizes"];
+  ASSERT_EQ(sizes.size(), 53U);
+  for (const auto& row : sizes) {
+    const redisson::shape expected = {row["size"], row["hashIterations"]};
+    EXPECT_EQ(redisson::smallest(row["expectedInsertions"], row["falseProbability"]), expected) << row;
   }
 }
 

@@ -12,6 +12,7 @@
 #include "everseen/compat/bitmap/bkdr.hpp"
 #include "everseen/compat/bitmap/bkdr_php.hpp"
 #include "everseen/compat/bitmap/gozero.hpp"
+#include "everseen/compat/bitmap/redisson.hpp"
 #include "everseen/compat/bitmap/uid_php.hpp"
 #include "everseen/compat/family.hpp"
 #include "everseen/compat/redisbloom/redisbloom.hpp"
@@ -186,6 +187,18 @@ TEST(Shards, RefuseNothing) {
   EXPECT_THROW(bkdr_php::shards(1, 0), parameter_error);
 }
 
+TEST(Redisson, KeepsItsSizesInTheSlotOfItsBits) {
+  EXPECT_EQ(redisson::config_key("mails"), "{mails}:config");
+  EXPECT_EQ(redisson::config_key("{users}mails"), "{users}mails:config");
+}
+
+TEST(Redisson, RefusesTheSizesThatTryInitRefuses) {
+  EXPECT_THROW((void)redisson::smallest(0, 0.01), parameter_error);
+  EXPECT_THROW((void)redisson::smallest(1, 0.9), parameter_error);
+  EXPECT_THROW((void)redisson::smallest(1'000'000'000, 1e-9), parameter_error);
+  EXPECT_THROW((void)redisson::smallest(1, 1), parameter_error);
+}
+
 TEST(Families, AreFoundByName) {
   for (const family_facts& each : all_families()) {
     EXPECT_EQ(parse_family(each.name), each.which);
@@ -214,6 +227,8 @@ TEST(Families, RefuseNumbersTheyCannotHave) {
   EXPECT_THROW(validate({family::gozero, 64, 13}), parameter_error);
   EXPECT_THROW(validate({family::uid_php, 64, 7}), parameter_error);
   EXPECT_THROW(validate({family::bkdr_php, 64, 17}), parameter_error);
+  EXPECT_NO_THROW(validate({family::redisson, redisson::max_bits, 7}));
+  EXPECT_THROW(validate({family::redisson, redisson::max_bits + 1, 7}), parameter_error);
 }
 
 }  // namespace
