@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "everseen/compat/bitmap/bit_order.hpp"
+#include "everseen/compat/bitmap/redisson.hpp"
 #include "everseen/compat/family.hpp"
 
 #include "bench/support.hpp"
@@ -94,7 +96,19 @@ void cases_and_many_rounds(benchmark::internal::Benchmark* b) {
   b->Args({16, 50 * added, 10});
 }
 
+/// What tryInit() chooses for a million keys at 1 %, 0.1 %, 1e-6 and 1e-9.
+void sizes_of_redisson(benchmark::internal::Benchmark* b) {
+  b->ArgNames({"probes", "bits", "rounds"});
+  for (const auto& [rate, rounds] :
+       {std::pair(1e-2, 1), std::pair(1e-3, 1), std::pair(1e-6, 10), std::pair(1e-9, 100)}) {
+    const auto size = compat::redisson::smallest(added, rate);
+    b->Args({size.probes, static_cast<std::int64_t>(size.bits), rounds});
+  }
+  b->Iterations(1)->Unit(benchmark::kSecond);
+}
+
 BENCHMARK_CAPTURE(foreign_rate, guava64_digits, compat::family::guava64, digits)->Apply(cases);
+BENCHMARK_CAPTURE(foreign_rate, redisson_digits, compat::family::redisson, digits)->Apply(sizes_of_redisson);
 BENCHMARK_CAPTURE(foreign_rate, bkdr_digits, compat::family::bkdr, digits)->Apply(cases);
 BENCHMARK_CAPTURE(foreign_rate, bkdr_letters, compat::family::bkdr, letters)->Apply(cases);
 BENCHMARK_CAPTURE(foreign_rate, bkdr_hex, compat::family::bkdr, hex)->Apply(cases);

@@ -99,7 +99,7 @@ std::string_view warning_about(const scheme& s) noexcept {
   if (s.which == family::redisson && s.probes >= redisson_errs_from)
     return "Redisson draws all bits of a key from two numbers, so at rates below 0.1 % it errs more often "
            "than the "
-           "formula says: 5 times as often at 1e-6, 200 times at 1e-9";
+           "formula says: 5 times as often at 1e-6, 100 times at 1e-9";
   if (s.which == family::uid_php)
     return "uid-php is made for ids of a few digits: all keys of 30 bytes or more share one bit";
   return {};

@@ -110,7 +110,9 @@ TEST(FamiliesGolden, RedissonHashesAsRedissonDoes) {
 }
 
 TEST(FamiliesGolden, RedissonPutsBitsWhereRedissonDoes) {
-  for (const auto& row : vectors("redisson")["rows"]) {
+  const auto rows = vectors("redisson")["rows"];
+  ASSERT_EQ(rows.size(), 160U);
+  for (const auto& row : rows) {
     ASSERT_EQ(row["indexes"].size(), 3U);
     for (const auto& [size, expected] : row["indexes"].items()) {  // "9585058x7": bits and probes
       const scheme s = {family::redisson, std::stoull(size),

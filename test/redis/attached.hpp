@@ -70,21 +70,8 @@ inline test::answers look_in(const filter& f, const std::vector<std::string>& ke
 }
 
 /// A bit array that is as long as its last bit needs, as a Redis string is.
-class naive_bits {
+class naive_string {
  public:
-  explicit naive_bits(compat::scheme how) : how_(how), positions_(how.probes) {}
-
-  verdict add(std::string_view key) {
-    compat::positions(how_, key, positions_);
-    bool all = true;
-    for (const std::uint64_t p : positions_) {
-      all = set(p) && all;
-    }
-    return all ? verdict::seen : verdict::fresh;
-  }
-  [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }
-
- private:
   /// Whether it was set before.
   bool set(std::uint64_t p) {
     if (bytes_.size() <= p / 8) bytes_.resize(p / 8 + 1);
@@ -93,10 +80,31 @@ class naive_bits {
     bytes_[p / 8] = static_cast<char>(bytes_[p / 8] | mask);
     return was;
   }
+  [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }
 
+ private:
+  std::string bytes_;
+};
+
+/// A filter of another program in memory.
+class naive_bits {
+ public:
+  explicit naive_bits(compat::scheme how) : how_(how), positions_(how.probes) {}
+
+  verdict add(std::string_view key) {
+    compat::positions(how_, key, positions_);
+    bool all = true;
+    for (const std::uint64_t p : positions_) {
+      all = string_.set(p) && all;
+    }
+    return all ? verdict::seen : verdict::fresh;
+  }
+  [[nodiscard]] const std::string& bytes() const noexcept { return string_.bytes(); }
+
+ private:
   compat::scheme how_;
   std::vector<std::uint64_t> positions_;
-  std::string bytes_;
+  naive_string string_;
 };
 
 /// Another program on the same key: SETBIT by SETBIT.

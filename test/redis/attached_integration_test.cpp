@@ -48,12 +48,9 @@ class Attached : public ::testing::Test {
 
 /// A string in which SETBIT has set these bits.
 std::string string_with(const std::vector<std::uint64_t>& positions) {
-  std::string bytes;
-  for (const std::uint64_t p : positions) {
-    if (bytes.size() <= p / 8) bytes.resize(p / 8 + 1);
-    bytes[p / 8] = static_cast<char>(bytes[p / 8] | static_cast<char>(0x80U >> (p % 8)));
-  }
-  return bytes;
+  naive_string string;
+  for (const std::uint64_t p : positions) string.set(p);
+  return string.bytes();
 }
 
 // -- What the originals computed, through a live server. --

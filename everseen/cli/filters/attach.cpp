@@ -7,6 +7,7 @@
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
+#include "everseen/compat/bitmap/redisson.hpp"
 #include "everseen/compat/guava/guava.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/redis/redis_store.hpp"
@@ -51,10 +52,26 @@ compat::scheme guava_scheme(const options& o) {
   return {*o.as, shape.bits(), shape.probes};
 }
 
+/// Redisson keeps the sizes beside the filter. What the user knows of them is compared with that; 0 bits:
+/// nothing.
+compat::scheme redisson_scheme(const options& o) {
+  if (o.bits.has_value() != o.probes.has_value() || o.insertions.has_value() != o.rate.has_value() ||
+      (o.bits && o.insertions))
+    throw parameter_error(
+        "Redisson keeps the sizes beside the filter; leave them out, or have them compared with --bits and "
+        "--probes, "
+        "or with --insertions and --rate");
+  if (!o.insertions) return {*o.as, o.bits.value_or(0), static_cast<unsigned>(o.probes.value_or(0))};
+  const auto shape = compat::redisson::smallest(*o.insertions, *o.rate);
+  return {*o.as, shape.bits, shape.probes};
+}
+
 compat::scheme scheme_of(const options& o) {
   if (!o.as) throw parameter_error("attach needs --as; say whose filter it is");
+  if (*o.as == family::redisson) return redisson_scheme(o);
   if (o.insertions && is_guava(*o.as)) return guava_scheme(o);
-  if (o.insertions || o.rate) throw parameter_error("--insertions and --rate belong together, and to Guava");
+  if (o.insertions || o.rate)
+    throw parameter_error("--insertions and --rate belong together, and to Guava and Redisson");
   const compat::family_facts& facts = compat::facts(*o.as);
   if (!o.bits && facts.fixed_bits == 0 && *o.as != family::redisbloom)
     throw parameter_error("attach needs --bits: the size of the filter, which is stored nowhere");
@@ -91,7 +108,8 @@ exit_code run(const options& o, printer& out) {
     out.print("attached {}: {}, error rate {} now\n", o.name, redis::to_string(behind.what()),
               format_rate(behind.error_rate_now(all)));
   out.flush();
-  warn_of_attached(behind, all, o.create ? may_be_missing::yes : may_be_missing::no);
+  const bool may_miss = o.create || *o.as == family::redisson;  // where tryInit() makes no string
+  warn_of_attached(behind, all, may_miss ? may_be_missing::yes : may_be_missing::no);
   warn_of(*place);
   return exit_code::done;
 }
@@ -100,17 +118,19 @@ action declare(option_set& known) {
   constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
   auto o = std::make_shared<options>();
   add_argument(known, o->name, {"NAME", "how everseen is to call it: letters, digits and . _ -"});
-  add_choice(known, "--as", o->as,
-             {"gozero|bkdr|bkdr-php|uid-php|guava32|guava64", "whose filter it is; see everseen hash"},
-             compat::parse_family);
+  add_choice(
+      known, "--as", o->as,
+      {"gozero|bkdr|bkdr-php|uid-php|guava32|guava64|redisson", "whose filter it is; see everseen hash"},
+      compat::parse_family);
   add_text(known, "--key", o->key,
            {"KEY", "its name in Redis; of several strings, what their names begin with"});
   add_count(known, "--bits", o->bits, {1, max_bits},
-            {"BITS", "size of the filter, as its program has it", "64Mi for uid-php"});
+            {"BITS", "size of the filter, as its program has it", "64Mi for uid-php; redisson: as stored"});
   add_count(known, "--probes", o->probes, {1, max_probes}, {"COUNT", "bits a key", "as that system"});
   add_count(known, "--insertions", o->insertions, {1, max_capacity},
-            {"COUNT", "Guava, instead of --bits and --probes: its expectedInsertions"});
-  add_rate(known, "--rate", o->rate, {1e-300, 0.999}, {"RATE", "Guava, with --insertions: its fpp", "0.03"});
+            {"COUNT", "Guava and Redisson, instead of --bits and --probes: expectedInsertions"});
+  add_rate(known, "--rate", o->rate, {1e-300, 0.999},
+           {"RATE", "with --insertions: fpp, or falseProbability", "0.03 for Guava"});
   add_choice(known, "--funnel", o->funnel,
              {"string|chars|int|long|bytes", "Guava: how a line of input becomes its bytes", "string"},
              parse_funnel_kind);
@@ -142,11 +162,14 @@ verb attach_verb() {
       "its keys but its bits. A server that forbids scripts sets the bits of each key by one BITFIELD; see "
       "doc/foreign-filters.md for what that makes weaker.\n\n"
       "How many bits and probes it has is mostly stored nowhere: they must be those of the other program, or "
-      "each "
-      "will miss what the other adds. Of hashes like go-zero's and Guava's everseen info can tell where they "
-      "cannot be right; it warns of hashes that are "
-      "worse "
-      "than their formula.\n\n"
+      "each will miss what the other adds. Of hashes like go-zero's and Guava's everseen info can tell where "
+      "they cannot be right; it warns of hashes that are worse than their formula.\n\n"
+      "Redisson stores them, in the hash {KEY}:config. They are read from there, and compared whenever the "
+      "filter is used: once Redisson has made it anew with other sizes, it must be dropped and attached "
+      "again. "
+      "A key is the bytes that Redisson's codec makes of an object: the text itself with StringCodec, the "
+      "array "
+      "itself with ByteArrayCodec. Other codecs, also Redisson's default, add bytes of their own.\n\n"
       "everseen drop forgets the name and leaves the filter as it is. reset and rebuild refuse: the bits are "
       "not "
       "everseen's. everseen hash shows the bits that each system sets for a key.\n\n"
@@ -154,7 +177,10 @@ verb attach_verb() {
       {{"A filter of go-zero", "everseen attach uids --as gozero --bits 20971520 --key bloom:uids", scene},
        {"Guava's bits in Redis, made for a million strings at 1 %",
         "everseen attach mails --as guava64 --insertions 1M --rate 0.01 --key mails --create"},
-       {"The growing version of it, in Java",
+       {"A filter of Redisson, which knows its own sizes", "everseen attach mails --as redisson --key mails",
+        "redis-cli -u $EVERSEEN_STORE HSET {mails}:config size 9585058 hashIterations 7 expectedInsertions 1000000 "
+        "falseProbability 0.01"},
+       {"The growing version of Guava's, in Java",
         "everseen attach urls --as guava64 --insertions 10k --rate 0.0005 --growing --key urls --create"},
        {"PHP's BKDR hashes, spread over the servers of the URL",
         "everseen attach clicks --as bkdr-php --bits 10Gi --probes 8 --sharded --key clicks --create"},

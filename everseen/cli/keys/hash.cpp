@@ -104,10 +104,13 @@ verb hash_verb() {
       "One line a key: the positions of its bits in the order of the probes, separated by blanks and "
       "numbered as that system does. Without --bits: the hash that positions are made from, which is a "
       "number for each probe (gozero, bkdr, bkdr-php), 16 bytes (guava32, guava64) or two words "
-      "(redisbloom).\n\n"
+      "(redisbloom, redisson).\n\n"
       "gozero is go-zero's Redis filter, always 14 probes. bkdr and bkdr-php are the BKDR hashes of C and of "
       "PHP programs, which differ from the seventh probe on. uid-php is a PHP filter for user ids, always 7 "
-      "probes and 64 Mi bits. guava32 and guava64 are Guava's two strategies. Other systems number the "
+      "probes and 64 Mi bits. guava32 and guava64 are Guava's two strategies. redisson is "
+      "Redisson's RBloomFilter: a key is what its codec makes of an object, with StringCodec the text "
+      "itself. "
+      "Other systems number the "
       "probes' bits as Redis does; redisbloom counts from the low end of each byte, so that its bit p is "
       "Redis's p ^ 7.",
       {{"The bits of go-zero, to be looked at with GETBIT",

@@ -22,8 +22,8 @@
 ///
 /// Quality: all positions of a key follow from two numbers mod m, so filters for low rates err more often
 /// than their formula says. With a million keys: 1.2 times as often at 1 %, 1.4 times at 0.1 %, 5 times at
-/// 1e-6, and 240 times at 1e-9 with 100,000 keys: doc/hashing.md, "How good they are". The hash has no
-/// secret.
+/// 1e-6, and 100 times at 1e-9: doc/hashing.md, "How good they are", from bench/foreign_rates_bench.cpp. The
+/// hash has no secret.
 namespace everseen::compat::redisson {
 
 /// Integer.MAX_VALUE * 2, where Redisson's own tryInit() ends.

@@ -12,26 +12,12 @@
 #include <vector>
 
 #include "everseen/redis/attached/attached_task.hpp"
+#include "everseen/redis/attached/bitmaps.hpp"
 #include "everseen/redis/keyspace/attachment.hpp"
 #include "everseen/redis/transport/session.hpp"
 #include "everseen/store/port/store.hpp"
 
 namespace everseen::redis {
-
-/// A string of an attached filter as it is now.
-struct bitmap {
-  bitmap_place place;
-  std::string server{};
-  std::uint64_t bytes = 0;  ///< 0: there is no such key
-  std::uint64_t set_bits = 0;
-};
-
-/// All strings of a filter.
-/// Cost: the servers read all bits, in ranges of a megabyte of which two at a time are asked for, so that
-/// others wait for a millisecond at most.
-/// @throws format_error   a string has another type, is too long, or the cursor is no number
-/// @throws backend_error
-[[nodiscard]] std::vector<bitmap> survey(session& with, const attachment& a);
 
 /// @throws parameter_error  a gear= that attached filters do not have
 void require_gear(const redis_url& url, const attachment& a);
@@ -88,12 +74,7 @@ class attached_filter final : public stored_filter {
   /// Cost: a command for each string.
   [[nodiscard]] std::vector<std::string> lost_strings() const;
 
-  /// The bits of one key in one string.
-  struct key_bits {
-    std::string string;
-    std::vector<std::uint64_t> positions;
-    std::vector<bool> set;
-  };
+  using key_bits = redis::key_bits;
   /// In every string where the key may be.    @throws parameter_error, backend_error
   [[nodiscard]] std::vector<key_bits> bits_of(std::string_view key) const;
 

@@ -40,9 +40,19 @@ end
 
 // How many strings there are from KEYS[first] on, and how long the newest is; or nil and why they are not
 // what was attached.
+//
+// `sizes` is not empty where their program keeps the sizes in a hash, whose key is the last one. They are
+// compared in the step that uses them: other sizes mean other positions.
 constexpr std::string_view strings_from = R"(
-local function strings_from(first, number, most)
+local function strings_from(first, number, most, sizes)
   local strings, cursor, length = #KEYS - first + 1
+  if sizes ~= '' then
+    local config = redis.pcall('HMGET', KEYS[#KEYS], 'size', 'hashIterations')
+    if config.err and not string.find(config.err, 'WRONGTYPE', 1, true) then return redis.call('HLEN', KEYS[#KEYS]) end
+    local found = (config[1] or '') .. ' ' .. (config[2] or '')
+    if found ~= sizes then return nil, 'F' .. found end
+    strings = strings - 1
+  end
   if number ~= '' then
     strings, cursor = strings - 2, call('GET', KEYS[#KEYS])
     if (cursor or '0') ~= number then return nil, 'S' .. (cursor or '0') end
@@ -71,7 +81,7 @@ end
 constexpr std::string_view add_text = R"(
 local before = remembered(KEYS[1], ARGV[1], ARGV[2])
 if before then return before end
-local strings, length = strings_from(2, ARGV[7], ARGV[3])
+local strings, length = strings_from(2, ARGV[7], ARGV[3], ARGV[10])
 if not strings then return length end
 local keys, records, newest, next = tonumber(ARGV[4]), ARGV[5], KEYS[1+strings], KEYS[2+strings]
 call('SET', KEYS[1], '', 'PX', ARGV[2])
@@ -106,7 +116,7 @@ return answer
 )";
 
 constexpr std::string_view check_text = R"(
-local strings, fault = strings_from(1, ARGV[4], ARGV[1])
+local strings, fault = strings_from(1, ARGV[4], ARGV[1], ARGV[5])
 if not strings then return fault end
 local keys, records = tonumber(ARGV[2]), ARGV[3]
 local stride, out = #records / keys, {}

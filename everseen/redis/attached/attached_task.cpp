@@ -6,6 +6,7 @@
 
 #include "everseen/core/base/assert.hpp"
 #include "everseen/redis/attached/attached_scripts.hpp"
+#include "everseen/redis/attached/stored_config.hpp"
 #include "everseen/redis/script/positions.hpp"
 #include "everseen/redis/script/sequence.hpp"
 #include "everseen/redis/wire/command.hpp"
@@ -70,7 +71,7 @@ void attached_task::take(const answer& a) {
                 a.error().message + (may_have_run ? "; nobody knows which keys were added" : ""));
   }
   if (commands_.by_script) return take_script(a->back());
-  has_looked_ ? take_bits(a) : take_length(a->back());
+  has_looked_ ? take_bits(a) : take_length(a);
 }
 
 std::vector<std::string> attached_task::script_keys() const {
@@ -78,6 +79,7 @@ std::vector<std::string> attached_task::script_keys() const {
   if (purpose_ == purpose::add) keys.push_back(token_key(names_.own, keys_.place.key, commands_.client));
   if (!grows()) {
     keys.push_back(keys_.place.key);
+    if (has_config(names_.to)) keys.push_back(config_key(names_.to));
     return keys;
   }
   for (const bitmap_place& p : places_of(names_.to, commands_.newest + 1)) keys.push_back(p.key);
@@ -90,7 +92,7 @@ std::vector<std::string> attached_task::script_arguments() const {
   const std::string most = std::to_string(longest_bytes(names_.to)), keys = std::to_string(count());
   const std::string newest = grows() ? std::to_string(commands_.newest) : "";
   std::string records = pack_positions(positions_of(from_, count()), how.probes, how.bits);
-  if (purpose_ == purpose::check) return {most, keys, std::move(records), newest};
+  if (purpose_ == purpose::check) return {most, keys, std::move(records), newest, config_text(names_.to)};
   const std::uint64_t reached = grows() ? how.bits - 1 : last_position(from_, count());
   return {sequence_,
           std::to_string(names_.keeps_answers.count()),
@@ -100,7 +102,8 @@ std::vector<std::string> attached_task::script_arguments() const {
           std::to_string(reached),
           newest,
           std::to_string(how.bits),
-          std::to_string(reachable_bits(names_.to))};
+          std::to_string(reachable_bits(names_.to)),
+          config_text(names_.to)};
 }
 
 request attached_task::ask_script() {
@@ -147,6 +150,7 @@ void attached_task::take_fault(std::string_view fault) {
   const bool has_number = std::from_chars(fault.data() + 1, end, number).ptr == end && number > 0;
   const std::string key = grows() && has_number ? growing_key(names_.to, number - 1) : keys_.place.key;
   if (fault.starts_with('S')) return take_newest(fault.substr(1));
+  if (fault.starts_with('F')) return fail(cause::format, config_fault(names_.to, fault.substr(1)));
   if (fault == "H") {
     held_ = true;
     return;
@@ -195,14 +199,24 @@ std::uint64_t attached_task::last_position(std::size_t first, std::size_t keys) 
 
 /// A script checks the length in the step that writes. Here it is checked once, before anything is set.
 request attached_task::ask_length() const {
-  return {place(), encode({"STRLEN", keys_.place.key}), 1, true};
+  request r{place(), encode({"STRLEN", keys_.place.key}), 1, true};
+  if (has_config(names_.to)) {
+    r.wire += config_request(names_.to);
+    ++r.commands;
+  }
+  return r;
 }
 
-void attached_task::take_length(const reply& r) {
+void attached_task::take_length(const answer& a) {
+  const reply& r = a->front();
   if (r.is_error("WRONGTYPE")) return wrong_string('T', keys_.place.key);
   if (r.is_error()) return refused(r);
   if (r.integer() > static_cast<std::int64_t>(longest_bytes(names_.to)))
     return wrong_string('L', keys_.place.key);
+  if (has_config(names_.to)) {
+    if (a->back().is_error("NOPERM")) return refused(a->back());
+    if (const auto fault = config_fault(names_.to, a->back())) return fail(cause::format, *fault);
+  }
   has_looked_ = true;
 }
 

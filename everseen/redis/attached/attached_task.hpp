@@ -85,7 +85,7 @@ class attached_task {
   [[nodiscard]] request ask_to_write() const;
   [[nodiscard]] request ask_to_read() const;
   void take_script(const reply& r);
-  void take_length(const reply& r);
+  void take_length(const answer& a);
   void take_bits(const answer& a);
   void take_verdicts(std::string_view verdicts);
   void take_newest(std::string_view number);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "everseen/redis/attached/stored_config.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 
 namespace everseen::redis {
@@ -30,6 +31,9 @@ void require_topology(const redis_url& url, const attachment& a) {
     throw parameter_error(
         "which of the servers has " + a.key +
         "? Give --store the URL of that one alone, or --sharded if bkdr-php spread it over all");
+  if (url.shape == topology::cluster && has_config(a) && slot_of(config_key(a)) != slot_of(a.key))
+    throw parameter_error("in a cluster the filter " + a.key + " and the hash " + config_key(a) +
+                          " must lie in one slot; its name has a brace that leads elsewhere");
   const slot_number slot = slot_of(a.cursor);
   if (a.shape == form::growing && url.shape == topology::cluster &&
       (slot != slot_of(growing_key(a, 0)) || slot != slot_of(growing_key(a, 1))))
@@ -41,7 +45,8 @@ void require_topology(const redis_url& url, const attachment& a) {
 /// Compares the strings that are there with what they are said to be.
 void require_strings(const attachment& a, const std::vector<bitmap>& all, missing_key missing) {
   const bool there = std::ranges::any_of(all, [](const auto& b) { return b.bytes > 0; });
-  if (!there && missing == missing_key::refuse)
+  // tryInit() makes the hash alone, which was read.
+  if (!there && missing == missing_key::refuse && !has_config(a))
     throw parameter_error("there is no key " + all.front().place.key +
                           "; check its name, or add --create if the first key added is to make it");
   if (a.shape != form::growing) return;
@@ -54,13 +59,27 @@ void require_strings(const attachment& a, const std::vector<bitmap>& all, missin
 
 }  // namespace
 
+/// What its program stored, which must be what the user said, if anything.
+compat::scheme sizes_of(session& with, const attachment& a) {
+  const compat::scheme stored = stored_sizes(with, a);
+  if (a.how.bits != 0 && a.how != stored)
+    throw parameter_error("the hash " + config_key(a) + " says " + config_text({stored}) +
+                          " bits and probes and not " + config_text(a) +
+                          "; leave the sizes out, or check the name");
+  return stored;
+}
+
 std::vector<bitmap> attach(session_pool& shards, session& with, const filter_directory& in,
                            std::string_view name, attachment a, const std::optional<server_fleet>& fleet,
                            missing_key missing) {
   const redis_url& url = shards.url();
   a.instances = a.shape == form::sharded ? static_cast<std::uint32_t>(url.endpoints.size()) : 0;
-  validate(a);
+  if (!has_config(a)) validate(a);
   require_topology(url, a);
+  if (has_config(a)) {
+    a.how = sizes_of(*shards.take(), a);
+    validate(a);
+  }
   require_gear(url, a);
   if (in.has(with, name)) throw filter_exists(name);
   std::vector<bitmap> all = survey(*shards.take(), a);

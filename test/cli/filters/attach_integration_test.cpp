@@ -45,6 +45,46 @@ TEST_F(Attach, EveryVerbUsesTheFilter) {
   EXPECT_THAT(on_redis("cli BITCOUNT bloom:uids"), Prints("56\n"));
 }
 
+TEST_F(Attach, EveryVerbUsesAFilterOfRedisson) {
+  const std::string made =
+      "cli HSET {mails}:config size 9585058 hashIterations 7 expectedInsertions 1000000 falseProbability "
+      "0.01 "
+      ">/dev/null; for p in $(everseen hash --as redisson --bits 9585058 --probes 7 alice); do "
+      "cli SETBIT mails $p 1 >/dev/null; done; ";
+  EXPECT_THAT(
+      on_redis(made + "everseen attach mails --as redisson --key mails"),
+      Prints(HasSubstr("attached mails: Redisson's RBloomFilter, 7 probes in 9585058 bits")));
+  EXPECT_THAT(on_redis("everseen add mails bob alice"), Prints("1 fresh, 1 seen\n"));
+  EXPECT_THAT(on_redis("everseen check mails bob carol"), Prints("seen\tbob\nfresh\tcarol\n", 1));
+  EXPECT_THAT(on_redis("printf 'bob\\ncarol\\ncarol\\n' | everseen dedup --filter mails"), Prints("carol\n"));
+  EXPECT_THAT(on_redis("everseen list --names"), Prints("mails\n"));
+  EXPECT_THAT(on_redis("everseen explain mails alice"), Prints(HasSubstr("7 of 7 bits set")));
+  EXPECT_THAT(on_redis("everseen info mails"), Prints(AllOf(HasSubstr("about 3"), HasSubstr("Redisson"))));
+  EXPECT_THAT(on_redis("everseen create new --capacity 1000 -q && everseen link mails new && "
+                       "everseen add new alice dave"),
+              Prints(HasSubstr("1 fresh, 1 seen\n")));
+  EXPECT_THAT(on_redis("everseen link --off new; printf 'alice\\nbob\\ncarol\\n' > keys; "
+                       "everseen migrate mails moved --keys keys --strict -q; everseen check moved alice"),
+              Prints(HasSubstr("seen\talice\n")));
+  EXPECT_THAT(
+      on_redis("cli HSET {mails}:config size 100 hashIterations 7 >/dev/null; everseen check mails bob"),
+      Complains(4, "{mails}:config says size 100 and hashIterations 7"));
+  EXPECT_THAT(on_redis("everseen drop mails --yes"), Prints("forgot mails; mails stays as it is\n"));
+}
+
+TEST_F(Attach, RedissonIsAskedForItsSizes) {
+  EXPECT_THAT(on_redis("everseen attach mails --as redisson --key mails"),
+              Complains(2, "there is no hash {mails}:config"));
+  EXPECT_THAT(on_redis("everseen attach mails --as redisson --key mails --bits 100"),
+              Complains(2, "leave them out"));
+  EXPECT_THAT(
+      on_redis("cli HSET {mails}:config size 9585058 hashIterations 7 >/dev/null; everseen attach mails "
+               "--as redisson --key mails --insertions 2M --rate 0.01"),
+      Complains(2, "says 9585058 7 bits and probes and not 19170116 7"));
+  EXPECT_THAT(on_redis("everseen attach mails --as redisson --key mails --insertions 1M --rate 0.01 -q"),
+              Prints(IsEmpty()));
+}
+
 TEST_F(Attach, BitsAreThoseThatHashPrints) {
   ASSERT_EQ(on_redis(gozero).exit_code, 0);
   ASSERT_EQ(

@@ -1,0 +1,132 @@
+#include "everseen/redis/attached/bitmaps.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "everseen/compat/bitmap/redisson.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/redis/attached/located_keys.hpp"
+#include "everseen/redis/attached/stored_config.hpp"
+#include "everseen/redis/wire/command.hpp"
+#include "everseen/redis/wire/refusal.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+/// Bytes that one command counts or fetches: a fraction of a millisecond.
+constexpr std::uint64_t page_bytes = std::uint64_t{1} << 20;
+/// A server answers a pipeline before it looks at others, so these are what they wait for.
+constexpr std::size_t pages_at_once = 2;
+
+route route_to(const bitmap_place& p) {
+  return {p.key, p.instance};
+}
+
+std::vector<reply> exchange(session& with, const bitmap_place& place, std::string wire,
+                            std::size_t commands) {
+  const request r{route_to(place), std::move(wire), commands, true};
+  answer a = std::move(with.exchange(std::span(&r, 1)).front());
+  if (!a) throw backend_error(a.error().message);
+  return *std::move(a);
+}
+
+/// The answers to commands on a string.
+std::vector<reply> ask(session& with, const attachment& a, const bitmap_place& place, std::string wire,
+                       std::size_t commands) {
+  if (has_config(a)) {
+    wire.insert(0, config_request(a));
+    ++commands;
+  }
+  std::vector<reply> replies = exchange(with, place, std::move(wire), commands);
+  if (has_config(a)) {
+    if (const auto fault = config_fault(a, replies.front())) throw format_error(*fault);
+    replies.erase(replies.begin());
+  }
+  for (const reply& each : replies) {
+    if (each.is_error("WRONGTYPE")) throw format_error(string_fault::of_another_type(place.key));
+    if (each.is_error()) throw backend_error(refused_command(place.key, each.text()));
+  }
+  return replies;
+}
+
+/// One answer a page of a string, from commands that name a first and a last byte.
+template <typename Take>
+void for_each_page(session& with, const attachment& a, const bitmap_place& place, std::uint64_t bytes,
+                   std::string_view command, Take take) {
+  for (std::uint64_t from = 0; from < bytes;) {
+    std::string wire;
+    std::size_t pages = 0;
+    for (; from < bytes && pages < pages_at_once; ++pages) {
+      const std::uint64_t end = std::min(bytes, from + page_bytes);
+      wire += encode({command, place.key, std::to_string(from), std::to_string(end - 1)});
+      from = end;
+    }
+    for (const reply& page : ask(with, a, place, std::move(wire), pages)) take(page);
+  }
+}
+
+std::uint64_t length_of(session& with, const attachment& a, const bitmap_place& place) {
+  const std::int64_t bytes = ask(with, a, place, encode({"STRLEN", place.key}), 1).front().integer();
+  if (bytes > static_cast<std::int64_t>(longest_bytes(a)))
+    throw format_error(string_fault::of_length(place.key, a));
+  return static_cast<std::uint64_t>(bytes);
+}
+
+}  // namespace
+
+std::vector<bitmap_place> places_now(session& with, const attachment& a) {
+  if (a.shape != attachment::form::growing) return places_of(a, 0);
+  const reply cursor = ask(with, a, {a.cursor, 0}, encode({"GET", a.cursor}), 1).front();
+  const auto newest = cursor.is_nil() ? std::optional<std::uint64_t>(0) : cursor_number(cursor.text());
+  if (!newest) throw format_error(string_fault::of_cursor(a.cursor, cursor.text()));
+  const std::string second = growing_key(a, 1);
+  if (cursor.is_nil() && ask(with, a, {second, 0}, encode({"EXISTS", second}), 1).front().integer() == 1)
+    throw format_error(string_fault::of_lost_cursor(a.cursor, second));
+  return places_of(a, *newest);
+}
+
+std::vector<bitmap> measure(session& with, const attachment& a) {
+  std::vector<bitmap> all;
+  for (const bitmap_place& place : places_now(with, a))
+    all.push_back({place, to_string(with.server_of(route_to(place))), length_of(with, a, place)});
+  return all;
+}
+
+std::vector<bitmap> survey(session& with, const attachment& a) {
+  std::vector<bitmap> all = measure(with, a);
+  for (bitmap& b : all)
+    for_each_page(with, a, b.place, b.bytes, "BITCOUNT",
+                  [&](const reply& page) { b.set_bits += static_cast<std::uint64_t>(page.integer()); });
+  return all;
+}
+
+void read_string(session& with, const attachment& a, const bitmap_place& place,
+                 const std::function<void(std::string_view)>& take) {
+  for_each_page(with, a, place, length_of(with, a, place), "GETRANGE",
+                [&](const reply& page) { take(page.text()); });
+}
+
+std::vector<key_bits> bits_of(session& with, const attachment& a, std::string_view key) {
+  const located_keys located = std::move(locate(a, {&key, 1}).front());
+  std::vector<bitmap_place> places = {located.place};
+  if (a.shape == attachment::form::growing) places = places_now(with, a);
+  std::vector<key_bits> all;
+  for (const bitmap_place& place : places) {
+    key_bits bits{place.key, located.positions, {}};
+    std::string wire;
+    for (const std::uint64_t p : located.positions) wire += encode({"GETBIT", place.key, std::to_string(p)});
+    for (const reply& bit : ask(with, a, place, std::move(wire), located.positions.size()))
+      bits.set.push_back(bit.integer() == 1);
+    all.push_back(std::move(bits));
+  }
+  return all;
+}
+
+compat::scheme stored_sizes(session& with, const attachment& a) {
+  const bitmap_place place{a.key, 0};
+  return read_config(a, exchange(with, place, config_request(a), 1).front());
+}
+
+}  // namespace everseen::redis

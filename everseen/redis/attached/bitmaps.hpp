@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/redis/keyspace/attachment.hpp"
+#include "everseen/redis/transport/session.hpp"
+
+/// The strings of an attached filter, read as they are now.
+///
+/// Where a program keeps the sizes of its filter, as Redisson does, each request reads them as well, and
+/// fails if they are not those that were attached. All functions throw
+///   format_error   a string has another type or is too long, the cursor is no number, the sizes are others
+///   backend_error
+namespace everseen::redis {
+
+struct bitmap {
+  bitmap_place place;
+  std::string server{};
+  std::uint64_t bytes = 0;  ///< 0: there is no such key
+  std::uint64_t set_bits = 0;
+};
+
+/// All strings of a filter.
+/// Cost: the servers read all bits, in ranges of a megabyte of which two at a time are asked for, so that
+/// others wait for a millisecond at most.
+[[nodiscard]] std::vector<bitmap> survey(session& with, const attachment& a);
+/// The same without looking at bits: `set_bits` is 0.    Cost: a command for each string.
+[[nodiscard]] std::vector<bitmap> measure(session& with, const attachment& a);
+
+/// Where its strings lie; of a chain, up to the newest by its cursor.
+[[nodiscard]] std::vector<bitmap_place> places_now(session& with, const attachment& a);
+
+/// The bytes of a string, a page at a time.
+void read_string(session& with, const attachment& a, const bitmap_place& place,
+                 const std::function<void(std::string_view)>& take);
+
+/// The bits of one key in one string.
+struct key_bits {
+  std::string string;
+  std::vector<std::uint64_t> positions;
+  std::vector<bool> set;
+};
+/// In every string where the key may be.    @throws parameter_error  the funnel cannot read the key
+[[nodiscard]] std::vector<key_bits> bits_of(session& with, const attachment& a, std::string_view key);
+
+/// The sizes that its program keeps.
+/// @param a  everything but its numbers of bits and probes
+/// @throws parameter_error  there are none: that program has no such filter, or not one that could be
+/// attached
+[[nodiscard]] compat::scheme stored_sizes(session& with, const attachment& a);
+
+}  // namespace everseen::redis
