@@ -174,6 +174,7 @@ TEST(RedisUrl, RefusesWhatMakesNoSense) {
                            "unix:/%00"})
     EXPECT_NE(refusal_to_read(text), "accepted") << text;
   EXPECT_NE(refusal_to_read("unix:/" + std::string(107, 'x')), "accepted");
+  EXPECT_THAT(refusal_to_read("unix:/a,unix:/b"), HasSubstr("unix:/run/1.sock,/run/2.sock"));
 }
 
 TEST(RedisUrl, SaysWhatIsWrong) {

@@ -94,7 +94,8 @@ std::string_view to_string(funnel_kind how) noexcept {
 }
 
 std::optional<funnel_kind> parse_funnel_kind(std::string_view name) noexcept {
-  if (name == "string") return funnel_kind::bytes;
+  if (name == "string" || name == "string:utf-8") return funnel_kind::bytes;
+  if (name == "string:utf-16le") return funnel_kind::chars;
   for (const auto& [how, each] : names)
     if (each == name) return how;
   return std::nullopt;

@@ -11,7 +11,7 @@ reply ask_about(session& with, const route& key, std::initializer_list<std::stri
 format_error damaged_key(const std::string& key, const std::string& what) {
   return format_error(
       "the key " + key + " " + what +
-      "; it was deleted, evicted or overwritten. Restore the filter from an export, or drop it");
+      "; it was deleted, renamed, evicted or overwritten. Restore the filter from an export, or drop it");
 }
 
 std::string to_text(event_time t) {

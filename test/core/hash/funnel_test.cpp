@@ -50,6 +50,9 @@ TEST(Funnel, IsFoundByName) {
        {funnel_kind::bytes, funnel_kind::chars, funnel_kind::int32, funnel_kind::int64})
     EXPECT_EQ(parse_funnel_kind(to_string(each)), each);
   EXPECT_EQ(parse_funnel_kind("string"), funnel_kind::bytes);
+  EXPECT_EQ(parse_funnel_kind("string:utf-8"), funnel_kind::bytes);
+  EXPECT_EQ(parse_funnel_kind("string:utf-16le"), funnel_kind::chars);
+  EXPECT_EQ(parse_funnel_kind("string:iso-8859-1"), std::nullopt);
   EXPECT_EQ(parse_funnel_kind("double"), std::nullopt);
 }
 
