@@ -127,6 +127,39 @@ TEST_F(CheckpointUnderWay, AbandonedOneLeavesNothingBehindADropForMoreThanAMinut
   }
 }
 
+TEST_F(CheckpointUnderWay, SegmentsOfTwoAbandonedOnesGoWithTheNextOneWhoseBeginningIsSentTwice) {
+  // The first one has placed the segment of the first slice, the second one that of the third slice.
+  const auto beside =
+      make({.capacity = 400'000, .error_rate = 1e-9, .window = window_spec{2000ms, 2}, .partitions = 1});
+  (void)add_keys(*beside, random_.take(20'000), event_time(0ms));
+  keys_ = fill_to_the_brink(*beside, random_, event_time(1000ms));
+  const std::uint64_t segment = beside->state(0).bytes() / 2;
+  const auto slice = [&](int number) { return state_key() + ":" + std::to_string(number) + ".0"; };
+  const auto is_there = [&](int number) { return server_.run({"EXISTS", slice(number)}) == "1"; };
+  abandon_a_checkpoint(segment + segment * 3 / 4, event_time(1000ms));
+  ASSERT_TRUE(is_there(0));
+  (void)add_keys(*beside, random_.take(60'000), event_time(2000ms));
+  (void)add_keys(*beside, random_.take(60'000), event_time(3000ms));
+  let_its_time_pass();
+  abandon_a_checkpoint(2 * segment + segment * 3 / 4, event_time(3000ms));
+  ASSERT_TRUE(is_there(2));
+
+  cutting_proxy proxy(server_.port());
+  const auto next = client_by(proxy);
+  (void)add_keys(*next, random_.take(1), event_time(6000ms));
+  const std::size_t before = proxy.passed(direction::to_client);
+  (void)add_keys(*next, random_.take(1), event_time(6000ms));
+  const std::size_t answer = proxy.passed(direction::to_client) - before;
+  let_its_time_pass();
+  proxy.cut_after(direction::to_client, answer);  // what comes behind it is the answer to the beginning
+  (void)add_keys(*next, random_.take(1), event_time(6000ms));
+  ASSERT_TRUE(proxy.has_cut());
+  ASSERT_NE(field("begin"), to_text(journal_position{})) << "the checkpoint was finished";
+  EXPECT_FALSE(is_there(0));
+  EXPECT_FALSE(is_there(2));
+  EXPECT_TRUE(is_there(6));
+}
+
 TEST_F(CheckpointUnderWay, LateCopyOfAStepChangesNothing) {
   const auto beside = make(several_pages);
   (void)server_.run({"HSET", state_key(), "checkpoint", "word.0 99999999999999"});

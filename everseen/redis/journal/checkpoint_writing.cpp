@@ -64,21 +64,41 @@ request page_of(const route& to, const std::string& staged, std::uint64_t from, 
   return r;
 }
 
+/// The list of what a checkpoint makes: its own segments, and those that abandoned ones may have left, so
+/// that whoever finishes or forgets it finds them all.
+std::string list_of(const filter_identity& of, std::uint32_t number, const partition_state& own,
+                    std::string_view abandoned) {
+  std::string list = encode_manifest(of, number, own);
+  if (abandoned.empty()) return list;
+  image::manifest all = decode_manifest(of, number, list);
+  for (const image::manifest::entry& left : decode_manifest(of, number, abandoned).segments)
+    if (std::ranges::find(all.segments, left.id, &image::manifest::entry::id) == all.segments.end())
+      all.segments.push_back(left);
+  std::ranges::sort(all.segments, {}, &image::manifest::entry::id);
+  const auto bytes = image::encode_manifest(all);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 }  // namespace
 
 /// @return what is to be replaced; nothing: it is not this client's turn
 std::optional<stored_checkpoint> partition_mirror::begin_checkpoint(session& with, const std::string& word) {
+  std::string abandoned;
   for (int attempt = 0; attempt < most_beginnings; ++attempt) {
-    const reply begun =
-        run_script(with, {&journal_scripts::begin_checkpoint(),
-                          place(),
-                          {of_.keys.state(number_)},
-                          {to_text(journal_.begin()), to_text(position()), step(word, 0),
-                           life_ms(logic_->state()), encode_manifest(of_, number_, logic_->state())}});
+    const reply begun = run_script(
+        with, {&journal_scripts::begin_checkpoint(),
+               place(),
+               {of_.keys.state(number_)},
+               {to_text(journal_.begin()), to_text(position()), step(word, 0), life_ms(logic_->state()),
+                list_of(of_, number_, logic_->state(), abandoned), abandoned}});
     const std::string_view said = begun[0].text();
     if (said == "K")
       return stored_checkpoint{decode_checkpoint(of_, number_, begun[1].text(), begun[2].text()),
-                               journal_.begin(), position(), decode_segments(of_, number_, begun[3].text())};
+                               journal_.begin(), position(), decode_segments(of_, number_, abandoned)};
+    if (said == "A") {
+      abandoned = begun[1].text();
+      continue;
+    }
     if (said == "S")
       if (const auto moved = parse_journal_position(begun[1].text())) move_begin(*moved);
     if (said != "E") break;  // the next batch finds out why there is no state

@@ -92,15 +92,18 @@ return {'K'}
 
 const script& begin_checkpoint() {
   static const script s = script_text::make(script_text::joined({taking_turns, R"(
-local begin, ended, word, life, to_be = unpack(ARGV)
+local begin, ended, word, life, to_be, abandoned = unpack(ARGV)
 local at = redis.call('HMGET', KEYS[1], 'begin', 'checkpoint', 'manifest', 'counts', 'end', 'next', 'successor')
 if not at[1] then return {'M'} end
 if at[7] then return {'L'} end
 if at[1] ~= begin then return {'S', at[1]} end
 if at[5] ~= ended then return {'E'} end
-if at[2] and not is_mine(at[2], word) and until_ms(at[2]) > now_ms() then return {'L'} end
-redis.call('HSET', KEYS[1], 'checkpoint', taken(word, life), 'next', to_be)
-return {'K', at[3] or '', at[4] or '', at[6] or ''}
+if not is_mine(at[2], word) then
+  if at[2] and until_ms(at[2]) > now_ms() then return {'L'} end
+  if (at[6] or '') ~= abandoned then return {'A', at[6] or ''} end
+  redis.call('HSET', KEYS[1], 'checkpoint', taken(word, life), 'next', to_be)
+end
+return {'K', at[3] or '', at[4] or ''}
 )"}));
   return s;
 }
@@ -131,7 +134,7 @@ local at = call('HMGET', state, 'begin', 'checkpoint')
 if not at[1] then return {'M'} end
 if at[1] == ARGV[2] then return {'K'} end
 if not is_mine(at[2], ARGV[1]) then return {'S'} end
-call('HSET', state, 'begin', ARGV[2], 'manifest', ARGV[3], 'counts', ARGV[4], 'checkpoint', ' 0')
+call('HSET', state, 'begin', ARGV[2], 'manifest', ARGV[3], 'counts', ARGV[4], 'checkpoint', ' 0', 'next', '')
 local oldest, fields = call('TIME')[1] - ARGV[5], call('HGETALL', state)
 for f = 1, #fields, 2 do
   local last = string.sub(fields[f], 1, 2) == 'w:' and tonumber(string.match(fields[f + 1], ' (%d+)$'))

@@ -43,11 +43,11 @@ namespace everseen::redis::journal_scripts {
 /// Only to there, as a server that came back with less has no other place that a client may know: whoever is
 /// the one in turn has the history that the server has, until the server loses the turn as well.
 ///
-/// KEYS  state    ARGV  where the checkpoint was, where the journal ends, a random word, for how many ms, the
-///       manifest that the checkpoint will have
-/// Returns `K`, manifest and counts of the checkpoint, manifest of one that was begun and maybe never
-///         finished; `S`, begin: it has moved; `E` the journal ends elsewhere; `L` somebody else is at it;
-///         `M` no state.
+/// KEYS  state    ARGV  where the checkpoint was, where the journal ends, a random word, for how many ms, a
+///       manifest of all segments that will be made or are left of abandoned ones, that of the abandoned ones
+/// Returns `K`, manifest and counts of the checkpoint; `A`, manifest: these were abandoned; `S`, begin: it
+/// has
+///         moved; `E` the journal ends elsewhere; `L` somebody else is at it; `M` no state.
 [[nodiscard]] const script& begin_checkpoint();
 
 /// Puts a staged key in the place of a segment.

@@ -22,7 +22,7 @@ struct stored_checkpoint {
   partition_state state{};
   journal_position begin{};
   journal_position end{};
-  /// Of a checkpoint that was begun last, finished or not.
+  /// By checkpoints that were begun and not finished.
   std::vector<segment_id> being_written{};
   /// The filter that succeeds; then the journal has ended for good.
   std::optional<image::filter_id> successor{};
