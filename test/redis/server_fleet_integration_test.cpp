@@ -139,6 +139,30 @@ TEST_F(ServerFleet, ThatIsSharedByFiltersOfOtherServersIsRefused) {
   EXPECT_THAT(keys_like(three_, "*"), IsEmpty());
 }
 
+TEST_F(ServerFleet, OneThatIsDownLeavesADropHalfDoneWhichSaysSo) {
+  (void)made(url(one_, two_), 2);
+  (void)made(url(one_, two_), 2, "other");
+  redis_server& away = second();
+  away.run({"CONFIG", "SET", "save", "3600 1"});
+  away.stop();
+  EXPECT_THAT(complaint_of_dropping<backend_error>(url(one_, two_)),
+              AllOf(HasSubstr("'clicks' is dropped"), HasSubstr("the next drop"), HasSubstr(away.address())));
+  EXPECT_EQ(store_at(url(one_, two_))->list(), std::vector<std::string>{"other"});
+  away.start();
+  store_at(url(one_, two_))->drop("other");
+  for (const redis_server* server : {&one_, &two_})
+    EXPECT_THAT(keys_like(*server, "everseen:{????????????????????????????????*}*"), IsEmpty());
+}
+
+TEST_F(ServerFleet, OneThatIsDownLeavesAResetHalfDoneWhichSaysSo) {
+  const auto filter = made(url(one_, two_), 2);
+  redis_server& away = second();
+  away.stop();
+  EXPECT_THAT(message_of<backend_error>([&] { store_at(url(one_, two_))->reset("clicks"); }),
+              AllOf(HasSubstr("'clicks' may be reset in part"), HasSubstr("reset it again"),
+                    HasSubstr(away.address())));
+}
+
 TEST_F(ServerFleet, IsFoundedByManyAtOnce) {
   const std::string orders[] = {url(one_, two_, three_), url(two_, three_, one_), url(three_, one_, two_),
                                 url(three_, two_, one_)};

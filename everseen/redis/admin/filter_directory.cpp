@@ -48,6 +48,16 @@ void keep_header(session& with, const filter_keys& f) {
     (void)ask_about(with, header, {"PERSIST", header.key});
 }
 
+/// Says what a step leaves behind that needs servers which may be down.
+template <typename Step>
+void half_done_as(const std::string& what_is_left, Step step) {
+  try {
+    step();
+  } catch (const backend_error& e) {
+    throw backend_error(what_is_left + " (" + e.what() + ")");
+  }
+}
+
 storage_error changes_too_fast(std::string_view name) {
   return storage_error(
       "'" + std::string(name) + "' is rebuilt, renamed or made anew by others, again and again", 0, {});
@@ -172,12 +182,15 @@ void filter_directory::reset(session& with, std::string_view name) const {
   require_own(name, h, "let that program empty it, or delete its key by hand");
   const job_list jobs(std::string(name), f);
   require_no_jobs(name, jobs.names(with), "be reset");
-  jobs.remove_leftovers(with);
-  if (h.after) {
-    (void)forget_before(with, f, *h.after, random_name());
-    finish_removals(with);
-  }
-  for (std::uint32_t p = 0; p < f.spec.partitions; ++p) empty_partition(with, f, p);
+  half_done_as("'" + std::string(name) + "' may be reset in part; reset it again once all servers answer",
+               [&] {
+                 jobs.remove_leftovers(with);
+                 if (h.after) {
+                   (void)forget_before(with, f, *h.after, random_name());
+                   finish_removals(with);
+                 }
+                 for (std::uint32_t p = 0; p < f.spec.partitions; ++p) empty_partition(with, f, p);
+               });
 }
 
 void filter_directory::require_here(std::string_view name, std::size_t servers) const {
@@ -220,7 +233,11 @@ void filter_directory::drop(session& with, std::string_view name) const {
     require_unasked(name, links().of(with, name).asked_by);
     // It may have been rebuilt, renamed or linked just now.
     if (!names_.forget(with, name, *id, name_index::while_asked::no)) continue;
-    return finish_removals(with);
+    return half_done_as(
+        "'" + std::string(name) +
+            "' is dropped, but not all of its keys are removed; the next drop removes the rest, "
+            "once all servers answer",
+        [&] { finish_removals(with); });
   }
   throw changes_too_fast(name);
 }
