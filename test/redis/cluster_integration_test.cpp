@@ -9,7 +9,7 @@
 #include "everseen/redis/transport/session.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 
-#include "test/redis/talking.hpp"
+#include "test/redis/transport/talking.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::redis {

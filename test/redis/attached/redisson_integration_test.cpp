@@ -9,7 +9,7 @@
 #include "everseen/redis/wire/slot_map.hpp"
 
 #include "test/compat/vectors.hpp"
-#include "test/redis/attached.hpp"
+#include "test/redis/attached/attached.hpp"
 
 namespace everseen::redis {
 namespace {

@@ -1,0 +1,296 @@
+// What becomes of a filter when its rebuild is given up, dies on the way or meets others that change it.
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/redis/admin/filter_directory.hpp"
+#include "everseen/redis/filter/partition_admin.hpp"
+#include "everseen/redis/filter/succession.hpp"
+#include "everseen/redis/journal/journal_scripts.hpp"
+#include "everseen/redis/keyspace/stored_id.hpp"
+
+#include "test/redis/admin/rebuilding.hpp"
+#include "test/support/child_process.hpp"
+#include "test/support/cutting_proxy.hpp"
+
+namespace everseen::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using test::add_keys;
+using test::check_keys;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Ne;
+
+class RebuildCutShort : public Rebuilding {
+ protected:
+  /// As far as a rebuild has come that died then.
+  enum class step : std::uint8_t { prepared, decided, in_place, half_sealed, sealed };
+  filter_identity rebuild_that_dies_at(step last) {
+    session with(parse_redis_url(server_.url()));
+    const filter_directory all("everseen", 1);
+    const filter_identity old = all.open(with, "clicks", true);
+    const filter_identity next = all.draft(sized(5'000, 3));
+    all.prepare(with, next, {}, {.spec = next.spec, .after = old.id, .origin = origin_of(with, old)});
+    if (last >= step::decided) {
+      EXPECT_EQ(decide_succession(with, old, next.id), succession::decided);
+    }
+    if (last >= step::in_place) {
+      EXPECT_EQ(put_in_place(with, old, next.id), placing::done);
+    }
+    if (last >= step::half_sealed) seal_partition(with, old, 1, next.id);
+    if (last >= step::sealed) {
+      EXPECT_TRUE(seal(with, old, next.id));
+    }
+    return next;
+  }
+  static void seal_partition(session& with, const filter_identity& f, std::uint32_t partition,
+                             const image::filter_id& by) {
+    const std::string key = f.keys.state(partition);
+    (void)run_script(with, {&journal_scripts::seal(), {key, partition}, {key}, {bytes_of(by)}});
+  }
+  static image::filter_id origin_of(session& with, const filter_identity& f) {
+    return read_filter_header(with, f)->origin;
+  }
+};
+
+// Promise: a rebuild that is interrupted at any step forgets nothing, and calls nothing fresh twice (redis,
+// Rebuild).
+TEST_P(RebuildCutShort, GivenUpForgetsNothingAndTheNextOneEndsIt) {
+  const auto meanwhile = source_.take(300);
+  {
+    const auto rebuild = begin();
+    EXPECT_EQ(outcome(add_keys(*writer_, meanwhile)), "300 fresh");
+  }
+  for (const auto& each : {client(), writer_, reader_}) {
+    EXPECT_EQ(outcome(check_keys(*each, meanwhile)), "300 seen");
+    EXPECT_EQ(outcome(check_keys(*each, old_)), "500 seen");
+  }
+  EXPECT_EQ(outcome(add_keys(*writer_, source_.take(100))), "100 fresh");
+  {
+    const auto again = begin(1'000, 3);
+    EXPECT_EQ(outcome(check_keys(*reader_, old_)), "500 seen") << "by way of two";
+    EXPECT_EQ(outcome(add_keys(*again->target(), meanwhile)), "300 fresh");
+    again->commit();
+  }
+  for (const auto& each : {client(), writer_, reader_}) {
+    EXPECT_EQ(outcome(check_keys(*each, meanwhile)), "300 seen");
+    EXPECT_EQ(outcome(check_keys(*each, old_)), "500 fresh");
+  }
+  expect_nothing_else_is_left();
+}
+
+// Promise: a rebuild that is interrupted at any step forgets nothing, and calls nothing fresh twice (redis,
+// Rebuild).
+TEST_P(RebuildCutShort, ThatDiesAtAnyStepForgetsNothingAndCallsNothingFreshTwice) {
+  for (const step last : {step::prepared, step::decided, step::in_place, step::half_sealed, step::sealed}) {
+    SCOPED_TRACE(static_cast<int>(last));
+    (void)rebuild_that_dies_at(last);
+    const auto keys = source_.take(400);
+    const auto opened = client();
+    EXPECT_EQ(outcome(add_keys(*opened, std::span(keys).first(200))), "200 fresh");
+    EXPECT_EQ(outcome(add_keys(*writer_, keys)), "200 fresh, 200 seen, 0 late, 0 unknown");
+    EXPECT_EQ(outcome(add_keys(*opened, keys)), "400 seen");
+    EXPECT_EQ(outcome(check_keys(*reader_, keys)), "400 seen");
+    EXPECT_EQ(outcome(check_keys(*client("clicks", access::read), old_)), "500 seen");
+  }
+}
+
+TEST_P(RebuildCutShort, ThatDiesInTheMiddleOfSealingIsGoneOnWithByWhoHasTheFilterOpen) {
+  (void)rebuild_that_dies_at(step::half_sealed);
+  const auto half = source_.take(400);
+  EXPECT_EQ(outcome(check_keys(*reader_, old_)), "500 seen");
+  EXPECT_EQ(outcome(add_keys(*writer_, half)), "400 fresh") << "one partition of the old, one of the new";
+  EXPECT_EQ(outcome(add_keys(*writer_, half)), "400 seen");
+  for (const auto& each : {reader_, client(), client("clicks", access::read)})
+    EXPECT_EQ(outcome(check_keys(*each, half)), "400 seen");
+}
+
+TEST_P(RebuildCutShort, LookUpThatFailsOnTheWayToTheSuccessorCallsNoKeyFreshThatItHas) {
+  const auto keys = source_.take(100);
+  unsigned cut = 0;
+  for (std::size_t bytes = 0;; bytes += 23) {
+    test::cutting_proxy proxy(server_.port());
+    const auto reader = store_at(proxy.url(rest("retry_for=0s")))->open("clicks", access::read);
+    EXPECT_EQ(outcome(check_keys(*reader, keys)), "100 fresh");
+    (void)rebuild_that_dies_at(step::sealed);
+    EXPECT_EQ(outcome(add_keys(*client(), keys)), "100 fresh");
+    proxy.cut_for_long_after(test::cutting_proxy::direction::to_client, bytes);
+    EXPECT_THAT(check_keys(*reader, keys).verdicts, Each(Ne(verdict::fresh))) << bytes;
+    if (!proxy.has_cut()) break;
+    ++cut;
+    store_->drop("clicks");
+    (void)store_->create("clicks", sized(300, 2));
+  }
+  EXPECT_GT(cut, 10u);
+}
+
+TEST_P(RebuildCutShort, ThatIsKilledLeavesAFilterThatWorksAndIsClearedAwayByTheNext) {
+  {
+    test::child_process dying([&](const auto& tell) {
+      const auto rebuild = store()->begin_rebuild("clicks", sized(5'000, 3), {});
+      (void)add_keys(*rebuild->target(), old_);
+      tell(1);
+      std::this_thread::sleep_for(1h);
+    });
+    ASSERT_EQ(dying.next(), 1);
+  }
+  const auto meanwhile = source_.take(300);
+  EXPECT_EQ(outcome(add_keys(*writer_, meanwhile)), "300 fresh");
+  const auto rebuild = begin();
+  EXPECT_EQ(outcome(add_keys(*writer_, meanwhile)), "300 seen");
+  rebuild->commit();
+  EXPECT_EQ(outcome(check_keys(*writer_, meanwhile)), "300 seen");
+  EXPECT_EQ(outcome(check_keys(*writer_, old_)), "500 fresh");
+  expect_nothing_else_is_left();
+}
+
+TEST_P(RebuildCutShort, ThatDiesWhileTheOldFilterIsRemovedIsNoDamageForWhoHasItOpen) {
+  const filter_identity next = rebuild_that_dies_at(step::sealed);
+  const auto asks_both = client();
+  EXPECT_EQ(outcome(add_keys(*asks_both, old_)), "500 seen");
+  session with(parse_redis_url(server_.url()));
+  const auto before = asks_before(with, next.keys);
+  ASSERT_TRUE(before);
+  ASSERT_TRUE(forget_before(with, next, *before, "word"));
+  for (const std::string& key : keys_like(server_, "everseen:{" + filter_keys::to_text(*before) + "/*}:*"))
+    server_.run({"DEL", key});
+  const auto keys = source_.take(100);
+  EXPECT_EQ(outcome(add_keys(*asks_both, keys)), "100 fresh");
+  EXPECT_EQ(outcome(check_keys(*reader_, keys)), "100 seen");
+  EXPECT_EQ(outcome(add_keys(*writer_, keys)), "100 seen");
+  begin()->commit();
+  expect_nothing_else_is_left();
+}
+
+// As whoever removes it does, or died doing.
+TEST_P(RebuildCutShort, OrADropWhileKeysAreRemovedIsNoDamageEither) {
+  const filter_identity dropped = identity_at(server_, "clicks", {});
+  const std::string& id = dropped.keys.id();
+  server_.run({"HSET", "everseen:{names}", "!" + id, bytes_of(dropped.id)});
+  server_.run({"HDEL", "everseen:{names}", "clicks"});
+  for (const std::string& key : keys_like(server_, "everseen:{" + id + "/*}:*")) server_.run({"DEL", key});
+  const auto told = failure_of_check(*reader_, old_);
+  // A client that judges has the bits, and is told once it is sealed.
+  ASSERT_EQ(told.has_value(), GetParam() != judges::clients);
+  if (!told) return;
+  EXPECT_EQ(told->why, batch_failure::cause::storage);
+  EXPECT_THAT(told->message, HasSubstr("dropped, replaced or deleted"));
+}
+
+TEST_P(RebuildCutShort, ThatDiesBeforeAnybodyCanFindItLeavesKeysThatExpire) {
+  const filter_identity next = rebuild_that_dies_at(step::prepared);
+  for (const std::string& key : keys_of_filters())
+    if (key.find(next.keys.id()) != std::string::npos) {
+      EXPECT_GT(std::stol(server_.run({"PTTL", key})), 0) << key << " would stay for good";
+    }
+}
+
+TEST_P(RebuildCutShort, ThatDiesLeavesNothingBehindOnceTheFilterIsDropped) {
+  for (const step last : {step::decided, step::in_place, step::half_sealed, step::sealed}) {
+    SCOPED_TRACE(static_cast<int>(last));
+    (void)rebuild_that_dies_at(last);
+    store_->drop("clicks");
+    EXPECT_THAT(ids(), IsEmpty());
+    EXPECT_THAT(index_fields(), IsEmpty());
+    EXPECT_TRUE(failure_of_add(*writer_, source_.take(10)));
+    (void)store_->create("clicks", sized(300, 2));
+  }
+}
+
+TEST_P(RebuildCutShort, WhoseSuccessorHasExpiredIsForgotten) {
+  const filter_identity next = rebuild_that_dies_at(step::decided);
+  server_.run({"DEL", next.keys.header()});
+  EXPECT_EQ(outcome(check_keys(*reader_, old_)), "500 seen");
+  EXPECT_EQ(outcome(add_keys(*writer_, source_.take(300))), "300 fresh");
+  EXPECT_EQ(outcome(add_keys(*client(), old_)), "500 seen");
+  const auto rebuild = begin();
+  rebuild->commit();
+  EXPECT_EQ(outcome(check_keys(*writer_, old_)), "500 fresh");
+}
+
+// Promise: of two rebuilds at the same time the later one wins (redis, Rebuild).
+TEST_P(RebuildCutShort, OfTwoAtOnceTheSecondWins) {
+  const auto first = begin();
+  const auto second = begin(1'000, 3);
+  const auto meanwhile = source_.take(100);
+  EXPECT_EQ(outcome(add_keys(*writer_, meanwhile)), "100 fresh");
+  EXPECT_THAT(message_of<error>([&] { first->commit(); }), HasSubstr("clicks"));
+  second->commit();
+  EXPECT_EQ(outcome(check_keys(*writer_, meanwhile)), "100 seen");
+  EXPECT_EQ(client("clicks", access::read)->get_spec(), sized(1'000, 3));
+  expect_nothing_else_is_left();
+}
+
+TEST_P(RebuildCutShort, IsStoppedByAResetAndByADrop) {
+  for (const bool drop : {false, true}) {
+    const auto rebuild = begin();
+    ASSERT_TRUE(add_keys(*rebuild->target(), old_).result);
+    drop ? store_->drop("clicks") : store_->reset("clicks");
+    EXPECT_THROW(rebuild->commit(), error);
+    if (!drop) {
+      EXPECT_EQ(outcome(check_keys(*writer_, old_)), "500 fresh");
+      expect_nothing_else_is_left();
+    }
+  }
+  EXPECT_FALSE(store_->exists("clicks"));
+  EXPECT_THAT(ids(), IsEmpty());
+}
+
+TEST_P(RebuildCutShort, GoesOnUnderAnotherName) {
+  const auto rebuild = begin();
+  const auto meanwhile = source_.take(100);
+  store_->rename("clicks", "taps", store::namesake::refuse);
+  EXPECT_EQ(outcome(add_keys(*writer_, meanwhile)), "100 fresh");
+  rebuild->commit();
+  EXPECT_EQ(outcome(check_keys(*client("taps"), meanwhile)), "100 seen");
+  EXPECT_EQ(outcome(check_keys(*client("taps"), old_)), "500 fresh");
+  expect_nothing_else_is_left();
+}
+
+TEST_P(RebuildCutShort, OfALostSegmentOfACopyFailsAndLeavesTheFilterAsItWas) {
+  const auto copy = copy_of(*writer_);
+  {
+    const auto rebuild = store_->begin_rebuild("clicks", writer_->get_spec(), copy.states);
+    for (const auto& [id, bits] : copy.segments) rebuild->merge(id, bits);
+    for (const std::string& key : keys_like(server_, "everseen:{*/0}:0.0"))
+      if (std::stol(server_.run({"PTTL", key})) > 0) server_.run({"DEL", key});
+    EXPECT_THAT(message_of<storage_error>([&] { rebuild->commit(); }), HasSubstr("begin again"));
+  }
+  for (const auto& each : {client(), writer_, reader_})
+    EXPECT_EQ(outcome(check_keys(*each, old_)), "500 seen");
+}
+
+TEST_P(RebuildCutShort, OfAFilterThatWasMadeAnewMeanwhileIsRefused) {
+  const auto copy = copy_of(*writer_);
+  const auto rebuild = store_->begin_rebuild("clicks", writer_->get_spec(), copy.states);
+  for (const auto& [id, bits] : copy.segments) rebuild->merge(id, bits);
+  store_->drop("clicks");
+  const auto another = store_->create("clicks", sized(300, 2));
+  EXPECT_THAT(message_of<storage_error>([&] { rebuild->commit(); }), HasSubstr("begin again"));
+  EXPECT_EQ(outcome(add_keys(*another, old_)), "500 fresh");
+}
+
+// A server that came back without the last step of a rebuild names a filter that is gone.
+TEST_P(RebuildCutShort, WhoseLastStepWasLostIsFinished) {
+  begin()->commit();
+  const std::string header = key_like(server_, "everseen:{????????????????????????????????}");
+  server_.run({"HSET", header, "after", std::string(16, 'x')});
+  EXPECT_EQ(outcome(add_keys(*client(), old_)), "500 fresh");
+  EXPECT_EQ(outcome(check_keys(*client("clicks", access::read), old_)), "500 seen");
+  EXPECT_EQ(server_.run({"HEXISTS", header, "after"}), "0");
+}
+
+INSTANTIATE_TEST_SUITE_P(JudgedBy, RebuildCutShort,
+                         testing::Values(judges::clients, judges::scripts, judges::module), name_of_judges);
+
+}  // namespace
+}  // namespace everseen::redis

@@ -1,0 +1,284 @@
+// When filters on servers end and begin anew, and what then becomes of their keys.
+
+#include <atomic>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/core/base/error.hpp"
+
+#include "test/redis/admin/dying_client.hpp"
+#include "test/redis/filter/expiry.hpp"
+#include "test/support/claimed_events.hpp"
+
+namespace everseen::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using test::add_keys;
+using test::check_keys;
+using test::cutting_proxy;
+using test::keys_in;
+using test::random_digests;
+using test::redis_server;
+using test::torn_aof;
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::Gt;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Matcher;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+// Promise: a new end is known to every client within a second (redis, The end of a filter).
+TEST_P(Life, EndThatAnotherClientHasMovedIsKnownWithinASecond) {
+  const auto filter = store_->create("clicks", sized());
+  random_digests random(1);
+  EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
+  client()->expire_at(now() + 100ms);
+  std::this_thread::sleep_for(1'100ms);
+  const auto told = failure_of_add(*filter, random.take(10));
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->why, batch_failure::cause::storage);
+  EXPECT_THAT(told->message, HasSubstr("has ended, as it was told to"));
+}
+
+TEST_P(Life, LaterEndOfAnotherClientIsKnownBeforeTheFirstHasCome) {
+  const auto filter = store_->create_expiring("clicks", sized(), 1s);
+  random_digests random(2);
+  EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
+  client()->expire_at(std::nullopt);
+  std::this_thread::sleep_for(1'100ms);
+  EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
+}
+
+// Promise: the keys of an ended filter expire a day later (redis, The end of a filter).
+TEST_P(Life, KeysHaveALimitADayAfterTheEndAlsoThoseMadeLaterAndLoseItWithTheEnd) {
+  const auto filter = store_->create("clicks", sized(10'000));
+  random_digests random(3);
+  (void)add_keys(*filter, random.take(20'000));
+  EXPECT_THAT(limits(), ElementsAre(-1));
+  const event_time end = now() + 1h;
+  client()->expire_at(end);
+  EXPECT_THAT(limits(), Each(is_a_day_behind(end)));
+  const std::size_t before = lives().size();
+  // Where clients judge: more than a chunk of the journal, and checkpoints.
+  for (int i = 0; i < (GetParam() == judges::clients ? 40 : 3); ++i)
+    (void)add_keys(*filter, random.take(20'000));
+  EXPECT_GT(lives().size(), before);
+  EXPECT_THAT(limits(), Each(is_a_day_behind(end)));
+  const std::string header = header_of(server_, "clicks");
+  EXPECT_EQ(server_.run({"PTTL", header}), "-1") << "an ended filter is told from a damaged one";
+  filter->expire_at(std::nullopt);
+  EXPECT_THAT(limits(), ElementsAre(-1));
+}
+
+// Promise: using a filter does not put off its end (redis, The end of a filter).
+TEST_P(Life, ExpiringFilterSaysWhenItEndsAndUsingItDoesNotPutThatOff) {
+  const auto filter = store_->create_expiring("clicks", sized(), 1h);
+  const auto end = filter->expires_at();
+  ASSERT_TRUE(end);
+  EXPECT_LE(*end, now() + 1h);
+  EXPECT_GT(*end, now() + 59min);
+  ASSERT_TRUE(add_keys(*filter, keys_).result) << "grows";
+  ASSERT_TRUE(check_keys(*client(), keys_).result);
+  store_->reset("clicks");
+  ASSERT_TRUE(add_keys(*filter, keys_).result);
+  EXPECT_EQ(client("clicks", access::read)->expires_at(), end);
+  EXPECT_THAT(limits(), Each(is_a_day_behind(*end)));
+}
+
+TEST_P(Life, KeysOfAJobHaveTheLimitAndOfAFilterWithJobsTheEndStays) {
+  const spec s = sized(1'000);
+  const auto filter = store_->create_expiring("clicks", s, 1h);
+  const auto end = filter->expires_at();
+  const auto job = filter->open_ledger("count", "");
+  random_digests random(4);
+  std::vector<test::event> events;
+  for (std::uint64_t i = 0; i < 10; ++i) events.push_back({i, random(), {}, {"all"}});
+  ASSERT_TRUE(test::claim_events(*job, s, {"lane", 0}, events).result);
+  const std::vector<checkpoint> reached = {{"lane", 9, ""}};
+  ASSERT_TRUE(job->settle(reached));
+  EXPECT_THAT(limits(), Each(is_a_day_behind(*end)));
+  const auto message = [&] { filter->expire_at(std::nullopt); };
+  EXPECT_THAT(message_of<parameter_error>(message), HasSubstr("count"));
+}
+
+// Promise: a filter that has ended is no damage, and its name is free (redis, The end of a filter).
+TEST_P(Life, FilterThatHasEndedIsNoDamageAndItsNameIsFree) {
+  const auto filter = store_->create_expiring("clicks", sized(), 1s);
+  ASSERT_TRUE(add_keys(*filter, keys_).result);
+  wait_for_the_end();
+  EXPECT_FALSE(store_->exists("clicks"));
+  EXPECT_THAT(message_of<filter_expired>([&] { store_->open("clicks", access::write); }),
+              AllOf(HasSubstr("'clicks' has ended"), HasSubstr("everseen create clicks")));
+  // It knows the end to a millisecond of the server, and may notice it as much later.
+  std::optional<batch_failure> failure;
+  test::wait_until([&] { return (failure = failure_of_add(*filter, keys_)).has_value(); },
+                   "the client notices");
+  EXPECT_THAT(failure->message, AllOf(HasSubstr("has ended"), Not(HasSubstr("but a key"))));
+  EXPECT_EQ(failure->why, batch_failure::cause::storage);
+  const auto again = store_->create("clicks", sized());
+  EXPECT_EQ(outcome(add_keys(*again, keys_)), "1000 fresh");
+  EXPECT_EQ(again->expires_at(), std::nullopt);
+  EXPECT_THAT(limits(), ElementsAre(-1));
+}
+
+TEST_P(Life, EndedFilterLeavesNoKeyOnceItsNameIsNeeded) {
+  for (const std::string name : {"a", "b", "c"})
+    (void)add_keys(*store_->create_expiring(name, sized(), 1s), std::span(keys_).first(10));
+  wait_for_the_end();
+  (void)store_->create("a", sized());
+  (void)store_->create("d", sized());
+  store_->rename("d", "b", store::namesake::refuse);
+  store_->remove_expired();
+  EXPECT_THAT(store_->list(), ElementsAre("a", "b"));
+  store_->drop("a");
+  store_->drop("b");
+  EXPECT_THAT(all_keys(), IsEmpty());
+}
+
+// Promise: a lost header is damage (redis, The end of a filter).
+TEST_P(Life, FilterThatIsLostIsDamageAndNotMadeAnew) {
+  (void)store_->create_expiring("clicks", sized(), 1s);
+  wait_for_the_end();
+  (void)store_->create_expiring("clicks", sized(), 1h);
+  server_.run({"DEL", header_of(server_, "clicks")});
+  EXPECT_THAT(message_of<format_error>([&] { store_->open("clicks", access::read); }),
+              HasSubstr("is missing"));
+  EXPECT_THROW(store_->create("clicks", sized()), name_taken);
+}
+
+TEST_P(Life, FilterMustLiveForASecondAtLeast) {
+  EXPECT_THROW(store_->create_expiring("clicks", sized(), 999ms), parameter_error);
+  EXPECT_FALSE(store_->exists("clicks"));
+}
+
+TEST_P(Life, OfAServerKilledWhileAnEndIsGivenTheFilterWorks) {
+  (void)store_->create("clicks", sized(1'000, 1));
+  const auto first = std::span(keys_).first(100);
+  (void)add_keys(*client(), first);
+  const event_time end = now() + 1h;
+  for (const std::optional<event_time> to : {std::optional(end), std::optional(end + 1h), {}}) {
+    torn_aof file(server_);
+    const std::size_t from = file.bytes().size();
+    client()->expire_at(to);
+    const std::string all = file.bytes();
+    for (const std::size_t cut : torn_aof::cuts(all, from)) {
+      file.end_with(all, cut);
+      const auto found = client();
+      EXPECT_EQ(outcome(add_keys(*found, first)), "100 seen") << cut - from;
+      const auto ends = found->expires_at();
+      // Too late a limit is one that the next end puts right; too early a one would be a loss.
+      EXPECT_THAT(lives(),
+                  Each(ends ? Matcher<std::int64_t>(AnyOf(-1, Ge(a_day))) : Matcher<std::int64_t>(-1)))
+          << cut - from;
+      found->expire_at(to);
+      EXPECT_EQ(found->expires_at(), to);
+    }
+    file.end_with(all, all.size());
+  }
+}
+
+/// Each point at which it can die: after so many bytes on one of the ways.
+TEST_P(Life, WhereverTheGiverOfAnEndDiesNoKeyIsLimitedTooEarlyAndWhoOpensTheFilterDoesTheRest) {
+  using direction = cutting_proxy::direction;
+  cutting_proxy proxy(server_.port());
+  unsigned died = 0;
+  for (const direction w : {direction::to_server, direction::to_client})
+    for (const bool persists : {false, true})
+      for (std::size_t bytes = 0;; bytes += w == direction::to_server ? 257 : 53) {
+        const event_time later = now() + 1h;
+        {
+          const auto filter = store_->create("clicks", sized());
+          (void)add_keys(*filter, std::span(keys_).first(200));
+          if (persists) filter->expire_at(later);
+        }
+        const bool done = die_after(proxy, proxy.url(rest("retry_for=1ms")), w, bytes, [&](redis_store& in) {
+          in.open("clicks", access::write)->expire_at(persists ? std::nullopt : std::optional(later));
+        });
+        const bool cut = proxy.has_cut();
+        died += !done;
+        const auto ends = client("clicks", access::read)->expires_at();
+        const auto limit = ends ? Matcher<std::int64_t>(is_a_day_behind(*ends)) : Matcher<std::int64_t>(-1);
+        ASSERT_THAT(limits(), Each(AnyOf(-1, limit))) << bytes;
+        (void)client();
+        if (!persists || !ends) {
+          ASSERT_THAT(limits(), Each(limit)) << bytes;
+        }
+        (void)server_.run({"FLUSHALL"});
+        if (done && !cut) break;
+      }
+  EXPECT_GT(died, 20u);
+}
+
+TEST_P(Life, EndIsKnownOnAllServersOfAFilter) {
+  redis_server second(with_judge());
+  const auto many = store_at("redis://" + server_.address() + "," + second.address() + rest());
+  const auto filter = many->create("clicks", sized(300, 4));
+  (void)add_keys(*filter, keys_);
+  const event_time later = now() + 1h;
+  filter->expire_at(later);
+  for (const redis_server* each :
+       {static_cast<const redis_server*>(&server_), static_cast<const redis_server*>(&second)})
+    EXPECT_THAT(limits(*each), Each(is_a_day_behind(later)));
+  filter->expire_at(std::nullopt);
+  for (const redis_server* each :
+       {static_cast<const redis_server*>(&server_), static_cast<const redis_server*>(&second)})
+    EXPECT_THAT(limits(*each), ElementsAre(-1));
+}
+
+// Promise: a filter that is reset while others add works afterwards (redis, Reset).
+TEST_P(Life, ResetWhileOthersAddLeavesAFilterThatWorks) {
+  const auto filter = store_->create("clicks", sized(200, 4));
+  std::atomic<bool> done = false;
+  std::vector<std::jthread> others;
+  for (std::uint64_t t = 0; t < 3; ++t)
+    others.emplace_back([&, t] {
+      const auto mine = client();
+      for (random_digests source(100 + t); !done;)
+        EXPECT_EQ(outcome(add_keys(*mine, source.take(100))), "100 fresh");
+    });
+  for (int i = 0; i < 30; ++i) store_->reset("clicks");
+  done = true;
+  others.clear();
+  store_->reset("clicks");
+  EXPECT_EQ(keys_in(*filter), 0u);
+  EXPECT_EQ(outcome(add_keys(*filter, keys_)), "1000 fresh");
+  EXPECT_EQ(outcome(check_keys(*filter, keys_)), "1000 seen");
+}
+
+TEST_P(Life, ResetLeavesNothingOfWhatWasAddedBehind) {
+  const auto filter = store_->create("clicks", sized());
+  const auto empty = keys_of_filters();
+  ASSERT_TRUE(add_keys(*filter, keys_).result);
+  EXPECT_THAT(keys_of_filters(), SizeIs(Gt(empty.size())));
+  store_->reset("clicks");
+  EXPECT_EQ(keys_of_filters(), empty);
+}
+
+TEST_P(Life, PartitionsSayWhichServerHasThem) {
+  redis_server other(with_judge());
+  const auto both = store_at("redis://" + server_.address() + "," + other.address() + rest());
+  const auto filter = both->create("clicks", sized(200, 3));
+  for (std::uint32_t p = 0; p < 3; ++p) {
+    const bool is_here = filter->place_of(p) == server_.address();
+    EXPECT_EQ(keys_like(server_, "everseen:{*/" + std::to_string(p) + "}").size(), is_here ? 1u : 0u);
+    EXPECT_EQ(filter->place_of(p), (is_here ? server_ : other).address());
+  }
+  EXPECT_NE(filter->place_of(0), filter->place_of(1));
+  EXPECT_EQ(filter->place_of(0), filter->place_of(2));
+}
+
+INSTANTIATE_TEST_SUITE_P(JudgedBy, Life, testing::Values(judges::clients, judges::scripts, judges::module),
+                         name_of_judges);
+
+}  // namespace
+}  // namespace everseen::redis

@@ -1,0 +1,244 @@
+// Filters that their clients judge: long records that do not arrive whole, or come late. An error that says
+// so, never a wrong verdict.
+
+#include <algorithm>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/partition/journal_record.hpp"
+#include "everseen/redis/journal/journal_scripts.hpp"
+
+#include "test/redis/journal/judged_by_clients.hpp"
+
+namespace everseen::redis {
+namespace {
+
+using test::add_keys;
+using test::check_keys;
+using test::cutting_proxy;
+using test::random_digests;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class StagedRecord : public JudgedByClients {
+ protected:
+  /// Of the commands that add the next long record all but the last bytes of the script pass.
+  void hold_before_the_script(cutting_proxy& proxy, stored_filter& by) {
+    std::size_t least = std::numeric_limits<std::size_t>::max();
+    for (int i = 0; i < 3; ++i) {  // now and then it asks something else as well
+      const std::size_t before = proxy.passed(direction::to_server);
+      EXPECT_EQ(fresh_in(add_keys(by, random_.take(many))), many);
+      least = std::min(least, proxy.passed(direction::to_server) - before);
+    }
+    proxy.hold_after(direction::to_server, least - 20);
+  }
+  std::vector<std::string> staged() { return keys_like(server_, "everseen:{*/0}:s*"); }
+
+  const spec_request request_{.capacity = 100'000, .error_rate = 1e-12, .partitions = 1};
+  random_digests random_{95};
+};
+
+TEST_F(StagedRecord, ThatIsLostBeforeItsScriptIsAnErrorAndNoVerdict) {
+  const auto made = make(request_);
+  cutting_proxy proxy(server_.port());
+  const auto filter = client_by(proxy);
+  hold_before_the_script(proxy, *filter);
+  const std::string end = field("end");
+  const auto keys = random_.take(many);
+  auto got = std::async(std::launch::async, [&] { return failure_of_add(*filter, keys); });
+  wait_until_held(proxy);
+  test::wait_until([&] { return staged().size() == 1; }, "it is staged");
+  (void)server_.run({"DEL", staged().front()});
+  proxy.release();
+  const auto told = got.get();
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->why, batch_failure::cause::backend);
+  EXPECT_THAT(told->message, AllOf(HasSubstr("did not keep"), Not(HasSubstr("but a key"))));
+  EXPECT_EQ(field("end"), end);
+  EXPECT_EQ(fresh_in(add_keys(*filter, keys)), many);
+  EXPECT_EQ(fresh_in(check_keys(*client(), keys)), 0u);
+}
+
+TEST_F(StagedRecord, ThatIsCutBeforeItsScriptIsAnError) {
+  const auto made = make(request_);
+  cutting_proxy proxy(server_.port());
+  const auto filter = client_by(proxy);
+  hold_before_the_script(proxy, *filter);
+  const auto keys = random_.take(many);
+  auto got = std::async(std::launch::async, [&] { return failure_of_add(*filter, keys); });
+  wait_until_held(proxy);
+  test::wait_until([&] { return staged().size() == 1; }, "it is staged");
+  (void)server_.run({"SET", staged().front(), "short"});
+  proxy.release();
+  ASSERT_TRUE(got.get());
+  EXPECT_THAT(staged(), IsEmpty());
+  EXPECT_EQ(fresh_in(add_keys(*filter, keys)), many);
+}
+
+TEST_F(StagedRecord, ThatNobodyTakesExpires) {
+  const auto made = make(request_);
+  cutting_proxy proxy(server_.port());
+  const auto filter = client_by(proxy, "/?retry_for=0s&timeout=20s");
+  hold_before_the_script(proxy, *filter);
+  const auto keys = random_.take(many);
+  auto got = std::async(std::launch::async, [&] { return failure_of_add(*filter, keys); });
+  wait_until_held(proxy);
+  test::wait_until([&] { return staged().size() == 1; }, "it is staged");
+  proxy.refuse(true);
+  EXPECT_TRUE(got.get());
+  const long left = std::stol(server_.run({"PTTL", staged().front()}));
+  EXPECT_GT(left, 0);
+  EXPECT_LE(left, 60'000);
+  EXPECT_EQ(fresh_in(add_keys(*client(), keys)), many) << "they were not added";
+}
+
+TEST_F(StagedRecord, IsGoneWhereOthersWereFaster) {
+  const auto made = make(request_);
+  const auto beside = client();
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(fresh_in(add_keys(*made, random_.take(many))), many);
+    EXPECT_EQ(fresh_in(add_keys(*beside, random_.take(many))), many);
+  }
+  EXPECT_THAT(staged(), IsEmpty());
+}
+
+TEST_F(StagedRecord, ThatTheServerHasNoRoomForIsAnErrorThatSaysSo) {
+  const auto filter = make(request_);
+  EXPECT_EQ(fresh_in(add_keys(*filter, random_.take(many))), many);
+  (void)server_.run({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
+  (void)server_.run({"CONFIG", "SET", "maxmemory", "1"});
+  const std::string end = field("end");
+  const auto more = random_.take(many);
+  const auto told = failure_of_add(*filter, more);
+  ASSERT_TRUE(told);
+  EXPECT_THAT(told->message, AllOf(HasSubstr("maxmemory"), Not(HasSubstr("but a key"))));
+  EXPECT_EQ(field("end"), end);
+  (void)server_.run({"CONFIG", "SET", "maxmemory", "0"});
+  EXPECT_EQ(fresh_in(add_keys(*filter, more)), many);
+  EXPECT_EQ(fresh_in(check_keys(*client(), more)), 0u);
+}
+
+TEST_F(StagedRecord, ThatAUserMayNotSetIsAnErrorThatSaysSo) {
+  const auto filter = make(request_);
+  EXPECT_EQ(fresh_in(add_keys(*filter, random_.take(5))), 5u);
+  (void)server_.run({"ACL", "SETUSER", "default", "-set"});
+  const auto told = failure_of_add(*filter, random_.take(many));
+  ASSERT_TRUE(told);
+  EXPECT_THAT(told->message, AllOf(HasSubstr("refused"), Not(HasSubstr("but a key"))));
+}
+
+TEST_F(StagedRecord, IsThereAgainForAServerThatForgotItsScripts) {
+  const auto filter = make(request_);
+  for (int i = 0; i < 3; ++i) {
+    (void)server_.run({"SCRIPT", "FLUSH"});
+    EXPECT_EQ(fresh_in(add_keys(*filter, random_.take(many))), many);
+  }
+  EXPECT_EQ(test::keys_in(*client()), 3 * many);
+  EXPECT_THAT(staged(), IsEmpty());
+}
+
+/// Calls as a client makes them, sent by hand.
+class LateCopy : public StagedRecord {
+ protected:
+  struct call {
+    std::string number;
+    journal_position from, to;
+    std::string record;
+  };
+  /// The next of this history.
+  call next(std::size_t keys) {
+    const journal_position from = *parse_journal_position(field("end"));
+    call c{std::to_string(++calls_), from, {}, {}};
+    c.to.checksum = append_record(
+        c.record, {from.checksum, window::timeless, {{window::timeless, keys}}, random_.take(keys)});
+    c.to.offset = begin_of_record(from.offset, c.record.size()) + c.record.size();
+    return c;
+  }
+  std::string staged_for(const call& c) { return state_key() + ":slate." + c.number; }
+  void stage(const call& c) {
+    (void)server_.run({"SET", staged_for(c), c.record + next_chunk_mark, "PX", "60000"});
+  }
+  /// What the script says first.
+  std::string run(const call& c) {
+    return server_
+        .run({"EVAL", journal_scripts::append().text, "4", state_key(),
+              chunk(c.from.offset / journal_chunk_bytes), staged_for(c),
+              chunk(c.to.offset / journal_chunk_bytes), to_text(c.from), to_text(c.to), "w:late", c.number,
+              std::to_string(c.from.offset % journal_chunk_bytes), "", "", "",
+              std::to_string(c.record.size() + 1)})
+        .substr(0, 1);
+  }
+  std::string whole(std::uint64_t number) { return server_.run({"GETRANGE", chunk(number), "0", "-1"}); }
+
+  int calls_ = 0;
+};
+
+TEST_F(LateCopy, OfTheLastCallIsToldThatItWasDoneAndChangesNothing) {
+  const auto filter = make(request_);
+  (void)add_keys(*filter, random_.take(5));
+  const call once = next(many);
+  stage(once);
+  ASSERT_EQ(run(once), "K");
+  const std::string end = field("end");
+  const std::string bytes = whole(1);
+  stage(once);
+  EXPECT_EQ(run(once), "K");
+  EXPECT_EQ(run(once), "K") << "whatever lies ready";
+  EXPECT_EQ(field("end"), end);
+  EXPECT_EQ(whole(1), bytes);
+  EXPECT_THAT(staged(), IsEmpty());
+  EXPECT_EQ(test::keys_in(*client()), 5 + many);
+}
+
+TEST_F(LateCopy, OfAnOlderCallIsRefusedAndTakesNothingButItsOwnBytes) {
+  const auto filter = make(request_);
+  (void)add_keys(*filter, random_.take(5));
+  const call older = next(many);
+  stage(older);
+  ASSERT_EQ(run(older), "K");
+  const call newer = next(many + 1);
+  stage(newer);
+  // Between the two commands of the newer call comes the whole of the older one.
+  stage(older);
+  EXPECT_EQ(run(older), "K") << "it is still the last one that was done";
+  EXPECT_EQ(run(newer), "K");
+  EXPECT_EQ(whole(1), older.record + next_chunk_mark);
+  EXPECT_EQ(whole(2), newer.record + next_chunk_mark);
+  stage(older);
+  EXPECT_EQ(run(older), "S");
+  EXPECT_THAT(staged(), IsEmpty());
+  EXPECT_EQ(test::keys_in(*client()), 6 + 2 * many);
+  EXPECT_EQ(fresh_in(add_keys(*filter, random_.take(many))), many);
+}
+
+TEST_F(LateCopy, WhoseScriptComesWithoutItsBytesAddsNothing) {
+  const auto filter = make(request_);
+  (void)add_keys(*filter, random_.take(5));
+  const std::string end = field("end");
+  const call lone = next(many);
+  EXPECT_EQ(run(lone), "U");
+  EXPECT_EQ(field("end"), end);
+  EXPECT_EQ(test::keys_in(*client()), 5u);
+}
+
+TEST_F(LateCopy, IsRefusedByAFilterThatIsSealedOrGone) {
+  (void)make(request_);
+  const call late = next(many);
+  (void)server_.run({"HSET", state_key(), "successor", std::string(16, 'x')});
+  stage(late);
+  EXPECT_EQ(run(late), "N");
+  EXPECT_THAT(staged(), IsEmpty());
+  const std::string state = state_key();
+  (void)server_.run({"HDEL", state, "end"});
+  stage(late);
+  EXPECT_EQ(run(late), "M");
+  EXPECT_THAT(staged(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace everseen::redis

@@ -1,0 +1,39 @@
+// Any order of what clients of one filter do, with answers that are lost, refusals, checkpoints and
+// newcomers, is one exact set.
+
+#include <gtest/gtest.h>
+
+#include "test/redis/journal/journal_model.hpp"
+
+namespace everseen::redis {
+namespace {
+
+class JournalModel : public JournalModelling {
+ protected:
+  JournalModel() : JournalModelling(150'000) {}
+};
+
+INSTANTIATE_TEST_SUITE_P(Seeds, JournalModel, testing::Range<std::uint64_t>(1, 7));
+
+TEST_P(JournalModel, AnyOrderOfWhatClientsDoIsOneExactSet) {
+  (void)make({.capacity = 5000, .error_rate = 1e-12, .partitions = 2});
+  std::vector<one> clients;
+  for (int i = 0; i < 4; ++i) clients.push_back(newcomer());
+  for (int step = 0; step < 80 && !HasFailure(); ++step) {
+    one& c = clients[below(clients.size())];
+    const std::uint64_t what = below(16);
+    if (what == 0) {
+      c = newcomer();
+      continue;
+    }
+    if (what == 1) let_checkpoints_pass();
+    if (what < 8) cut_soon(*c.proxy);
+    ask(c, some(what == 5 ? 70'000 : 4000), what % 4 != 3);
+  }
+  const auto last = client();
+  const std::size_t seen = ask_about_all(*last);
+  EXPECT_EQ(test::keys_in(*last), seen);
+}
+
+}  // namespace
+}  // namespace everseen::redis

@@ -1,0 +1,366 @@
+// A connection that is cut, at every byte: the verdicts are those of an undisturbed run. Above all no key is
+// called seen because its own first attempt marked it.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/redis/script/sequence.hpp"
+#include "everseen/redis/served/partition_task.hpp"
+#include "everseen/store/memory/memory_store.hpp"
+
+#include "test/redis/stored.hpp"
+#include "test/redis/wire/reply_text.hpp"
+#include "test/support/cutting_proxy.hpp"
+
+namespace everseen::redis {
+namespace {
+
+using test::add_keys;
+using test::check_keys;
+using test::cutting_proxy;
+using test::random_digests;
+using test::redis_server;
+using direction = cutting_proxy::direction;
+
+constexpr direction both_ways[] = {direction::to_server, direction::to_client};
+
+const char* name_of(direction w) {
+  return w == direction::to_server ? "to the server" : "to the client";
+}
+
+/// New keys, and some that may have been there before.
+class stream {
+ public:
+  std::vector<digest> next(std::size_t fresh, std::size_t old) {
+    std::vector<digest> keys = source_.take(fresh);
+    for (std::size_t i = 0; i < old && !all_.empty(); ++i) keys.push_back(all_[source_.word() % all_.size()]);
+    all_.insert(all_.end(), keys.begin(), keys.end());
+    return keys;
+  }
+
+ private:
+  random_digests source_{1};
+  std::vector<digest> all_;
+};
+
+class retry {
+ protected:
+  explicit retry(std::vector<std::string> config = {}) : server_(std::move(config)) {}
+
+  spec small(std::uint64_t capacity) const {
+    return planned(*direct_, {.capacity = capacity, .error_rate = 0.05, .partitions = 1});
+  }
+
+  redis_server server_;
+  cutting_proxy proxy_{server_.port()};
+  std::shared_ptr<redis_store> direct_ = store_at(server_.url());
+  std::shared_ptr<redis_store> cut_ = store_at(proxy_.url());
+  memory_store memory_;
+};
+
+class Retry : public testing::Test, protected retry {};
+
+/// With the module and without.
+class RetryAnywhere : public testing::TestWithParam<bool>, protected retry {
+ protected:
+  RetryAnywhere() : retry(GetParam() ? test::with_module() : std::vector<std::string>{}) {}
+};
+
+INSTANTIATE_TEST_SUITE_P(Servers, RetryAnywhere, testing::Bool(),
+                         [](const auto& one) { return one.param ? "WithModule" : "Plain"; });
+
+// Promise: a batch that is cut at any byte gets its first answer (redis, Retries).
+TEST_P(RetryAnywhere, BatchCutAtEveryByteGetsTheVerdictsOfAnUndisturbedOne) {
+  const spec s = small(10'000);
+  const auto filter = cut_->create("a", s);
+  const auto model = memory_.create("a", s);
+  stream keys;
+  const auto step = [&](const std::string& where) {
+    const auto batch = keys.next(2, 1);
+    const auto got = add_keys(*filter, batch);
+    ASSERT_TRUE(got.result) << where << ": " << got.result.error().message;
+    EXPECT_EQ(got.verdicts, add_keys(*model, batch).verdicts) << where;
+  };
+  step("first");
+  for (const direction w : both_ways) {
+    std::size_t cuts = 0;
+    for (bool cut = true; cut && !HasFailure(); ++cuts) {
+      proxy_.cut_after(w, cuts);
+      step("cut after " + std::to_string(cuts) + " bytes " + name_of(w));
+      cut = proxy_.has_cut();
+    }
+    EXPECT_GT(cuts, w == direction::to_server ? 200u : 5u);
+  }
+  EXPECT_EQ(filter->state(0).keys(), model->state(0).keys());
+}
+
+TEST_P(RetryAnywhere, LookUpCutAnywhereIsAnswered) {
+  const auto filter = cut_->create("a", small(1'000));
+  stream keys;
+  const auto batch = keys.next(3, 0);
+  ASSERT_TRUE(add_keys(*filter, batch).result);
+  for (const direction w : both_ways) {
+    bool cut = true;
+    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 11 : 1) {
+      proxy_.cut_after(w, at);
+      EXPECT_EQ(check_keys(*filter, batch).result->seen, 3u) << at << ' ' << name_of(w);
+      cut = proxy_.has_cut();
+    }
+  }
+}
+
+TEST_P(RetryAnywhere, GrowthCutAnywhereGivesTheVerdictsAndLayersOfAnUndisturbedOne) {
+  const spec s = small(4);
+  stream keys;
+  int filters = 0;
+  for (const direction w : both_ways) {
+    bool cut = true;
+    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 23 : 3) {
+      const std::string name = "g" + std::to_string(++filters);
+      const auto model = memory_.create(name, s);
+      (void)direct_->create(name, s);
+      const auto filter = cut_->open(name, access::write);
+      proxy_.cut_after(w, at);
+      const auto batch = keys.next(20, 3);
+      const auto got = add_keys(*filter, batch);
+      const std::string where = "cut after " + std::to_string(at) + " bytes " + name_of(w);
+      ASSERT_TRUE(got.result) << where << ": " << got.result.error().message;
+      EXPECT_EQ(got.verdicts, add_keys(*model, batch).verdicts) << where;
+      EXPECT_EQ(filter->state(0), model->state(0)) << where;
+      EXPECT_GT(filter->state(0).slices.at(0).layers.size(), 1u);
+      cut = proxy_.has_cut();
+    }
+  }
+}
+
+TEST_F(Retry, CreationCutAnywhereMakesTheFilterAndNothingElse) {
+  const spec s = small(100);
+  int filters = 0;
+  for (const direction w : both_ways) {
+    bool cut = true;
+    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 11 : 1) {
+      const std::string name = "c" + std::to_string(++filters);
+      proxy_.cut_after(w, at);
+      const std::string where = "cut after " + std::to_string(at) + " bytes " + name_of(w);
+      try {
+        const auto filter = cut_->create(name, s);
+        cut = proxy_.has_cut();
+        EXPECT_EQ(add_keys(*filter, random_digests(3).take(3)).result->fresh, 3u) << where;
+      } catch (const error& e) {
+        FAIL() << where << ": " << e.what();
+      }
+      const auto all = static_cast<std::size_t>(filters);
+      EXPECT_EQ(keys_like(server_, "everseen:{*/0}").size(), all) << where;
+      EXPECT_EQ(keys_like(server_, "everseen:{????????????????????????????????}").size(), all) << where;
+      for (const std::string& key : {header_of(server_, name), state_of(server_, name)})
+        EXPECT_EQ(server_.run({"PTTL", key}), "-1") << where;
+    }
+  }
+  EXPECT_EQ(direct_->list().size(), static_cast<std::size_t>(filters));
+}
+
+// By hand, since it takes a server that forgets its scripts between an attempt and the next.
+TEST_F(Retry, BatchThatWasJudgedIsAnsweredAlikeByAServerThatLostItsScripts) {
+  (void)direct_->create("a", small(1'000));
+  const auto filter = direct_->open("a", access::write);
+  ASSERT_TRUE(add_keys(*filter, random_digests(1).take(2)).result);  // so that it has the scripts, too
+
+  const filter_identity f = identity_at(server_, "a", filter->get_spec());
+  const auto keys = random_digests(2).take(4);
+  std::vector<verdict> out(keys.size());
+  session with(parse_redis_url(server_.url()));
+  partition_task task(command_set(f, gear_kind::script, with.name(), answers_kept),
+                      partition_task::purpose::add, {0, keys, {}, out}, nullptr);
+  bool lost = false;
+  while (!task.done()) {
+    const request asked = task.next();
+    answer got = std::move(with.exchange(std::span(&asked, 1)).front());
+    ASSERT_TRUE(got);
+    if (!lost && got->back().text() == "0000") {
+      lost = true;
+      server_.run({"SCRIPT", "FLUSH"});
+      got = std::move(with.exchange(std::span(&asked, 1)).front());
+    }
+    task.take(got);
+  }
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(task.done_so_far(), (tally{.fresh = 4}));
+}
+
+/// A task for keys of a filter's only partition, to be driven by hand.
+class by_hand {
+ public:
+  by_hand(const redis_server& server, const std::string& name, const spec& s, session& with,
+          std::uint64_t seed)
+      : filter_(identity_at(server, name, s)),
+        keys_(random_digests(seed).take(4)),
+        task_(command_set(filter_, gear_kind::script, with.name(), answers_kept),
+              partition_task::purpose::add, {0, keys_, {}, out_}, nullptr) {}
+
+  [[nodiscard]] partition_task& task() noexcept { return task_; }
+  [[nodiscard]] const std::vector<verdict>& verdicts() const noexcept { return out_; }
+
+ private:
+  filter_identity filter_;
+  std::vector<digest> keys_;
+  std::vector<verdict> out_ = std::vector<verdict>(4);
+  partition_task task_;
+};
+
+answer sent(session& with, const request& r) {
+  return std::move(with.exchange(std::span(&r, 1)).front());
+}
+
+// The server's clock jumps ahead between an attempt and the next, or the answer was remembered for too short
+// a time.
+TEST_F(Retry, BatchWhoseAnswerHasExpiredIsSeenAndNeverFreshTwice) {
+  (void)direct_->create("a", small(1'000));
+  const auto filter = direct_->open("a", access::write);
+  session with(parse_redis_url(server_.url()));
+  by_hand one(server_, "a", filter->get_spec(), with, 2);
+  bool lost = false;
+  while (!one.task().done()) {
+    const request asked = one.task().next();
+    answer got = std::move(with.exchange(std::span(&asked, 1)).front());
+    ASSERT_TRUE(got);
+    if (!lost && got->back().text() == "0000") {
+      lost = true;
+      ASSERT_EQ(server_.run({"PEXPIRE", key_like(server_, state_of(server_, "a") + ":t:*"), "0"}), "1");
+      got = std::move(with.exchange(std::span(&asked, 1)).front());
+    }
+    one.task().take(got);
+  }
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(one.task().done_so_far(), (tally{.seen = 4}));
+}
+
+TEST_F(Retry, LateCopyOfABatchDoesNotPushOutTheAnswerToALaterOne) {
+  const auto filter = direct_->create("a", small(1'000));
+  session with(parse_redis_url(server_.url()));
+  std::vector<request> judged;  // a copy of the request that judged each batch
+  for (const std::uint64_t seed : {1, 2}) {
+    by_hand batch(server_, "a", filter->get_spec(), with, seed);
+    while (!batch.task().done()) {
+      const request asked = batch.task().next();
+      const answer got = sent(with, asked);
+      if (got->back().text() == "0000") judged.push_back(asked);
+      batch.task().take(got);
+    }
+  }
+  ASSERT_EQ(judged.size(), 2u);
+  EXPECT_EQ(sent(with, judged[0])->back().text(), "O") << "nobody waits for it any more";
+  EXPECT_EQ(sent(with, judged[1])->back().text(), "0000");
+}
+
+/// Keys of a filter whose segment takes several calls to make, and loses it behind the first `times` of them.
+std::string outcome_where_the_segment_vanishes(const redis_server& server, const redis_store& store,
+                                               int times) {
+  const auto s = planned(store, {.capacity = 20'000'000, .error_rate = 0.05, .partitions = 1});
+  session with(parse_redis_url(server.url()));
+  by_hand batch(server, "a", s, with, 1);
+  while (!batch.task().done()) {
+    const answer got = sent(with, batch.task().next());
+    if (got->back().what() == reply::kind::integer && times-- > 0)
+      server.run({"UNLINK", key_like(server, "*:0.0")});
+    batch.task().take(got);
+  }
+  if (batch.task().failure()) return batch.task().failure()->message;
+  return std::to_string(batch.task().done_so_far().fresh) + " fresh";
+}
+
+TEST_F(Retry, SegmentThatVanishesBeforeItIsListedIsMadeAgain) {
+  (void)direct_->create("a",
+                        planned(*direct_, {.capacity = 20'000'000, .error_rate = 0.05, .partitions = 1}));
+  EXPECT_EQ(outcome_where_the_segment_vanishes(server_, *direct_, 3), "4 fresh");
+}
+
+TEST_F(Retry, SegmentThatVanishesAgainAndAgainIsAnError) {
+  (void)direct_->create("a",
+                        planned(*direct_, {.capacity = 20'000'000, .error_rate = 0.05, .partitions = 1}));
+  EXPECT_THAT(outcome_where_the_segment_vanishes(server_, *direct_, 1000),
+              testing::HasSubstr("another length"));
+}
+
+TEST_F(Retry, AnswersThatNoScriptGivesAreNoVerdicts) {
+  const auto filter = direct_->create("a", small(1'000));
+  ASSERT_TRUE(add_keys(*filter, random_digests(9).take(1)).result);
+  session with(parse_redis_url(server_.url()));
+  for (const std::string wire : {"$-1\r\n", "*0\r\n", ":5\r\n", "$2\r\nD7\r\n", "$2\r\nDx\r\n", "$1\r\nD\r\n",
+                                 "$4\r\n0002\r\n", "$5\r\n00000\r\n", "$1\r\nO\r\n"}) {
+    by_hand batch(server_, "a", filter->get_spec(), with, 1);
+    batch.task().take(sent(with, batch.task().next()));  // the state
+    std::vector<reply> replies;
+    replies.push_back(reply_of(wire));
+    (void)batch.task().next();
+    batch.task().take(std::move(replies));
+    EXPECT_TRUE(batch.task().failure()) << wire;
+    EXPECT_EQ(batch.verdicts(), std::vector<verdict>(4, verdict::unknown)) << wire;
+  }
+}
+
+/// Takes scripts from the user as soon as an attempt has failed.
+class denying final : public retry_policy {
+ public:
+  explicit denying(const redis_server& server) : server_(server) {}
+  bool tries_again(const outage&) override {
+    server_.run({"ACL", "SETUSER", "default", "-eval", "-evalsha"});
+    return true;
+  }
+  void on_recovered() override {}
+
+ private:
+  const redis_server& server_;
+};
+
+TEST_F(Retry, BatchThatMayHaveRunIsUnknownWhenScriptsAreDenied) {
+  (void)direct_->create("a", small(1'000));
+  const auto filter = cut_->open("a", access::write);
+  ASSERT_TRUE(add_keys(*filter, random_digests(1).take(2)).result);
+  filter->wait_with(std::make_shared<denying>(server_));
+  proxy_.cut_after(direction::to_client, 0);
+  const auto got = add_keys(*filter, random_digests(2).take(20));
+  ASSERT_FALSE(got.result) << got.result->seen << " seen";
+  EXPECT_THAT(got.result.error().message, testing::HasSubstr("NOPERM"));
+  EXPECT_EQ(got.verdicts, std::vector<verdict>(20, verdict::unknown));
+  server_.run({"ACL", "SETUSER", "default", "+@all"});
+  EXPECT_EQ(add_keys(*filter, random_digests(3).take(5)).result->fresh, 5u);
+}
+
+TEST(RetryThroughRestarts, VerdictsAreThoseOfAnUndisturbedRun) {
+  redis_server::options o;
+  o.config = {"--appendonly", "yes", "--appendfsync", "always"};
+  redis_server server(o);
+  const auto store = store_at(server.url("?retry_for=30s"));
+  const spec s = planned(*store, {.capacity = 500, .error_rate = 0.01, .partitions = 2});
+  const auto filter = store->create("a", s);
+  memory_store memory;
+  const auto model = memory.create("a", s);
+  std::atomic<bool> done = false;
+  std::jthread trouble([&] {
+    for (int i = 0; i < 6; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(60));
+      server.kill();
+      server.start();
+    }
+    done = true;
+  });
+  stream keys;
+  while (!done && !testing::Test::HasFailure()) {
+    const auto batch = keys.next(20, 20);
+    const auto got = add_keys(*filter, batch);
+    ASSERT_TRUE(got.result) << got.result.error().message;
+    EXPECT_EQ(got.verdicts, add_keys(*model, batch).verdicts);
+  }
+  for (std::uint32_t p = 0; p < s.partitions; ++p) EXPECT_EQ(filter->state(p), model->state(p));
+}
+
+}  // namespace
+}  // namespace everseen::redis

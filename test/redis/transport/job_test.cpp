@@ -1,0 +1,116 @@
+#include "everseen/redis/transport/job.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/redis/wire/command.hpp"
+
+#include "test/redis/wire/reply_text.hpp"
+
+namespace everseen::redis {
+namespace {
+
+const endpoint from{"h", 1};
+const std::string set_a = encode({"SET", "{t}a", "1"});
+const std::string get_b = encode({"GET", "{t}b"});
+const std::string asking = encode({"ASKING"});
+
+std::vector<reply> replies(std::initializer_list<const char*> wires) {
+  std::vector<reply> all;
+  for (const char* wire : wires) all.push_back(reply_of(wire));
+  return all;
+}
+
+TEST(Command, SplitsAWireIntoItsCommands) {
+  EXPECT_THAT(split_commands(set_a + get_b), ::testing::ElementsAre(set_a, get_b));
+  EXPECT_THAT(split_commands(""), ::testing::IsEmpty());
+}
+
+TEST(Refusal, KnowsRedirections) {
+  EXPECT_EQ(refusal_of(reply_of("-MOVED 3999 127.0.0.1:6381\r\n"), from)->to, (endpoint{"127.0.0.1", 6381}));
+  EXPECT_EQ(refusal_of(reply_of("-MOVED 3999 :6381\r\n"), from)->to, (endpoint{"h", 6381}));
+  EXPECT_EQ(refusal_of(reply_of("-ASK 3999 ::1:6381\r\n"), from)->to, (endpoint{"::1", 6381}));
+  EXPECT_EQ(refusal_of(reply_of("-ASK 3999 a:1\r\n"), from)->why, refusal::kind::ask);
+  for (const char* broken :
+       {"-MOVED\r\n", "-MOVED 1\r\n", "-MOVED 16384 a:1\r\n", "-MOVED 1 a:0\r\n", "-MOVED 1 a\r\n"})
+    EXPECT_FALSE(refusal_of(reply_of(broken), from)) << broken;
+}
+
+TEST(Refusal, ErrorsThatAreAnswersAreNone) {
+  for (const char* answer : {"-WRONGTYPE x\r\n", "-NOSCRIPT x\r\n", "-OOM x\r\n", "-ERR x\r\n",
+                             "-NOPERM x\r\n", "+MOVED 1 a:1\r\n"})
+    EXPECT_FALSE(refusal_of(reply_of(answer), from)) << answer;
+}
+
+TEST(Job, IsDoneWhenNothingWasRefused) {
+  const request r{{}, set_a + get_b, 2, false};
+  job j(r);
+  EXPECT_EQ(j.wire(), r.wire);
+  EXPECT_EQ(j.commands(), 2U);
+  EXPECT_FALSE(j.take(replies({"+OK\r\n", "$-1\r\n"}), from));
+  EXPECT_EQ(j.take_replies().size(), 2U);
+}
+
+TEST(Job, AsksForPermissionForEachCommandThatWasRefused) {
+  const request r{{}, set_a + get_b, 2, true};
+  job j(r);
+  ASSERT_TRUE(j.take(replies({"+OK\r\n", "-ASK 1 a:1\r\n"}), from));
+  EXPECT_TRUE(j.may_have_run);
+  j.ask_for_permission();
+  EXPECT_EQ(j.wire(), asking + get_b) << "where it goes, the key of the other one would seem to be missing";
+  EXPECT_EQ(j.commands(), 2U);
+  ASSERT_TRUE(j.take(replies({"+OK\r\n", "-TRYAGAIN x\r\n"}), from));
+  EXPECT_EQ(j.wire(), r.wire);
+  EXPECT_FALSE(j.take(replies({"+OK\r\n", "$1\r\nb\r\n"}), from));
+  const auto all = j.take_replies();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[1].text(), "b");
+}
+
+TEST(Job, OneThatWasRefusedHasNotRun) {
+  const request r{{}, set_a + get_b, 2, false};
+  job j(r, set_a, 1);
+  ASSERT_TRUE(j.take(replies({"-MOVED 1 a:1\r\n"}), from));
+  EXPECT_FALSE(j.may_have_run);
+  EXPECT_EQ(j.wire(), set_a);
+}
+
+TEST(Job, SendsTheTextOfAScriptToAServerThatDoesNotKnowIt) {
+  const script s{"return 1", std::string(40, 'a')};
+  const std::string by_name = encode_call(s, std::vector<std::string>{"{t}a"}, {});
+  const std::string by_text = encode({"EVAL", "return 1", "1", "{t}a"});
+  request r{{}, set_a + by_name + by_name, 3, true};
+  r.what = &s;
+  job j(r);
+  EXPECT_EQ(j.take(replies({"+OK\r\n", "-NOSCRIPT x\r\n", "-NOSCRIPT x\r\n"}), from)->why,
+            refusal::kind::no_script);
+  EXPECT_EQ(j.wire(), set_a + by_text + by_name);
+  ASSERT_TRUE(j.take(replies({"+OK\r\n", "-ASK 1 a:1\r\n", "-ASK 1 a:1\r\n"}), from));
+  EXPECT_EQ(j.wire(), set_a + by_text + by_name) << "the next server may not know it either";
+  EXPECT_FALSE(j.take(replies({"+OK\r\n", ":1\r\n", ":1\r\n"}), from));
+}
+
+bool waits_for_replicas(std::initializer_list<const char*> wires) {
+  request r{{}, set_a, 1, false};
+  for (std::size_t i = 1; i < wires.size(); ++i) r.wire += set_a, ++r.commands;
+  r.on_replicas = true;
+  job j(r);
+  EXPECT_FALSE(j.take(replies(wires), from));
+  return j.waits_for_replicas();
+}
+
+TEST(Job, WaitsForReplicasWhereItDidSomething) {
+  EXPECT_TRUE(waits_for_replicas({"$1\r\n0\r\n"}));
+  EXPECT_TRUE(waits_for_replicas({"*1\r\n:0\r\n", "-OOM command not allowed\r\n"})) << "a pipeline";
+  EXPECT_FALSE(waits_for_replicas({"-NOSCRIPT No matching script\r\n"}));
+  const request of_no_replicas{{}, set_a, 1, false};
+  job j(of_no_replicas);
+  EXPECT_FALSE(j.take(replies({"$1\r\n0\r\n"}), from));
+  EXPECT_FALSE(j.waits_for_replicas());
+}
+
+}  // namespace
+}  // namespace everseen::redis
