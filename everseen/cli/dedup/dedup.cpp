@@ -134,11 +134,20 @@ struct watched_run {
   }
 };
 
+/// With fewer, threads wait for each other.
+constexpr std::size_t careful_blocks_ahead = 3;
+
 exit_code dedup(const dedup_arguments& given, printer& out) {
   note_signals();
   must_have_effect(given);
   output lines(out.descriptor(), "standard output");
-  block_reader input(given.files, given.records.format(), dedup_block_bytes);
+  // A kept filter remembers lines that were judged and not printed: together half a megabyte of them.
+  const bool is_careful = given.filter_name && !given.judge_ahead;
+  const std::size_t block_bytes = is_careful ? dedup_block_bytes / careful_blocks_ahead : dedup_block_bytes;
+  block_reader input(given.files, given.records.format(), block_bytes);
+  // A reader that wants a few lines only, as head, leaves the rest of a block unread, and a kept filter
+  // remembers it.
+  if (given.filter_name && lines.is_pipe()) input.begin_with(dedup_block_bytes / 16);
   input.while_waiting([&] { end_if_asked(lines); });
   input.on_first_block([&](std::string_view text) { warn_of_quotes(given.records, text); });
   const std::string header = given.records.header ? input.header() : "";
@@ -146,6 +155,7 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
   std::optional<dedup_stats> stats;
   if (given.stats) stats.emplace(*given.stats);  // a wrong path must not leave a new filter behind
   dedup_filter seen(given, input);
+  if (is_careful) options.blocks_ahead = careful_blocks_ahead;
   if (const auto& window = seen->get_spec().window; window && !options.max_ahead)
     options.max_ahead = window->width;  // then no accepted time makes the present late
   options.threads = given.threads ? static_cast<unsigned>(*given.threads) : seen.useful_threads();

@@ -43,6 +43,10 @@ void declare_filter(option_set& known, dedup_arguments& given) {
            {"NAME", "remember the keys in this filter, across runs; created if there is none"});
   add_switch(known, "--existing", given.existing, "the filter must be there: where it is gone, end with 4");
   add_store_option(known, given.store);
+  add_switch(
+      known, "--judge-ahead", given.judge_ahead,
+      "with --filter: judge lines before those in front of them were printed; faster with servers, but a run "
+      "that dies, or whose reader leaves, has the filter remember more lines that were not printed");
 }
 
 void declare_window(option_set& known, dedup_arguments& given) {
@@ -65,6 +69,8 @@ void must_have_effect(const dedup_arguments& given) {
   if (given.missing_key && given.records.key.empty() && !given.records.time && !given.filter_name)
     throw parameter_error(
         "--missing-key is about lines without a key, and here the whole line is the key; give --key, too");
+  if (given.judge_ahead && !given.filter_name)
+    throw parameter_error("--judge-ahead is about a filter that is kept; give --filter NAME, too");
   if (given.existing && !given.filter_name)
     throw parameter_error("--existing is about a filter that is kept; give --filter NAME, too");
   if (given.max_ahead && !given.records.time)

@@ -29,6 +29,7 @@ struct dedup_arguments : filter_options {
   std::optional<std::uint64_t> threads;
   std::optional<std::string> stats;  // "-" is standard error
   bool repeated = false;
+  bool judge_ahead = false;
 };
 
 /// Declares all of them. `into` must outlive the parsing.

@@ -137,6 +137,8 @@ class worker {
       shared_.end_before(number);
     }
     // Once it is this block's turn, everything that ends the run before it is known.
+    if (const std::uint64_t ahead = shared_.options.blocks_ahead; number >= ahead)
+      shared_.writing.wait_for_those_before(number - ahead + 1);
     if (shared_.options.threads > 1) shared_.partitions.front().wait(number);
     const bool wanted = number < shared_.end;
     judge(number, wanted ? batches : std::span<const partition_batch>{});

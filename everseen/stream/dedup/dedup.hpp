@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -61,6 +62,10 @@ struct dedup_options {
   enum class outage : std::uint8_t { fail, pass };
   outage on_outage = outage::fail;
 
+  /// At most so many blocks are judged and not written. A run whose output fails, or that is killed, leaves
+  /// their keys in the filter without their records. Reading, parsing and hashing run further ahead.
+  std::uint64_t blocks_ahead = std::numeric_limits<std::uint64_t>::max();
+
   verdict wanted = verdict::fresh;  ///< records with this verdict are written
   unsigned threads = 1;             ///< useful_dedup_threads() recommends a number
 
@@ -88,7 +93,8 @@ struct dedup_result {
 /// The output after an exception: after a read failure or an exception of options.progress, the wanted
 /// records among all that were read whole; after an unreadable record, those before it, and no key of a
 /// later record was added; after a failed write, everything written before it. Only after a failed write may
-/// keys have been added whose records were not written: doc/dedup.md, "Runs that end early".
+/// keys have been added whose records were not written, of at most options.blocks_ahead blocks, and as many as
+/// there are threads: doc/dedup.md, "Runs that end early".
 /// @throws storage_error    reading or writing failed
 /// @throws format_error     a record has no key and options.without_key is fail; or a record is late and
 ///         options.late is fail: the other records read have then been judged and written

@@ -14,6 +14,10 @@ class turnstile {
   void wait(std::uint64_t number) const noexcept {
     for (std::uint64_t now; (now = next_.load(std::memory_order_acquire)) != number;) next_.wait(now);
   }
+  /// Until all blocks before this one have left.
+  void wait_for_those_before(std::uint64_t number) const noexcept {
+    for (std::uint64_t now; (now = next_.load(std::memory_order_acquire)) < number;) next_.wait(now);
+  }
   void leave(std::uint64_t number) noexcept {
     next_.store(number + 1, std::memory_order_release);
     next_.notify_all();

@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "everseen/store/disk/disk.hpp"
@@ -29,6 +30,11 @@ void output::write(std::string_view bytes) {
 bool output::is_abandoned() const noexcept {
   pollfd broken = {descriptor_, 0, 0};  // POLLERR and POLLHUP are always reported
   return ::poll(&broken, 1, 0) == 1 && (broken.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+bool output::is_pipe() const noexcept {
+  struct stat about {};
+  return ::fstat(descriptor_, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode));
 }
 
 void output::check_reader() const {

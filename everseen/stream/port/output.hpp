@@ -23,6 +23,9 @@ class output {
   /// @throws storage_error  is_abandoned(); as write would throw
   void check_reader() const;
 
+  /// Whether a reader may leave some of what was written unread.
+  [[nodiscard]] bool is_pipe() const noexcept;
+
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 

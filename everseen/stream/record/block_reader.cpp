@@ -56,7 +56,7 @@ int block_reader::input::number() const noexcept {
 }
 
 block_reader::block_reader(std::vector<std::string> paths, record_format format, std::size_t block_bytes)
-    : format_(format), block_bytes_(block_bytes), at_header_(format.header) {
+    : format_(format), block_bytes_(block_bytes), next_bytes_(block_bytes), at_header_(format.header) {
   if (paths.empty()) paths.emplace_back("-");
   std::uint64_t total = 0;
   bool known = true;
@@ -103,6 +103,7 @@ bool block_reader::next(block& into) {
     throw;
   }
   into.number_ = next_number_++;
+  next_bytes_ = std::min(2 * next_bytes_, block_bytes_);
   return true;
 }
 
@@ -180,7 +181,7 @@ bool block_reader::read_next(block& into) {
       continue;
     }
     // A live stream must not wait for a full block.
-    if (into.size_ < block_bytes_ && readable_within(0)) continue;
+    if (into.size_ < next_bytes_ && readable_within(0)) continue;
     if (cut(into)) return true;
     if (into.size_ > max_record_bytes)
       throw storage_error(
@@ -193,7 +194,7 @@ bool block_reader::read_next(block& into) {
 void block_reader::begin(block& into) {
   into.size_ = 0;
   into.input_ = current_;
-  into.reserve(carry_.size() + block_bytes_);
+  into.reserve(carry_.size() + next_bytes_);
   std::memcpy(into.data(), carry_.data(), carry_.size());
   into.size_ = carry_.size();
   carry_.clear();

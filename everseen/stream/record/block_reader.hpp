@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -73,6 +74,9 @@ class block_reader {
   /// @throws format_error   an input ends between quotes, or another header than the first one's begins it
   [[nodiscard]] bool next(block& into);
 
+  /// Begins with blocks of this size, each twice as long as the last, up to that of the constructor.
+  void begin_with(std::size_t bytes) noexcept { next_bytes_ = std::min(bytes, block_bytes_); }
+
   /// Called with the text of the first block.
   void on_first_block(std::function<void(std::string_view)> call) { on_first_block_ = std::move(call); }
 
@@ -118,6 +122,7 @@ class block_reader {
   std::size_t current_ = 0;
   record_format format_;
   std::size_t block_bytes_;
+  std::size_t next_bytes_;
   std::string carry_;  // the beginning of a record that was not read to its end
   std::uint64_t next_number_ = 0;
   std::exception_ptr failure_;  // why nothing more can be read

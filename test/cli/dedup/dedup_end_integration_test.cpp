@@ -94,6 +94,14 @@ TEST_F(DedupEnd, EndsQuicklyBySigpipeWhenNobodyReadsOn) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
 }
 
+TEST_F(DedupEnd, RemembersFewLinesThatNobodySaw) {
+  given("everseen gen ids --count 1M --range 1..100M > ids");
+  const auto remembered = [this](const std::string& dedup) {
+    return std::stoull(sh(dedup + " ids | head -n 1 > first; everseen info f --json | jq .keys").out);
+  };
+  EXPECT_LT(remembered("everseen dedup --filter f"), 50'000U) << "what a pipe holds, and three small blocks";
+}
+
 TEST_F(DedupEnd, ClosesTheFilterBeforeItEndsBySigpipe) {
   given("everseen gen ids --count 1T | everseen dedup --filter ids | head -n 1 > first || true");
   EXPECT_THAT(sh("everseen dedup --filter ids first"), Prints(""));

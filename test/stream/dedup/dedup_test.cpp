@@ -297,6 +297,27 @@ TEST_P(DedupFailure, ReportsAFullDiskAndWritesNothingAfterIt) {
   EXPECT_EQ(passed, 0U);
 }
 
+// Promise: a run whose output fails adds no more keys without their records than half a megabyte of records
+// has (dedup, Runs that end early).
+TEST_P(DedupFailure, AddsTheKeysOfNoMoreBlocksThanItMayBeAhead) {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::string text;
+  for (int i = 1000; i < 10'000; ++i) text += std::to_string(i) + "\n";
+  constexpr std::size_t block_bytes = 100;  // 20 lines
+  for (const std::uint64_t ahead : {1U, 2U, 3U}) {
+    options.blocks_ahead = ahead;
+    test::pipe written;
+    written.close_reader();
+    const test::memory_file in(text);
+    block_reader input({in.path()}, {}, block_bytes);
+    filter f = make_filter();
+    output out(written.writer(), "pipe");
+    EXPECT_THROW(deduplicate(input, f, out, options), storage_error);
+    EXPECT_LE(f.info().keys, ahead * 20);
+    EXPECT_GE(f.info().keys, 20U);
+  }
+}
+
 // Promise: where the reader leaves, a beginning of the result was written (dedup, Runs that end early).
 TEST_P(DedupFailure, WritesABeginningOfTheResultWhenTheReaderLeaves) {
   std::signal(SIGPIPE, SIG_IGN);

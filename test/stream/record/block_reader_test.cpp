@@ -413,6 +413,19 @@ TEST(BlockReader, HandsOutTheLinesThatAPipeGaveWithItsHeader) {
   EXPECT_EQ(b.text(), "1\n2\n");
 }
 
+TEST(BlockReader, BeginsWithSmallBlocksIfTold) {
+  test::text_files files;
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "0123456\n";
+  files.make(text);
+  block_reader reader(files.paths(), {}, 64);
+  reader.begin_with(8);
+  const std::vector<std::string> all = blocks(reader);
+  EXPECT_LE(all.front().size(), 16U);
+  EXPECT_GE(all[5].size(), 64U);
+  EXPECT_EQ(joined(all), text);
+}
+
 TEST(BlockReader, SaysFromWhichFileABlockIs) {
   test::text_files files;
   files.make("a\n");
