@@ -78,6 +78,8 @@ void declare_key(option_set& known, record_options& into) {
              "and doubled marks in it");
   add_switch(known, "--header", into.header,
              "the first line of the input names the fields; it is no record, and is put out first");
+  add_switch(known, "--no-decompress", into.no_decompress,
+             "take input that begins as files of gzip, zstd, bzip2, xz or lz4 do as it stands");
 }
 
 void declare_time(option_set& known, record_options& into) {

@@ -26,12 +26,16 @@ struct record_options {
   bool csv = false;
   bool header = false;
   bool zero = false;
+  bool no_decompress = false;
 
-  [[nodiscard]] record_format format() const noexcept { return {zero ? '\0' : '\n', csv, header}; }
+  [[nodiscard]] record_format format() const noexcept {
+    return {zero ? '\0' : '\n', csv, header, !no_decompress};
+  }
   [[nodiscard]] char delimiter_or_default() const noexcept { return delimiter.value_or(csv ? ',' : '\t'); }
 };
 
-/// --key, --key-field, --key-json, --delimiter, --csv and --header. `into` must outlive the parsing.
+/// --key, --key-field, --key-json, --delimiter, --csv, --header and --no-decompress. `into` must outlive the
+/// parsing.
 void declare_key(option_set& known, record_options& into);
 /// --time, --time-field and --time-json.
 void declare_time(option_set& known, record_options& into);

@@ -34,9 +34,11 @@ note_parts parts_of(std::string_view note) {
 }  // namespace
 
 file_source::file_source(const std::string& path, options how)
-    : input_(path), how_(std::move(how)), lane_(how_.worker) {
+    : input_(path, how.format.decompress), how_(std::move(how)), lane_(how_.worker) {
   if (!lane_.empty()) lane_ += ':';
   lane_ += input_.name();
+  if (how_.follow && input_.is_compressed())
+    throw parameter_error(input_.name() + " is compressed, and so has an end; leave out --follow");
   if (!how_.format.header) return;
   header_ = input_.take_first(how_.format, how_.follow, how_.idle);
   position_ = input_.taken_bytes();

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -26,7 +27,8 @@ constexpr std::chrono::milliseconds a_moment{20};
 
 }  // namespace
 
-resumable_input::resumable_input(const std::string& path) : name_(path) {
+resumable_input::resumable_input(const std::string& path, bool decompress)
+    : name_(path), examines_(decompress) {
   if (path != "-") {
     opened_ = descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!opened_) throw disk_error("read", path, errno);
@@ -39,6 +41,15 @@ resumable_input::resumable_input(const std::string& path) : name_(path) {
   if (::fstat(number_, &about) != 0) throw disk_error("read", path, errno);
   if (S_ISDIR(about.st_mode)) throw disk_error("read", path, EISDIR);
   file_ = opened_ && S_ISREG(about.st_mode);
+  if (S_ISREG(about.st_mode)) examine();
+}
+
+void resumable_input::examine() {
+  if (!std::exchange(examines_, false)) return;
+  decompressed_ = decompression::of(number_, name_ == "-" ? "standard input" : name_);
+  if (!decompressed_) return;
+  number_ = decompressed_->number();
+  file_ = false;
 }
 
 std::string resumable_input::take_first(record_format format, bool follows,
@@ -96,10 +107,12 @@ void resumable_input::begin(std::uint64_t position, std::string_view note) {
 }
 
 std::size_t resumable_input::read(std::span<char> into) {
+  examine();
   ssize_t got = -1;
   do got = ::read(number_, into.data(), into.size());
   while (got < 0 && errno == EINTR);
   if (got < 0 && errno != EAGAIN) throw disk_error("read", name_, errno);
+  if (got == 0 && decompressed_) decompressed_->must_be_whole();
   const auto count = static_cast<std::size_t>(std::max<ssize_t>(got, 0));
   remember({into.data(), count});
   return count;

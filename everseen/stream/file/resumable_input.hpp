@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -11,6 +12,7 @@
 #include <string_view>
 
 #include "everseen/store/disk/descriptor.hpp"
+#include "everseen/stream/record/decompression.hpp"
 #include "everseen/stream/record/record_format.hpp"
 
 namespace everseen {
@@ -18,13 +20,15 @@ namespace everseen {
 /// Bytes of a file, or of standard input, from the settled position on.
 ///
 /// A file is resumed at that position. Standard input must be given again from its beginning, and the
-/// settled bytes are skipped. A note identifies the input by its beginning, up to 4 KiB, so that another
-/// input under the same name is an error and not a gap. Threads: one at a time; note_at(), must_be() and
-/// bytes() from any.
+/// settled bytes are skipped; so are those of a compressed file, whose positions are those of its text. A
+/// note identifies the input by its beginning, up to 4 KiB, so that another input under the same name is an
+/// error and not a gap. Threads: one at a time; note_at(), must_be() and bytes() from any.
 class resumable_input {
  public:
-  /// @param path  "-": standard input    @throws storage_error  it cannot be opened, or is a directory
-  explicit resumable_input(const std::string& path);
+  /// @param path        "-": standard input
+  /// @param decompress  recognise compressed input
+  /// @throws storage_error  it cannot be opened, is a directory, or nothing decompresses it
+  explicit resumable_input(const std::string& path, bool decompress = true);
 
   /// Reads the first record, such as a header line; read() does not return it again. It must end with its
   /// separator: a file that is being written may have part of a line there.
@@ -40,7 +44,8 @@ class resumable_input {
   void begin(std::uint64_t position, std::string_view note);
 
   /// Reads available bytes, at most into.size(); 0 at the current end.
-  /// @pre readable_within(), or it waits    @throws storage_error
+  /// @pre readable_within(), or it waits
+  /// @throws storage_error    @throws format_error  compressed input is cut off or damaged
   [[nodiscard]] std::size_t read(std::span<char> into);
 
   /// Whether settled bytes of standard input are still to be skipped; skip_some() skips some of them.
@@ -72,11 +77,14 @@ class resumable_input {
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// The byte before the first that read() returns; nothing at the beginning.
   [[nodiscard]] std::optional<char> byte_before() const noexcept { return before_; }
+  /// Whether it can be followed: what is compressed has an end.
+  [[nodiscard]] bool is_compressed() const noexcept { return decompressed_ != nullptr; }
   /// The current length of a regular file.
   [[nodiscard]] std::optional<std::uint64_t> bytes() const noexcept;
 
  private:
   [[nodiscard]] std::optional<char> next_byte(bool follows, const std::function<void()>& idle);
+  void examine();
   void remember(std::string_view bytes);
   void compare() const;
   [[nodiscard]] bool begins_as_before() const;
@@ -85,6 +93,8 @@ class resumable_input {
   std::string name_;
   descriptor opened_;  // empty for standard input
   int number_ = 0;
+  bool examines_;  // for compression, before the first read
+  std::unique_ptr<decompression> decompressed_{};
   bool file_ = false;  // a file that can be read from any position
 
   std::uint64_t settled_ = 0;

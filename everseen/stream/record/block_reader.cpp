@@ -51,8 +51,16 @@ void block::reserve(std::size_t bytes) {
   capacity_ = wanted;
 }
 
-int block_reader::input::number() const noexcept {
+int block_reader::input::source() const noexcept {
   return opened ? opened.get() : STDIN_FILENO;
+}
+int block_reader::input::number() const noexcept {
+  return decompressed ? decompressed->number() : source();
+}
+
+void block_reader::examine(input& in) {
+  in.is_examined = true;
+  if (format_.decompress) in.decompressed = decompression::of(in.source(), in.path, while_waiting_);
 }
 
 block_reader::block_reader(std::vector<std::string> paths, record_format format, std::size_t block_bytes)
@@ -77,7 +85,7 @@ block_reader::block_reader(std::vector<std::string> paths, record_format format,
     const auto size = regular_size(in.number());
     in.regular = size.has_value();
     if (in.regular) in.begin = ::lseek(in.number(), 0, SEEK_CUR);
-    known = known && in.regular;
+    known = known && in.regular && !(format_.decompress && decompression::recognises(in.number()));
     total += size.value_or(0);
   }
   if (known && total > 0) total_bytes_ = total;
@@ -146,8 +154,11 @@ bool block_reader::can_rewind() const noexcept {
 }
 
 void block_reader::rewind() {
-  for (const input& in : inputs_)
-    if (::lseek(in.number(), in.begin, SEEK_SET) < 0) cannot("read again", in.path, errno);
+  for (input& in : inputs_) {
+    if (::lseek(in.source(), in.begin, SEEK_SET) < 0) cannot("read again", in.path, errno);
+    in.decompressed.reset();
+    in.is_examined = false;
+  }
   current_ = 0;
   carry_.clear();
   next_number_ = 0;
@@ -201,13 +212,14 @@ void block_reader::begin(block& into) {
 }
 
 bool block_reader::readable_within(int milliseconds) const noexcept {
-  if (inputs_[current_].regular) return true;
+  if (inputs_[current_].regular && !inputs_[current_].decompressed) return true;
   pollfd ready = {inputs_[current_].number(), POLLIN, 0};
   return ::poll(&ready, 1, milliseconds) > 0;
 }
 
 void block_reader::end_of_input(block& into) {
   must_not_end_in_quotes(into);
+  inputs_[current_].decompressed.reset();
   if (into.size_ > 0 && into.data()[into.size_ - 1] != format_.separator)
     into.data()[into.size_++] = format_.separator;
   ++current_;
@@ -232,10 +244,12 @@ void block_reader::refuse_open_quotes() const {
 }
 
 std::size_t block_reader::read_some(char* to, std::size_t room) {
-  const input& in = inputs_[current_];
+  input& in = inputs_[current_];
+  if (!in.is_examined) examine(in);
   for (;;) {
     while (while_waiting_ && !readable_within(100)) while_waiting_();
     const ssize_t got = ::read(in.number(), to, room);
+    if (got == 0 && in.decompressed) in.decompressed->must_be_whole();
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno == EAGAIN)  // standard input may be shared with a program that made it non-blocking
       static_cast<void>(readable_within(100));

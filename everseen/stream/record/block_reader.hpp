@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "everseen/store/disk/descriptor.hpp"
+#include "everseen/stream/record/decompression.hpp"
 #include "everseen/stream/record/record_format.hpp"
 
 namespace everseen {
@@ -38,6 +39,7 @@ class block {
 
 /// Cuts files (or standard input) into blocks at record boundaries.
 ///
+/// Compressed input is decompressed by another process: decompression.
 /// Reads with read(2) into reused memory, which stays in the cache. Mapping the file would cost a page fault
 /// for every 64 KiB, and a crash if the file is truncated. A missing separator after the last record of each
 /// file is added. A block grows to hold a record that is longer than a block. Threads: one at a time; the
@@ -71,7 +73,8 @@ class block_reader {
   /// first; the next call throws. After an exception, all later calls throw it again.
   /// @return false at the end of the input
   /// @throws storage_error  reading failed, or a record exceeds max_record_bytes
-  /// @throws format_error   an input ends between quotes, or another header than the first one's begins it
+  /// @throws format_error   an input ends between quotes, is compressed and damaged, or begins with another
+  ///         header than the first one's
   [[nodiscard]] bool next(block& into);
 
   /// Begins with blocks of this size, each twice as long as the last, up to that of the constructor.
@@ -89,8 +92,8 @@ class block_reader {
   /// @throws storage_error  the system refused
   void rewind();
 
-  /// Size of all inputs together. Unknown if one of them is a pipe, a terminal or a device, and if the total
-  /// is 0: files of /proc report a size of 0, whatever they hold.
+  /// Size of all inputs together. Unknown if one of them is compressed, a pipe, a terminal or a device, and
+  /// if the total is 0: files of /proc report a size of 0, whatever they hold.
   [[nodiscard]] std::optional<std::uint64_t> total_bytes() const noexcept { return total_bytes_; }
 
   /// Estimated number of records, from the mean record length near the beginning, the middle and the end.
@@ -101,11 +104,15 @@ class block_reader {
   struct input {
     std::string path;
     descriptor opened;  // empty for standard input, which this class must not close
+    std::unique_ptr<decompression> decompressed{};
+    bool is_examined = false;  // for compression
     bool regular = false;
     std::int64_t begin = 0;  // for a regular file: standard input may start in the middle of one
-    [[nodiscard]] int number() const noexcept;
+    [[nodiscard]] int source() const noexcept;  // what was opened
+    [[nodiscard]] int number() const noexcept;  // what is read
   };
 
+  void examine(input& in);
   bool read_next(block& into);
   void begin(block& into);
   [[nodiscard]] bool readable_within(int milliseconds) const noexcept;

@@ -2,7 +2,7 @@
 
 namespace everseen {
 
-/// How text is cut into records.
+/// How input is cut into records.
 struct record_format {
   char separator = '\n';
   /// As in CSV (RFC 4180): a separator between quotation marks belongs to its record, and a carriage return
@@ -10,6 +10,8 @@ struct record_format {
   bool quoted = false;
   /// The first record of each input names the fields of the others, and is none of them.
   bool header = false;
+  /// Input that begins as gzip, zstd, bzip2, xz or lz4 files do is decompressed first.
+  bool decompress = true;
 };
 
 }  // namespace everseen

@@ -203,5 +203,16 @@ TEST_F(Dedup, RefusesAFileForCountsThatCannotBeWrittenBeforeItReadsAnything) {
                     testing::Field(&test::program_result::out, "")));
 }
 
+TEST_F(Dedup, DecompressesItsInput) {
+  given("everseen gen ids --count 10k --range 1..5k > ids; gzip -k ids; everseen dedup ids > once");
+  EXPECT_THAT(sh("everseen dedup ids.gz | cmp - once"), test::Prints(""));
+  EXPECT_THAT(sh("everseen dedup < ids.gz | cmp - once"), test::Prints(""));
+  EXPECT_THAT(sh("cat ids.gz | everseen dedup | cmp - once"), test::Prints(""));
+  EXPECT_THAT(sh("everseen dedup --no-decompress ids.gz | head -c 2 | od -An -tx1"),
+              test::Prints(" 1f 8b\n"));
+  EXPECT_THAT(sh("head -c 1000 ids.gz | everseen dedup > some"),
+              test::Complains(4, "standard input is cut off or damaged", "gzip"));
+}
+
 }  // namespace
 }  // namespace everseen

@@ -1,5 +1,6 @@
 #include "everseen/stream/file/file_source.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -38,7 +39,7 @@ class FileSource : public testing::Test {
     std::vector<std::string> records;
     int idle = 0;
     for (source_batch batch; idle < 20;) {
-      const source::state got = from.next(batch, milliseconds(0));
+      const source::state got = from.next(batch, wait_);
       if (got == source::state::ended) break;
       idle = got == source::state::records ? 0 : idle + 1;
       if (got != source::state::records) continue;
@@ -67,6 +68,8 @@ class FileSource : public testing::Test {
   }
 
   checkpoints reached_;
+
+  milliseconds wait_{0};
 
  private:
   test::scratch_directory directory_;
@@ -138,6 +141,18 @@ TEST_F(FileSource, KeepsRecordsOfCsvTogether) {
   EXPECT_THAT(read_on(csv), ElementsAre("14 1,\"a\nb\"", "22 2,c"));
   append("3,\"d\n\"");
   EXPECT_THAT(read_on(csv), ElementsAre("26 3,\"d\n\""));
+}
+
+// Promise: a compressed file is read on where the job was (streams, Files).
+TEST_F(FileSource, GoesOnInACompressedFile) {
+  write("a\nb\n");
+  ASSERT_EQ(std::system(("gzip " + path() + " && mv " + path() + ".gz " + path()).c_str()), 0);
+  wait_ = milliseconds(1'000);  // for a program
+  EXPECT_THAT(read_on(), ElementsAre("0 a", "2 b"));
+  EXPECT_THAT(read_on(), ElementsAre());
+  ASSERT_EQ(std::system(("printf 'c\\n' | gzip >> " + path()).c_str()), 0);
+  EXPECT_THAT(read_on(), ElementsAre("4 c"));
+  EXPECT_THROW(file_source(path(), {.follow = true}), parameter_error);
 }
 
 TEST_F(FileSource, RefusesAnEndBetweenQuotes) {

@@ -2,7 +2,9 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <string>
 #include <thread>
@@ -10,6 +12,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/stream/record/record_ends.hpp"
@@ -447,6 +450,128 @@ TEST(BlockReader, ShowsItsFirstBlockOnce) {
   reader.on_first_block([&](std::string_view text) { shown.emplace_back(text); });
   static_cast<void>(blocks(reader));
   EXPECT_THAT(shown, ElementsAre("a\n"));
+}
+
+/// What a program makes of a text.
+std::string compressed_by(const std::string& program, const std::string& text,
+                          const test::text_files& files) {
+  const std::string plain = files.directory() + "/plain", packed = files.directory() + "/packed";
+  std::ofstream(plain, std::ios::binary) << text;
+  EXPECT_EQ(std::system((program + " -c " + plain + " > " + packed).c_str()), 0) << program;
+  return test::text_of(packed);
+}
+
+class Compressed : public testing::TestWithParam<std::string> {
+ protected:
+  static std::string lines() {
+    std::string text;
+    for (int i = 0; i < 100'000; ++i) text += std::to_string(i) + '\n';
+    return text;
+  }
+  [[nodiscard]] std::string packed() const { return compressed_by(GetParam(), lines(), files_); }
+
+  test::text_files files_;
+};
+
+// Promise: compressed input is decompressed, also from a pipe (dedup, Keys and records).
+TEST_P(Compressed, IsReadAsWhatWasCompressed) {
+  files_.make(packed());
+  files_.make("between\n");
+  files_.make(packed() + packed());  // as cat makes of two files
+  EXPECT_EQ(read(files_.paths(), 4096), lines() + "between\n" + lines() + lines());
+  block_reader reader(files_.paths(), {}, 4096);
+  EXPECT_EQ(reader.total_bytes(), std::nullopt);
+  ASSERT_TRUE(reader.can_rewind());
+  block b;
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reader.next(b));
+  reader.rewind();
+  EXPECT_EQ(joined(blocks(reader)), lines() + "between\n" + lines() + lines());
+}
+
+TEST_P(Compressed, IsReadFromAPipeThatBeginsSlowly) {
+  const std::string bytes = packed();
+  test::pipe pipe;
+  block_reader reader({pipe.path()}, {}, 4096);
+  std::jthread writer([&] {
+    for (std::size_t i = 0; i < 12; ++i) {
+      pipe.write(bytes.substr(i, 1));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    pipe.write(bytes.substr(12));
+    pipe.close_writer();
+  });
+  EXPECT_EQ(joined(blocks(reader)), lines());
+}
+
+// Promise: compressed input that is cut off is an error, and nothing before it is lost (dedup, Keys and
+// records).
+TEST_P(Compressed, ThatIsCutOffIsAnError) {
+  const std::string bytes = packed();
+  files_.make(bytes.substr(0, bytes.size() - 1));
+  block_reader reader(files_.paths(), {}, 4096);
+  std::string before;
+  block b;
+  try {
+    while (reader.next(b)) before += b.text();
+    ADD_FAILURE();
+  } catch (const format_error& e) {
+    EXPECT_THAT(e.what(), testing::AllOf(HasSubstr(files_.paths().front()), HasSubstr("cut off or damaged"),
+                                         HasSubstr(GetParam())));
+  }
+  EXPECT_TRUE(lines().starts_with(before));
+}
+
+TEST_P(Compressed, IsTakenAsItStandsWhereAsked) {
+  std::string bytes = packed();
+  if (bytes.back() != '\n') bytes += '\n';
+  files_.make(bytes);
+  record_format plain;
+  plain.decompress = false;
+  block_reader reader(files_.paths(), plain, 4096);
+  EXPECT_EQ(joined(blocks(reader)), bytes);
+}
+
+TEST_P(Compressed, LeavesNoProcessBehindWhenItIsNotReadToItsEnd) {
+  files_.make(packed());
+  {
+    block_reader reader(files_.paths(), {}, 16);
+    block b;
+    ASSERT_TRUE(reader.next(b));
+  }
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
+}
+
+INSTANTIATE_TEST_SUITE_P(BlockReader, Compressed, testing::Values("gzip", "zstd", "bzip2", "xz", "lz4"),
+                         [](const auto& program) { return program.param; });
+
+TEST(BlockReader, TakesABeginningThatIsAlmostThatOfAFormatForText) {
+  for (const std::string text : {"BZ", "BZh", "BZh9\n", "\x1f", "\x1f\x8b", "\xfd"}) {
+    test::text_files files;
+    files.make(text + "\n");
+    EXPECT_EQ(read(files.paths(), 100), text + "\n");
+    test::pipe pipe;
+    block_reader reader({pipe.path()}, {}, 100);
+    pipe.write(text);
+    pipe.close_writer();
+    EXPECT_EQ(joined(blocks(reader)), text.ends_with('\n') ? text : text + "\n");
+  }
+}
+
+TEST(BlockReader, NamesTheProgramThatIsNotThere) {
+  test::text_files files;
+  files.make(compressed_by("gzip", "a\n", files));
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", "/nonexistent", 1);
+  block_reader reader(files.paths(), {}, 100);
+  block b;
+  try {
+    (void)reader.next(b);
+    ADD_FAILURE();
+  } catch (const storage_error& e) {
+    EXPECT_THAT(e.what(), testing::AllOf(HasSubstr("is compressed"), HasSubstr("gzip cannot be started"),
+                                         HasSubstr("install it")));
+  }
+  ::setenv("PATH", path.c_str(), 1);
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <sys/types.h>
+
+#include "everseen/store/disk/descriptor.hpp"
+
+namespace everseen {
+
+/// Input that another program decompresses meanwhile: gzip, zstd, bzip2, xz or lz4, each as `PROGRAM -dc`.
+///
+/// These programs know members and frames behind one another, checksums, and formats to come, and they run on
+/// another core. Threads: one at a time.
+class decompression {
+ public:
+  /// Looks at the first bytes of an input. It consumes nothing, unless they are those of a compressed format.
+  /// @param from     its descriptor; a regular file is read from where it stands
+  /// @param name     for messages
+  /// @param waiting  called several times a second while a pipe has too few bytes to tell; may throw
+  /// @return null: the input is not compressed
+  /// @throws storage_error  the program for the format is not installed, or cannot be started
+  static std::unique_ptr<decompression> of(int from, std::string name,
+                                           const std::function<void()>& waiting = {});
+
+  /// Whether a regular file is compressed, judged by the bytes from where it stands.
+  [[nodiscard]] static bool recognises(int file);
+
+  ~decompression();  // ends the program
+  decompression(const decompression&) = delete;
+  decompression& operator=(const decompression&) = delete;
+
+  /// To read from, until it ends.
+  [[nodiscard]] int number() const noexcept { return decompressed_.get(); }
+
+  /// Called at the end.    @throws format_error  the input is cut off, or damaged
+  void must_be_whole();
+
+ private:
+  decompression(const char* program, int from, std::string name);
+
+  const char* program_;
+  std::string name_;
+  descriptor decompressed_;
+  pid_t child_ = 0;  // 0: it was waited for
+};
+
+}  // namespace everseen
