@@ -43,6 +43,12 @@ class Shell : public testing::Test {
   scratch_directory scratch_;
 };
 
+/// What a command line begins with whose everseen dies when it first reaches a step.
+inline std::string dying_at(const std::string& step) {
+  const std::string programs = std::filesystem::path(EVERSEEN_DYING_PROGRAM).parent_path();
+  return "export EVERSEEN_DIE_AT=" + step + ":1 PATH='" + programs + "':\"$PATH\"; ";
+}
+
 /// The program ended with this code, and its complaint is one line that holds all the words.
 template <typename... Words>
 auto Complains(int exit_code, Words... words) {

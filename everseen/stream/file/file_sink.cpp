@@ -187,9 +187,7 @@ void file_sink::put(const judged_batch& batch) {
 
 void file_sink::write_unsettled(std::string_view text) {
   if (unsettled_.is_empty()) unsettled_.begin(mark_line());
-  unsettled_.write(text.substr(0, text.size() / 2));
-  fault_point("half_put");
-  unsettled_.write(text.substr(text.size() / 2));
+  write_past_fault_point(text, "half_put", [this](std::string_view part) { unsettled_.write(part); });
 }
 
 std::string file_sink::commit(std::span<const checkpoint> /*reached*/) {
@@ -213,9 +211,7 @@ void file_sink::append_up_to(std::uint64_t length) {
   while (shown_ < length) {
     const std::string text =
         unsettled_.read(shown_, std::min<std::uint64_t>(length - shown_, copied_at_once));
-    out.write(std::string_view(text).substr(0, text.size() / 2));
-    fault_point("half_shown");
-    out.write(std::string_view(text).substr(text.size() / 2));
+    write_past_fault_point(text, "half_shown", [&out](std::string_view part) { out.write(part); });
     shown_ += text.size();
   }
 }

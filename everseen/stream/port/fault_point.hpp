@@ -1,19 +1,32 @@
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace everseen {
 
-/// A point where a job can be made to die, as by kill -9, to prove that correctness does not depend on where
-/// it dies.
+/// Called with the name of each step that a job reaches; null but in tests, which prove by it that
+/// correctness does not depend on where a job dies. Set before any job begins.
 ///
-/// EVERSEEN_DIE_AT=claimed:3 kills the process when it reaches `claimed` for the third time.
-/// EVERSEEN_STOP_AT=claimed:3 stops it there, as by kill -STOP, until it is continued. The points are in
-/// every build, so the tests kill the same program that users run; anybody who can set a process's
-/// environment could kill it anyway. Points of a job, in the order of a batch: `read`, `claimed`,
-/// `half_put`, `put`, `half_committed` (a transaction that has its offsets), `committed` (by the sink),
-/// `settled` (in the ledger), `half_shown` (by a sink that shows only what is settled), `accounted` (by the
-/// source). Threads: any. Cost: two comparisons if the variables are not set.
-void fault_point(std::string_view name) noexcept;
+/// The steps, in the order of a batch: `read`, `claimed`, `half_put`, `put`, `half_committed` (a transaction
+/// that has its offsets), `committed` (by the sink), `settled` (in the ledger), `half_shown` (by a sink that
+/// shows only what is settled), `accounted` (by the source).
+using fault_hook = void (*)(std::string_view step) noexcept;
+inline constinit fault_hook on_fault_point = nullptr;
+
+/// Threads: any. Cost: one comparison.
+inline void fault_point(std::string_view step) noexcept {
+  if (on_fault_point != nullptr) on_fault_point(step);
+}
+
+/// Calls write(text); in a test in two halves, with the step between them.
+template <typename Write>
+void write_past_fault_point(std::string_view text, std::string_view step, Write write) {
+  const std::size_t first = on_fault_point == nullptr ? text.size() : text.size() / 2;
+  write(text.substr(0, first));
+  if (first == text.size()) return;
+  fault_point(step);
+  write(text.substr(first));
+}
 
 }  // namespace everseen

@@ -17,7 +17,7 @@ class JobDamage : public Shell {
  protected:
   void SetUp() override {
     given("seq 1 500 > numbers");
-    EXPECT_EQ(sh("EVERSEEN_DIE_AT=put:1 " + stream).exit_code, 137);
+    EXPECT_EQ(sh(dying_at("put") + stream).exit_code, 137);
   }
   [[nodiscard]] std::filesystem::path journal() const { return directory() / "store/f/jobs/stream"; }
 

@@ -43,6 +43,8 @@ class Stream : public Shell {
     program_setup on = setup();
     on.environment["EVERSEEN_STORE"] = server_.url();
     on.environment["EVERSEEN_STOP_AT"] = point;
+    on.environment["PATH"] =
+        std::filesystem::path(EVERSEEN_DYING_PROGRAM).parent_path().string() + ':' + on.environment["PATH"];
     auto program =
         std::make_unique<running_program>(std::vector<std::string>{"bash", "-c", "exec " + line}, on);
     EXPECT_TRUE(program->waits_to_stop());
@@ -297,7 +299,7 @@ TEST_F(Stream, PutsOutToOnePlaceUnlessItIsMoved) {
 // Promise: what may be in two streams after --move-output is reported (streams, The life of a job).
 TEST_F(Stream, SaysWhatMayComeTwiceWhereAnotherPlaceIsTakenThanAStream) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to ";
-  EXPECT_EQ(on_redis("EVERSEEN_DIE_AT=put:1 " + fresh + "redis-stream:a").exit_code, 128 + SIGKILL);
+  EXPECT_EQ(on_redis(dying_at("put") + fresh + "redis-stream:a").exit_code, 128 + SIGKILL);
   EXPECT_THAT(on_redis(fresh + "redis-stream:b"), Complains(2, "has put out to redis-stream:a so far"));
   EXPECT_THAT(on_redis(fresh + "redis-stream:b --move-output"),
               Says(AllOf(HasSubstr("had put out to redis-stream:a and not settled comes again"),
@@ -338,7 +340,7 @@ TEST_F(Stream, MakesNoFileInThePlaceOfOneThatIsGone) {
 // Promise: nobody else removes lines that were settled and are not in the file yet (streams, Files).
 TEST_F(Stream, KeepsWhatAKilledJobHasSettledAndNotShownWhateverIsStartedNext) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to one ";
-  EXPECT_EQ(on_redis("EVERSEEN_DIE_AT=settled:1 " + fresh).exit_code, 128 + SIGKILL);
+  EXPECT_EQ(on_redis(dying_at("settled") + fresh).exit_code, 128 + SIGKILL);
   EXPECT_THAT(sh("cat one; tail -n +2 .one.unsettled | wc -l"), Prints("3\n"));
   const auto refused = Complains(2, ".one.unsettled has lines", "may be settled");
   EXPECT_THAT(on_redis("everseen stream --from clicks --filter other --key-json /id --to one"), refused);
@@ -352,7 +354,7 @@ TEST_F(Stream, KeepsWhatAKilledJobHasSettledAndNotShownWhateverIsStartedNext) {
 // Promise: nobody else removes lines that were settled and are not in the file yet (streams, Files).
 TEST_F(Stream, KeepsWhatAJobHadSettledThatWasKilledAndEnded) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to one ";
-  EXPECT_EQ(on_redis("EVERSEEN_DIE_AT=settled:1 " + fresh).exit_code, 128 + SIGKILL);
+  EXPECT_EQ(on_redis(dying_at("settled") + fresh).exit_code, 128 + SIGKILL);
   EXPECT_THAT(on_redis("everseen jobs fresh --end stream"),
               Field("exit_code", &program_result::exit_code, 0));
   EXPECT_THAT(on_redis(fresh), Complains(2, ".one.unsettled has lines", "may be settled"));
@@ -462,7 +464,7 @@ TEST_F(Stream, AsksWhoseFileItIsWhenTheMachineHasAnotherName) {
 
 TEST_F(Stream, TakesStandardOutputForNoOtherWorkersStandardInput) {
   const std::string piped = "everseen stream --from - --filter f --key-json /id --to - < clicks";
-  EXPECT_EQ(on_redis("EVERSEEN_DIE_AT=put:1 " + piped).exit_code, 128 + SIGKILL);
+  EXPECT_EQ(on_redis(dying_at("put") + piped).exit_code, 128 + SIGKILL);
   EXPECT_THAT(on_redis(piped), Says(HasSubstr("3 fresh, 1 seen")));
 }
 

@@ -16,7 +16,7 @@ struct BrokerMatrix : testing::Test {
   static inline const int certain_deaths = static_cast<int>(common_fault_points().size());
 
   static matrix_outcome survive(const std::vector<matrix_run>& runs) {
-    matrix_outcome outcome = run_side_by_side(EVERSEEN_PROGRAM, runs);
+    matrix_outcome outcome = run_side_by_side(EVERSEEN_DYING_PROGRAM, runs);
     EXPECT_EQ(outcome.fault, "");
     return outcome;
   }

@@ -26,7 +26,7 @@ TEST_P(CrashMatrixAtRandom, IsExactAfterAnyNumberOfDisasters) {
   for (std::uint64_t seed = first; seed < first + count; ++seed) runs.push_back(random_run(GetParam(), seed));
   // What waits for nobody keeps both cores busy by itself.
   const std::size_t lanes = GetParam().from_name == "kafka" ? 12 : 3;
-  const matrix_outcome outcome = run_side_by_side(EVERSEEN_PROGRAM, runs, lanes);
+  const matrix_outcome outcome = run_side_by_side(EVERSEEN_DYING_PROGRAM, runs, lanes);
   std::cout << GetParam().name() << ": " << count << " runs from seed " << first << ", " << to_string(outcome)
             << '\n';
   EXPECT_EQ(outcome.fault, "");

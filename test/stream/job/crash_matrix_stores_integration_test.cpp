@@ -23,7 +23,7 @@ struct StoreMatrix : testing::Test {
   matrix_outcome survives(redis_server& killed, const std::string& url, const matrix_sink& to,
                           const std::vector<disaster>& disasters) {
     const bool in_window = ++seed % 2 == 0;
-    matrix_stage on{EVERSEEN_PROGRAM, killed, url};
+    matrix_stage on{EVERSEEN_DYING_PROGRAM, killed, url};
     if (in_window) {
       on.clicks = {std::chrono::minutes(40), true};
       on.words = {"--window", "10m", "--slices", "10"};

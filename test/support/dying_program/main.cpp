@@ -1,12 +1,19 @@
-#include "everseen/stream/port/fault_point.hpp"
+// everseen, of the same objects as the program that users run, but one that can be made to die.
+//
+// EVERSEEN_DIE_AT=claimed:3 kills the process when it reaches `claimed` for the third time, as by kill -9.
+// EVERSEEN_STOP_AT=claimed:3 stops it there, as by kill -STOP, until it is continued. The steps:
+// fault_point.hpp.
 
 #include <atomic>
 #include <charconv>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
-namespace everseen {
+#include "everseen/cli/program/program.hpp"
+#include "everseen/stream/port/fault_point.hpp"
 
 namespace {
 
@@ -33,12 +40,15 @@ struct wanted {
   }
 };
 
-}  // namespace
-
-void fault_point(std::string_view name) noexcept {
+void pass(std::string_view step) noexcept {
   static wanted death("EVERSEEN_DIE_AT", SIGKILL), halt("EVERSEEN_STOP_AT", SIGSTOP);
-  death.pass(name);
-  halt.pass(name);
+  death.pass(step);
+  halt.pass(step);
 }
 
-}  // namespace everseen
+}  // namespace
+
+int main(int argc, char** argv) {
+  everseen::on_fault_point = pass;
+  return everseen::cli::run_program({argv, static_cast<std::size_t>(argc)});
+}
