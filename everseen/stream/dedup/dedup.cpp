@@ -1,10 +1,8 @@
 #include "everseen/stream/dedup/dedup.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -14,12 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/filter/scatter.hpp"
+#include "everseen/stream/dedup/keyed_block.hpp"
 #include "everseen/stream/dedup/turnstile.hpp"
-#include "everseen/stream/record/bad_record.hpp"
-#include "everseen/stream/record/event_rule.hpp"
-#include "everseen/stream/record/kept_keys.hpp"
-#include "everseen/stream/record/record_ends.hpp"
 
 namespace everseen {
 
@@ -98,20 +92,12 @@ struct shared_state {
 /// Takes blocks through the whole pipeline, one after the other.
 class worker {
  public:
-  explicit worker(shared_state& shared)
-      : shared_(shared),
-        rule_({shared.options.key, shared.options.time, {}, true}),
-        every_record_is_key_(rule_.whole_record_is_key() && shared.seen.hash().takes_every_key()),
-        wants_keys_(shared.seen.stored().wants_keys()) {
-    const dedup_options& options = shared.options;
-    wanted_[static_cast<std::size_t>(options.wanted)] = true;
-    if (options.late == dedup_options::fate::pass && options.wanted == verdict::fresh)
-      wanted_[static_cast<std::size_t>(verdict::late)] = true;
-  }
+  explicit worker(shared_state& shared) : shared_(shared), block_(shared.seen, shared.options) {}
 
   void run() {
     try {
-      while (shared_.read(block_, read_at_)) process(block_.number());
+      event_time read_at{};
+      while (shared_.read(block_.bytes(), read_at)) process(block_.bytes().number(), read_at);
     } catch (...) {  // only reading can throw here: process() takes its turns whatever fails
       shared_.fail(std::current_exception());
     }
@@ -122,16 +108,12 @@ class worker {
  private:
   using clock = shared_state::clock;
 
-  void process(std::uint64_t number) noexcept {
+  void process(std::uint64_t number, event_time read_at) noexcept {
     std::span<const partition_batch> batches;
+    judged_ = {};
     try {
-      ends_.clear();
-      if (shared_.options.format.quoted)
-        rule_.expect_quotes(block_.text().find('"') != std::string_view::npos);
-      find_record_ends(block_.text(), shared_.options.format, ends_);
-      hash_keys();
-      if (unreadable_) shared_.end_before(number + 1);
-      batches = sorted_.sort(digests_, times(), shared_.seen.get_spec().partitions, verdicts_, keys_.views());
+      batches = block_.sort(read_at);
+      if (block_.unreadable()) shared_.end_before(number + 1);
     } catch (...) {  // out of memory
       shared_.fail(std::current_exception());
       shared_.end_before(number);
@@ -147,75 +129,13 @@ class worker {
     shared_.writing.leave(number);
   }
 
-  void hash_keys() {
-    digests_.clear();
-    digests_.reserve(ends_.size());
-    times_.clear();
-    keyed_.clear();
-    keys_.clear();
-    latest_believed_ = latest_believed();
-    const hasher& hash = shared_.seen.hash();
-    const char* text = block_.text().data();
-    std::size_t begin = 0;
-    if (every_record_is_key_) {
-      for (const std::uint32_t end : ends_) {
-        const std::string_view key = {text + begin, end - begin};
-        digests_.push_back(hash(key));
-        if (wants_keys_) keys_.keep(key);
-        begin = end + 1;
-      }
-    } else {
-      for (std::size_t i = 0; i < ends_.size(); ++i) {
-        const std::size_t end = ends_[i];
-        read_record(i, {text + begin, end - begin});
-        begin = end + 1;
-      }
-    }
-    verdicts_.assign(digests_.size(), verdict::unknown);
-    judged_ = {};
-  }
-
-  /// @return the latest time that is accepted
-  [[nodiscard]] event_time latest_believed() const noexcept {
-    const auto& ahead = shared_.options.max_ahead;
-    if (!rule_.has_time() || !ahead || read_at_ > event_time::max() - *ahead) return event_time::max();
-    return read_at_ + *ahead;
-  }
-
-  void read_record(std::size_t i, std::string_view record) {
-    auto parts = rule_.read(record);
-    if (parts && parts->time > latest_believed_) parts = tl::unexpected(record_fault::time_ahead);
-    if (parts && !hash_key(parts->key)) parts = tl::unexpected(record_fault::unfit_key);
-    if (parts) {
-      if (wants_keys_) keys_.keep(parts->key);
-      if (rule_.has_time()) times_.push_back(parts->time);
-      keyed_.push_back(static_cast<std::uint32_t>(i));
-    } else if (shared_.options.without_key == dedup_options::fate::fail) {
-      unreadable_ = describe(rule_, record, i, parts.error());
-      ends_.resize(i);  // the records before it in the block are kept
-    }
-  }
-
-  /// @return whether the filter accepts this key
-  [[nodiscard]] bool hash_key(std::string_view key) {
-    const auto hashed = shared_.seen.hash().try_hash(key);
-    if (hashed) digests_.push_back(*hashed);
-    return hashed.has_value();
-  }
-
-  std::span<const event_time> times() const noexcept {
-    if (rule_.has_time()) return times_;
-    if (shared_.options.clock) return {&read_at_, 1};
-    return {};
-  }
-
   void judge(std::uint64_t number, std::span<const partition_batch> batches) noexcept {
     if (shared_.options.threads <= 1) {
       for (const partition_batch& batch : batches) add(batch);
     } else {
       judge_in_order(number, batches);
     }
-    if (!batches.empty()) sorted_.gather();
+    if (!batches.empty()) block_.gather();
     verdicts_total_ += judged_;
     if (judged_.late > 0 && shared_.options.late == dedup_options::fate::fail) shared_.stop = true;
   }
@@ -275,17 +195,17 @@ class worker {
     std::ranges::replace(batch.out, verdict::unknown, verdict::fresh);
   }
 
-  /// Moves the wanted records together, in place, and writes them in one call.
   void write(std::uint64_t number) noexcept {
     dedup_result& result = shared_.result;  // during this block's turn no other thread uses these members
     if (result.first_unknown == 0 && judged_.unknown > 0)
       result.first_unknown = number_of_first(verdict::unknown);
     if (result.first_late == 0 && judged_.late > 0) result.first_late = number_of_first(verdict::late);
-    const std::string_view wanted = keep_wanted();
-    result.records += ends_.size();
-    if (std::exchange(shared_.written_input, block_.input()) != block_.input()) shared_.records_of_input = 0;
-    shared_.records_of_input += ends_.size();
-    result.bytes += block_.text().size();
+    const std::string_view wanted = block_.keep_wanted(result.without_key);
+    result.records += block_.records();
+    const block& bytes = block_.bytes();
+    if (std::exchange(shared_.written_input, bytes.input()) != bytes.input()) shared_.records_of_input = 0;
+    shared_.records_of_input += block_.records();
+    result.bytes += bytes.text().size();
     try {
       if (!wanted.empty()) shared_.out.write(wanted);
     } catch (...) {  // output after a gap would look complete
@@ -294,7 +214,7 @@ class worker {
       return;
     }
     try {
-      if (unreadable_) report_unreadable();
+      if (block_.unreadable()) report(*block_.unreadable());
       if (shared_.options.progress) shared_.options.progress(result);
     } catch (...) {
       shared_.fail(std::current_exception());
@@ -303,79 +223,24 @@ class worker {
 
   /// @return the number, from 1, of the first record of the block with this verdict; 0 if there is none
   [[nodiscard]] std::uint64_t number_of_first(verdict v) const noexcept {
-    const auto found = std::ranges::find(verdicts_, v);
-    if (found == verdicts_.end()) return 0;
-    const auto key = static_cast<std::size_t>(found - verdicts_.begin());
-    const std::size_t record = every_record_is_key_ ? key : keyed_[key];
-    return shared_.result.records + record + 1;
+    const auto found = block_.first(v);
+    return found ? shared_.result.records + *found + 1 : 0;
   }
 
-  /// @return the number, from 1, in its input
-  [[nodiscard]] std::uint64_t number_of_record(std::uint64_t record_in_block) const noexcept {
-    const std::uint64_t header = shared_.options.format.header ? 1 : 0;
-    return shared_.records_of_input - ends_.size() + record_in_block + header + 1;
-  }
-
-  [[noreturn]] void report_unreadable() const {
+  [[noreturn]] void report(const bad_record& unreadable) const {
     const bool lines = !shared_.options.format.quoted;  // a record of CSV may have several
-    throw format_error((lines ? "line " : "record ") +
-                       std::to_string(number_of_record(unreadable_->position)) + " of " +
-                       shared_.input.name_of(block_.input()) + ' ' + to_string(*unreadable_) +
+    const std::uint64_t header = shared_.options.format.header ? 1 : 0;
+    const std::uint64_t number =
+        shared_.records_of_input - block_.records() + unreadable.position + header + 1;
+    throw format_error((lines ? "line " : "record ") + std::to_string(number) + " of " +
+                       shared_.input.name_of(block_.bytes().input()) + ' ' + to_string(unreadable) +
                        "; --missing-key drop passes over such lines, --missing-key pass prints them");
   }
 
-  [[nodiscard]] bool is_wanted(verdict v) const noexcept { return wanted_[static_cast<std::size_t>(v)]; }
-
-  std::string_view keep_wanted() noexcept {
-    char* const text = block_.data();
-    char* to = text;
-    std::size_t begin = 0;
-    std::size_t run_begin = 0;  // wanted records from here on are not moved yet
-    std::size_t next_keyed = 0;
-    const bool all_keyed = every_record_is_key_;
-    const auto move_run = [&](std::size_t end) {
-      if (to != text + run_begin) std::memmove(to, text + run_begin, end - run_begin);
-      to += end - run_begin;
-    };
-    for (std::size_t i = 0; i < ends_.size(); ++i) {
-      bool wanted;
-      if (all_keyed) {
-        wanted = is_wanted(verdicts_[i]);
-      } else if (next_keyed < keyed_.size() && keyed_[next_keyed] == i) {
-        wanted = is_wanted(verdicts_[next_keyed++]);
-      } else {
-        wanted = shared_.options.without_key == dedup_options::fate::pass;
-        ++shared_.result.without_key;
-      }
-      const std::size_t end = ends_[i] + std::size_t{1};
-      if (!wanted) {
-        move_run(begin);
-        run_begin = end;
-      }
-      begin = end;
-    }
-    move_run(begin);
-    return {text, static_cast<std::size_t>(to - text)};
-  }
-
   shared_state& shared_;
-  event_rule rule_;
-  const bool every_record_is_key_;  // so every record has a key
-  const bool wants_keys_;           // the filter needs the keys themselves
-  std::array<bool, 4> wanted_{};    // by verdict
-  block block_;
-  event_time read_at_{};
-  scatter sorted_;
-  std::vector<std::uint32_t> ends_;
-  std::vector<std::uint32_t> keyed_;  // indexes of the records that have a key, unless all have one
-  std::vector<digest> digests_;
-  kept_keys keys_;  // empty unless wants_keys_
-  std::vector<event_time> times_;
-  std::vector<verdict> verdicts_;
+  keyed_block block_;
   tally judged_;  // of this block
   tally verdicts_total_;
-  event_time latest_believed_{};
-  std::optional<bad_record> unreadable_;  // the record that ended the run; its position is in the block
 };
 
 }  // namespace

@@ -93,8 +93,8 @@ struct dedup_result {
 /// The output after an exception: after a read failure or an exception of options.progress, the wanted
 /// records among all that were read whole; after an unreadable record, those before it, and no key of a
 /// later record was added; after a failed write, everything written before it. Only after a failed write may
-/// keys have been added whose records were not written, of at most options.blocks_ahead blocks, and as many as
-/// there are threads: doc/dedup.md, "Runs that end early".
+/// keys have been added whose records were not written, of at most options.blocks_ahead blocks, and as many
+/// as there are threads: doc/dedup.md, "Runs that end early".
 /// @throws storage_error    reading or writing failed
 /// @throws format_error     a record has no key and options.without_key is fail; or a record is late and
 ///         options.late is fail: the other records read have then been judged and written

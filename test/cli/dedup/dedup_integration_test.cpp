@@ -208,7 +208,7 @@ TEST_F(Dedup, DecompressesItsInput) {
   EXPECT_THAT(sh("everseen dedup ids.gz | cmp - once"), test::Prints(""));
   EXPECT_THAT(sh("everseen dedup < ids.gz | cmp - once"), test::Prints(""));
   EXPECT_THAT(sh("cat ids.gz | everseen dedup | cmp - once"), test::Prints(""));
-  EXPECT_THAT(sh("everseen dedup --no-decompress ids.gz | head -c 2 | od -An -tx1"),
+  EXPECT_THAT(sh("everseen dedup --no-decompress ids.gz > raw && od -An -tx1 -N2 raw"),
               test::Prints(" 1f 8b\n"));
   EXPECT_THAT(sh("head -c 1000 ids.gz | everseen dedup > some"),
               test::Complains(4, "standard input is cut off or damaged", "gzip"));

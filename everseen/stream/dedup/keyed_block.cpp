@@ -1,0 +1,132 @@
+#include "everseen/stream/dedup/keyed_block.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "everseen/stream/record/record_ends.hpp"
+
+namespace everseen {
+
+keyed_block::keyed_block(const filter& seen, const dedup_options& options)
+    : seen_(seen),
+      options_(options),
+      rule_({options.key, options.time, {}, true}),
+      every_record_is_key_(rule_.whole_record_is_key() && seen.hash().takes_every_key()),
+      wants_keys_(seen.stored().wants_keys()) {
+  wanted_[static_cast<std::size_t>(options.wanted)] = true;
+  if (options.late == dedup_options::fate::pass && options.wanted == verdict::fresh)
+    wanted_[static_cast<std::size_t>(verdict::late)] = true;
+}
+
+std::span<const partition_batch> keyed_block::sort(event_time read_at) {
+  read_at_ = read_at;
+  latest_believed_ = latest_believed();
+  ends_.clear();
+  digests_.clear();
+  times_.clear();
+  keyed_.clear();
+  keys_.clear();
+  if (options_.format.quoted) rule_.expect_quotes(bytes_.text().find('"') != std::string_view::npos);
+  find_record_ends(bytes_.text(), options_.format, ends_);
+  digests_.reserve(ends_.size());
+  every_record_is_key_ ? hash_records() : hash_fields();
+  verdicts_.assign(digests_.size(), verdict::unknown);
+  return sorted_.sort(digests_, times(), seen_.get_spec().partitions, verdicts_, keys_.views());
+}
+
+void keyed_block::hash_records() {
+  const hasher& hash = seen_.hash();
+  const char* text = bytes_.text().data();
+  std::size_t begin = 0;
+  for (const std::uint32_t end : ends_) {
+    const std::string_view key = {text + begin, end - begin};
+    digests_.push_back(hash(key));
+    if (wants_keys_) keys_.keep(key);
+    begin = end + 1;
+  }
+}
+
+void keyed_block::hash_fields() {
+  const char* text = bytes_.text().data();
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < ends_.size(); ++i) {
+    const std::size_t end = ends_[i];
+    read_record(i, {text + begin, end - begin});
+    begin = end + 1;
+  }
+}
+
+/// @return the latest time that is accepted
+event_time keyed_block::latest_believed() const noexcept {
+  const auto& ahead = options_.max_ahead;
+  if (!rule_.has_time() || !ahead || read_at_ > event_time::max() - *ahead) return event_time::max();
+  return read_at_ + *ahead;
+}
+
+void keyed_block::read_record(std::size_t i, std::string_view record) {
+  auto parts = rule_.read(record);
+  if (parts && parts->time > latest_believed_) parts = tl::unexpected(record_fault::time_ahead);
+  if (parts && !hash_key(parts->key)) parts = tl::unexpected(record_fault::unfit_key);
+  if (parts) {
+    if (wants_keys_) keys_.keep(parts->key);
+    if (rule_.has_time()) times_.push_back(parts->time);
+    keyed_.push_back(static_cast<std::uint32_t>(i));
+  } else if (options_.without_key == dedup_options::fate::fail) {
+    unreadable_ = describe(rule_, record, i, parts.error());
+    ends_.resize(i);  // the records before it in the block are kept
+  }
+}
+
+/// @return whether the filter accepts this key
+bool keyed_block::hash_key(std::string_view key) {
+  const auto hashed = seen_.hash().try_hash(key);
+  if (hashed) digests_.push_back(*hashed);
+  return hashed.has_value();
+}
+
+std::span<const event_time> keyed_block::times() const noexcept {
+  if (rule_.has_time()) return times_;
+  if (options_.clock) return {&read_at_, 1};
+  return {};
+}
+
+std::optional<std::size_t> keyed_block::first(verdict v) const noexcept {
+  const auto found = std::ranges::find(verdicts_, v);
+  if (found == verdicts_.end()) return std::nullopt;
+  const auto key = static_cast<std::size_t>(found - verdicts_.begin());
+  return every_record_is_key_ ? key : keyed_[key];
+}
+
+std::string_view keyed_block::keep_wanted(std::uint64_t& without_key) noexcept {
+  char* const text = bytes_.data();
+  char* to = text;
+  std::size_t begin = 0;
+  std::size_t run_begin = 0;  // wanted records from here on are not moved yet
+  std::size_t next_keyed = 0;
+  const bool all_keyed = every_record_is_key_;
+  const auto move_run = [&](std::size_t end) {
+    if (to != text + run_begin) std::memmove(to, text + run_begin, end - run_begin);
+    to += end - run_begin;
+  };
+  for (std::size_t i = 0; i < ends_.size(); ++i) {
+    bool wanted;
+    if (all_keyed) {
+      wanted = is_wanted(verdicts_[i]);
+    } else if (next_keyed < keyed_.size() && keyed_[next_keyed] == i) {
+      wanted = is_wanted(verdicts_[next_keyed++]);
+    } else {
+      wanted = options_.without_key == dedup_options::fate::pass;
+      ++without_key;
+    }
+    const std::size_t end = ends_[i] + std::size_t{1};
+    if (!wanted) {
+      move_run(begin);
+      run_begin = end;
+    }
+    begin = end;
+  }
+  move_run(begin);
+  return {text, static_cast<std::size_t>(to - text)};
+}
+
+}  // namespace everseen

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "everseen/filter/filter.hpp"
+#include "everseen/filter/scatter.hpp"
+#include "everseen/stream/dedup/dedup.hpp"
+#include "everseen/stream/record/bad_record.hpp"
+#include "everseen/stream/record/block_reader.hpp"
+#include "everseen/stream/record/event_rule.hpp"
+#include "everseen/stream/record/kept_keys.hpp"
+
+namespace everseen {
+
+/// A block of records on its way through the pipeline: first its bytes, then its digests by partition, then
+/// its verdicts, at last the records to write. Memory is reused from block to block.
+///
+/// Threads: one at a time.
+class keyed_block {
+ public:
+  keyed_block(const filter& seen, const dedup_options& options);
+
+  /// To read the next block into.
+  [[nodiscard]] block& bytes() noexcept { return bytes_; }
+  [[nodiscard]] const block& bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::size_t records() const noexcept { return ends_.size(); }
+
+  /// Finds the records, hashes their keys and sorts these by partition.
+  /// @param read_at  the time of the block, if a clock gives it
+  /// @return one batch per partition; all verdicts are `unknown`. Valid until the next call.
+  [[nodiscard]] std::span<const partition_batch> sort(event_time read_at);
+
+  /// The record at which the run must end, if there is one; it and the records behind it are not part of the
+  /// block. Its position is in the block.
+  [[nodiscard]] const std::optional<bad_record>& unreadable() const noexcept { return unreadable_; }
+
+  /// Takes the verdicts from the batches.
+  void gather() noexcept { sorted_.gather(); }
+  /// Index of the first record with this verdict.
+  [[nodiscard]] std::optional<std::size_t> first(verdict v) const noexcept;
+
+  /// Moves the wanted records together, in place.    @param without_key  incremented for each such record
+  [[nodiscard]] std::string_view keep_wanted(std::uint64_t& without_key) noexcept;
+
+ private:
+  void hash_records();
+  void hash_fields();
+  void read_record(std::size_t i, std::string_view record);
+  [[nodiscard]] bool hash_key(std::string_view key);
+  [[nodiscard]] event_time latest_believed() const noexcept;
+  [[nodiscard]] std::span<const event_time> times() const noexcept;
+  [[nodiscard]] bool is_wanted(verdict v) const noexcept { return wanted_[static_cast<std::size_t>(v)]; }
+
+  const filter& seen_;
+  const dedup_options& options_;
+  event_rule rule_;
+  const bool every_record_is_key_;  // so every record has a key
+  const bool wants_keys_;           // the filter needs the keys themselves
+  std::array<bool, 4> wanted_{};    // by verdict
+  block bytes_;
+  event_time read_at_{};
+  event_time latest_believed_{};
+  scatter sorted_;
+  std::vector<std::uint32_t> ends_;
+  std::vector<std::uint32_t> keyed_;  // indexes of the records that have a key, unless all have one
+  std::vector<digest> digests_;
+  kept_keys keys_;  // empty unless wants_keys_
+  std::vector<event_time> times_;
+  std::vector<verdict> verdicts_;
+  std::optional<bad_record> unreadable_;
+};
+
+}  // namespace everseen
