@@ -12,6 +12,7 @@
 #include "everseen/compat/guava/guava.hpp"
 #include "everseen/compat/redisbloom/redisbloom.hpp"
 #include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/murmur3.hpp"
 #include "everseen/core/hash/murmur64a.hpp"
@@ -39,13 +40,6 @@ constexpr std::array<family_facts, 8> families = {{
 
 std::string named(const family_facts& f) {
   return "a filter of " + std::string(f.name);
-}
-
-std::string hex(std::uint64_t word) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (int shift = 60; shift >= 0; shift -= 4) text += digits[(word >> shift) & 0xF];
-  return text;
 }
 
 std::string joined(std::span<const std::uint64_t> numbers) {
@@ -145,12 +139,12 @@ std::string digest_text(family which, unsigned probes, std::string_view key) {
     case family::guava32:
     case family::guava64: {
       const digest d = murmur3_x64_128(key);
-      return hex(__builtin_bswap64(d.low)) + hex(__builtin_bswap64(d.high));
+      return hex_of(__builtin_bswap64(d.low)) + hex_of(__builtin_bswap64(d.high));
     }
     case family::redisbloom:
     case family::redisson: {
       const digest d = which == family::redisson ? redisson::hash(key) : murmur64a_pair(key);
-      return hex(d.low) + ' ' + hex(d.high);
+      return hex_of(d.low) + ' ' + hex_of(d.high);
     }
   }
   return joined(numbers);

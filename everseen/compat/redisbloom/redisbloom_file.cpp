@@ -1,11 +1,11 @@
 #include "everseen/compat/redisbloom/redisbloom_file.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <utility>
 
 #include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
 
 namespace everseen::compat::redisbloom {
@@ -33,9 +33,10 @@ std::optional<file_reader::pair> file_reader::next() {
   if (key_ && *key_ != key) refuse("its commands are for the keys " + *key_ + " and " + key);
   key_ = std::move(key);
   const std::string digits = word(longest_number);
+  const auto iterator = read_number<decltype(pair::iterator)>(digits);
+  if (!iterator) refuse("an iterator is no number");
   pair next;
-  const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), next.iterator);
-  if (fault != std::errc() || end != digits.data() + digits.size()) refuse("an iterator is no number");
+  next.iterator = *iterator;
   next.bytes = left_ = number('$', max_pair_bytes);
   in_pair_ = true;
   return next;
@@ -94,11 +95,10 @@ std::uint64_t file_reader::number(char before, std::uint64_t most) {
     if (digits.size() > longest_number) refuse("a length has too many digits");
   }
   expect("\n");
-  std::uint64_t value = 0;
-  const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (fault != std::errc() || end != digits.data() + digits.size()) refuse("a length is no number");
-  if (value > most) refuse(std::to_string(value) + " bytes are more than there can be");
-  return value;
+  const auto value = read_number(digits);
+  if (!value) refuse("a length is no number");
+  if (*value > most) refuse(std::to_string(*value) + " bytes are more than there can be");
+  return *value;
 }
 
 std::string file_reader::word(std::uint64_t most_bytes) {

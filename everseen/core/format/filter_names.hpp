@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/format/image.hpp"
 
 /// Names of the Redis keys through which a filter is found: doc/format.md, "Names". Shared by clients and the
@@ -15,13 +17,18 @@ namespace everseen::filter_names {
 
 /// 32 hexadecimal digits.
 [[nodiscard]] inline std::string to_text(const image::filter_id& id) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const std::uint8_t byte : id) {
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
+  return hex_of(id);
+}
+
+[[nodiscard]] inline std::optional<image::filter_id> parse_id(std::string_view digits) {
+  image::filter_id id;
+  if (digits.size() != 2 * id.size()) return std::nullopt;
+  for (std::size_t i = 0; i < id.size(); ++i) {
+    const auto byte = read_number<std::uint8_t>(digits.substr(2 * i, 2), 16);
+    if (!byte) return std::nullopt;
+    id[i] = *byte;
   }
-  return text;
+  return id;
 }
 
 /// Hash from the filters' names to their ids. No filter header has this name.

@@ -1,10 +1,10 @@
 #include "everseen/core/hash/funnel.hpp"
 
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
 
 namespace everseen {
@@ -73,11 +73,9 @@ bool append_utf16(std::string_view key, std::string& into) {
 
 template <typename Integer>
 bool append_number(std::string_view key, std::string& into) {
-  Integer value = 0;
-  const auto [end, fault] = std::from_chars(key.data(), key.data() + key.size(), value);
-  if (fault != std::errc() || end != key.data() + key.size()) return false;
-  append(value, into);
-  return true;
+  const auto value = read_number<Integer>(key);
+  if (value) append(*value, into);
+  return value.has_value();
 }
 
 std::string_view taken_by(funnel_kind how) noexcept {

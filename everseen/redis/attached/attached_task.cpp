@@ -1,10 +1,10 @@
 #include "everseen/redis/attached/attached_task.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/digits.hpp"
 #include "everseen/redis/attached/attached_scripts.hpp"
 #include "everseen/redis/attached/stored_config.hpp"
 #include "everseen/redis/script/positions.hpp"
@@ -145,9 +145,8 @@ void attached_task::take_script(const reply& r) {
 
 /// Why a script judged nothing.
 void attached_task::take_fault(std::string_view fault) {
-  std::uint64_t number = 0;
-  const auto end = fault.data() + fault.size();
-  const bool has_number = std::from_chars(fault.data() + 1, end, number).ptr == end && number > 0;
+  const std::uint64_t number = read_number(fault.substr(std::min<std::size_t>(1, fault.size()))).value_or(0);
+  const bool has_number = number > 0;
   const std::string key = grows() && has_number ? growing_key(names_.to, number - 1) : keys_.place.key;
   if (fault.starts_with('S')) return take_newest(fault.substr(1));
   if (fault.starts_with('F')) return fail(cause::format, config_fault(names_.to, fault.substr(1)));

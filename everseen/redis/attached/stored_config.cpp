@@ -1,10 +1,10 @@
 #include "everseen/redis/attached/stored_config.hpp"
 
 #include "everseen/compat/bitmap/redisson.hpp"
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
-#include "everseen/redis/wire/url_text.hpp"
 
 namespace everseen::redis {
 
@@ -67,7 +67,7 @@ compat::scheme read_config(const attachment& a, const reply& r) {
   if (joined(r) == nothing_stored)
     throw parameter_error("there is no hash " + key + ", in which Redisson keeps the sizes of the filter " +
                           a.key + "; check its name, or call tryInit() first");
-  const auto bits = url_text::read_number(r[0].text()), probes = url_text::read_number(r[1].text());
+  const auto bits = read_number(r[0].text()), probes = read_number(r[1].text());
   if (!bits || !probes || *probes > max_probes)
     throw parameter_error("the hash " + key + " says size '" + std::string(r[0].text().substr(0, 40)) +
                           "' and hashIterations '" + std::string(r[1].text().substr(0, 40)) +

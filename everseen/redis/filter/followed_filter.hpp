@@ -2,13 +2,12 @@
 
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "everseen/redis/filter/sealable_filter.hpp"
+#include "everseen/redis/filter/generations.hpp"
 
 namespace everseen::redis {
 
@@ -24,10 +23,9 @@ class followed_filter final : public stored_filter {
  public:
   /// @throws storage_error  it was dropped    @throws backend_error, format_error
   followed_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, access how);
-  ~followed_filter() override;
 
   /// Of the generation that was opened: batches come as it is divided.
-  [[nodiscard]] const spec& get_spec() const noexcept override { return opened_->get_spec(); }
+  [[nodiscard]] const spec& get_spec() const noexcept override { return generations_.opened()->get_spec(); }
   /// While the filter is rebuilt, also what the generation before has is added.
   batch_result add(std::span<const partition_batch> batches) override;
   batch_result check(std::span<const partition_batch> batches) const override;
@@ -45,8 +43,8 @@ class followed_filter final : public stored_filter {
   /// @throws parameter_error  it is being rebuilt
   void expire_at(std::optional<event_time> when) override;
   [[nodiscard]] std::string place_of(std::uint32_t partition) const override;
-  void wait_with(std::shared_ptr<retry_policy> p) override { opened_->wait_with(std::move(p)); }
-  [[nodiscard]] std::string access_path() const override { return opened_->access_path(); }
+  void wait_with(std::shared_ptr<retry_policy> p) override { generations_.opened()->wait_with(std::move(p)); }
+  [[nodiscard]] std::string access_path() const override { return generations_.opened()->access_path(); }
   /// @throws parameter_error  it is being rebuilt
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
                                                     std::string_view description) override;
@@ -55,35 +53,17 @@ class followed_filter final : public stored_filter {
   void end_job(std::string_view job) override;
 
  private:
-  struct generation;
   using keys = std::span<const partition_batch>;
 
-  [[nodiscard]] std::shared_ptr<const generation> generation_of(session& with,
-                                                                std::shared_ptr<sealable_filter> newest,
-                                                                const generation* known) const;
-  [[nodiscard]] std::shared_ptr<const generation> in_place(
-      std::chrono::steady_clock::duration known_within) const;
-  [[nodiscard]] bool follow(const std::shared_ptr<const generation>& sealed) const;
-  [[nodiscard]] bool find_again(session& with, const std::shared_ptr<const generation>& lost) const;
-  [[nodiscard]] bool was_rebuilt(const std::shared_ptr<const generation>& failed) const;
   [[nodiscard]] std::optional<format_error> damage_of(const generation& in) const;
   void tell_damage_from_drop(const generation& in, batch_failure& failure) const;
-  void replace(const std::shared_ptr<const generation>& left, std::shared_ptr<const generation> next) const;
-  template <typename Judge>
   batch_result judge(keys batches, std::chrono::steady_clock::duration known_within, bool sealed_judges,
-                     Judge by) const;
+                     const generation::judging& by) const;
   template <typename Judge>
   batch_result guarded(keys batches, Judge judge_all) const;
   [[nodiscard]] sealable_filter& opened() const;
 
-  const std::shared_ptr<session_pool> pool_;
-  const std::string name_;
-  const access how_;
-  const std::shared_ptr<sealable_filter> opened_;
-  image::filter_id origin_{};  // all generations have this one
-  mutable std::mutex lock_;    // guards what follows
-  mutable std::shared_ptr<const generation> in_place_{};
-  mutable std::chrono::steady_clock::time_point looked_at_{};
+  const generations generations_;
 };
 
 }  // namespace everseen::redis

@@ -8,12 +8,12 @@
 
 #include "everseen/compat/bitmap/bkdr_php.hpp"
 #include "everseen/compat/guava/guava.hpp"
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/format/image_fields.hpp"
 #include "everseen/core/format/partition_keys.hpp"
 #include "everseen/core/layout/layout.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
-#include "everseen/redis/wire/url_text.hpp"
 
 namespace everseen::redis {
 
@@ -191,7 +191,7 @@ attachment decode_attachment(std::string_view record, std::string_view key, std:
 }
 
 std::optional<std::uint64_t> cursor_number(std::string_view text) noexcept {
-  const auto number = url_text::read_number(text);
+  const auto number = read_number(text);
   return number && *number < most_strings && std::to_string(*number) == text ? number : std::nullopt;
 }
 

@@ -1,9 +1,9 @@
 #include "everseen/redis/keyspace/filter_header.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/format/image.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/job_keys.hpp"
@@ -78,30 +78,16 @@ std::string id_of(const filter_identity& f) {
   return bytes_of(f.id);
 }
 
-/// @return nothing: the field holds none
-std::optional<image::filter_id> id_in(const reply& field) {
-  image::filter_id id;
-  if (field.is_nil() || field.text().size() != id.size()) return std::nullopt;
-  std::ranges::copy(field.text(), id.begin());
-  return id;
-}
-
 std::optional<event_time> expiry_in(const std::string& key, const reply& field) {
   if (field.is_nil()) return std::nullopt;
-  std::int64_t ms = 0;
-  const std::string_view text = field.text();
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), ms);
-  if (read.ec != std::errc{} || read.ptr != text.data() + text.size())
-    throw damaged_key(key, "has no valid end");
-  return event_time(std::chrono::milliseconds(ms));
+  const auto ms = read_number<std::int64_t>(field.text());
+  if (!ms) throw damaged_key(key, "has no valid end");
+  return event_time(std::chrono::milliseconds(*ms));
 }
 
 /// @return 0: the field holds none
 std::uint64_t number_in(const reply& field) {
-  std::uint64_t count = 0;
-  const std::string_view text = field.text();
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
-  return read.ec == std::errc{} && read.ptr == text.data() + text.size() ? count : 0;
+  return read_number(field.text()).value_or(0);
 }
 
 /// Its spec, or what another program says that it is.
@@ -122,15 +108,10 @@ void read_kind(filter_header& h, const std::string& key, const reply& fields) {
 }  // namespace
 
 event_time time_in(const reply& told) {
-  std::int64_t parts[2] = {};
-  bool is_time = told.size() == 2;
-  for (std::size_t i = 0; is_time && i < 2; ++i) {
-    const std::string_view text = told[i].text();
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), parts[i]);
-    is_time = read.ec == std::errc{} && read.ptr == text.data() + text.size();
-  }
-  if (!is_time) throw backend_error("the Redis server does not tell the time");
-  return event_time(std::chrono::milliseconds(parts[0] * 1000 + parts[1] / 1000));
+  const auto seconds = read_number<std::int64_t>(told[0].text());
+  const auto microseconds = read_number<std::int64_t>(told[1].text());
+  if (!seconds || !microseconds) throw backend_error("the Redis server does not tell the time");
+  return event_time(std::chrono::milliseconds(*seconds * 1000 + *microseconds / 1000));
 }
 
 event_time server_time(session& with, const std::string& key) {
@@ -146,7 +127,7 @@ std::size_t servers_of(session& with, const filter_keys& f) {
 }
 
 std::optional<image::filter_id> asks_before(session& with, const filter_keys& f) {
-  return id_in(ask_about(with, {f.header(), 0}, {"HGET", f.header(), "after"}));
+  return id_in_field(ask_about(with, {f.header(), 0}, {"HGET", f.header(), "after"}), f.header());
 }
 
 std::optional<filter_header> read_filter_header(session& with, const filter_identity& f) {
@@ -167,10 +148,10 @@ std::optional<filter_header> read_filter_header(session& with, const filter_iden
   filter_header h{.spec = {}, .expires_at = expiry_in(key, fields[2]), .now = now};
   h.servers = number_in(fields[4]);
   if (h.servers == 0) throw damaged_key(key, "does not say how many servers the filter has");
-  h.after = id_in(fields[5]);
+  h.after = id_in_field(fields[5], key);
   if (!h.after && !fields[5].is_nil()) throw damaged_key(key, "does not say which filter it asks first");
-  h.origin = id_in(fields[6]).value_or(f.id);
-  h.next = id_in(fields[7]);
+  h.origin = id_in_field(fields[6], key).value_or(f.id);
+  h.next = id_in_field(fields[7], key);
   h.round = number_in(fields[12]);
   h.round_began = event_time(std::chrono::milliseconds(number_in(fields[13])));
   h.has_limits = fields[3].text() == limits_field(h.expires_at);
@@ -191,12 +172,8 @@ std::vector<bool> have_expired(session& with, std::span<const filter_keys> filte
   std::vector<bool> ended;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const event_time now = time_in(expect_reply(answers[i], requests[i].to.key));
-    const reply& end = answers[i]->front();
-    std::int64_t ms = 0;
-    const bool ends =
-        !end.is_error() && !end.is_nil() &&
-        std::from_chars(end.text().data(), end.text().data() + end.text().size(), ms).ec == std::errc{};
-    ended.push_back(ends && event_time(std::chrono::milliseconds(ms)) <= now);
+    const auto ms = read_number<std::int64_t>(answers[i]->front().text());
+    ended.push_back(ms && event_time(std::chrono::milliseconds(*ms)) <= now);
   }
   return ended;
 }

@@ -25,7 +25,9 @@ class filter_keys {
 
   /// 32 hexadecimal digits.
   [[nodiscard]] static std::string to_text(const image::filter_id& id) { return filter_names::to_text(id); }
-  [[nodiscard]] static std::optional<image::filter_id> parse_id(std::string_view digits);
+  [[nodiscard]] static std::optional<image::filter_id> parse_id(std::string_view digits) {
+    return filter_names::parse_id(digits);
+  }
 
   /// Hash of the filters' names, each with its id. No filter's header has such a name.
   [[nodiscard]] static std::string index(const std::string& prefix) { return filter_names::index(prefix); }

@@ -2,13 +2,13 @@
 
 #include <utility>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/keyspace/stored_id.hpp"
 #include "everseen/redis/script/script_text.hpp"
 #include "everseen/redis/wire/command.hpp"
-#include "everseen/redis/wire/url_text.hpp"
 
 namespace everseen::redis {
 
@@ -57,7 +57,7 @@ stored_link link_in(std::string_view newer, std::string_view entry, const std::s
   bool is_whole = id && end != std::string_view::npos && entry[id_length] == ' ';
   if (id) l.id = *id;
   if (is_whole && entry.substr(id_length + 1, end - id_length - 1) != "-") {
-    const auto until = url_text::read_number(entry.substr(id_length + 1, end - id_length - 1));
+    const auto until = read_number(entry.substr(id_length + 1, end - id_length - 1));
     is_whole = until.has_value();
     l.older.until = event_time(std::chrono::milliseconds(until.value_or(0)));
   }

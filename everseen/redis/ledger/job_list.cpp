@@ -1,10 +1,10 @@
 #include "everseen/redis/ledger/job_list.hpp"
 
-#include <charconv>
 #include <set>
 #include <unordered_map>
 #include <vector>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/format/lane_record.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
@@ -99,11 +99,9 @@ listed_job job_in(std::string_view entry, const std::string& key) {
 }
 
 std::int64_t number_in(const std::string& key, std::string_view text) {
-  std::int64_t number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (read.ec != std::errc{} || read.ptr != text.data() + text.size())
-    throw damaged_key(key, "has a counter that is no number");
-  return number;
+  const auto number = read_number<std::int64_t>(text);
+  if (!number) throw damaged_key(key, "has a counter that is no number");
+  return *number;
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <openssl/sha.h>
 
+#include "everseen/core/base/digits.hpp"
+
 namespace everseen::redis::script_text {
 
 namespace {
@@ -41,13 +43,7 @@ std::string bitfields(std::string_view command, std::string_view segment, std::s
 script make(std::string text) {
   std::array<unsigned char, SHA_DIGEST_LENGTH> digest{};
   SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string sha1;
-  for (const unsigned char byte : digest) {
-    sha1 += digits[byte >> 4];
-    sha1 += digits[byte & 15];
-  }
-  return {std::move(text), std::move(sha1)};
+  return {std::move(text), hex_of(digest)};
 }
 
 std::string joined(std::initializer_list<std::string_view> parts) {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <optional>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/redis/served/command_set.hpp"
 #include "everseen/redis/served/lane_claim.hpp"
 #include "everseen/redis/wire/command.hpp"
@@ -16,13 +16,12 @@ using kind = call_result::kind;
 
 /// Of `D<slice>.<layer>`.
 std::optional<segment_id> segment_in(std::string_view said, std::uint32_t partition) {
-  segment_id id{.partition = partition};
-  const char* const end = said.data() + said.size();
-  const auto slice = std::from_chars(said.data() + 1, end, id.slice);
-  if (slice.ec != std::errc{} || slice.ptr == end || *slice.ptr != '.') return {};
-  const auto layer = std::from_chars(slice.ptr + 1, end, id.layer);
-  if (layer.ec != std::errc{} || layer.ptr != end) return {};
-  return id;
+  const std::size_t dot = said.find('.');
+  if (dot == std::string_view::npos) return {};
+  const auto slice = read_number<window::slice_index>(said.substr(1, dot - 1));
+  const auto layer = read_number<std::uint32_t>(said.substr(dot + 1));
+  if (!slice || !layer) return {};
+  return segment_id{partition, *slice, *layer};
 }
 
 /// Digests travel as they are in memory.

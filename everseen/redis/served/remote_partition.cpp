@@ -1,9 +1,9 @@
 #include "everseen/redis/served/remote_partition.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/redis/keyspace/stored_id.hpp"
 
 namespace everseen::redis {
@@ -11,12 +11,10 @@ namespace everseen::redis {
 namespace {
 
 std::uint64_t parse_count(const std::string& key, std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto value = read_number(text);
   // Scripts compare numbers as texts, so one that is written in another way would never be met.
-  const bool is_number = code == std::errc{} && end == text.data() + text.size();
-  if (!is_number || text != std::to_string(value)) throw damaged_key(key, "lacks a valid count");
-  return value;
+  if (!value || text != std::to_string(*value)) throw damaged_key(key, "lacks a valid count");
+  return *value;
 }
 
 }  // namespace

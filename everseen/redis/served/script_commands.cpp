@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/redis/script/positions.hpp"
 #include "everseen/redis/served/command_set.hpp"
 #include "everseen/redis/served/lane_claim.hpp"
@@ -55,11 +55,8 @@ std::size_t keys_a_script(const judge_call& q) {
 /// The n of an answer `D<n>`, from 1 to the number of segments; nothing if it is another answer.
 std::optional<std::size_t> damaged_segment(std::string_view said, std::size_t segments) {
   if (!said.starts_with('D')) return {};
-  std::size_t number = 0;
-  const char* const end = said.data() + said.size();
-  const auto read = std::from_chars(said.data() + 1, end, number);
-  if (read.ec != std::errc{} || read.ptr != end || number < 1 || number > segments) return {};
-  return number;
+  const auto number = read_number<std::size_t>(said.substr(1));
+  return number && *number >= 1 && *number <= segments ? number : std::nullopt;
 }
 
 judge_call part_of(const judge_call& q, std::size_t from, std::size_t at_once) {

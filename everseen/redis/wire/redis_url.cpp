@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/redis/wire/url_text.hpp"
 
@@ -162,7 +163,7 @@ endpoint to_endpoint(text written) {
   if (rest.empty()) return e;
   // What stands there is not shown: it may be a password whose @ is missing.
   if (!rest.starts_with(':')) throw parameter_error("after '" + e.host + "' only :port can follow");
-  const auto port = url_text::read_number(rest.substr(1));
+  const auto port = read_number(rest.substr(1));
   if (!port || *port == 0 || *port > 65535)
     throw parameter_error("the port of '" + e.host + "' is not a number from 1 to 65535");
   e.port = static_cast<std::uint16_t>(*port);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/redis/wire/url_text.hpp"
 
 namespace everseen::redis {
@@ -13,10 +14,10 @@ namespace {
 std::optional<refusal> read_redirection(refusal::kind why, std::string_view text, const endpoint& asked) {
   const auto words = url_text::split(text, ' ');
   if (words.size() < 3) return {};
-  const auto slot = url_text::read_number(words[1]);
+  const auto slot = read_number(words[1]);
   const std::size_t colon = words[2].rfind(':');
   if (!slot || *slot >= slot_map::slots || colon == std::string_view::npos) return {};
-  const auto port = url_text::read_number(words[2].substr(colon + 1));
+  const auto port = read_number(words[2].substr(colon + 1));
   if (!port || *port == 0 || *port > 65535) return {};
   const std::string_view host = words[2].substr(0, colon);
   const bool same = host.empty() || host == "?";

@@ -1,9 +1,9 @@
 #include "everseen/redis/wire/url_text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
 
 namespace everseen::redis::url_text {
@@ -63,9 +63,7 @@ std::string decode(std::string_view name, std::string_view text) {
     if (text.size() - i < 3 || !is_hex(text[i + 1]) || !is_hex(text[i + 2]))
       throw parameter_error("% in " + std::string(name) +
                             " is followed by two hexadecimal digits; % itself is %25");
-    unsigned byte = 0;
-    std::from_chars(text.data() + i + 1, text.data() + i + 3, byte, 16);
-    bytes += static_cast<char>(byte);
+    bytes += static_cast<char>(*read_number<std::uint8_t>(text.substr(i + 1, 2), 16));
     i += 2;
   }
   return bytes;
@@ -89,13 +87,6 @@ std::string encode(std::string_view text) {
       written += {'%', hex[byte >> 4], hex[byte & 15]};
   }
   return written;
-}
-
-std::optional<std::uint64_t> read_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, number);
-  return error == std::errc() && end == last ? std::optional(number) : std::nullopt;
 }
 
 std::uint64_t to_number(std::string_view name, std::string_view text, std::uint64_t most) {

@@ -24,8 +24,6 @@ namespace everseen::redis::url_text {
 /// Replaces each byte that could have a meaning in a URL by %XX.
 [[nodiscard]] std::string encode(std::string_view text);
 
-/// Decimal digits and nothing else.
-[[nodiscard]] std::optional<std::uint64_t> read_number(std::string_view text);
 [[nodiscard]] std::uint64_t to_number(std::string_view name, std::string_view text, std::uint64_t most);
 /// 500ms, 5s, 2m; at most a day.
 [[nodiscard]] std::chrono::milliseconds to_duration(std::string_view name, std::string_view text);

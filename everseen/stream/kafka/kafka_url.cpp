@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/redis/wire/url_text.hpp"
 
@@ -62,7 +63,7 @@ std::string to_broker(text written) {
     rest = written.substr(colon);
   }
   if (rest.empty()) return broker + ":9092";
-  const auto port = rest.starts_with(':') ? url_text::read_number(rest.substr(1)) : std::nullopt;
+  const auto port = rest.starts_with(':') ? read_number(rest.substr(1)) : std::nullopt;
   if (!port || *port == 0 || *port > 65535)
     throw parameter_error("the port of '" + broker + "' is not a number from 1 to 65535");
   return broker + ':' + std::to_string(*port);

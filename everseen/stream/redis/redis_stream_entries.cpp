@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/redis/wire/url_text.hpp"
 #include "everseen/stream/record/block_reader.hpp"
 
 namespace everseen::redis_stream {
@@ -46,8 +46,8 @@ void append_record(std::string& to, const redis::reply& fields, std::string_view
 std::optional<std::uint64_t> position_of(std::string_view id) noexcept {
   const std::size_t dash = id.find('-');
   if (dash == std::string_view::npos) return {};
-  const auto milliseconds = redis::url_text::read_number(id.substr(0, dash));
-  const auto sequence = redis::url_text::read_number(id.substr(dash + 1));
+  const auto milliseconds = read_number(id.substr(0, dash));
+  const auto sequence = read_number(id.substr(dash + 1));
   if (!milliseconds || !sequence || *milliseconds > max_milliseconds || *sequence > max_sequence) return {};
   return *milliseconds << sequence_bits | *sequence;
 }

@@ -13,13 +13,14 @@
 
 #include <unistd.h>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/redis/wire/url_text.hpp"
 
 #include "test/support/kafka_cluster.hpp"
 
 namespace {
 
-using everseen::redis::url_text::read_number;
+using everseen::read_number;
 using everseen::redis::url_text::split;
 using everseen::test::kafka_cluster;
 

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "everseen/redis/filter/generation.hpp"
+
+namespace everseen::redis {
+
+/// The generations of one filter, from the one that a client opened on: each rebuild seals the filter, which
+/// then names its successor.
+///
+/// Threads: any number.
+class generations {
+ public:
+  using pointer = std::shared_ptr<const generation>;
+
+  /// @throws storage_error  the filter was dropped    @throws backend_error, format_error
+  generations(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, access how);
+
+  [[nodiscard]] session_pool::lease session() const { return pool_->take(); }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const std::shared_ptr<sealable_filter>& opened() const noexcept { return opened_; }
+  /// Whether the one that was opened is still in place, as far as is known.
+  [[nodiscard]] bool opened_is_in_place() const;
+  /// Whether the filter of this name is one of these generations.    @throws backend_error, format_error
+  [[nodiscard]] bool include(std::string_view name) const;
+
+  /// The one in place as of at most some time ago: whether it asks others is looked up again then.
+  [[nodiscard]] pointer in_place(std::chrono::steady_clock::duration known_within) const;
+  /// Goes on with the successor, which was in place before the first seal.    @return false  there is none
+  [[nodiscard]] bool follow(const pointer& sealed) const;
+  /// After a failure of the store: whether the filter, or one that it asks, was rebuilt meanwhile. Then
+  /// another one is in place.
+  [[nodiscard]] bool was_rebuilt(const pointer& failed) const;
+
+ private:
+  [[nodiscard]] pointer generation_of(redis::session& with, std::shared_ptr<sealable_filter> newest,
+                                      const generation* known) const;
+  [[nodiscard]] bool find_again(redis::session& with, const pointer& lost) const;
+  void replace(const pointer& left, pointer next) const;
+
+  const std::shared_ptr<session_pool> pool_;
+  const std::string name_;
+  const access how_;
+  const std::shared_ptr<sealable_filter> opened_;
+  image::filter_id origin_{};  // all generations have this one
+  mutable std::mutex lock_;    // guards what follows
+  mutable pointer in_place_{};
+  mutable std::chrono::steady_clock::time_point looked_at_{};
+};
+
+}  // namespace everseen::redis
