@@ -57,7 +57,7 @@ namespace everseen::redis {
 void expire_at(session& with, const std::string& name, const filter_identity& f,
                std::optional<event_time> when);
 
-/// Gives all keys the limits of the end that the header says.
+/// Gives all keys the limits that follow from the expiry time in the header.
 /// @throws storage_error  it is gone    @throws backend_error, format_error
 void give_limits(session& with, const filter_identity& f);
 

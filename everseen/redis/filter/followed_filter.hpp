@@ -24,20 +24,21 @@ class followed_filter final : public stored_filter {
   /// @throws storage_error  it was dropped    @throws backend_error, format_error
   followed_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, access how);
 
-  /// Of the generation that was opened: batches come as it is divided.
+  /// Of the generation that was opened: batches are divided by its partitions.
   [[nodiscard]] const spec& get_spec() const noexcept override { return generations_.opened()->get_spec(); }
-  /// While the filter is rebuilt, also what the generation before has is added.
+  /// During a rebuild, keys of the previous generation are `seen`, and added to the new one all the same.
   batch_result add(std::span<const partition_batch> batches) override;
   batch_result check(std::span<const partition_batch> batches) const override;
-  /// @throws storage_error  the filter was rebuilt since it was opened; so all that follows
+  /// @throws storage_error  the filter was rebuilt since it was opened; the same holds for the functions
+  ///   below
   /// @throws format_error   a part of it is lost or damaged
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   /// @throws storage_error  it is being rebuilt
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
   void sync() override {}
-  /// Also where it was rebuilt since.
+  /// Also true if the filter was rebuilt meanwhile.
   [[nodiscard]] bool is_called(std::string_view name) const override;
-  /// While it is rebuilt: itself, as it was before.
+  /// During a rebuild: the filter itself, as it was before.
   [[nodiscard]] std::optional<predecessor> asks_first() const override;
   [[nodiscard]] std::optional<event_time> expires_at() const override;
   /// @throws parameter_error  it is being rebuilt

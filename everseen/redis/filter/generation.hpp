@@ -9,9 +9,10 @@
 
 namespace everseen::redis {
 
-/// A filter in place, and those that it asks first: a rebuilt filter asks the one before until it is filled.
+/// The filter in place and those that it asks first: a rebuilt filter asks the previous one until it is
+/// filled.
 ///
-/// It does not change: where one is asked no more, there is another generation.
+/// Immutable: when a filter is no longer asked, another generation object replaces this one.
 struct generation {
   using keys = std::span<const partition_batch>;
   /// Adds keys to a filter, or looks them up.
@@ -21,8 +22,8 @@ struct generation {
   std::vector<std::shared_ptr<sealable_filter>> before{};  ///< the one that it succeeds first
 
   [[nodiscard]] std::vector<image::filter_id> ids() const;
-  /// What one of those before has is seen, and what one calls late is not fresh; and the newest gets all the
-  /// same, so that it is not lost with the others.
+  /// A key that a previous generation has is `seen`, and one that it calls late is not `fresh`. The newest
+  /// generation gets these keys all the same, so that they are not lost with the others.
   batch_result judge(keys batches, const judging& by) const;
 };
 

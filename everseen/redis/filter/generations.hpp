@@ -10,8 +10,8 @@
 
 namespace everseen::redis {
 
-/// The generations of one filter, from the one that a client opened on: each rebuild seals the filter, which
-/// then names its successor.
+/// The generations of one filter, beginning with the one that a client opened. Each rebuild seals the filter,
+/// which then names its successor.
 ///
 /// Threads: any number.
 class generations {
@@ -24,17 +24,18 @@ class generations {
   [[nodiscard]] session_pool::lease session() const { return pool_->take(); }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::shared_ptr<sealable_filter>& opened() const noexcept { return opened_; }
-  /// Whether the one that was opened is still in place, as far as is known.
+  /// Whether the generation that was opened is still in place, as far as is known.
   [[nodiscard]] bool opened_is_in_place() const;
   /// Whether the filter of this name is one of these generations.    @throws backend_error, format_error
   [[nodiscard]] bool include(std::string_view name) const;
 
-  /// The one in place as of at most some time ago: whether it asks others is looked up again then.
+  /// The generation in place, known to be so at most some time ago. Older knowledge is refreshed: whether it
+  /// asks others is looked up again.
   [[nodiscard]] pointer in_place(std::chrono::steady_clock::duration known_within) const;
-  /// Goes on with the successor, which was in place before the first seal.    @return false  there is none
+  /// Continues with the successor, which was in place before the first seal.    @return false  there is none
   [[nodiscard]] bool follow(const pointer& sealed) const;
-  /// After a failure of the store: whether the filter, or one that it asks, was rebuilt meanwhile. Then
-  /// another one is in place.
+  /// After a failure of the store: whether the filter, or one that it asks, was rebuilt meanwhile. If so,
+  /// another generation is in place.
   [[nodiscard]] bool was_rebuilt(const pointer& failed) const;
 
  private:

@@ -34,8 +34,8 @@ class mirrored_filter final : public sealable_filter {
   void clear() override { mirrors_.clear(); }
 
   batch_result add(std::span<const partition_batch> batches) override;
-  /// Asks first where each journal ends, so it knows of every key that was acknowledged before; but not where
-  /// that was asked so lately as `staleness=` of the URL allows.
+  /// First asks where each journal ends, so that it knows of every key that was acknowledged before. Skips
+  /// this if it was asked as recently as `staleness=` of the URL allows.
   batch_result check(std::span<const partition_batch> batches) const override;
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
@@ -44,7 +44,7 @@ class mirrored_filter final : public sealable_filter {
  private:
   [[nodiscard]] std::unique_ptr<ledger> ledger_of(std::string job, listed_job listed) override;
   void require_life(session& with) const override { mirrors_.require_life(with); }
-  /// @param now  the fields end and successor, as the server has just told
+  /// @param now  the fields end and successor, as just read from the server
   [[nodiscard]] std::optional<tally> check_unasked(const partition_batch& batch) const;
   [[nodiscard]] tally check_in(session& with, const partition_batch& batch, const reply& now,
                                std::chrono::steady_clock::time_point asked) const;

@@ -10,26 +10,26 @@
 
 namespace everseen::redis {
 
-// What is done to a partition as a whole, whether clients or servers judge its keys.
+// Operations on a whole partition, for both kinds of judges.
 
 /// The state of a new partition, for HSET: fields and values.
 [[nodiscard]] std::vector<std::string> first_state(const filter_identity& f, std::uint32_t partition,
                                                    const partition_state& s);
 
-/// The keys that a partition consists of beside its state. Cost: an exchange.
+/// The keys of a partition besides its state. Cost: one round trip.
 /// @throws storage_error  the state is gone    @throws backend_error, format_error
 [[nodiscard]] std::vector<std::string> strings_of(session& with, const filter_identity& f,
                                                   std::uint32_t partition);
 
-/// Lets nothing more be added to a filter, for good.
-/// @param successor  takes what is to be added; the filter itself, where it is being removed
+/// Stops all additions to a filter for good.
+/// @param successor  receives further keys; the filter itself, if it is being removed
 /// @return false  a state is gone
 /// @throws format_error  one was sealed for another filter    @throws backend_error
 [[nodiscard]] bool seal(session& with, const filter_identity& f, const image::filter_id& successor);
 
-/// Forgets all keys of a partition, in one step; one that is damaged is whole after it.
+/// Removes all keys of a partition, in one step; repairs a damaged one.
 /// @throws storage_error  the filter was dropped, or is being rebuilt    @throws parameter_error  it has a
-/// job
+///   job
 /// @throws backend_error
 void empty_partition(session& with, const filter_identity& f, std::uint32_t partition);
 

@@ -14,31 +14,31 @@
 
 namespace everseen::redis {
 
-/// A filter on Redis servers as its id names it: one of those that a name leads to in turn.
+/// A filter on Redis servers by its id: one generation of what a name leads to.
 ///
-/// A rebuild seals its partitions: from then on nothing is added to it, and another filter succeeds it. What
-/// stands in header and job list is the same whoever judges, and is done here. Threads: any number.
+/// A rebuild seals its partitions: from then on nothing is added to it, and another filter succeeds it. This
+/// class does what is common to both judges: the header and the list of jobs. Threads: any number.
 class sealable_filter : public stored_filter {
  public:
   [[nodiscard]] const filter_identity& identity() const noexcept { return filter_; }
-  /// The filter that succeeds this one, if a batch has met a sealed partition. What was to be added there has
-  /// no verdict; a look-up has one, by what this filter had in the end.
+  /// The successor, if a batch has met a sealed partition. Keys that were to be added there have no verdict;
+  /// look-ups have one, by the final content of this filter.
   [[nodiscard]] virtual std::optional<image::filter_id> successor() const = 0;
-  /// Moves the window of all partitions on, as far as it is behind.    @throws  as batch_failure::raise
+  /// Advances the window of all partitions that are behind.    @throws  as batch_failure::raise
   virtual void move_window_to(window::slice_index newest) = 0;
-  /// Gives back the memory of what is known of it; where it is used again, that is read again.
+  /// Frees the memory of all cached content; it is read again when needed.
   virtual void clear() = 0;
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return filter_.spec; }
-  /// Nothing to do: what a server does with acknowledged writes is its own configuration.
+  /// Does nothing: the durability of acknowledged writes is configured on the server.
   void sync() override {}
-  /// Asks the server, as another client may have given it another end.
+  /// Asks the server, as another client may have changed it.
   [[nodiscard]] std::optional<event_time> expires_at() const override;
   void expire_at(std::optional<event_time> when) override;
   [[nodiscard]] std::string place_of(std::uint32_t partition) const override;
-  /// For all filters of the store, as they share connections.
+  /// Applies to all filters of the store, as they share connections.
   void wait_with(std::shared_ptr<retry_policy> p) override { pool_->wait_with(std::move(p)); }
-  /// Of a filter that was opened for reading only a job that is there, to be read.
+  /// For a filter opened for reading: only an existing job, to be read.
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
                                                     std::string_view description) override;
   [[nodiscard]] std::vector<std::string> jobs() const override;
@@ -50,7 +50,7 @@ class sealable_filter : public stored_filter {
   sealable_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, access how);
 
   [[nodiscard]] virtual std::unique_ptr<ledger> ledger_of(std::string job, listed_job listed) = 0;
-  /// @throws storage_error  it has ended, or was dropped    @throws format_error, backend_error
+  /// @throws storage_error  it has expired, or was dropped    @throws format_error, backend_error
   virtual void require_life(session& with) const = 0;
 
   [[nodiscard]] session_pool::lease session_now() const { return pool_->take(); }
@@ -68,7 +68,7 @@ class sealable_filter : public stored_filter {
   const job_list jobs_;
 };
 
-/// The filter with this id: its clients judge it, or its servers do, as its spec says.
+/// The filter with this id, judged by its clients or its servers, according to its spec.
 /// @param name  for messages
 /// @throws parameter_error, backend_error  as choose_commands()
 [[nodiscard]] std::shared_ptr<sealable_filter> open_sealable(std::shared_ptr<session_pool> pool,

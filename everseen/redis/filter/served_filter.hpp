@@ -19,12 +19,12 @@ namespace everseen::redis {
 
 /// A filter on Redis servers that they judge, by the module or by scripts.
 ///
-/// Bits, counts and growth live on the servers; this object remembers only how each partition looked last.
-/// Every call to a server names the epoch that it was planned for, and a server that has moved on refuses it,
-/// so a plan made from an old picture costs a round trip and never a wrong verdict. Threads: any number.
+/// Bits, counts and growth are on the servers; this object only caches the state of each partition. Every
+/// call names the epoch that it was planned for, and the server refuses a call with another epoch. So a stale
+/// cache costs a round trip and never a wrong verdict. Threads: any number.
 class served_filter final : public sealable_filter {
  public:
-  /// @param by  as choose_commands() says
+  /// @param by  from choose_commands()
   served_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, gear_kind by,
                 access how);
 

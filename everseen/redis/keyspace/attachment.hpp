@@ -12,11 +12,11 @@
 
 namespace everseen::redis {
 
-/// A filter that another program keeps in Redis and everseen uses beside it: doc/format.md, "Attached
+/// A filter that another program keeps in Redis and that everseen uses beside it: doc/format.md, "Attached
 /// filters".
 ///
-/// Of its bits nothing is everseen's: the names of the strings, the positions of the bits and the rule of
-/// growth are those of the family, and nothing but bits is ever written to them.
+/// Its bits belong to the other program. The names of the strings, the positions of the bits and the growth
+/// rule are those of its family, and everseen writes nothing but bits.
 struct attachment {
   /// How keys are spread over strings.
   enum class form : std::uint8_t {
@@ -47,33 +47,33 @@ struct bitmap_place {
 void validate(const attachment& a);
 
 /// Every string that keys may be sent to.
-/// @param newest  of a growing one, what its cursor says; else ignored
+/// @param newest  the cursor's value, for a growing filter; otherwise ignored
 [[nodiscard]] std::vector<bitmap_place> places_of(const attachment& a, std::uint64_t newest);
 [[nodiscard]] std::string growing_key(const attachment& a, std::uint64_t number);
 
-/// Bits of one string that hashes can reach: fewer than the scheme says where they have 31 bits.
+/// Bits of one string that hashes can reach. These are fewer than the scheme names if hashes have 31 bits.
 [[nodiscard]] std::uint64_t reachable_bits(const attachment& a) noexcept;
-/// The length that a string has at most, when its last bit is set.
+/// The maximum length of a string, reached when its last bit is set.
 [[nodiscard]] std::uint64_t longest_bytes(const attachment& a) noexcept;
 
-/// What the layers above are told: a classic filter of one partition that goes on when it is full. Its
-/// capacity is the number of keys that set half of the bits, its rate what that gives.
+/// The attached filter as a spec: a classic filter of one partition that accepts keys even when it is full.
+/// Its capacity is the number of keys that set half of the bits; its error rate follows from that.
 [[nodiscard]] spec spec_of(const attachment& a);
 
-/// "go-zero's Redis filter, 14 probes in 20,971,520 bits": what it is, for people.
+/// A readable description: "go-zero's Redis filter, 14 probes in 20,971,520 bits".
 [[nodiscard]] std::string to_string(const attachment& a);
 
-/// The record of it in a header, all but the names of its keys: doc/format.md, "Attached filters".
+/// The attachment as stored in a header, without the names of its keys: doc/format.md, "Attached filters".
 [[nodiscard]] std::string encode(const attachment& a);
-/// @param key, cursor  stand beside the record
+/// @param key, cursor  stored beside the record
 /// @throws format_error  damaged    @throws parameter_error  as validate
 [[nodiscard]] attachment decode_attachment(std::string_view record, std::string_view key,
                                            std::string_view cursor);
 
-/// What a cursor says; nothing if that is no number of a string.
+/// The number in a cursor; nothing if it is not the number of a string.
 [[nodiscard]] std::optional<std::uint64_t> cursor_number(std::string_view text) noexcept;
 
-/// Why a key is not what was attached, in words.
+/// Readable reasons why a key differs from what was attached.
 namespace string_fault {
 [[nodiscard]] std::string of_another_type(std::string_view key);
 [[nodiscard]] std::string of_length(std::string_view key, const attachment& a);
@@ -83,9 +83,9 @@ namespace string_fault {
 [[nodiscard]] std::string of_lost_cursor(std::string_view cursor, std::string_view second);
 }  // namespace string_fault
 
-/// Where the server remembers the last batch of one client for a string, and what it answered: a key of our
-/// own in the slot of the string, and of no other string: those of one hash tag have tokens of their own.
-/// @param own  begins all names of this attachment, unlike those of any other
+/// The key in which the server remembers a client's last batch for a string and its answer. It is everseen's
+/// own, in the slot of the string; strings of one hash tag have different tokens.
+/// @param own  the prefix of all names of this attachment, unlike that of any other
 [[nodiscard]] std::string token_key(std::string_view own, const std::string& bitmap, std::string_view client);
 
 }  // namespace everseen::redis

@@ -15,10 +15,10 @@
 
 namespace everseen::redis {
 
-/// What the header of a filter says: doc/format.md, "Header".
+/// The fields of a filter's header: doc/format.md, "Header".
 ///
-/// `expires_at` alone decides when a filter ends, by the clock of the server that has the header: once that
-/// has come nothing changes it any more. The limits of the other keys only bring their memory back.
+/// `expires_at` alone decides when a filter expires, by the clock of the server that has the header. Once
+/// that time has come, it does not change any more. The limits of the other keys only free their memory.
 struct filter_header {
   everseen::spec spec;                      ///< of an attached filter spec_without_partitions()
   std::size_t servers = 1;                  ///< independent ones, over which its partitions are spread
@@ -40,63 +40,65 @@ struct filter_header {
 /// @return nothing: there is none
 /// @throws format_error  it is damaged, or another filter's    @throws backend_error
 [[nodiscard]] std::optional<filter_header> read_filter_header(session& with, const filter_identity& f);
-/// Of several filters whether they have ended, in one exchange. What cannot be read has not.
+/// For each of several filters, whether it has expired; one round trip. A filter whose header is unreadable
+/// counts as not expired.
 /// @throws backend_error  no answer
 [[nodiscard]] std::vector<bool> have_expired(session& with, std::span<const filter_keys> filters);
 
-/// Over how many servers a filter is spread; 0 where its header does not say, is damaged or gone.
+/// The number of servers of a filter; 0 if its header does not contain it, is damaged or is missing.
 /// @throws backend_error
 [[nodiscard]] std::size_t servers_of(session& with, const filter_keys& f);
 
-/// The filter that one asks first; nothing where its header does not say, or is gone.    @throws
-/// backend_error
+/// The filter that a filter asks first; nothing if the header names none or is missing.
+/// @throws backend_error
 [[nodiscard]] std::optional<image::filter_id> asks_before(session& with, const filter_keys& f);
 
-/// What the field `limits` holds once they belong to this end.
+/// The value of the field `limits` once all keys have the limits of this expiry time.
 [[nodiscard]] std::string limits_field(std::optional<event_time> end);
 
-/// How long keys of a filter live that nobody can find.
+/// The lifetime of keys of a filter that no name leads to yet.
 inline constexpr std::string_view unseen_life_ms = "172800000";
-/// The header less, so that what has one is whole.
+/// The header expires first, so that a filter with a header is complete.
 inline constexpr std::string_view unseen_header_life_ms = "86400000";
 
-/// Makes the header of a filter that nobody finds yet. Its spec and id are those of `f`.
+/// Makes the header of a filter that no name leads to yet. Its spec and id are those of `f`.
 void begin_filter_header(session& with, const filter_identity& f, const filter_header& h);
-/// One filter takes another one's place: doc/format.md, "Rebuild".
+/// One filter succeeds another: doc/format.md, "Rebuild".
 enum class succession : std::uint8_t {
   decided,
   taken,  ///< another one succeeds
   has_jobs,
   gone,
 };
-/// Decides which filter succeeds: from then on the old one gets no job and no other end.
+/// Decides which filter succeeds. From then on, the old one accepts neither jobs nor another expiry time.
 /// @throws backend_error, format_error
 [[nodiscard]] succession decide_succession(session& with, const filter_identity& old,
                                            const image::filter_id& by);
-/// Takes that back of one that was never made whole.    @throws backend_error, format_error
+/// Undoes decide_succession() for a successor that was never completed.    @throws backend_error,
+/// format_error
 void forget_successor(session& with, const filter_identity& old, const image::filter_id& by);
-/// From now on it does not ask the one before it.
-/// @param word  random, one for all attempts of a caller
-/// @return false  it asks another one, or none, or is succeeded itself, or gone
+/// Ends asking the earlier filter.
+/// @param word  random, the same for all attempts of a caller
+/// @return false  the filter asks another one or none, has itself a successor, or is gone
 /// @throws backend_error, format_error
 [[nodiscard]] bool forget_before(session& with, const filter_identity& f, const image::filter_id& before,
                                  const std::string& word);
 
-/// When the other keys of a filter expire.
+/// How much later the other keys of a filter expire.
 inline constexpr std::chrono::milliseconds later_than_the_end = std::chrono::hours(24);
-/// What TIME answered.    @throws backend_error  something else
+/// The time in a reply to TIME.    @throws backend_error  the reply is something else
 [[nodiscard]] event_time time_in(const reply& told);
-/// The time by the clock of the server that has a key. Clocks of other servers are taken to agree.
+/// The time by the clock of the server that has a key. The clocks of all servers are assumed to agree.
 /// @throws backend_error
 [[nodiscard]] event_time server_time(session& with, const std::string& key);
 
-/// The filter is sealed: another one has taken its place, and what was not judged is judged there.
+/// The filter is sealed: its successor takes its place and judges the keys that this one did not.
 class filter_is_succeeded final : public storage_error {
  public:
   explicit filter_is_succeeded(const std::string& key);
 };
 
-/// What whoever has a filter open is told once it was dropped.
+/// The error for clients that have a filter open that was dropped.
 [[nodiscard]] storage_error filter_is_gone(const std::string& key);
 
 }  // namespace everseen::redis

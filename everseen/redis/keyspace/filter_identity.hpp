@@ -6,7 +6,7 @@
 
 namespace everseen::redis {
 
-/// What all who use a filter agree on, whatever it is called. Never changes.
+/// The properties of a filter that all its users agree on, whatever its name. They never change.
 struct filter_identity {
   filter_keys keys;
   everseen::spec spec;

@@ -13,11 +13,11 @@
 
 namespace everseen::redis {
 
-/// The keys of a filter, all named by its id: doc/format.md, "Names". Its name stands in the index
-/// alone, so that giving it another one moves nothing.
+/// The keys of a filter, all named by its id: doc/format.md, "Names". Only the index contains the filter's
+/// name, so renaming moves no keys.
 ///
-/// The part in braces is the hash tag: all keys of one partition lie in one cluster slot, so that one script
-/// may touch them all.
+/// The part in braces is the hash tag: all keys of one partition are in one cluster slot, so that one script
+/// may access them all.
 class filter_keys {
  public:
   filter_keys(std::string prefix, const image::filter_id& id)
@@ -29,26 +29,26 @@ class filter_keys {
     return filter_names::parse_id(digits);
   }
 
-  /// Hash of the filters' names, each with its id. No filter's header has such a name.
+  /// Hash: filter names and their ids. No filter's header has this name.
   [[nodiscard]] static std::string index(const std::string& prefix) { return filter_names::index(prefix); }
-  /// Beside it, in one cluster slot: the links, and the sign that there are names.
+  /// In the same cluster slot: the links, and the sign that names exist.
   [[nodiscard]] static std::string links(const std::string& prefix) { return filter_names::links(prefix); }
   [[nodiscard]] static std::string sign(const std::string& prefix) { return index(prefix) + ":sign"; }
 
-  /// Of several independent servers, what each says of itself.
+  /// Each of several independent servers keeps its own identity here.
   [[nodiscard]] static std::string server(const std::string& prefix) { return prefix + ":{server}"; }
 
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] std::string header() const { return filter_names::header(prefix_, id_); }
-  /// What a partition remembers beside bits and journal.
+  /// The state of a partition besides bits and journal.
   [[nodiscard]] std::string state(std::uint32_t partition) const {
     return filter_names::state(prefix_, id_, partition);
   }
   [[nodiscard]] std::string segment(const segment_id& s) const {
     return partition_keys::segment(state(s.partition), s);
   }
-  /// The last batch of one client and what it was answered; expires.
+  /// A client's last batch and its answer; expires.
   [[nodiscard]] std::string token(std::uint32_t partition, std::string_view client) const {
     return partition_keys::token(state(partition), client);
   }
@@ -56,7 +56,7 @@ class filter_keys {
   [[nodiscard]] std::string chunk(std::uint32_t partition, std::uint64_t number) const {
     return state(partition) + ":j" + std::to_string(number);
   }
-  /// What a client hands over for one of its calls, the n-th, before it makes the call; expires.
+  /// Data that a client hands over for its n-th call, before the call; expires.
   [[nodiscard]] std::string staged(std::uint32_t partition, std::string_view client, std::uint64_t n) const {
     return state(partition) + ":s" + std::string(client) + "." + std::to_string(n);
   }

@@ -10,25 +10,25 @@ namespace everseen::redis {
 
 /// The keys of a filter's jobs: doc/format.md, "Jobs".
 ///
-/// All but the list are named by an id of the job, so that what is left of one that was ended is never taken
-/// for a later one's of its name.
+/// All except the list contain a random id of the job. What remains of an ended job is therefore never taken
+/// for a later job of the same name.
 class job_keys {
  public:
   /// @param id  random_name()
   job_keys(const filter_keys& filter, std::string id) : filter_(filter), id_(std::move(id)) {}
 
-  /// Hash of the jobs' names; of each its id, a space and its description. What is being removed has the name
-  /// `!` and the id. In the slot of the header.
+  /// Hash: job names; each value is the job's id, a space and its description. An entry of a job that is
+  /// being removed is named `!` and the id. In the slot of the header.
   [[nodiscard]] static std::string list(const filter_keys& filter) { return filter.header() + ":jobs"; }
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
-  /// Hash: by source, the furthest checkpoint. In the slot of the list.
+  /// Hash: the furthest checkpoint of each source. In the slot of the list.
   [[nodiscard]] std::string checkpoints() const { return filter_.header() + ":c" + id_; }
-  /// Hash: by source, the record of its lane, and, behind a zero byte, by counter, its value.
+  /// Hash: the lane record of each source; after a zero byte, the value of each counter.
   [[nodiscard]] std::string lanes(std::uint32_t partition) const {
     return partition_keys::lane_records(filter_.state(partition), id_);
   }
-  /// The field of a partition's state without which nothing is claimed for the job.
+  /// A field of a partition's state; without it, the job cannot claim events there.
   [[nodiscard]] std::string field() const { return partition_keys::job_field(id_); }
 
  private:
@@ -36,7 +36,7 @@ class job_keys {
   std::string id_;
 };
 
-/// Part of a script. `has_job(list)`: `!` begins what is left of jobs that are being removed.
+/// Part of a script. `has_job(list)`: entries with `!` are remains of jobs that are being removed.
 inline constexpr std::string_view has_job = R"(
 local function has_job(list)
   for _, job in ipairs(redis.call('HKEYS', list)) do

@@ -49,7 +49,7 @@ class link_hash {
   /// Removes the link of this filter; keeps that of another filter of the same name.
   void forget(session& with, std::string_view newer, const image::filter_id& id) const;
 
-  /// Links expire by the clock of the server with this key.
+  /// Links expire by the clock of the server that has this key.
   [[nodiscard]] const std::string& key() const noexcept { return at_.key; }
 
  private:
@@ -57,8 +57,8 @@ class link_hash {
   std::string index_;
 };
 
-/// For scripts: `live_links(key)` returns the older name by the newer one, of links that have not expired,
-/// and `is_asked(links, name)` whether a filter is the older one of a link.
+/// For scripts: `live_links(key)` returns, for each newer name, the older one, without expired links;
+/// `is_asked(links, name)` whether a filter is the older one of a link.
 inline constexpr std::string_view live_links = R"(
 local function live_links(key)
   local time, all, live = redis.call('TIME'), redis.call('HGETALL', key), {}

@@ -16,12 +16,12 @@ namespace everseen::redis {
 
 /// The names under a prefix, each with the id of its filter: doc/format.md, "Names".
 ///
-/// One hash on the first server, so that each change is one step: for all clients a filter appears, is
-/// renamed, replaces another one or disappears at one moment. A step whose answer was lost is recognised when
-/// it is repeated.
+/// One hash on the first server, so that each change is atomic: all clients see a filter appear, get another
+/// name, replace another one or disappear at one moment. A step that is repeated because its answer was lost
+/// is recognised.
 ///
 /// A second key, the sign, exists while there are filters. If it exists without the hash, the server has lost
-/// the names; then no filter is created in the place of one whose name was lost.
+/// the names. Then no filter is created in place of one whose name was lost.
 ///
 /// All functions throw backend_error, and format_error if the hash is lost or damaged.
 class name_index {
@@ -37,7 +37,7 @@ class name_index {
 
   /// Whether a name leads to this filter.
   [[nodiscard]] bool leads_to(session& with, const image::filter_id& id) const;
-  /// Gives a filter a name that is free. Works also without scripts, which attached filters do not need.
+  /// Gives a filter a free name. Also works without scripts, which attached filters do not need.
   /// @return whether the name leads to this filter now; if not, it leads to another one
   [[nodiscard]] bool take(session& with, std::string_view name, const image::filter_id& id) const;
   /// Filters without a name whose keys exist: the client that removed or replaced them may have crashed
@@ -52,18 +52,17 @@ class name_index {
   /// Marks a filter that was kept as being removed.
   void release(session& with, const image::filter_id& kept) const;
 
-  /// The name that leads to `old` leads to `successor` from now on, which asks `old` first: so `old` is kept.
-  /// Links follow the name.
-  /// @return whether a name leads to `successor` now, by this call or an earlier one. If not, and nobody asks
-  /// it, it
-  ///         is being removed
+  /// Lets the name of `old` lead to `successor`, which asks `old` first; `old` is therefore kept. Links
+  /// follow the name.
+  /// @return whether a name leads to `successor` now, by this call or an earlier one. If not, and no filter
+  ///   asks it, it is being removed
   [[nodiscard]] bool succeed(session& with, const image::filter_id& old,
                              const image::filter_id& successor) const;
-  /// Whether that is done to a filter that another one asks first.
+  /// Whether to do it to a filter that another one asks first.
   enum class while_asked : bool { no, yes };
-  /// Takes the name off this filter, which is being removed from then on. A link of which it is the newer one
-  /// goes with it.
-  /// @return false  the name leads to another one, or to none, or another one asks it
+  /// Removes the name of this filter, which is being removed from then on. A link of which it is the newer
+  /// filter goes with it.
+  /// @return false  the name leads to another filter or to none, or another filter asks this one
   [[nodiscard]] bool forget(session& with, std::string_view name, const image::filter_id& id,
                             while_asked how) const;
 
