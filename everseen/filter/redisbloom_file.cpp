@@ -1,7 +1,6 @@
 #include "everseen/compat/redisbloom/redisbloom_file.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <span>
 #include <string>
@@ -83,15 +82,6 @@ spec checked_spec(const redisbloom::announced_chain& from) {
   return s;
 }
 
-/// Converts in either direction: RedisBloom's bit p of a byte is bit 7 - p here.
-void convert_bytes(std::span<const std::byte> from, std::span<std::byte> to) noexcept {
-  std::size_t at = 0;
-  for (; at + 8 <= from.size(); at += 8)
-    store_le(to.data() + at, compat::bits_of_bytes_reversed(load_le64(from.data() + at)));
-  for (; at < from.size(); ++at)
-    to[at] = static_cast<std::byte>(compat::bits_of_bytes_reversed(std::to_integer<std::uint64_t>(from[at])));
-}
-
 std::vector<std::byte> read_header(redisbloom::file_reader& in) {
   const auto pair = in.next();
   if (!pair || pair->iterator != 1) refuse("it does not begin with the header, chunk 1");
@@ -145,7 +135,7 @@ std::span<std::byte> redisbloom_loader::place(std::int64_t iterator, std::uint64
 }
 
 void redisbloom_loader::load(std::int64_t iterator, std::span<const std::byte> bytes) {
-  convert_bytes(bytes, place(iterator, bytes.size()));
+  compat::reverse_bits_of_bytes(bytes, place(iterator, bytes.size()));
 }
 
 std::uint64_t redisbloom_loader::bytes() const noexcept {
@@ -178,156 +168,9 @@ void import_redisbloom(store& into, std::string_view name, const foreign_source&
          rest = rest.subspan(std::min(rest.size(), chunk_bytes))) {
       const auto part = rest.first(std::min(rest.size(), chunk_bytes));
       in.read(part);
-      convert_bytes(part, part);
+      compat::reverse_bits_of_bytes(part, part);
     }
   loader.commit();
-}
-
-namespace {
-
-/// The header, and whether its layers have bits. Layers of a filter without keys are all zero.
-struct announcement {
-  redisbloom::announced_chain chain;
-  bool has_bits = true;
-};
-
-/// Describes the chain in its header from the current layers.
-announcement announce(const filter& f) {
-  const spec& s = f.get_spec();
-  announcement made;
-  redisbloom::announced_chain& all = made.chain;
-  all.of.flags = redisbloom::flags::wide_hash;
-  if (!s.foreign.powers_of_two) all.of.flags |= redisbloom::flags::exact_size;
-  if (s.growth == growth_kind::refuse) all.of.flags |= redisbloom::flags::fixed_size;
-  all.of.expansion = s.foreign.expansion;
-  partition_state state = f.stored().state(0);
-  if (state.slices.empty()) state.slices.push_back({window::timeless, {}});
-  auto& layers = state.slices.front().layers;
-  if (layers.empty()) {
-    made.has_bits = false;
-    const growth::layer_plan plan = growth::plan_layer(s, 0);
-    layers.push_back({plan.shape, plan.capacity, 0});
-  }
-  for (unsigned i = 0; i < layers.size(); ++i) {
-    redisbloom::layer l;
-    l.capacity = layers[i].capacity;
-    l.error_rate = growth::plan_layer(s, i).error_rate;
-    l.bits_per_key = foreign::redisbloom_bits_per_key(l.error_rate);
-    l.probes = layers[i].shape.probes;
-    l.keys = layers[i].keys;
-    if (s.foreign.powers_of_two)
-      l.log2_bits = static_cast<std::uint8_t>(std::bit_width(layers[i].shape.bits()) - 1);
-    all.of.keys += l.keys;
-    all.of.layers.push_back(l);
-    all.lengths.push_back(layers[i].shape.bytes);
-  }
-  return made;
-}
-
-[[noreturn]] void emptied_meanwhile(const filter& f) {
-  throw storage_error("'" + f.name() + "' was emptied while it was copied; copy it again", 0, f.name());
-}
-
-/// Calls `visit(layer, bits)` for the announced layers, in order.
-///
-/// Keys added since may be in the bits; layers created since are skipped. If a layer has fewer keys than
-/// announced, the filter was emptied since.
-/// @throws storage_error  the filter was emptied
-template <typename Visit>
-void visit_announced(const filter& f, const announcement& a, Visit visit) {
-  const auto& layers = a.chain.of.layers;
-  std::size_t next = 0;
-  f.stored().visit_segments(
-      0, [&](const segment_id& id, const layer_state& now, std::span<const std::byte> bits) {
-        if (id.layer >= layers.size()) return;
-        if (id.layer != next || now.keys < layers[next].keys || bits.size() != a.chain.lengths[next])
-          emptied_meanwhile(f);
-        visit(next++, bits);
-      });
-  if (a.has_bits && next < layers.size()) emptied_meanwhile(f);
-}
-
-void write_text(const image::byte_sink& to, std::string_view text) {
-  to(std::as_bytes(std::span(text)));
-}
-
-/// Writes the bits of one layer after another, in pairs as RedisBloom would split them.
-class layer_writer {
- public:
-  layer_writer(std::string_view key, const image::byte_sink& to) : key_(key), to_(to), chunk_(chunk_bytes) {}
-
-  void write(std::span<const std::byte> bits) {
-    write_pairs(bits.size(), [&bits](std::span<std::byte> into) {
-      convert_bytes(bits.first(into.size()), into);
-      bits = bits.subspan(into.size());
-    });
-  }
-  /// For a layer without keys.
-  void write_zeros(std::uint64_t bytes) {
-    write_pairs(bytes, [](std::span<std::byte> into) { std::ranges::fill(into, std::byte{0}); });
-  }
-
- private:
-  /// @param fill  produces the next bytes in RedisBloom's bit order
-  template <typename Fill>
-  void write_pairs(std::uint64_t bytes, Fill fill) {
-    while (bytes > 0) {
-      const std::uint64_t pair = std::min<std::uint64_t>(bytes, redisbloom::max_chunk_bytes);
-      iterator_ += static_cast<std::int64_t>(pair);
-      write_text(to_, redisbloom::command_before(key_, {iterator_, pair}));
-      for (std::uint64_t left = pair; left > 0;) {
-        const auto part = std::span(chunk_).first(std::min<std::uint64_t>(left, chunk_bytes));
-        fill(part);
-        to_(part);
-        left -= part.size();
-      }
-      write_text(to_, redisbloom::command_after);
-      bytes -= pair;
-    }
-  }
-
-  std::string_view key_;
-  const image::byte_sink& to_;
-  std::vector<std::byte> chunk_;
-  std::int64_t iterator_ = 1;
-};
-
-}  // namespace
-
-redisbloom_chunk dump_redisbloom(const filter& f, std::int64_t iterator) {
-  if (f.get_spec().layout != layout_kind::redisbloom) throw no_such_export(f, "RedisBloom", "redisbloom");
-  const announcement announced = announce(f);
-  if (iterator == 0) return {1, redisbloom::encode_header(announced.chain)};
-  if (iterator < 0) return {};
-  const std::span<const std::uint64_t> lengths = announced.chain.lengths;
-  auto at = static_cast<std::uint64_t>(iterator - 1);
-  std::size_t wanted = 0;
-  while (wanted < lengths.size() && at >= lengths[wanted]) at -= lengths[wanted++];
-  if (wanted == lengths.size()) return {};
-  const std::uint64_t count = std::min<std::uint64_t>(redisbloom::max_chunk_bytes, lengths[wanted] - at);
-  redisbloom_chunk chunk{iterator + static_cast<std::int64_t>(count), std::vector<std::byte>(count)};
-  visit_announced(f, announced, [&](std::size_t layer, std::span<const std::byte> bits) {
-    if (layer == wanted) convert_bytes(bits.subspan(at, count), chunk.bytes);
-  });
-  return chunk;
-}
-
-void export_redisbloom(const filter& f, std::string_view key, const image::byte_sink& to) {
-  if (f.get_spec().layout != layout_kind::redisbloom) throw no_such_export(f, "RedisBloom", "redisbloom");
-  const announcement announced = announce(f);
-  const std::vector<std::byte> header = redisbloom::encode_header(announced.chain);
-  write_text(to, redisbloom::command_before(key, {1, header.size()}));
-  to(header);
-  write_text(to, redisbloom::command_after);
-
-  layer_writer out(key, to);
-  bool has_bits = false;
-  visit_announced(f, announced, [&](std::size_t /*layer*/, std::span<const std::byte> bits) {
-    has_bits = true;
-    out.write(bits);
-  });
-  if (!has_bits)
-    for (const std::uint64_t bytes : announced.chain.lengths) out.write_zeros(bytes);
 }
 
 }  // namespace everseen

@@ -7,6 +7,9 @@
 
 namespace everseen {
 
+/// The number of clients that can read all events.
+[[nodiscard]] std::uint64_t clients_needed(const fleet_request& request, const fleet_constants& constants);
+
 /// Processes that add keys. If the request leaves it open: usual_clients, or more if the events need more.
 [[nodiscard]] std::uint64_t clients_of(const fleet_request& request, const fleet_constants& constants);
 

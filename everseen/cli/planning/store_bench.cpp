@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,19 +11,17 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include "everseen/cli/planning/sample_random.hpp"
+#include "everseen/cli/planning/bench_filter.hpp"
 #include "everseen/cli/planning/server_watch.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/filter/open_store.hpp"
-#include "everseen/redis/wire/random_name.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 
 namespace {
 
-constexpr std::size_t batch_keys = 50'000;  // a block of `dedup`
 // For costs that are almost one call a key.
 constexpr std::uint64_t few_keys = 12'800;
 constexpr std::uint32_t few_partitions = 64;
@@ -39,99 +36,6 @@ double own_cpu_us() {
   getrusage(RUSAGE_SELF, &used);
   return 1e6 * static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
          static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
-}
-
-/// A filter that is dropped at the end of its scope, or, if that fails, expires an hour after its last use.
-class passing_filter {
- public:
-  passing_filter(store& place, const spec_request& request)
-      : place_(place), name_("everseen-bench-" + redis::random_name()) {
-    filter_ = std::make_unique<filter>(
-        name_, place_.create_expiring(name_, place_.plan(request), std::chrono::hours(1)));
-  }
-  ~passing_filter() {
-    filter_.reset();  // a file that is open for writing cannot be dropped
-    try {
-      place_.drop(name_);
-    } catch (const error&) {  // it expires
-    }
-  }
-  passing_filter(const passing_filter&) = delete;
-  passing_filter& operator=(const passing_filter&) = delete;
-
-  /// Extends its life to an hour from now, by the clock of its store, which may differ from this machine's.
-  void stay() {
-    const auto now = std::chrono::steady_clock::now();
-    if (const std::optional<event_time> end = filter_->stored().expires_at())
-      filter_->stored().expire_at(*end + std::chrono::duration_cast<std::chrono::milliseconds>(now - since_));
-    since_ = now;
-  }
-
-  [[nodiscard]] filter& operator*() const noexcept { return *filter_; }
-  [[nodiscard]] filter* operator->() const noexcept { return filter_.get(); }
-
- private:
-  store& place_;
-  const std::string name_;
-  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
-  std::unique_ptr<filter> filter_;
-};
-
-/// Keys by their numbers.
-struct key_range {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
-};
-
-using judge_call = std::function<batch_result(std::span<const digest>, std::span<verdict>)>;
-
-/// Judges a range of keys, a batch at a time.
-tally judge(key_range keys, const judge_call& call, std::size_t at_once = batch_keys) {
-  std::vector<digest> digests(at_once);
-  std::vector<verdict> out(at_once);
-  tally sum;
-  for (std::uint64_t done = 0; done < keys.count; done += at_once) {
-    const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(at_once, keys.count - done));
-    for (std::size_t i = 0; i < some; ++i) {
-      const std::uint64_t number = keys.first + done + i;
-      digests[i] = {sample_random::mix(2 * number + 1), sample_random::mix(~number)};
-    }
-    const batch_result judged = call(std::span(digests).first(some), std::span(out).first(some));
-    if (!judged) judged.error().raise();
-    sum += *judged;
-  }
-  return sum;
-}
-
-tally add(filter& to, key_range keys, std::size_t at_once = batch_keys) {
-  return judge(
-      keys, [&](std::span<const digest> d, std::span<verdict> out) { return to.add_digests(d, out); },
-      at_once);
-}
-
-tally look_up(const filter& in, key_range keys) {
-  return judge(keys, [&](std::span<const digest> d, std::span<verdict> out) {
-    return in.may_contain_digests(d, out);
-  });
-}
-
-void must_be(bool right, const std::string& what, const tally& got) {
-  if (!right)
-    throw format_error(
-        fmt::format("{}, but {} were called fresh, {} seen and {} neither: the store answers "
-                    "wrongly",
-                    what, got.fresh, got.seen, got.late + got.unknown));
-}
-
-/// Fresh keys may be called seen at the filter's rate; five standard deviations are allowed.
-void must_be_fresh(const tally& got, std::uint64_t keys, double rate) {
-  const double wrong = rate * static_cast<double>(keys);
-  must_be(got.fresh + got.seen == keys && static_cast<double>(got.seen) <= wrong + 5 * std::sqrt(wrong) + 5,
-          fmt::format("{} new keys were added at an error rate of {:g}", keys, rate), got);
-}
-
-void must_be_seen(const tally& got, std::uint64_t keys) {
-  must_be(got.seen == keys, fmt::format("{} keys were asked about that had been added", keys), got);
 }
 
 class measurement {
@@ -177,7 +81,7 @@ class measurement {
 
   /// @param count  of the keys that `work` processes
   template <typename Work>
-  key_cost time(passing_filter& of, const std::string& what, std::uint64_t count, Work work) {
+  key_cost time(bench_filter& of, const std::string& what, std::uint64_t count, Work work) {
     of.stay();
     const server_use before = watch_ ? watch_->now() : server_use{};
     const double own_before = own_cpu_us();
@@ -198,12 +102,12 @@ class measurement {
     return cost;
   }
 
-  key_cost time_fresh(passing_filter& to) {
+  key_cost time_fresh(bench_filter& to) {
     return time(to, "fresh", keys_, [&] {
       must_be_fresh(add(*to, {0, keys_}), keys_, to->get_spec().error_rate);
     });
   }
-  key_cost time_repeats(passing_filter& to) {
+  key_cost time_repeats(bench_filter& to) {
     return time(to, "repeat", keys_, [&] { must_be_seen(add(*to, {0, keys_}), keys_); });
   }
 
@@ -218,7 +122,7 @@ class measurement {
   call_costs time_calls(const std::string& commands, const filter& of, const key_cost& fresh) {
     spec_request wanted = request(few_keys, usual_rate, of.get_spec().judge);
     wanted.partitions = few_partitions;
-    passing_filter f(*place_, wanted);
+    bench_filter f(*place_, wanted);
     const key_cost small = time(f, fmt::format("fresh, batches of {}", few_partitions), few_keys, [&] {
       must_be_fresh(add(*f, {0, few_keys}, few_partitions), few_keys, usual_rate);
     });
@@ -245,19 +149,19 @@ class measurement {
   }
 
   void embedded() {
-    passing_filter f(*place_, request(keys_, usual_rate, judge_kind::server));
+    bench_filter f(*place_, request(keys_, usual_rate, judge_kind::server));
     note("embedded_fresh_us", time_fresh(f).own_us);
     note("embedded_repeat_us", time_repeats(f).own_us);
   }
 
   void judged_by_clients() {
-    passing_filter f(*place_, request(2 * keys_, usual_rate, judge_kind::client));
+    bench_filter f(*place_, request(2 * keys_, usual_rate, judge_kind::client));
     std::vector<client> others(other_clients);
     for (client& c : others) {
       // Connections and bits of its own, like those of another process.
       c.place = open_store(url_);
       c.filter = std::make_unique<everseen::filter>(f->name(), c.place->open(f->name(), access::write));
-      (void)look_up(*c.filter, {0, batch_keys});  // otherwise it would read everything later
+      (void)look_up(*c.filter, {0, bench_batch_keys});  // otherwise it would read everything later
     }
     const key_cost fresh = time_fresh(f);
     const key_cost repeat = time_repeats(f);
@@ -289,9 +193,9 @@ class measurement {
     note("client_another_out_bytes", each(*shared.out_bytes - *fresh.out_bytes));
   }
 
-  [[nodiscard]] std::uint64_t batch() const { return std::min<std::uint64_t>(keys_, batch_keys); }
+  [[nodiscard]] std::uint64_t batch() const { return std::min<std::uint64_t>(keys_, bench_batch_keys); }
   [[nodiscard]] std::uint64_t batch_in_turn() const {
-    return std::clamp<std::uint64_t>(keys_ / 20, 1, batch_keys);
+    return std::clamp<std::uint64_t>(keys_ / 20, 1, bench_batch_keys);
   }
 
   /// Each batch finds keys that the other clients have added since this one's last: it is refused, reads
@@ -310,9 +214,9 @@ class measurement {
   }
 
   void judged_by_servers() {
-    passing_filter f(*place_, request(keys_, usual_rate, judge_kind::server));
+    bench_filter f(*place_, request(keys_, usual_rate, judge_kind::server));
     const key_cost fresh = time_fresh(f), repeat = time_repeats(f);
-    passing_filter high(*place_, request(keys_, high_rate, judge_kind::server));
+    bench_filter high(*place_, request(keys_, high_rate, judge_kind::server));
     const key_cost fresh_high = time_fresh(high);
     // "redis, script" or "redis, module"; there are no constants for other ways.
     const std::string commands = fresh.judged.substr(fresh.judged.rfind(' ') + 1);

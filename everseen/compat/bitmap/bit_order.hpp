@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "everseen/core/base/bytes.hpp"
+
 /// How byte arrays number their bits.
 ///
 /// Redis: bit p is byte p / 8, mask 0x80 >> p % 8. Other systems count from the low end of a byte
@@ -29,6 +31,16 @@ namespace everseen::compat {
   word = ((word >> 4) & fours) | ((word & fours) << 4);
   word = ((word >> 2) & twos) | ((word & twos) << 2);
   return ((word >> 1) & ones) | ((word & ones) << 1);
+}
+
+/// Reverses the bits within each byte, which converts between Redis's order and RedisBloom's.
+/// @pre as many bytes in both, which may be the same memory
+inline void reverse_bits_of_bytes(std::span<const std::byte> from, std::span<std::byte> to) noexcept {
+  std::size_t at = 0;
+  for (; at + 8 <= from.size(); at += 8)
+    store_le(to.data() + at, bits_of_bytes_reversed(load_le64(from.data() + at)));
+  for (; at < from.size(); ++at)
+    to[at] = static_cast<std::byte>(bits_of_bytes_reversed(std::to_integer<std::uint64_t>(from[at])));
 }
 
 /// @return whether it was 0

@@ -11,6 +11,7 @@
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/tally_of.hpp"
 #include "everseen/core/kernel/kernels.hpp"
+#include "everseen/core/partition/pending_keys.hpp"
 #include "everseen/core/partition/slice_groups.hpp"
 #include "everseen/core/spec/growth.hpp"
 
@@ -27,106 +28,6 @@ tally count_answers(std::span<const verdict> verdicts) noexcept {
 
 }  // namespace
 
-std::uint64_t partition_state::keys() const noexcept {
-  std::uint64_t sum = 0;
-  for (const slice_state& slice : slices)
-    for (const layer_state& layer : slice.layers) sum += layer.keys;
-  return sum;
-}
-
-std::uint64_t partition_state::bytes() const noexcept {
-  std::uint64_t sum = 0;
-  for (const slice_state& slice : slices)
-    for (const layer_state& layer : slice.layers) sum += layer.shape.bytes;
-  return sum;
-}
-
-/// Keys without a verdict yet, on their way through the segments.
-///
-/// Each segment judges the keys that it holds; the others are compacted for the next kernel call. A run that
-/// meets only one segment, the usual case, is judged in place without a copy.
-class partition::run {
- public:
-  static constexpr std::size_t max_keys = slice_groups::max_keys;
-
-  /// @param places  where in `out` each key's verdict goes; null: its own index
-  run(std::span<const digest> keys, verdict* out, const std::uint16_t* places = nullptr) noexcept
-      : pending_(keys), where_(places), out_(out) {
-    EVERSEEN_ASSERT(keys.size() <= max_keys);
-  }
-
-  [[nodiscard]] std::span<const digest> pending() const noexcept { return pending_; }
-  [[nodiscard]] const std::uint16_t* places() const noexcept { return where_; }
-  [[nodiscard]] std::size_t place(std::size_t i) const noexcept { return where_ == nullptr ? i : where_[i]; }
-  [[nodiscard]] std::size_t size() const noexcept { return pending_.size(); }
-  [[nodiscard]] std::uint64_t fresh() const noexcept { return fresh_; }
-
-  /// Marks the keys that the segment holds as seen.
-  void look_up(const std::byte* segment, const geometry& shape) noexcept {
-    if (pending_.empty()) return;
-    const std::uint64_t missing = best_kernel().check(segment, shape, pending_, judged_.data());
-    if (missing < pending_.size()) keep_fresh();
-  }
-
-  /// Adds the first `count` keys and stores their verdicts. Returns the number of fresh ones.
-  std::uint64_t add(std::byte* segment, const geometry& shape, std::size_t count) noexcept {
-    const auto keys = pending_.first(count);
-    std::uint64_t added = 0;
-    if (where_ == nullptr) {
-      added = best_kernel().add(segment, shape, keys, out_);
-      out_ += count;
-    } else {
-      added = best_kernel().add(segment, shape, keys, judged_.data());
-      for (std::size_t i = 0; i < count; ++i) out_[where_[i]] = judged_[i];
-      where_ += count;
-    }
-    pending_ = pending_.subspan(count);
-    fresh_ += added;
-    return added;
-  }
-
-  /// Marks the keys whose places are late.
-  template <typename IsLate>
-  void mark_late(IsLate is_late) noexcept {
-    bool any = false;
-    for (std::size_t i = 0; i < pending_.size(); ++i) {
-      judged_[i] = is_late(place(i)) ? verdict::late : verdict::fresh;
-      any = any || judged_[i] == verdict::late;
-    }
-    if (any) keep_fresh();
-  }
-
-  /// Gives all remaining keys the same verdict.
-  void mark_rest(verdict v) noexcept {
-    for (std::size_t i = 0; i < pending_.size(); ++i) out_[place(i)] = v;
-    if (v == verdict::fresh) fresh_ += pending_.size();
-    pending_ = {};
-  }
-
- private:
-  /// Stores the verdicts that are not fresh, and keeps the other keys.
-  void keep_fresh() noexcept {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < pending_.size(); ++i) {
-      const auto to = static_cast<std::uint16_t>(place(i));
-      out_[to] = judged_[i] == verdict::fresh ? verdict::unknown : judged_[i];
-      kept_[kept] = pending_[i];
-      kept_where_[kept] = to;
-      kept += judged_[i] == verdict::fresh;  // no branch: repeats are unpredictable
-    }
-    pending_ = {kept_.data(), kept};
-    where_ = kept_where_.data();
-  }
-
-  std::span<const digest> pending_;  // in the caller's batch, or in kept_ once a key was judged
-  const std::uint16_t* where_;       // place in out_ of each pending key; null: its own index
-  verdict* out_;
-  std::uint64_t fresh_ = 0;
-  std::array<verdict, max_keys> judged_;  // the arrays stay uninitialised, since writing
-  std::array<digest, max_keys> kept_;     // them would cost as much as judging
-  std::array<std::uint16_t, max_keys> kept_where_;
-};
-
 partition::partition(const spec& s, std::uint32_t number, segments& place, partition_state state)
     : spec_(s), number_(number), place_(place), state_(std::move(state)) {}
 
@@ -134,16 +35,16 @@ batch_result partition::add(const partition_batch& batch) {
   std::fill(batch.out.begin(), batch.out.end(), verdict::unknown);
   tally done;
   std::optional<batch_failure> failure;
-  // Only the first key of a stretch moves the window. If keys may be refused, the order of all keys decides
-  // which ones find room; a stretch then has keys of one slice only.
+  // Only the first key of a run moves the window. If keys may be refused, the order of all keys decides
+  // which ones find room; a run then has keys of one slice only.
   const auto reach = [&](window::slice_index first) -> slice_range {
     if (spec_.growth == growth_kind::refuse) return {first, first};
     return {std::numeric_limits<window::slice_index>::min(), newest_or(first)};
   };
   try {
-    for_each_stretch(batch, reach, [&](const partition_batch& stretch, bool mixed) {
+    for_each_run(batch, reach, [&](const partition_batch& key_run, bool mixed) {
       try {
-        mixed ? add_mixed(stretch, done) : add_alike(stretch, done);
+        mixed ? add_mixed(key_run, done) : add_alike(key_run, done);
       } catch (const full_error&) {  // a full filter still answers for the keys that it holds
         if (!failure) failure = batch_failure::from_current_exception();
       }
@@ -158,10 +59,10 @@ batch_result partition::add(const partition_batch& batch) {
 }
 
 /// For keys of one slice.
-void partition::add_alike(const partition_batch& stretch, tally& done) {
-  const window::slice_index slice = slice_of(stretch, 0);
-  const std::size_t count = stretch.digests.size();
-  run keys(stretch.digests, stretch.out.data());
+void partition::add_alike(const partition_batch& key_run, tally& done) {
+  const window::slice_index slice = slice_of(key_run, 0);
+  const std::size_t count = key_run.digests.size();
+  pending_keys keys(key_run.digests, key_run.out.data());
   if (is_late(slice)) {
     keys.mark_rest(verdict::late);
     done.late += count;
@@ -180,22 +81,22 @@ void partition::add_alike(const partition_batch& stretch, tally& done) {
   count_judged();
 }
 
-void partition::add_mixed(const partition_batch& stretch, tally& done) {
+void partition::add_mixed(const partition_batch& key_run, tally& done) {
   try {
-    judge_mixed(stretch);
+    judge_mixed(key_run);
   } catch (...) {
-    done += count_answers(stretch.out);
+    done += count_answers(key_run.out);
     throw;
   }
-  done += count_answers(stretch.out);
+  done += count_answers(key_run.out);
 }
 
 /// For keys of several slices. Only the first key may move the window.
-void partition::judge_mixed(const partition_batch& stretch) {
-  std::array<window::slice_index, run::max_keys> slices;
-  for (std::size_t i = 0; i < stretch.digests.size(); ++i) slices[i] = slice_of(stretch, i);
+void partition::judge_mixed(const partition_batch& key_run) {
+  std::array<window::slice_index, pending_keys::max_keys> slices;
+  for (std::size_t i = 0; i < key_run.digests.size(); ++i) slices[i] = slice_of(key_run, i);
   if (!is_late(slices.front())) open_slice(slices.front());
-  run keys(stretch.digests, stretch.out.data());
+  pending_keys keys(key_run.digests, key_run.out.data());
   keys.mark_late([&](std::size_t place) { return is_late(slices[place]); });
   for (std::size_t i = 0; i < keys.size(); ++i) open_slice(slices[keys.place(i)]);
   for_each_live_segment(newest(), [&](const segment_id& id, const layer_state& layer) {
@@ -205,14 +106,14 @@ void partition::judge_mixed(const partition_batch& stretch) {
   const slice_groups groups(keys.pending(), keys.places(), slices);
   std::exception_ptr full;
   groups.for_each([&](const slice_groups::group& group) {
-    run of_slice(group.keys, stretch.out.data(), group.places);
+    pending_keys of_slice(group.keys, key_run.out.data(), group.places);
     try {
       fill_newest_layer(open_slice(group.slice), of_slice);
     } catch (const full_error&) {  // other slices may have room
       full = std::current_exception();
     }
   });
-  groups.mark_repeats(stretch.out.data());
+  groups.mark_repeats(key_run.out.data());
   if (full) std::rethrow_exception(full);
 }
 
@@ -239,28 +140,28 @@ tally partition::check(const partition_batch& batch) const noexcept {
     if (state_.slices.empty() || first > newest()) return {first, first};
     return {std::numeric_limits<window::slice_index>::min(), newest()};
   };
-  for_each_stretch(batch, reach, [&](const partition_batch& stretch, bool) {
-    run keys(stretch.digests, stretch.out.data());
-    if (spec_.window) keys.mark_late([&](std::size_t i) { return is_late(slice_of(stretch, i)); });
-    const std::size_t late = stretch.digests.size() - keys.size();
-    for_each_live_segment(slice_of(stretch, 0), [&](const segment_id& id, const layer_state& layer) {
+  for_each_run(batch, reach, [&](const partition_batch& key_run, bool) {
+    pending_keys keys(key_run.digests, key_run.out.data());
+    if (spec_.window) keys.mark_late([&](std::size_t i) { return is_late(slice_of(key_run, i)); });
+    const std::size_t late = key_run.digests.size() - keys.size();
+    for_each_live_segment(slice_of(key_run, 0), [&](const segment_id& id, const layer_state& layer) {
       keys.look_up(place_.at(id), layer.shape);
     });
     keys.mark_rest(verdict::fresh);
     done.late += late;
     done.fresh += keys.fresh();
-    done.seen += stretch.digests.size() - late - keys.fresh();
+    done.seen += key_run.digests.size() - late - keys.fresh();
   });
   return done;
 }
 
 template <typename Reach, typename Judge>
-void partition::for_each_stretch(const partition_batch& batch, Reach reach, Judge judge) const {
+void partition::for_each_run(const partition_batch& batch, Reach reach, Judge judge) const {
   EVERSEEN_ASSERT(batch.out.size() == batch.digests.size());
   const std::size_t n = batch.digests.size();
   const bool own_times = spec_.window && batch.times.size() > 1;
   for (std::size_t from = 0; from < n;) {
-    std::size_t count = std::min(n - from, run::max_keys);
+    std::size_t count = std::min(n - from, pending_keys::max_keys);
     bool mixed = false;
     if (own_times) {
       const window::slice_index first = slice_of(batch, from);
@@ -295,20 +196,11 @@ window::slice_index partition::slice_of(const partition_batch& batch, std::size_
   return window::slice_at(*spec_.window, batch.times[batch.times.size() == 1 ? 0 : i]);
 }
 
-window::slice_index partition::newest() const noexcept {
-  return state_.slices.back().index;
-}
-
-/// The newest slice after an add to `slice`.
-window::slice_index partition::newest_or(window::slice_index slice) const noexcept {
-  return state_.slices.empty() ? slice : std::max(slice, newest());
-}
-
 bool partition::is_late(window::slice_index slice) const noexcept {
   return spec_.window && !state_.slices.empty() && slice < window::oldest_live(*spec_.window, newest());
 }
 
-void partition::add_run(window::slice_index index, run& keys) {
+void partition::add_run(window::slice_index index, pending_keys& keys) {
   slice_state& target = open_slice(index);
   const segment_id written = {number_, index, static_cast<std::uint32_t>(target.layers.size() - 1)};
   for_each_live_segment(index, [&](const segment_id& id, const layer_state& layer) {
@@ -351,7 +243,7 @@ layer_state& partition::grow(slice_state& slice) {
   return slice.layers.emplace_back(layer_state{plan.shape, plan.capacity, 0});
 }
 
-void partition::fill_newest_layer(slice_state& slice, run& keys) {
+void partition::fill_newest_layer(slice_state& slice, pending_keys& keys) {
   while (keys.size() > 0) {
     layer_state& layer = slice.layers.back();
     const segment_id id = {number_, slice.index, static_cast<std::uint32_t>(slice.layers.size() - 1)};
@@ -379,10 +271,10 @@ void partition::fill_newest_layer(slice_state& slice, run& keys) {
 
 /// Fills layers in order, each exactly to its capacity.
 void partition::insert(slice_state& slice, std::span<const digest> keys) {
-  std::array<verdict, run::max_keys> ignored;
+  std::array<verdict, pending_keys::max_keys> ignored;
   while (!keys.empty()) {
     layer_state& layer = slice.layers.back();
-    std::size_t count = std::min(keys.size(), run::max_keys);
+    std::size_t count = std::min(keys.size(), pending_keys::max_keys);
     if (spec_.growth != growth_kind::overfill) {
       const std::uint64_t room = layer.capacity - std::min(layer.capacity, layer.keys);
       if (room == 0) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -9,35 +10,14 @@
 #include "everseen/core/base/verdict.hpp"
 #include "everseen/core/hash/digest.hpp"
 #include "everseen/core/partition/journal_record.hpp"
+#include "everseen/core/partition/partition_state.hpp"
 #include "everseen/core/partition/segments.hpp"
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/core/spec/window.hpp"
 
 namespace everseen {
 
-/// One bit array of a growing slice, and its fill.
-struct layer_state {
-  geometry shape;
-  std::uint64_t capacity = 0;  ///< keys that it may hold within its error rate
-  std::uint64_t keys = 0;      ///< keys added
-  friend bool operator==(const layer_state&, const layer_state&) = default;
-};
-
-/// One time slice: its layers, oldest first; only the last one is written to.
-struct slice_state {
-  window::slice_index index = window::timeless;
-  std::vector<layer_state> layers;
-  friend bool operator==(const slice_state&, const slice_state&) = default;
-};
-
-/// The state of a partition besides its bits. Slices ascend by index and each has at least one layer.
-struct partition_state {
-  std::vector<slice_state> slices;
-  friend bool operator==(const partition_state&, const partition_state&) = default;
-
-  [[nodiscard]] std::uint64_t keys() const noexcept;
-  [[nodiscard]] std::uint64_t bytes() const noexcept;
-};
+class pending_keys;
 
 /// The keys of a batch that belong to one partition, and where their verdicts go.
 struct partition_batch {
@@ -96,37 +76,38 @@ class partition {
   [[nodiscard]] const partition_state& state() const noexcept { return state_; }
 
  private:
-  class run;  // keys on their way through the segments
-
   const spec& spec_;
   std::uint32_t number_;
   segments& place_;
   partition_state state_;
 
   [[nodiscard]] window::slice_index slice_of(const partition_batch& batch, std::size_t i) const noexcept;
-  [[nodiscard]] window::slice_index newest() const noexcept;
-  [[nodiscard]] window::slice_index newest_or(window::slice_index slice) const noexcept;
+  [[nodiscard]] window::slice_index newest() const noexcept { return state_.slices.back().index; }
+  /// The newest slice after an add to `slice`.
+  [[nodiscard]] window::slice_index newest_or(window::slice_index slice) const noexcept {
+    return state_.slices.empty() ? slice : std::max(slice, newest());
+  }
   [[nodiscard]] bool is_late(window::slice_index slice) const noexcept;
 
   struct slice_range {
     window::slice_index oldest;
     window::slice_index newest;
   };
-  /// Calls judge(stretch, mixed) for stretches of keys that fit a run and whose slices are all in reach(slice
-  /// of the first key); `mixed` if the slices differ.
+  /// Calls judge(run, mixed) for runs of keys, each of at most pending_keys::max_keys, whose slices are all
+  /// in reach(slice of the first key); `mixed` if the slices differ.
   template <typename Reach, typename Judge>
-  void for_each_stretch(const partition_batch& batch, Reach reach, Judge judge) const;
+  void for_each_run(const partition_batch& batch, Reach reach, Judge judge) const;
   /// Calls visit(id, layer) for each segment that a key of slice `now` is compared with, oldest first.
   template <typename Visit>
   void for_each_live_segment(window::slice_index now, Visit visit) const;
 
   slice_state& open_slice(window::slice_index index);
   layer_state& grow(slice_state& slice);
-  void add_alike(const partition_batch& stretch, tally& done);
-  void add_mixed(const partition_batch& stretch, tally& done);
-  void judge_mixed(const partition_batch& stretch);
-  void add_run(window::slice_index index, run& keys);
-  void fill_newest_layer(slice_state& slice, run& keys);
+  void add_alike(const partition_batch& key_run, tally& done);
+  void add_mixed(const partition_batch& key_run, tally& done);
+  void judge_mixed(const partition_batch& key_run);
+  void add_run(window::slice_index index, pending_keys& keys);
+  void fill_newest_layer(slice_state& slice, pending_keys& keys);
   void insert(slice_state& slice, std::span<const digest> keys);
 };
 

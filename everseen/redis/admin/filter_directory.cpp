@@ -23,20 +23,6 @@ namespace everseen::redis {
 
 namespace {
 
-/// Of a filter that is removed as much goes as can be found: one that is damaged must not be in the way of
-/// all others.    @return false  something is damaged, or gone
-template <typename Step>
-bool unless_damaged(Step step) {
-  try {
-    step();
-    return true;
-  } catch (const backend_error&) {
-    throw;
-  } catch (const error&) {
-    return false;
-  }
-}
-
 /// Each time somebody else has changed it.
 constexpr int most_attempts = 100;
 constexpr std::size_t at_once = 256;
@@ -240,91 +226,6 @@ void filter_directory::drop(session& with, std::string_view name) const {
         [&] { finish_removals(with); });
   }
   throw changes_too_fast(name);
-}
-
-void filter_directory::remove_expired(session& with) const {
-  for (const auto& [name, id] : live_and_ended(with).second) remove(with, name, id);
-  finish_removals(with);
-}
-
-void filter_directory::make_way(session& with, std::string_view name) const {
-  const auto id = names_.find(with, name);
-  if (id && has_expired(with, *id)) remove(with, name, *id);
-}
-
-/// The name first: from then on nobody finds the filter, and whoever has it open is told so by its next
-/// batch.
-void filter_directory::remove(session& with, std::string_view name, const image::filter_id& id) const {
-  (void)names_.forget(with, name, id, name_index::while_asked::yes);
-  finish_removals(with);
-}
-
-/// Whoever asks one that was kept may be removed itself, and then there is one more to remove.
-void filter_directory::finish_removals(session& with) const {
-  for (int i = 0; i < most_attempts; ++i) {
-    const name_index::leftovers left = names_.left(with);
-    bool is_done = true;
-    for (const auto& [id, by] : left.kept) {
-      if (asks_before(with, {prefix_, by}) == id) continue;
-      names_.release(with, id);
-      is_done = false;
-    }
-    for (const image::filter_id& id : left.being_removed) {
-      if (!remove_keys(with, id)) continue;
-      names_.note_removed(with, id);
-      is_done = false;
-    }
-    if (is_done) return;
-  }
-}
-
-/// Neither a name leads to it nor does another filter ask it.
-bool filter_directory::is_unknown(session& with, const image::filter_id& id) const {
-  return !names_.leads_to(with, id) &&
-         std::ranges::none_of(names_.left(with).kept, [&](const auto& entry) { return entry.first == id; });
-}
-
-/// The header last, and by itself: without it nobody knows what the filter consists of.
-/// @return false  that is to be done by whoever names its servers
-bool filter_directory::remove_keys(session& with, const image::filter_id& id) const {
-  const filter_keys keys(prefix_, id);
-  const std::string header = keys.header();
-  filter_identity f{keys, {}, id};
-  std::optional<reply> fields;
-  const bool is_known = unless_damaged([&] {
-    fields = ask_about(with, {header, 0}, {"HMGET", header, "spec", "next", "attached"});
-    if ((*fields)[2].is_nil()) f.spec = image::decode_spec(std::as_bytes(std::span((*fields)[0].text())));
-  });
-  if (!is_known) return true;  // nobody can say what it consisted of
-  if (lies_elsewhere(servers_of(with, keys))) return false;
-  if (!(*fields)[2].is_nil()) {  // there is nothing else of it
-    (void)ask_about(with, {header, 0}, {"UNLINK", header});
-    return true;
-  }
-  (void)unless_damaged([&] { job_list({}, f).end_all(with); });
-  // Whoever began to rebuild it died before its successor could be found.
-  (void)unless_damaged([&] {
-    if (const auto by = id_in_field((*fields)[1], header); by && is_unknown(with, *by))
-      (void)remove_keys(with, *by);
-  });
-  // Sealed first: then nobody makes another string.
-  (void)unless_damaged([&] { (void)seal(with, f, id); });
-  std::vector<request> requests;
-  const auto unlink = [&](const std::string& key, std::uint32_t partition) {
-    requests.push_back({{key, partition}, encode({"UNLINK", key}), 1, true});
-  };
-  for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
-    (void)unless_damaged([&] {
-      for (const std::string& key : strings_of(with, f, p)) unlink(key, p);
-    });
-    unlink(keys.state(p), p);
-  }
-  unlink(job_keys::list(f.keys), 0);
-  (void)exchange_all(with, requests);
-  requests.clear();
-  unlink(header, 0);
-  (void)exchange_all(with, requests);
-  return true;
 }
 
 /// A filter that has ended asks no other one any more.

@@ -26,14 +26,14 @@ constexpr std::size_t bits_a_call = 16'000;
 constexpr std::size_t keys_a_read = 64;
 constexpr int max_moved = 1000;  // another client always moves it first: then something is broken
 
-void append_bits(std::vector<std::string>& words, std::span<const std::uint64_t> positions, bool set) {
+/// The command that reads or sets bits, and answers what they were.
+std::string bits_command(std::string_view name, const std::string& key,
+                         std::span<const std::uint64_t> positions, bool set) {
+  std::vector<std::string> words = {std::string(name), key};
   for (const std::uint64_t p : positions) {
     words.insert(words.end(), {set ? "SET" : "GET", "u1", std::to_string(p)});
     if (set) words.emplace_back("1");
   }
-}
-
-std::string encode_all(const std::vector<std::string>& words) {
   return encode(std::vector<std::string_view>(words.begin(), words.end()));
 }
 
@@ -228,21 +228,16 @@ request attached_task::ask_to_write() const {
     r.wire = encode({"BITFIELD", keys_.place.key, "INCRBY", "u1", last, "0"});
     ++r.commands;
   }
-  for (std::size_t key = from_; key < from_ + count(); ++key) {
-    std::vector<std::string> words = {"BITFIELD", keys_.place.key};
-    append_bits(words, positions_of(key, 1), true);
-    r.wire += encode_all(words);
-  }
+  for (std::size_t key = from_; key < from_ + count(); ++key)
+    r.wire += bits_command("BITFIELD", keys_.place.key, positions_of(key, 1), true);
   return r;
 }
 
 request attached_task::ask_to_read() const {
   request r{place(), "", 0, true};
-  for (std::size_t key = from_; key < from_ + count(); key += keys_a_read, ++r.commands) {
-    std::vector<std::string> words = {std::string(reading_), keys_.place.key};
-    append_bits(words, positions_of(key, std::min(keys_a_read, from_ + count() - key)), false);
-    r.wire += encode_all(words);
-  }
+  for (std::size_t key = from_; key < from_ + count(); key += keys_a_read, ++r.commands)
+    r.wire += bits_command(reading_, keys_.place.key,
+                           positions_of(key, std::min(keys_a_read, from_ + count() - key)), false);
   return r;
 }
 

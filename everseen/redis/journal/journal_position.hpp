@@ -25,6 +25,11 @@ struct journal_position {
 /// which for one of 32 MiB costs more than all else.
 inline constexpr std::uint64_t journal_chunk_bytes = std::uint64_t{4} << 20;
 
+/// Where the chunk begins that follows the one which holds `offset`.
+[[nodiscard]] constexpr std::uint64_t begin_of_next_chunk(std::uint64_t offset) noexcept {
+  return (offset / journal_chunk_bytes + 1) * journal_chunk_bytes;
+}
+
 /// From this length on a record lies in a chunk of its own, which a server takes without a look at its bytes:
 /// what goes through a script is hashed byte by byte (doc/measurements.md, "Judged by clients").
 inline constexpr std::uint64_t long_record_bytes = std::uint64_t{32} << 10;

@@ -18,32 +18,8 @@ namespace everseen::redis {
 
 namespace {
 
-/// This much of what other clients have added comes with a call, of each of two chunks.
-constexpr std::uint64_t read_with_call = std::uint64_t{256} << 10;
 /// Each time another client has moved the checkpoint meanwhile, which it does once in many megabytes.
 constexpr int most_attempts = 100;
-/// Whoever is refused so often asks that others wait: long enough for a round trip to another continent.
-constexpr int refusals_before_a_turn = 4;
-constexpr std::string_view turn_ms = "1000";
-/// Much longer than a server takes from one command of a request to the next.
-constexpr std::string_view staged_ms = "60000";
-
-static_assert(max_journal_record_bytes <= journal_chunk_bytes, "one lies in a chunk of its own");
-
-std::uint64_t begin_of_chunk_behind(std::uint64_t offset) noexcept {
-  return (offset / journal_chunk_bytes + 1) * journal_chunk_bytes;
-}
-
-/// Keys by their slices, as a record has them.
-void sort_by_slice(journal_record& r, std::vector<std::pair<window::slice_index, digest>>& keys) {
-  std::ranges::stable_sort(keys, {}, [](const auto& k) { return k.first; });
-  for (const auto& [slice, key] : keys) {
-    if (r.groups.empty() || r.groups.back().slice != slice) r.groups.push_back({slice, 0});
-    ++r.groups.back().keys;
-    r.keys.push_back(key);
-  }
-}
-
 }  // namespace
 
 partition_mirror::partition_mirror(const filter_identity& of, std::uint32_t number, mirror_memory& place)
@@ -154,7 +130,7 @@ void partition_mirror::read_on(session& with, const reply& refusal, std::span<co
     // ready for the next.
     if (!bytes.empty() && at < end->offset)
       known.push_back({at, std::string(bytes.substr(0, end->offset - at))});
-    at = begin_of_chunk_behind(at);
+    at = begin_of_next_chunk(at);
   }
   follow(with, *begin, *end, std::move(known));
   note_asked(asked);
@@ -173,136 +149,6 @@ void partition_mirror::follow(session& with, const journal_position& begin, cons
         std::to_string(had) + " bytes were answered for, " + std::to_string(position().offset) +
         " are there): it came back without all that it had acknowledged, and keys of that time "
         "may be called fresh again. What is there now is used from here on");
-}
-
-prediction partition_mirror::prepare(const partition_batch& batch, predictor::no_room then) {
-  EVERSEEN_ASSERT(batch.digests.size() <= max_journal_record_keys);
-  prediction all = predictor_.predict(*logic_, of_.spec, batch, then, partition_keys::max_segment_bytes);
-  journal_record r{.previous = position().checksum};
-  const auto& slices = logic_->state().slices;
-  r.newest = all.moves_to.value_or(slices.empty() ? window::timeless : slices.back().index);
-  const auto slice_of = [&](std::size_t i) {
-    return of_.spec.window ? window::slice_at(*of_.spec.window, batch.times[batch.times.size() == 1 ? 0 : i])
-                           : window::timeless;
-  };
-  r.keys.reserve(static_cast<std::size_t>(std::ranges::count(batch.out, verdict::fresh)));
-  std::vector<std::pair<window::slice_index, digest>> timed;
-  for (std::size_t i = 0; i < all.judged; ++i) {
-    if (batch.out[i] != verdict::fresh) continue;
-    if (of_.spec.window)
-      timed.emplace_back(slice_of(i), batch.digests[i]);
-    else
-      r.keys.push_back(batch.digests[i]);
-  }
-  if (of_.spec.window)
-    sort_by_slice(r, timed);
-  else if (!r.keys.empty())
-    r.groups.push_back({window::timeless, r.keys.size()});
-  forget_record();
-  if (r.keys.empty() && !all.moves_to) return all;
-  put_together(std::move(r), all.new_bytes);
-  return all;
-}
-
-void partition_mirror::prepare_move(window::slice_index newest) {
-  forget_record();
-  const auto& slices = logic_->state().slices;
-  if (!slices.empty() && slices.back().index >= newest) return;
-  put_together({.previous = position().checksum, .newest = newest},
-               growth::plan_layer(of_.spec, 0).shape.bytes);
-}
-
-void partition_mirror::forget_record() {
-  record_.reset();
-  record_length_ = 0;
-  record_wire_.clear();
-  behind_record_ = position();
-}
-
-/// @param new_bytes  of memory that it takes to apply the record
-void partition_mirror::put_together(journal_record r, std::uint64_t new_bytes) {
-  // Before it is in the journal: what cannot be applied here must not be added.
-  place_.require_room(new_bytes);
-  record_ = std::move(r);
-  record_length_ = record_bytes(*record_);
-  behind_record_.offset = begin_of_record(position().offset, record_length_) + record_length_;
-  if (is_long())
-    stage();
-  else
-    behind_record_.checksum = append_record(record_wire_, *record_);
-}
-
-std::string partition_mirror::staged_key() const {
-  return of_.keys.staged(number_, writer_, calls_);
-}
-
-/// With room for the mark that the next long record needs behind this one: else the server would have to move
-/// the whole of it then.
-void partition_mirror::stage() {
-  constexpr std::size_t around_the_record = 256;
-  ++calls_;
-  record_wire_.reserve(record_length_ + around_the_record);
-  begin_command(record_wire_, 5);
-  append_word(record_wire_, "SET");
-  append_word(record_wire_, staged_key());
-  begin_word(record_wire_, record_length_ + 1);
-  behind_record_.checksum = append_record(record_wire_, *record_);
-  record_wire_ += next_chunk_mark;
-  end_word(record_wire_);
-  append_word(record_wire_, "PX");
-  append_word(record_wire_, staged_ms);
-}
-
-script_call partition_mirror::append_call() {
-  if (!is_long()) ++calls_;
-  script_call call{
-      &journal_scripts::append(),
-      place(),
-      {of_.keys.state(number_), of_.keys.chunk(number_, position().offset / journal_chunk_bytes)},
-      {to_text(position()), to_text(behind_record_), "w:" + writer_, std::to_string(calls_),
-       std::to_string(position().offset % journal_chunk_bytes), "", "",
-       std::string(++attempts_ <= refusals_before_a_turn ? "" : turn_ms), ""}};
-  call.on_replicas = true;
-  if (is_long())
-    adopt_staged(call);
-  else
-    put_in_place(call);
-  return call;
-}
-
-/// What others have added comes with the answer, read after the script has said where the journal ends.
-script_call partition_mirror::compare_call() {
-  ++calls_;
-  script_call call{&journal_scripts::append(),
-                   place(),
-                   {of_.keys.state(number_)},
-                   {to_text(position()), "", "w:" + writer_, std::to_string(calls_), "", "", "", "", ""}};
-  std::uint64_t from = position().offset;
-  while (call.commands_after < commands_after_compare) {
-    const std::uint64_t in_chunk = from % journal_chunk_bytes;
-    call.after += encode({"GETRANGE", of_.keys.chunk(number_, from / journal_chunk_bytes),
-                          std::to_string(in_chunk), std::to_string(in_chunk + read_with_call - 1)});
-    ++call.commands_after;
-    from = begin_of_chunk_behind(from);
-  }
-  return call;
-}
-
-void partition_mirror::put_in_place(script_call& append) {
-  const std::uint64_t left = journal_chunk_bytes - position().offset % journal_chunk_bytes;
-  append.arguments[5] = record_wire_.substr(0, left);
-  if (record_wire_.size() <= left) return;
-  append.arguments[6] = record_wire_.substr(left);
-  append.keys.push_back(of_.keys.chunk(number_, position().offset / journal_chunk_bytes + 1));
-}
-
-void partition_mirror::adopt_staged(script_call& append) {
-  const std::uint64_t begin = behind_record_.offset - record_length_;
-  append.before = std::move(record_wire_);
-  append.commands_before = 1;
-  append.arguments[8] = std::to_string(record_length_ + 1);
-  append.keys.push_back(staged_key());
-  append.keys.push_back(of_.keys.chunk(number_, begin / journal_chunk_bytes));
 }
 
 void partition_mirror::accept(clock::time_point asked) {

@@ -9,8 +9,8 @@
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
+#include "everseen/redis/ledger/job_scripts.hpp"
 #include "everseen/redis/script/expiry_text.hpp"
-#include "everseen/redis/script/script_text.hpp"
 #include "everseen/redis/wire/command.hpp"
 
 namespace everseen::redis {
@@ -18,75 +18,6 @@ namespace everseen::redis {
 namespace {
 
 constexpr std::size_t id_length = 32;
-
-/// Removes a job from the list; its id stays as one to be removed.
-/// KEYS list    ARGV job, its entry, the name of what is being removed    Returns 1 done, 0 it is another.
-const script& unlist() {
-  static const script s = script_text::make(R"(
-if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return redis.call('HEXISTS', KEYS[1], ARGV[3]) end
-redis.call('HSET', KEYS[1], ARGV[3], ARGV[1])
-redis.call('HDEL', KEYS[1], ARGV[1])
-return 1
-)");
-  return s;
-}
-
-/// Adds a job to the list, unless one of its name is there; the list expires when the states do.
-/// KEYS list, header    ARGV job, its entry, how much later than the filter it expires    Returns 1 done, 0
-/// there is no header, 2 the filter is being rebuilt.
-const script& enlist() {
-  static const script s = script_text::make(R"(
-local at = redis.call('HMGET', KEYS[2], 'id', 'expires_at', 'next', 'after')
-if not at[1] then return 0 end
-if (at[3] or at[4]) and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 2 end
-redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
-local ends = at[2]
-if ends then redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', ends + ARGV[3])) end
-return 1
-)");
-  return s;
-}
-
-/// Lets a job claim in a partition.    KEYS state    ARGV field of the job    Returns 1; 0 there is no such
-/// state.
-const script& mark_partition() {
-  static const script s = script_text::make(R"(
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-redis.call('HSET', KEYS[1], ARGV[1], '1')
-return 1
-)");
-  return s;
-}
-
-/// Writes checkpoints.
-/// KEYS list, checkpoints    ARGV job, its entry, then lane, checkpoint, the position where the lane must be
-/// so far (empty: anywhere), ...    Returns 1 done, 0 there is no such job, or another of its name, 2 nothing
-/// done: a lane is elsewhere.
-const script& put_down() {
-  static const script s = script_text::make(script_text::joined({script_text::end_like, R"(
-if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
-local function is_behind(one, other)
-  for i = 1, 8 do
-    local a, b = string.byte(one, i) or 0, string.byte(other, i) or 0
-    if a ~= b then return a < b end
-  end
-  return false
-end
-for i = 3, #ARGV, 3 do
-  local so_far = redis.call('HGET', KEYS[2], ARGV[i]) or string.rep('\0', 8)
-  if ARGV[i+2] ~= '' and string.sub(so_far, 1, 8) ~= ARGV[i+2] then return 2 end
-end
-for i = 3, #ARGV, 3 do
-  local before = redis.call('HGET', KEYS[2], ARGV[i])
-  if not before or not is_behind(ARGV[i+1], before) then
-    redis.call('HSET', KEYS[2], ARGV[i], ARGV[i+1])
-  end
-end
-end_like(KEYS[1], KEYS[2])
-return 1
-)"}));
-  return s;
-}
 
 std::string entry_of(const listed_job& j) {
   return j.id + ' ' + j.description;
@@ -134,7 +65,7 @@ listed_job job_list::open(session& with, std::string_view job, std::string_view 
   if (!there) {
     const listed_job made{random_name(), std::string(description)};
     const std::int64_t answered =
-        run_script(with, {&enlist(),
+        run_script(with, {&job_scripts::enlist(),
                           list_,
                           {list_.key, filter_.keys.header()},
                           {std::string(job), entry_of(made), std::to_string(later_than_the_end.count())}})
@@ -167,7 +98,7 @@ void job_list::mark(session& with, std::string_view job, const std::string& id) 
   std::vector<script_call> calls;
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
     const std::string state = filter_.keys.state(p);
-    calls.push_back({&mark_partition(), {state, p}, {state}, {keys.field()}});
+    calls.push_back({&job_scripts::mark_partition(), {state, p}, {state}, {keys.field()}});
   }
   const std::vector<answer> answers = run_scripts(with, calls);
   for (std::size_t i = 0; i < answers.size(); ++i)
@@ -220,15 +151,16 @@ void job_list::end(session& with, std::string_view job) const {
   remove_listed(with, false);
   const auto there = find(with, job);
   if (!there) throw no_such_job(name_, job);
-  (void)run_script(with,
-                   {&unlist(), list_, {list_.key}, {std::string(job), entry_of(*there), "!" + there->id}});
+  (void)run_script(
+      with,
+      {&job_scripts::unlist(), list_, {list_.key}, {std::string(job), entry_of(*there), "!" + there->id}});
   remove(with, there->id);
 }
 
 bool job_list::settle(session& with, std::string_view job, const listed_job& of,
                       std::span<const checkpoint> reached) const {
   if (reached.empty()) return true;
-  script_call call{&put_down(),
+  script_call call{&job_scripts::put_down(),
                    list_,
                    {list_.key, job_keys(filter_.keys, of.id).checkpoints()},
                    {std::string(job), entry_of(of)}};

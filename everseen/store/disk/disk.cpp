@@ -132,4 +132,19 @@ void check_disk(int code, const char* tried, const std::filesystem::path& path) 
   if (code != 0) throw disk_error(tried, path, code);
 }
 
+void make_directories(disk& on, const std::filesystem::path& path) {
+  std::error_code code;
+  if (std::filesystem::is_directory(path, code)) return;
+  const std::filesystem::path parent = path.parent_path();
+  if (parent == path) throw disk_error("look at", path, code ? code.value() : ENOENT);
+  make_directories(on, parent);
+  if (!path.has_filename()) return;  // a trailing slash
+  std::filesystem::create_directory(path, code);
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored))
+    code = std::make_error_code(std::errc::not_a_directory);
+  check_disk(code.value(), "create the directory", path);
+  check_disk(on.sync_directory(parent), "sync", parent);
+}
+
 }  // namespace everseen

@@ -32,7 +32,6 @@ class disk {
   /// Syncs the whole mapping: the kernel knows which pages are dirty. On ext4 this costs as much as
   /// fdatasync, and half as much as one call per page (1000 dirty pages of 256 MiB: 73, 73 and 164 ms). It
   /// also needs no descriptor.
-  /// descriptor.
   [[nodiscard]] virtual int sync_mapping(std::byte* at, std::size_t bytes, const std::filesystem::path& path);
   /// Syncs the names in a directory.
   [[nodiscard]] virtual int sync_directory(const std::filesystem::path& path);
@@ -59,5 +58,10 @@ class disk {
 
 /// Throws disk_error unless the code is 0.
 void check_disk(int code, const char* tried, const std::filesystem::path& path);
+
+/// Creates a directory and its parents. Each level is synced before the next is created.
+/// @param path  absolute
+/// @throws storage_error
+void make_directories(disk& on, const std::filesystem::path& path);
 
 }  // namespace everseen

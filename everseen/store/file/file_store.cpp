@@ -11,6 +11,7 @@
 #include "everseen/store/file/file_filter.hpp"
 #include "everseen/store/file/file_rebuild.hpp"
 #include "everseen/store/file/file_replaced.hpp"
+#include "everseen/store/file/file_restore.hpp"
 #include "everseen/store/file/segment_file.hpp"
 #include "everseen/store/file/staged_filter.hpp"
 #include "everseen/store/journal/file_job.hpp"
@@ -33,71 +34,7 @@ bool is_filter_name(std::string_view name) {
   }
 }
 
-/// Creates a directory and its parents. Each level is synced before the next is created.
-/// @param path  absolute
-void make_directories(disk& on, const std::filesystem::path& path) {
-  std::error_code code;
-  if (std::filesystem::is_directory(path, code)) return;
-  const std::filesystem::path parent = path.parent_path();
-  if (parent == path) throw disk_error("look at", path, code ? code.value() : ENOENT);
-  make_directories(on, parent);
-  if (!path.has_filename()) return;  // a trailing slash
-  std::filesystem::create_directory(path, code);
-  std::error_code ignored;
-  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored))
-    code = std::make_error_code(std::errc::not_a_directory);
-  check_disk(code.value(), "create the directory", path);
-  check_disk(on.sync_directory(parent), "sync", parent);
-}
-
-image::manifest new_manifest(const spec& s) {
-  image::manifest m;
-  m.filter = image::random_filter_id();
-  m.spec = s;
-  m.clean = true;
-  return m;
-}
-
 }  // namespace
-
-/// Segments are written to a staged filter until commit.
-class file_store::restoring final : public store::restore {
- public:
-  restoring(const file_store& into, std::string_view name, const spec& s)
-      : disk_(into.disk_),
-        name_(name),
-        staged_(disk_, into.directory_),
-        manifest_(new_manifest(s)),
-        states_(s.partitions) {}
-
-  std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer) override {
-    if (id.partition >= states_.size())
-      throw format_error("partition " + std::to_string(id.partition) + " is beyond the filter's " +
-                         std::to_string(states_.size()) + "; make the image again");
-    restore_layer(states_[id.partition], id, layer);
-    files_.push_back(segment_file::create(disk_, staged_.directory() / segments_name,
-                                          {manifest_.filter, id, layer.shape, layer.capacity, layer.keys}));
-    manifest_.segments.push_back({id, layer.shape, layer.capacity});
-    return {files_.back()->bits(), layer.shape.bytes};
-  }
-
-  void commit() override {
-    std::ranges::sort(manifest_.segments, {}, &image::manifest::entry::id);
-    for (const auto& file : files_) {
-      file->raise_keys_to_bits();  // a writer may have been active during the copy
-      file->sync();
-    }
-    staged_.commit(name_, manifest_);
-  }
-
- private:
-  disk& disk_;
-  std::string name_;
-  staged_filter staged_;
-  image::manifest manifest_;
-  std::vector<partition_state> states_;
-  std::vector<std::shared_ptr<segment_file>> files_;
-};
 
 file_store::file_store(std::filesystem::path directory, sync_policy policy, disk& on, time_source now)
     : directory_(std::move(directory)),
@@ -296,7 +233,7 @@ std::unique_ptr<store::restore> file_store::begin_restore(std::string_view name,
   validate(s);
   make_way_for(name);
   make_directories(disk_, std::filesystem::absolute(directory_));
-  return std::make_unique<restoring>(*this, name, s);
+  return std::make_unique<file_restore>(disk_, directory_, name, s);
 }
 
 std::vector<std::string> file_store::jobs_of(std::string_view name) const {

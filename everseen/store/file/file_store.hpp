@@ -65,8 +65,6 @@ class file_store : public store {
   [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
 
  private:
-  class restoring;
-
   [[nodiscard]] std::shared_ptr<stored_filter> open_alone(std::string_view name, access how) const;
   [[nodiscard]] std::filesystem::path directory_of(std::string_view name) const;
   [[nodiscard]] lock_file lock_to_write(std::string_view name) const;

@@ -49,6 +49,14 @@ void replace_manifest(disk& on, const std::filesystem::path& filter_directory, c
   reached = manifest_state::replaced;
 }
 
+image::manifest new_manifest(const spec& s) {
+  image::manifest m;
+  m.filter = image::random_filter_id();
+  m.spec = s;
+  m.clean = true;
+  return m;
+}
+
 bool is_segment_name(std::string_view name) noexcept {
   const char* at = name.data();
   const char* const end = at + name.size();

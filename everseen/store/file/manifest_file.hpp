@@ -33,6 +33,9 @@ class read_manifest {
   image::manifest content_;
 };
 
+/// Of a new filter, with a random id and no segments.
+[[nodiscard]] image::manifest new_manifest(const spec& s);
+
 /// How far a new manifest has progressed to the disk.
 enum class manifest_state : std::uint8_t {
   unchanged,  ///< the old one is certainly in place

@@ -114,7 +114,7 @@ TEST_F(DamagedJournal, ForeignStateIsDamage) {
   (void)filled();
   for (const std::string name : {"begin", "end", "manifest", "counts", "next"}) {
     const std::string kept = field(name);
-    for (const std::string foreign : {std::string("x"), kept + "0"}) {
+    for (const std::string& foreign : {std::string("x"), kept + "0"}) {
       SCOPED_TRACE(name);
       (void)server_.run({"HSET", state_key(), name, foreign});
       expect_damage_of_a_new_client();
@@ -135,7 +135,7 @@ TEST_F(DamagedJournal, AResetMendsWhatIsDamaged) {
 
 TEST_F(DamagedJournal, KeysOfAnotherTypeAreDamage) {
   (void)filled();
-  for (const std::string key : {last_chunk(), key_like(server_, "everseen:{*/0}:*.0")}) {
+  for (const std::string& key : {last_chunk(), key_like(server_, "everseen:{*/0}:*.0")}) {
     (void)server_.run({"DEL", key});
     (void)server_.run({"HSET", key, "a", "b"});
     const auto told = failure_of_check(*client(), std::span(keys_).first(10));

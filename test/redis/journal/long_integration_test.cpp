@@ -147,7 +147,7 @@ TEST_F(LongRecords, EndWithTheirFilter) {
   const long of_state = std::stol(server_.run({"TTL", state_key()}));
   EXPECT_GT(of_state, 3600);
   for (std::uint64_t n = 0; n < 3; ++n)
-    EXPECT_NEAR(std::stol(server_.run({"TTL", chunk(n)})), of_state, 3) << n;
+    EXPECT_NEAR(std::stod(server_.run({"TTL", chunk(n)})), static_cast<double>(of_state), 3) << n;
 }
 
 TEST_F(LongRecords, AreGoneAfterAResetAndADrop) {
