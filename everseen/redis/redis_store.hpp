@@ -18,30 +18,29 @@
 
 namespace everseen::redis {
 
-/// Filters on Redis as it comes: one instance, several independent ones, or a cluster; Redis 5 or later,
-/// Valkey.
+/// Filters on plain Redis: one instance, several independent ones, or a cluster; Redis 5 or later, Valkey.
 ///
 /// A filter is a name in the index, which leads to an id, and the keys of that id: doc/format.md, "In Redis".
-/// Any number of clients may use, fill and grow one filter at once; making, renaming, replacing and dropping
-/// it are one step each for everybody.
+/// Any number of clients may use, fill and grow a filter at once; creating, renaming, replacing and dropping
+/// it are atomic for all of them.
 class redis_store final : public store {
  public:
-  /// Connects to nothing yet.
+  /// Does not connect yet.
   explicit redis_store(redis_url url);
 
-  /// Asks the servers whether they have the module, unless the request or the URL says enough.
+  /// Asks the servers whether they have the module, unless the request or the URL decides.
   [[nodiscard]] spec plan(const spec_request& request) const override;
   std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) override;
-  /// Its header says when it ends, by the clock of its server; using it does not put that off.
+  /// The header has the expiry time, by the clock of its server; use does not extend it.
   std::shared_ptr<stored_filter> create_expiring(std::string_view name, const spec& s,
                                                  std::chrono::milliseconds life) override;
-  /// Makes a filter that another program keeps on these servers usable under a name; see attached_filter.hpp.
+  /// Gives a filter that another program keeps on these servers a name; see attached_filter.hpp.
   /// @throws  as redis::attach
   std::vector<bitmap> attach(std::string_view name, const attachment& a, missing_key missing);
-  /// What a filter that another program keeps was attached as, even if it cannot be opened; nothing for one
-  /// of everseen's own.    @throws  as open, of its header
+  /// The attachment of a filter, even if it cannot be opened; nothing for one of everseen's own.    @throws
+  /// as open, about its header
   [[nodiscard]] std::optional<attachment> attachment_of(std::string_view name) const;
-  /// By the clock of the servers. Where scripts are forbidden that is a backend_error.
+  /// By the clock of the servers. A backend_error if scripts are forbidden.
   void link(std::string_view older, std::string_view newer,
             std::optional<std::chrono::milliseconds> life) override;
   void unlink(std::string_view newer) override;
@@ -49,17 +48,17 @@ class redis_store final : public store {
   std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
-  /// An attached filter is only forgotten: nothing that its own program keeps is touched.
+  /// An attached filter only loses its name here: none of its own program's keys is touched.
   void drop(std::string_view name) override;
   void rename(std::string_view from, std::string_view to, namesake there) override;
   void remove_expired() override;
-  /// Partition by partition, each in one step that no batch interleaves; clients go on as before.
+  /// Partition by partition, each in one step that no batch interleaves with; clients continue undisturbed.
   void reset(std::string_view name) override;
   [[nodiscard]] std::vector<std::string> warnings() const override;
   [[nodiscard]] std::vector<std::string> job_warnings() const override;
   [[nodiscard]] bool is_remote() const noexcept override { return true; }
   void wait_with(std::shared_ptr<retry_policy> p) override;
-  /// A Redis string ends at 512 MiB.
+  /// The limit of Redis strings, 512 MiB.
   [[nodiscard]] std::optional<std::uint64_t> longest_segment_bytes() const override;
   std::unique_ptr<rebuild> begin_rebuild(std::string_view name, const spec& s,
                                          std::span<const partition_state> base) override;

@@ -17,82 +17,82 @@
 
 namespace everseen::redis {
 
-/// A filter as its name leads to it.
+/// A filter found by its name.
 struct found_filter {
   filter_identity identity;
   filter_header header;
 };
-/// What would throw bits away, or put others in their place, is not done to those of another program.
+/// Refuses operations on attached filters that would discard or replace the other program's bits.
 /// @param instead  what to do    @throws parameter_error  the filter is attached
 void require_own(std::string_view name, const filter_header& h, std::string_view instead);
 
-/// The filters on the servers of a URL: made, found, renamed and dropped.
+/// The filters on the servers of a URL: creates, finds, renames and drops them.
 ///
-/// A filter is visible from when its name leads to it until it does not, or until it ends. Until then its
-/// keys have a time limit; after that they are removed, by whoever took the name off, or needs the name.
+/// A filter is visible while a name leads to it, and until it expires. Before that, its keys have a time
+/// limit; afterwards they are removed by the client that removed the name, or by one that needs the name.
 class filter_directory {
  public:
-  /// @param servers  how many independent ones the URL names, 1 in a cluster; 0: not known, and nothing is
-  /// made
+  /// @param servers  the number of independent servers in the URL, 1 for a cluster; 0: unknown, and no filter
+  ///   is created
   explicit filter_directory(const std::string& prefix, std::size_t servers = 0)
       : prefix_(prefix), servers_(servers), names_(prefix) {}
 
   [[nodiscard]] filter_keys keys_of(const image::filter_id& id) const { return {prefix_, id}; }
 
-  /// The filter of this name, unless it has ended.    @throws backend_error, format_error
+  /// The filter of this name, unless it has expired.    @throws backend_error, format_error
   [[nodiscard]] std::optional<image::filter_id> find(session& with, std::string_view name) const;
   [[nodiscard]] bool has(session& with, std::string_view name) const { return find(with, name).has_value(); }
-  /// The same of one that may have ended.    @throws backend_error, format_error
+  /// The same, including an expired one.    @throws backend_error, format_error
   [[nodiscard]] bool lists(session& with, std::string_view name) const;
-  /// The names of filters that have not ended.    @throws backend_error
+  /// The names of filters that have not expired.    @throws backend_error
   [[nodiscard]] std::vector<std::string> names(session& with) const;
 
-  /// Makes an empty filter.
-  /// @param life  for so long; nothing: until it is dropped
+  /// Creates an empty filter.
+  /// @param life  until it expires; nothing: it never does
   /// @throws name_taken    @throws parameter_error  less than a second    @throws backend_error
   [[nodiscard]] filter_identity create(session& with, std::string_view name, const spec& s,
                                        std::optional<std::chrono::milliseconds> life) const;
   /// Gives a filter of another program a name here.    @throws name_taken    @throws backend_error
   /// @param instances  filter_header::instances
   void attach(session& with, std::string_view name, const attachment& a, std::string instances) const;
-  /// A filter that nobody knows yet.
+  /// A filter that no name leads to yet.
   [[nodiscard]] filter_identity draft(const spec& s) const;
-  /// Makes the other keys of one whose segments are there, with a time limit.
-  /// @param states  one a partition, or none: it is empty
-  /// @param how     its end, and what it succeeds, if anything; all else does not matter    @throws
-  /// backend_error
+  /// Creates the remaining keys of a draft whose segments exist, with a time limit.
+  /// @param states  one per partition, or none: it is empty
+  /// @param how     its expiry time, and the filter that it succeeds, if any; other fields are ignored
+  /// @throws backend_error
   void prepare(session& with, const filter_identity& made, std::span<const partition_state> states,
                filter_header how) const;
-  /// Makes one visible that was prepared.    @throws  as create
+  /// Makes a prepared filter visible.    @throws  as create
   void publish(session& with, std::string_view name, const filter_identity& made) const;
-  /// Finishes what its creator, or who gave it another end or began to rebuild it, may have left undone, if
-  /// it may.
+  /// Finishes steps that an interrupted client may have left undone: creation, a change of the expiry time, a
+  /// rebuild.
   /// @throws no_filter    @throws filter_expired    @throws format_error  its header is missing or damaged
   /// @throws backend_error
   [[nodiscard]] found_filter look_up(session& with, std::string_view name, bool to_write) const;
-  /// The same, where its header does not matter.
+  /// The same, for operations that do not need its header.
   [[nodiscard]] filter_identity open(session& with, std::string_view name, bool to_write) const {
     return look_up(with, name, to_write).identity;
   }
-  /// Which filters ask which other ones first.
+  /// The links between filters.
   [[nodiscard]] link_hash links() const { return link_hash(prefix_); }
   /// @throws no_filter
   /// @throws parameter_error  another filter asks it first, or it is spread over other servers
-  /// @throws backend_error  it is hidden, but not all of its keys are gone
+  /// @throws backend_error  its name is removed, but not all of its keys
   void drop(session& with, std::string_view name) const;
-  /// Forgets all keys, partition by partition, each in one step; clients go on as before.
+  /// Removes all keys, partition by partition, each in one step; clients continue undisturbed.
   /// @throws no_filter    @throws parameter_error  it has jobs, or is attached
   /// @throws backend_error, format_error
   void reset(session& with, std::string_view name) const;
   /// @throws no_filter, name_taken
-  /// @throws parameter_error  one of the filters has a link, or what is replaced is spread over other servers
+  /// @throws parameter_error  one of the filters has a link, or the replaced one is spread over other servers
   /// @throws backend_error
   void rename(session& with, std::string_view from, std::string_view to, bool replace) const;
-  /// Removes all filters that have ended.    @throws backend_error
+  /// Removes all expired filters.    @throws backend_error
   void remove_expired(session& with) const;
-  /// Removes the filter of this name if it has ended.    @throws backend_error
+  /// Removes the filter of this name if it has expired.    @throws backend_error
   void make_way(session& with, std::string_view name) const;
-  /// Removes what is left of filters that were dropped, replaced or rebuilt, but not of those that are spread
+  /// Removes what is left of filters that were dropped, replaced or rebuilt, except those that are spread
   /// over other servers.    @throws backend_error
   void finish_removals(session& with) const;
 

@@ -14,17 +14,19 @@
 
 namespace everseen::redis {
 
-/// Makes a filter anew while its clients use it: doc/format.md, "Rebuild".
+/// Rebuilds a filter while clients use it: doc/format.md, "Rebuild".
 ///
-/// The new one takes the old one's place at once, and asks it first until commit(): what it is given is seen
-/// from then on. One that is given up leaves both, and the next rebuild or a reset ends that.
+/// The new filter takes the old one's place at once, and asks it first until commit(); keys that it is given
+/// are `seen` from then on. An abandoned rebuild leaves both filters in use; the next rebuild or a reset
+/// resolves that.
 class filter_rebuild final : public store::rebuild {
  public:
   /// @throws  as store::begin_rebuild
   filter_rebuild(std::shared_ptr<session_pool> pool, const filter_directory& in, std::string_view name,
                  const spec& s, std::span<const partition_state> base);
 
-  /// Those of a base come before target() and commit(): the new filter takes its place when it has them.
+  /// Merge the segments of a base before target() and commit(): the new filter takes its place once it has
+  /// them.
   void merge(const segment_id& id, std::span<const std::byte> bits) override;
   std::shared_ptr<stored_filter> target() override;
   void commit() override;

@@ -9,18 +9,18 @@
 
 namespace everseen::redis {
 
-// Which filter asks which other one first: everseen/store/link/linked_filter.hpp. The link_hash says so,
-// whoever judges the two; that neither is dropped or renamed meanwhile, filter_directory sees to.
+// Creates and removes links: everseen/store/link/linked_filter.hpp. They are kept in the link_hash, for both
+// kinds of judges; filter_directory prevents linked filters from being dropped or renamed.
 
-/// From now on who opens `newer` asks `older` first.
-/// @param life  for so long, by the clock of the server; nothing: until unlink()
+/// Clients that open `newer` from now on ask `older` first.
+/// @param life  duration, by the clock of the server; nothing: until unlink()
 /// @throws no_filter, parameter_error  as store::link
-/// @throws backend_error               also where scripts are forbidden
+/// @throws backend_error               also if scripts are forbidden
 void link(session& with, const filter_directory& in, std::string_view older, std::string_view newer,
           std::optional<std::chrono::milliseconds> life);
 
-/// Who has `newer` open goes on asking the older one until he opens it again.
-/// @throws no_filter    @throws parameter_error  it is linked to none    @throws backend_error
+/// Clients that have `newer` open continue to ask the older filter until they reopen it.
+/// @throws no_filter    @throws parameter_error  it has no link    @throws backend_error
 void unlink(session& with, const filter_directory& in, std::string_view newer);
 
 }  // namespace everseen::redis

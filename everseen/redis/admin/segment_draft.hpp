@@ -11,17 +11,17 @@
 
 namespace everseen::redis {
 
-/// A filter that nobody knows yet, made from segments.
+/// A filter made from segments, before a name leads to it.
 ///
-/// Segments go to the server one by one, with a time limit, so one that is given up leaves nothing for long.
+/// Segments are sent to the server one by one, with a time limit, so an abandoned draft soon disappears.
 class segment_draft {
  public:
   segment_draft(std::shared_ptr<session_pool> pool, const filter_directory& in, const spec& s);
 
   [[nodiscard]] const filter_identity& identity() const noexcept { return made_; }
-  /// As store::restore has it.    @throws parameter_error  it is too long for a Redis string
+  /// As store::restore::add_segment.    @throws parameter_error  it is too long for a Redis string
   std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer);
-  /// All that were added, one a partition, once they are on their servers.    @throws backend_error
+  /// All added layers, by partition, once they are on their servers.    @throws backend_error
   [[nodiscard]] const std::vector<partition_state>& finish();
 
  private:

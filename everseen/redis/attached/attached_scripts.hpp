@@ -2,12 +2,12 @@
 
 #include "everseen/redis/script/script.hpp"
 
-/// The scripts for filters that other programs keep. They have no state, epochs or counts, since nothing but
-/// bits may be written to what is not ours.
+/// The scripts for filters that other programs keep. They keep no state, epochs or counts, since everseen may
+/// write nothing but bits to another program's keys.
 ///
-/// The keys of a call lie in one string, or in a chain of strings of which the newest is written to. A string
-/// may be missing or shorter than the filter, as the family has it: what is not there is 0. A longer one is
-/// not the filter that was attached.
+/// The keys of a call belong to one string, or to a chain of strings of which the newest is written to. A
+/// string may be missing or shorter than the filter, if its family allows that: missing bits are 0. A longer
+/// one is not the filter that was attached.
 namespace everseen::redis::attached_scripts {
 
 /// Sets the bits of keys. A key that an older string of the chain has is not added. Before a key is added,
@@ -32,7 +32,8 @@ namespace everseen::redis::attached_scripts {
 
 /// Judges keys and changes nothing.
 /// KEYS  as add, without the token
-/// ARGV  the most bytes of a string, how many keys, their records, the number of the newest, the sizes
+/// ARGV  the maximum length of a string, number of keys, their records, the number of the newest string, the
+/// sizes
 /// Returns as above.
 [[nodiscard]] const script& check(unsigned probes);
 

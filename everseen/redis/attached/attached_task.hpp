@@ -23,20 +23,20 @@ struct attached_names {
   std::chrono::milliseconds keeps_answers = answers_kept;
 };
 
-/// The keys of one string, or chain of strings, on their way through a server: a state machine that knows
-/// what to ask next, for drive().
+/// The keys of one string, or chain of strings, on their way through a server: a state machine for drive()
+/// that produces the next request.
 ///
-/// By script: one call for up to 1000 keys, atomic, and remembered by the server, so that it may be sent
-/// again. Of a chain, whose every string is looked into for every key, a call has the fewer keys the more
-/// strings there are: each takes a server some 5 ms. Without scripts: a BITFIELD for each key, pipelined,
-/// each atomic; one whose answer is lost leaves its keys `unknown`, one that is refused leaves its own key
-/// so. A chain needs scripts: to read the cursor, look and add are one step there. Invariant: the verdicts
-/// written so far are final, those of the other keys are `unknown`.
+/// With scripts: one call for up to 1000 keys, atomic, and remembered by the server, so that it may be sent
+/// again. In a chain, every string is searched for every key, so the longer the chain, the fewer keys a call
+/// has; each call takes a server some 5 ms. Without scripts: a BITFIELD for each key, pipelined, each atomic;
+/// if an answer is lost, its keys stay `unknown`, and if one is refused, its own key does. A chain needs
+/// scripts: they read the cursor, look up and add in one step. Invariant: the verdicts written so far are
+/// final, those of the other keys are `unknown`.
 class attached_task {
  public:
   enum class purpose : std::uint8_t { add, check };
 
-  /// By which commands keys are judged.
+  /// The commands that judge keys.
   struct commands {
     std::string client;        ///< names the connection's batches
     bool by_script = true;     ///< or by BITFIELD
@@ -44,31 +44,31 @@ class attached_task {
     std::uint64_t newest = 0;  ///< string of a chain, as far as is known
   };
 
-  /// @param out  of the whole batch: located_keys::origin says where a key stands in it
+  /// @param out  for the whole batch: located_keys::origin has each key's place in it
   attached_task(const attached_names& f, purpose what, located_keys keys, std::span<verdict> out, commands c);
 
   [[nodiscard]] bool done() const noexcept {
     return failure_.has_value() || held_ || from_ == keys_.origin.size();
   }
-  /// The next thing to ask.    @pre !done()
+  /// The next request.    @pre !done()
   [[nodiscard]] request next();
-  /// Draws the consequences of the answer.
+  /// Processes the answer.
   void take(const answer& a);
 
-  /// Whether the next thing to ask may add keys.    @pre !done()
+  /// Whether the next request may add keys.    @pre !done()
   [[nodiscard]] bool adds_next() const noexcept {
     return purpose_ == purpose::add && (commands_.by_script || has_looked_);
   }
-  /// Where all that it asks goes.
+  /// The route of all its requests.
   [[nodiscard]] route place() const { return {keys_.place.key, keys_.place.instance}; }
-  /// Whether another program is about to begin the newest string, by the last answer. The caller waits, and
-  /// then lets the task go on, or give up.
+  /// Whether, by the last answer, another program is about to begin the newest string. The caller waits, and
+  /// then lets the task continue or give up.
   [[nodiscard]] bool held() const noexcept { return held_; }
-  /// Asks once more.    @pre held()
+  /// Sends the request again.    @pre held()
   void go_on() noexcept { held_ = false; }
   /// Fails, because the string was not begun.    @pre held()
   void give_up_waiting();
-  /// What was learned on the way: whether scripts are allowed, and the newest string.
+  /// What the answers showed: whether scripts are allowed, and the newest string.
   [[nodiscard]] const commands& learned() const noexcept { return commands_; }
   [[nodiscard]] const std::optional<batch_failure>& failure() const noexcept { return failure_; }
 

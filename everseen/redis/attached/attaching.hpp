@@ -13,27 +13,26 @@
 
 namespace everseen::redis {
 
-/// What to do where there is no key to attach.
+/// What to do if there is no key to attach.
 enum class missing_key : std::uint8_t {
   refuse,  ///< most likely its name is wrong
   create,  ///< the first key that is added makes it
 };
 
-/// Remembers a filter of another program under a name. Writes keys of everseen's own and nothing else.
+/// Gives a filter of another program a name. Writes only everseen's own keys.
 ///
-/// @param shards  of the URL with its servers as they are named: shards lie on them in this order
-/// @param with, fleet  the same servers as those that filters are spread over; none: there is one, or a
-/// cluster
+/// @param shards  of the URL with its servers in the order given: shards lie on them in this order
+/// @param with, fleet  the same servers, in the order of the fleet; none: there is one server, or a cluster
 /// @return the strings as they are
-/// @throws parameter_error  it cannot be (validate, missing_key, a string too long for it, a chain that does
-///                          not lie in one slot of a cluster)    @throws name_taken
-/// @throws format_error     there is a key of another type
+/// @throws parameter_error  it cannot be attached (validate, missing_key, a string is too long, a chain is
+///   not in one slot of a cluster)    @throws name_taken
+/// @throws format_error     a key has another type
 /// @throws backend_error
 std::vector<bitmap> attach(session_pool& shards, session& with, const filter_directory& in,
                            std::string_view name, attachment a, const std::optional<server_fleet>& fleet,
                            missing_key missing);
 
-/// The filter of a name that leads to an attached one.
+/// Opens the attached filter of a name.
 /// @throws parameter_error  it does not fit the URL    @throws format_error, backend_error
 [[nodiscard]] std::shared_ptr<attached_filter> open_attached(std::shared_ptr<session_pool> pool,
                                                              const found_filter& f,

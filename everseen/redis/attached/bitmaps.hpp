@@ -11,10 +11,9 @@
 
 /// The strings of an attached filter, read as they are now.
 ///
-/// Where a program keeps the sizes of its filter, as Redisson does, each request reads them as well, and
-/// fails if they are not those that were attached. All functions throw
-///   format_error   a string has another type or is too long, the cursor is no number, the sizes are others
-///   backend_error
+/// If a program stores the sizes of its filter, as Redisson does, each request reads them as well, and fails
+/// if they differ from the attached ones. All functions throw format_error (a string has another type or is
+/// too long, the cursor is not a number, the sizes differ) and backend_error.
 namespace everseen::redis {
 
 struct bitmap {
@@ -25,13 +24,13 @@ struct bitmap {
 };
 
 /// All strings of a filter.
-/// Cost: the servers read all bits, in ranges of a megabyte of which two at a time are asked for, so that
-/// others wait for a millisecond at most.
+/// Cost: the servers read all bits, in ranges of a megabyte, two at a time, so that other clients wait for a
+/// millisecond at most.
 [[nodiscard]] std::vector<bitmap> survey(session& with, const attachment& a);
-/// The same without looking at bits: `set_bits` is 0.    Cost: a command for each string.
+/// The same without reading bits: `set_bits` is 0.    Cost: one command for each string.
 [[nodiscard]] std::vector<bitmap> measure(session& with, const attachment& a);
 
-/// Where its strings lie; of a chain, up to the newest by its cursor.
+/// The places of its strings; for a chain, up to the newest by its cursor.
 [[nodiscard]] std::vector<bitmap_place> places_now(session& with, const attachment& a);
 
 /// The bytes of a string, a page at a time.
@@ -44,13 +43,12 @@ struct key_bits {
   std::vector<std::uint64_t> positions;
   std::vector<bool> set;
 };
-/// In every string where the key may be.    @throws parameter_error  the funnel cannot read the key
+/// In every string that may hold the key.    @throws parameter_error  the funnel cannot read the key
 [[nodiscard]] std::vector<key_bits> bits_of(session& with, const attachment& a, std::string_view key);
 
-/// The sizes that its program keeps.
-/// @param a  everything but its numbers of bits and probes
-/// @throws parameter_error  there are none: that program has no such filter, or not one that could be
-/// attached
+/// The sizes that the filter's program stores.
+/// @param a  all but the numbers of bits and probes
+/// @throws parameter_error  there are none: the program has no such filter, or not one that could be attached
 [[nodiscard]] compat::scheme stored_sizes(session& with, const attachment& a);
 
 }  // namespace everseen::redis

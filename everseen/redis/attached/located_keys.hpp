@@ -9,7 +9,7 @@
 
 namespace everseen::redis {
 
-/// Keys of a batch whose bits lie in one string, or one chain of strings, of an attached filter.
+/// The keys of a batch whose bits are in one string, or one chain of strings, of an attached filter.
 struct located_keys {
   bitmap_place place;                      ///< of a growing filter its oldest string
   std::vector<std::uint32_t> origin{};     ///< where each key stood in the batch

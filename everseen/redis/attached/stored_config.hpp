@@ -6,8 +6,8 @@
 #include "everseen/redis/keyspace/attachment.hpp"
 #include "everseen/redis/wire/reply.hpp"
 
-/// The hash in which Redisson keeps the sizes of its filter. Redisson compares them in each call, and so does
-/// everseen: a filter that was deleted and made anew with other sizes has other positions for every key.
+/// The hash in which Redisson stores the sizes of its filter. Redisson compares them in each call, and so
+/// does everseen: if a filter was deleted and created again with other sizes, every key has other positions.
 namespace everseen::redis {
 
 [[nodiscard]] bool has_config(const attachment& a) noexcept;
@@ -19,13 +19,13 @@ namespace everseen::redis {
 /// The command that reads the hash.    @pre has_config(a)
 [[nodiscard]] std::string config_request(const attachment& a);
 
-/// What is wrong with the reply to it; nothing if the sizes are those of the attachment.
+/// The fault in its reply; nothing if the sizes are those of the attachment.
 [[nodiscard]] std::optional<std::string> config_fault(const attachment& a, const reply& r);
-/// The same for what a script found: "SIZE HASHITERATIONS".
+/// The same for sizes found by a script: "SIZE HASHITERATIONS".
 [[nodiscard]] std::string config_fault(const attachment& a, std::string_view found);
 
 /// The sizes in the reply.
-/// @throws parameter_error  there is no such hash, or the numbers in it cannot be    @throws backend_error
+/// @throws parameter_error  there is no such hash, or its numbers are impossible    @throws backend_error
 [[nodiscard]] compat::scheme read_config(const attachment& a, const reply& r);
 
 }  // namespace everseen::redis

@@ -2,11 +2,11 @@
 
 #include "everseen/redis/script/script.hpp"
 
-/// What changes a partition that is kept by its journal: doc/format.md, "Journal".
+/// Scripts that change a partition kept as a journal: doc/format.md, "Journal".
 ///
-/// Each script writes strings first and the state last, by one command. So a server that was killed while it
-/// wrote its log, and lost the end of a call, has bytes behind the end of the journal, which the next call
-/// overwrites, or bits that the journal holds as well.
+/// Each script writes strings first and the state last, by one command. If a server is killed while it writes
+/// its log, and loses the end of a call, it has either bytes after the end of the journal, which the next
+/// call overwrites, or bits that the journal contains as well.
 namespace everseen::redis::journal_scripts {
 
 /// Adds a record where the journal ends, if it ends where the caller believes; and, for a claim, goes on with
@@ -50,44 +50,41 @@ namespace everseen::redis::journal_scripts {
 ///         moved; `E` the journal ends elsewhere; `L` somebody else is at it; `M` no state.
 [[nodiscard]] const script& begin_checkpoint();
 
-/// Puts a staged key in the place of a segment.
+/// Renames a staged key to a segment.
 /// KEYS  state, staged key, segment    ARGV  the word as the last step left it, the word that this step
-/// leaves, bytes of the
-///       segment, for how many ms more
+/// leaves, bytes of the segment, lifetime in ms
 /// Returns `K` done, by this call or an earlier copy of it; `S` another client has taken over; `M` no state;
-/// `U` the
-///         staged key is not that long. The staged key is gone.
+/// `U` the staged key has another length. The staged key is gone.
 [[nodiscard]] const script& place_segment();
 
-/// Moves the beginning of the journal to where the segments are.
+/// Moves the beginning of the journal to the position of the segments.
 ///
-/// KEYS  state, what is no longer needed: chunks, segments
-/// ARGV  the word, begin, manifest, counts, for how many seconds a writer's last call is remembered
-/// Returns `K`; `S` somebody else has taken over; `M` no state.
+/// KEYS  state, keys that are no longer needed: chunks, segments
+/// ARGV  the word, begin, manifest, counts, how many seconds a writer's last call is remembered
+/// Returns `K`; `S` another client has taken over; `M` no state.
 [[nodiscard]] const script& commit_checkpoint();
 
-/// Lets keys of a partition expire, and whatever key is made for it from now on when the state does; but not
-/// once a later round has been here (filter_expiry.hpp). Who is moving the checkpoint is shut out, as the
-/// segments that it has made so far have the limit of before.
+/// Sets the expiry time of the partition's keys, including those created from now on, unless a later round
+/// has been here (filter_expiry.hpp). A client that is moving the checkpoint is shut out, since its segments
+/// have the previous limit.
 ///
 /// KEYS  state, other keys of the partition
 /// ARGV  the round, when, in ms since 1970 (empty: never)
-/// Returns `K`; `S` and a later round, and nothing was changed; `M` no state.
+/// Returns `K`; `S` and the later round: nothing was changed; `M` no state.
 [[nodiscard]] const script& limit();
 
-/// Seals the partition: its journal has ended for good, nobody moves its checkpoint any more, and another
-/// filter succeeds this one.
+/// Seals the partition: its journal ends for good, its checkpoint stays where it is, and another filter
+/// succeeds this one.
 ///
 /// KEYS  state    ARGV  id of the successor    Returns `K`; `N` it was sealed for another one; `M` no state.
 [[nodiscard]] const script& seal();
 
-/// Lets the journal begin anew where it ends, with nothing before: a checkpoint of an empty partition.
+/// Empties the partition: a checkpoint without keys, from which the journal continues.
 ///
-/// KEYS  state, what is no longer needed: chunks, segments
-/// ARGV  where the journal ended, where it begins now, manifest, where it began, manifest of a checkpoint
-/// that
-///       was begun
-/// Returns `K`; `S` one of these is another by now; `N` it is sealed; `J` a job may claim here; `M` no state.
+/// KEYS  state, keys that are no longer needed: chunks, segments
+/// ARGV  end of the journal, its new beginning, manifest, its old beginning, manifest of an unfinished
+/// checkpoint
+/// Returns `K`; `S` one of these has changed; `N` it is sealed; `J` a job may claim here; `M` no state.
 [[nodiscard]] const script& empty();
 
 }  // namespace everseen::redis::journal_scripts

@@ -17,7 +17,7 @@ namespace everseen::redis {
 /// Reads the records of a journal from one position to another, chunk by chunk. Trusts nothing: the chain of
 /// checksums decides what comes next.
 ///
-/// Cost: an exchange with the server for each 4 MiB or 16 chunks.
+/// Cost: one round trip for each 4 MiB or 16 chunks.
 class journal_walk {
  public:
   /// Bytes of one chunk.
@@ -26,17 +26,17 @@ class journal_walk {
     std::string bytes;
   };
 
-  /// @param f  must outlive this, as `with` must
-  /// @param known  what was read already from `from` on, in order; may have gaps
+  /// @param f  must outlive this, as must `with`
+  /// @param known  pieces already read, from `from` on, in order; may have gaps
   journal_walk(session& with, const filter_identity& f, std::uint32_t partition, const journal_position& from,
                const journal_position& to, std::vector<piece> known);
 
-  /// @return the next record; nothing: `to` is reached, or the journal does not go on from here to there
+  /// @return the next record; nothing: `to` is reached, or the journal does not lead from here to there
   /// @throws backend_error  no answer    @throws format_error  a chunk has another type
   [[nodiscard]] std::optional<journal_record> next();
-  /// Behind the record that next() gave last; where the walk began.
+  /// The end of the record last returned by next(); at first, the start of the walk.
   [[nodiscard]] const journal_position& position() const noexcept { return position_; }
-  /// Of the record that next() gave last.
+  /// The length of the record last returned by next().
   [[nodiscard]] std::uint64_t record_bytes() const noexcept { return record_bytes_; }
 
  private:

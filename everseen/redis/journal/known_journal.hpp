@@ -7,23 +7,22 @@
 
 namespace everseen::redis {
 
-/// The part of a journal that a mirror knows of: where it begins, up to where the mirror has it, and how much
-/// lies between.
+/// What a mirror knows of a journal: its beginning, the mirror's position, and the bytes between them.
 ///
-/// Offsets do not tell how much: behind the last record of a chunk there may be a gap up to the next chunk.
+/// The bytes cannot be computed from offsets, since there may be a gap after the last record of a chunk.
 /// Threads: one at a time.
 class known_journal {
  public:
   [[nodiscard]] const journal_position& begin() const noexcept { return begin_; }
   [[nodiscard]] const journal_position& end() const noexcept { return end_; }
-  /// Of the records between the two.
+  /// The total length of the records in between.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return end_.offset > begin_.offset ? end_.offset - begin_.offset - in_gaps_ : 0;
   }
 
-  /// Forgets everything: nothing is known but where it begins.
+  /// Forgets everything except the beginning.
   void start_at(const journal_position& p);
-  /// A checkpoint has moved; maybe beyond the end, up to which the records are then still to come.
+  /// A checkpoint has moved the beginning, possibly past the mirror's position.
   void move_begin(const journal_position& p);
   /// The next record ends there.
   /// @pre  p.offset >= end().offset + bytes

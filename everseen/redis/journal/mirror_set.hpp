@@ -16,7 +16,7 @@
 
 namespace everseen::redis {
 
-/// What is done with one partition, in calls of its server. The mirror is held for as long as this lives.
+/// Work on one partition, as a series of server calls. The mirror is locked for the lifetime of this object.
 class mirror_task {
  public:
   explicit mirror_task(partition_mirror& mirror) noexcept : mirror_(mirror) {}
@@ -24,25 +24,25 @@ class mirror_task {
   mirror_task(const mirror_task&) = delete;
   mirror_task& operator=(const mirror_task&) = delete;
 
-  /// Goes on until the server is needed.    @return the call; nothing: it is done
+  /// Continues until the server is needed.    @return the call; nothing: the task is done
   std::optional<script_call> next(session& with);
   /// @param asked  when the call was made
   void take(session& with, const answer& a, std::chrono::steady_clock::time_point asked);
-  /// There will be no answer.
+  /// Called instead of take() if there will be no answer.
   void stop(batch_failure why);
-  /// It was another client's turn.
+  /// Whether another client has its turn.
   [[nodiscard]] bool waits() const noexcept { return waits_; }
-  /// Why not everything could be done.
+  /// Why the task is incomplete.
   [[nodiscard]] std::optional<batch_failure>& failure() noexcept { return failure_; }
 
  protected:
-  /// As next(), of a mirror that is up to date as far as is known. May throw everseen::error.
+  /// Like next(), with a mirror that is up to date as far as is known. May throw everseen::error.
   virtual std::optional<script_call> go_on(session& with) = 0;
-  /// The call was done.
+  /// The call succeeded.
   virtual void done() = 0;
-  /// Another answer than those which all calls get.    @throws format_error  by default: nobody gives it
+  /// Handles answers that are not common to all calls.    @throws format_error  by default: there are none
   virtual void take_other(session& with, const reply& r);
-  /// Keys without an answer become `unknown`.
+  /// Sets the verdicts of unanswered keys to `unknown`.
   virtual void give_up() noexcept = 0;
 
   [[nodiscard]] partition_mirror& mirror() const noexcept { return mirror_; }
@@ -73,29 +73,28 @@ class mirror_set {
   void require_life(session& with) { life_.require(with); }
 
   using task_maker = std::function<std::unique_ptr<mirror_task>(std::size_t, partition_mirror&)>;
-  /// Does a task in each of these partitions, which differ. Those that nobody else is in go first, all at
-  /// once; for one of the others this waits.
+  /// Runs a task in each of these different partitions. Partitions that no other thread uses come first, all
+  /// at once; then this waits for the others one by one.
   /// @param make  the task for the i-th partition
-  /// @return the first failure; one that ends a batch comes before a lack of room. That the filter has ended
-  ///         comes before all tasks, and none is made
+  /// @return the first failure; a failure that ends a batch takes precedence over a full filter. If the
+  ///   filter has expired, no task is made
   std::optional<batch_failure> run(session& with, std::span<const std::uint32_t> partitions,
                                    const task_maker& make);
 
-  /// For so long a client that adds only what it has seen may not know what others have done.
+  /// A client that only adds keys it has already seen asks for other clients' keys at least this often.
   static constexpr std::chrono::seconds unasked_at_most{1};
 
-  /// The filter that succeeds this one, once a sealed partition was met.
+  /// The successor of this filter, once a sealed partition was met.
   [[nodiscard]] std::optional<image::filter_id> successor() const;
-  /// Of a mirror that the caller holds.
+  /// @pre the caller has locked the mirror
   void note_successor(const partition_mirror& mirror);
-  /// Gives the memory of all mirrors back. Whoever uses one afterwards loads it anew.
+  /// Frees the memory of all mirrors. They are loaded again when needed.
   void clear();
 
-  /// Brings a mirror that the caller holds up to where its journal ends.    @throws  as
-  /// partition_mirror::load
+  /// Reads a locked mirror up to the end of its journal.    @throws  as partition_mirror::load
   static void bring_up_to_date(session& with, partition_mirror& mirror);
-  /// The same of one that is loaded, with what its server says.
-  /// @param now  the fields end and successor    @param asked  when it was asked
+  /// The same for a loaded mirror, given the server's answer.
+  /// @param now  the fields end and successor    @param asked  when the server was asked
   static void take_end(session& with, partition_mirror& mirror, const reply& now,
                        std::chrono::steady_clock::time_point asked);
 

@@ -23,7 +23,7 @@
 
 namespace everseen::redis {
 
-/// A server came back with less than it had acknowledged. The mirror has what there is now.
+/// A server came back with less data than it had acknowledged. The mirror now has what the server has.
 class lost_history final : public backend_error {
  public:
   using backend_error::backend_error;
@@ -45,69 +45,70 @@ class partition_mirror {
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
   [[nodiscard]] route place() const { return {of_.keys.state(number_), number_}; }
 
-  /// Nothing is known of the partition yet, or what was known turned out to be another history.
+  /// Whether nothing is known of the partition yet, or what was known belongs to another history.
   [[nodiscard]] bool is_empty() const noexcept { return logic_ == nullptr; }
   /// Reads checkpoint and journal.
   /// @throws format_error  they are damaged, and the message names the key    @throws backend_error
   /// @throws storage_error  no memory, or more than mirror= of the URL allows
   void load(session& with);
-  /// Reads the journal on to where it ends by now.    @throws lost_history    @throws  as load
+  /// Reads the journal up to its current end.    @throws lost_history    @throws  as load
   void read_on(session& with);
   /// The same after append_call() or compare_call() was refused.    @throws  as load
   /// @param behind  replies to the other commands of a compare_call()    @param asked  when the call was made
   void read_on(session& with, const reply& refusal, std::span<const reply> behind,
                std::chrono::steady_clock::time_point asked);
-  /// Forgets everything, so that it is loaded anew.
+  /// Forgets everything; the partition is loaded again when needed.
   void clear();
 
   /// Predicts the verdicts of keys and prepares the record that adds the fresh ones.
   /// @pre   at most max_journal_record_keys
-  /// @return what predictor::predict says
+  /// @return the result of predictor::predict
   /// @throws storage_error  the keys would take more memory than mirror= of the URL allows; nothing is
-  /// prepared
+  ///   prepared
   prediction prepare(const partition_batch& batch, predictor::no_room then);
-  /// Prepares a record that moves the window on and adds no key; none if it is there.    @throws  as prepare
+  /// Prepares a record that only moves the window; none if it is there already.    @throws  as prepare
   void prepare_move(window::slice_index newest);
-  /// Whether there is anything to add.
+  /// Whether a record is prepared.
   [[nodiscard]] bool has_record() const noexcept { return record_.has_value(); }
-  /// The call of journal_scripts::append that adds the prepared record; without one it adds nothing, and
-  /// serves a claim that has no fresh key. At most one call for each prepare().
+  /// The call of journal_scripts::append with the prepared record. Without one, it adds nothing and serves a
+  /// claim without fresh keys. At most one call for each prepare().
   [[nodiscard]] script_call append_call();
-  /// Whether other clients add as well, so that a record is likely to be refused unless they are asked first.
+  /// Whether other clients add keys too, so that a record is likely to be refused unless the journal is read
+  /// first.
   [[nodiscard]] bool others_add() const noexcept { return others_add_; }
-  /// The call of journal_scripts::append that finds out whether the journal still ends here.
+  /// The call of journal_scripts::append that checks whether the journal still ends here.
   [[nodiscard]] script_call compare_call();
   static constexpr std::size_t commands_after_compare = 2;
-  /// It does.
+  /// The check was positive.
   void note_unchanged(std::chrono::steady_clock::time_point asked);
-  /// The call was done.    @throws  as load, but nothing of servers
+  /// The call succeeded.    @throws  as load, except backend_error
   /// @param asked  when it was made
   void accept(std::chrono::steady_clock::time_point asked);
 
-  /// Judges by what is here and changes nothing.
+  /// Judges by the mirror's content and changes nothing.
   tally check(const partition_batch& batch) const;
   [[nodiscard]] const partition_state& state() const noexcept { return logic_->state(); }
   [[nodiscard]] const journal_position& position() const noexcept { return journal_.end(); }
   [[nodiscard]] const std::byte* bits(const segment_id& id) const noexcept { return place_.at(id); }
 
-  /// The filter that succeeds, if the partition was found sealed.
+  /// The successor, if the partition was found sealed.
   [[nodiscard]] const std::optional<image::filter_id>& successor() const noexcept { return successor_; }
   void note_successor(const std::optional<image::filter_id>& id) noexcept {
     if (id) successor_ = id;
   }
 
-  /// Whether the journal has become so long that a checkpoint pays.
+  /// Whether the journal is long enough for a checkpoint to pay off.
   [[nodiscard]] bool wants_checkpoint() const noexcept;
-  /// One failed: the next is written when the journal has grown by as much again.
+  /// A checkpoint failed: the next one is written after the journal has grown by the same amount again.
   void put_checkpoint_off() noexcept { no_checkpoint_before_ = 2 * journal_.bytes(); }
-  /// Brings the segments on the server up to this mirror and cuts the journal off before it, unless somebody
-  /// else does.    @throws backend_error, format_error
+  /// Writes the segments on the server up to this mirror and removes the journal before it, unless another
+  /// client is doing so.    @throws backend_error, format_error
   void write_checkpoint(session& with);
 
   using clock = std::chrono::steady_clock;
-  /// The server has said that the journal ends here, when it was asked then.
+  /// The server, asked at this time, confirmed that the journal ends here.
   void note_asked(clock::time_point when) noexcept { asked_at_ = std::max(asked_at_, when); }
-  /// How long nobody has asked the server.
+  /// The time since the server was last asked.
   [[nodiscard]] std::chrono::steady_clock::duration unasked() const noexcept {
     return std::chrono::steady_clock::now() - asked_at_;
   }

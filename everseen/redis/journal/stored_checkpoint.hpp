@@ -16,24 +16,24 @@
 
 namespace everseen::redis {
 
-/// What a server says of a partition: its segments hold the journal up to `begin` (and maybe more), and the
-/// journal goes on from there to `end`.
+/// The state of a partition on a server: its segments contain the journal up to `begin` (and maybe more), and
+/// the journal continues from there to `end`.
 struct stored_checkpoint {
   partition_state state{};
   journal_position begin{};
   journal_position end{};
-  /// By checkpoints that were begun and not finished.
+  /// Segments of unfinished checkpoints.
   std::vector<segment_id> being_written{};
-  /// The filter that succeeds; then the journal has ended for good.
+  /// The successor of the filter; if set, the journal has ended for good.
   std::optional<image::filter_id> successor{};
 };
 
-/// How many keys the segments of a manifest hold, in its order.
+/// The number of keys in each segment of a manifest, in its order.
 [[nodiscard]] std::string encode_counts(const partition_state& s);
-/// @throws format_error  they are damaged or of another filter
+/// @throws format_error  it is damaged or belongs to another filter
 [[nodiscard]] partition_state decode_checkpoint(const filter_identity& f, std::uint32_t partition,
                                                 std::string_view manifest, std::string_view counts);
-/// The segments that a manifest lists; none where it is empty.    @throws  as decode_checkpoint
+/// The segments in a manifest; none if it is empty.    @throws  as decode_checkpoint
 [[nodiscard]] std::vector<segment_id> decode_segments(const filter_identity& f, std::uint32_t partition,
                                                       std::string_view manifest);
 
@@ -42,18 +42,18 @@ struct stored_checkpoint {
 [[nodiscard]] stored_checkpoint read_checkpoint(session& with, const filter_identity& f,
                                                 std::uint32_t partition);
 
-/// Forgets all keys of a partition, in one step; one that is damaged is whole after it.
+/// Removes all keys of a partition, in one step; repairs a damaged one.
 /// @throws storage_error  the filter was dropped, or is being rebuilt    @throws parameter_error  it has a
-/// job
+///   job
 /// @throws backend_error
 void empty_journal(session& with, const filter_identity& f, std::uint32_t partition);
 
-/// The keys of what a partition consists of beside its state; the last is one that a server which was killed
-/// may have made behind the end.
+/// The keys of a partition besides its state. The last is a chunk that a killed server may have created after
+/// the end.
 [[nodiscard]] std::vector<std::string> strings_of(const filter_identity& f, std::uint32_t partition,
                                                   const stored_checkpoint& c);
 
-/// Fills `into` with a segment.    @return false  it is missing or has another length
+/// Reads a segment into `into`.    @return false  it is missing or has another length
 /// @throws backend_error
 [[nodiscard]] bool read_segment(session& with, const filter_identity& f, const segment_id& id,
                                 std::span<std::byte> into);

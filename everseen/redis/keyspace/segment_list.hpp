@@ -11,7 +11,7 @@
 
 namespace everseen::redis {
 
-/// All segments of slices, oldest first, with their layers.
+/// All segments of the slices, oldest first, with their layers.
 struct listed_segment {
   segment_id id;
   layer_state layer;
@@ -19,10 +19,11 @@ struct listed_segment {
 [[nodiscard]] std::vector<listed_segment> segments_of(std::uint32_t partition,
                                                       const std::vector<slice_state>& slices);
 
-/// The list of a partition's segments, as its state keeps it. How many keys each holds stands beside it.
+/// The list of a partition's segments, as stored in its state. The number of keys in each is stored beside
+/// it.
 [[nodiscard]] std::string encode_manifest(const filter_identity& f, std::uint32_t partition,
                                           const partition_state& s);
-/// @throws format_error  it is damaged, or of another filter or partition
+/// @throws format_error  it is damaged, or belongs to another filter or partition
 [[nodiscard]] image::manifest decode_manifest(const filter_identity& f, std::uint32_t partition,
                                               std::string_view bytes);
 

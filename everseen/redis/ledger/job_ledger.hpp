@@ -18,15 +18,15 @@
 
 namespace everseen::redis {
 
-/// A source as the client of a job knows it. What it holds belongs to the one thread that claims its events.
+/// A source as the client of a job knows it. Belongs to the one thread that claims its events.
 struct known_lane {
   std::string name;
   std::vector<std::optional<lane_record>> records{};  ///< by partition; nothing where it is to be read
-  /// By partition, the head of the record when the server last answered.
+  /// For each partition, the head of the record when the server last answered.
   std::vector<std::string> answered{};
 };
 
-/// The ledger of a job over a filter on servers: what is the same for both judges. Threads: as ledger.
+/// The ledger of a job over a filter on servers: the parts common to both judges. Threads: as ledger.
 class job_ledger : public ledger {
  public:
   batch_result claim(const origin& from, std::span<const claim_batch> batches) final;
@@ -40,7 +40,7 @@ class job_ledger : public ledger {
   job_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f, std::string filter_name,
              std::string job, listed_job kept, bool may_claim);
 
-  /// @return the first failure; one that ends a batch comes before a lack of room    @throws error
+  /// @return the first failure; one that ends a batch takes precedence over a full filter    @throws error
   [[nodiscard]] virtual std::optional<batch_failure> claim_all(session& with, known_lane& in,
                                                                const origin& from,
                                                                std::span<const claim_batch> batches) = 0;
@@ -49,9 +49,9 @@ class job_ledger : public ledger {
   [[nodiscard]] const filter_identity& filter() const noexcept { return filter_; }
   [[nodiscard]] const job_keys& keys() const noexcept { return keys_; }
   [[nodiscard]] storage_error is_gone() const { return jobs_.is_gone(job_); }
-  /// Takes over the record of a lane as a server has it.
+  /// Reads the record of a lane from its server.
   /// @param looks  how often the claim has read it
-  /// @throws format_error   it is damaged, or the server has less of it than it answered for
+  /// @throws format_error   it is damaged, or the server has less of it than it acknowledged
   /// @throws storage_error  the job has ended    @throws backend_error
   void take_record(session& with, known_lane& in, std::uint32_t partition, std::string_view record,
                    int& looks) const;
@@ -70,10 +70,10 @@ class job_ledger : public ledger {
   std::map<std::string, std::unique_ptr<known_lane>, std::less<>> lanes_{};
 };
 
-/// The keys of those events of a batch that its record has judged, and calls fresh.
+/// The keys of those events of a batch that its record already calls fresh.
 ///
-/// They are added once more: a server that was killed while it wrote may have kept the record and not the
-/// keys. That changes nothing where they are.
+/// They are added again, which changes nothing if they exist: a server that was killed while writing may have
+/// kept the record but not the keys.
 struct fresh_replays {
   fresh_replays(const claim_batch& of, const lane_record& record);
 
@@ -81,10 +81,10 @@ struct fresh_replays {
   std::vector<event_time> times{};  ///< one a digest, where there is a window
 };
 
-/// Gives the events that were judged before their verdicts, and leaves the others in `left`. As positions
-/// ascend, those are the first ones.
-/// @param slices  of the partition, of the moment when the record was read, or later
-/// @param is_ours  an answer to this very claim was lost, so it may be what judged them
+/// Answers the events that were judged before from the record, and leaves the others in `left`. Since
+/// positions ascend, the judged ones come first.
+/// @param slices  of the partition, read together with the record or later
+/// @param is_ours  an answer to this very claim was lost, so it may have judged them itself
 void answer_those_judged(claim_batch& left, const lane_record& record, const spec& s,
                          std::span<const slice_state> slices, bool is_ours);
 

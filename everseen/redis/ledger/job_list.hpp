@@ -15,7 +15,7 @@
 
 namespace everseen::redis {
 
-/// A job as its filter lists it.
+/// An entry in a filter's list of jobs.
 struct listed_job {
   std::string id;
   std::string description;
@@ -24,7 +24,7 @@ struct listed_job {
 /// The jobs of a filter, and how far each has settled.
 ///
 /// A job exists from the step that lists it to the step that removes it from the list. Its keys are removed
-/// behind that; a removal that was cut short is finished by the next.
+/// afterwards; an interrupted removal is finished by the next one.
 ///
 /// All functions throw backend_error, and format_error for damage.
 class job_list {
@@ -36,34 +36,36 @@ class job_list {
   [[nodiscard]] std::map<std::string, listed_job, std::less<>> all(session& with) const;
   [[nodiscard]] std::vector<std::string> names(session& with) const;
   [[nodiscard]] std::optional<listed_job> find(session& with, std::string_view job) const;
-  /// The job of this name, which is made if there is none.
+  /// The job of this name; created if it does not exist.
   [[nodiscard]] listed_job open(session& with, std::string_view job, std::string_view description) const;
-  /// Removes the rest of jobs whose end was cut short, and marks of jobs that are not listed.
-  /// Cost: an exchange a partition.
+  /// Finishes interrupted removals, and removes marks of jobs that are not listed. Cost: one round trip per
+  /// partition.
   void remove_leftovers(session& with) const;
-  /// @throws parameter_error  there is none
+  /// @throws parameter_error  there is no such job
   void end(session& with, std::string_view job) const;
   void end_all(session& with) const { remove_listed(with, true); }
 
-  /// @return false  nothing is written: a source is not where its checkpoint says (checkpoint::from)
+  /// @return false  nothing is written: a source is not at the position that its checkpoint starts from
+  ///   (checkpoint::from)
   /// @throws storage_error  the job has ended
   bool settle(session& with, std::string_view job, const listed_job& of,
               std::span<const checkpoint> reached) const;
   [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints(session& with,
                                                                            const listed_job& of) const;
 
-  /// Counters of one partition, without those that are 0.    @throws format_error  also: one is no number
+  /// Visits the counters of one partition that are not 0.    @throws format_error  also if one is not a
+  /// number
   void visit_counters(session& with, std::uint32_t partition, const listed_job& of,
                       const ledger::counter_visitor& visit) const;
   [[nodiscard]] job_size size(session& with, std::string_view job) const;
 
-  /// The error of a job that has ended.
+  /// The error for a job that has ended.
   [[nodiscard]] storage_error is_gone(std::string_view job) const;
 
  private:
   void mark(session& with, std::string_view job, const std::string& id) const;
   void remove(session& with, const std::string& id) const;
-  /// Jobs whose end was cut short, or all.
+  /// Jobs whose removal was interrupted, or all.
   void remove_listed(session& with, bool all) const;
 
   std::string name_;

@@ -11,9 +11,10 @@ namespace everseen::redis {
 
 /// The ledger of a job over a filter that its clients judge.
 ///
-/// A claim is an append that also extends the record of its lane and raises counters, in one step of the
-/// server. The client names the head of the record. Where it is another one, a client has judged events of
-/// the lane before, perhaps this very claim whose answer was lost, and the record says which were fresh.
+/// A claim is an append that also extends the record of its lane and increments counters, in one step of the
+/// server. The client names the head of the record. If the server has another head, a client has judged
+/// events of the lane before, perhaps in this very claim, whose answer was lost; the record shows which were
+/// fresh.
 class journal_ledger final : public job_ledger {
  public:
   /// @param mirrors  must outlive the ledger

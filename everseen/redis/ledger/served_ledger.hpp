@@ -12,16 +12,16 @@
 
 namespace everseen::redis {
 
-/// The ledger of a job over a filter that its servers judge: a record a lane and the counters beside each
-/// partition, checkpoints on the first server.
+/// The ledger of a job over a filter that its servers judge: for each partition, a record per lane and the
+/// counters; the checkpoints are on the first server.
 ///
 /// The client keeps a copy of each record that it has read or written, and each call names the head of the
-/// one that it expects. So a call whose answer was lost, and one that came behind another client's, end
-/// alike: the record is read again, and says what became of the events. Events that the record has judged are
-/// never sent.
+/// expected one. A call whose answer was lost and a call that came after another client's are therefore
+/// handled alike: the record is read again and shows what became of the events. Events that the record has
+/// judged are never sent.
 class served_ledger final : public job_ledger {
  public:
-  /// @param f  must outlive the ledger    @param commands  as choose_commands() says
+  /// @param f  must outlive the ledger    @param commands  from choose_commands()
   served_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f, gear_kind commands,
                 std::string filter_name, std::string job, listed_job kept, bool may_claim);
 
@@ -34,7 +34,7 @@ class served_ledger final : public job_ledger {
   const gear_kind commands_;
   filter_life life_;
   std::mutex lock_;  // guards what follows
-  /// Of each partition, as it was when it was read last.
+  /// For each partition, its state when it was last read.
   std::vector<std::shared_ptr<const remote_partition>> known_;
 };
 

@@ -2,10 +2,10 @@
 
 #include <string_view>
 
-/// What several scripts are made of that make keys beside others.
+/// Parts of scripts that create keys beside others.
 namespace everseen::redis::script_text {
 
-/// `end_like(other, key)`: the key expires when the other one does, or, like that one, never.
+/// `end_like(other, key)`: the key expires when the other one does, or never, like that one.
 inline constexpr std::string_view end_like = R"(
 local function end_like(other, key)
   local left = redis.call('PTTL', other)

@@ -12,26 +12,27 @@
 #include "everseen/core/layout/layout.hpp"
 #include "everseen/redis/script/script.hpp"
 
-/// What several scripts are made of.
+/// Common parts of scripts.
 namespace everseen::redis::script_text {
 
-/// A script of this text, with its name.
+/// A script of this text, with its hash.
 [[nodiscard]] script make(std::string text);
 
 /// A script with a version for each number of probes, in which the loop over the probes is unrolled:
 /// positions are in registers and need no table.
 ///
-/// A version is made when it is first used: most filters need one or two of the 64.    Threads: any number.
+/// A version is generated when it is first used: most filters need one or two of the 64.    Threads: any
+/// number.
 class for_any_probes {
  public:
-  /// @param text  with `has`; `$PROBES` becomes the number, and `$SET_ALL` the commands that set the bits
-  ///              whose positions stand at `start` of `records` in `newest` and leave in `sum` how many were
-  ///              set
+  /// @param text  contains `has`. `$PROBES` is replaced by the number, and `$SET_ALL` by the commands that
+  ///   set the bits whose positions begin at `start` of `records` in `newest`; they leave the number of newly
+  ///   set bits in `sum`
   explicit for_any_probes(std::string text) : text_(std::move(text)) {}
 
   /// @pre 1 <= probes <= max_probes
   [[nodiscard]] const script& operator[](unsigned probes) const;
-  /// The number of versions that were made so far.
+  /// The number of versions generated so far.
   [[nodiscard]] std::size_t made() const noexcept { return made_; }
 
  private:
@@ -44,12 +45,12 @@ class for_any_probes {
 /// The parts of a script as one text.
 [[nodiscard]] std::string joined(std::initializer_list<std::string_view> parts);
 
-/// For `has`, of a script that writes.
+/// For `has` in a script that writes.
 inline constexpr std::string_view may_write = "local bitfield = 'BITFIELD'";
 
-// Whether a segment has all bits of a key. Before it stands a `local bitfield`, the command to read with.
-// Most keys that a segment does not hold miss at their first bit: one position is unpacked, and one cheap
-// command sent. The others are asked at once.
+// Whether a segment has all bits of a key. Put a `local bitfield`, the command to read with, before it. Most
+// keys that a segment does not hold miss at their first bit: one position is unpacked, and one cheap command
+// sent. The others are asked together.
 inline constexpr std::string_view has = R"(
 local call, take = redis.call, cmsgpack.unpack_limit
 local function has(segment, records, start)
@@ -59,7 +60,7 @@ local function has(segment, records, start)
 end
 )";
 
-// The answer of the client's last batch, if this is it.
+// Returns the remembered answer if this is the client's last batch.
 inline constexpr std::string_view remembered = R"(
 local function remembered(token, asked, life)
   local last = redis.call('GET', token)
@@ -94,17 +95,17 @@ for s = 1, segments do
 end
 )";
 
-// Whether the partition is as the caller believes.
+// Whether the partition is in the state that the caller believes.
 inline constexpr std::string_view open_partition = R"(
 local epoch = call('HGET', state, 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
 )";
 
-// Behind `segments`: how much room each segment that is written to has. What may be refused is tried here,
-// before anything is written: a refused call must leave nothing.
-// count() writes down how many each segment got: as a sum, since a server that was killed while it wrote may
-// run a part of the call, and then the whole of its retry (doc/operations.md, "A torn AOF").
+// Put it after `segments`: the room in each segment that is written to. Everything that may be refused is
+// tried here, before anything is written: a refused call must change nothing.
+// count() records how many keys each segment got: as a sum, since a server that was killed while writing may
+// replay a part of the call, and then the whole of its retry (doc/operations.md, "A torn AOF").
 inline constexpr std::string_view rooms = R"(
 local looked_up, counts, room, fresh, byte = segments - written, {}, {}, {}, string.byte
 for w = 1, written do
@@ -123,7 +124,8 @@ local function count()
 end
 )";
 
-// Behind `rooms`: judge(key) gives a key's verdict and adds it if it is fresh; `3`: there is no room.
+// Put it after `rooms`: judge(key) returns a key's verdict and adds the key if it is fresh; `3`: there is no
+// room.
 inline constexpr std::string_view judge = R"(
 local function judge(key)
   local mine = byte(own, key) or written
@@ -141,9 +143,9 @@ local function judge(key)
 end
 )";
 
-// Behind `rooms`: foresee(key) gives the verdict that judge(key) would give, and adds nothing; add(key) adds
-// a key that it called fresh. Between the two a call writes down what it has judged. Keys of one call are
-// compared as wholes: such a key may be fresh that judge() would take for seen by mistake.
+// Put it after `rooms`: foresee(key) returns the verdict that judge(key) would return, and adds nothing;
+// add(key) adds a key that it called fresh. Between the two, a call records what it has judged. Keys of one
+// call are compared as wholes: a key may be called fresh here that judge() would take for seen by mistake.
 inline constexpr std::string_view foresee = R"(
 local foreseen = {}
 for s = looked_up + 1, segments do foreseen[s] = {} end
@@ -170,7 +172,7 @@ local function add(key)
 end
 )";
 
-// A segment of another type is damage like one of another length. Any other error is not about the segment,
+// A segment of another type is damage, like one of another length. Any other error is not about the segment
 // and is raised.
 inline constexpr std::string_view differs = R"(
 local function differs(segment, bytes)

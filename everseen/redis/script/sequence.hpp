@@ -11,7 +11,7 @@ namespace everseen::redis {
 
 /// How long a server remembers its answer to a batch, in case the answer is lost.
 inline constexpr std::chrono::milliseconds answers_kept = std::chrono::minutes(10);
-/// The same if an outage may be ridden out without a limit.
+/// The same if outages may be waited for without a limit.
 inline constexpr std::chrono::milliseconds answers_kept_in_an_outage = std::chrono::hours(24);
 
 /// Identifies a batch of a client: higher for each batch that this process sends, in 20 digits, so that none

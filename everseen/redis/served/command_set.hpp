@@ -20,7 +20,7 @@ namespace everseen::redis {
 
 class lane_claim;
 
-/// Keys of one partition, and what they are compared with.
+/// Keys of one partition and the segments that they are compared with.
 struct judge_call {
   struct target {
     segment_id id;
@@ -31,21 +31,21 @@ struct judge_call {
   std::uint64_t epoch = 0;  ///< of the state that the targets are from
   bool adding = false;
   lane_claim* claim = nullptr;  ///< the keys are added as events of a job
-  /// Of all keys; where they are of several slices, the oldest.
+  /// The slice of all keys; the oldest one if they have several.
   window::slice_index slice = window::timeless;
-  /// Of each key that is added, where they are of several slices or late; else empty. A late key may name any
-  /// late slice.
+  /// The slice of each added key, if they have several or are late; else empty. A late key may name any late
+  /// slice.
   std::vector<window::slice_index> slices{};
-  /// When adding, identifies the call: the same for every attempt, higher than that of any call before.
+  /// When adding, identifies the call: the same for every attempt, higher than those of earlier calls.
   std::string sequence{};
   std::span<const digest> digests;
   std::size_t first = 0;  ///< the place of the first of them in the batch
-  /// For scripts: when adding, those to write come last, one a slice. The module finds them by itself.
+  /// For scripts. When adding, the segments to write come last, one per slice. The module finds them itself.
   std::vector<target> targets{};
   std::size_t written = 0;  ///< of the targets
 };
 
-/// A segment that scripts make, and the state of the partition with it.
+/// A segment that scripts create, and the state of the partition afterwards.
 struct growth_call {
   std::uint64_t epoch = 0;  ///< of the state that it was planned for
   segment_id segment;
@@ -54,7 +54,7 @@ struct growth_call {
   std::vector<segment_id> expired{};
 };
 
-/// What an answer means.
+/// The result of an answer.
 struct call_result {
   enum class kind : std::uint8_t {
     done,     ///< `text` is the answer
@@ -65,19 +65,19 @@ struct call_result {
   };
 
   kind what = kind::done;
-  /// Of a judge_call a character a key, from the first on: `0` fresh, `1` seen, `2` late, `3` no room. The
-  /// rest is to be asked again.
+  /// For a judge_call, one character per key, from the first on: `0` fresh, `1` seen, `2` late, `3` no room.
+  /// Send the remaining keys again.
   std::string text{};
   bool wants_growth = false;  ///< the key behind the last verdict found no room
   std::optional<batch_failure> failure{};
 
-  /// No answer, or one that says that nothing can be done.
+  /// No answer, or an error that cannot be handled.
   [[nodiscard]] static call_result failed(std::string message);
-  /// A key is not what it must be.
+  /// A key has the wrong type or content.
   [[nodiscard]] static call_result damaged(const std::string& key, const std::string& what);
-  /// An error of the server about a key.
+  /// The server's error about a key.
   [[nodiscard]] static call_result refused(const std::string& key, const reply& error);
-  /// The filter has been dropped, or rebuilt: its state is missing.
+  /// The filter was dropped or rebuilt: its state is missing.
   [[nodiscard]] static call_result gone(const std::string& state);
 };
 
@@ -85,30 +85,30 @@ struct call_result {
 ///
 /// Both give the same verdicts over the same keys of the server, so clients may use different ones on one
 /// filter. Each call is atomic, and safe to send again after its answer was lost: the server remembers the
-/// answer under the call's sequence, and a claim finds that its lane has moved on.
+/// answer by the call's sequence, and a claim detects that its lane has advanced.
 ///
 /// Threads: one at a time.
 class command_set {
  public:
-  /// @param client  names this connection's batches, so that a batch that is sent twice gets one answer
-  /// @param keeps_answers  how long servers remember what they answered
+  /// @param client  identifies this connection's batches, so that a batch that is sent twice gets one answer
+  /// @param keeps_answers  how long servers remember their answers
   /// @pre kind is script or module
   command_set(const filter_identity& f, gear_kind kind, std::string client,
               std::chrono::milliseconds keeps_answers);
 
   [[nodiscard]] const filter_identity& filter() const noexcept { return *filter_; }
-  /// Whether judging makes the segments that keys need. If not, grow() makes them before.
+  /// Whether judging creates the segments that keys need. If not, grow() creates them first.
   [[nodiscard]] bool makes_segments() const noexcept { return kind_ == gear_kind::module; }
-  /// Keys of one judge_call: some milliseconds of the server's time.
+  /// The number of keys in one judge_call: some milliseconds of the server's time.
   [[nodiscard]] std::size_t keys_a_call(bool are_claimed) const noexcept;
 
   [[nodiscard]] request judge(const judge_call& q) const;
   [[nodiscard]] call_result judged(const judge_call& q, const answer& a);
 
-  /// Makes a step of a segment, by a script: judging by scripts, and moving a window.
+  /// Creates part of a segment by a script, for judging by scripts and for moving a window.
   [[nodiscard]] request grow(const growth_call& g) const;
-  /// `done` with `K`: the segment is complete and listed; with `D1`: it is too long; else it needs another
-  /// step.
+  /// `done` with `K`: the segment is complete and listed; with `D1`: it is too long; otherwise another step
+  /// is needed.
   [[nodiscard]] call_result grown(const growth_call& g, const answer& a);
 
  private:
@@ -135,22 +135,23 @@ class command_set {
   std::chrono::milliseconds keeps_answers_;
 };
 
-/// The command by which a server says whether it has the module, and whether its answer says so. An older
-/// module, whose calls take one slice, does not count.
+/// A command that shows whether the server has the module, and the check of its answer. An older module,
+/// whose calls take one slice, does not count.
 [[nodiscard]] std::string module_question();
 [[nodiscard]] bool says_module(const reply& r) noexcept;
 
 /// Whether all servers that answer have the module.
 [[nodiscard]] bool have_module(session& with);
 
-/// The commands for a filter, chosen when it is opened and kept as long as it is open: the module where all
-/// servers have it, else scripts; or what gear= of the URL says.
+/// The commands for a filter, chosen when it is opened: the module if all servers have it, else scripts; or
+/// as gear= of the URL says.
 ///
-/// A server that does not answer is ignored, and so is one that denies the question where the URL asks for
-/// the module. If it lacks what was chosen, its batches get an error that says so. Cost: an exchange with all
-/// servers.
-/// @throws parameter_error  the URL asks for what the servers lack, or for what attached filters alone have
-/// @throws backend_error    a server allows neither of both, or none answers
+/// A server that does not answer is ignored, and so is one that denies the question if the URL asks for the
+/// module. If it turns out to lack the commands, its batches get an error that says so. Cost: one round trip
+/// to all servers.
+/// @throws parameter_error  the URL asks for commands that the servers lack, or that only attached filters
+///   use
+/// @throws backend_error    a server allows neither, or none answers
 [[nodiscard]] gear_kind choose_commands(session& with, const redis_url& url);
 
 }  // namespace everseen::redis

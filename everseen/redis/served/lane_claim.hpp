@@ -12,10 +12,10 @@
 
 namespace everseen::redis {
 
-/// What a claim names beside its keys, and what the answer changes in the lane's record.
+/// The data of a claim besides its keys, and the changes that an answer makes to the lane's record.
 ///
-/// The record is the client's copy of what the partition remembers. Each call names its head, so a call that
-/// was made from an old copy is refused; after each answer the copy is made to match. Threads: one at a time.
+/// The record is the client's copy of what the partition remembers. Each call names its head, so a call made
+/// from a stale copy is refused; each answer updates the copy. Threads: one at a time.
 class lane_claim {
  public:
   /// @param job  its id
@@ -31,15 +31,15 @@ class lane_claim {
     std::string head{};               ///< that the record must have
     std::size_t forgotten_bytes = 0;  ///< of the record, which are removed: the head, and what is settled
   };
-  /// Of a call that is sent now.
+  /// For a call that is sent now.
   [[nodiscard]] link first_link() const;
-  /// Of one that is sent behind a call, before that is answered.
+  /// For a call that is sent after another one, before that is answered.
   [[nodiscard]] link link_behind(const judge_call& q) const;
 
   [[nodiscard]] std::string positions(const judge_call& q) const;
 
-  /// What events of a call are counted by: the names that occur among them, and for each event places in
-  /// these, 4 bytes each, big-endian.
+  /// The counters of a call's events: the different names, and for each event its places in this list, 4
+  /// bytes each, big-endian.
   struct counting {
     std::vector<std::string_view> names{};
     std::string places{};
@@ -47,7 +47,7 @@ class lane_claim {
   [[nodiscard]] counting counts(const judge_call& q);
   [[nodiscard]] std::size_t counts_per_event() const noexcept { return batch_.counts.per_event; }
 
-  /// Makes the record match an answer.    @param verdicts  a character an event, up to the last judged
+  /// Updates the record after an answer.    @param verdicts  one character per event, up to the last judged
   void take(const judge_call& q, std::string_view verdicts);
 
  private:

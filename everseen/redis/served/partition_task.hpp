@@ -13,7 +13,7 @@
 
 namespace everseen::redis {
 
-/// A Redis string ends here, so a segment must.
+/// The maximum length of a Redis string, and so of a segment.
 inline constexpr std::uint64_t max_string_bytes = partition_keys::max_segment_bytes;
 
 /// The keys of one partition on their way through a server: a state machine that knows what to ask next.
@@ -27,10 +27,10 @@ inline constexpr std::uint64_t max_string_bytes = partition_keys::max_segment_by
 /// the other keys are `unknown`.
 class partition_task {
  public:
-  /// A look-up continues where the partition is sealed.
+  /// A look-up continues in a sealed partition.
   enum class purpose : std::uint8_t { add, check };
 
-  /// Why a task stops before all keys have their verdict.
+  /// Why a task stops before all keys have verdicts.
   enum class reason : std::uint8_t {
     none,
     sealed,   ///< another filter takes what is to be added
@@ -38,32 +38,32 @@ class partition_task {
     ended,    ///< the job has
   };
 
-  /// @param known  what the client remembers of the partition; null if nothing
+  /// @param known  the client's cached state of the partition; null if there is none
   /// @param claim  the keys are events of a job; null: they are not
   partition_task(command_set by, purpose what, const partition_batch& batch,
                  std::shared_ptr<const remote_partition> known, std::unique_ptr<lane_claim> claim = {});
-  /// Moves the window of a partition on to a slice, and judges nothing.
+  /// Moves the window of a partition to a slice and judges nothing.
   partition_task(command_set by, std::uint32_t partition, window::slice_index newest);
 
   [[nodiscard]] bool done() const noexcept {
     return failure_.has_value() || detour_ != reason::none || (from_ == batch_.digests.size() && !move_to_);
   }
   [[nodiscard]] reason detour() const noexcept { return detour_; }
-  /// How many keys, from the first on, have a verdict.
+  /// The number of keys, from the first on, that have verdicts.
   [[nodiscard]] std::size_t answered() const noexcept { return from_; }
 
-  /// The next thing to ask.    @pre !done()
+  /// The next request.    @pre !done()
   [[nodiscard]] request next();
 
-  /// Draws the consequences of the answer.
+  /// Processes the answer.
   void take(const answer& a);
 
-  /// Whether the next thing to ask may add keys.    @pre !done()
+  /// Whether the next request may add keys.    @pre !done()
   [[nodiscard]] bool adds_next() const noexcept { return purpose_ != purpose::check && step_ == step::judge; }
-  /// Where all that it asks goes.
+  /// The route of all its requests.
   [[nodiscard]] route place() const { return {filter().keys.state(batch_.partition), batch_.partition}; }
 
-  /// What is to be remembered of the partition.
+  /// The state to cache for the partition.
   [[nodiscard]] const std::shared_ptr<const remote_partition>& known() const noexcept { return known_; }
 
   [[nodiscard]] tally done_so_far() const noexcept;

@@ -15,8 +15,8 @@ namespace everseen::redis {
 
 using partition_keys::count_field;
 
-/// A partition as it was when a client last looked: the plan for the next batch is made from this, and the
-/// server refuses the batch if its epoch has moved on since.
+/// A partition's state when the client last read it. Batches are planned from it, and the server refuses a
+/// batch if the epoch has changed since.
 struct remote_partition {
   std::uint32_t number = 0;
   std::uint64_t epoch = 0;
@@ -31,7 +31,7 @@ struct remote_partition {
 [[nodiscard]] std::vector<std::string> first_fields(const filter_identity& f, std::uint32_t partition,
                                                     const partition_state& s);
 
-/// Makes sense of the answer to HGETALL of a state key.
+/// Parses the answer to HGETALL of a state key.
 /// @throws format_error   missing, damaged, or of another filter; names the key and says what to do
 [[nodiscard]] remote_partition decode_state(const filter_identity& f, std::uint32_t number,
                                             const reply& fields);

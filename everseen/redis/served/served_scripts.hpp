@@ -8,11 +8,11 @@
 namespace everseen::redis {
 
 /// The scripts that everseen runs inside Redis. Each is atomic, touches only the keys it is given (all in one
-/// slot), and first checks that the partition's epoch is the one the caller planned for; where it is not, it
-/// changes nothing and answers `S` (stale).
+/// slot), and first checks that the partition's epoch is the one the caller planned for. If it is not, the
+/// script changes nothing and answers `S` (stale).
 ///
-/// Positions travel as decimal strings (positions.hpp): Redis's Lua formats a number with %.17g each time it
-/// is passed to a command, which costs more than the command.
+/// Positions are sent as decimal strings (positions.hpp): Redis's Lua formats a number with %.17g each time
+/// it is passed to a command, which costs more than the command.
 namespace scripts {
 
 /// Judges keys and adds the fresh ones.
