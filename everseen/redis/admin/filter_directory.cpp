@@ -23,18 +23,18 @@ namespace everseen::redis {
 
 namespace {
 
-/// Each time somebody else has changed it.
+/// Attempts while other clients change it.
 constexpr int most_attempts = 100;
 constexpr std::size_t at_once = 256;
 
-/// Of an attached filter, that its name leads to.
+/// Makes the header of an attached filter permanent, since its name leads to it.
 void keep_header(session& with, const filter_keys& f) {
   const route header{f.header(), 0};
   if (ask_about(with, header, {"PTTL", header.key}).integer() >= 0)
     (void)ask_about(with, header, {"PERSIST", header.key});
 }
 
-/// Says what a step leaves behind that needs servers which may be down.
+/// If a step fails because servers are down, the error says what it leaves behind.
 template <typename Step>
 void half_done_as(const std::string& what_is_left, Step step) {
   try {
@@ -71,7 +71,7 @@ bool filter_directory::lists(session& with, std::string_view name) const {
   return names_.find(with, name).has_value();
 }
 
-/// All names, those whose filters have ended apart.
+/// All names; those of expired filters separately.
 std::pair<name_index::entries, name_index::entries> filter_directory::live_and_ended(session& with) const {
   name_index::entries live = names_.all(with);
   name_index::entries over;
@@ -131,7 +131,7 @@ void filter_directory::prepare(session& with, const filter_identity& made,
   };
   for (std::uint32_t p = 0; p < made.spec.partitions; ++p) {
     const partition_state state = states.empty() ? partition_state{} : states[p];
-    // They may have been on their way for long.
+    // Writing them may have taken long, so their limits are extended.
     for (const listed_segment& s : segments_of(p, state.slices)) {
       const std::string segment = made.keys.segment(s.id);
       if (prolong.size() == at_once) prolong_all();
@@ -146,7 +146,7 @@ void filter_directory::prepare(session& with, const filter_identity& made,
   }
   prolong_all();
   how.servers = servers_;
-  // What has a header is whole: so that goes first.
+  // A filter with a header is complete, so the header expires first.
   begin_filter_header(with, made, how);
 }
 
@@ -157,12 +157,12 @@ void filter_directory::publish(session& with, std::string_view name, const filte
 
 void filter_directory::take_name(session& with, std::string_view name, const filter_identity& made) const {
   make_way(with, name);
-  // Its keys have a time limit. To remove them now might remove a filter: by now it may have been given
-  // another name.
+  // Its keys have a time limit. Removing them now could remove a live filter: it may have been given another
+  // name meanwhile.
   if (!names_.take(with, name, made.id)) throw filter_exists(name);
 }
 
-/// The one that it was to succeed goes first: what is forgotten must not be asked.
+/// Its predecessor goes first: keys that are removed must not be asked for.
 void filter_directory::reset(session& with, std::string_view name) const {
   const auto [f, h] = look_up(with, name, true);
   require_own(name, h, "let that program empty it, or delete its key by hand");
@@ -228,12 +228,12 @@ void filter_directory::drop(session& with, std::string_view name) const {
   throw changes_too_fast(name);
 }
 
-/// A filter that has ended asks no other one any more.
+/// An expired filter no longer asks another one.
 void filter_directory::make_way_of_asker(session& with, std::string_view name) const {
   if (const std::string by = links().of(with, name).asked_by; !by.empty()) make_way(with, by);
 }
 
-/// So that it keeps its name.
+/// A linked filter must keep its name.
 void filter_directory::require_unlinked(session& with, std::string_view name) const {
   make_way_of_asker(with, name);
   const links_of_filter has = links().of(with, name);

@@ -15,7 +15,7 @@ namespace everseen::redis {
 
 namespace {
 
-/// Each time another rebuild was faster.
+/// Attempts while other rebuilds are faster.
 constexpr int most_attempts = 100;
 
 storage_error replaced(const std::string& name, const filter_identity& f) {
@@ -43,7 +43,7 @@ filter_rebuild::filter_rebuild(std::shared_ptr<session_pool> pool, const filter_
   if (base_.empty()) begin();
 }
 
-/// The filter that is to be succeeded; by now it may be another one of the same origin.
+/// The filter to be succeeded; by now it may be a successor of the one that was opened.
 filter_identity filter_rebuild::old_one(session& with) {
   auto [old, h] = in_.look_up(with, name_, true);
   if (h.origin != origin_) throw replaced(name_, old);
@@ -61,7 +61,7 @@ void filter_rebuild::merge(const segment_id& id, std::span<const std::byte> bits
   std::ranges::copy(bits, draft_.add_segment(id, slice->layers[id.layer]).begin());
 }
 
-/// Prepares the new filter and has it succeed. Where the answer to that is lost it must not be prepared
+/// Prepares the new filter and makes it the successor. If the answer to that is lost, it must not be prepared
 /// again: it may be in use.
 void filter_rebuild::decide(session& with) {
   if (is_in_doubt_) throw replaced(name_, draft_.identity());
@@ -92,8 +92,8 @@ void filter_rebuild::decide(session& with) {
   throw storage_error("'" + name_ + "' is rebuilt by others, again and again", 0, next.keys.header());
 }
 
-/// A client that judges and adds only what it has seen hears of a seal within a second: so that whatever is
-/// added from the end of this on is kept, this waits.
+/// A judging client that only adds keys it has already seen learns of a seal within a second. This waits that
+/// long, so that all keys added after it returns are kept.
 void filter_rebuild::begin() {
   if (is_in_place_) return;
   const session_pool::lease with = pool_->take();
@@ -106,7 +106,7 @@ void filter_rebuild::begin() {
   is_in_place_ = true;
 }
 
-/// What was too late for the old one is too late for the new one.
+/// Keys that were too late for the old filter are too late for the new one.
 void filter_rebuild::keep_window() const {
   const auto before = open_sealable(pool_, name_, *old_, access::read);
   std::optional<window::slice_index> newest;

@@ -17,11 +17,11 @@ namespace everseen::redis {
 
 namespace {
 
-/// Removals that uncover others.
+/// Removals that lead to others.
 constexpr int most_rounds = 100;
 
-/// Of a filter that is removed as much goes as can be found: one that is damaged must not be in the way of
-/// all others.    @return false  something is damaged, or gone
+/// Removes as much of a filter as can be found: damage must not prevent the removal of the rest.    @return
+/// false  something is damaged, or gone
 template <typename Step>
 bool unless_damaged(Step step) {
   try {
@@ -46,14 +46,14 @@ void filter_directory::make_way(session& with, std::string_view name) const {
   if (id && has_expired(with, *id)) remove(with, name, *id);
 }
 
-/// The name first: from then on nobody finds the filter, and whoever has it open is told so by its next
-/// batch.
+/// The name first: from then on no client finds the filter, and those that have it open get an error on their
+/// next batch.
 void filter_directory::remove(session& with, std::string_view name, const image::filter_id& id) const {
   (void)names_.forget(with, name, id, name_index::while_asked::yes);
   finish_removals(with);
 }
 
-/// Whoever asks one that was kept may be removed itself, and then there is one more to remove.
+/// A filter that asks a kept one may itself be removed; then the kept one must go too.
 void filter_directory::finish_removals(session& with) const {
   for (int i = 0; i < most_rounds; ++i) {
     const name_index::leftovers left = names_.left(with);
@@ -72,14 +72,14 @@ void filter_directory::finish_removals(session& with) const {
   }
 }
 
-/// Neither a name leads to it nor does another filter ask it.
+/// Whether neither a name leads to the filter nor another filter asks it.
 bool filter_directory::is_unknown(session& with, const image::filter_id& id) const {
   return !names_.leads_to(with, id) &&
          std::ranges::none_of(names_.left(with).kept, [&](const auto& entry) { return entry.first == id; });
 }
 
-/// The header last, and by itself: without it nobody knows what the filter consists of.
-/// @return false  that is to be done by whoever names its servers
+/// The header is removed last, on its own: without it, the filter's keys could not be found.
+/// @return false  only a client whose URL names its servers can remove it
 bool filter_directory::remove_keys(session& with, const image::filter_id& id) const {
   const filter_keys keys(prefix_, id);
   const std::string header = keys.header();
@@ -96,12 +96,12 @@ bool filter_directory::remove_keys(session& with, const image::filter_id& id) co
     return true;
   }
   (void)unless_damaged([&] { job_list({}, f).end_all(with); });
-  // Whoever began to rebuild it died before its successor could be found.
+  // The client that began to rebuild it crashed before the successor could be found.
   (void)unless_damaged([&] {
     if (const auto by = id_in_field((*fields)[1], header); by && is_unknown(with, *by))
       (void)remove_keys(with, *by);
   });
-  // Sealed first: then nobody makes another string.
+  // Sealed first, so that no client creates another string.
   (void)unless_damaged([&] { (void)seal(with, f, id); });
   std::vector<request> requests;
   const auto unlink = [&](const std::string& key, std::uint32_t partition) {

@@ -13,11 +13,11 @@ namespace everseen::redis {
 namespace {
 
 constexpr std::uint64_t partitions_a_server = 16;
-/// How many times the fewest bits a layer may have, to need fewer probes.
+/// How many times the minimum number of bits a layer may have, in exchange for fewer probes.
 constexpr double most_memory = 2;
 
 std::uint64_t servers_at_most(const redis_url& url) {
-  // How many masters a cluster has is not known before it is asked; a dozen is a large one.
+  // The number of masters in a cluster is unknown before it is asked; a dozen is a large one.
   return url.shape == redis_url::topology::cluster ? 12 : url.endpoints.size();
 }
 

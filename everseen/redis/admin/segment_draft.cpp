@@ -35,7 +35,7 @@ std::span<std::byte> segment_draft::add_segment(const segment_id& id, const laye
 
 void segment_draft::send_last() {
   if (last_.empty()) return;
-  // The copy may have been taken beside a writer, so that its count lags.
+  // The copy may have been taken while keys were added, so its count may lag.
   for (slice_state& slice : states_[last_id_.partition].slices)
     if (slice.index == last_id_.slice) {
       layer_state& layer = slice.layers[last_id_.layer];

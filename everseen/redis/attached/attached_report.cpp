@@ -1,4 +1,4 @@
-// What is said about an attached filter: how full it is, how often it errs, what speaks against it.
+// Reports about an attached filter: fill, error rate, concerns.
 
 #include <algorithm>
 #include <cmath>

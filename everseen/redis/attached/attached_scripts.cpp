@@ -15,7 +15,7 @@ using script_text::may_write;
 constexpr std::string_view reads_only =
     "local bitfield = redis.pcall('BITFIELD_RO', KEYS[1]).err and 'BITFIELD' or 'BITFIELD_RO'";
 
-// How long a string is; or nil and what makes it another one than was attached.
+// The length of a string; or nil and how it differs from the one that was attached.
 constexpr std::string_view length_of = R"(
 local function length_of(name, most)
   local length = redis.pcall('STRLEN', name)
@@ -28,8 +28,8 @@ local function length_of(name, most)
 end
 )";
 
-// Makes a string so long that it has a position, and changes no bit. In one step, since each lengthening may
-// copy the string.
+// Extends a string to include a position, without changing a bit. In one step, since each extension may copy
+// the string.
 constexpr std::string_view reach = R"(
 local function reach(name, length, position)
   if 8 * length <= tonumber(position) then
@@ -38,10 +38,10 @@ local function reach(name, length, position)
 end
 )";
 
-// How many strings there are from KEYS[first] on, and how long the newest is; or nil and why they are not
+// The number of strings from KEYS[first] on, and the length of the newest; or nil and how they differ from
 // what was attached.
 //
-// `sizes` is not empty where their program keeps the sizes in a hash, whose key is the last one. They are
+// `sizes` is not empty if their program stores the sizes in a hash, whose key is the last one. They are
 // compared in the step that uses them: other sizes mean other positions.
 constexpr std::string_view strings_from = R"(
 local function strings_from(first, number, most, sizes)
@@ -73,11 +73,11 @@ local function strings_from(first, number, most, sizes)
 end
 )";
 
-// What may be refused is tried before the first bit is set: a refused batch must leave none.
+// Everything that may be refused is tried before the first bit is set: a refused batch must change nothing.
 //
-// How full the newest string of a chain is follows from the bits of its beginning: hashes do not prefer any
-// part of it. To count all bits of a string of 512 MiB takes a server some 200 ms, and these 0.1 ms; they are
-// exact for strings of 256 KiB and less, and within 0.1 % for longer ones.
+// The fill of the newest string of a chain is estimated from the bits of its beginning, since hashes prefer
+// no part of it. Counting all bits of a string of 512 MiB takes a server some 200 ms, and this 0.1 ms; the
+// estimate is exact for strings of 256 KiB and less, and within 0.1 % for longer ones.
 constexpr std::string_view add_text = R"(
 local before = remembered(KEYS[1], ARGV[1], ARGV[2])
 if before then return before end

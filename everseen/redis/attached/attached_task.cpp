@@ -18,11 +18,11 @@ namespace {
 
 using cause = batch_failure::cause;
 
-/// Keys judged in one call, and bits of all strings that it may have to look at for them: some milliseconds
-/// of the server's time.
+/// Keys judged in one call, and bits of all strings searched for them: some milliseconds of the server's
+/// time.
 constexpr std::size_t keys_a_call = 1000;
 constexpr std::size_t bits_a_call = 16'000;
-/// Keys whose bits one command reads where nothing has to be atomic.
+/// Keys whose bits one command reads if nothing has to be atomic.
 constexpr std::size_t keys_a_read = 64;
 constexpr int max_moved = 1000;  // another client always moves it first: then something is broken
 
@@ -107,7 +107,7 @@ std::vector<std::string> attached_task::script_arguments() const {
 }
 
 request attached_task::ask_script() {
-  // The same until it is answered.
+  // The sequence stays the same until the call is answered.
   if (purpose_ == purpose::add && sequence_.empty()) sequence_ = next_sequence();
   const unsigned probes = names_.to.how.probes;
   const script& s =
@@ -130,7 +130,7 @@ void attached_task::take_script(const reply& r) {
     commands_.by_script = false;
     return;
   }
-  // A user with the right to read alone may run no script on a key, but BITFIELD_RO.
+  // A user with read permission alone may run no script on a key, but may use BITFIELD_RO.
   if (r.is_error("NOPERM") && purpose_ == purpose::check && commands_.may_change && !grows()) {
     commands_.by_script = false;
     return;
@@ -143,7 +143,7 @@ void attached_task::take_script(const reply& r) {
   take_fault(said);
 }
 
-/// Why a script judged nothing.
+/// Handles a script's reason for judging nothing.
 void attached_task::take_fault(std::string_view fault) {
   const std::uint64_t number = read_number(fault.substr(std::min<std::size_t>(1, fault.size()))).value_or(0);
   const bool has_number = number > 0;
@@ -196,7 +196,8 @@ std::uint64_t attached_task::last_position(std::size_t first, std::size_t keys) 
   return std::ranges::max(positions_of(first, keys));
 }
 
-/// A script checks the length in the step that writes. Here it is checked once, before anything is set.
+/// A script checks the length in the step that writes. Without scripts it is checked once, before any bit is
+/// set.
 request attached_task::ask_length() const {
   request r{place(), encode({"STRLEN", keys_.place.key}), 1, true};
   if (has_config(names_.to)) {
@@ -219,8 +220,8 @@ void attached_task::take_length(const answer& a) {
   has_looked_ = true;
 }
 
-/// The first command lengthens the string in one step, and changes no bit: to lengthen it for one key after
-/// the other may copy it each time.
+/// The first command extends the string in one step, without changing a bit: extending it key by key may copy
+/// it each time.
 request attached_task::ask_to_write() const {
   request r{place(), "", count(), false};
   if (from_ == 0) {
@@ -241,13 +242,13 @@ request attached_task::ask_to_read() const {
   return r;
 }
 
-/// The bits as they were before, command after command. Each is judged by itself: a command that is refused
-/// says nothing about those behind it, whose keys were added.
+/// The previous bits, command by command. Each is judged separately: if a command is refused, those after it
+/// have still added their keys.
 void attached_task::take_bits(const answer& a) {
   const std::size_t probes = names_.to.how.probes;
   const std::size_t end = from_ + count();
   const std::size_t keys_a_command = purpose_ == purpose::add ? 1 : keys_a_read;
-  // Before Redis 6 there is nothing that only reads.
+  // Before Redis 6 there is no command that only reads.
   if (a->front().is_error("ERR") && reading_ != "BITFIELD" &&
       a->front().text().starts_with("ERR unknown command")) {
     reading_ = "BITFIELD";

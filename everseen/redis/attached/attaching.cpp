@@ -15,7 +15,7 @@ namespace {
 using form = attachment::form;
 using topology = redis_url::topology;
 
-/// Begins the names of all that is kept for this attachment beside its header. In such a name the first
+/// The prefix of all keys that are kept for this attachment besides its header. In such a key, the first
 /// braces are those of the string that it is about.
 std::string own_names(const filter_keys& f) {
   return f.prefix() + ":" + f.id() + ":";
@@ -42,10 +42,10 @@ void require_topology(const redis_url& url, const attachment& a) {
         "give them one hash tag, as in --key {uids} --cursor {uids}:cursor");
 }
 
-/// Compares the strings that are there with what they are said to be.
+/// Compares the existing strings with their description.
 void require_strings(const attachment& a, const std::vector<bitmap>& all, missing_key missing) {
   const bool there = std::ranges::any_of(all, [](const auto& b) { return b.bytes > 0; });
-  // tryInit() makes the hash alone, which was read.
+  // tryInit() creates only the hash, which was read.
   if (!there && missing == missing_key::refuse && !has_config(a))
     throw parameter_error("there is no key " + all.front().place.key +
                           "; check its name, or add --create if the first key added is to make it");
@@ -59,7 +59,7 @@ void require_strings(const attachment& a, const std::vector<bitmap>& all, missin
 
 }  // namespace
 
-/// What its program stored, which must be what the user said, if anything.
+/// The sizes that the filter's program stored, which must be those given by the user, if any.
 compat::scheme sizes_of(session& with, const attachment& a) {
   const compat::scheme stored = stored_sizes(with, a);
   if (a.how.bits != 0 && a.how != stored)

@@ -19,10 +19,10 @@ namespace everseen::redis {
 
 namespace {
 
-/// Other clients give it an end each time: then something is broken.
+/// If other clients change the expiry time this often, something is broken.
 constexpr int most_attempts = 100;
 constexpr std::size_t at_once = 256;
-/// Who has begun to change an end and is not done by then has died.
+/// A client that has not finished a change by then has crashed.
 constexpr std::chrono::minutes given_up_after{1};
 
 storage_error changes_too_fast(const filter_identity& f) {
@@ -41,7 +41,7 @@ filter_header header_of(session& with, const filter_identity& f) {
   return *std::move(h);
 }
 
-/// Gives keys of a filter's partitions the limits of a round, or, in an odd one, none.
+/// Gives keys of a filter's partitions the limits of a round or, in an odd one, removes them.
 class limiting {
  public:
   /// @param now  by the clock of the header's server
@@ -53,8 +53,8 @@ class limiting {
     for (const auto& [name, job] : job_list({}, f).all(with)) jobs_.emplace_back(f.keys, job.id);
   }
 
-  /// All states before any other key: what is made after that has its limit from its state.
-  /// @return a later round that has been in one of them; nothing: all is done
+  /// All states come before any other key: keys created later get their limit from their state.
+  /// @return a later round that one of them has seen; nothing: all is done
   [[nodiscard]] std::optional<std::uint64_t> run() {
     for (std::uint32_t p = 0; p < f_.spec.partitions && !later_; ++p) begin_call(p);
     send();

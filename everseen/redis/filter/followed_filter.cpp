@@ -13,18 +13,18 @@ namespace everseen::redis {
 
 namespace {
 
-/// A client that was away for longer than this many rebuilds gets an error and must open the filter again.
+/// A client that missed more rebuilds than this gets an error and must reopen the filter.
 constexpr int most_generations = 1000;
 
-/// The generations before are sealed, and change no more; whether they are still asked is another question.
+/// Earlier generations are sealed and no longer change, but whether they are still asked may.
 constexpr std::chrono::seconds known_within_when_adding{1};
 
-/// Whether what is missing, or not what it must be, is on the servers.
+/// Whether the failure is about missing or wrong keys on the servers.
 bool is_about_keys(const batch_failure& f) noexcept {
   return f.why == batch_failure::cause::storage || f.why == batch_failure::cause::format;
 }
 
-/// By name and header.
+/// Whether its name and header exist.
 bool is_there(session& with, const filter_identity& f) {
   return name_index(f.keys.prefix()).leads_to(with, f.id) && read_filter_header(with, f);
 }
@@ -35,8 +35,8 @@ followed_filter::followed_filter(std::shared_ptr<session_pool> pool, std::string
                                  const filter_identity& f, access how)
     : generations_(std::move(pool), std::move(name), f, how) {}
 
-/// Where a filter is there by name and header and one of its states is not, that is damage and no drop: a
-/// drop takes the name first, so the states are asked before it.
+/// If name and header exist but a state does not, that is damage, not a drop: a drop removes the name first.
+/// So the states are read before the name.
 std::optional<format_error> followed_filter::damage_of(const generation& in) const {
   const filter_identity& f = in.newest->identity();
   const std::string_view always = f.spec.judge == judge_kind::client ? "begin" : "epoch";
@@ -50,8 +50,8 @@ std::optional<format_error> followed_filter::damage_of(const generation& in) con
   return {};
 }
 
-/// What keys that are missing mean where the filter was not rebuilt. One whose keys are being removed may
-/// lack a segment: that is a drop and no damage.
+/// The meaning of missing keys if the filter was not rebuilt. A filter that is being removed may lack a
+/// segment: that is a drop, not damage.
 void followed_filter::tell_damage_from_drop(const generation& in, batch_failure& failure) const {
   const filter_identity& f = in.newest->identity();
   if (failure.why == batch_failure::cause::storage) {
@@ -63,8 +63,8 @@ void followed_filter::tell_damage_from_drop(const generation& in, batch_failure&
 }
 
 /// Lets the generation in place judge keys until there is no newer one.
-/// @param sealed_judges  what a sealed generation's verdicts are worth: as they are, or nothing, also where
-/// the way to its successor fails
+/// @param sealed_judges  whether verdicts of a sealed generation are kept; if not, they are dropped even if
+///   its successor cannot be reached
 batch_result followed_filter::judge(keys batches, std::chrono::steady_clock::duration known_within,
                                     bool sealed_judges, const generation::judging& by) const {
   const auto forget = [&] {
@@ -95,7 +95,7 @@ batch_result followed_filter::judge(keys batches, std::chrono::steady_clock::dur
       left.give_back();
     }
     if (now->newest->successor() && goes_on_from(now)) continue;
-    // It may be gone, or going, because it was rebuilt; or one that it asked, because the rebuild is done.
+    // It may be missing because it was rebuilt; or one that it asked, because the rebuild is complete.
     if (!judged && is_about_keys(judged.error())) {
       if (generations_.was_rebuilt(now)) continue;
       tell_damage_from_drop(*now, judged.error());
@@ -109,7 +109,7 @@ batch_result followed_filter::judge(keys batches, std::chrono::steady_clock::dur
   throw storage_error("'" + generations_.name() + "' is rebuilt without end", 0, {});
 }
 
-/// An error on the way from one generation to the next leaves what has its verdict as it is.
+/// A failure on the way from one generation to the next keeps the verdicts so far.
 template <typename Judge>
 batch_result followed_filter::guarded(keys batches, Judge judge_all) const {
   batch_failure failure;
@@ -131,7 +131,7 @@ batch_result followed_filter::add(keys batches) {
   });
 }
 
-/// What was added to the successor the sealed one does not know.
+/// The sealed generation does not have the keys that were added to its successor.
 batch_result followed_filter::check(keys batches) const {
   return guarded(batches, [&] {
     return judge(batches, {}, false,
@@ -156,7 +156,7 @@ sealable_filter& followed_filter::opened() const {
   return *generations_.opened();
 }
 
-/// Whether the partition was sealed is known behind the look.
+/// Whether the partition was sealed is known only afterwards.
 partition_state followed_filter::state(std::uint32_t partition) const {
   try {
     partition_state found = opened().state(partition);

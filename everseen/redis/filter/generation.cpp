@@ -10,7 +10,7 @@ namespace everseen::redis {
 
 namespace {
 
-/// Batches with another place for their verdicts.
+/// Batches whose verdicts go elsewhere.
 std::vector<partition_batch> with_verdicts_in(std::span<const partition_batch> batches,
                                               std::vector<verdict>& verdicts) {
   std::vector<partition_batch> same(batches.begin(), batches.end());
@@ -25,7 +25,7 @@ std::vector<partition_batch> with_verdicts_in(std::span<const partition_batch> b
   return same;
 }
 
-/// @param found  a verdict a key: `seen` where one has it, else `late` where one calls it that
+/// @param found  for each key, `seen` if one has it, else `late` if one calls it that
 batch_result look_up(const sealable_filter& in, generation::keys batches, std::vector<verdict>& found) {
   std::vector<verdict> here;
   const auto same = with_verdicts_in(batches, here);

@@ -35,7 +35,7 @@ bool generations::include(std::string_view name) const {
   return h && h->origin == origin_;
 }
 
-/// A filter with those that it asks. What this client has open of them already stays open.
+/// A filter and those that it asks. Reuses those that are open already.
 generations::pointer generations::generation_of(redis::session& with, std::shared_ptr<sealable_filter> newest,
                                                 const generation* known) const {
   auto made = std::make_shared<generation>(generation{std::move(newest)});
@@ -70,7 +70,7 @@ generations::pointer generations::in_place(std::chrono::steady_clock::duration k
   return in_place_;
 }
 
-/// Memory of those that are not asked any more is given back; one that was opened is kept, for messages.
+/// Frees the memory of those that are no longer asked; the one that was opened is kept for messages.
 void generations::replace(const pointer& left, pointer next) const {
   const auto still = next->ids();
   {
@@ -88,7 +88,7 @@ void generations::replace(const pointer& left, pointer next) const {
 bool generations::follow(const pointer& sealed) const {
   const session_pool::lease with = pool_->take();
   const image::filter_id by = *sealed->newest->successor();
-  // One that is being removed is sealed for itself.
+  // A filter that is being removed is sealed for itself.
   if (by == sealed->newest->identity().id) return find_again(*with, sealed);
   filter_identity next{{sealed->newest->identity().keys.prefix(), by}, {}, by};
   const auto h = read_filter_header(*with, next);
@@ -98,8 +98,8 @@ bool generations::follow(const pointer& sealed) const {
   return true;
 }
 
-/// Where the filter of our name descends from the one that we have lost: others have rebuilt it, maybe more
-/// than once, while this client asked nobody.    @return false  it does not
+/// Finds the current filter of this name, if it descends from a known generation: other clients have rebuilt
+/// it, possibly several times, while this client was idle.    @return false  it does not
 bool generations::find_again(redis::session& with, const pointer& lost) const {
   const std::string& prefix = lost->newest->identity().keys.prefix();
   const auto id = name_index(prefix).find(with, name_);

@@ -30,7 +30,7 @@ partition_batch part_of(const partition_batch& batch, std::size_t from) {
 /// Adds the keys of one partition.
 class adding final : public mirror_task {
  public:
-  /// @pre  all of the batch is `unknown`
+  /// @pre  the whole batch is `unknown`
   adding(partition_mirror& mirror, const partition_batch& batch) : mirror_task(mirror), batch_(batch) {}
 
  private:
@@ -48,7 +48,7 @@ class adding final : public mirror_task {
     if (reach_.full && !failure()) fail(*std::move(reach_.full));
   }
 
-  /// Of what the record under way would have added nothing is certain.
+  /// Nothing is certain about keys of the record in flight.
   void give_up() noexcept override {
     std::fill(batch_.out.begin() + static_cast<std::ptrdiff_t>(from_), batch_.out.end(), verdict::unknown);
   }
@@ -58,7 +58,7 @@ class adding final : public mirror_task {
   prediction reach_{};
 };
 
-/// Moves the window of one partition on.
+/// Moves the window of one partition.
 class moving final : public mirror_task {
  public:
   moving(partition_mirror& mirror, window::slice_index newest) : mirror_task(mirror), newest_(newest) {}
@@ -149,7 +149,7 @@ batch_result mirrored_filter::check(std::span<const partition_batch> batches) co
   return tl::unexpected(*std::move(failure));
 }
 
-/// Nothing: the server must be asked.
+/// @return nothing: the server must be asked
 std::optional<tally> mirrored_filter::check_unasked(const partition_batch& batch) const {
   partition_mirror& mirror = mirrors_[batch.partition];
   if (pool()->url().staleness.count() == 0) return std::nullopt;

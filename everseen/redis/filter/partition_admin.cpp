@@ -18,7 +18,7 @@ namespace everseen::redis {
 
 namespace {
 
-/// Each time other clients have changed it since it was looked at.
+/// Attempts while other clients change it.
 constexpr int most_attempts = 1000;
 
 bool is_judged_by_clients(const filter_identity& f) noexcept {
@@ -35,8 +35,8 @@ std::vector<std::string> fields_of(session& with, const filter_identity& f, std:
   return names;
 }
 
-/// The fields that count the segments of a partition. Those that are there name segments even where the list
-/// cannot be read, and the list those whose count was lost.
+/// The fields that count the segments of a partition. They name segments even if the list is unreadable, and
+/// the list names those whose count was lost.
 std::set<std::string> counts_of(session& with, const filter_identity& f, std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
   std::set<std::string> counts;
@@ -52,7 +52,7 @@ std::set<std::string> counts_of(session& with, const filter_identity& f, std::ui
   return counts;
 }
 
-/// What jobs have left beside a partition, listed or not.
+/// The records of jobs beside a partition, listed or not.
 void append_lanes(session& with, const filter_identity& f, std::uint32_t partition,
                   std::vector<std::string>& to) {
   const std::string mark = partition_keys::job_field("");
@@ -120,7 +120,7 @@ bool seal(session& with, const filter_identity& f, const image::filter_id& succe
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const std::string& key = calls[i].to.key;
     const std::string_view said = expect_reply(answers[i], key)[0].text();
-    // One that is being removed may have been sealed for another filter before.
+    // A filter that is being removed may have been sealed for another filter before.
     if (said == "N" && successor != f.id)
       throw damaged_key(key, "was sealed for another filter than the one that succeeds");
     is_whole = is_whole && said != "M";

@@ -42,7 +42,8 @@ std::unique_ptr<ledger> sealable_filter::open_ledger(std::string_view job, std::
   return ledger_of(std::string(job), *std::move(there));
 }
 
-/// Who links it meanwhile looks for jobs after putting down the link; so one of the two finds the other.
+/// A client that links the filter at the same time looks for jobs after writing the link; so one of the two
+/// detects the other.
 listed_job sealable_filter::begin_job(session& with, std::string_view job, std::string_view description) {
   listed_job opened = jobs_.open(with, job, description);
   const auto older = link_hash(filter_.keys.prefix()).asked_first(with, filter_.id);

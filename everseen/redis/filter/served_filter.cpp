@@ -68,7 +68,7 @@ batch_result served_filter::run(std::span<const partition_batch> batches,
   return tl::unexpected(*std::move(failure));
 }
 
-/// @return the first failure; one that ends a batch comes before a lack of room
+/// @return the first failure; one that ends a batch takes precedence over a full filter
 std::optional<batch_failure> served_filter::drive_all(session& with,
                                                       std::vector<partition_task>& tasks) const {
   drive(with, tasks);
@@ -76,7 +76,7 @@ std::optional<batch_failure> served_filter::drive_all(session& with,
   for (const partition_task& task : tasks) {
     learn(task);
     std::optional<batch_failure> one = task.failure();
-    // What has no verdict is judged by the successor, if there is one.
+    // The successor, if there is one, judges the keys without a verdict.
     if (task.detour() == partition_task::reason::sealed && !one)
       one = batch_failure{batch_failure::cause::storage, filter_is_succeeded(task.place().key).what(), {}};
     if (one && (!all || (!all->ends_batch() && one->ends_batch()))) all = std::move(one);
@@ -84,8 +84,7 @@ std::optional<batch_failure> served_filter::drive_all(session& with,
   return all;
 }
 
-/// After a failure nothing is certain. Where another thread has learned more meanwhile, the next call finds
-/// out.
+/// After a failure nothing is certain. If another thread has learned more meanwhile, the next call finds out.
 void served_filter::learn(const partition_task& task) const {
   const std::scoped_lock alone(lock_);
   known_[task.place().partition] = task.failure() ? nullptr : task.known();
@@ -132,7 +131,7 @@ partition_state served_filter::state(std::uint32_t partition) const {
   }
 }
 
-/// The first segment that is not there in its full length.    Cost: one exchange, whatever their number.
+/// The first segment that does not have its full length.    Cost: one round trip, whatever their number.
 std::optional<segment_id> served_filter::first_lost(session& with, const remote_partition& p) const {
   const std::vector<listed_segment> listed = segments_of(p.number, p.slices);
   std::vector<request> requests;
@@ -148,7 +147,7 @@ std::optional<segment_id> served_filter::first_lost(session& with, const remote_
   return {};
 }
 
-/// A writer beside us may have moved the window on: what left it is not missed.
+/// Another client may have moved the window: segments that left it may be missing.
 /// @throws format_error  the segment is missing, or has another length, though the partition lists it
 void served_filter::require_gone(session& with, const remote_partition& then, const segment_id& id) const {
   const remote_partition now = load(with, id.partition);

@@ -14,10 +14,10 @@ namespace everseen::redis {
 
 namespace {
 
-/// Each time somebody else has finished a rebuild meanwhile.
+/// Attempts while other clients finish rebuilds.
 constexpr int most_attempts = 20;
 
-/// @return false  one of them has gone meanwhile
+/// @return false  one of them is gone
 bool follow_back(session& with, filter_identity from, sealing seals, bool is_first_attempt,
                  std::vector<filter_identity>& chain) {
   chain.clear();
@@ -26,7 +26,7 @@ bool follow_back(session& with, filter_identity from, sealing seals, bool is_fir
     const auto h = read_filter_header(with, old);
     if (!h && is_first_attempt) return false;
     if (!h) {
-      // Its server has come back without the end of a rebuild, and the other is gone for good.
+      // Its server has come back without the end of a rebuild, and the other filter is gone for good.
       if (seals == sealing::yes) (void)forget_before(with, from, *after, random_name());
       return true;
     }
@@ -40,7 +40,8 @@ bool follow_back(session& with, filter_identity from, sealing seals, bool is_fir
 
 }  // namespace
 
-/// It outlives its maker before it is found: so that whoever finds it has it whole.
+/// The successor outlives its creator before it gets the name, so that every client that finds it finds it
+/// complete.
 placing put_in_place(session& with, const filter_identity& old, const image::filter_id& by) {
   const name_index names(old.keys.prefix());
   const auto before = read_filter_header(with, old);
@@ -48,7 +49,7 @@ placing put_in_place(session& with, const filter_identity& old, const image::fil
   filter_identity next{{old.keys.prefix(), by}, {}, by};
   const auto h = read_filter_header(with, next);
   if (!h) {
-    // Or it was there, was succeeded itself, and is gone: then this one is to go, too.
+    // Or it was there, was succeeded itself, and is gone: then this one must go, too.
     if (!names.leads_to(with, old.id)) return placing::unnamed;
     forget_successor(with, old, by);
     return placing::unmade;

@@ -1,11 +1,11 @@
-// How a mirror moves the checkpoint on the server to where it is itself.
+// How a mirror moves the checkpoint on the server to its own position.
 //
-// One client at a time does so, by a random word that every step names. It writes each changed segment to a
-// staged key, past the scripts, which would hash every byte; a script then puts the staged key in the place
-// of the segment, if it is still this client's turn. A client that has not been heard of for its time is
-// replaced, and what it does later is refused. A segment that it has replaced before holds bits that are in
-// the journal as well, so it does no harm: nothing counts before the one command that moves the beginning of
-// the journal.
+// One client at a time does so, identified by a random word in every step. It writes each changed segment to
+// a staged key, bypassing scripts, which would hash every byte. A script then renames the staged key to the
+// segment, if it is still this client's turn. A client that is silent for longer than its time is replaced,
+// and its later steps are refused. The segments that it has already replaced do no harm: their additional
+// bits are in the journal as well, and nothing counts before the one command that moves the beginning of the
+// journal.
 
 #include <algorithm>
 #include <array>
@@ -27,20 +27,19 @@ namespace {
 
 constexpr std::uint64_t page_bytes = std::uint64_t{1} << 20;
 constexpr std::size_t pages_at_once = 4;
-/// From one segment to the next, so that a client that hangs is replaced soon, and for each of their MiB.
+/// The time for one segment, so that a client that hangs is soon replaced; and more for each MiB.
 constexpr std::uint64_t least_life_ms = 30'000;
 constexpr std::uint64_t life_ms_a_mib = 1'000;
-/// Each time others have added meanwhile. The next who adds tries as well.
+/// Attempts while other clients keep adding. The next client that adds tries as well.
 constexpr int most_beginnings = 3;
-/// A client that asks about its last record later than this is not told whether it was added.
+/// A client that asks for the fate of its last record later than this gets no answer.
 constexpr std::string_view calls_kept_s = "86400";
 
 bool is_zero(std::string_view page) noexcept {
   return page.find_first_not_of('\0') == std::string_view::npos;
 }
 
-/// What the client's turn is called before it writes the n-th segment: so each step is done once, however
-/// often its command comes.
+/// The word before the n-th segment: each step then happens once, however often its command arrives.
 std::string step(const std::string& word, std::uint64_t n) {
   return word + "." + std::to_string(n);
 }
@@ -52,8 +51,8 @@ std::string life_ms(const partition_state& s) {
   return std::to_string(least_life_ms + life_ms_a_mib * (longest >> 20));
 }
 
-/// A page of a staged key. Each page makes the key, if it is the first to come, with a time limit. So pages
-/// may come in any order, and twice, and late ones leave nothing behind for good.
+/// A page of a staged key. The first page to arrive creates the key with a time limit, so pages may arrive in
+/// any order, repeatedly or late, and leave nothing behind for good.
 request page_of(const route& to, const std::string& staged, std::uint64_t from, std::string_view page,
                 const std::string& life_ms) {
   request r{to, {}, 2, true};
@@ -64,8 +63,8 @@ request page_of(const route& to, const std::string& staged, std::uint64_t from, 
   return r;
 }
 
-/// The list of what a checkpoint makes: its own segments, and those that abandoned ones may have left, so
-/// that whoever finishes or forgets it finds them all.
+/// The list of all segments that a checkpoint may create, including those left by abandoned ones, so that any
+/// client can find and remove them.
 std::string list_of(const filter_identity& of, std::uint32_t number, const partition_state& own,
                     std::string_view abandoned) {
   std::string list = encode_manifest(of, number, own);
@@ -81,7 +80,7 @@ std::string list_of(const filter_identity& of, std::uint32_t number, const parti
 
 }  // namespace
 
-/// @return what is to be replaced; nothing: it is not this client's turn
+/// @return the checkpoint to be replaced; nothing: it is not this client's turn
 std::optional<stored_checkpoint> partition_mirror::begin_checkpoint(session& with, const std::string& word) {
   std::string abandoned;
   for (int attempt = 0; attempt < most_beginnings; ++attempt) {
@@ -139,16 +138,17 @@ void partition_mirror::write_checkpoint(session& with) {
   if (run_script(with, std::move(commit))[0].text() == "K") move_begin(position());
 }
 
-/// @param number  of the segments of this checkpoint: a late copy of a page must not find the key of another
-/// @return false  somebody else has taken over
+/// @param number  of the segment in this checkpoint: a late copy of a page must not reach another segment's
+///   key
+/// @return false  another client has taken over
 bool partition_mirror::write_segment(session& with, const std::string& word, const segment_id& id,
                                      std::uint64_t bytes, const std::string& life_ms, std::uint64_t number) {
   const std::string_view bits(reinterpret_cast<const char*>(place_.at(id)), bytes);
   const std::string key = of_.keys.segment(id);
   const std::string staged = of_.keys.staged(number_, word, number);
   std::vector<request> pages;
-  // The last one first, and in any case: it gives the string its length, and the server its memory in one
-  // piece.
+  // The last page always comes first: it gives the string its length, so the server allocates its memory
+  // once.
   for (std::uint64_t end = bytes; end > 0;) {
     const std::uint64_t from = (end - 1) / page_bytes * page_bytes;
     const std::string_view page = bits.substr(from, end - from);

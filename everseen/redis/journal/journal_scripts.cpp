@@ -7,7 +7,8 @@ namespace everseen::redis::journal_scripts {
 
 namespace {
 
-// The fields `checkpoint` and `turn` say whose turn it is: a word, a space, and until when, in ms.
+// The fields `checkpoint` and `turn` contain a word that identifies the holder, a space, and the end of the
+// turn in ms.
 constexpr std::string_view taking_turns = R"(
 local function now_ms()
   local time = redis.call('TIME')

@@ -14,9 +14,9 @@ namespace everseen::redis {
 
 namespace {
 
-/// More in one exchange would keep a slow line busy for longer than a server may be silent.
+/// A longer reply could take longer on a slow line than a server may be silent.
 constexpr std::uint64_t bytes_at_once = journal_chunk_bytes;
-/// Many chunks hold one long record each: then one exchange reads all of these.
+/// Chunks may hold one long record each; one round trip then reads this many of them.
 constexpr std::uint64_t most_chunks_at_once = 16;
 
 std::uint64_t chunk_of(std::uint64_t offset) noexcept {
@@ -63,7 +63,7 @@ bool journal_walk::goes_on_in_next_chunk() const noexcept {
   return at_ % journal_chunk_bytes != 0 && unread().starts_with(next_chunk_mark);
 }
 
-/// Whatever follows in this chunk was left by a server that was killed.
+/// The rest of this chunk was left by a server that was killed.
 void journal_walk::step_to_next_chunk() {
   at_ = (chunk_of(at_) + 1) * journal_chunk_bytes;
   text_.clear();
@@ -85,8 +85,8 @@ bool journal_walk::read_more() {
   return true;
 }
 
-/// Reads from there on: one chunk if something behind it is known, else as much as fits one exchange. What
-/// lies behind the end may be anything, and is not asked for.
+/// Reads from there: one chunk if something after it is known, else as much as fits one round trip. Bytes
+/// after the end are undefined and not requested.
 void journal_walk::ask_from(std::uint64_t from) {
   if (from >= to_.offset) return;
   const std::uint64_t first = chunk_of(from);

@@ -13,10 +13,10 @@ namespace everseen::redis {
 
 namespace {
 
-/// Between two looks whether it is over.
+/// The interval between checks for the end of another client's turn.
 constexpr std::chrono::milliseconds another_clients_turn{2};
 
-/// Nothing may leave a batch of which parts were added, whatever it is.
+/// No exception may leave a batch of which parts were added.
 batch_failure failure_of_this_exception() {
   try {
     return batch_failure::from_current_exception();
@@ -58,7 +58,7 @@ std::optional<script_call> mirror_task::next(session& with) {
   return call;
 }
 
-/// Where others add, a look costs less than a record that is refused.
+/// If other clients add keys, checking first costs less than a refused record.
 bool mirror_task::must_look() const noexcept {
   return !is_current_ && (mirror_.others_add() || mirror_.unasked() > mirror_set::unasked_at_most);
 }
@@ -102,8 +102,7 @@ void mirror_task::stop(batch_failure why) {
   give_up();
 }
 
-/// One that fails costs memory on the server and room in its log, and nothing else: the next batch tries
-/// again.
+/// A failed checkpoint only costs memory on the server and space in its log; the next batch tries again.
 void mirror_task::write_checkpoint(session& with) {
   if (!mirror_.wants_checkpoint()) return;
   try {
@@ -165,7 +164,7 @@ std::optional<batch_failure> mirror_set::run(session& with, std::span<const std:
   return failure;
 }
 
-/// One call for each task that needs one.    @return whether there was any
+/// Makes one call for each task that needs one.    @return whether there was any
 bool mirror_set::exchange(session& with, std::span<mirror_task* const> tasks) {
   std::vector<script_call> calls;
   std::vector<mirror_task*> callers;

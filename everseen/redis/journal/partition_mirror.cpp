@@ -18,7 +18,7 @@ namespace everseen::redis {
 
 namespace {
 
-/// Each time another client has moved the checkpoint meanwhile, which it does once in many megabytes.
+/// Attempts while other clients move the checkpoint, which happens once in many megabytes.
 constexpr int most_attempts = 100;
 }  // namespace
 
@@ -40,8 +40,8 @@ void partition_mirror::load(session& with) {
     clear();
     const auto asked = clock::now();
     const stored_checkpoint stored = read_checkpoint(with, of_, number_);
-    // Bits before the journal: a segment may be newer than the checkpoint, and then holds keys of records
-    // behind it.
+    // Loads bits before the journal: a segment may be newer than the checkpoint, and then holds keys of later
+    // records.
     bool whole = false;
     try {
       whole = load_segments(with, stored) && replay(with, stored.end, {});
@@ -53,7 +53,7 @@ void partition_mirror::load(session& with) {
       note_asked(asked);
       return note_successor(stored.successor);
     }
-    // Something was not as the state says: either the state has changed meanwhile, or it is damage.
+    // Something differed from the state: either the state has changed meanwhile, or it is damage.
     clear();
     if (read_checkpoint(with, of_, number_).begin == stored.begin)
       throw damaged("has a checkpoint or a journal that is not whole");
@@ -77,7 +77,7 @@ bool partition_mirror::load_segments(session& with, const stored_checkpoint& sto
   return true;
 }
 
-/// What was applied in part is of no more use.
+/// A partly applied record leaves the mirror useless.
 void partition_mirror::apply(const journal_record& r) {
   try {
     logic_->apply(r);
@@ -93,8 +93,8 @@ void partition_mirror::move_begin(const journal_position& p) {
 }
 
 /// Applies the records up to `end`.
-/// @param known  what was read already of the journal behind position()
-/// @return false  the journal does not go on from here to there
+/// @param known  bytes of the journal after position() that were already read
+/// @return false  the journal does not lead from here to there
 bool partition_mirror::replay(session& with, const journal_position& end, pieces known) {
   journal_walk walk(with, of_, number_, position(), end, std::move(known));
   while (const auto record = walk.next()) {
@@ -126,8 +126,8 @@ void partition_mirror::read_on(session& with, const reply& refusal, std::span<co
   std::uint64_t at = position().offset;
   for (const reply& piece : behind) {
     const std::string_view bytes = piece.is_error() ? std::string_view() : piece.text();
-    // Others may have added more since the script said the end, and where a long record ends, a byte lies
-    // ready for the next.
+    // Others may have added more since the script returned the end, and after a long record there is a mark
+    // for the next one.
     if (!bytes.empty() && at < end->offset)
       known.push_back({at, std::string(bytes.substr(0, end->offset - at))});
     at = begin_of_next_chunk(at);
@@ -142,7 +142,7 @@ void partition_mirror::follow(session& with, const journal_position& begin, cons
   if (begin.offset <= position().offset && replay(with, end, std::move(known))) return;
   const std::uint64_t had = position().offset;
   load(with);
-  // Where another client has moved the checkpoint beyond this mirror while it read, nothing is missing.
+  // If another client has moved the checkpoint past this mirror meanwhile, nothing is missing.
   if (journal_.begin().offset <= had)
     throw lost_history(
         "the server of " + of_.keys.state(number_) + " has another journal than the one it had (" +

@@ -13,9 +13,10 @@ namespace everseen::redis {
 
 namespace {
 
-/// This much of what other clients have added comes with a call, of each of two chunks.
+/// Up to this much of other clients' records is read with a call, from each of two chunks.
 constexpr std::uint64_t read_with_call = std::uint64_t{256} << 10;
-/// Whoever is refused so often asks that others wait: long enough for a round trip to another continent.
+/// After this many refusals, a client asks for a turn, which is long enough for a round trip to another
+/// continent.
 constexpr int refusals_before_a_turn = 4;
 constexpr std::string_view turn_ms = "1000";
 /// Much longer than a server takes from one command of a request to the next.
@@ -23,7 +24,7 @@ constexpr std::string_view staged_ms = "60000";
 
 static_assert(max_journal_record_bytes <= journal_chunk_bytes, "one lies in a chunk of its own");
 
-/// Keys by their slices, as a record has them.
+/// Keys ordered by slice, as a record stores them.
 void sort_by_slice(journal_record& r, std::vector<std::pair<window::slice_index, digest>>& keys) {
   std::ranges::stable_sort(keys, {}, [](const auto& k) { return k.first; });
   for (const auto& [slice, key] : keys) {
@@ -79,9 +80,9 @@ void partition_mirror::forget_record() {
   behind_record_ = position();
 }
 
-/// @param new_bytes  of memory that it takes to apply the record
+/// @param new_bytes  the memory needed to apply the record
 void partition_mirror::put_together(journal_record r, std::uint64_t new_bytes) {
-  // Before it is in the journal: what cannot be applied here must not be added.
+  // Checked before it is in the journal: a record that cannot be applied here must not be added.
   place_.require_room(new_bytes);
   record_ = std::move(r);
   record_length_ = record_bytes(*record_);
@@ -96,8 +97,8 @@ std::string partition_mirror::staged_key() const {
   return of_.keys.staged(number_, writer_, calls_);
 }
 
-/// With room for the mark that the next long record needs behind this one: else the server would have to move
-/// the whole of it then.
+/// Reserves space for the mark that the next long record needs after this one; otherwise the server would
+/// have to move the whole string then.
 void partition_mirror::stage() {
   constexpr std::size_t around_the_record = 256;
   ++calls_;
@@ -130,7 +131,7 @@ script_call partition_mirror::append_call() {
   return call;
 }
 
-/// What others have added comes with the answer, read after the script has said where the journal ends.
+/// Also reads what other clients have added, after the script has returned the end of the journal.
 script_call partition_mirror::compare_call() {
   ++calls_;
   script_call call{&journal_scripts::append(),

@@ -106,7 +106,7 @@ std::vector<std::string> strings_of(const filter_identity& f, std::uint32_t part
 
 namespace {
 
-/// What a state says, or, where it is damaged, what it still says of its journal.
+/// The checkpoint in a state or, if it is damaged, as much of it as is readable.
 stored_checkpoint as_far_as_known(const filter_identity& f, std::uint32_t partition, const reply& fields) {
   try {
     return checkpoint_in(f, partition, fields);
@@ -115,7 +115,7 @@ stored_checkpoint as_far_as_known(const filter_identity& f, std::uint32_t partit
     rest.begin = parse_journal_position(fields[0].text()).value_or(journal_position{});
     rest.end = parse_journal_position(fields[1].text()).value_or(journal_position{});
     if (rest.end.offset < rest.begin.offset) std::swap(rest.begin, rest.end);
-    // No journal is so long; this is damage as well.
+    // A longer journal is impossible: also damage.
     if (rest.end.offset - rest.begin.offset > std::uint64_t{1} << 40) rest.begin = rest.end = {};
     return rest;
   }
@@ -123,8 +123,8 @@ stored_checkpoint as_far_as_known(const filter_identity& f, std::uint32_t partit
 
 }  // namespace
 
-/// The journal goes on in the next chunk, with a checksum that no record has: so whoever has the partition
-/// open finds that its history has ended, and reads anew.
+/// The journal continues in the next chunk, with a checksum that no record has. Clients that have the
+/// partition open therefore detect that their history has ended, and load it again.
 void empty_journal(session& with, const filter_identity& f, std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
   for (int attempt = 0; attempt < most_attempts; ++attempt) {

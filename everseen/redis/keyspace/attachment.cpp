@@ -30,8 +30,8 @@ constexpr std::size_t unused_bytes = 3;
 constexpr std::uint64_t max_string_bytes = partition_keys::max_segment_bytes;
 constexpr std::uint64_t max_string_bits = 8 * max_string_bytes;
 constexpr std::uint64_t max_strings = 65'536;
-/// Of a chain. Each string has the whole error rate and is looked into for each key, so long before so many
-/// it is of no use, and slow.
+/// The maximum length of a chain. Each string has the whole error rate and is searched for each key, so a
+/// chain is slow and useless long before.
 constexpr std::uint64_t most_strings = 1'000;
 constexpr std::uint8_t was_there_flag = 1;
 
@@ -43,7 +43,7 @@ compat::bkdr_php::shards shards_of(const attachment& a) {
   return {a.how.bits, a.instances};
 }
 
-/// Strings of a sharded filter that keys ever come to: both choices look at the same number.
+/// The strings of a sharded filter that keys can reach: both choices depend on the same number.
 std::uint64_t used_strings(const attachment& a) {
   if (a.shape != form::sharded) return 1;
   const std::uint64_t partitions = shards_of(a).partitions();
@@ -224,8 +224,8 @@ std::string string_fault::of_lost_cursor(std::string_view cursor, std::string_vi
 
 namespace {
 
-/// What put between braces leads to the slot of a key. Mostly the key's own hash tag, or the key. Where it
-/// has a brace that would end the tag early, a number that happens to lie in the same slot.
+/// The hash tag of the slot of a key: mostly the key's own tag, or the key. If it has a brace that would end
+/// the tag early, a number that happens to be in the same slot.
 std::string tag_of(const std::string& key) {
   const std::size_t open = key.find('{');
   const std::size_t close = open == std::string::npos ? open : key.find('}', open + 1);

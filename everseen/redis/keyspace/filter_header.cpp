@@ -16,8 +16,8 @@ namespace everseen::redis {
 
 namespace {
 
-/// KEYS header    ARGV its time limit in ms, then fields and values    One that has lost its limit is in use:
-/// this is a late copy of the call.
+/// KEYS header    ARGV its time limit in ms, then fields and values    A header without a limit is in use:
+/// this is a delayed copy of the call.
 const script& begin_header() {
   static const script s = script_text::make(R"(
 local call, header = redis.call, KEYS[1]
@@ -85,12 +85,12 @@ std::optional<event_time> expiry_in(const std::string& key, const reply& field) 
   return event_time(std::chrono::milliseconds(*ms));
 }
 
-/// @return 0: the field holds none
+/// @return 0: the field is empty
 std::uint64_t number_in(const reply& field) {
   return read_number(field.text()).value_or(0);
 }
 
-/// Its spec, or what another program says that it is.
+/// Its spec, or the attachment of another program's filter.
 void read_kind(filter_header& h, const std::string& key, const reply& fields) {
   try {
     if (fields[8].is_nil()) {
@@ -178,7 +178,7 @@ std::vector<bool> have_expired(session& with, std::span<const filter_keys> filte
   return ended;
 }
 
-/// Where scripts are forbidden an attached filter can be named all the same.
+/// Without scripts, an attached filter can still get a name.
 void begin_filter_header(session& with, const filter_identity& f, const filter_header& h) {
   const std::string header = f.keys.header();
   std::vector<std::string> words = {"id", id_of(f), "servers", std::to_string(h.servers)};

@@ -10,8 +10,8 @@ constexpr std::chrono::seconds known_within{1};
 
 }  // namespace
 
-/// What looks over by what was read before may have got a later end since. Where it does not, one of several
-/// threads reads the header again, and the others go on meanwhile: no lock is held while a server is asked.
+/// A filter that has expired by an earlier read may have got a later expiry time since. Otherwise one of
+/// several threads reads the header again while the others continue: no lock is held while a server is asked.
 void filter_life::require(session& with) {
   const auto now = ours::now();
   ours::rep due = look_again_at_;
@@ -30,7 +30,7 @@ void filter_life::look(session& with) {
   if (h->has_expired())
     throw storage_error("the filter has ended, as it was told to; make another one", 0, key);
   if (h->expires_at) {
-    // An end in centuries is none that this clock could say.
+    // An expiry time centuries away does not fit this clock.
     const auto left = std::min<std::chrono::milliseconds>(*h->expires_at - h->now, std::chrono::hours(24));
     expires_at_ = (asked + left).time_since_epoch().count();
   } else {

@@ -14,7 +14,7 @@ namespace everseen::redis {
 
 namespace {
 
-/// Fields of filters that have no name. No name begins like them.
+/// Fields of filters without a name. No name begins with these characters.
 constexpr char removed = '!';
 constexpr char kept = '~';
 
@@ -36,8 +36,8 @@ image::filter_id id_in_name(std::string_view field, const std::string& key) {
   return *id;
 }
 
-/// Takes a name, and puts up the sign. KEYS index, sign    ARGV name, id    Returns 1 the name leads to this
-/// filter, by this call or an earlier copy of it; 0 to another; 2 there are names no more.
+/// Takes a name and creates the sign. KEYS index, sign    ARGV name, id    Returns 1 the name leads to this
+/// filter, by this call or an earlier copy of it; 0 it leads to another; 2 the names are lost.
 const script& take_name() {
   static const script s = script_text::make(R"(
 local call, index, sign = redis.call, KEYS[1], KEYS[2]
@@ -49,7 +49,7 @@ return call('HGET', index, ARGV[1]) == ARGV[2] and 1 or 0
   return s;
 }
 
-/// Forgets a filter that was removed; behind the last one the sign goes, too, and before it.
+/// Removes the entry of a removed filter; the sign is deleted before the last one.
 /// KEYS index, sign    ARGV field
 const script& forget_removal() {
   static const script s = script_text::make(R"(
@@ -61,8 +61,9 @@ return call('HDEL', index, ARGV[1])
   return s;
 }
 
-/// Takes a name off a filter, if it is this one, and puts down that its keys are to be removed. Its link goes
-/// with it.    KEYS index, links    ARGV name, id, field of the removal, whether another filter may ask it
+/// Removes the name of a filter, if it leads to this one, and records that its keys are to be removed. Its
+/// link is deleted with it.    KEYS index, links    ARGV name, id, field of the removal, whether another
+/// filter may ask it
 /// Returns 1 done; 0 another one asks it, or the name leads elsewhere.
 const script& forget_name() {
   static const script s = script_text::make(std::string(live_links) + R"(
@@ -178,7 +179,7 @@ bool name_index::take(session& with, std::string_view name, const image::filter_
   return told == 1;
 }
 
-/// The same but for one thing: names that are lost between the look and the step are lost unnoticed.
+/// The same, except that the loss of all names between the check and the step goes unnoticed.
 bool name_index::take_by_commands(session& with, std::string_view name, const image::filter_id& id) const {
   if (const auto there = find(with, name)) return *there == id;
   const std::string bytes = bytes_of(id);

@@ -13,7 +13,7 @@ namespace everseen::redis {
 
 namespace {
 
-/// Limits the memory that both sides need for it.
+/// Limits the memory that this takes on both sides.
 constexpr std::size_t at_once = 256;
 
 request request_of(script_call call) {
@@ -28,7 +28,7 @@ request request_of(script_call call) {
 
 const reply& no_error(const reply& r, const std::string& key) {
   if (!r.is_error()) return r;
-  // Not at the beginning: servers before Redis 7 put their own words in front of an error inside a script.
+  // Search the whole text: servers before Redis 7 put words of their own before an error inside a script.
   if (r.text().find("WRONGTYPE") != std::string_view::npos) throw damaged_key(key, "has another type");
   if (forbids_scripts(r)) throw backend_error(scripts_needed(key));
   throw backend_error(refused_command(key, r.text()));

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t id_length = 32;
 
-/// What a server says of itself; nothing of it is there on one that has no part in a fleet.
+/// A server's record of its fleet; empty if it belongs to none.
 struct member {
   endpoint at;
   std::string id{};
@@ -24,8 +24,8 @@ struct member {
   std::string away{};   ///< why it does not answer; empty: it does
 };
 
-/// Asks each server what it says of itself, behind a command of its own.
-/// @param commands  one a server, or none
+/// Reads the record of each server, after an optional command.
+/// @param commands  one per server, or none
 std::vector<member> members(session& with, const redis_url& url,
                             const std::vector<std::string>& commands = {}) {
   const std::string key = filter_keys::server(url.prefix);
@@ -44,7 +44,7 @@ std::vector<member> members(session& with, const redis_url& url,
     }
     const std::string where = key + " on " + to_string(url.endpoints[i]);
     (void)expect_reply(answers[i], where);
-    // A list of ids of which one was not taken would shut its server out for good.
+    // A server that did not store the list of ids must not be shut out for good.
     if (answers[i]->front().is_error())
       throw backend_error(refused_command(where, answers[i]->front().text()));
     const reply& said = answers[i]->back();
@@ -71,8 +71,8 @@ std::size_t size_of(std::string_view fleet) noexcept {
   return fleet.size() / id_length;
 }
 
-/// Gives the only server that is away the id that no other one has.
-/// @throws backend_error  several are
+/// Assigns the one unavailable server the id that no other one has.
+/// @throws backend_error  several are unavailable
 void find_away(std::vector<member>& all, std::string_view fleet) {
   const auto is_away = [](const member& m) { return !m.away.empty(); };
   const auto away = std::ranges::find_if(all, is_away);
@@ -91,7 +91,7 @@ std::optional<server_fleet> ordered(const redis_url& url, std::vector<member> al
     throw parameter_error("filters under '" + url.prefix + "' are spread over " +
                           std::to_string(size_of(fleet)) + " servers, and the URL names " +
                           std::to_string(all.size()) + "; name all of them, in any order");
-  // Whoever founded the fleet may have died before all servers had its list.
+  // The founder may have crashed before all servers had its list.
   const auto stranger = std::ranges::find_if(
       all, [&](const member& m) { return m.id.empty() || fleet.find(m.id) == std::string::npos; });
   if (stranger != all.end())
@@ -133,8 +133,8 @@ redis_url server_fleet::in_order_of(std::string_view those) const {
   return ordered;
 }
 
-/// Somebody may be founding it, so that one server was asked before it got its id and another one after it
-/// got the list. As ids come first, a second look then sees them all.
+/// Another client may be founding it, so that one server was read before it got its id and another after it
+/// got the list. Ids come first, so a second attempt sees them all.
 std::optional<server_fleet> find_fleet(session& with, const redis_url& url) {
   try {
     return ordered(url, members(with, url));
@@ -154,8 +154,8 @@ void require_names_here(session& with, const redis_url& url) {
                         filter_keys::server(url.prefix) + " on each of them");
 }
 
-/// Ids first, then their list: whoever founds one at the same time reads the same ids, and writes the same
-/// list.
+/// Ids first, then their list: clients that found a fleet at the same time read the same ids and write the
+/// same list.
 server_fleet found_fleet(session& with, const redis_url& url) {
   if (auto known = find_fleet(with, url)) return *std::move(known);
   const std::string key = filter_keys::server(url.prefix);

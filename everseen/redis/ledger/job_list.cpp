@@ -59,7 +59,7 @@ std::optional<listed_job> job_list::find(session& with, std::string_view job) co
 }
 
 /// The list first: a reset reads it, and then each partition. Every client that opens the job marks the
-/// partitions, since the one that listed it may have died before.
+/// partitions, since the client that listed it may have crashed before.
 listed_job job_list::open(session& with, std::string_view job, std::string_view description) const {
   auto there = find(with, job);
   if (!there) {
@@ -105,7 +105,7 @@ void job_list::mark(session& with, std::string_view job, const std::string& id) 
     if (expect_reply(answers[i], calls[i].to.key).integer() == 0) throw is_gone(job);
 }
 
-/// The field first: then no client claims for the job, so no key is made behind its removal.
+/// The field first: then no client can claim for the job, and no key is created after its removal.
 void job_list::remove(session& with, const std::string& id) const {
   const job_keys keys(filter_.keys, id);
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
@@ -191,8 +191,7 @@ std::map<std::string, checkpoint, std::less<>> job_list::checkpoints(session& wi
   return all;
 }
 
-/// In steps, since a server does nothing else meanwhile. A step may name a field that an earlier one has
-/// named.
+/// In steps, since each one blocks the server. A step may repeat a field of an earlier one.
 void job_list::visit_counters(session& with, std::uint32_t partition, const listed_job& of,
                               const ledger::counter_visitor& visit) const {
   const route lanes{job_keys(filter_.keys, of.id).lanes(partition), partition};

@@ -11,10 +11,10 @@ namespace everseen::redis {
 
 namespace {
 
-/// Counters are raised by one command, and Lua gives a command fewer than 8000 words.
+/// Counters are incremented by one command, and Lua limits a command to fewer than 8000 words.
 constexpr std::size_t most_counters_a_call = 3500;
 
-/// How many of the first events certainly name no more counters than one call may raise.
+/// The number of first events that cannot have more counters than one call may increment.
 std::size_t events_in_a_call(const claim_batch& batch) {
   const std::size_t most = std::min(batch.positions.size(), max_journal_record_keys);
   if (batch.counts.per_event == 0 || batch.counts.names.size() <= most_counters_a_call) return most;
@@ -62,8 +62,8 @@ class journal_ledger::claiming final : public mirror_task {
                     looks_);
   }
 
-  /// Adds the keys of replays that the record calls fresh, unless they are there: also because another client
-  /// that knows the record from before may not know the keys yet.
+  /// Adds the keys of replays that the record calls fresh, unless they are there. Another client with an old
+  /// copy of the record may not have the keys yet.
   std::optional<script_call> add_again() {
     const fresh_replays all(left_, *record());
     for (std::size_t from = 0; from < all.digests.size();) {
@@ -95,8 +95,8 @@ class journal_ledger::claiming final : public mirror_task {
     std::unordered_map<std::uint32_t, std::uint64_t> raised;
     const std::size_t each = left_.counts.per_event;
     for (std::size_t i = 0; i < reach_.judged; ++i) {
-      // By 0 where an event is not fresh: in a torn log it may have been so, and its counter is then there
-      // already, and must be written as it is now (doc/operations.md, "A torn AOF").
+      // Increments by 0 if an event is not fresh: in a torn log it may have been fresh, and its counter must
+      // then be written as it is now (doc/operations.md, "A torn AOF").
       const bool is_fresh = left_.keys.out[i] == verdict::fresh;
       if (is_fresh) append_position(fresh, left_.positions[i]);
       for (const std::uint32_t name : left_.counts.of_event.subspan(i * each, each)) raised[name] += is_fresh;
@@ -140,7 +140,7 @@ class journal_ledger::claiming final : public mirror_task {
 
   void forget_rest() noexcept { std::ranges::fill(left_.keys.out, verdict::unknown); }
 
-  /// Nothing is certain of the events that have no answer.
+  /// Nothing is certain about events without an answer.
   void give_up() noexcept override {
     record().reset();
     forget_rest();

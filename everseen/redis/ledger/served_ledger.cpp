@@ -60,11 +60,12 @@ class served_ledger::claim_task {
 
   [[nodiscard]] bool must_look() const {
     if (!known_ || !record()) return true;
-    // Whether the window has left a replay follows from the newest state: the module moves it on without us.
+    // Whether the window has left a replay depends on the newest state: the module moves the window by
+    // itself.
     return filter().spec.window && record()->has_judged(left_.positions.front());
   }
 
-  /// The record first: the state then is as new, or newer.
+  /// The record is read before the state, which is therefore as new or newer.
   [[nodiscard]] request ask_to_look() const {
     const route at = place();
     return {at, encode({"HGET", of_.keys().lanes(number()), in_.name}) + encode({"HGETALL", at.key}), 2,

@@ -17,7 +17,7 @@ bool lacks_module(const answer& a) {
   return a && !says_module(a->front());
 }
 
-/// The user may not ask, so nothing is known.
+/// If the user may not ask, nothing is known.
 bool hides_module(const answer& a) {
   return a && is_denial(a->front());
 }
@@ -41,7 +41,7 @@ call_result call_result::damaged(const std::string& key, const std::string& what
 }
 
 call_result call_result::refused(const std::string& key, const reply& error) {
-  // Searched for: servers before Redis 7 put words of their own before what failed inside a script.
+  // Search the whole text: servers before Redis 7 put words of their own before an error inside a script.
   if (error.text().find("WRONGTYPE") != std::string_view::npos) return damaged(key, "has another type");
   return failed(refused_command(key, error.text()));
 }

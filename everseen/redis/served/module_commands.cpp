@@ -14,7 +14,7 @@ namespace {
 
 using kind = call_result::kind;
 
-/// Of `D<slice>.<layer>`.
+/// Parses `D<slice>.<layer>`.
 std::optional<segment_id> segment_in(std::string_view said, std::uint32_t partition) {
   const std::size_t dot = said.find('.');
   if (dot == std::string_view::npos) return {};
@@ -24,14 +24,14 @@ std::optional<segment_id> segment_in(std::string_view said, std::uint32_t partit
   return segment_id{partition, *slice, *layer};
 }
 
-/// Digests travel as they are in memory.
+/// Digests are sent as they are in memory.
 std::string_view packed(std::span<const digest> digests) noexcept {
   static_assert(std::endian::native == std::endian::little && sizeof(digest) == 16);
   const auto bytes = std::as_bytes(digests);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// A byte a key: how many slices behind that of the call; none: all are of that.
+/// One byte per key: its slice relative to that of the call; empty: all are of that slice.
 std::string offsets_of(const judge_call& q) {
   std::string bytes;
   bytes.reserve(q.slices.size());
@@ -45,10 +45,10 @@ bool are_verdicts(std::string_view said) noexcept {
   return highest <= 3;
 }
 
-/// What an error of the server means.
+/// The meaning of a server's error.
 call_result refusal_in(const reply& r, const std::string& state) {
   const std::string server = "the Redis server of " + state, said(r.text());
-  // A command is denied as one that the user may not run; anything else is a key.
+  // A denial that names a command is about the command; any other is about a key.
   if (r.is_error("NOPERM") && said.find(" to run the ") == std::string::npos)
     return call_result::failed(server + " does not let its user use the filter's keys (" + said +
                                "); allow them, as by ~everseen:* in its ACL");

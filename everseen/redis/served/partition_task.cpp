@@ -13,7 +13,8 @@ namespace everseen::redis {
 
 namespace {
 
-/// Calls that grow a segment, for each that it takes: it may expire while it is made, or its server may fail.
+/// How often growing a segment is tried again: it may expire while it is being created, or its server may
+/// fail.
 constexpr std::uint64_t growth_attempts = 10;
 constexpr int max_stale = 1000;  // other clients always change it first: then something is broken
 
@@ -56,7 +57,7 @@ std::vector<segment_id> partition_task::live_segments(window::slice_index slice)
   return live;
 }
 
-/// What the keys of a question are compared with; when adding, those to write come last.
+/// The segments that the keys of a call are compared with; when adding, those to write come last.
 void partition_task::name_targets(judge_call& q) const {
   std::vector<segment_id> live = live_segments(q.slice);
   const auto is_looked_up = [&](const segment_id& id) {
@@ -83,7 +84,7 @@ bool partition_task::has_moved() {
   return true;
 }
 
-/// Decides what the next call is about: keys that may go together, or the segment that the first lacks.
+/// Decides what the next call is about: keys that may share a call, or the segment that the first key lacks.
 void partition_task::plan() {
   if (is_sealed()) return;
   if (!has_moved()) return begin_growth(*move_to_);
@@ -189,7 +190,7 @@ void partition_task::take_state(const answer& a) {
   plan();
 }
 
-/// Whatever an answer can mean but done.    @return whether it did
+/// Handles every answer except success.    @return whether it was one of these
 bool partition_task::take_exception(const call_result& o) {
   using kind = call_result::kind;
   if (o.failure) failure_ = o.failure;
@@ -219,7 +220,7 @@ void partition_task::take_verdicts(const call_result& o) {
                               " keys without growth; create a larger one, or one that grows",
                           {}};
   }
-  // Events behind one that found no room must not be claimed before it.
+  // Events after one that found no room must not be claimed before it.
   if (from_ == batch_.digests.size() || (full_ && claim_)) {
     failure_ = std::move(full_);
     return;
@@ -228,8 +229,8 @@ void partition_task::take_verdicts(const call_result& o) {
   plan();
 }
 
-/// A look-up compares late keys with the segments, too. Which are late follows from known_, in whose epoch it
-/// was answered.
+/// A look-up compares late keys with the segments, too. Whether a key is late follows from known_, the epoch
+/// of the answer.
 void partition_task::mark_late(std::span<verdict> out) const {
   if (!filter().spec.window || known_->slices.empty()) return;
   const auto oldest = window::oldest_live(*filter().spec.window, known_->newest());

@@ -12,7 +12,7 @@ namespace {
 
 std::uint64_t parse_count(const std::string& key, std::string_view text) {
   const auto value = read_number(text);
-  // Scripts compare numbers as texts, so one that is written in another way would never be met.
+  // Scripts compare numbers as texts, so a number in another notation would never match.
   if (!value || text != std::to_string(*value)) throw damaged_key(key, "lacks a valid count");
   return *value;
 }

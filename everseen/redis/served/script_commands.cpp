@@ -14,8 +14,8 @@ namespace {
 
 using kind = call_result::kind;
 
-/// A byte a key: which of the written segments is its own, from 1; 0 where it is late. None: all are the last
-/// one's.
+/// One byte per key: the written segment that is its own, from 1; 0 if it is late. Empty: all belong to the
+/// last one.
 std::string places_of(const judge_call& q, std::span<const judge_call::target> written) {
   std::string places;
   places.reserve(q.slices.size());
@@ -27,7 +27,7 @@ std::string places_of(const judge_call& q, std::span<const judge_call::target> w
   return places;
 }
 
-/// The same in all layers, but of RedisBloom, whose newest has most.
+/// The same in all layers, except for RedisBloom, whose newest layer has most.
 unsigned probes_of(const judge_call& q) {
   unsigned most = 1;
   for (const judge_call::target& t : q.targets) most = std::max<unsigned>(most, t.layer.shape.probes);
@@ -85,7 +85,7 @@ void command_set::append_keys(script_words& w, const judge_call& q) const {
     w.keys.push_back(filter().keys.segment(t.id));
     words.push_back(std::to_string(t.layer.shape.bytes));
   }
-  // First layers of all slices are alike, so a key has the same bits in them.
+  // The first layers of all slices have the same shape, so a key has the same bits in them.
   std::vector<geometry> shapes;
   for (const judge_call::target& t : q.targets) {
     const auto known = std::ranges::find(shapes, t.layer.shape);

@@ -14,8 +14,8 @@ using script_text::differs;
 using script_text::has;
 using script_text::make;
 
-// BITFIELD counts as a write whatever it does: a replica and a server without memory left would refuse a
-// look-up. Before Redis 6 there is nothing else.
+// BITFIELD always counts as a write: a replica, or a server without free memory, would refuse a look-up.
+// Before Redis 6 there is nothing else.
 constexpr std::string_view reads_only =
     "local bitfield = redis.pcall('BITFIELD_RO', KEYS[2]).err and 'BITFIELD' or 'BITFIELD_RO'";
 
