@@ -36,23 +36,22 @@ void declare_filter(option_set& known, dedup_arguments& given) {
             {"N", "how many different keys to make room for; the filter grows beyond",
              "estimated from the size of the input; at least 1M with --filter"});
   add_choice(known, "--hash", given.hash,
-             {"xxh3|siphash", "siphash where strangers choose the keys and may mean harm", "xxh3"},
+             {"xxh3|siphash", "siphash if keys come from strangers, who may attack the hash", "xxh3"},
              parse_own_hash);
   add_judge(known, given.judge, judge_by_default);
   add_text(known, "--filter", given.filter_name,
            {"NAME", "remember the keys in this filter, across runs; created if there is none"});
-  add_switch(known, "--existing", given.existing, "the filter must be there: where it is gone, end with 4");
+  add_switch(known, "--existing", given.existing, "the filter must exist; if it does not, exit with 4");
   add_store_option(known, given.store);
-  add_switch(
-      known, "--judge-ahead", given.judge_ahead,
-      "with --filter: judge lines before those in front of them were printed; faster with servers, but a run "
-      "that dies, or whose reader leaves, has the filter remember more lines that were not printed");
+  add_switch(known, "--judge-ahead", given.judge_ahead,
+             "with --filter: judge lines before earlier ones are printed. Faster with servers; but if the "
+             "run crashes, or its reader exits, more unprinted lines count as repeats");
 }
 
 void declare_window(option_set& known, dedup_arguments& given) {
   add_duration(known, "--window", given.window, {"TIME", "forget keys after this time, as in 10m or 1h30m"});
   add_count(known, "--slices", given.slices, {1, max_slices},
-            {"N", "forget in N steps: a key is remembered for the window and at most one step more", "10"});
+            {"N", "parts of the window; a key is forgotten up to one part later", "10"});
   declare_time(known, given.records);
   add_choice(known, "--late", given.late,
              {"pass|drop|fail", "what to do with a line that is older than the window", "drop"}, parse_fate);
@@ -84,8 +83,7 @@ void declare_dedup_arguments(option_set& known, dedup_arguments& into) {
   declare_window(known, into);
   add_choice(
       known, "--on-outage", into.on_outage,
-      {"fail|pass|hold",
-       "when the store stays away: stop, print lines that nothing is known of, or wait for it", "fail"},
+      {"fail|pass|hold", "if the store is unavailable: stop, print lines without a verdict, or wait", "fail"},
       parse_outage);
   add_switch(known, "--repeated", into.repeated, "print the repeats instead of the first occurrences");
   add_count(

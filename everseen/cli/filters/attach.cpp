@@ -155,30 +155,26 @@ verb attach_verb() {
   return {
       "attach",
       "Use a filter that another program keeps in Redis",
-      "Gives a name to a filter that is there, with the hashes and rules of its own program: add, check, "
-      "dedup, "
-      "info and explain then use it beside that program, and each sees what the other adds. Nothing is "
-      "written to "
-      "its keys but its bits. A server that forbids scripts sets the bits of each key by one BITFIELD; see "
-      "doc/foreign-filters.md for what that makes weaker.\n\n"
-      "How many bits and probes it has is mostly stored nowhere: they must be those of the other program, or "
-      "each will miss what the other adds. Of hashes like go-zero's and Guava's everseen info can tell where "
-      "they cannot be right; it warns of hashes that are worse than their formula.\n\n"
-      "Redisson stores them, in the hash {KEY}:config. They are read from there, and compared whenever the "
-      "filter is used: once Redisson has made it anew with other sizes, it must be dropped and attached "
-      "again. "
-      "A key is the bytes that Redisson's codec makes of an object: the text itself with StringCodec, the "
-      "array "
-      "itself with ByteArrayCodec. Other codecs, also Redisson's default, add bytes of their own.\n\n"
-      "everseen drop forgets the name and leaves the filter as it is. reset and rebuild refuse: the bits are "
-      "not "
-      "everseen's. everseen hash shows the bits that each system sets for a key.\n\n"
-      "The examples take EVERSEEN_STORE to name the Redis server, as in redis://localhost:6379.",
+      "Gives a name to an existing filter with the hashes and rules of its own program. add, check, dedup, "
+      "info and explain then use it beside that program, and each sees the other's keys. Only bits are "
+      "written to its keys. If a server forbids scripts, the bits of each key are set by one BITFIELD; "
+      "doc/foreign-filters.md describes the weaker guarantees.\n\nMost programs do not store the numbers of "
+      "bits and probes. Give those of the other program, or each program will miss the other's keys. For "
+      "hashes like go-zero's and Guava's, everseen info detects impossible numbers; it also warns about "
+      "hashes that are worse than their formula.\n\nRedisson stores them in the hash {KEY}:config. They are "
+      "read from there, and compared whenever the filter is used: if Redisson creates the filter again with "
+      "other sizes, drop it here and attach it again. A key is the bytes that Redisson's codec makes of an "
+      "object: the text itself with StringCodec, the array itself with ByteArrayCodec. Other codecs, "
+      "including Redisson's default, add bytes of their own.\n\neverseen drop removes the name and leaves "
+      "the filter as it is. reset and rebuild are refused, since the bits belong to the other program. "
+      "everseen hash shows the bits that each system sets for a key.\n\nThe examples take EVERSEEN_STORE to "
+      "name the Redis server, as in redis://localhost:6379.",
       {{"A filter of go-zero", "everseen attach uids --as gozero --bits 20971520 --key bloom:uids", scene},
        {"Guava's bits in Redis, made for a million strings at 1 %",
         "everseen attach mails --as guava64 --insertions 1M --rate 0.01 --key mails --create"},
        {"A filter of Redisson, which knows its own sizes", "everseen attach mails --as redisson --key mails",
-        "redis-cli -u $EVERSEEN_STORE HSET {mails}:config size 9585058 hashIterations 7 expectedInsertions 1000000 "
+        "redis-cli -u $EVERSEEN_STORE HSET {mails}:config size 9585058 hashIterations 7 expectedInsertions "
+        "1000000 "
         "falseProbability 0.01"},
        {"The growing version of Guava's, in Java",
         "everseen attach urls --as guava64 --insertions 10k --rate 0.0005 --growing --key urls --create"},

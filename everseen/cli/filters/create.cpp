@@ -56,14 +56,12 @@ verb create_verb() {
   return {
       "create",
       "Make a new, empty filter",
-      "What a filter was created with never changes. See everseen plan for what it costs.\n\n"
-      "With --expire the whole filter ends at one moment, by the clock of this machine, or of the Redis "
-      "servers "
-      "that have it. "
-      "Using the filter does not put that off, as a day's filter is to end with the day; a --window forgets "
-      "keys by their age instead.\n\n"
-      "With --as the filter has the size, the hash and the bits of another system's, and can be exported to "
-      "it; such a hash has no secret, so that whoever chooses the keys can make some that collide.",
+      "The properties of a filter never change. everseen plan shows what a filter costs.\n\nWith --expire "
+      "the whole filter is deleted at one moment, by the clock of this machine, or of the Redis servers that "
+      "have it. Using the filter does not extend its life. To forget keys by their age instead, use "
+      "--window.\n\nWith --as the filter has the size, the hash and the bits of another system's, and can be "
+      "exported to it; such a hash has no secret, so someone who chooses the keys can make some that "
+      "collide.",
       {{"A filter for about ten million keys", "everseen create clicks --capacity 10M"},
        {"One wrong 'seen' in a billion new keys", "everseen create payments --capacity 1M --error-rate 1e-9"},
        {"Only the last ten minutes count", "everseen create recent --capacity 7M --window 10m"},

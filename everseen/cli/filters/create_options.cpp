@@ -61,8 +61,8 @@ void add_create_options(option_set& known, create_options& target, const create_
            {"RATE", "share of new keys that may be called seen", defaults.error_rate});
   add_choice(known, "--growth", target.growth,
              {"grow|refuse|overfill",
-              "when the capacity is reached: grow and keep the error rate, refuse keys, "
-              "or go on with more errors",
+              "when the capacity is reached: grow and keep the error rate, refuse keys, or accept them with "
+              "more errors",
               defaults.growth},
              parse_growth_kind);
   add_duration(known, "--window", target.window,
@@ -70,26 +70,24 @@ void add_create_options(option_set& known, create_options& target, const create_
   add_count(known, "--slices", target.slices, {1, max_slices},
             {"COUNT", "parts of the window; a key is forgotten up to one part later", "10"});
   add_choice(known, "--layout", target.layout,
-             {"classic|line-8x64|line-16x32|two-line-8x64|two-line-16x32", "where a key's bits go",
+             {"classic|line-8x64|line-16x32|two-line-8x64|two-line-16x32", "where the bits of a key are",
               "what everseen plan picks"},
              parse_own_layout);
   add_count(known, "--probes", target.probes, {1, max_probes},
             {"COUNT", "bits a key, for the classic layout"});
-  add_choice(
-      known, "--hash", target.hash,
-      {"xxh3|siphash", "siphash where strangers choose the keys and may want to hurt you", defaults.hash},
-      parse_own_hash);
+  add_choice(known, "--hash", target.hash,
+             {"xxh3|siphash", "siphash if keys come from strangers, who may attack the hash", defaults.hash},
+             parse_own_hash);
   add_count(known, "--partitions", target.partitions, {1, max_partitions},
-            {"COUNT", "parts that threads can work on side by side", "by size"});
+            {"COUNT", "parts that threads can work on in parallel", "by size"});
   add_judge(known, target.judge, "server");
   add_choice(known, "--as", target.as,
-             {"guava32|guava64|redisbloom", "a filter such as this system would make, to be exported there"},
+             {"guava32|guava64|redisbloom", "a filter in the format of this system, to be exported there"},
              parse_foreign_layout);
   add_choice(known, "--funnel", target.funnel,
              {"string|chars|int|long|bytes", "Guava: what the keys are", defaults.funnel}, parse_funnel_kind);
-  add_count(
-      known, "--expansion", target.expansion, {1, 32'768},
-      {"COUNT", "RedisBloom: how many times the keys of a layer the next one is for", defaults.expansion});
+  add_count(known, "--expansion", target.expansion, {1, 32'768},
+            {"COUNT", "RedisBloom: capacity of each layer relative to the previous one", defaults.expansion});
 }
 
 }  // namespace everseen::cli

@@ -46,10 +46,9 @@ exit_code run(const options& o, printer& out) {
 
 verb drop_verb() {
   return {"drop",
-          "Delete a filter and all it remembers",
-          "Asks first when you sit at a terminal. An attached filter is only forgotten: its bits belong to "
-          "another "
-          "program and stay.",
+          "Delete a filter and all its keys",
+          "Asks for confirmation at a terminal. An attached filter only loses its name here: its bits belong "
+          "to another program and stay.",
           {{"Delete without being asked", "everseen drop clicks --yes", "everseen create clicks"}},
           [](option_set& known) -> action {
             auto o = std::make_shared<options>();

@@ -132,15 +132,14 @@ verb export_verb() {
   return {
       "export",
       "Write a filter as one file: for everseen, Guava or RedisBloom",
-      "The stream holds everything: what the filter was created with, its secret seed, and all bits, with "
-      "checksums. Keep it as safe as the filter: a file made by -o can be read by its owner only, and stands "
-      "under its name when it is complete.\n\n"
-      "Every key added before the export began is in the stream. Of keys that somebody adds meanwhile, some "
-      "may be; to copy the filter as of one moment, let nobody add meanwhile.\n\n"
-      "A filter that came from Guava or RedisBloom, or was made by everseen create --as, can go there: --to "
-      "guava gives what BloomFilter.readFrom reads, --to redisbloom the BF.LOADCHUNK commands that "
-      "redis-cli --pipe sends to a server. Of an attached filter --to raw gives the string of bits as its "
-      "program has it, read a megabyte at a time; --key says which where there are several.",
+      "The file contains everything: the filter's properties, its secret seed, and all bits, with checksums. "
+      "Keep it as safe as the filter: a file written by -o is readable by its owner only, and appears under "
+      "its name once it is complete.\n\nEvery key added before the export began is in the file; keys added "
+      "meanwhile may be. To copy the filter as of one moment, add no keys meanwhile.\n\nA filter that was "
+      "imported from Guava or RedisBloom, or made by everseen create --as, can be exported there: --to guava "
+      "writes a file for BloomFilter.readFrom, --to redisbloom the BF.LOADCHUNK commands that redis-cli "
+      "--pipe sends to a server. For an attached filter, --to raw writes the string of bits as its program "
+      "stores it, read a megabyte at a time; --key selects one of several strings.",
       {{"Into a file", "everseen export clicks -o clicks.everseen", scene},
        {"To another machine's store, here another directory",
         "everseen export clicks | everseen import clicks --store file:./copy", scene},

@@ -89,10 +89,10 @@ action declare(option_set& known) {
               "Guava, or BF.SCANDUMP as a file of BF.LOADCHUNK commands",
               "everseen"},
              parse_file_format);
-  add_choice(
-      known, "--funnel", o->funnel,
-      {"string|chars|int|long|bytes", "Guava: what the keys are, which its file does not say", "string"},
-      parse_funnel_kind);
+  add_choice(known, "--funnel", o->funnel,
+             {"string|chars|int|long|bytes", "Guava: the type of the keys, which its file does not contain",
+              "string"},
+             parse_funnel_kind);
   add_count(known, "--capacity", o->capacity, {1, max_capacity},
             {"COUNT", "Guava: expectedInsertions of the filter, which its file does not say",
              "as many as set half of its bits"});
@@ -111,12 +111,11 @@ verb import_verb() {
       "everseen export ids --to redisbloom -o ids.dump";
   return {"import",
           "Make a filter from a file: of everseen export, Guava or RedisBloom",
-          "A file that is damaged or cut off, or that other bytes follow, leaves nothing behind. A filter "
-          "that exists is not replaced.\n\n"
-          "A filter of Guava or RedisBloom goes on by its own system's rules: every verb works on it, and "
-          "everseen export --to guava or --to redisbloom gives it back, with what was added here. It has no "
-          "secret seed, and a filter of Guava does not grow. See everseen migrate for a filter of "
-          "everseen's own.",
+          "If the file is damaged or truncated, or has extra bytes at the end, no filter is created. An "
+          "existing filter is not replaced.\n\nA filter of Guava or RedisBloom keeps its own system's rules: "
+          "every verb works on it, and everseen export --to guava or --to redisbloom writes it back, with "
+          "the keys added here. It has no secret seed, and a filter of Guava does not grow. To turn it into "
+          "a filter of everseen's own, see everseen migrate.",
           {{"Under a new name", "everseen import copy clicks.everseen", scene},
            {"From a pipe", "cat clicks.everseen | everseen import copy", scene},
            {"A filter of Guava whose keys are longs",

@@ -270,12 +270,10 @@ verb info_verb() {
   return {
       "info",
       "Show what a filter holds and how full it is",
-      "Of a filter on Redis also each partition and its server, and on standard error what could make these "
-      "servers "
-      "forget or refuse keys: eviction, a read-only replica, nothing kept on disk.\n\n"
-      "Of a filter that another program keeps (everseen attach), keys and error rate are estimated from the "
-      "bits "
-      "that are set, which the server counts.",
+      "For a filter on Redis, also shows each partition and its server, and warns on standard error about "
+      "settings that could make the servers forget or refuse keys: eviction, a read-only replica, no "
+      "persistence.\n\nFor a filter that another program keeps (everseen attach), keys and error rate are "
+      "estimated from the set bits, which the server counts.",
       {{"For people", "everseen info clicks", scene}, {"For programs", "everseen info clicks --json", scene}},
       [](option_set& known) -> action {
         auto o = std::make_shared<options>();

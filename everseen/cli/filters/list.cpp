@@ -149,24 +149,23 @@ exit_code run(const options& o, printer& out) {
 
 verb list_verb() {
   constexpr std::string_view scene = "everseen create clicks; everseen create urls";
-  return {
-      "list",
-      "List the filters of a store",
-      "Prints nothing where there is none. Ends with 4 when one of them cannot be read; the others are "
-      "listed all the same. Ends with 3 when the directory that --store or $EVERSEEN_STORE names does not "
-      "exist, or the servers do not answer; a terminal shows for which one it waits.",
-      {{"All filters", "everseen list", scene},
-       {"Their names, for a script", "for name in $(everseen list --names); do everseen info $name; done",
-        scene}},
-      [](option_set& known) -> action {
-        auto o = std::make_shared<options>();
-        add_switch(known, "--names", o->names, "print the names only");
-        add_switch(known, "--json", o->json, "print JSON");
-        add_duration(known, "--timeout", o->timeout,
-                     {"TIME", "how long to wait for servers that do not answer", "retry_for of the URL"});
-        add_store_option(known, o->store);
-        return [o](printer& out) { return run(*o, out); };
-      }};
+  return {"list",
+          "List the filters of a store",
+          "Prints nothing if there is none. If a filter is unreadable, lists the others and exits with 4. "
+          "Exits with 3 if the directory given by --store or $EVERSEEN_STORE does not exist, or the servers "
+          "do not answer. At a terminal, shows which server it is waiting for.",
+          {{"All filters", "everseen list", scene},
+           {"Their names, for a script", "for name in $(everseen list --names); do everseen info $name; done",
+            scene}},
+          [](option_set& known) -> action {
+            auto o = std::make_shared<options>();
+            add_switch(known, "--names", o->names, "print the names only");
+            add_switch(known, "--json", o->json, "print JSON");
+            add_duration(known, "--timeout", o->timeout,
+                         {"TIME", "how long to wait for servers that do not answer", "retry_for of the URL"});
+            add_store_option(known, o->store);
+            return [o](printer& out) { return run(*o, out); };
+          }};
 }
 
 }  // namespace everseen::cli

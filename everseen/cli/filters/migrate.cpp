@@ -162,7 +162,7 @@ exit_code run(const options& o, printer& out) {
 
 action declare(option_set& known) {
   auto o = std::make_shared<options>();
-  add_argument(known, o->old_name, {"OLD", "the filter there is; it stays as it is"});
+  add_argument(known, o->old_name, {"OLD", "the existing filter; it does not change"});
   add_argument(known, o->new_name, {"NEW", "the filter to make"});
   add_text(known, "--keys", o->keys,
            {"FILE", "all keys that were added to OLD, one a line; -: standard input"});
@@ -191,26 +191,22 @@ verb migrate_verb() {
   constexpr std::string_view scene =
       "seq 1000 > ids.txt; everseen create old --as guava64 --capacity 1000 --error-rate 0.03; "
       "everseen add old -q < ids.txt; everseen create old2 --capacity 1000; everseen add old2 -q < ids.txt";
-  return {
-      "migrate",
-      "Make a filter of the keys of another one, which may be another system's",
-      "The bits of a filter do not say which keys it has, so that another kind of filter is made from the "
-      "keys "
-      "themselves: those of its source, such as the table or the log that OLD was filled from. Each is "
-      "looked "
-      "up in OLD on the way. Keys that OLD does not know are counted and told, as they are a sign of a wrong "
-      "file; NEW holds them, too. Keys that OLD has and FILE lacks nobody can tell.\n\n"
-      "NEW is made in memory and then written at once: nothing is visible under its name before, and a run "
-      "that is interrupted leaves nothing behind. OLD stays as it is. Keys that are added to OLD meanwhile "
-      "are "
-      "not in NEW unless FILE has them: let the programs add to both from the moment when FILE is written.",
-      {{"From Guava's rules to everseen's, at a lower error rate",
-        "everseen migrate old new --keys ids.txt --error-rate 1e-6", scene},
-       {"A filter that Guava reads",
-        "everseen migrate old2 users --keys ids.txt --as guava64 --error-rate 0.03", scene},
-       {"To another store, only if the file is the right one",
-        "everseen migrate old new --keys ids.txt --strict --into file:./elsewhere", scene}},
-      declare};
+  return {"migrate",
+          "Make a filter of the keys of another one, which may be another system's",
+          "The keys of a filter cannot be read from its bits. A filter of another kind is therefore made "
+          "from the keys themselves, for example from the table or the log that OLD was filled from. Each "
+          "key is also looked up in OLD. Keys that OLD does not have suggest a wrong file; they are counted "
+          "and reported, and NEW has them, too. Keys that OLD has and FILE lacks cannot be detected.\n\nNEW "
+          "is made in memory and then written as a whole: it is not visible before, and an interrupted run "
+          "leaves nothing behind. OLD does not change. Keys that are added to OLD meanwhile are not in NEW "
+          "unless FILE has them: let the programs add to both filters from the time FILE is written.",
+          {{"From Guava's rules to everseen's, at a lower error rate",
+            "everseen migrate old new --keys ids.txt --error-rate 1e-6", scene},
+           {"A filter that Guava reads",
+            "everseen migrate old2 users --keys ids.txt --as guava64 --error-rate 0.03", scene},
+           {"To another store, only if the file is the right one",
+            "everseen migrate old new --keys ids.txt --strict --into file:./elsewhere", scene}},
+          declare};
 }
 
 }  // namespace everseen::cli

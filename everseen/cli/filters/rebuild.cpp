@@ -197,7 +197,7 @@ action declare(option_set& known) {
             {"COUNT", "how many different keys you expect", "as it is"});
   add_rate(known, "--error-rate", o->error_rate, {sizing::min_error_rate, sizing::max_error_rate},
            {"RATE", "share of new keys that may be called seen", "as it is"});
-  add_switch(known, "--empty", o->empty, "allow that no keys are given; the filter then forgets all");
+  add_switch(known, "--empty", o->empty, "allow input without keys; the filter is then empty");
   add_switch(known, "-y,--yes", o->yes, "allow fewer than half of the keys that the filter has");
   add_store_option(known, o->store);
   return [o](printer& out) { return run(*o, out); };
@@ -210,33 +210,21 @@ verb rebuild_verb() {
   return {
       "rebuild",
       "Fill a filter anew while it is in use",
-      "Makes a new filter beside the one that is there, fills it with the keys given, and puts it in its "
-      "place; other "
-      "clients go on meanwhile and are not told. Afterwards it holds the keys given and those that anybody "
-      "added "
-      "since the rebuild began, and no others. It may have another capacity or error rate; its window and "
-      "the way it "
-      "hashes keys stay.\n\n"
-      "Keys that were added before and are not given are forgotten. To forget none, give all that were added "
-      "up to the "
-      "moment when the rebuild has begun.\n\n"
-      "A file that is empty or cut short must not empty a filter: without any key the rebuild is refused "
-      "unless "
-      "--empty is given. Fewer than half of the filter's keys (repeats count) are asked about when you sit "
-      "at a "
-      "terminal, and refused otherwise unless --yes is given; the filter then stays as it was. So the "
-      "rebuild "
-      "begins when half as many keys have been read, those of a pipe into a temporary file in $TMPDIR; with "
-      "--yes and --empty it begins immediately.\n\n"
-      "On servers the new filter takes the old one's place immediately, and asks it first until it is "
-      "filled: keys "
-      "that are given are seen from then on, and one that is interrupted leaves a filter that knows what "
-      "both have, "
-      "as everseen info says, until it is begun again. With --from-export that begins once the copy is on "
-      "the "
-      "server. A filter in files stays as it was if the rebuild is interrupted, cannot be added to "
-      "meanwhile, and "
-      "who reads it must open it again. A link to an older filter stays.",
+      "Creates a new filter beside the existing one, fills it with the given keys, and puts it in its place. "
+      "Other clients continue undisturbed. Afterwards the filter has the given keys and those that any "
+      "client added since the rebuild began, and no others. Its capacity and error rate may change; its "
+      "window and hash stay the same.\n\nKeys that were added earlier and are not given are forgotten. To "
+      "keep all, give every key that was added until the rebuild began.\n\nTo protect a filter from empty or "
+      "truncated input, a rebuild without keys is refused unless --empty is given. If the input has fewer "
+      "than half of the filter's keys (counting repeats), the program asks at a terminal, and otherwise "
+      "refuses unless --yes is given; the filter then stays as it was. The rebuild therefore begins when "
+      "half as many keys have been read; keys from a pipe are saved to a temporary file in $TMPDIR until "
+      "then. With --yes and --empty it begins immediately.\n\nOn servers, the new filter takes the old one's "
+      "place immediately and asks it first until it is filled: given keys are seen from then on. An "
+      "interrupted rebuild leaves a filter that has the keys of both, as everseen info shows, until the "
+      "rebuild is started again. With --from-export all this begins once the copy is on the server. A filter "
+      "in files stays as it was if the rebuild is interrupted; meanwhile no process can add keys to it, and "
+      "readers must reopen it. A link to an older filter stays.",
       {{"Hold only these keys", "everseen rebuild clicks < ids.txt", scene},
        {"Make room for ten times as many", "everseen rebuild clicks --capacity 10M < ids.txt", scene}},
       declare};

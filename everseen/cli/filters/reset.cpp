@@ -28,11 +28,10 @@ exit_code run(const options& o, printer&) {
 verb reset_verb() {
   return {
       "reset",
-      "Make a filter forget all it remembers",
-      "What it was created with stays. Asks first when you sit at a terminal.\n\n"
-      "A filter on Redis may be in use meanwhile: each of its partitions is emptied in one step, and other "
-      "clients go on with the empty one. A filter in files must not be open for writing; who reads it goes "
-      "on.",
+      "Remove all keys of a filter",
+      "The filter keeps its properties. Asks for confirmation at a terminal.\n\nA filter on Redis may be in "
+      "use: each of its partitions is emptied in one step, and other clients continue with the empty filter. "
+      "A filter in files must not be open for writing; readers continue.",
       {{"Begin anew", "everseen reset clicks --yes", "everseen create clicks; everseen add clicks alice"}},
       [](option_set& known) -> action {
         auto o = std::make_shared<options>();

@@ -232,7 +232,7 @@ exit_code run(const std::string& shell, printer& out) {
 verb completion_verb() {
   return {"completion",
           "Print a script that lets a shell complete everseen's verbs and options",
-          "An installed everseen has its completions in place already.",
+          "The package of everseen installs its completions.",
           {{"Complete in this bash", "everseen completion bash > everseen.bash && source everseen.bash"},
            {"Complete in fish", "everseen completion fish > everseen.fish"}},
           [](option_set& known) -> action {

@@ -54,8 +54,8 @@ exit_code run(const options& o, printer& out) {
 verb man_verb() {
   return {"man",
           "Print a manual page",
-          "The page is in roff, as man reads it. An installed everseen has its pages in place already: man "
-          "everseen, man everseen-add.",
+          "The page is in roff, the format of man. The package of everseen installs all pages: man everseen, "
+          "man everseen-add.",
           {{"Read the page of a verb", "everseen man create | man -l -"},
            {"Write all pages into a directory", "everseen man --all share/man/man1"}},
           [](option_set& known) -> action {

@@ -48,8 +48,7 @@ verb check_verb() {
   return {
       "check",
       "Ask whether keys were added before, and change nothing",
-      "Prints fresh, seen or late, a tab and the key. Ends with 0 when all keys are seen, with 1 when some "
-      "key is not.",
+      "Prints fresh, seen or late, a tab and the key. Exits with 0 if all keys are seen, and with 1 if not.",
       {{"Ask for two keys", "everseen check clicks alice bob", scene, exit_code::negative},
        {"Every line of a file", "everseen check clicks < ids.txt", scene},
        {"In a condition", "if everseen check --quiet clicks alice; then echo 'was here'; fi", scene}},

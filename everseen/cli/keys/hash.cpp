@@ -101,18 +101,15 @@ verb hash_verb() {
   return {
       "hash",
       "Print the bits that other systems set for a key",
-      "One line a key: the positions of its bits in the order of the probes, separated by blanks and "
-      "numbered as that system does. Without --bits: the hash that positions are made from, which is a "
-      "number for each probe (gozero, bkdr, bkdr-php), 16 bytes (guava32, guava64) or two words "
-      "(redisbloom, redisson).\n\n"
-      "gozero is go-zero's Redis filter, always 14 probes. bkdr and bkdr-php are the BKDR hashes of C and of "
-      "PHP programs, which differ from the seventh probe on. uid-php is a PHP filter for user ids, always 7 "
-      "probes and 64 Mi bits. guava32 and guava64 are Guava's two strategies. redisson is "
-      "Redisson's RBloomFilter: a key is what its codec makes of an object, with StringCodec the text "
-      "itself. "
-      "Other systems number the "
-      "probes' bits as Redis does; redisbloom counts from the low end of each byte, so that its bit p is "
-      "Redis's p ^ 7.",
+      "Prints one line per key: the positions of its bits in the order of the probes, separated by spaces "
+      "and numbered as that system does. Without --bits, prints the hash from which positions are computed: "
+      "a number for each probe (gozero, bkdr, bkdr-php), 16 bytes (guava32, guava64) or two words "
+      "(redisbloom, redisson).\n\ngozero is go-zero's Redis filter, always 14 probes. bkdr and bkdr-php are "
+      "the BKDR hashes of C and of PHP programs, which differ from the seventh probe on. uid-php is a PHP "
+      "filter for user ids, always 7 probes and 64 Mi bits. guava32 and guava64 are Guava's two strategies. "
+      "redisson is Redisson's RBloomFilter: a key is the bytes that its codec makes of an object, with "
+      "StringCodec the text itself. Most systems number bits as Redis does; redisbloom counts from the low "
+      "end of each byte, so that its bit p is Redis's p ^ 7.",
       {{"The bits of go-zero, to be looked at with GETBIT",
         "everseen hash --as gozero --bits 20971520 user:42"},
        {"Guava's filter of longs", "seq 3 | everseen hash --as guava64 --bits 3712 --probes 5 --funnel long"},

@@ -117,8 +117,8 @@ verb gen_verb() {
           "Make a sample stream to try things with",
           "words: random lower-case words of 4 to 12 letters; ten million of them hold 7.46% repeats by "
           "chance alone. clicks: click events with a unique id, of which a share is delivered again a little "
-          "later. ids: uniform numbers out of a range.\n\n"
-          "A sample depends on its options and the seed alone and is the same on every machine.",
+          "later. ids: uniform numbers out of a range.\n\nA sample depends only on its options and the seed, "
+          "and is the same on every machine.",
           {{"A million words", "everseen gen words --count 1M > words.txt"},
            {"Clicks of which 5 % are delivered twice, times up to 10 s out of order, as CSV",
             "everseen gen clicks --count 10k --repeats 5% --disorder 10s --format csv > clicks.csv"},

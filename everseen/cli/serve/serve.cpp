@@ -60,14 +60,14 @@ verb serve_verb() {
       "serve",
       "Serve filters to clients of Redis, by the commands of RedisBloom",
       "Programs in any language use the filters through the BF. commands of their Redis client. With a Redis "
-      "behind it (--store redis://...) it brings these commands to servers that load no modules, spreads one "
-      "filter over many of them, and joins what many clients ask at one moment into few batches. With --http "
-      "it serves them over HTTP, too, with metrics for Prometheus and a description at /openapi.json.\n\n"
-      "It serves until SIGTERM, SIGINT or SHUTDOWN; then it answers what is under way and syncs. It listens "
-      "beyond this machine only with a password, unless told otherwise.\n\n"
-      "Options may also stand in the environment (EVERSEEN_MAX_CONNECTIONS) and, under [serve], in the TOML "
-      "file "
-      "of --config; what is typed counts first, then the environment. The manual is doc/operations.md.",
+      "behind it (--store redis://...) it offers these commands for servers without modules, spreads one "
+      "filter over many servers, and combines simultaneous requests of many clients into few batches. With "
+      "--http it also serves the filters over HTTP, with metrics for Prometheus and a description at "
+      "/openapi.json.\n\nIt serves until SIGTERM, SIGINT or SHUTDOWN; then it answers pending requests and "
+      "syncs. Without a password, it listens on this machine only, unless --open-to-strangers is "
+      "given.\n\nOptions may also be given in the environment (EVERSEEN_MAX_CONNECTIONS) and in the table "
+      "[serve] of the TOML file of --config. The command line takes precedence, then the environment. The "
+      "manual is doc/operations.md.",
       {{"Filters in memory, asked by redis-cli",
         "everseen serve --store mem: --listen unix:./s & sleep 1; redis-cli -s ./s BF.ADD clicks alice; kill "
         "$!; wait"},

@@ -52,65 +52,68 @@ void set_limits(const serve_options& o, server::options& s) {
 void add_addresses(option_set& known, serve_options& o) {
   add_texts(known, "-l,--listen", o.listen,
             {"ADDRESS",
-             "where clients of Redis come in: ADDRESS:PORT, tls:ADDRESS:PORT or unix:PATH; may be repeated, "
-             "'' is nowhere",
+             "where Redis clients connect: ADDRESS:PORT, tls:ADDRESS:PORT or unix:PATH; may be repeated, '' "
+             "is nowhere",
              "127.0.0.1:6380"});
   add_texts(known, "--http", o.http,
-            {"ADDRESS", "where clients of the HTTP interface come in, likewise; may be repeated", "nowhere"});
-  add_texts(
-      known, "--http-host", o.http_hosts,
-      {"NAME", "by which a proxy on this machine calls the HTTP interface; may be repeated", "localhost"});
+            {"ADDRESS", "where HTTP clients connect, in the same form; may be repeated", "nowhere"});
+  add_texts(known, "--http-host", o.http_hosts,
+            {"NAME", "host name that a proxy on this machine uses for the HTTP interface; may be repeated",
+             "localhost"});
 }
 
 void add_security(option_set& known, serve_options& o) {
-  add_text(known, "--password", o.password, {"TEXT", "asked of every client; it may then do everything"});
+  add_text(known, "--password", o.password,
+           {"TEXT", "required from every client, which may then do everything"});
   add_texts(known, "--user", o.users,
-            {"NAME:PASSWORD:RIGHT", "who may log in, to read, write or admin; may be repeated"});
+            {"NAME:PASSWORD:RIGHT", "a user with the right read, write or admin; may be repeated"});
   add_text(known, "--user-file", o.user_file,
-           {"FILE", "more of these, one a line, where ps does not show them"});
+           {"FILE", "a file with more users, one per line, hidden from ps"});
   add_switch(known, "--open-to-strangers", o.open_to_strangers,
-             "let clients of Redis in from beyond this machine without a password");
-  add_text(known, "--tls-cert", o.tls_cert, {"FILE", "certificate chain of the listeners tls:, in PEM"});
+             "accept Redis clients from other machines without a password");
+  add_text(known, "--tls-cert", o.tls_cert, {"FILE", "certificate chain for tls: listeners, in PEM"});
   add_text(known, "--tls-key", o.tls_key, {"FILE", "its private key"});
-  add_text(known, "--tls-ca", o.tls_ca, {"FILE", "ask clients for a certificate that this CA vouches for"});
+  add_text(known, "--tls-ca", o.tls_ca, {"FILE", "require clients to have a certificate signed by this CA"});
 }
 
 void add_limits(option_set& known, serve_options& o) {
   add_count(known, "--maxmemory", o.max_memory, {1, std::uint64_t{1} << 62},
-            {"BYTES", "that all filters may take, as in 4Gi", "what the store has room for"});
-  add_count(known, "--threads", o.threads, {1, 1024}, {"COUNT", "that serve connections", "one a processor"});
+            {"BYTES", "memory or disk space for all filters, as in 4Gi", "what the store has room for"});
+  add_count(known, "--threads", o.threads, {1, 1024},
+            {"COUNT", "threads for connections", "one a processor"});
   add_count(known, "--store-threads", o.store_threads, {1, 1024},
-            {"COUNT", "that wait for disks and servers", "8"});
+            {"COUNT", "threads that wait for disks and servers", "8"});
   add_count(known, "--max-connections", o.max_connections, {1, 1'000'000},
-            {"COUNT", "clients at a time", "10k"});
+            {"COUNT", "maximum number of clients", "10k"});
   add_count(known, "--max-request", o.max_request, {1024, std::uint64_t{1} << 32},
-            {"BYTES", "of one request", "64Mi"});
-  add_count(
-      known, "--max-bodies", o.max_bodies, {1024, std::uint64_t{1} << 40},
-      {"BYTES", "of the requests of all clients that are not whole, or queued by MULTI; beyond them OOM, 503",
-       "256Mi, or twice --max-request"});
+            {"BYTES", "maximum size of a request", "64Mi"});
+  add_count(known, "--max-bodies", o.max_bodies, {1024, std::uint64_t{1} << 40},
+            {"BYTES",
+             "memory for the incomplete and queued (MULTI) requests of all clients; more is refused with OOM "
+             "or 503",
+             "256Mi, or twice --max-request"});
   add_count(known, "--max-output", o.max_output, {1024, std::uint64_t{1} << 40},
-            {"BYTES", "of replies kept for a client; it is not read from meanwhile", "64Mi"});
+            {"BYTES", "replies kept for a client; requests of that client wait when it is reached", "64Mi"});
   add_duration(known, "--idle-timeout", o.idle_timeout,
-               {"DURATION", "a client that asks nothing is left after this time", "never; HTTP: 75s"});
+               {"DURATION", "disconnect clients without requests after this time", "never; HTTP: 75s"});
   add_duration(known, "--request-timeout", o.request_timeout,
-               {"DURATION", "for the rest of a request that has begun, a TLS handshake, a password", "1m"});
+               {"DURATION", "for the rest of an incomplete request, a TLS handshake, a password", "1m"});
   add_duration(known, "--write-timeout", o.write_timeout,
                {"DURATION", "for a client to take the next bytes of a reply", "1m"});
 }
 
 void add_operation(option_set& known, serve_options& o) {
   add_choice(known, "--log-format", o.log_format,
-             {"text|json|logfmt", "of what is written to standard error", "text"},
+             {"text|json|logfmt", "format of messages on standard error", "text"},
              telemetry::parse_log_format);
   add_choice(known, "--log-level", o.log_level,
-             {"debug|info|warning|error|off", "of what is written there", "warning"},
+             {"debug|info|warning|error|off", "least severe messages written", "warning"},
              telemetry::parse_log_level);
   add_text(
       known, "--config", o.config,
       {"FILE", "options from the table [serve] of a TOML file, under the same names", "$EVERSEEN_CONFIG"});
   add_switch(known, "--check-config", o.check_config,
-             "print what would be in force, and from where; serve nothing");
+             "print the options in effect and their origins, and exit");
   add_switch(known, "-q,--quiet", o.quiet, "do not print where it listens");
 }
 

@@ -90,10 +90,11 @@ action declare(option_set& known) {
   auto o = std::make_shared<options>();
   add_argument(known, o->name, {"NAME", "the filter"});
   add_text(known, "--job", o->job, {"JOB", "the job whose counts are wanted", "the only one"});
-  add_text(
-      known, "--by", o->by,
-      {"DIMENSION,...", "which dimensions to show; over the others is summed", "those of the first --count"});
-  add_texts(known, "--where", o->where, {"DIMENSION=VALUE", "only what has this value; may be repeated"});
+  add_text(known, "--by", o->by,
+           {"DIMENSION,...", "the dimensions to show; counters are summed over the others",
+            "those of the first --count"});
+  add_texts(known, "--where", o->where,
+            {"DIMENSION=VALUE", "only counters with this value; may be repeated"});
   add_choice(known, "--format", o->format, {"table|json|csv", "how to print", "table"}, parse_format);
   add_store_option(known, o->store);
   return [o](printer& out) { return run(*o, out); };
@@ -105,15 +106,14 @@ verb counts_verb() {
   constexpr std::string_view scene =
       "everseen gen clicks --count 1000 > clicks.jsonl; everseen stream --from clicks.jsonl --filter clicks "
       "--key-json /id --time-json /time --count 10m:/time,/site,/country";
-  return {
-      "counts",
-      "Print what a streaming job has counted",
-      "Shows the counters that everseen stream --to counts has raised, also while it runs. Each event is in "
-      "them once. Values that are times are shown as the beginning of their stretch, in UTC.",
-      {{"Everything", "everseen counts clicks", scene},
-       {"By site, of one country, for a spreadsheet",
-        "everseen counts clicks --by site --where country=DE --format csv", scene}},
-      declare};
+  return {"counts",
+          "Print what a streaming job has counted",
+          "Shows the counters of everseen stream --to counts, even while it runs. Each event is counted "
+          "once. Time dimensions are shown as the beginning of each interval, in UTC.",
+          {{"Everything", "everseen counts clicks", scene},
+           {"By site, of one country, for a spreadsheet",
+            "everseen counts clicks --by site --where country=DE --format csv", scene}},
+          declare};
 }
 
 }  // namespace everseen::cli

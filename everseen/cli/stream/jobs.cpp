@@ -158,28 +158,25 @@ verb jobs_verb() {
   constexpr std::string_view scene =
       "everseen gen clicks --count 1000 > clicks.jsonl; everseen stream --from clicks.jsonl --filter clicks "
       "--key-json /id --to fresh.jsonl";
-  return {
-      "jobs",
-      "List the streaming jobs of a filter, and end them",
-      "Shows what each job was begun with, how far it has settled each of its sources, where it puts fresh "
-      "events, when it settled last, and what it keeps. A position is an offset in bytes of a file, and an "
-      "offset of a partition of Kafka.\n\n"
-      "--end removes a job with its counts; at a terminal it asks first. The keys that it added stay in the "
-      "filter: events that it has taken are seen, by whichever job they come again. A filter without jobs "
-      "may "
-      "be reset and rebuilt. Workers that still run end with an error.",
-      {{"All jobs", "everseen jobs clicks", scene},
-       {"Begin again from the beginning",
-        "everseen jobs clicks --end stream --yes; everseen reset clicks --yes", scene}},
-      [](option_set& known) -> action {
-        auto o = std::make_shared<options>();
-        add_argument(known, o->name, {"NAME", "the filter"});
-        add_text(known, "--end", o->end, {"JOB", "end this job: forget its place and its counts"});
-        add_switch(known, "-y,--yes", o->yes, "do not ask");
-        add_switch(known, "--json", o->json, "print JSON");
-        add_store_option(known, o->store);
-        return [o](printer& out) { return o->end ? end(*o, out) : list(*o, out); };
-      }};
+  return {"jobs",
+          "List the streaming jobs of a filter, and end them",
+          "Shows for each job its settings, its position in each source, its sink, the time of its last "
+          "settlement, and the data it keeps. A position is a byte offset in a file, or an offset in a Kafka "
+          "partition.\n\n--end removes a job and its counts; at a terminal it asks for confirmation. The "
+          "keys that the job added stay in the filter: its events are repeats for every other job. A filter "
+          "without jobs may be reset and rebuilt. Workers that are still running end with an error.",
+          {{"All jobs", "everseen jobs clicks", scene},
+           {"Begin again from the beginning",
+            "everseen jobs clicks --end stream --yes; everseen reset clicks --yes", scene}},
+          [](option_set& known) -> action {
+            auto o = std::make_shared<options>();
+            add_argument(known, o->name, {"NAME", "the filter"});
+            add_text(known, "--end", o->end, {"JOB", "end this job: remove its positions and its counts"});
+            add_switch(known, "-y,--yes", o->yes, "do not ask");
+            add_switch(known, "--json", o->json, "print JSON");
+            add_store_option(known, o->store);
+            return [o](printer& out) { return o->end ? end(*o, out) : list(*o, out); };
+          }};
 }
 
 }  // namespace everseen::cli

@@ -31,14 +31,14 @@ void declare_ends(option_set& known, stream_arguments& given) {
       {"JOB", "the name under which the filter remembers how far this job is", std::string(default_job)});
   add_text(known, "--worker", given.worker,
            {"NAME",
-            "which of the workers of this job this is: files are known by it and by their path, as every "
+            "the name of this worker of the job; together with the path it identifies a file, as every "
             "machine has its own",
             "the machine's name"});
   add_switch(known, "--follow", given.follow, "wait at the end of a file for what is appended");
   add_switch(known, "-z,--zero", given.records.zero, "records end with a NUL byte instead of a newline");
   add_switch(known, "--move-output", given.move_output,
-             "the job goes on with another --to than so far, or with a new file where the old one was moved "
-             "away; what was put out stays where it is");
+             "resume the job with another --to, or with a new file if the old one was moved away; earlier "
+             "output stays where it is");
 }
 
 void declare_filter(option_set& known, stream_arguments& given) {
@@ -50,14 +50,14 @@ void declare_filter(option_set& known, stream_arguments& given) {
   add_count(known, "--capacity", given.capacity, {1, max_capacity},
             {"N", "how many different keys to make room for; the filter grows beyond", "1M"});
   add_choice(known, "--hash", given.hash,
-             {"xxh3|siphash", "siphash where strangers choose the keys and may mean harm", "xxh3"},
+             {"xxh3|siphash", "siphash if keys come from strangers, who may attack the hash", "xxh3"},
              parse_own_hash);
   add_judge(known, given.judge, judge_by_default);
   add_duration(known, "--window", given.window, {"TIME", "forget keys after this time, as in 10m or 1h30m"});
   add_count(known, "--slices", given.slices, {1, max_slices},
-            {"N", "forget in N steps: a key is remembered for the window and at most one step more", "10"});
+            {"N", "parts of the window; a key is forgotten up to one part later", "10"});
   add_switch(known, "--existing", given.existing,
-             "filter and job must be there: where one of them is gone, end with 4 and begin nothing anew");
+             "filter and job must exist; if one does not, exit with 4 and create nothing");
 }
 
 void declare_event(option_set& known, stream_arguments& given) {
@@ -67,9 +67,8 @@ void declare_event(option_set& known, stream_arguments& given) {
             {"DIMENSION,...",
              "count fresh events by these together, each [NAME=][TIME:]FIELD, as in "
              "10m:/time,/site; '' is the total; may be repeated"});
-  add_duration(
-      known, "--max-ahead", given.max_ahead,
-      {"TIME", "a time that is further ahead of the clock makes an event bad", "as long as the window"});
+  add_duration(known, "--max-ahead", given.max_ahead,
+               {"TIME", "an event whose time is further ahead of the clock is bad", "as long as the window"});
 }
 
 }  // namespace
@@ -78,34 +77,33 @@ void declare_stream_arguments(option_set& known, stream_arguments& into) {
   declare_ends(known, into);
   declare_filter(known, into);
   declare_event(known, into);
-  add_text(known, "--bad-events", into.bad_events,
-           {"fail|skip|FILE",
-            "what to do with a record that is no event: end, pass over it, or write it here", "fail"});
+  add_text(
+      known, "--bad-events", into.bad_events,
+      {"fail|skip|FILE", "if a record is not an event: stop, skip it, or write it to this file", "fail"});
   add_text(known, "--seen-to", into.seen_to, {"FILE", "append repeats to this file"});
   add_text(known, "--late-to", into.late_to,
            {"FILE", "append events that are older than the window to this file"});
-  add_choice(
-      known, "--on-outage", into.on_outage,
-      {"fail|pass|hold",
-       "when the store stays away: end, put out events that nothing is known of, or wait for it", "fail"},
-      parse_outage);
+  add_choice(known, "--on-outage", into.on_outage,
+             {"fail|pass|hold", "if the store is unavailable: stop, output events without a verdict, or wait",
+              "fail"},
+             parse_outage);
   add_duration(
       known, "--settle-every", into.settle_every,
       {"TIME",
-       "how often what was done is put down, or after 250,000 events: as much is done again after a crash",
+       "how often progress is recorded, at least every 250,000 events; a crash repeats that much work",
        "100ms"});
   add_count(known, "--block", into.block_bytes, {4096, 64 << 20},
-            {"BYTES", "how much of a file is read, judged and put out at a time", "1Mi"});
+            {"BYTES", "how much of a file is read, judged and output at a time", "1Mi"});
   add_switch(known, "--dry-run", into.dry_run,
              "judge by an empty filter in memory, print what would be counted, and touch nothing");
   add_text(known, "--metrics", into.metrics,
-           {"HOST:PORT", "tell Prometheus how the job is doing, at this address, as in 127.0.0.1:9464"});
+           {"HOST:PORT", "serve metrics for Prometheus at this address, as in 127.0.0.1:9464"});
   add_optional_text(known, "--stats", into.stats, "-",
                     {"FILE", "when done, write counts as JSON to this file, or to standard error"});
   add_text(known, "--config", into.config,
            {"FILE", "read options from the table [stream] of this TOML file", "$EVERSEEN_CONFIG"});
   add_switch(known, "--check-config", into.check_config,
-             "look whether the options make sense, print those in force, and read nothing");
+             "check the options, print those in effect, and read nothing");
 }
 
 event_shape shape_of(const stream_arguments& given, std::string_view header) {

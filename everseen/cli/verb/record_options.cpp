@@ -69,17 +69,17 @@ void declare_key(option_set& known, record_options& into) {
   add_key(known, "--key-field", into.key, {"N", "the same, for fields only"});
   add_key(known, "--key-json", into.key, {"POINTER", "the same, for JSON pointers only"});
   add_option(known, "-t,--delimiter",
-             {"C", "what stands between fields: one character, or tab", "tab; a comma with --csv"},
+             {"C", "the character between fields, or tab", "tab; a comma with --csv"},
              [&into](std::string_view what, std::string_view text) {
                into.delimiter = parse_delimiter(what, text);
              });
   add_switch(known, "--csv", into.csv,
-             "the input is CSV (RFC 4180): a field between quotation marks may have delimiters, line breaks "
-             "and doubled marks in it");
+             "the input is CSV (RFC 4180): a quoted field may contain delimiters, line breaks and doubled "
+             "quotation marks");
   add_switch(known, "--header", into.header,
              "the first line of the input names the fields; it is no record, and is put out first");
   add_switch(known, "--no-decompress", into.no_decompress,
-             "take input that begins as files of gzip, zstd, bzip2, xz or lz4 do as it stands");
+             "do not decompress input that looks like gzip, zstd, bzip2, xz or lz4");
 }
 
 void declare_time(option_set& known, record_options& into) {
