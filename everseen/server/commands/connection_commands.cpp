@@ -297,7 +297,7 @@ std::span<const command> connection_commands() {
        runs::at_once,
        {},
        "connection",
-       "Chooses a database: there is 0",
+       "Selects a database, 0 to 15",
        "index",
        select,
        nullptr,

@@ -3,7 +3,9 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/server/base/command.hpp"
+#include "everseen/server/base/numbers.hpp"
 #include "everseen/server/commands/key_type.hpp"
+#include "everseen/server/resp/session.hpp"
 #include "everseen/server/service/service.hpp"
 
 /// Commands about keys of any type; here every key is a filter.
@@ -27,7 +29,10 @@ void type(call& c) {
   c.reply.status(c.all.filters().exists(c.words[1]) ? type_name : "none");
 }
 
+enum class databases : bool { this_one, all };
+
 /// A filter that cannot be dropped now does not stop the others.
+template <databases Which>
 void flush(call& c) {
   const word_list how = c.words.subspan(1);
   if (how.size() > 1 || (how.size() == 1 && !is_word(how[0], "ASYNC") && !is_word(how[0], "SYNC")))
@@ -35,8 +40,9 @@ void flush(call& c) {
   std::size_t left = 0;
   std::string why;
   c.all.loads().forget_all();
-  for (const std::string& key : c.all.filters().keys()) try {
-      c.all.filters().drop(key);
+  for (const std::string& name : c.all.filters().keys()) try {
+      if (Which == databases::all || database_key_of(name).database == c.from.database())
+        c.all.filters().drop(name);
     } catch (const no_filter&) {
       // Another client has dropped it.
     } catch (const error& fault) {
@@ -67,6 +73,24 @@ void rename_if_free(call& c) {
   c.reply.integer(rename(c, store::namesake::refuse) ? 1 : 0);
 }
 
+/// MOVE key db
+void move(call& c) {
+  const auto to = read_integer(c.words[2]);
+  if (!to) throw refusal{"ERR value is not an integer or out of range"};
+  if (*to < 0 || *to >= database_count) throw refusal{"ERR DB index is out of range"};
+  const auto database = static_cast<database_index>(*to);
+  if (database == c.from.database()) throw refusal{"ERR source and destination objects are the same"};
+  const std::string name = in_database(database, database_key_of(c.words[1]).key);
+  try {
+    c.all.filters().rename(c.words[1], name, store::namesake::refuse);
+    c.reply.integer(1);
+  } catch (const name_taken&) {
+    c.reply.integer(0);
+  } catch (const no_filter&) {
+    c.reply.integer(0);
+  }
+}
+
 constexpr command::key_positions every_word{1, -1, 1};
 constexpr command::key_positions first_word{1, 1, 1};
 constexpr command::key_positions first_two{1, 2, 1};
@@ -85,18 +109,20 @@ std::span<const command> key_commands() {
        runs::on_worker,
        {},
        "server",
-       "Removes every filter",
+       "Removes every filter of all databases",
        "[ASYNC | SYNC]",
-       flush},
+       flush<databases::all>},
       {"FLUSHDB",
        -1,
        right::admin,
        runs::on_worker,
        {},
        "server",
-       "Removes every filter",
+       "Removes every filter of the selected database",
        "[ASYNC | SYNC]",
-       flush},
+       flush<databases::this_one>},
+      {"MOVE", 3, right::write, runs::on_worker, first_word, "generic", "Moves a filter to another database",
+       "key db", move},
       {"RENAME", 3, right::write, runs::on_worker, first_two, "generic",
        "Gives a filter another key; one that has it is removed", "key newkey", rename_over},
       {"RENAMENX", 3, right::write, runs::on_worker, first_two, "generic",

@@ -7,6 +7,7 @@
 #include "everseen/server/base/numbers.hpp"
 #include "everseen/server/commands/glob.hpp"
 #include "everseen/server/commands/key_type.hpp"
+#include "everseen/server/resp/session.hpp"
 #include "everseen/server/service/service.hpp"
 
 /// Commands that list keys.
@@ -14,13 +15,22 @@ namespace everseen::server {
 
 namespace {
 
+/// The keys of the client's database.
+std::vector<std::string> own_keys(call& c) {
+  std::vector<std::string> keys;
+  for (const std::string& name : c.all.filters().keys())
+    if (const database_key k = database_key_of(name); k.database == c.from.database())
+      keys.emplace_back(k.key);
+  return keys;
+}
+
 void dbsize(call& c) {
-  c.reply.integer(static_cast<std::int64_t>(c.all.filters().keys().size()));
+  c.reply.integer(static_cast<std::int64_t>(own_keys(c).size()));
 }
 
 void keys(call& c) {
   std::vector<std::string> found;
-  for (std::string& key : c.all.filters().keys())
+  for (std::string& key : own_keys(c))
     if (matches(c.words[1], key)) found.push_back(std::move(key));
   c.reply.array(found.size());
   for (const std::string& key : found) c.reply.bulk(key);
@@ -69,7 +79,7 @@ void scan(call& c) {
   if (!cursor || *cursor < 0) throw refusal{"ERR invalid cursor"};
   const scan_request r = parse_scan(c.words);
   std::vector<std::pair<std::int64_t, std::string>> left;
-  for (std::string& key : c.all.filters().keys())
+  for (std::string& key : own_keys(c))
     if (const std::int64_t place = place_of(key); place >= *cursor) left.emplace_back(place, std::move(key));
   std::sort(left.begin(), left.end());
   std::size_t count = std::min(left.size(), static_cast<std::size_t>(r.count));

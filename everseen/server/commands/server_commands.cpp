@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,6 +18,16 @@
 namespace everseen::server {
 
 namespace {
+
+/// A line for each database that has keys; one for database 0 in any case.
+std::string keyspace_of(filter_registry& filters) {
+  std::array<std::size_t, database_count> keys{};
+  for (const std::string& name : filters.keys()) ++keys[database_key_of(name).database];
+  std::string text = "# Keyspace\r\n";
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    if (i == 0 || keys[i] > 0) text += fmt::format("db{}:keys={},expires=0,avg_ttl=0\r\n", i, keys[i]);
+  return text;
+}
 
 std::int64_t seconds_now() {
   return std::chrono::duration_cast<std::chrono::seconds>(service::now().time_since_epoch()).count();
@@ -49,7 +60,7 @@ std::vector<info_section> info_sections(service& all) {
                    count.connections.load(), count.refused_connections.load(), count.commands.load(),
                    all.stats().judged_keys(question::add), all.stats().judged_keys(question::check))},
       {"REPLICATION", "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n"},
-      {"KEYSPACE", fmt::format("# Keyspace\r\ndb0:keys={},expires=0,avg_ttl=0\r\n", filters.keys().size())},
+      {"KEYSPACE", keyspace_of(filters)},
   };
 }
 
@@ -77,7 +88,7 @@ struct setting {
 
 constexpr setting settings[] = {
     {"appendonly", [](service&) { return std::string("no"); }},
-    {"databases", [](service&) { return std::string("1"); }},
+    {"databases", [](service&) { return std::to_string(database_count); }},
     {"maxclients", [](service& all) { return std::to_string(all.tunable.max_connections.load()); },
      [](service& all, std::int64_t value) { all.tunable.max_connections = static_cast<std::size_t>(value); }},
     {"maxmemory", [](service& all) { return std::to_string(all.filters().max_bytes()); },

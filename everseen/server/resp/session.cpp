@@ -118,7 +118,10 @@ bool session::batch(const command& what, word_list request) {
   if (!has_database_ || what.needs > rights_ || !what.takes(request.size())) return false;
   const auto keys = what.batched(request);
   if (!keys) return false;
-  if (!hold_filter(request[1]) || !gathered_.put(held_filter_, *keys)) return false;
+  if (database() == 0 && database_key_of(request[1]).database != 0) return false;
+  const bool is_held =
+      database() == 0 ? hold_filter(request[1]) : hold_filter(in_database(database(), request[1]));
+  if (!is_held || !gathered_.put(held_filter_, *keys)) return false;
   ++answered_;
   client_->last_command.store(what.name.data(), std::memory_order_relaxed);
   return true;
@@ -212,6 +215,7 @@ session::transaction session::end_transaction(std::string_view command) {
 void session::reset() {
   transaction_.reset();
   has_database_ = true;
+  client_->database = 0;
   set_version(wire::protocol::resp2);
   client_->set_name({});
   client_->set_user("default");
@@ -221,9 +225,10 @@ void session::reset() {
 }
 
 void session::select_database(std::optional<std::int64_t> index) {
-  has_database_ = index == 0;
+  has_database_ = index && *index >= 0 && *index < database_count;
   if (!index) throw refusal{"ERR value is not an integer or out of range"};
   if (!has_database_) throw refusal{"ERR DB index is out of range"};
+  client_->database = static_cast<database_index>(*index);
 }
 
 bool session::log_in(std::string_view user, std::string_view password) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "everseen/server/base/command.hpp"
+#include "everseen/server/registry/databases.hpp"
 #include "everseen/server/resp/gathered_batches.hpp"
 #include "everseen/server/service/client_list.hpp"
 #include "everseen/server/service/exec_gate.hpp"
@@ -80,9 +81,10 @@ class session {
   ///         passwords
   bool log_in(std::string_view user, std::string_view password);
   void end() noexcept { is_ending_ = true; }
-  /// There is only database 0. After a refusal the connection has none, so that a client that goes on does
-  /// not use the filters of another one.    @param index  nothing: not a number    @throws refusal
+  /// After a refusal the connection has no database, so that a client that ignores the refusal does not use
+  /// the filters of another one.    @param index  nothing: not a number    @throws refusal
   void select_database(std::optional<std::int64_t> index);
+  [[nodiscard]] database_index database() const noexcept { return client_->database; }
   /// Runs one request on this thread, whatever it waits for. Writes one reply.
   void run_request(const command& what, word_list request);
 

@@ -1,4 +1,9 @@
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/server/registry/refusals.hpp"
@@ -6,6 +11,36 @@
 
 /// How the requests of a session run: concurrently or alone, on this thread or on a worker.
 namespace everseen::server {
+
+namespace {
+
+/// A request in which the names of filters stand for the keys of a database.
+class named_request {
+ public:
+  /// @throws parameter_error  as in_database
+  named_request(database_index database, const command& what, word_list request) : words_(request) {
+    if (what.keys.first == 0) return;
+    const auto count = static_cast<int>(request.size());
+    const int last = what.keys.last < 0 ? count + what.keys.last : std::min(what.keys.last, count - 1);
+    for (int i = what.keys.first; i <= last; i += what.keys.step) {
+      const auto at = static_cast<std::size_t>(i);
+      std::string name = in_database(database, request[at]);
+      if (name == request[at]) continue;
+      if (replaced_.empty()) replaced_.assign(request.begin(), request.end());
+      replaced_[at] = names_.emplace_back(std::move(name));
+      words_ = replaced_;
+    }
+  }
+
+  [[nodiscard]] word_list words() const noexcept { return words_; }
+
+ private:
+  std::deque<std::string> names_{};  // a deque, as views refer to them
+  std::vector<std::string_view> replaced_{};
+  word_list words_;
+};
+
+}  // namespace
 
 bool session::enter() {
   if (inside_ != nullptr) return true;
@@ -68,11 +103,14 @@ void session::run_request(const command& what, word_list request) {
   client_->last_command.store(what.name.data(), std::memory_order_relaxed);
   if (!has_database_ && !what.without_database)
     return reply_.error(
-        "ERR this connection has no database, as SELECT was refused: there is only database 0; SELECT 0 to "
-        "go "
-        "on");
+        "ERR this connection has no database, as SELECT was refused: there are 0 to 15; SELECT one of them "
+        "to "
+        "continue");
   const std::size_t before = output_.size();
+  std::optional<named_request> named;
   for (bool is_again = false;; is_again = true) try {
+      if (!named) named.emplace(database(), what, request);
+      request = named->words();
       call c{all_, *this, request, reply_, what};
       return what.run(c);
     } catch (const error& why) {

@@ -50,9 +50,9 @@ std::size_t client_list::size() const {
 }
 
 std::string describe(const client& c, std::int64_t now_ms) {
-  return fmt::format("id={} addr={} laddr={} name={} age={} idle={} db=0 cmd={} user={}", c.id, c.address,
+  return fmt::format("id={} addr={} laddr={} name={} age={} idle={} db={} cmd={} user={}", c.id, c.address,
                      c.local_address, c.name(), (now_ms - c.since_ms) / 1000,
-                     (now_ms - c.last_request_ms) / 1000, c.last_command.load(), c.user());
+                     (now_ms - c.last_request_ms) / 1000, c.database.load(), c.last_command.load(), c.user());
 }
 
 }  // namespace everseen::server

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "everseen/server/registry/databases.hpp"
+
 namespace everseen::server {
 
 /// What other clients can see of a client and do to it.
@@ -20,6 +22,7 @@ struct client {
   std::int64_t since_ms = 0;    ///< ms since 1970
   std::atomic<std::int64_t> last_request_ms = 0;
   std::atomic<const char*> last_command = "";
+  std::atomic<database_index> database = 0;
   std::function<void()> end{};  ///< closes its connection, from any thread
 
   void set_name(std::string name);

@@ -475,7 +475,7 @@ TEST_F(Transcript, JudgesInWindowsByTheTimeThatItIsTold) {
 
 TEST_F(Transcript, RefusesWhatItDoesNotDoInPlainWords) {
   EXPECT_EQ(server_.cli({"GET", "a"}), "ERR unknown command 'GET', with args beginning with: 'a' ");
-  plays(R"(> SELECT 1
+  plays(R"(> SELECT 16
 -ERR DB index is out of range
 > SELECT 0
 +OK
