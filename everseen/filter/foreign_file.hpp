@@ -56,49 +56,6 @@ void export_guava(const filter& f, const image::byte_sink& to);
 ///   also for a chain that does not grow by RedisBloom's rules
 void import_redisbloom(store& into, std::string_view name, const foreign_source& from);
 
-/// The reply of BF.SCANDUMP: bytes, and the iterator that asks for the next ones.
-struct redisbloom_chunk {
-  std::int64_t iterator = 0;  ///< 0: the end
-  std::vector<std::byte> bytes{};
-};
-
-/// Returns the bytes after an iterator; 0 asks for the header.
-///
-/// As in RedisBloom, keys that are added between the calls may be missing, and so may a layer created for
-/// them.
-/// @throws parameter_error  the layout is not redisbloom
-/// @throws storage_error    the filter was emptied meanwhile
-/// Cost: a copy of at most 16 MiB; from a server, all its segments.
-[[nodiscard]] redisbloom_chunk dump_redisbloom(const filter& f, std::int64_t iterator);
-
-/// Creates a filter from BF.SCANDUMP replies, chunk by chunk. Without commit() it leaves nothing behind.
-class redisbloom_loader {
- public:
-  /// @param header  the first chunk    @throws  as import_redisbloom
-  redisbloom_loader(store& into, std::string_view name, std::span<const std::byte> header);
-  ~redisbloom_loader();
-  redisbloom_loader(const redisbloom_loader&) = delete;
-  redisbloom_loader& operator=(const redisbloom_loader&) = delete;
-
-  /// Loads the next chunk.    @throws format_error  it is not the next one
-  void load(std::int64_t iterator, std::span<const std::byte> bytes);
-  /// Total size of the bit arrays that the header announces. Each is allocated with its first chunk.
-  [[nodiscard]] std::uint64_t bytes() const noexcept;
-  /// Total size of the bit arrays allocated so far.
-  [[nodiscard]] std::uint64_t bytes_made() const noexcept;
-  [[nodiscard]] bool is_complete() const noexcept;
-  /// Publishes the complete filter.    @throws format_error  chunks are missing
-  void commit();
-
- private:
-  friend void import_redisbloom(store& into, std::string_view name, const foreign_source& from);
-  /// Where the bytes of the next chunk belong, still in RedisBloom's bit order.
-  [[nodiscard]] std::span<std::byte> place(std::int64_t iterator, std::uint64_t bytes);
-
-  struct work;
-  std::unique_ptr<work> work_;
-};
-
 /// Writes the commands that recreate the filter on a server with RedisBloom, under the given key.
 ///
 /// Keys added meanwhile may be included; the counts then omit them.

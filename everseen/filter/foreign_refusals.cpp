@@ -9,6 +9,7 @@
 namespace everseen {
 
 void must_have_room(const store& into, std::span<const std::uint64_t> segments) {
+  if (segments.empty()) return;
   const std::uint64_t longest = *std::ranges::max_element(segments);
   if (const auto most = into.longest_segment_bytes(); most && longest > *most)
     throw parameter_error("the filter has a bit array of " + std::to_string(longest) +

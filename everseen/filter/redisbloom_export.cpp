@@ -12,6 +12,7 @@
 #include "everseen/core/spec/growth.hpp"
 #include "everseen/filter/foreign_file.hpp"
 #include "everseen/filter/foreign_refusals.hpp"
+#include "everseen/filter/redisbloom_chunks.hpp"
 
 namespace everseen {
 
@@ -130,7 +131,7 @@ class layer_writer {
 
 }  // namespace
 
-redisbloom_chunk dump_redisbloom(const filter& f, std::int64_t iterator) {
+filter_chunk dump_redisbloom(const filter& f, std::int64_t iterator) {
   if (f.get_spec().layout != layout_kind::redisbloom) throw no_such_export(f, "RedisBloom", "redisbloom");
   const announcement announced = announce(f);
   if (iterator == 0) return {1, redisbloom::encode_header(announced.chain)};
@@ -141,7 +142,7 @@ redisbloom_chunk dump_redisbloom(const filter& f, std::int64_t iterator) {
   while (wanted < lengths.size() && at >= lengths[wanted]) at -= lengths[wanted++];
   if (wanted == lengths.size()) return {};
   const std::uint64_t count = std::min<std::uint64_t>(redisbloom::max_chunk_bytes, lengths[wanted] - at);
-  redisbloom_chunk chunk{iterator + static_cast<std::int64_t>(count), std::vector<std::byte>(count)};
+  filter_chunk chunk{iterator + static_cast<std::int64_t>(count), std::vector<std::byte>(count)};
   visit_announced(f, announced, [&](std::size_t layer, std::span<const std::byte> bits) {
     if (layer == wanted) compat::reverse_bits_of_bytes(bits.subspan(at, count), chunk.bytes);
   });

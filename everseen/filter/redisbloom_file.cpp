@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/layout/foreign.hpp"
 #include "everseen/core/spec/growth.hpp"
+#include "everseen/filter/filter_chunks.hpp"
 #include "everseen/filter/foreign_file.hpp"
 #include "everseen/filter/foreign_refusals.hpp"
 
@@ -86,90 +88,49 @@ std::vector<std::byte> read_header(redisbloom::file_reader& in) {
   const auto pair = in.next();
   if (!pair || pair->iterator != 1) refuse("it does not begin with the header, chunk 1");
   if (pair->bytes > longest_header_bytes)
-    refuse("its header has " + std::to_string(pair->bytes) + " bytes, and the " +
-           std::to_string(growth::max_layers) + " layers that there can be fill " +
-           std::to_string(longest_header_bytes));
+    throw parameter_error(
+        "the filter has more than " + std::to_string(growth::max_layers) +
+        " layers, which is more than a filter can have here; create a larger one and migrate its keys");
   std::vector<std::byte> header(pair->bytes);
   in.read(header);
   return header;
 }
 
-std::uint64_t sum(std::span<const std::uint64_t> lengths) noexcept {
-  std::uint64_t all = 0;
-  for (const std::uint64_t each : lengths) all += each;
-  return all;
-}
-
 }  // namespace
 
-struct redisbloom_loader::work {
-  explicit work(redisbloom::announced_chain a) : announced(std::move(a)), order(announced.lengths) {}
-
-  const redisbloom::announced_chain announced;
-  redisbloom::chunk_order order;
-  std::unique_ptr<store::restore> restored{};
-  std::span<std::byte> segment{};
-  std::uint64_t bytes_made = 0;
-};
-
-redisbloom_loader::redisbloom_loader(store& into, std::string_view name, std::span<const std::byte> header)
-    : work_(std::make_unique<work>(redisbloom::decode_header(header))) {
-  const spec s = checked_spec(work_->announced);
-  must_have_room(into, work_->announced.lengths);
-  work_->restored = into.begin_restore(name, s);
-}
-
-redisbloom_loader::~redisbloom_loader() = default;
-
-std::span<std::byte> redisbloom_loader::place(std::int64_t iterator, std::uint64_t bytes) {
-  const redisbloom::chunk_order::place place = work_->order.take(iterator, bytes);
-  const redisbloom::layer& layer = work_->announced.of.layers[place.layer];
-  const geometry shape = {layout_kind::redisbloom, static_cast<std::uint8_t>(layer.probes),
-                          work_->announced.lengths[place.layer]};
-  if (place.offset == 0) {
-    work_->segment = work_->restored->add_segment(
-        {0, window::timeless, static_cast<std::uint32_t>(place.layer)}, {shape, layer.capacity, layer.keys});
-    work_->bytes_made += shape.bytes;
+announced_filter announced_by_redisbloom(std::span<const std::byte> header) {
+  const redisbloom::announced_chain from = redisbloom::decode_header(header);
+  announced_filter f{checked_spec(from)};
+  f.is_redisbloom = true;
+  for (std::uint32_t i = 0; i < from.lengths.size(); ++i) {
+    const redisbloom::layer& l = from.of.layers[i];
+    const geometry shape = {layout_kind::redisbloom, static_cast<std::uint8_t>(l.probes), from.lengths[i]};
+    f.segments.push_back({{0, window::timeless, i}, {shape, l.capacity, l.keys}});
   }
-  return work_->segment.subspan(place.offset, bytes);
-}
-
-void redisbloom_loader::load(std::int64_t iterator, std::span<const std::byte> bytes) {
-  compat::reverse_bits_of_bytes(bytes, place(iterator, bytes.size()));
-}
-
-std::uint64_t redisbloom_loader::bytes() const noexcept {
-  return sum(work_->announced.lengths);
-}
-
-std::uint64_t redisbloom_loader::bytes_made() const noexcept {
-  return work_->bytes_made;
-}
-
-bool redisbloom_loader::is_complete() const noexcept {
-  return work_->order.is_complete();
-}
-
-void redisbloom_loader::commit() {
-  work_->order.must_be_complete();
-  work_->restored->commit();
+  return f;
 }
 
 void import_redisbloom(store& into, std::string_view name, const foreign_source& from) {
   redisbloom::file_reader in(from.read);
   const std::vector<std::byte> header = read_header(in);
-  const std::uint64_t bytes = sum(redisbloom::decode_header(header).lengths);
+  const redisbloom::announced_chain announced = redisbloom::decode_header(header);
+  const std::uint64_t bytes =
+      std::accumulate(announced.lengths.begin(), announced.lengths.end(), std::uint64_t{0});
   if (from.bytes && bytes > *from.bytes)
     refuse("its header promises " + std::to_string(bytes) + " bytes, and the file has " +
            std::to_string(*from.bytes));
-  redisbloom_loader loader(into, name, header);
-  while (const auto pair = in.next())
+  chunk_loader loader(into, name, header);
+  redisbloom::chunk_order order(announced.lengths);  // a file has each chunk once, in order
+  while (const auto pair = in.next()) {
+    (void)order.take(pair->iterator, pair->bytes);
     for (auto rest = loader.place(pair->iterator, pair->bytes); !rest.empty();
          rest = rest.subspan(std::min(rest.size(), chunk_bytes))) {
       const auto part = rest.first(std::min(rest.size(), chunk_bytes));
       in.read(part);
       compat::reverse_bits_of_bytes(part, part);
     }
+  }
+  order.must_be_complete();
   loader.commit();
 }
 

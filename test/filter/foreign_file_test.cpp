@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/base/bytes.hpp"
+#include "everseen/filter/filter_chunks.hpp"
 #include "everseen/filter/open_store.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
@@ -251,8 +252,8 @@ TEST_F(ForeignFile, OfAFilterThatIsEmptiedMeanwhileIsNotWritten) {
   EXPECT_THAT([&] { (void)exported_redisbloom(emptied("a", false)); },
               ThrowsMessage<storage_error>(HasSubstr("emptied")));
   EXPECT_THROW((void)exported_redisbloom(emptied("b", true)), storage_error);
-  EXPECT_THROW((void)dump_redisbloom(emptied("c", false), 1), storage_error);
-  EXPECT_THROW((void)dump_redisbloom(emptied("d", true), 1), storage_error);
+  EXPECT_THROW((void)dump_chunk(emptied("c", false), 1), storage_error);
+  EXPECT_THROW((void)dump_chunk(emptied("d", true), 1), storage_error);
 }
 
 TEST_F(ForeignFile, OfAnEmptyFilterIsWrittenAsKeysArrive) {

@@ -13,6 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "everseen/filter/filter_chunks.hpp"
 #include "everseen/filter/foreign_file.hpp"
 #include "everseen/server/server.hpp"
 #include "everseen/store/memory/memory_store.hpp"
@@ -49,15 +50,14 @@ class served {
 };
 
 /// The chunks of a filter of RedisBloom with some keys.
-std::vector<redisbloom_chunk> some_chunks() {
+std::vector<filter_chunk> some_chunks() {
   memory_store place;
   spec_request r;
   r.layout = layout_kind::redisbloom;
   filter source("f", place.create("f", place.plan(r)));
   for (int i = 0; i < 50; ++i) (void)source.add(std::to_string(i));
-  std::vector<redisbloom_chunk> all;
-  for (auto c = dump_redisbloom(source, 0); c.iterator != 0; c = dump_redisbloom(source, c.iterator))
-    all.push_back(c);
+  std::vector<filter_chunk> all;
+  for (auto c = dump_chunk(source, 0); c.iterator != 0; c = dump_chunk(source, c.iterator)) all.push_back(c);
   return all;
 }
 
@@ -126,7 +126,7 @@ void disturb(client_threads& clients, int rounds) {
   clients.add(rounds, [](int i) { return words{"RENAME", contested(i), contested(i + 1)}; });
   clients.add(rounds, [](int i) { return words{"PEXPIRE", contested(i), i % 2 == 0 ? "1" : "30"}; });
   clients.add(rounds, [chunks = some_chunks()](int i) {
-    const redisbloom_chunk& c = chunks[static_cast<std::size_t>(i) % chunks.size()];
+    const filter_chunk& c = chunks[static_cast<std::size_t>(i) % chunks.size()];
     const std::string bytes(reinterpret_cast<const char*>(c.bytes.data()), c.bytes.size());
     const auto round = i / static_cast<int>(chunks.size());
     return words{"BF.LOADCHUNK", contested(round), std::to_string(c.iterator), bytes};

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "everseen/filter/foreign_file.hpp"
+#include "everseen/filter/filter_chunks.hpp"
 #include "everseen/server/base/command.hpp"
 #include "everseen/server/base/numbers.hpp"
 #include "everseen/server/commands/bloom_requests.hpp"
@@ -141,12 +141,11 @@ void scan_dump(call& c) {
   const auto iterator = read_integer(c.words[2]);
   if (!iterator) throw refusal{"Second argument must be numeric"};
   const auto f = need(c);
-  if (f->handle.get_spec().layout != layout_kind::redisbloom)
+  // The chunks of everseen's own layouts contain the filter's seed, with which keys that collide can be made.
+  if (!is_foreign(f->handle.get_spec().layout) && c.from.rights() < right::admin)
     throw refusal{
-        "ERR this filter has a layout of its own, which RedisBloom's chunks cannot hold; everseen serve "
-        "--redisbloom "
-        "makes filters that they can, everseen export copies any"};
-  const redisbloom_chunk chunk = dump_redisbloom(f->handle, *iterator);
+        "NOPERM the chunks of a filter contain its secret seed: BF.SCANDUMP needs the right 'admin'"};
+  const filter_chunk chunk = dump_chunk(f->handle, *iterator);
   c.reply.array(2);
   c.reply.integer(chunk.iterator);
   c.reply.bulk({reinterpret_cast<const char*>(chunk.bytes.data()), chunk.bytes.size()});
@@ -199,7 +198,7 @@ std::span<const command> bloom_commands() {
        "...]",
        insert, many_to_insert},
       {"BF.LOADCHUNK", 4, right::write, runs::on_worker, first_word, "bloom",
-       "Makes a filter of the chunks that SCANDUMP gave; it is there with the last of them",
+       "Creates a filter from the chunks that SCANDUMP returned; it exists with the last of them",
        "key iterator data", load_chunk},
       {"BF.MADD", -3, right::write, runs::on_worker, first_word, "bloom",
        "Adds keys to a filter, which is made if there is none, and tells of each whether it was fresh",
@@ -209,8 +208,8 @@ std::span<const command> bloom_commands() {
        many_to_check},
       {"BF.RESERVE", -4, right::write, runs::on_worker, first_word, "bloom", "Makes a filter",
        "key error_rate capacity [EXPANSION expansion] [NONSCALING]", reserve},
-      {"BF.SCANDUMP", 3, right::read, runs::on_worker, first_word, "bloom",
-       "Gives a filter out chunk by chunk", "key iterator", scan_dump},
+      {"BF.SCANDUMP", 3, right::read, runs::on_worker, first_word, "bloom", "Returns a filter chunk by chunk",
+       "key iterator", scan_dump},
   };
   return commands;
 }

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/filter/foreign_file.hpp"
+#include "everseen/filter/filter_chunks.hpp"
 #include "everseen/server/base/options.hpp"
 #include "everseen/server/base/worker_pool.hpp"
 #include "everseen/server/registry/filter_budget.hpp"
@@ -74,16 +74,16 @@ class filter_registry {
   /// @throws  as open and create
   open_filter open_or_create(std::string_view key, const request& r);
 
-  /// A filter that is being loaded from RedisBloom's chunks, and its room.
+  /// A filter that is being loaded from its chunks, and its room.
   struct load {
     filter_budget::share room;
     filter_budget::share made;  ///< the part of `room` that is already allocated on disk
-    std::unique_ptr<redisbloom_loader> loader;
+    std::unique_ptr<chunk_loader> loader;
   };
   /// @throws name_taken  it exists    @throws no_room    @throws format_error
   /// @throws error  as store::begin_restore
   [[nodiscard]] load begin_load(std::string_view key, std::span<const std::byte> header);
-  /// @throws format_error  it is not the next chunk
+  /// @throws format_error  it is damaged, or of another filter
   void load_chunk(load& of, std::int64_t iterator, std::span<const std::byte> bytes);
   /// Makes the filter available.    @pre all chunks were loaded
   void finish_load(std::string_view key, load whole);

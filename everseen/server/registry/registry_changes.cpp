@@ -33,8 +33,9 @@ filter_registry::load filter_registry::begin_load(std::string_view key, std::spa
   const single_flight::hold alone = changing_.take(key);
   if (find(key)) throw name_taken("item exists");
   close(key);  // if it has expired
-  auto loader = std::make_unique<redisbloom_loader>(*place_, required_name_of(key), header);
-  auto room = room_.reserve(loader->bytes() + bytes_beside_bits(1));
+  auto loader = std::make_unique<chunk_loader>(*place_, required_name_of(key), header);
+  auto room =
+      room_.reserve(loader->announced().bit_bytes() + bytes_beside_bits(loader->announced().spec.partitions));
   return {std::move(room), filter_budget::share(made_by_loads_), std::move(loader)};
 }
 

@@ -18,7 +18,11 @@ void chunk_loads::take(filter_registry& into, std::string_view key, std::int64_t
     loads_.erase(std::string(key));
     make_room();
     try {
-      loads_.emplace(key, numbered{into.begin_load(key, data), ++begun_, clock::now()});
+      numbered begun{into.begin_load(key, data), ++begun_, clock::now()};
+      if (begun.load.loader->is_complete())  // a filter without keys has no other chunk
+        into.finish_load(key, std::move(begun.load));
+      else
+        loads_.emplace(key, std::move(begun));
     } catch (const format_error& why) {
       throw refusal{std::string("ERR received bad data: ") + why.what()};
     }

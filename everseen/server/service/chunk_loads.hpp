@@ -25,7 +25,7 @@ class chunk_loads {
 
   /// Takes a chunk; the last one creates the filter.
   /// @throws refusal  no load of this key has begun
-  /// @throws error  as redisbloom_loader, filter_registry::begin_load
+  /// @throws error  as chunk_loader, filter_registry::begin_load
   void take(filter_registry& into, std::string_view key, std::int64_t iterator, std::string_view bytes);
 
   /// Dropping a key also discards its load.

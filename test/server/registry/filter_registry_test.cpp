@@ -145,8 +145,8 @@ TEST(FilterRegistry, CountsWhatALoadHasOfTheDiskOnce) {
   r.layout = layout_kind::redisbloom;
   filter source("f", place.create("f", place.plan(r)));
   (void)source.add("x");
-  const redisbloom_chunk header = dump_redisbloom(source, 0);
-  const redisbloom_chunk bits = dump_redisbloom(source, header.iterator);
+  const filter_chunk header = dump_chunk(source, 0);
+  const filter_chunk bits = dump_chunk(source, header.iterator);
 
   const auto disk = std::make_shared<store_on_a_disk>();
   registry_of registry(disk);

@@ -20,7 +20,7 @@ class ChunkLoads : public ::testing::Test {
     r.layout = layout_kind::redisbloom;
     filter source("f", place.create("f", place.plan(r)));
     (void)source.add("x");
-    const redisbloom_chunk header = dump_redisbloom(source, 0);
+    const filter_chunk header = dump_chunk(source, 0);
     all_.loads().take(all_.filters(), key, header.iterator,
                       {reinterpret_cast<const char*>(header.bytes.data()), header.bytes.size()});
   }

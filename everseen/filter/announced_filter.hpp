@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "everseen/core/partition/partition_state.hpp"
+#include "everseen/core/partition/segments.hpp"
+#include "everseen/core/spec/spec.hpp"
+
+namespace everseen {
+
+/// A filter as the header of its chunks announces it: everything but the bits.
+struct announced_filter {
+  everseen::spec spec;
+  struct segment {
+    segment_id id;
+    layer_state layer;
+  };
+  std::vector<segment> segments{};  ///< ascending by id
+  bool is_redisbloom = false;       ///< whose chunks are bits in its own order and nothing else
+
+  [[nodiscard]] std::uint64_t bit_bytes() const noexcept {
+    std::uint64_t sum = 0;
+    for (const segment& s : segments) sum += s.layer.shape.bytes;
+    return sum;
+  }
+};
+
+/// @param header  the first chunk of RedisBloom's BF.SCANDUMP
+/// @throws format_error, parameter_error  as import_redisbloom
+[[nodiscard]] announced_filter announced_by_redisbloom(std::span<const std::byte> header);
+
+}  // namespace everseen

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "everseen/filter/announced_filter.hpp"
+#include "everseen/filter/filter.hpp"
+#include "everseen/store/port/store.hpp"
+
+/// The chunks of BF.SCANDUMP and BF.LOADCHUNK: a filter as pairs of an iterator and bytes.
+///
+/// A filter of RedisBloom's layout has RedisBloom's chunks (redisbloom_dump.hpp), any other one everseen's:
+/// doc/format.md, "Chunks". A loader recognises them by the first bytes of the header.
+namespace everseen {
+
+/// The reply of BF.SCANDUMP: bytes, and the iterator that asks for the next ones.
+struct filter_chunk {
+  std::int64_t iterator = 0;  ///< 0: the end
+  std::vector<std::byte> bytes{};
+};
+
+/// Returns the bytes after an iterator; 0 asks for the header.
+///
+/// Keys that are added between the calls may be missing. If the filter grows between the calls, its chunks do
+/// not fit together, and the loader says so; RedisBloom's omit the new layer instead.
+/// @throws parameter_error  it has the layout of another system, which has no chunks
+/// @throws storage_error    the filter was emptied meanwhile
+/// Cost: a copy of at most 16 MiB; from a server, all segments of a partition.
+[[nodiscard]] filter_chunk dump_chunk(const filter& f, std::int64_t iterator);
+
+/// Creates a filter from its chunks. Without commit() it leaves nothing behind.
+///
+/// Chunks after the header may come in any order, and more than once. Threads: one at a time.
+class chunk_loader {
+ public:
+  /// @param header  the first chunk
+  /// @throws format_error  it is damaged, or of neither form    @throws  as import_redisbloom
+  chunk_loader(store& into, std::string_view name, std::span<const std::byte> header);
+
+  /// Loads a chunk.    @throws format_error  it is damaged, or of another filter
+  void load(std::int64_t iterator, std::span<const std::byte> bytes);
+  /// Where RedisBloom's next `bytes` belong, still in its bit order.    @throws format_error
+  [[nodiscard]] std::span<std::byte> place(std::int64_t iterator, std::uint64_t bytes);
+
+  [[nodiscard]] const announced_filter& announced() const noexcept { return announced_; }
+  /// Total size of the bit arrays allocated so far. Each is allocated when it is first needed.
+  [[nodiscard]] std::uint64_t bytes_made() const noexcept { return bytes_made_; }
+  [[nodiscard]] bool is_complete() const noexcept;
+  /// Publishes the complete filter.    @throws format_error  chunks are missing
+  void commit();
+
+ private:
+  struct spot {
+    std::size_t segment = 0;
+    std::uint64_t offset = 0;
+  };
+  [[nodiscard]] spot spot_of(std::int64_t iterator, std::uint64_t bytes) const;
+  [[nodiscard]] std::span<std::byte> bits_of(const spot& at, std::uint64_t bytes);
+  void note_loaded(std::uint64_t begin, std::uint64_t end);
+
+  announced_filter announced_;
+  std::unique_ptr<store::restore> restored_;
+  std::vector<std::span<std::byte>> made_{};  // the first segments
+  std::uint64_t bytes_made_ = 0;
+  std::map<std::uint64_t, std::uint64_t> loaded_{};  // begin and end of each range, in bytes of all bits
+};
+
+}  // namespace everseen
