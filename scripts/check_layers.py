@@ -26,6 +26,7 @@ ARROWS = {
     "filter": {"core", "compat", "store", "redis"},
     "everseen": {"core", "compat", "store", "redis", "filter"},
     "stream": {"core", "compat", "store", "redis", "filter", "everseen"},
+    "capi": {"core", "compat", "store", "redis", "filter"},
     "report": {"core", "compat", "store", "redis", "filter", "text"},
     "server": {"core", "compat", "store", "redis", "filter", "everseen", "wire", "text", "report", "telemetry"},
     "cli": {

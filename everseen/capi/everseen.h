@@ -1,0 +1,197 @@
+/* everseen for C and for every language that can call C: has this key ever been seen?
+ *
+ * Compile with -leverseen. A program in ten lines:
+ *
+ *     everseen_filter* clicks;
+ *     everseen_options options = EVERSEEN_OPTIONS_INIT;
+ *     options.capacity = 10000000;
+ *     if (everseen_open_or_create("redis://localhost", "clicks", &options, &clicks) != EVERSEEN_OK)
+ *       return fprintf(stderr, "%s\n", everseen_last_error()), 1;
+ *     everseen_slice keys[2] = {{"a", 1}, {"b", 1}};
+ *     uint8_t verdicts[2];
+ *     everseen_add_slices(clicks, keys, 2, NULL, 0, verdicts);   // EVERSEEN_FRESH, EVERSEEN_FRESH
+ *     everseen_close(clicks);
+ *
+ * Keys are bytes of any length, zero included. Pointers may be null where a count is 0.
+ *
+ * Errors: a function that can fail returns a status; everseen_last_error() has the message of the calling
+ * thread's last failure. No C++ exception leaves the library. Running out of memory is EVERSEEN_NO_MEMORY.
+ *
+ * Threads: any number may use one filter at once; everseen_close() must come after all of them.
+ *
+ * fork(): a child may use none of its parent's filters, not even close them; it opens its own. The library
+ * installs no signal handler. It has threads of its own only during calls.
+ *
+ * Cost: in memory 5 to 30 ns a key in batches of some thousands, and some 100 ns for a single key; on a Redis
+ * server, a batch costs at least a round trip, so give many keys at once.
+ *
+ * Stability: within a SONAME, functions are only added, and structs only grow at their ends, where `size`
+ * says how much of one the caller knows.
+ */
+#ifndef EVERSEEN_EVERSEEN_H
+#define EVERSEEN_EVERSEEN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define EVERSEEN_API __attribute__((visibility("default")))
+#else
+#define EVERSEEN_API
+#endif
+
+/* ---- errors ---- */
+
+typedef enum everseen_status {
+  EVERSEEN_OK = 0,
+  EVERSEEN_INVALID = 1,     /* a name, number or URL is invalid, or a filter can never take a key */
+  EVERSEEN_NOT_FOUND = 2,   /* no filter has this name, or it has expired */
+  EVERSEEN_NAME_TAKEN = 3,  /* a filter of this name exists */
+  EVERSEEN_FULL = 4,        /* the filter was created without growth, and is full */
+  EVERSEEN_STORAGE = 5,     /* a file cannot be read or written, or another process is writing to it */
+  EVERSEEN_BACKEND = 6,     /* a server does not answer, or refuses */
+  EVERSEEN_DAMAGED = 7,     /* stored or received bytes are damaged */
+  EVERSEEN_NO_MEMORY = 8,
+  EVERSEEN_INTERNAL = 9     /* a bug of everseen */
+} everseen_status;
+
+/* Why the last call of this thread that failed did so, and mostly what to do; "" if none has failed. Valid
+ * until the next call of this thread. */
+EVERSEEN_API const char* everseen_last_error(void);
+
+/* The version of the library, "1.2.3". */
+EVERSEEN_API const char* everseen_version(void);
+
+/* ---- filters ---- */
+
+typedef struct everseen_filter everseen_filter;
+
+/* The properties of a new filter. Fields that are 0 have the default given. */
+typedef struct everseen_options {
+  size_t size;           /* sizeof(everseen_options) */
+  uint64_t capacity;     /* expected number of different keys; with a window, within it (1,000,000) */
+  double error_rate;     /* the share of new keys that may be called seen (1e-6) */
+  uint64_t window_ms;    /* forget keys after this time; 0: never */
+  uint32_t slices;       /* parts of the window; a key is forgotten up to one part later (10) */
+  uint32_t growth;       /* an everseen_growth */
+  uint32_t hash;         /* an everseen_hash */
+  uint32_t judge;        /* an everseen_judge */
+  uint64_t lifetime_ms;  /* the whole filter expires after this time, used or not; 0: never */
+} everseen_options;
+#define EVERSEEN_OPTIONS_INIT {sizeof(everseen_options), 0, 0.0, 0, 0, 0, 0, 0, 0}
+
+typedef enum everseen_growth {
+  EVERSEEN_GROW = 0,     /* when the capacity is reached, grow and keep the error rate */
+  EVERSEEN_REFUSE = 1,   /* refuse further keys: EVERSEEN_FULL */
+  EVERSEEN_OVERFILL = 2  /* accept them with more errors */
+} everseen_growth;
+
+typedef enum everseen_hash {
+  EVERSEEN_XXH3 = 0,
+  EVERSEEN_SIPHASH = 1  /* if keys come from strangers, who may attack the hash */
+} everseen_hash;
+
+typedef enum everseen_judge {
+  EVERSEEN_JUDGE_DEFAULT = 0, /* on Redis: the clients, unless all servers have the module */
+  EVERSEEN_JUDGE_SERVER = 1,
+  EVERSEEN_JUDGE_CLIENT = 2   /* each process holds the bits, and the server the order of keys */
+} everseen_judge;
+
+/* Opens a filter to add and check keys.
+ *
+ * url: where it is: "mem:" (this process alone, a new store for each call), "file:DIRECTORY",
+ * "redis://HOST:PORT", "redis://HOST1:PORT,HOST2:PORT", "redis+cluster://HOST:PORT", "unix:/PATH", and TLS as
+ * "rediss:"; README and doc/redis.md have the options.
+ * Errors: EVERSEEN_NOT_FOUND, EVERSEEN_INVALID, EVERSEEN_STORAGE, EVERSEEN_BACKEND, EVERSEEN_DAMAGED. On
+ * failure *filter is null. */
+EVERSEEN_API everseen_status everseen_open(const char* url, const char* name, everseen_filter** filter);
+
+/* The same, for checks only. A file store has any number of such readers beside its writer. */
+EVERSEEN_API everseen_status everseen_open_to_read(const char* url, const char* name, everseen_filter** filter);
+
+/* Creates a filter. options: null for all defaults. Also fails with EVERSEEN_NAME_TAKEN. */
+EVERSEEN_API everseen_status everseen_create(const char* url, const char* name, const everseen_options* options,
+                                             everseen_filter** filter);
+
+/* Opens the filter of this name, or creates it. Processes that call this at once all get the same filter.
+ * If it exists, options are ignored. */
+EVERSEEN_API everseen_status everseen_open_or_create(const char* url, const char* name,
+                                                     const everseen_options* options, everseen_filter** filter);
+
+/* Closes a filter; null: does nothing. The filter stays in its store. */
+EVERSEEN_API void everseen_close(everseen_filter* filter);
+
+/* Removes a filter and all its keys. Errors: EVERSEEN_NOT_FOUND, and as everseen_open(). */
+EVERSEEN_API everseen_status everseen_drop(const char* url, const char* name);
+
+/* Makes everything acknowledged so far survive a power loss. Redis does that by its own configuration. */
+EVERSEEN_API everseen_status everseen_sync(everseen_filter* filter);
+
+/* The properties and the fill of a filter as a JSON object: name, capacity, error_rate, keys, bytes,
+ * error_rate_now, layers, window_ms (0: none). Free it with everseen_free(). */
+EVERSEEN_API everseen_status everseen_info(const everseen_filter* filter, char** json);
+EVERSEEN_API void everseen_free(void* memory);
+
+/* ---- keys ---- */
+
+/* One byte for each key of a batch. */
+enum {
+  EVERSEEN_FRESH = 0,   /* certainly not added before */
+  EVERSEEN_SEEN = 1,    /* probably added before; wrong for at most the error rate of new keys */
+  EVERSEEN_LATE = 2,    /* older than the window: neither judged nor added */
+  EVERSEEN_UNKNOWN = 3  /* a failure hid the answer; adding the key again is safe */
+};
+
+typedef struct everseen_slice {
+  const void* bytes;
+  size_t length;
+} everseen_slice;
+
+/* Adds keys and writes a verdict for each. If a key occurs twice, its first occurrence is the fresh one.
+ *
+ * times: of the keys, in ms since 1970: times_count is 0, 1 (for all) or count. A filter with a window takes
+ * the current time if it is 0; other filters ignore times.
+ * Errors: after a failure, keys without an answer are EVERSEEN_UNKNOWN; all other verdicts hold. */
+EVERSEEN_API everseen_status everseen_add_slices(everseen_filter* filter, const everseen_slice* keys,
+                                                 size_t count, const int64_t* times, size_t times_count,
+                                                 uint8_t* verdicts);
+/* The same without adding: EVERSEEN_SEEN, EVERSEEN_FRESH or EVERSEEN_LATE. */
+EVERSEEN_API everseen_status everseen_check_slices(const everseen_filter* filter, const everseen_slice* keys,
+                                                   size_t count, const int64_t* times, size_t times_count,
+                                                   uint8_t* verdicts);
+
+/* Keys in one buffer: key i is bytes[offsets[i]] up to bytes[offsets[i + 1]], so there are count + 1 offsets.
+ * This is the layout of Arrow's variable-size binary and string arrays (32 bits) and their large forms (64).
+ * Offsets must ascend from 0 or more; EVERSEEN_INVALID otherwise. */
+EVERSEEN_API everseen_status everseen_add_offsets32(everseen_filter* filter, const void* bytes,
+                                                    const int32_t* offsets, size_t count, const int64_t* times,
+                                                    size_t times_count, uint8_t* verdicts);
+EVERSEEN_API everseen_status everseen_check_offsets32(const everseen_filter* filter, const void* bytes,
+                                                      const int32_t* offsets, size_t count,
+                                                      const int64_t* times, size_t times_count,
+                                                      uint8_t* verdicts);
+EVERSEEN_API everseen_status everseen_add_offsets64(everseen_filter* filter, const void* bytes,
+                                                    const int64_t* offsets, size_t count, const int64_t* times,
+                                                    size_t times_count, uint8_t* verdicts);
+EVERSEEN_API everseen_status everseen_check_offsets64(const everseen_filter* filter, const void* bytes,
+                                                      const int64_t* offsets, size_t count,
+                                                      const int64_t* times, size_t times_count,
+                                                      uint8_t* verdicts);
+
+/* Keys of one width, one behind the other: count * width bytes. */
+EVERSEEN_API everseen_status everseen_add_fixed(everseen_filter* filter, const void* bytes, size_t width,
+                                                size_t count, const int64_t* times, size_t times_count,
+                                                uint8_t* verdicts);
+EVERSEEN_API everseen_status everseen_check_fixed(const everseen_filter* filter, const void* bytes,
+                                                  size_t width, size_t count, const int64_t* times,
+                                                  size_t times_count, uint8_t* verdicts);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

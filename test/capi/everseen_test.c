@@ -1,0 +1,194 @@
+/* The C interface as a C program uses it. usage: everseen_c_test [REDIS-URL] */
+#include "everseen.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures = 0;
+
+#define CHECK(condition)                                                                                   \
+  do {                                                                                                     \
+    if (!(condition)) {                                                                                    \
+      fprintf(stderr, "%s:%d: not true: %s (last error: %s)\n", __FILE__, __LINE__, #condition,            \
+              everseen_last_error());                                                                      \
+      ++failures;                                                                                          \
+    }                                                                                                      \
+  } while (0)
+
+enum { many = 200000 };
+
+static void adds_and_checks_in_every_layout(const char* url) {
+  everseen_filter* f = NULL;
+  everseen_options options = EVERSEEN_OPTIONS_INIT;
+  options.capacity = many;
+  CHECK(everseen_open_or_create(url, "layouts", &options, &f) == EVERSEEN_OK);
+  if (f == NULL) return;
+
+  const everseen_slice keys[3] = {{"a", 1}, {NULL, 0}, {"a", 1}};
+  uint8_t verdicts[3];
+  CHECK(everseen_check_slices(f, keys, 3, NULL, 0, verdicts) == EVERSEEN_OK);
+  CHECK(verdicts[0] == EVERSEEN_FRESH && verdicts[2] == EVERSEEN_FRESH);
+  CHECK(everseen_add_slices(f, keys, 3, NULL, 0, verdicts) == EVERSEEN_OK);
+  CHECK(verdicts[0] == EVERSEEN_FRESH && verdicts[1] == EVERSEEN_FRESH && verdicts[2] == EVERSEEN_SEEN);
+
+  const int32_t offsets32[4] = {0, 1, 1, 3};
+  CHECK(everseen_check_offsets32(f, "abc", offsets32, 3, NULL, 0, verdicts) == EVERSEEN_OK);
+  CHECK(verdicts[0] == EVERSEEN_SEEN && verdicts[1] == EVERSEEN_SEEN && verdicts[2] == EVERSEEN_FRESH);
+  CHECK(everseen_add_offsets32(f, "abc", offsets32, 3, NULL, 0, verdicts) == EVERSEEN_OK);
+  CHECK(verdicts[2] == EVERSEEN_FRESH);
+  const int64_t offsets64[3] = {1, 3, 4};
+  CHECK(everseen_add_offsets64(f, "abcd", offsets64, 2, NULL, 0, verdicts) == EVERSEEN_OK);
+  CHECK(verdicts[0] == EVERSEEN_SEEN && verdicts[1] == EVERSEEN_FRESH);
+  CHECK(everseen_check_offsets64(f, "abcd", offsets64, 2, NULL, 0, verdicts) == EVERSEEN_OK);
+  CHECK(verdicts[0] == EVERSEEN_SEEN && verdicts[1] == EVERSEEN_SEEN);
+  CHECK(everseen_check_fixed(f, "bcda", 2, 2, NULL, 0, verdicts) == EVERSEEN_OK);
+  CHECK(verdicts[0] == EVERSEEN_SEEN && verdicts[1] == EVERSEEN_FRESH);
+
+  uint32_t* numbers = malloc(many * sizeof *numbers);
+  uint8_t* all = malloc(many);
+  size_t seen = 0;
+  for (uint32_t i = 0; i < many; ++i) numbers[i] = i;
+  CHECK(everseen_add_fixed(f, numbers, sizeof *numbers, many, NULL, 0, all) == EVERSEEN_OK);
+  for (size_t i = 0; i < many; ++i) seen += all[i] == EVERSEEN_SEEN;
+  CHECK(seen <= 10);
+  CHECK(everseen_check_fixed(f, numbers, sizeof *numbers, many, NULL, 0, all) == EVERSEEN_OK);
+  for (size_t i = 0; i < many; ++i)
+    if (all[i] != EVERSEEN_SEEN) {
+      CHECK(!"an added key is seen");
+      break;
+    }
+  free(numbers);
+  free(all);
+
+  char* json = NULL;
+  CHECK(everseen_info(f, &json) == EVERSEEN_OK);
+  CHECK(json != NULL && strstr(json, "\"name\":\"layouts\"") && strstr(json, "\"error_rate\":1e-06"));
+  everseen_free(json);
+  CHECK(everseen_sync(f) == EVERSEEN_OK);
+  everseen_close(f);
+}
+
+static void keeps_filters_by_name(const char* url) {
+  everseen_filter *f = NULL, *again = NULL;
+  uint8_t verdict;
+  const everseen_slice key = {"key", 3};
+  CHECK(everseen_open(url, "named", &f) == EVERSEEN_NOT_FOUND && f == NULL);
+  CHECK(strstr(everseen_last_error(), "named") != NULL);
+  CHECK(everseen_create(url, "named", NULL, &f) == EVERSEEN_OK);
+  CHECK(everseen_add_slices(f, &key, 1, NULL, 0, &verdict) == EVERSEEN_OK && verdict == EVERSEEN_FRESH);
+  everseen_close(f);
+  CHECK(everseen_create(url, "named", NULL, &again) == EVERSEEN_NAME_TAKEN && again == NULL);
+  CHECK(everseen_open_to_read(url, "named", &again) == EVERSEEN_OK);
+  CHECK(everseen_check_slices(again, &key, 1, NULL, 0, &verdict) == EVERSEEN_OK && verdict == EVERSEEN_SEEN);
+  everseen_close(again);
+  CHECK(everseen_open_or_create(url, "named", NULL, &again) == EVERSEEN_OK);
+  CHECK(everseen_add_slices(again, &key, 1, NULL, 0, &verdict) == EVERSEEN_OK && verdict == EVERSEEN_SEEN);
+  everseen_close(again);
+  CHECK(everseen_drop(url, "named") == EVERSEEN_OK);
+  CHECK(everseen_drop(url, "named") == EVERSEEN_NOT_FOUND);
+}
+
+static void forgets_keys_with_a_window(const char* url) {
+  everseen_filter* f = NULL;
+  everseen_options options = EVERSEEN_OPTIONS_INIT;
+  options.window_ms = 60000;
+  CHECK(everseen_create(url, "windowed", &options, &f) == EVERSEEN_OK);
+  const everseen_slice keys[2] = {{"a", 1}, {"b", 1}};
+  const int64_t now = 1700000000000, later = now + 120000, times[2] = {later, now};
+  uint8_t verdicts[2];
+  CHECK(everseen_add_slices(f, keys, 2, &now, 1, verdicts) == EVERSEEN_OK && verdicts[0] == EVERSEEN_FRESH);
+  CHECK(everseen_check_slices(f, keys, 2, &now, 1, verdicts) == EVERSEEN_OK && verdicts[1] == EVERSEEN_SEEN);
+  CHECK(everseen_add_slices(f, keys, 2, times, 2, verdicts) == EVERSEEN_OK);
+  CHECK(verdicts[0] == EVERSEEN_FRESH && verdicts[1] == EVERSEEN_LATE);
+  CHECK(everseen_add_slices(f, keys, 2, NULL, 0, verdicts) == EVERSEEN_OK && verdicts[0] == EVERSEEN_FRESH);
+  everseen_close(f);
+}
+
+static void says_what_is_wrong(const char* url) {
+  everseen_filter* f = (everseen_filter*)&failures;
+  everseen_options options = EVERSEEN_OPTIONS_INIT;
+  CHECK(everseen_open("nowhere:", "f", &f) == EVERSEEN_INVALID && f == NULL);
+  CHECK(everseen_open(NULL, "f", &f) == EVERSEEN_INVALID);
+  CHECK(strcmp(everseen_last_error(), "url must not be null") == 0);
+  CHECK(everseen_open(url, "f", NULL) == EVERSEEN_INVALID);
+  options.error_rate = 2;
+  CHECK(everseen_create(url, "f", &options, &f) == EVERSEEN_INVALID && strstr(everseen_last_error(), "rate"));
+  options.error_rate = 0;
+  options.growth = 7;
+  CHECK(everseen_create(url, "f", &options, &f) == EVERSEEN_INVALID);
+  options.growth = EVERSEEN_REFUSE;
+  options.size = 1;
+  CHECK(everseen_create(url, "f", &options, &f) == EVERSEEN_INVALID);
+  options.size = sizeof options;
+  options.capacity = 100;
+  CHECK(everseen_create(url, "small", &options, &f) == EVERSEEN_OK);
+
+  uint32_t numbers[1000];
+  uint8_t verdicts[1000];
+  for (uint32_t i = 0; i < 1000; ++i) numbers[i] = i;
+  CHECK(everseen_add_fixed(f, numbers, 4, 1000, NULL, 0, verdicts) == EVERSEEN_FULL);
+  CHECK(verdicts[0] == EVERSEEN_FRESH && verdicts[999] == EVERSEEN_UNKNOWN);
+  const int32_t descending[3] = {0, 2, 1};
+  CHECK(everseen_check_offsets32(f, "ab", descending, 2, NULL, 0, verdicts) == EVERSEEN_INVALID);
+  CHECK(verdicts[0] == EVERSEEN_UNKNOWN);
+  const int64_t negative[2] = {-1, 1};
+  CHECK(everseen_check_offsets64(f, "ab", negative, 1, NULL, 0, verdicts) == EVERSEEN_INVALID);
+  const int64_t times[2] = {1, 2};
+  CHECK(everseen_check_fixed(f, "abc", 1, 3, times, 2, verdicts) == EVERSEEN_INVALID);
+  CHECK(everseen_add_slices(f, NULL, 1, NULL, 0, verdicts) == EVERSEEN_INVALID);
+  CHECK(everseen_add_slices(f, NULL, 0, NULL, 0, NULL) == EVERSEEN_OK);
+  CHECK(everseen_add_slices(NULL, NULL, 0, NULL, 0, NULL) == EVERSEEN_INVALID);
+  everseen_close(f);
+  everseen_close(NULL);
+  everseen_free(NULL);
+}
+
+struct part {
+  everseen_filter* filter;
+  size_t fresh;
+};
+
+static void* add_all(void* argument) {
+  struct part* mine = argument;
+  for (uint32_t block = 0; block < 20; ++block) {
+    uint32_t numbers[1000];
+    uint8_t verdicts[1000];
+    for (uint32_t i = 0; i < 1000; ++i) numbers[i] = block * 1000 + i;
+    if (everseen_add_fixed(mine->filter, numbers, 4, 1000, NULL, 0, verdicts) != EVERSEEN_OK) return NULL;
+    for (size_t i = 0; i < 1000; ++i) mine->fresh += verdicts[i] == EVERSEEN_FRESH;
+  }
+  return NULL;
+}
+
+static void gives_each_key_to_one_of_many_threads(const char* url) {
+  struct part parts[4] = {{NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}};
+  everseen_filter* f = NULL;
+  pthread_t threads[4];
+  size_t fresh = 0;
+  CHECK(everseen_create(url, "shared", NULL, &f) == EVERSEEN_OK);
+  for (int i = 0; i < 4; ++i) {
+    parts[i].filter = f;
+    pthread_create(&threads[i], NULL, add_all, &parts[i]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    pthread_join(threads[i], NULL);
+    fresh += parts[i].fresh;
+  }
+  CHECK(fresh <= 20000 && fresh >= 19990);
+  everseen_close(f);
+}
+
+int main(int count, char** words) {
+  const char* url = count > 1 ? words[1] : "mem:";
+  CHECK(strlen(everseen_version()) >= 5);
+  CHECK(strcmp(everseen_last_error(), "") == 0);
+  adds_and_checks_in_every_layout(url);
+  if (strcmp(url, "mem:") != 0) keeps_filters_by_name(url);
+  forgets_keys_with_a_window(url);
+  says_what_is_wrong(url);
+  gives_each_key_to_one_of_many_threads(url);
+  if (failures == 0) printf("all is as it should be, on %s\n", url);
+  return failures == 0 ? 0 : 1;
+}
