@@ -1,0 +1,291 @@
+"""The Python package as its users call it. usage: everseen_test.py STORE-URL"""
+
+import array
+import ctypes
+import datetime
+import os
+import pickle
+import random
+import subprocess
+import sys
+import threading
+import unittest
+
+import everseen
+from everseen import FRESH, LATE, SEEN, UNKNOWN
+
+try:
+    import numpy
+    import pandas
+except ImportError:  # everything else works without
+    numpy = pandas = None
+
+URL = sys.argv.pop() if len(sys.argv) > 1 and ":" in sys.argv[-1] else "mem:"
+IS_SHARED = not URL.startswith("mem:")
+
+
+class ArrowArray:
+    """Arrow's C data interface over bytes, as pyarrow and polars offer it: __arrow_c_array__ gives two capsules."""
+
+    class Schema(ctypes.Structure):
+        _fields_ = [("format", ctypes.c_char_p), ("name", ctypes.c_char_p), ("metadata", ctypes.c_char_p),
+                    ("flags", ctypes.c_int64), ("n_children", ctypes.c_int64), ("children", ctypes.c_void_p),
+                    ("dictionary", ctypes.c_void_p), ("release", ctypes.c_void_p), ("private_data", ctypes.c_void_p)]
+
+    class Array(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_int64), ("null_count", ctypes.c_int64), ("offset", ctypes.c_int64),
+                    ("n_buffers", ctypes.c_int64), ("n_children", ctypes.c_int64), ("buffers", ctypes.c_void_p),
+                    ("children", ctypes.c_void_p), ("dictionary", ctypes.c_void_p), ("release", ctypes.c_void_p),
+                    ("private_data", ctypes.c_void_p)]
+
+    def __init__(self, keys, form=b"z", offset=0, nulls=()):
+        self.form = form
+        joined = b"".join(keys)
+        ends = [0]
+        for key in keys:
+            ends.append(ends[-1] + len(key))
+        self.offsets = array.array("i" if form in b"zu" else "q", ends)
+        self.bytes = ctypes.create_string_buffer(joined, len(joined) + 1)
+        self.validity = bytearray(b"\xff" * (len(keys) // 8 + 1))
+        for i in nulls:
+            self.validity[i // 8] &= ~(1 << i % 8)
+        mask = (ctypes.c_char * len(self.validity)).from_buffer(self.validity) if nulls else None
+        starts = self.offsets.buffer_info()[0]
+        data = ctypes.addressof(self.bytes)
+        first = data if form.startswith(b"w:") else starts
+        self.buffers = (ctypes.c_void_p * 3)(ctypes.addressof(mask) if nulls else None, first, data)
+        self.schema = self.Schema(format=form)
+        self.array = self.Array(length=len(keys) - offset, null_count=len(nulls), offset=offset,
+                                n_buffers=3, buffers=ctypes.addressof(self.buffers))
+
+    def __arrow_c_array__(self, requested_schema=None):
+        make = ctypes.pythonapi.PyCapsule_New
+        make.restype = ctypes.py_object
+        make.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        self.names = (b"arrow_schema", b"arrow_array")
+        return (make(ctypes.addressof(self.schema), self.names[0], None),
+                make(ctypes.addressof(self.array), self.names[1], None))
+
+
+class Filters(unittest.TestCase):
+    def made(self, **options):
+        self.name = f"f{random.getrandbits(48)}"
+        f = everseen.open(URL, self.name, **options)
+        self.addCleanup(f.close)
+        return f
+
+    def test_a_key_is_fresh_once_whatever_its_type(self):
+        f = self.made()
+        self.assertTrue(f.add(b"x"))
+        self.assertFalse(f.add("x"))
+        self.assertIn("x", f)
+        self.assertNotIn("y", f)
+        self.assertTrue(f.add(42))
+        self.assertFalse(f.add("42"))
+        self.assertTrue(f.add("é"))
+        self.assertFalse(f.add("é".encode()))
+        self.assertTrue(f.add(b""))
+        self.assertTrue(f.add(b"a\0"))
+        self.assertNotIn(b"a", f)
+
+    def test_batches_answer_as_a_set_would(self):
+        f, exact = self.made(capacity=100_000), set()
+        random.seed(1)
+        for _ in range(20):
+            keys = [b"%d" % random.randrange(20_000) for _ in range(3_000)]
+            expected = []
+            for key in keys:
+                expected.append(SEEN if key in exact else FRESH)
+                exact.add(key)
+            self.assertEqual(list(f.add_many(keys)), expected)
+        self.assertTrue(all(v == SEEN for v in f.check_many(list(exact))))
+
+    def test_other_iterables_are_batches_and_a_single_key_is_not(self):
+        f = self.made()
+        self.assertEqual(list(f.add_many(("a", "b"))), [FRESH, FRESH])
+        self.assertEqual(list(f.add_many(c for c in "abc")), [SEEN, SEEN, FRESH])
+        self.assertEqual(list(f.add_many([])), [])
+        for key in ("abc", b"abc"):
+            with self.assertRaisesRegex(TypeError, "put it into a list"):
+                f.add_many(key)
+        with self.assertRaisesRegex(TypeError, "key 1 is of type float"):
+            f.add_many([b"a", 1.5])
+        with self.assertRaisesRegex(TypeError, "key 0 is of type NoneType"):
+            f.add(None)
+
+    def test_arrow_arrays_are_read_in_place(self):
+        for form in (b"z", b"u", b"Z", b"U"):
+            f = self.made()
+            self.assertEqual(list(f.add_many(ArrowArray([b"a", b"", b"bc", b"a"], form))), [FRESH, FRESH, FRESH, SEEN])
+            self.assertEqual(list(f.check_many(ArrowArray([b"no", b"bc", b"d"], form, offset=1))), [SEEN, FRESH])
+            self.assertEqual(list(f.check_many([b"a", b"", b"bc"])), [SEEN] * 3)
+        f = self.made()
+        self.assertEqual(list(f.add_many(ArrowArray([b"ab", b"cd", b"ab"], b"w:2"))), [FRESH, FRESH, SEEN])
+        self.assertIn("cd", f)
+
+    def test_arrow_arrays_that_are_no_keys_are_refused(self):
+        f = self.made()
+        with self.assertRaisesRegex(ValueError, "key 1 is null"):
+            f.add_many(ArrowArray([b"a", b"", b"c"], nulls=[1]))
+        with self.assertRaisesRegex(TypeError, "cast them to string"):
+            f.add_many(ArrowArray([b"12345678"], b"l"))
+        self.assertNotIn("a", f)
+
+    @unittest.skipUnless(numpy, "numpy is missing")
+    def test_numpy_arrays_of_strings_numbers_and_bytes(self):
+        f = self.made()
+        verdicts = f.add_many(numpy.array([b"a", b"bcd", b"a"]))
+        self.assertEqual(verdicts.dtype, numpy.uint8)
+        self.assertEqual(verdicts.tolist(), [FRESH, FRESH, SEEN])
+        self.assertEqual(f.add_many(numpy.array(["a", "é"])).tolist(), [SEEN, FRESH])
+        self.assertIn("é", f)
+        self.assertEqual(f.add_many(numpy.array([1, -2, 2**62])).tolist(), [FRESH] * 3)
+        self.assertIn(2**62, f)
+        self.assertEqual(f.add_many(numpy.array(["x", 7, b"a"], dtype=object)).tolist(), [FRESH, FRESH, SEEN])
+        raw = numpy.frombuffer(b"a\0b\0", dtype=numpy.uint8).reshape(2, 2)
+        self.assertEqual(f.add_many(raw).tolist(), [FRESH, FRESH])
+        self.assertIn(b"a\0", f)
+        strided = numpy.array([b"s0", b"s1", b"s2", b"s3"])[::2]
+        self.assertEqual(f.add_many(strided).tolist(), [FRESH, FRESH])
+        self.assertNotIn("s1", f)
+        self.assertEqual(f.add_many(numpy.array([], dtype="S4")).tolist(), [])
+        with self.assertRaisesRegex(TypeError, "float64"):
+            f.add_many(numpy.array([1.5]))
+
+    @unittest.skipUnless(pandas, "pandas is missing")
+    def test_a_pandas_column_is_deduplicated_by_a_mask(self):
+        f = self.made()
+        frame = pandas.DataFrame({"url": ["a", "b", "a", "c"], "n": [1, 2, 3, 4]})
+        self.assertEqual(frame[f.fresh(frame.url)].n.tolist(), [1, 2, 4])
+        self.assertEqual(frame[f.fresh(frame.url)].n.tolist(), [])
+        with self.assertRaisesRegex(TypeError, "key 1 is of type NoneType"):
+            f.fresh(pandas.Series(["x", None]))
+
+    def test_a_window_forgets_and_calls_old_keys_late(self):
+        f = self.made(window=datetime.timedelta(minutes=1))
+        now = datetime.datetime(2025, 1, 1, tzinfo=datetime.timezone.utc)
+        self.assertTrue(f.add("a", time=now))
+        self.assertFalse(f.add("a", time=now.timestamp() + 1))
+        later = now + datetime.timedelta(minutes=5)
+        self.assertEqual(list(f.add_many(["a", "b", "b"], time=[later, now, later])), [FRESH, LATE, FRESH])
+        with self.assertRaisesRegex(everseen.InvalidError, "2 times for 3 keys"):
+            f.add_many(["a", "b", "c"], time=[1, 2])
+
+    def test_a_full_filter_says_which_keys_it_did_not_take(self):
+        f = self.made(capacity=100, growth="refuse")
+        with self.assertRaisesRegex(everseen.FullError, "full") as caught:
+            f.add_many(range(1000))
+        verdicts = caught.exception.verdicts
+        self.assertEqual(len(verdicts), 1000)
+        self.assertEqual(verdicts[0], FRESH)
+        self.assertEqual(verdicts[999], UNKNOWN)
+
+    def test_errors_have_a_class_each(self):
+        with self.assertRaisesRegex(everseen.InvalidError, "nowhere"):
+            everseen.open("nowhere:", "f")
+        for wrong in ({"capacity": 0}, {"error_rate": 1}, {"growth": "shrink"}, {"window": -1}):
+            with self.assertRaises(everseen.InvalidError):
+                everseen.open(URL, "f", **wrong)
+        with self.assertRaises(everseen.InvalidError):
+            everseen.open(URL, "no such name")
+        with self.assertRaises(everseen.BackendError):
+            everseen.open("redis://127.0.0.1:1?retry_for=10ms", "f")
+
+    @unittest.skipUnless(IS_SHARED, "in memory there are no names")
+    def test_filters_are_found_by_name(self):
+        name = f"f{random.getrandbits(48)}"
+        with self.assertRaises(everseen.NotFoundError):
+            everseen.open_existing(URL, name)
+        with everseen.create(URL, name, capacity=5000) as f:
+            f.add("a")
+            self.assertEqual(f.info()["capacity"], 5000)
+            self.assertEqual(f.info()["keys"], 1)
+            f.sync()
+        with self.assertRaises(ValueError):
+            f.add("b")
+        with self.assertRaises(everseen.NameTakenError):
+            everseen.create(URL, name)
+        with everseen.open_existing(URL, name, read_only=True) as f:
+            self.assertIn("a", f)
+        everseen.drop(URL, name)
+        with self.assertRaises(everseen.NotFoundError):
+            everseen.drop(URL, name)
+
+    def test_dedup_yields_each_item_once_and_in_order(self):
+        self.assertEqual(list(everseen.dedup(["a", "b", "a", "c", "b"])), ["a", "b", "c"])
+        rows = [(i % 3000, i) for i in range(10_000)]
+        self.assertEqual(list(everseen.dedup(rows, key=lambda row: row[0])), rows[:3000])
+
+    def test_dedup_adds_only_keys_of_items_that_were_asked_for(self):
+        f = self.made()
+        items = everseen.dedup(iter("abcdef"), filter=f)
+        self.assertEqual([next(items), next(items)], ["a", "b"])
+        items.close()
+        self.assertEqual([c in f for c in "abc"], [True, True, False])
+
+    def test_each_key_is_fresh_in_one_of_many_threads(self):
+        f, fresh = self.made(), []
+        keys = [b"%d" % i for i in range(20_000)]
+
+        def add_all():
+            fresh.append(sum(v == FRESH for start in range(0, len(keys), 500)
+                             for v in f.add_many(keys[start:start + 500])))
+
+        threads = [threading.Thread(target=add_all) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertLessEqual(sum(fresh), 20_000)
+        self.assertGreater(sum(fresh), 19_990)
+
+    def test_a_list_may_change_while_its_keys_are_judged(self):
+        f = self.made()
+        keys = [b"%d" % i for i in range(200_000)]
+        stop = threading.Event()
+
+        def disturb():
+            while not stop.is_set():
+                keys[random.randrange(len(keys))] = os.urandom(8)
+
+        thread = threading.Thread(target=disturb)
+        thread.start()
+        for _ in range(5):
+            self.assertEqual(len(f.add_many(keys)), len(keys))
+        stop.set()
+        thread.join()
+
+    @unittest.skipUnless(IS_SHARED and not URL.startswith("file:"), "one process writes to files")
+    def test_each_key_is_fresh_in_one_of_two_processes(self):
+        f = self.made(capacity=100_000)
+        program = ("import everseen, sys\n"
+                   "f = everseen.open(sys.argv[1], sys.argv[2])\n"
+                   "print(sum(int((v == everseen.FRESH)) for start in range(0, 50_000, 1000)\n"
+                   "          for v in f.add_many(range(start, start + 1000))))\n")
+        both = [subprocess.Popen([sys.executable, "-c", program, URL, self.name], stdout=subprocess.PIPE)
+                for _ in range(2)]
+        fresh = [int(p.communicate()[0]) for p in both]
+        self.assertEqual([p.returncode for p in both], [0, 0])
+        self.assertLessEqual(sum(fresh), 50_000)
+        self.assertGreater(sum(fresh), 49_990)
+        self.assertTrue(all(v == SEEN for v in f.check_many(range(50_000))))
+
+    def test_a_filter_is_not_pickled_and_not_used_after_a_fork(self):
+        f = self.made()
+        with self.assertRaisesRegex(TypeError, "open it by its URL and name"):
+            pickle.dumps(f)
+        child = os.fork()
+        if child == 0:
+            try:
+                f.add("a")
+                code = 1
+            except RuntimeError as why:
+                code = 0 if "open it again" in str(why) else 2
+            f.close()
+            os._exit(code)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertTrue(f.add("a"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]], verbosity=0)
