@@ -1,0 +1,3 @@
+module everseen.example/go
+
+go 1.19

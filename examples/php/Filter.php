@@ -1,0 +1,99 @@
+<?php
+/**
+ * A filter in PHP, by FFI over libeverseen.so: no extension to build. In memory, in files, or on Redis.
+ *
+ *     require 'Filter.php';
+ *     $seen = Everseen\Filter::open('redis://localhost', 'visitors', 1_000_000);
+ *     if ($seen->add($visitor)) count_visitor($visitor);
+ *     $verdicts = $seen->addMany(['a', 'b', 'a']);   // [true, true, false]
+ *
+ * A filter that PHP programs keep in Redis by setbit(), as with phpredis, is used beside them once it has a name:
+ * everseen attach NAME --as bkdr-php --key KEY --bits BITS.
+ */
+declare(strict_types=1);
+
+namespace Everseen;
+
+final class Error extends \RuntimeException {}
+
+final class Filter
+{
+    private static ?\FFI $library = null;
+
+    private function __construct(private ?\FFI\CData $filter) {}
+
+    /** Opens the filter of this name, or creates it. $capacity and $errorRate count for a new one. */
+    public static function open(string $url, string $name, int $capacity = 1_000_000, float $errorRate = 1e-6): self
+    {
+        $library = self::library();
+        $options = $library->new('everseen_options');
+        $options->size = \FFI::sizeof($options);
+        $options->capacity = $capacity;
+        $options->error_rate = $errorRate;
+        $opened = $library->new('everseen_filter*');
+        self::check($library->everseen_open_or_create($url, $name, \FFI::addr($options), \FFI::addr($opened)));
+        return new self($opened);
+    }
+
+    /** Adds a key. true: it was certainly not added before, by any process. */
+    public function add(string $key): bool
+    {
+        return $this->addMany([$key])[0];
+    }
+
+    /** Whether a key was probably added before. false is certain. */
+    public function contains(string $key): bool
+    {
+        return !$this->judge([$key], 'everseen_check_offsets64')[0];
+    }
+
+    /** @param string[] $keys  @return bool[] whether each was fresh */
+    public function addMany(array $keys): array
+    {
+        return $this->judge($keys, 'everseen_add_offsets64');
+    }
+
+    public function close(): void
+    {
+        if ($this->filter !== null) self::library()->everseen_close($this->filter);
+        $this->filter = null;
+    }
+
+    public function __destruct()
+    {
+        $this->close();
+    }
+
+    private function judge(array $keys, string $function): array
+    {
+        if ($this->filter === null) throw new Error('the filter is closed');
+        $library = self::library();
+        $count = count($keys);
+        if ($count === 0) return [];
+        $bytes = implode('', $keys);
+        $ends = [0];
+        foreach ($keys as $key) $ends[] = end($ends) + strlen((string) $key);
+        $offsets = $library->new('int64_t[' . ($count + 1) . ']');
+        \FFI::memcpy($offsets, pack('q*', ...$ends), 8 * ($count + 1));
+        $verdicts = $library->new("uint8_t[$count]");
+        self::check($library->$function($this->filter, $bytes, $offsets, $count, null, 0, $verdicts));
+        $fresh = [];
+        foreach (unpack('C*', \FFI::string($verdicts, $count)) as $verdict) $fresh[] = $verdict === 0;
+        return $fresh;
+    }
+
+    private static function check(int $status): void
+    {
+        if ($status !== 0) throw new Error(self::library()->everseen_last_error(), $status);
+    }
+
+    /** The header without what is for compilers alone. EVERSEEN_HEADER and EVERSEEN_LIBRARY name other places. */
+    private static function library(): \FFI
+    {
+        if (self::$library !== null) return self::$library;
+        $header = file_get_contents(getenv('EVERSEEN_HEADER') ?: '/usr/include/everseen/everseen.h');
+        $header = preg_replace(['~/\*.*?\*/~s', '~^#.*(?:\\\\\n.*)*$~m', '~extern "C" \{~', '~EVERSEEN_API~'], '', $header);
+        $header = preg_replace('~^\}$~m', '', $header);
+        return self::$library = \FFI::cdef($header, getenv('EVERSEEN_LIBRARY') ?: 'libeverseen.so.0');
+    }
+}

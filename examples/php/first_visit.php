@@ -1,0 +1,16 @@
+<?php
+/* Says of each argument whether it comes for the first time.
+ *
+ * sudo apt-get install php-cli redis-server
+ * php examples/php/first_visit.php redis://localhost alice bob alice
+ */
+declare(strict_types=1);
+
+require __DIR__ . '/Filter.php';
+
+[, $url] = $argv;
+$visitors = array_slice($argv, 2);
+$seen = Everseen\Filter::open($url, 'visitors');
+foreach ($seen->addMany($visitors) as $i => $isNew) {
+    echo $visitors[$i], $isNew ? ' is new' : ' was here before', "\n";
+}
