@@ -14,7 +14,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # For programs that are built with the library; and the server that can load the module.
 # They decompress input.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "bzip2, xz-utils, zstd")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "lz4, redis-server, libxxhash-dev, libsodium-dev, libhiredis-dev, libexpected-dev, libssl-dev")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "lz4, redis-server, libxxhash-dev, libsodium-dev, libhiredis-dev, libexpected-dev, libssl-dev, python3 (>= 3.11), python3-numpy")
 
 # For who runs everseen serve: a unit that knows where the program was installed, and examples. An archive, which CPack
 # makes of a folder of its own, is to be unpacked or linked to as /opt/everseen.

@@ -82,7 +82,7 @@ class Readme(unittest.TestCase):
         return self.fail("redis-server does not start")
 
     def test_has_no_block_of_an_unknown_kind(self):
-        self.assertLessEqual({language for language, _ in blocks}, {"sh", "cpp"})
+        self.assertLessEqual({language for language, _ in blocks}, {"sh", "cpp", "python"})
         self.assertEqual(2 * len(blocks), text.count("```"))
 
     def test_shell_blocks_do_what_they_say(self):
@@ -111,6 +111,17 @@ class Readme(unittest.TestCase):
             (self.directory / "main.cpp").write_text(includes + statements, encoding="utf-8")
             self.run_here(compiler[0], "-o", "a.out", "main.cpp", *compiler[1:])
             self.run_here("./a.out")
+
+    @unittest.skipUnless((pathlib.Path(program).parent / "python").is_dir(), "the Python package was not built")
+    def test_python_prints_what_it_says(self):
+        self.environment["PYTHONPATH"] = f"{pathlib.Path(program).parent}/python"
+        shared = f"localhost:{self.start_redis()}"
+        for block in blocks_in("python"):
+            printed = self.run_here("/usr/bin/python3", "-c", block.replace("localhost:6379", shared)).splitlines()
+            said = [line.split("# ")[1] for line in block.splitlines() if line.startswith("print(")]
+            self.assertEqual(len(printed), len(said))
+            for got, promise in zip(printed, said):
+                self.assertTrue(promise.startswith(got), f"{got} is not {promise}")
 
     def test_names_exactly_the_verbs_that_there_are(self):
         table = text[text.index("| verb |") :].split("\n\n")[0].splitlines()[2:]

@@ -29,6 +29,11 @@ eval "flags=($(pkg-config --cflags --libs everseen))"
 "$compiler" -std=c++20 -o "$work/outside" "$outside/main.cpp" "${flags[@]}"
 "$work/outside"
 
+echo "== -leverseen, from C"
+cc -std=c11 -Wall -Werror -I "$prefix/include/everseen" -o "$work/c_user" "$outside/../../capi/everseen_test.c" \
+  -L "$prefix/lib" -leverseen -Wl,-rpath,"$prefix/lib"
+"$work/c_user"
+
 module="$prefix/lib/redis/modules/everseen.so"
 if [[ -e "$module" ]]; then
   echo "== the installed module shows the server one function"
@@ -54,6 +59,14 @@ test -s "$unpacked/usr/lib/redis/modules/everseen.so"
 test -s "$unpacked/usr/share/doc/everseen/doc/module.md"
 [[ $(printf 'a\nb\na\n' | "$unpacked/usr/bin/everseen" dedup) == $'a\nb' ]]
 
+if [[ -d $unpacked/usr/lib/python3 ]]; then
+  echo "== its Python package"
+  PYTHONPATH=$unpacked/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c '
+import everseen
+print("everseen", everseen.__version__, "by", everseen._everseen.__file__)
+assert list(everseen.dedup(["a", "b", "a"])) == ["a", "b"]'
+fi
+
 echo "== what makes an image of it"
 examples="$unpacked/usr/share/doc/everseen/examples"
 test -s "$examples/$(sed -n 's/^ *dockerfile: //p' "$examples/compose.yaml")"
@@ -65,7 +78,7 @@ tar --directory "$work/moved" --extract --gzip --file "$work"/package/everseen-*
 moved=$(echo "$work"/moved/everseen-*)
 [[ $(printf 'a\nb\na\n' | "$moved/bin/everseen" dedup) == $'a\nb' ]]
 # Of the system it takes the C library alone.
-foreign=$(ldd "$moved/bin/everseen" | sed -n 's/^\t\([^ ]*\) => /\1 /p' | grep -v -F "$moved/" |
+foreign=$(ldd "$moved/bin/everseen" "$moved/lib/libeverseen.so" | sed -n 's/^\t\([^ ]*\) => /\1 /p' | grep -v -F "$moved/" |
   grep -v -E '^lib(c|m|dl|rt|pthread|resolv)\.so\.' || true)
 [[ -z $foreign ]] || { echo "it does not carry $foreign"; exit 1; }
 grep -q '^ExecStart=/opt/everseen/bin/everseen ' "$moved/lib/systemd/system/everseen.service"
