@@ -29,6 +29,23 @@ bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }
 
+/// Removes the separators from 1,000,000 and 1_000_000. Groups have three digits, so 1,5 stays as it is.
+/// @return empty  it has separators, but not such groups
+std::string without_separators(std::string_view text) {
+  const auto end = std::ranges::find_if_not(text, [](char c) { return is_digit(c) || c == ',' || c == '_'; });
+  const auto whole = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+  const std::size_t first = whole.find_first_of(",_");
+  if (first == std::string_view::npos) return std::string(text);
+  std::string digits(whole.substr(0, first));
+  bool are_groups = first >= 1 && first <= 3;
+  for (std::size_t at = first; at < whole.size() && are_groups; at += 4) {
+    const std::string_view group = whole.substr(at + 1, 3);
+    are_groups = whole[at] == whole[first] && group.size() == 3 && std::ranges::all_of(group, is_digit);
+    digits += group;
+  }
+  return are_groups ? digits + std::string(text.substr(whole.size())) : std::string();
+}
+
 /// Removes digits, a fraction and an exponent from the front of `text`.
 std::optional<decimal> take_decimal(std::string_view& text) {
   decimal number;
@@ -62,6 +79,7 @@ std::optional<decimal> take_decimal(std::string_view& text) {
 }
 
 std::optional<std::uint64_t> unit(std::string_view suffix) {
+  if (suffix.ends_with('B')) suffix.remove_suffix(1);  // bytes
   constexpr std::array<std::pair<std::string_view, std::uint64_t>, 10> units = {{
       {"", 1},
       {"k", 1'000},
@@ -79,7 +97,9 @@ std::optional<std::uint64_t> unit(std::string_view suffix) {
   return std::nullopt;
 }
 
-std::pair<uint128, fault> read_count(std::string_view text) {
+std::pair<uint128, fault> read_count(std::string_view typed) {
+  const std::string plain = without_separators(typed);
+  std::string_view text = plain;
   auto number = take_decimal(text);
   const auto factor = unit(text);
   if (!number || !factor) return {0, fault::no_number};

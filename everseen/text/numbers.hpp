@@ -14,7 +14,8 @@ struct count_bounds {
   std::uint64_t most = 0;
 };
 
-/// A whole number: 1000000, 1e6, 1.5M; k M G T are powers of 1000, Ki Mi Gi Ti of 1024.
+/// A whole number: 1000000, 1,000,000, 1_000_000, 1e6, 1.5M; k M G T are powers of 1000, Ki Mi Gi Ti of 1024.
+/// A B for bytes may follow, as in 1MB and 64MiB.
 /// @param what  the option, for the message    @throws parameter_error
 [[nodiscard]] std::uint64_t parse_count(std::string_view what, std::string_view text, count_bounds bounds);
 

@@ -91,8 +91,8 @@ std::string overview_text() {
       "Has this key ever been seen?\n\n"
       "usage: everseen VERB [OPTION...] [ARGUMENT...]\n\nVerbs:\n";
   for (const verb& v : all_verbs()) text += fmt::format("  {:<12}{}\n", v.name, v.purpose);
-  text += "\nOptions:\n  -h, --help  show this help, or that of a verb: everseen VERB --help\n";
-  text += "  --version   show the version\n\nExit codes:\n";
+  text += "\nOptions:\n  -h, --help      show this help, or that of a verb: everseen VERB --help\n";
+  text += "  -V, --version   show the version\n\nExit codes:\n";
   for (const constant_entry& e : exit_codes()) text += fmt::format("  {}  {}\n", e.name, e.text);
   text += "\nEnvironment:\n";
   for (const constant_entry& e : environment()) text += fmt::format("  {}  {}\n", e.name, e.text);

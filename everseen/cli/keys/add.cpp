@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "everseen/cli/keys/keys.hpp"
 #include "everseen/cli/terminal/signals.hpp"
@@ -24,6 +27,32 @@ void print_tally(const tally& all, printer& out) {
   out.write("\n");
 }
 
+/// Keys for which a full filter has no room. The others get their verdicts, and the command ends with an
+/// error.
+class refused_keys {
+ public:
+  /// @param before  keys of earlier batches
+  void note(std::uint64_t before, std::span<const std::string_view> keys, std::span<const verdict> verdicts,
+            const batch_failure& full) {
+    const auto at = std::ranges::find(verdicts, verdict::unknown) - verdicts.begin();
+    if (count_ == 0 && static_cast<std::size_t>(at) < keys.size())
+      message_ = fmt::format("{}; the first key without room was '{}' (key {} of those given)", full.message,
+                             keys[static_cast<std::size_t>(at)],
+                             format_count(before + static_cast<std::uint64_t>(at) + 1));
+    count_ += full.done.unknown;
+  }
+
+  void raise_if_any() const {
+    if (count_ == 0) return;
+    throw full_error(
+        count_ == 1 ? message_ : fmt::format("{}, and {} more had none", message_, format_count(count_ - 1)));
+  }
+
+ private:
+  std::string message_;
+  std::uint64_t count_ = 0;
+};
+
 exit_code run(const options& o, printer& out) {
   note_signals();
   filter target = chosen_filter(o.store, o.keys.name, access::write);
@@ -32,6 +61,8 @@ exit_code run(const options& o, printer& out) {
   std::vector<std::string_view> keys;
   std::vector<verdict> verdicts;
   unfit_keys unfit;
+  refused_keys refused;
+  std::uint64_t given = 0;
   tally all;
   while (source.next(keys)) {
     verdicts.resize(keys.size());
@@ -41,11 +72,16 @@ exit_code run(const options& o, printer& out) {
       print_verdicts(keys, verdicts, o.keys.separator(), out);
       out.flush();  // a reader of the output must not wait for the next keys
     }
-    unfit.note(target, keys, done);
+    if (!done && done.error().why == batch_failure::cause::full)
+      refused.note(given, keys, verdicts, done.error());
+    else
+      unfit.note(target, keys, done);
+    given += keys.size();
     all += done ? *done : done.error().done;
   }
   if (!o.verdicts && !o.keys.quiet) print_tally(all, out);
   out.flush();
+  refused.raise_if_any();
   unfit.raise_if_any();
   return exit_code::done;
 }

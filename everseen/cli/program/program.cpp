@@ -80,7 +80,7 @@ exit_code dispatch(words arguments, printer& out) {
   if (arguments.empty())
     throw parameter_error("say what to do, as in everseen create NAME; everseen --help lists the verbs");
   const std::string first = arguments.front();
-  if (first == "--version") {
+  if (first == "--version" || first == "-V") {
     out.write("everseen " EVERSEEN_VERSION "\n");
   } else if (first == "--help" || first == "-h" || first == "help") {
     if (first != "help" || arguments.size() == 1)

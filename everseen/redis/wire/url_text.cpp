@@ -105,7 +105,15 @@ std::chrono::milliseconds to_duration(std::string_view name, std::string_view te
 }
 
 std::uint64_t to_bytes(std::string_view name, std::string_view text) {
-  const auto bytes = read_quantity(text, {{"", 1}, {"Ki", 1U << 10}, {"Mi", 1U << 20}, {"Gi", 1U << 30}});
+  const std::string_view amount = text.ends_with('B') ? text.substr(0, text.size() - 1) : text;
+  const auto bytes = read_quantity(amount, {{"", 1},
+                                            {"k", 1'000},
+                                            {"K", 1'000},
+                                            {"M", 1'000'000},
+                                            {"G", 1'000'000'000},
+                                            {"Ki", 1U << 10},
+                                            {"Mi", 1U << 20},
+                                            {"Gi", 1U << 30}});
   if (!bytes)
     throw parameter_error(std::string(name) + "= is a number of bytes, as in 33554432, 32Mi or 4Gi");
   return *bytes;

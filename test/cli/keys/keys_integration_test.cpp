@@ -107,6 +107,17 @@ TEST_F(Keys, BeyondAHardLimitAreRefused) {
                              testing::Field("out", &program_result::out, HasSubstr("fresh\t1\n"))));
 }
 
+TEST_F(Keys, ThatFindNoRoomAreCountedAndTheFirstIsNamed) {
+  given("everseen create f --capacity 10 --growth refuse");
+  EXPECT_THAT(
+      sh("seq 100 | everseen add f"),
+      testing::AllOf(
+          Complains(3, "the first key without room was '11' (key 11 of those given), and 89 more had none"),
+          testing::Field("out", &program_result::out, "10 fresh, 0 seen\n")));
+  EXPECT_THAT(sh("seq 100 | everseen add f"),
+              testing::Field("out", &program_result::out, "0 fresh, 10 seen\n"));
+}
+
 TEST_F(Keys, OfAPipeAreAnsweredAsTheyArrive) {
   given("everseen create f");
   program_setup piped = setup();
