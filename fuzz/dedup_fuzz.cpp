@@ -42,13 +42,14 @@ class choices {
 
 dedup_options choose_options(choices& choose, bool window) {
   dedup_options options;
-  options.separator = "\n\0a"[choose.below(3)];
+  options.format.decompress = false;  // the naive loop does not
+  options.format.separator = "\n\0a"[choose.below(3)];
   switch (choose.below(3)) {
     case 1:
-      options.key = {field_rule::kind::delimited, 1 + choose.below(3), "\t," [choose.below(2)], {}};
+      options.key = {{field_rule::kind::delimited, 1 + choose.below(3), "\t," [choose.below(2)], {}}};
       break;
     case 2:
-      options.key = {field_rule::kind::json, 0, '\t', "/a"};
+      options.key = {{field_rule::kind::json, 0, '\t', "/a"}};
       break;
     default:
       break;
@@ -84,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const everseen::test::memory_file in(input);
   const everseen::test::memory_file written;
   everseen::filter f("f", everseen::memory_store().create("f", s));
-  everseen::block_reader reader({in.path()}, options.separator, block_bytes);
+  everseen::block_reader reader({in.path()}, options.format, block_bytes);
   everseen::output out(written.descriptor(), "memory");
   try {
     const everseen::dedup_result result = everseen::deduplicate(reader, f, out, options);

@@ -87,7 +87,9 @@ template <typename Judge>
 batch_result judge_keys(const filter& f, const fitting_keys::batch& all, Judge judge) {
   const spec& s = f.get_spec();
   check_times(s, all.out.size(), all.times.size());
-  auto& [fitting, sorted] = thread_scratch();
+  scratch& mine = thread_scratch();
+  fitting_keys& fitting = mine.fitting;
+  scatter& sorted = mine.sorted;
   return for_each_chunk(all.out, [&](std::size_t from, std::size_t count) {
     fitting.take(f.hash(), {all.keys.subspan(from, count), times_of_chunk(all.times, from, count),
                             all.out.subspan(from, count)});

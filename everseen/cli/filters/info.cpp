@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -178,7 +179,7 @@ std::string_view in_words(growth_kind growth) {
     case growth_kind::refuse:
       return "refuses further keys";
     case growth_kind::overfill:
-      return "goes on, with more errors";
+      return "accepts more, with more errors";
   }
   return "";
 }
@@ -187,6 +188,12 @@ std::string_view in_words(growth_kind growth) {
 std::string in_words(const foreign_rules& rules, layout_kind layout) {
   if (layout != layout_kind::redisbloom) return fmt::format("funnel        {}", to_string(rules.funnel));
   return fmt::format("expansion     {} times the keys in each further layer", rules.expansion);
+}
+
+/// Less than a millionth of a key does not matter.
+std::string in_words(double keys) {
+  if (keys >= 1000) return format_count(static_cast<std::uint64_t>(std::llround(keys)));
+  return fmt::format("{:.3g}", keys < 1e-6 ? 0 : keys);
 }
 
 void print_slices(const filter_info& info, printer& out) {
@@ -214,10 +221,10 @@ void print_text(const filter_info& info, const std::optional<predecessor>& older
   if (!countless) out.print("fill          {:.1f} % of the room for keys\n", 100 * total_of(info).fill());
   out.print("error rate    {} {}, {} now\n", format_rate(s.error_rate),
             is_foreign(s.layout) ? "by the formula" : "promised", format_rate(info.error_rate_now));
-  // Less than a millionth of a key does not matter.
   if (!countless)
-    out.print("wrong so far  {:.3g} fresh keys called seen, as expected by the formulas\n",
-              info.expected_false_seen < 1e-6 ? 0 : info.expected_false_seen);
+    out.print("wrong so far  {} {} new keys called seen, by the fill\n",
+              info.keys > s.capacity && s.growth == growth_kind::overfill ? "at least" : "about",
+              in_words(info.expected_false_seen));
   out.print("memory        {}, {}\n", format_bytes(static_cast<double>(info.bytes)),
             info.segments == 0 ? "until the first key is added"
                                : fmt::format("{:.3g} bits for each key there is room for",

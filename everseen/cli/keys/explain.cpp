@@ -36,8 +36,7 @@ void print_bits(const explained_segment& s, printer& out) {
                 format_count(s.layer.shape.lines()));
       column = 0;
     }
-    out.print("{}bit {:<15} {}", column == 0 ? "    " : "   ", format_count(b.position),
-              b.set ? "set" : "-  ");
+    out.print("{}bit {:<15} {}", column == 0 ? "    " : "   ", b.position, b.set ? "set" : "-  ");
     if (++column == a_row) {
       out.write("\n");
       column = 0;

@@ -52,7 +52,7 @@ void print_key_bits(const redis::attached_filter::key_bits& bits, printer& out) 
   const auto set = std::ranges::count(bits.set, true);
   out.print("\n{}: {} of {} bits set\n", bits.string, set, bits.positions.size());
   for (std::size_t i = 0; i < bits.positions.size(); ++i)
-    out.print("{}bit {:<15} {}{}", i % a_row == 0 ? "    " : "   ", format_count(bits.positions[i]),
+    out.print("{}bit {:<15} {}{}", i % a_row == 0 ? "    " : "   ", bits.positions[i],
               bits.set[i] ? "set" : "-  ", (i + 1) % a_row == 0 ? "\n" : "");
   if (bits.positions.size() % a_row != 0) out.write("\n");
 }

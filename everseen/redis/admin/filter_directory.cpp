@@ -164,7 +164,9 @@ void filter_directory::take_name(session& with, std::string_view name, const fil
 
 /// Its predecessor goes first: keys that are removed must not be asked for.
 void filter_directory::reset(session& with, std::string_view name) const {
-  const auto [f, h] = look_up(with, name, true);
+  const found_filter found = look_up(with, name, true);
+  const filter_identity& f = found.identity;
+  const filter_header& h = found.header;
   require_own(name, h, "let that program empty it, or delete its key by hand");
   const job_list jobs(std::string(name), f);
   require_no_jobs(name, jobs.names(with), "be reset");

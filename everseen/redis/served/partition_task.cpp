@@ -65,8 +65,8 @@ void partition_task::name_targets(judge_call& q) const {
     if (!q.adding || !is_newest_layer) return true;
     return q.slices.empty() ? id.slice != q.slice : std::ranges::find(q.slices, id.slice) == q.slices.end();
   };
-  const auto written = std::ranges::stable_partition(live, is_looked_up);
-  q.written = written.size();
+  const auto written = std::stable_partition(live.begin(), live.end(), is_looked_up);
+  q.written = static_cast<std::size_t>(live.end() - written);
   for (const segment_id& id : live) q.targets.push_back({id, known_->find(id.slice)->layers[id.layer]});
 }
 

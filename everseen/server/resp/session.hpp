@@ -96,6 +96,8 @@ class session {
 
   /// The requests queued since MULTI.
   struct transaction {
+    explicit transaction(byte_budget::share memory) : held(std::move(memory)) {}
+
     byte_budget::share held;  ///< the memory of all of them
     std::vector<std::vector<std::string>> requests{};
     bool is_broken = false;  ///< a request was refused, so none of them will run

@@ -24,7 +24,7 @@ std::vector<std::string> lanes::names() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> names;
   for (const auto& [name, each] : all_) names.push_back(name);
-  std::ranges::rotate(names, std::ranges::upper_bound(names, last_read_));
+  std::rotate(names.begin(), std::ranges::upper_bound(names, last_read_), names.end());
   return names;
 }
 
