@@ -55,7 +55,12 @@ dedup_options choose_options(choices& choose, bool window) {
       break;
   }
   if (window) options.clock = [] { return everseen::test::at_ms(1'000'000); };
-  if (window && choose.below(2) == 1) options.time = field_rule{field_rule::kind::delimited, 2, ',', {}};
+  if (window && choose.below(2) == 1) {  // the fields of a record are of one kind
+    options.time =
+        options.key.empty() ? field_rule{field_rule::kind::delimited, 2, ',', {}} : options.key.front();
+    options.time->number = 2;
+    if (options.time->how == field_rule::kind::json) options.time->pointer = "/t";
+  }
   options.without_key = static_cast<dedup_options::fate>(choose.below(3));
   options.wanted = static_cast<verdict>(choose.below(3));
   options.threads = 1 + choose.below(3);
