@@ -61,8 +61,10 @@ std::string why(const plan_result& plan) {
   const auto classic = std::find_if(plan.rows.begin(), plan.rows.end(),
                                     [](const plan_row& r) { return r.layout == layout_kind::classic; });
   const double more = 100 * (picked.bits_per_key() / classic->bits_per_key() - 1);
-  return fmt::format("it touches {} cache {} a key where classic touches {}, {}", picked.lines,
-                     picked.lines == 1 ? "line" : "lines", classic->lines,
+  const std::string lines =
+      fmt::format("{} cache {} a key", picked.lines, picked.lines == 1 ? "line" : "lines");
+  if (picked.lines >= classic->lines) return "it touches " + lines + ", and no layout fewer";
+  return fmt::format("it touches {} where classic touches {}, {}", lines, classic->lines,
                      more < 0.5 ? "in the same memory" : fmt::format("for {:.0f} % more memory a key", more));
 }
 
@@ -70,7 +72,9 @@ void check(const plan_request& r) {
   const int given = r.keys.has_value() + r.error_rate.has_value() + r.bytes.has_value();
   if (given != 2)
     throw parameter_error(
-        "plan needs two of --keys, --error-rate and --bytes (or --bits); it answers with the third");
+        "plan needs --keys or --bytes (or --bits), or one of them and --error-rate, or both; it answers with "
+        "the "
+        "rest");
 }
 
 /// Without keys: the capacity, which differs by layout.

@@ -59,6 +59,9 @@ void print_table(const plan_result& plan, printer& out) {
               format_bytes(static_cast<double>(*plan.bytes_when_growing)));
 }
 
+/// That of create.
+constexpr double usual_error_rate = 1e-6;
+
 exit_code run(options o, printer& out) {
   if (is_about_servers(o.fleet)) {
     if (o.bits || o.request.bytes || o.request.values)
@@ -68,6 +71,8 @@ exit_code run(options o, printer& out) {
   if (o.bits && o.request.bytes)
     throw parameter_error("--bits and --bytes are the same in two units; give one");
   if (o.bits) o.request.bytes = (*o.bits + 7) / 8;
+  if (o.request.keys.has_value() != o.request.bytes.has_value() && !o.request.error_rate)
+    o.request.error_rate = usual_error_rate;
   const plan_result plan = make_plan(o.request);
   o.json ? print_json(plan, out) : print_table(plan, out);
   return exit_code::done;
@@ -78,9 +83,13 @@ action declare(option_set& known) {
   plan_request& r = o->request;
   add_count(known, "--keys", r.keys, {1, max_capacity}, {"COUNT", "how many different keys there will be"});
   add_rate(known, "--error-rate", r.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
-           {"RATE", "share of new keys that may be called seen"});
+           {"RATE", "share of new keys that may be called seen", "1e-6 with --keys or --bytes alone"});
   add_count(known, "--bytes", r.bytes, {line_bytes, max_bits / 8}, {"BYTES", "memory there is, as in 64Mi"});
   add_count(known, "--bits", o->bits, {line_bits, max_bits}, {"BITS", "the same in bits"});
+  add_option(known, "--probes", {"COUNT", "bits a key of the classic layout, instead of the best number"},
+             [o](std::string_view what, std::string_view value) {
+               o->request.probes = static_cast<unsigned>(parse_count(what, value, {1, max_probes}));
+             });
   add_option(known, "--values", {"COUNT|FROM..TO", "keys are numbers: how many different ones could exist"},
              [o](std::string_view what, std::string_view value) {
                if (value.find("..") == std::string_view::npos) {
@@ -101,7 +110,9 @@ verb plan_verb() {
   return {
       "plan",
       "Show what a filter, or a fleet with one, would cost, and what fits",
-      "Give two of keys, error rate and memory; plan answers with the third, for every layout and beside a "
+      "Give keys or memory, or two of keys, memory and error rate; plan answers with the rest, for every "
+      "layout and "
+      "beside a "
       "hash set (64-bit hashes, two thirds full) and a bitmap over all possible values.\n\n"
       "With --store redis, plan computes how many servers a stream of events needs, in each design: one "
       "process "

@@ -1,5 +1,7 @@
 // `everseen plan`, from the shell: what it computes is tested in test/report.
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "test/cli/shell.hpp"
@@ -82,6 +84,28 @@ TEST_F(Plan, OfServersComplainsOfWhatDoesNotFit) {
   EXPECT_THAT(sh("everseen plan --keys 1e9 --error-rate 1e-6 --per-second 1"),
               Complains(2, "--per-second is about servers", "--store redis"));
   EXPECT_THAT(sh("everseen plan --store redis --keys 1 --per-second 1 --bytes 1Mi"), Complains(2, "--bytes"));
+}
+
+TEST_F(Plan, TakesTheErrorRateOfCreateWithKeysOrMemoryAlone) {
+  EXPECT_EQ(sh("everseen plan --keys 1,000,000").out, sh("everseen plan --keys 1M --error-rate 0.0001%").out);
+  EXPECT_EQ(sh("everseen plan --bytes 64MiB").out, sh("everseen plan --bytes 64Mi --error-rate 1e-6").out);
+  EXPECT_THAT(sh("everseen plan"), Complains(2, "--keys", "--bytes"));
+  EXPECT_THAT(sh("everseen plan --error-rate 1e-6"), Complains(2, "--keys", "--bytes"));
+}
+
+TEST_F(Plan, AnswersWithTheErrorRateOfSoManyProbesInSoMuchMemory) {
+  const auto rate_of = [this](const std::string& probes) {
+    const nlohmann::json plan =
+        nlohmann::json::parse(sh("everseen plan --keys 1M --bytes 1.2MB --json --probes " + probes).out);
+    for (const auto& row : plan.at("structures"))
+      if (row.at("structure") == "classic")
+        return std::pair(row.at("probes").get<int>(), row.at("error_rate").get<double>());
+    return std::pair(0, 0.0);
+  };
+  // (1 - e^(-k n / m))^k with m / n = 9.6
+  EXPECT_EQ(rate_of("3").first, 3);
+  EXPECT_NEAR(rate_of("3").second, std::pow(1 - std::exp(-3 / 9.6), 3), 1e-4);
+  EXPECT_NEAR(rate_of("7").second, std::pow(1 - std::exp(-7 / 9.6), 7), 1e-4);
 }
 
 }  // namespace
