@@ -14,6 +14,7 @@
 #include "everseen/cli/long_run/loading.hpp"
 #include "everseen/cli/long_run/outage_watch.hpp"
 #include "everseen/cli/long_run/watched_store.hpp"
+#include "everseen/cli/terminal/files.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/terminal/progress.hpp"
 #include "everseen/cli/terminal/signals.hpp"
@@ -140,7 +141,9 @@ constexpr std::size_t careful_blocks_ahead = 3;
 exit_code dedup(const dedup_arguments& given, printer& out) {
   note_signals();
   must_have_effect(given);
-  output lines(out.descriptor(), "standard output");
+  std::optional<new_file> file;
+  if (given.output) file.emplace(*given.output, new_file::readers::usual);
+  output lines(file ? file->number() : out.descriptor(), file ? file->path() : "standard output");
   // A kept filter remembers lines that were judged and not printed: together half a megabyte of them.
   const bool is_careful = given.filter_name && !given.judge_ahead;
   const std::size_t block_bytes = is_careful ? dedup_block_bytes / careful_blocks_ahead : dedup_block_bytes;
@@ -170,6 +173,7 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
     seen.discard_if_unused();
     throw;
   }
+  if (file) file->keep();
   if (stats) stats->write(result, info_if_there(*seen));
   return exit_code::done;
 }

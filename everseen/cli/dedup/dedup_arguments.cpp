@@ -68,6 +68,10 @@ void must_have_effect(const dedup_arguments& given) {
   if (given.missing_key && given.records.key.empty() && !given.records.time && !given.filter_name)
     throw parameter_error(
         "--missing-key is about lines without a key, and here the whole line is the key; give --key, too");
+  if (given.output && given.filter_name)
+    throw parameter_error(
+        "--output discards the lines of a run that fails, and --filter remembers them; redirect the output, "
+        "as in > FILE");
   if (given.judge_ahead && !given.filter_name)
     throw parameter_error("--judge-ahead is about a filter that is kept; give --filter NAME, too");
   if (given.existing && !given.filter_name)
@@ -85,6 +89,8 @@ void declare_dedup_arguments(option_set& known, dedup_arguments& into) {
       known, "--on-outage", into.on_outage,
       {"fail|pass|hold", "if the store is unavailable: stop, print lines without a verdict, or wait", "fail"},
       parse_outage);
+  add_text(known, "-o,--output", into.output,
+           {"FILE", "write to this file once all went well; it may be one that is read", "standard output"});
   add_switch(known, "--repeated", into.repeated, "print the repeats instead of the first occurrences");
   add_count(
       known, "--threads", into.threads, {1, 256},

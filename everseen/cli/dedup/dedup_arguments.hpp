@@ -28,6 +28,7 @@ struct dedup_arguments : filter_options {
   std::optional<outage_watch::policy> on_outage;
   std::optional<std::uint64_t> threads;
   std::optional<std::string> stats;  // "-" is standard error
+  std::optional<std::string> output;
   bool repeated = false;
   bool judge_ahead = false;
 };

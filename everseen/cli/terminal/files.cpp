@@ -36,9 +36,18 @@ std::filesystem::path directory_of(const std::filesystem::path& file) {
   return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
 }
 
+/// The permissions of a file that is replaced, or of a new one.
+mode_t usual_mode(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) return status.st_mode & 07777;
+  const mode_t mask = ::umask(0);  // there is no other way to ask
+  ::umask(mask);
+  return 0666 & ~mask;
+}
+
 }  // namespace
 
-new_file::new_file(std::string path) : path_(std::move(path)), target_(behind_links(path_)) {
+new_file::new_file(std::string path, readers who) : path_(std::move(path)), target_(behind_links(path_)) {
   if (is_device_or_pipe(path_)) {
     file_ = descriptor(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
   } else {
@@ -47,6 +56,8 @@ new_file::new_file(std::string path) : path_(std::move(path)), target_(behind_li
     if (file_) written_ = std::move(hidden);
   }
   if (!file_) cannot("write", path_);
+  if (who == readers::usual && !written_.empty() && ::fchmod(file_.get(), usual_mode(path_)) != 0)
+    cannot("set the permissions of", path_);
 }
 
 new_file::~new_file() {

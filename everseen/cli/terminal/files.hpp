@@ -15,14 +15,17 @@ namespace everseen::cli {
 /// A file that is created atomically: it appears under its name complete or not at all, and replaces an
 /// existing file only then.
 ///
-/// Only its owner may read and write it: such files hold secrets. Until keep(), the bytes are in a hidden
-/// file in the same directory with a unique name. So any number of programs may create the same file
-/// concurrently; the last one wins. If the name is a link to a file, that file is replaced. Pipes and
-/// devices are written directly.
+/// Until keep(), the bytes are in a hidden file in the same directory with a unique name. So any number of
+/// programs may create the same file concurrently; the last one wins. If the name is a link to a file, that
+/// file is replaced. Pipes and devices are written directly.
 class new_file {
  public:
+  enum class readers : std::uint8_t {
+    owner,  ///< for files that hold secrets
+    usual,  ///< as of the file that is replaced, or as the umask says
+  };
   /// @throws storage_error  it cannot be written there
-  explicit new_file(std::string path);
+  explicit new_file(std::string path, readers who = readers::owner);
   ~new_file();
   new_file(const new_file&) = delete;
   new_file& operator=(const new_file&) = delete;

@@ -171,15 +171,15 @@ constexpr command::key_positions first_word{1, 1, 1};
 std::span<const command> everseen_commands() {
   static constexpr command commands[] = {
       {"EVERSEEN.ADD", -4, right::write, runs::on_worker, first_word, "everseen",
-       "Adds keys and tells of each, in order, whether it was fresh, seen, late or unknown",
+       "Adds keys and returns for each, in order, whether it was fresh, seen, late or unknown",
        "key [TIME unix-time-milliseconds] ITEMS item [item ...]", add, timeless_to_add},
       {"EVERSEEN.CHECK", -4, right::read, runs::on_worker, first_word, "everseen",
-       "Tells of each key whether it is fresh, seen, late or unknown, and changes nothing",
+       "Returns for each key whether it is fresh, seen, late or unknown, and changes nothing",
        "key [TIME unix-time-milliseconds] ITEMS item [item ...]", check, timeless_to_check},
       {"EVERSEEN.INFO", 2, right::read, runs::on_worker, first_word, "everseen",
-       "Tells all there is to know about a filter", "key", info},
+       "Returns all properties of a filter", "key", info},
       {"EVERSEEN.RESERVE", -4, right::write, runs::on_worker, first_word, "everseen",
-       "Makes a filter, perhaps with a window over time or an end",
+       "Creates a filter, optionally with a time window or an expiry time",
        "key error_rate capacity [WINDOW milliseconds] [SLICES count] [NONSCALING] [SIPHASH | XXH3] "
        "[PX milliseconds]",
        reserve},

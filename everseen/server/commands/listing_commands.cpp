@@ -97,22 +97,14 @@ void scan(call& c) {
 
 std::span<const command> listing_commands() {
   static constexpr command commands[] = {
-      {"DBSIZE",
-       1,
-       right::read,
-       runs::on_worker,
-       {},
-       "server",
-       "Tells how many filters there are",
-       "",
-       dbsize},
+      {"DBSIZE", 1, right::read, runs::on_worker, {}, "server", "Returns the number of filters", "", dbsize},
       {"KEYS",
        2,
        right::read,
        runs::on_worker,
        {},
        "generic",
-       "Lists the filters that fit a pattern",
+       "Lists the filters that match a pattern",
        "pattern",
        keys},
       {"SCAN",
@@ -121,7 +113,7 @@ std::span<const command> listing_commands() {
        runs::on_worker,
        {},
        "generic",
-       "Lists filters, some at a time",
+       "Lists filters in pages",
        "cursor [MATCH pattern] [COUNT count] [TYPE type]",
        scan},
   };

@@ -214,5 +214,16 @@ TEST_F(Dedup, DecompressesItsInput) {
               test::Complains(4, "standard input is cut off or damaged", "gzip"));
 }
 
+// Promise: dedup -o replaces a file only once all went well, also one that it reads (dedup, The output).
+TEST_F(Dedup, WritesToAFileOnceAllWentWell) {
+  given("printf 'b\\na\\nb\\n' > lines; chmod 640 lines; umask 022");
+  EXPECT_THAT(sh("everseen dedup -o once lines && cat once && stat -c %a once"), Prints("b\na\n644\n"));
+  EXPECT_THAT(sh("everseen dedup -o lines lines && cat lines && stat -c %a lines"), Prints("b\na\n640\n"));
+  EXPECT_THAT(sh("everseen dedup -o lines --key 2 lines; cat lines; ls -A"),
+              testing::Field("out", &test::program_result::out, "b\na\nlines\nonce\n"));
+  EXPECT_THAT(sh("everseen dedup -o /nowhere/f lines"), Complains(3, "/nowhere/f"));
+  EXPECT_THAT(sh("everseen dedup -o f --filter g lines"), Complains(2, "--output", "--filter"));
+}
+
 }  // namespace
 }  // namespace everseen
