@@ -33,7 +33,7 @@ expect() {
 expect PHP "$(EVERSEEN_HEADER=$source/everseen/capi/everseen.h php "$source/examples/php/first_visit.php" "$url" alice bob alice)" \
   $'alice is new\nbob is new\nalice was here before'
 
-export GOCACHE=$folder/go GOFLAGS=-mod=mod CGO_CFLAGS="-I$source/everseen/capi" CGO_LDFLAGS="-L$build" GOTOOLCHAIN=local
+export GOCACHE=$folder/go GOPATH=$folder/gopath GOFLAGS=-mod=mod CGO_CFLAGS="-I$source/everseen/capi" CGO_LDFLAGS="-L$build" GOTOOLCHAIN=local
 expect Go "$(cd "$source/examples/go" && go run . "$url" bob carol)" $'bob was here before\ncarol is new'
 (cd "$source/examples/go" && go vet ./... && go test ./...)
 
