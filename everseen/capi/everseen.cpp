@@ -6,12 +6,17 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "everseen/filter/claim_scatter.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/filter/open_store.hpp"
 
@@ -19,6 +24,14 @@ struct everseen_filter {
   std::shared_ptr<everseen::store> place;
   everseen::filter filter;
   bool has_window;
+};
+
+struct everseen_job {
+  everseen::filter filter;  // outlives the ledger
+  std::unique_ptr<everseen::ledger> ledger;
+  bool has_window;
+  std::mutex lock{};  // guards `settled`
+  std::map<std::string, std::uint64_t, std::less<>> settled{};
 };
 
 namespace everseen {
@@ -168,6 +181,27 @@ everseen_status make(const char* url, const char* name, const everseen_options* 
   });
 }
 
+/// Times in ms since 1970.
+struct given_times {
+  const std::int64_t* ms;
+  std::size_t count;
+};
+
+/// Nothing without a window; else one time for all keys, which is now if none is given, or one for each.
+std::vector<event_time> times_of(bool has_window, given_times given, std::size_t keys) {
+  if (given.count > 1 && given.count != keys)
+    throw parameter_error("there are " + std::to_string(given.count) + " times for " + std::to_string(keys) +
+                          " keys; give none, one for all, or one for each");
+  if (given.count > 0) must_not_be_null(given.ms, "times");
+  if (!has_window) return {};
+  if (given.count == 0)
+    return {std::chrono::time_point_cast<event_time::duration>(std::chrono::system_clock::now())};
+  std::vector<event_time> times;
+  for (const std::int64_t ms : std::span(given.ms, given.count))
+    times.emplace_back(std::chrono::milliseconds(ms));
+  return times;
+}
+
 /// Judges keys, a bounded number at a time.
 /// @param key   the i-th key; may throw parameter_error
 /// @param call  of the filter: keys, verdicts, times
@@ -179,28 +213,16 @@ everseen_status judge(const everseen_filter* f, std::size_t count, const std::in
     must_not_be_null(f, "filter");
     if (count == 0) return;
     must_not_be_null(verdicts, "verdicts");
-    if (times_count > 1 && times_count != count)
-      throw parameter_error("there are " + std::to_string(times_count) + " times for " +
-                            std::to_string(count) + " keys; give none, one for all, or one for each");
-    if (times_count > 0) must_not_be_null(times, "times");
+    const std::vector<event_time> all = times_of(f->has_window, {times, times_count}, count);
+    const std::span<const event_time> when = all;
     std::vector<std::string_view> keys(std::min(count, keys_at_once));
-    std::vector<event_time> when;
-    const auto time_of = [&](std::size_t i) { return event_time(std::chrono::milliseconds(times[i])); };
-    if (f->has_window && times_count <= 1)
-      when = {times_count == 1
-                  ? time_of(0)
-                  : std::chrono::time_point_cast<event_time::duration>(std::chrono::system_clock::now())};
     std::optional<batch_failure> failure;
     for (std::size_t from = 0; from < count; from += keys.size()) {
       const std::size_t some = std::min(keys.size(), count - from);
       for (std::size_t i = 0; i < some; ++i) keys[i] = key(from + i);
-      if (f->has_window && times_count > 1) {
-        when.clear();
-        for (std::size_t i = 0; i < some; ++i) when.push_back(time_of(from + i));
-      }
       batch_result judged =
           call(std::span(keys).first(some), std::span(reinterpret_cast<verdict*>(verdicts) + from, some),
-               std::span(when));
+               when.size() > 1 ? when.subspan(from, some) : when);
       if (judged) continue;
       const bool ends = judged.error().ends_batch();
       if (!failure || ends) failure = std::move(judged).error();
@@ -249,6 +271,53 @@ auto between(const void* bytes, const Offset* offsets) {
     must_not_be_null(bytes, "bytes");
     return std::string_view(static_cast<const char*>(bytes) + begin, static_cast<std::size_t>(end - begin));
   };
+}
+
+/// Claims one part of a call's events.
+struct claiming {
+  everseen_job& job;
+  origin from;
+  std::span<const std::string_view> keys;
+  std::span<const std::uint64_t> positions;
+  std::span<const event_time> times;
+
+  [[nodiscard]] batch_result run(std::span<verdict> out, std::span<std::uint8_t> before) const {
+    std::vector<digest> digests;
+    for (const std::string_view key : keys) digests.push_back(job.filter.hash()(key));
+    claim_scatter scatter;
+    const auto batches = scatter.sort({digests, positions, times}, job.filter.get_spec().partitions);
+    batch_result claimed = job.ledger->claim(from, batches);
+    scatter.gather(out, before);
+    return claimed;
+  }
+};
+
+void claim(everseen_job& job, std::string_view source, std::span<const everseen_slice> keys,
+           std::span<const std::uint64_t> positions, std::span<const event_time> times, verdict* verdicts,
+           std::uint8_t* before) {
+  if (!std::ranges::is_sorted(positions, std::ranges::less_equal{}))
+    throw parameter_error("the positions of events must ascend");
+  std::uint64_t settled = 0;
+  {
+    const std::scoped_lock alone(job.lock);
+    if (const auto found = job.settled.find(source); found != job.settled.end()) settled = found->second;
+  }
+  std::vector<std::uint8_t> ignored;
+  std::vector<std::string_view> views;
+  for (std::size_t from = 0; from < keys.size(); from += keys_at_once) {
+    const std::size_t some = std::min(keys_at_once, keys.size() - from);
+    views.clear();
+    for (const everseen_slice& key : keys.subspan(from, some)) views.push_back(key_in(key.bytes, key.length));
+    ignored.resize(some);
+    const claiming part{job,
+                        {source, settled},
+                        views,
+                        positions.subspan(from, some),
+                        times.size() > 1 ? times.subspan(from, some) : times};
+    const batch_result claimed = part.run(
+        {verdicts + from, some}, before != nullptr ? std::span(before + from, some) : std::span(ignored));
+    if (!claimed) claimed.error().raise();
+  }
 }
 
 auto fixed(const void* bytes, std::size_t width) {
@@ -385,4 +454,74 @@ everseen_status everseen_check_fixed(const everseen_filter* filter, const void* 
                                      size_t count, const int64_t* times, size_t times_count,
                                      uint8_t* verdicts) {
   return everseen::check(filter, count, times, times_count, verdicts, everseen::fixed(bytes, width));
+}
+
+everseen_status everseen_open_job(everseen_filter* filter, const char* name, const char* description,
+                                  everseen_job** job) {
+  return everseen::guarded([&] {
+    everseen::must_not_be_null(job, "job");
+    *job = nullptr;
+    everseen::must_not_be_null(filter, "filter");
+    everseen::must_not_be_null(name, "name");
+    const std::string_view told = description != nullptr ? description : "";
+    auto opened = std::make_unique<everseen_job>(
+        filter->filter, filter->filter.stored().open_ledger(name, told), filter->has_window);
+    for (const auto& [source, reached] : opened->ledger->checkpoints())
+      opened->settled.emplace(source, reached.position);
+    *job = opened.release();
+  });
+}
+
+void everseen_close_job(everseen_job* job) {
+  delete job;
+}
+
+everseen_status everseen_end_job(everseen_filter* filter, const char* name) {
+  return everseen::guarded([&] {
+    everseen::must_not_be_null(filter, "filter");
+    everseen::must_not_be_null(name, "name");
+    filter->filter.stored().end_job(name);
+  });
+}
+
+everseen_status everseen_claim(everseen_job* job, const char* source, const everseen_slice* keys,
+                               const uint64_t* positions, size_t count, const int64_t* times,
+                               size_t times_count, uint8_t* verdicts, uint8_t* claimed_before) {
+  if (verdicts != nullptr) std::fill_n(verdicts, count, std::uint8_t{EVERSEEN_UNKNOWN});
+  if (claimed_before != nullptr) std::fill_n(claimed_before, count, std::uint8_t{0});
+  return everseen::guarded([&] {
+    everseen::must_not_be_null(job, "job");
+    everseen::must_not_be_null(source, "source");
+    if (count == 0) return;
+    everseen::must_not_be_null(keys, "keys");
+    everseen::must_not_be_null(positions, "positions");
+    everseen::must_not_be_null(verdicts, "verdicts");
+    const auto when = everseen::times_of(job->has_window, {times, times_count}, count);
+    everseen::claim(*job, source, {keys, count}, {positions, count}, when,
+                    reinterpret_cast<everseen::verdict*>(verdicts), claimed_before);
+  });
+}
+
+everseen_status everseen_settle(everseen_job* job, const char* source, uint64_t position) {
+  return everseen::guarded([&] {
+    everseen::must_not_be_null(job, "job");
+    everseen::must_not_be_null(source, "source");
+    const everseen::checkpoint reached{source, position};
+    if (!job->ledger->settle({&reached, 1}))
+      throw everseen::storage_error("another process has settled more of " + std::string(source), 0, source);
+    const std::scoped_lock alone(job->lock);
+    job->settled.insert_or_assign(source, position);
+  });
+}
+
+everseen_status everseen_settled(const everseen_job* job, const char* source, uint64_t* position) {
+  return everseen::guarded([&] {
+    everseen::must_not_be_null(position, "position");
+    *position = 0;
+    everseen::must_not_be_null(job, "job");
+    everseen::must_not_be_null(source, "source");
+    const auto all = job->ledger->checkpoints();
+    if (const auto found = all.find(std::string_view(source)); found != all.end())
+      *position = found->second.position;
+  });
 }

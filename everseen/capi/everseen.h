@@ -190,6 +190,45 @@ EVERSEEN_API everseen_status everseen_check_fixed(const everseen_filter* filter,
                                                   size_t width, size_t count, const int64_t* times,
                                                   size_t times_count, uint8_t* verdicts);
 
+/* ---- jobs ---- */
+
+/* A job has an effect of its own once for each fresh event, whatever crashes: it claims events, has their
+ * effects, and settles.
+ *
+ * An event has a source, an ordered sequence as a partition of a topic or a file, and a position in it, which
+ * ascends. A claim adds the event's key and remembers the verdict in one step. If the process crashes before
+ * it settles, it claims the same events again from the settled position, and gets the same verdicts: what was
+ * fresh is fresh again. So an effect may be repeated only if it is not stored together with the position that
+ * everseen_settled() returns; see examples/postgres for an effect that is.
+ *
+ * A filter with jobs cannot be reset or rebuilt. Filters of other systems have none. doc/streams.md has more. */
+typedef struct everseen_job everseen_job;
+
+/* Opens the job of this name; creates it with this description (for people) if it does not exist. The job may
+ * outlive the filter's handle. */
+EVERSEEN_API everseen_status everseen_open_job(everseen_filter* filter, const char* name,
+                                               const char* description, everseen_job** job);
+EVERSEEN_API void everseen_close_job(everseen_job* job);
+
+/* Removes a job and what it remembers; the keys that it added stay. Errors: EVERSEEN_INVALID if there is none. */
+EVERSEEN_API everseen_status everseen_end_job(everseen_filter* filter, const char* name);
+
+/* Claims events of one source, in ascending order of position, and writes a verdict for each: have the effects
+ * of those that are EVERSEEN_FRESH.
+ *
+ * claimed_before: one byte for each event, 1 if an earlier claim had it; may be null. times: as
+ * everseen_add_slices(). Threads: claims of one source one at a time.
+ * Errors: after a failure, claim the same events again before later ones of the source. */
+EVERSEEN_API everseen_status everseen_claim(everseen_job* job, const char* source, const everseen_slice* keys,
+                                            const uint64_t* positions, size_t count, const int64_t* times,
+                                            size_t times_count, uint8_t* verdicts, uint8_t* claimed_before);
+
+/* All events of the source before this position have had their effects durably. */
+EVERSEEN_API everseen_status everseen_settle(everseen_job* job, const char* source, uint64_t position);
+
+/* The position up to which a source is settled; 0 if nothing of it is. Continue there. */
+EVERSEEN_API everseen_status everseen_settled(const everseen_job* job, const char* source, uint64_t* position);
+
 #ifdef __cplusplus
 }
 #endif

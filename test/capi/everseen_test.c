@@ -180,6 +180,41 @@ static void gives_each_key_to_one_of_many_threads(const char* url) {
   everseen_close(f);
 }
 
+static void gives_events_of_a_job_their_verdicts_until_it_settles(const char* url) {
+  everseen_filter* f = NULL;
+  everseen_job *job = NULL, *again = NULL;
+  const everseen_slice events[3] = {{"a", 1}, {"b", 1}, {"a", 1}};
+  const uint64_t positions[3] = {1, 5, 6}, descending[3] = {6, 5, 1};
+  uint8_t verdicts[3], before[3];
+  uint64_t position = 1;
+  CHECK(everseen_open_or_create(url, "jobs", NULL, &f) == EVERSEEN_OK);
+  CHECK(everseen_open_job(f, "count", "counts clicks", &job) == EVERSEEN_OK);
+  if (job == NULL) return;
+  CHECK(everseen_settled(job, "clicks/0", &position) == EVERSEEN_OK && position == 0);
+  CHECK(everseen_claim(job, "clicks/0", events, descending, 3, NULL, 0, verdicts, NULL) == EVERSEEN_INVALID);
+  CHECK(everseen_claim(job, "clicks/0", events, positions, 3, NULL, 0, verdicts, before) == EVERSEEN_OK);
+  CHECK(verdicts[0] == EVERSEEN_FRESH && verdicts[1] == EVERSEEN_FRESH && verdicts[2] == EVERSEEN_SEEN);
+  CHECK(before[0] == 0 && before[2] == 0);
+  everseen_close_job(job); /* as if the process had ended */
+
+  CHECK(everseen_open_job(f, "count", NULL, &again) == EVERSEEN_OK);
+  CHECK(everseen_claim(again, "clicks/0", events, positions, 3, NULL, 0, verdicts, before) == EVERSEEN_OK);
+  CHECK(verdicts[0] == EVERSEEN_FRESH && verdicts[1] == EVERSEEN_FRESH && verdicts[2] == EVERSEEN_SEEN);
+  CHECK(before[0] == 1 && before[2] == 1);
+  CHECK(everseen_settle(again, "clicks/0", 7) == EVERSEEN_OK);
+  CHECK(everseen_settled(again, "clicks/0", &position) == EVERSEEN_OK && position == 7);
+  const uint64_t later[3] = {7, 8, 9};
+  CHECK(everseen_claim(again, "clicks/0", events, later, 3, NULL, 0, verdicts, before) == EVERSEEN_OK);
+  CHECK(verdicts[0] == EVERSEEN_SEEN && before[0] == 0);
+  CHECK(everseen_claim(again, "clicks/1", events, positions, 3, NULL, 0, verdicts, NULL) == EVERSEEN_OK);
+  CHECK(verdicts[1] == EVERSEEN_SEEN);
+  everseen_close_job(again);
+  CHECK(everseen_end_job(f, "count") == EVERSEEN_OK);
+  CHECK(everseen_end_job(f, "count") == EVERSEEN_INVALID);
+  everseen_close_job(NULL);
+  everseen_close(f);
+}
+
 int main(int count, char** words) {
   const char* url = count > 1 ? words[1] : "mem:";
   CHECK(strlen(everseen_version()) >= 5);
@@ -189,6 +224,7 @@ int main(int count, char** words) {
   forgets_keys_with_a_window(url);
   says_what_is_wrong(url);
   gives_each_key_to_one_of_many_threads(url);
+  gives_events_of_a_job_their_verdicts_until_it_settles(url);
   if (failures == 0) printf("all is as it should be, on %s\n", url);
   return failures == 0 ? 0 : 1;
 }
