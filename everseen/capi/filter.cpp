@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "everseen/capi/handles.hpp"
+#include "everseen/filter/open_store.hpp"
+
+// Filters as a whole: opened, created, described, dropped.
+namespace everseen::capi {
+namespace {
+
+constexpr std::uint32_t usual_slices = 10;
+
+/// One of an enumeration's values.
+template <typename Value, std::size_t Count>
+Value one_of(const Value (&values)[Count], std::uint32_t index, const char* what) {
+  if (index >= Count) throw parameter_error(std::string(what) + " has no value " + std::to_string(index));
+  return values[index];
+}
+
+spec_request request_of(const everseen_options& o) {
+  constexpr growth_kind growths[] = {growth_kind::grow, growth_kind::refuse, growth_kind::overfill};
+  constexpr hash_kind hashes[] = {hash_kind::xxh3, hash_kind::siphash};
+  constexpr std::optional<judge_kind> judges[] = {std::nullopt, judge_kind::server, judge_kind::client};
+  spec_request r;
+  if (o.capacity != 0) r.capacity = o.capacity;
+  if (o.error_rate != 0) r.error_rate = o.error_rate;
+  r.growth = one_of(growths, o.growth, "growth");
+  r.hash = one_of(hashes, o.hash, "hash");
+  r.judge = one_of(judges, o.judge, "judge");
+  if (o.window_ms == 0) return r;
+  if (o.window_ms > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    throw parameter_error("window_ms is too large");
+  r.window.emplace();
+  r.window->width = std::chrono::milliseconds(static_cast<std::int64_t>(o.window_ms));
+  r.window->slices = o.slices != 0 ? o.slices : usual_slices;
+  return r;
+}
+
+/// @throws parameter_error  the caller was compiled with a later header and uses what this library lacks
+everseen_options known_options(const everseen_options* given) {
+  everseen_options known = EVERSEEN_OPTIONS_INIT;
+  if (given == nullptr) return known;
+  if (given->size < sizeof given->size)
+    throw parameter_error("everseen_options.size must be sizeof(everseen_options)");
+  std::memcpy(&known, given, std::min(given->size, sizeof known));
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
+  if (given->size > sizeof known &&
+      std::any_of(bytes + sizeof known, bytes + given->size, [](unsigned char b) { return b != 0; }))
+    throw parameter_error("everseen_options has fields that this version of the library does not know");
+  return known;
+}
+
+enum class making : std::uint8_t { open, read, create, open_or_create };
+
+std::shared_ptr<stored_filter> opened(store& in, std::string_view name, const everseen_options& o,
+                                      making how) {
+  const auto create = [&] {
+    const spec s = in.plan(request_of(o));
+    if (o.lifetime_ms == 0) return in.create(name, s);
+    constexpr std::uint64_t longest = std::uint64_t{1} << 50;
+    return in.create_expiring(
+        name, s, std::chrono::milliseconds(static_cast<std::int64_t>(std::min(o.lifetime_ms, longest))));
+  };
+  if (how == making::create) return create();
+  if (how != making::open_or_create) return in.open(name, how == making::read ? access::read : access::write);
+  // Another process may create or drop it between the two attempts.
+  for (int attempt = 0;; ++attempt) try {
+      return in.open(name, access::write);
+    } catch (const no_filter&) {
+      try {
+        return create();
+      } catch (const name_taken&) {
+        if (attempt == 2) throw;
+      }
+    }
+}
+
+everseen_status make(const char* url, const char* name, const everseen_options* options, making how,
+                     everseen_filter** into) noexcept {
+  return guarded([&] {
+    must_not_be_null(into, "filter");
+    *into = nullptr;
+    must_not_be_null(url, "url");
+    must_not_be_null(name, "name");
+    const std::shared_ptr<store> place = open_store(url);
+    filter f(name, opened(*place, name, known_options(options), how));
+    const bool has_window = f.get_spec().window.has_value();
+    *into = new everseen_filter{place, std::move(f), has_window};
+  });
+}
+
+/// The shortest text that reads back as the same number.
+std::string json_number(double number) {
+  char text[32];
+  return {text, std::to_chars(std::begin(text), std::end(text), number).ptr};
+}
+
+std::string json_of(const filter_info& info) {
+  const std::uint64_t window =
+      info.spec.window ? static_cast<std::uint64_t>(info.spec.window->width.count()) : 0;
+  // A filter's name has no character that JSON escapes.
+  return "{\"name\":\"" + info.name + "\",\"capacity\":" + std::to_string(info.spec.capacity) +
+         ",\"error_rate\":" + json_number(info.spec.error_rate) + ",\"keys\":" + std::to_string(info.keys) +
+         ",\"bytes\":" + std::to_string(info.bytes) +
+         ",\"error_rate_now\":" + json_number(info.error_rate_now) +
+         ",\"layers\":" + std::to_string(info.max_layers) + ",\"window_ms\":" + std::to_string(window) + "}";
+}
+
+}  // namespace
+}  // namespace everseen::capi
+
+namespace capi = everseen::capi;
+using capi::making;
+
+everseen_status everseen_open(const char* url, const char* name, everseen_filter** filter) {
+  return capi::make(url, name, nullptr, making::open, filter);
+}
+
+everseen_status everseen_open_to_read(const char* url, const char* name, everseen_filter** filter) {
+  return capi::make(url, name, nullptr, making::read, filter);
+}
+
+everseen_status everseen_create(const char* url, const char* name, const everseen_options* options,
+                                everseen_filter** filter) {
+  return capi::make(url, name, options, making::create, filter);
+}
+
+everseen_status everseen_open_or_create(const char* url, const char* name, const everseen_options* options,
+                                        everseen_filter** filter) {
+  return capi::make(url, name, options, making::open_or_create, filter);
+}
+
+void everseen_close(everseen_filter* filter) {
+  delete filter;
+}
+
+everseen_status everseen_drop(const char* url, const char* name) {
+  return capi::guarded([&] {
+    capi::must_not_be_null(url, "url");
+    capi::must_not_be_null(name, "name");
+    everseen::open_store(url)->drop(name);
+  });
+}
+
+everseen_status everseen_sync(everseen_filter* filter) {
+  return capi::guarded([&] {
+    capi::must_not_be_null(filter, "filter");
+    filter->filter.sync();
+  });
+}
+
+everseen_status everseen_info(const everseen_filter* filter, char** json) {
+  return capi::guarded([&] {
+    capi::must_not_be_null(json, "json");
+    *json = nullptr;
+    capi::must_not_be_null(filter, "filter");
+    const std::string text = capi::json_of(filter->filter.info());
+    *json = static_cast<char*>(std::malloc(text.size() + 1));
+    if (*json == nullptr) throw std::bad_alloc();
+    std::memcpy(*json, text.c_str(), text.size() + 1);
+  });
+}
+
+void everseen_free(void* memory) {
+  std::free(memory);
+}

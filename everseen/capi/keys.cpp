@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "everseen/capi/handles.hpp"
+
+// Batches of keys, in each layout.
+namespace everseen::capi {
+namespace {
+
+static_assert(static_cast<int>(verdict::fresh) == EVERSEEN_FRESH &&
+              static_cast<int>(verdict::seen) == EVERSEEN_SEEN &&
+              static_cast<int>(verdict::late) == EVERSEEN_LATE &&
+              static_cast<int>(verdict::unknown) == EVERSEEN_UNKNOWN && sizeof(verdict) == 1);
+
+/// Judges keys, a bounded number at a time.
+/// @param key   the i-th key; may throw parameter_error
+/// @param call  of the filter: keys, verdicts, times
+template <typename Key, typename Call>
+everseen_status judge(const everseen_filter* f, std::size_t count, const std::int64_t* times,
+                      std::size_t times_count, std::uint8_t* verdicts, Key key, Call call) noexcept {
+  if (verdicts != nullptr) std::fill_n(verdicts, count, std::uint8_t{EVERSEEN_UNKNOWN});
+  return guarded([&] {
+    must_not_be_null(f, "filter");
+    if (count == 0) return;
+    must_not_be_null(verdicts, "verdicts");
+    const std::vector<event_time> all = times_of(f->has_window, {times, times_count}, count);
+    const std::span<const event_time> when = all;
+    std::vector<std::string_view> keys(std::min(count, keys_at_once));
+    std::optional<batch_failure> failure;
+    for (std::size_t from = 0; from < count; from += keys.size()) {
+      const std::size_t some = std::min(keys.size(), count - from);
+      for (std::size_t i = 0; i < some; ++i) keys[i] = key(from + i);
+      batch_result judged =
+          call(std::span(keys).first(some), std::span(reinterpret_cast<verdict*>(verdicts) + from, some),
+               when.size() > 1 ? when.subspan(from, some) : when);
+      if (judged) continue;
+      const bool ends = judged.error().ends_batch();
+      if (!failure || ends) failure = std::move(judged).error();
+      if (ends) break;
+    }
+    if (failure) failure->raise();
+  });
+}
+
+template <typename Key>
+everseen_status add(everseen_filter* f, std::size_t count, const std::int64_t* times, std::size_t times_count,
+                    std::uint8_t* verdicts, Key key) noexcept {
+  return judge(f, count, times, times_count, verdicts, key,
+               [f](auto keys, auto out, auto when) { return f->filter.add(keys, out, when); });
+}
+
+template <typename Key>
+everseen_status check(const everseen_filter* f, std::size_t count, const std::int64_t* times,
+                      std::size_t times_count, std::uint8_t* verdicts, Key key) noexcept {
+  return judge(f, count, times, times_count, verdicts, key,
+               [f](auto keys, auto out, auto when) { return f->filter.may_contain(keys, out, when); });
+}
+
+auto slices(const everseen_slice* keys) {
+  return [keys](std::size_t i) {
+    must_not_be_null(keys, "keys");
+    return key_in(keys[i].bytes, keys[i].length);
+  };
+}
+
+template <typename Offset>
+auto between(const void* bytes, const Offset* offsets) {
+  return [bytes, offsets](std::size_t i) {
+    must_not_be_null(offsets, "offsets");
+    const Offset begin = offsets[i], end = offsets[i + 1];
+    if (begin < 0 || end < begin)
+      throw parameter_error("the offsets of key " + std::to_string(i) + " are " + std::to_string(begin) +
+                            " and " + std::to_string(end) + "; they must ascend");
+    if (begin == end) return std::string_view();
+    must_not_be_null(bytes, "bytes");
+    return std::string_view(static_cast<const char*>(bytes) + begin, static_cast<std::size_t>(end - begin));
+  };
+}
+
+auto fixed(const void* bytes, std::size_t width) {
+  return [bytes, width](std::size_t i) {
+    if (width == 0) return std::string_view();
+    must_not_be_null(bytes, "bytes");
+    return std::string_view(static_cast<const char*>(bytes) + i * width, width);
+  };
+}
+
+}  // namespace
+}  // namespace everseen::capi
+
+namespace capi = everseen::capi;
+
+everseen_status everseen_add_slices(everseen_filter* filter, const everseen_slice* keys, size_t count,
+                                    const int64_t* times, size_t times_count, uint8_t* verdicts) {
+  return capi::add(filter, count, times, times_count, verdicts, capi::slices(keys));
+}
+
+everseen_status everseen_check_slices(const everseen_filter* filter, const everseen_slice* keys, size_t count,
+                                      const int64_t* times, size_t times_count, uint8_t* verdicts) {
+  return capi::check(filter, count, times, times_count, verdicts, capi::slices(keys));
+}
+
+everseen_status everseen_add_offsets32(everseen_filter* filter, const void* bytes, const int32_t* offsets,
+                                       size_t count, const int64_t* times, size_t times_count,
+                                       uint8_t* verdicts) {
+  return capi::add(filter, count, times, times_count, verdicts, capi::between(bytes, offsets));
+}
+
+everseen_status everseen_check_offsets32(const everseen_filter* filter, const void* bytes,
+                                         const int32_t* offsets, size_t count, const int64_t* times,
+                                         size_t times_count, uint8_t* verdicts) {
+  return capi::check(filter, count, times, times_count, verdicts, capi::between(bytes, offsets));
+}
+
+everseen_status everseen_add_offsets64(everseen_filter* filter, const void* bytes, const int64_t* offsets,
+                                       size_t count, const int64_t* times, size_t times_count,
+                                       uint8_t* verdicts) {
+  return capi::add(filter, count, times, times_count, verdicts, capi::between(bytes, offsets));
+}
+
+everseen_status everseen_check_offsets64(const everseen_filter* filter, const void* bytes,
+                                         const int64_t* offsets, size_t count, const int64_t* times,
+                                         size_t times_count, uint8_t* verdicts) {
+  return capi::check(filter, count, times, times_count, verdicts, capi::between(bytes, offsets));
+}
+
+everseen_status everseen_add_fixed(everseen_filter* filter, const void* bytes, size_t width, size_t count,
+                                   const int64_t* times, size_t times_count, uint8_t* verdicts) {
+  return capi::add(filter, count, times, times_count, verdicts, capi::fixed(bytes, width));
+}
+
+everseen_status everseen_check_fixed(const everseen_filter* filter, const void* bytes, size_t width,
+                                     size_t count, const int64_t* times, size_t times_count,
+                                     uint8_t* verdicts) {
+  return capi::check(filter, count, times, times_count, verdicts, capi::fixed(bytes, width));
+}
