@@ -24,7 +24,7 @@ from typing import Any, Callable, Iterable, Iterator, Optional, Sequence, TypeVa
 from . import _everseen
 
 __all__ = [
-    "open", "open_existing", "create", "drop", "memory", "dedup", "Filter",
+    "open", "open_existing", "create", "drop", "memory", "dedup", "Filter", "Job",
     "FRESH", "SEEN", "LATE", "UNKNOWN",
     "Error", "InvalidError", "NotFoundError", "NameTakenError", "FullError", "StorageError", "BackendError",
     "DamagedError",
@@ -130,6 +130,14 @@ class Filter:
         window_ms."""
         return json.loads(self._own().info())
 
+    def job(self, name: str, description: str = "") -> "Job":
+        """Opens a job of this filter, or creates it."""
+        return Job(self._own().open_job(name, description), self._process)
+
+    def end_job(self, name: str) -> None:
+        """Removes a job; the keys that it added stay. Raises InvalidError if there is none."""
+        self._own().end_job(name)
+
     def sync(self) -> None:
         """Makes everything acknowledged so far survive a power loss. Redis does that by its own configuration."""
         self._own().sync()
@@ -179,6 +187,67 @@ class Filter:
         if hasattr(keys, "__array_interface__"):
             return _judge_numpy(mine, keys, adds, times)
         return mine.judge_list(list(keys), adds, times)
+
+
+class Job:
+    """A job, made by Filter.job(): events of it take effect once, whatever crashes.
+
+    An event has a source, such as "clicks/3", and a position in it, which ascends. Until it settles, a job gives an
+    event the verdict of its first claim, also after a crash:
+
+        with clicks.job("count") as job:
+            start = job.settled("clicks/3")
+            for batch in read_from("clicks/3", start):       # [(position, key, event), ...]
+                verdicts = job.claim("clicks/3", [key for _, key, _ in batch], [p for p, _, _ in batch])
+                store(event for (_, _, event), v in zip(batch, verdicts) if v == everseen.FRESH)
+                job.settle("clicks/3", batch[-1][0] + 1)
+
+    What store() does may be repeated after a crash, unless it is stored together with the position from which to
+    continue. Threads: any number, but claims of one source one at a time.
+    """
+
+    def __init__(self, opened: Any, process: int) -> None:
+        self._job = opened
+        self._process = process
+
+    def claim(self, source: str, keys: Iterable[Key], positions: Iterable[int], *, time: Any = None) -> Any:
+        """Claims events in ascending order of position. Returns a verdict for each, as Filter.add_many(): have the
+        effects of those that are FRESH. After an error, claim the same events again before later ones."""
+        times = None if time is None else _milliseconds(time)
+        return _array(_everseen.claim(self._own(), source, keys, array.array("Q", positions), times))
+
+    def settle(self, source: str, position: int) -> None:
+        """All events of the source before this position have had their effects durably."""
+        _everseen.settle(self._own(), source, position)
+
+    def settled(self, source: str) -> int:
+        """The position up to which a source is settled; 0 if nothing of it is."""
+        return _everseen.settled(self._own(), source)
+
+    def close(self) -> None:
+        """Closes the job, which stays with its filter. Closing it again does nothing."""
+        if self._job is not None and self._process != os.getpid():
+            _everseen.abandon_job(self._job)
+        self._job = None
+
+    def __enter__(self) -> "Job":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a job cannot be pickled; open it by its name in the other process")
+
+    def _own(self) -> Any:
+        if self._job is None:
+            raise ValueError("the job is closed")
+        if self._process != os.getpid():
+            raise RuntimeError("this job was opened before a fork(); open it again in this process")
+        return self._job
 
 
 def _judge_numpy(mine: Any, keys: Any, adds: bool, times: Any) -> bytearray:

@@ -125,26 +125,44 @@ static bool slice_of(PyObject* key, Py_ssize_t index, PyObject* made, everseen_s
   return true;
 }
 
+/* Keys of a sequence as slices.    slices is null, with an exception set, if one is no key. */
+typedef struct {
+  PyObject* keys; /* a tuple, which keeps them whatever other threads do to a list */
+  PyObject* made; /* a list of what was made of integers */
+  Py_ssize_t count;
+  everseen_slice* slices;
+} key_slices;
+
+static key_slices slices_of(PyObject* given) {
+  key_slices all = {.keys = PySequence_Tuple(given)};
+  all.made = all.keys ? PyList_New(0) : NULL;
+  if (!all.made) return all;
+  all.count = PyTuple_Size(all.keys);
+  all.slices = malloc(((size_t)all.count + 1) * sizeof *all.slices);
+  if (!all.slices) PyErr_NoMemory();
+  for (Py_ssize_t i = 0; all.slices && i < all.count; ++i)
+    if (!slice_of(PyTuple_GetItem(all.keys, i), i, all.made, &all.slices[i])) {
+      free(all.slices);
+      all.slices = NULL;
+    }
+  return all;
+}
+
+static void free_slices(key_slices* all) {
+  free(all->slices);
+  Py_XDECREF(all->made);
+  Py_XDECREF(all->keys);
+}
+
 /* judge_list(keys, adds, times) */
 static PyObject* judge_list(filter_object* self, PyObject* arguments) {
   PyObject *given, *times;
   int adds;
   if (!PyArg_ParseTuple(arguments, "OpO:judge_list", &given, &adds, &times) || !is_open(self)) return NULL;
-  PyObject* keys = PySequence_Tuple(given); /* keeps them, whatever other threads do to a list */
-  PyObject* made = keys ? PyList_New(0) : NULL;
-  const Py_ssize_t count = keys ? PyTuple_Size(keys) : 0;
-  everseen_slice* slices = made ? malloc(((size_t)count + 1) * sizeof *slices) : NULL;
-  PyObject* result = NULL;
-  if (made && !slices) PyErr_NoMemory();
-  if (slices) {
-    Py_ssize_t i = 0;
-    while (i < count && slice_of(PyTuple_GetItem(keys, i), i, made, &slices[i])) ++i;
-    batch b = {.layout = as_slices, .count = (size_t)count, .slices = slices};
-    if (i == count) result = run(self, &b, adds, times);
-  }
-  free(slices);
-  Py_XDECREF(made);
-  Py_XDECREF(keys);
+  key_slices keys = slices_of(given);
+  batch b = {.layout = as_slices, .count = (size_t)keys.count, .slices = keys.slices};
+  PyObject* result = keys.slices ? run(self, &b, adds, times) : NULL;
+  free_slices(&keys);
   return result;
 }
 
@@ -255,6 +273,113 @@ static PyObject* judge_arrow(filter_object* self, PyObject* arguments) {
   return run(self, &b, adds, times);
 }
 
+/* ---- jobs: capsules ---- */
+
+static const char job_name[] = "everseen job";
+
+static void destroy_job(PyObject* capsule) { everseen_close_job(PyCapsule_GetPointer(capsule, job_name)); }
+
+/* open_job(name, description) */
+static PyObject* open_job(filter_object* self, PyObject* arguments) {
+  const char *name, *description;
+  if (!PyArg_ParseTuple(arguments, "ss:open_job", &name, &description) || !is_open(self)) return NULL;
+  everseen_job* job = NULL;
+  everseen_status status;
+  ++self->users;
+  Py_BEGIN_ALLOW_THREADS;
+  status = everseen_open_job(self->filter, name, description, &job);
+  Py_END_ALLOW_THREADS;
+  --self->users;
+  if (status != EVERSEEN_OK) return raise_status(status, NULL);
+  PyObject* capsule = PyCapsule_New(job, job_name, destroy_job);
+  if (!capsule) everseen_close_job(job);
+  return capsule;
+}
+
+/* end_job(name) */
+static PyObject* end_job(filter_object* self, PyObject* arguments) {
+  const char* name;
+  if (!PyArg_ParseTuple(arguments, "s:end_job", &name) || !is_open(self)) return NULL;
+  everseen_status status;
+  ++self->users;
+  Py_BEGIN_ALLOW_THREADS;
+  status = everseen_end_job(self->filter, name);
+  Py_END_ALLOW_THREADS;
+  --self->users;
+  if (status != EVERSEEN_OK) return raise_status(status, NULL);
+  Py_RETURN_NONE;
+}
+
+/* claim(job, source, keys, positions, times)    positions: a buffer of 64-bit integers; times: as in run() */
+static PyObject* claim(PyObject* Py_UNUSED(module), PyObject* arguments) {
+  PyObject *capsule, *given, *times;
+  const char* source;
+  Py_buffer positions, when = {0};
+  if (!PyArg_ParseTuple(arguments, "OsOy*O:claim", &capsule, &source, &given, &positions, &times)) return NULL;
+  everseen_job* const job = PyCapsule_GetPointer(capsule, job_name);
+  const bool has_times = job && times != Py_None && PyObject_GetBuffer(times, &when, PyBUF_SIMPLE) == 0;
+  key_slices keys = {0};
+  PyObject *verdicts = NULL, *result = NULL;
+  if (job && (has_times || times == Py_None)) keys = slices_of(given);
+  if (keys.slices && positions.len / (Py_ssize_t)sizeof(uint64_t) != keys.count)
+    PyErr_Format(PyExc_ValueError, "there are %zd positions for %zd keys",
+                 positions.len / (Py_ssize_t)sizeof(uint64_t), keys.count);
+  else if (keys.slices)
+    verdicts = PyByteArray_FromStringAndSize(NULL, keys.count);
+  if (verdicts) {
+    uint8_t* const out = (uint8_t*)PyByteArray_AsString(verdicts);
+    everseen_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = everseen_claim(job, source, keys.slices, positions.buf, (size_t)keys.count, when.buf,
+                            (size_t)when.len / sizeof(int64_t), out, NULL);
+    Py_END_ALLOW_THREADS;
+    result = status == EVERSEEN_OK ? Py_NewRef(verdicts) : raise_status(status, verdicts);
+  }
+  Py_XDECREF(verdicts);
+  free_slices(&keys);
+  if (has_times) PyBuffer_Release(&when);
+  PyBuffer_Release(&positions);
+  return result;
+}
+
+/* settle(job, source, position) */
+static PyObject* settle(PyObject* Py_UNUSED(module), PyObject* arguments) {
+  PyObject* capsule;
+  const char* source;
+  unsigned long long position;
+  if (!PyArg_ParseTuple(arguments, "OsK:settle", &capsule, &source, &position)) return NULL;
+  everseen_job* const job = PyCapsule_GetPointer(capsule, job_name);
+  if (!job) return NULL;
+  everseen_status status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = everseen_settle(job, source, position);
+  Py_END_ALLOW_THREADS;
+  if (status != EVERSEEN_OK) return raise_status(status, NULL);
+  Py_RETURN_NONE;
+}
+
+/* settled(job, source) */
+static PyObject* settled(PyObject* Py_UNUSED(module), PyObject* arguments) {
+  PyObject* capsule;
+  const char* source;
+  uint64_t position = 0;
+  if (!PyArg_ParseTuple(arguments, "Os:settled", &capsule, &source)) return NULL;
+  everseen_job* const job = PyCapsule_GetPointer(capsule, job_name);
+  if (!job) return NULL;
+  everseen_status status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = everseen_settled(job, source, &position);
+  Py_END_ALLOW_THREADS;
+  if (status != EVERSEEN_OK) return raise_status(status, NULL);
+  return PyLong_FromUnsignedLongLong(position);
+}
+
+/* abandon_job(job): as abandon() of a filter */
+static PyObject* abandon_job(PyObject* Py_UNUSED(module), PyObject* capsule) {
+  if (PyCapsule_SetDestructor(capsule, NULL) != 0) return NULL;
+  Py_RETURN_NONE;
+}
+
 /* ---- the filter ---- */
 
 static PyObject* info(filter_object* self, PyObject* Py_UNUSED(none)) {
@@ -315,6 +440,8 @@ static PyMethodDef filter_methods[] = {
     {"judge_list", (PyCFunction)judge_list, METH_VARARGS, NULL},
     {"judge_fixed", (PyCFunction)judge_fixed, METH_VARARGS, NULL},
     {"judge_arrow", (PyCFunction)judge_arrow, METH_VARARGS, NULL},
+    {"open_job", (PyCFunction)open_job, METH_VARARGS, NULL},
+    {"end_job", (PyCFunction)end_job, METH_VARARGS, NULL},
     {"info", (PyCFunction)info, METH_NOARGS, NULL},
     {"sync", (PyCFunction)sync_filter, METH_NOARGS, NULL},
     {"close", (PyCFunction)close_filter, METH_NOARGS, NULL},
@@ -405,6 +532,10 @@ static PyObject* set_errors(PyObject* Py_UNUSED(module), PyObject* types) {
 static PyMethodDef module_methods[] = {
     {"open", open_filter, METH_VARARGS, NULL},
     {"drop", drop_filter, METH_VARARGS, NULL},
+    {"claim", claim, METH_VARARGS, NULL},
+    {"settle", settle, METH_VARARGS, NULL},
+    {"settled", settled, METH_VARARGS, NULL},
+    {"abandon_job", abandon_job, METH_O, NULL},
     {"set_errors", set_errors, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

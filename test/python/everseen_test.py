@@ -211,6 +211,31 @@ class Filters(unittest.TestCase):
         with self.assertRaises(everseen.NotFoundError):
             everseen.drop(URL, name)
 
+    def test_events_of_a_job_keep_their_verdicts_until_it_settles(self):
+        f = self.made()
+        keys, positions = ["a", "b", "a"], [10, 11, 15]
+        with f.job("count", "counts clicks") as job:
+            self.assertEqual(job.settled("clicks/0"), 0)
+            self.assertEqual(list(job.claim("clicks/0", keys, positions)), [FRESH, FRESH, SEEN])
+        with self.assertRaisesRegex(ValueError, "closed"):
+            job.settled("clicks/0")
+        with f.job("count") as job:  # as if the process had ended and another began
+            self.assertEqual(list(job.claim("clicks/0", keys, positions)), [FRESH, FRESH, SEEN])
+            job.settle("clicks/0", 16)
+            self.assertEqual(job.settled("clicks/0"), 16)
+            self.assertEqual(list(job.claim("clicks/0", keys, [16, 17, 18])), [SEEN] * 3)
+            with self.assertRaisesRegex(ValueError, "2 positions for 3 keys"):
+                job.claim("clicks/0", keys, [19, 20])
+            with self.assertRaisesRegex(everseen.InvalidError, "must ascend"):
+                job.claim("clicks/0", keys, [21, 20, 19])
+            with self.assertRaisesRegex(TypeError, "key 0 is of type float"):
+                job.claim("clicks/0", [1.5], [21])
+            with self.assertRaisesRegex(TypeError, "pickled"):
+                pickle.dumps(job)
+        f.end_job("count")
+        with self.assertRaises(everseen.InvalidError):
+            f.end_job("count")
+
     def test_dedup_yields_each_item_once_and_in_order(self):
         self.assertEqual(list(everseen.dedup(["a", "b", "a", "c", "b"])), ["a", "b", "c"])
         rows = [(i % 3000, i) for i in range(10_000)]
