@@ -51,9 +51,8 @@ TEST_F(Attach, EveryVerbUsesAFilterOfRedisson) {
       "0.01 "
       ">/dev/null; for p in $(everseen hash --as redisson --bits 9585058 --probes 7 alice); do "
       "cli SETBIT mails $p 1 >/dev/null; done; ";
-  EXPECT_THAT(
-      on_redis(made + "everseen attach mails --as redisson --key mails"),
-      Prints(HasSubstr("attached mails: Redisson's RBloomFilter, 7 probes in 9585058 bits")));
+  EXPECT_THAT(on_redis(made + "everseen attach mails --as redisson --key mails"),
+              Prints(HasSubstr("attached mails: Redisson's RBloomFilter, 7 probes in 9585058 bits")));
   EXPECT_THAT(on_redis("everseen add mails bob alice"), Prints("1 fresh, 1 seen\n"));
   EXPECT_THAT(on_redis("everseen check mails bob carol"), Prints("seen\tbob\nfresh\tcarol\n", 1));
   EXPECT_THAT(on_redis("printf 'bob\\ncarol\\ncarol\\n' | everseen dedup --filter mails"), Prints("carol\n"));

@@ -192,10 +192,10 @@ TEST_F(Foreign, LinesThatAFunnelCannotTakeAreLinesWithoutAKey) {
       "lines");
   EXPECT_THAT(
       sh("everseen dedup --filter users lines"),
-      testing::AllOf(testing::Field(&program_result::exit_code, 4),
-                     testing::Field(&program_result::out, "1\n2\n"),
-                     testing::Field(&program_result::err,
-                                    HasSubstr("line 3 of lines has a key that the filter's funnel cannot take"))));
+      testing::AllOf(
+          testing::Field(&program_result::exit_code, 4), testing::Field(&program_result::out, "1\n2\n"),
+          testing::Field(&program_result::err,
+                         HasSubstr("line 3 of lines has a key that the filter's funnel cannot take"))));
   EXPECT_THAT(sh("everseen reset users </dev/null; everseen dedup --filter users --key-field 1 --missing-key "
                  "pass lines"),
               Prints("1\n2\nx7\n3\n"));
