@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "everseen/core/base/checksum.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/server/base/command.hpp"
 #include "everseen/server/registry/filter_registry.hpp"
@@ -16,6 +17,7 @@ void chunk_loads::take(filter_registry& into, std::string_view key, std::int64_t
   const std::scoped_lock alone(lock_);
   if (iterator == 1) {
     loads_.erase(std::string(key));
+    completed_.erase(std::string(key));
     make_room();
     try {
       numbered begun{into.begin_load(key, data), ++begun_, clock::now()};
@@ -29,6 +31,7 @@ void chunk_loads::take(filter_registry& into, std::string_view key, std::int64_t
     return;
   }
   const auto found = loads_.find(key);
+  if (found == loads_.end() && has_completed(into, key, {iterator, checksum(data)})) return;
   if (found == loads_.end())
     throw refusal{into.exists(key) ? "ERR invalid offset - no link found" : "ERR not found"};
   try {
@@ -36,21 +39,30 @@ void chunk_loads::take(filter_registry& into, std::string_view key, std::int64_t
     into.load_chunk(found->second.load, iterator, data);
     if (!found->second.load.loader->is_complete()) return;
     into.finish_load(key, std::move(found->second.load));
-    loads_.erase(found);
   } catch (...) {
     loads_.erase(found);
     throw;
   }
+  loads_.erase(found);
+  if (completed_.size() == most_loads) completed_.clear();
+  completed_.insert_or_assign(std::string(key), last_chunk{iterator, checksum(data)});
+}
+
+bool chunk_loads::has_completed(const filter_registry& in, std::string_view key, const last_chunk& by) const {
+  const auto found = completed_.find(key);
+  return found != completed_.end() && found->second == by && in.exists(key);
 }
 
 void chunk_loads::forget(std::string_view key) {
   const std::scoped_lock alone(lock_);
   if (const auto found = loads_.find(key); found != loads_.end()) loads_.erase(found);
+  if (const auto found = completed_.find(key); found != completed_.end()) completed_.erase(found);
 }
 
 void chunk_loads::forget_all() {
   const std::scoped_lock alone(lock_);
   loads_.clear();
+  completed_.clear();
 }
 
 void chunk_loads::forget_before(clock::time_point when) {

@@ -23,7 +23,8 @@ class chunk_loads {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// Takes a chunk; the last one creates the filter.
+  /// Takes a chunk; the last one creates the filter. If that chunk comes again, because its answer was lost,
+  /// nothing happens.
   /// @throws refusal  no load of this key has begun
   /// @throws error  as chunk_loader, filter_registry::begin_load
   void take(filter_registry& into, std::string_view key, std::int64_t iterator, std::string_view bytes);
@@ -43,11 +44,20 @@ class chunk_loads {
     std::uint64_t number;  // the order in which they began
     clock::time_point last_chunk;
   };
+  /// The chunk that completed a filter.
+  struct last_chunk {
+    std::int64_t iterator = 0;
+    std::uint64_t checksum = 0;
+    friend bool operator==(const last_chunk&, const last_chunk&) = default;
+  };
   void make_room();
+  [[nodiscard]] bool has_completed(const filter_registry& in, std::string_view key,
+                                   const last_chunk& by) const;
 
   std::mutex lock_{};
   std::uint64_t begun_ = 0;
   std::map<std::string, numbered, std::less<>> loads_{};
+  std::map<std::string, last_chunk, std::less<>> completed_{};  // the latest ones
 };
 
 }  // namespace everseen::server

@@ -187,7 +187,11 @@ TEST(Chunks, MayComeTwiceAndInAnyOrder) {
     }
     EXPECT_EQ(to.cli({"EXISTS", "f"}), "0");
     EXPECT_EQ(reply_to(target, "f", chunks[1]), "+OK\r\n");
+    EXPECT_EQ(reply_to(target, "f", chunks[1]), "+OK\r\n") << "its answer may have been lost";
     expect_has_keys(target, "f", 0, 12'000);
+    EXPECT_THAT(reply_to(target, "f", chunks[2]), StartsWith("-ERR"));
+    EXPECT_EQ(to.cli({"DEL", "f"}), "1");
+    EXPECT_EQ(reply_to(target, "f", chunks[1]), "-ERR not found\r\n");
   }
 }
 
