@@ -91,6 +91,11 @@ chroot "$bare" apt-get install -qq -y --no-install-recommends --download-only /e
 inside "$bare" apt-get install -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 /everseen.deb
 echo "the .deb brought $(($(chroot "$bare" dpkg-query --show | wc -l) - before)) packages, itself included"
 try_program "$bare" everseen
+
+say "its Python package"
+chroot "$bare" apt-get install -qq -y --no-install-recommends --download-only python3
+inside "$bare" apt-get install -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 python3
+[[ $(inside "$bare" python3 -c 'import everseen; print(list(everseen.dedup(["a", "b", "a"])))') == "['a', 'b']" ]]
 for file in bash-completion/completions/everseen zsh/site-functions/_everseen fish/vendor_completions.d/everseen.fish; do
   test -s "$bare/usr/share/$file"
 done
