@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Tests both packages in minimal environments: the .deb in a bare Debian 12, installed by apt, and the .tar.gz in a
-# folder with only the files of the C library. Neither has a network, except while apt downloads the dependencies of the
-# .deb.
+# Tests the packages in minimal environments: the .deb in a bare Debian 12, installed by apt, the wheel there in a virtual
+# environment, installed by pip, and the .tar.gz in a folder with only the files of the C library. None has a network,
+# except while apt downloads dependencies.
 # ./dev package --try builds the packages first. Needs root, mmdebstrap, curl and socat.
 #
-# usage: try_packages.sh DEB TAR_GZ
+# usage: try_packages.sh DEB TAR_GZ WHEEL
 set -euo pipefail
 
 deb=$1
 tar_gz=$2
+wheel=$3
 export LC_ALL=C
 
 ((EUID == 0)) || { echo "try_packages.sh: a root file system is made by root alone" >&2; exit 1; }
@@ -96,6 +97,17 @@ say "its Python package"
 chroot "$bare" apt-get install -qq -y --no-install-recommends --download-only python3
 inside "$bare" apt-get install -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 python3
 [[ $(inside "$bare" python3 -c 'import everseen; print(list(everseen.dedup(["a", "b", "a"])))') == "['a', 'b']" ]]
+
+say "the wheel, where the .deb is not"
+inside "$bare" dpkg --remove everseen
+chroot "$bare" apt-get install -qq -y --no-install-recommends --download-only python3-venv
+inside "$bare" apt-get install -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 python3-venv
+cp "$wheel" "$bare/"
+inside "$bare" python3 -m venv /venv
+inside "$bare" /venv/bin/pip install --quiet --no-index --disable-pip-version-check "/$(basename "$wheel")"
+[[ $(inside "$bare" /venv/bin/python -c 'import everseen; print(list(everseen.dedup(["a", "b", "a"])))') == "['a', 'b']" ]]
+inside "$bare" dpkg --install /everseen.deb
+
 for file in bash-completion/completions/everseen zsh/site-functions/_everseen fish/vendor_completions.d/everseen.fish; do
   test -s "$bare/usr/share/$file"
 done
@@ -112,4 +124,4 @@ tar --directory "$empty" --extract --gzip --file "$tar_gz"
 unpacked=$(cd "$empty" && echo everseen-*)
 try_program "$empty" "/$unpacked/bin/everseen"
 
-say "both packages work"
+say "the packages work"

@@ -1,17 +1,19 @@
 """The Python package as its users call it. usage: everseen_test.py STORE-URL"""
 
-import array
-import ctypes
+import asyncio
 import datetime
 import os
 import pickle
 import random
+import signal
 import subprocess
 import sys
 import threading
+import time
 import unittest
 
 import everseen
+from arrow import ArrowArray
 from everseen import FRESH, LATE, SEEN, UNKNOWN
 
 try:
@@ -22,49 +24,6 @@ except ImportError:  # everything else works without
 
 URL = sys.argv.pop() if len(sys.argv) > 1 and ":" in sys.argv[-1] else "mem:"
 IS_SHARED = not URL.startswith("mem:")
-
-
-class ArrowArray:
-    """Arrow's C data interface over bytes, as pyarrow and polars offer it: __arrow_c_array__ gives two capsules."""
-
-    class Schema(ctypes.Structure):
-        _fields_ = [("format", ctypes.c_char_p), ("name", ctypes.c_char_p), ("metadata", ctypes.c_char_p),
-                    ("flags", ctypes.c_int64), ("n_children", ctypes.c_int64), ("children", ctypes.c_void_p),
-                    ("dictionary", ctypes.c_void_p), ("release", ctypes.c_void_p), ("private_data", ctypes.c_void_p)]
-
-    class Array(ctypes.Structure):
-        _fields_ = [("length", ctypes.c_int64), ("null_count", ctypes.c_int64), ("offset", ctypes.c_int64),
-                    ("n_buffers", ctypes.c_int64), ("n_children", ctypes.c_int64), ("buffers", ctypes.c_void_p),
-                    ("children", ctypes.c_void_p), ("dictionary", ctypes.c_void_p), ("release", ctypes.c_void_p),
-                    ("private_data", ctypes.c_void_p)]
-
-    def __init__(self, keys, form=b"z", offset=0, nulls=()):
-        self.form = form
-        joined = b"".join(keys)
-        ends = [0]
-        for key in keys:
-            ends.append(ends[-1] + len(key))
-        self.offsets = array.array("i" if form in b"zu" else "q", ends)
-        self.bytes = ctypes.create_string_buffer(joined, len(joined) + 1)
-        self.validity = bytearray(b"\xff" * (len(keys) // 8 + 1))
-        for i in nulls:
-            self.validity[i // 8] &= ~(1 << i % 8)
-        mask = (ctypes.c_char * len(self.validity)).from_buffer(self.validity) if nulls else None
-        starts = self.offsets.buffer_info()[0]
-        data = ctypes.addressof(self.bytes)
-        first = data if form.startswith(b"w:") else starts
-        self.buffers = (ctypes.c_void_p * 3)(ctypes.addressof(mask) if nulls else None, first, data)
-        self.schema = self.Schema(format=form)
-        self.array = self.Array(length=len(keys) - offset, null_count=len(nulls), offset=offset,
-                                n_buffers=3, buffers=ctypes.addressof(self.buffers))
-
-    def __arrow_c_array__(self, requested_schema=None):
-        make = ctypes.pythonapi.PyCapsule_New
-        make.restype = ctypes.py_object
-        make.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-        self.names = (b"arrow_schema", b"arrow_array")
-        return (make(ctypes.addressof(self.schema), self.names[0], None),
-                make(ctypes.addressof(self.array), self.names[1], None))
 
 
 class Filters(unittest.TestCase):
@@ -279,6 +238,42 @@ class Filters(unittest.TestCase):
             self.assertEqual(len(f.add_many(keys)), len(keys))
         stop.set()
         thread.join()
+
+    @unittest.skipUnless(URL.startswith("unix:"), "needs a server that can be stopped")
+    def test_an_event_loop_continues_while_a_server_does_not_answer(self):
+        f = self.made(judge="server")
+        server = int(subprocess.run(["redis-cli", "-s", URL.removeprefix("unix:"), "INFO", "server"], check=True,
+                                    capture_output=True, text=True).stdout.split("process_id:")[1].split()[0])
+
+        async def ask():
+            ticks = []
+            adding = asyncio.create_task(asyncio.to_thread(f.add_many, ["a", "b", "a"]))
+            while len(ticks) < 50 or not adding.done():
+                if len(ticks) == 50:
+                    self.assertFalse(adding.done())
+                    os.kill(server, signal.SIGCONT)
+                ticks.append(time.monotonic())
+                await asyncio.sleep(0.01)
+            return await adding, max(b - a for a, b in zip(ticks, ticks[1:]))
+
+        os.kill(server, signal.SIGSTOP)
+        try:
+            verdicts, longest = asyncio.run(ask())
+        finally:
+            os.kill(server, signal.SIGCONT)
+        self.assertEqual(list(verdicts), [FRESH, FRESH, SEEN])
+        self.assertLess(longest, 0.3)
+
+    def test_many_tasks_of_an_event_loop_use_one_filter(self):
+        f = self.made(capacity=100_000)
+
+        async def visit():
+            batches = [[b"%d" % i for i in range(start, start + 1000)] for start in range(0, 20_000, 500)]
+            return await asyncio.gather(*(asyncio.to_thread(f.add_many, batch) for batch in batches))
+
+        fresh = sum(int(v == FRESH) for verdicts in asyncio.run(visit()) for v in verdicts)
+        self.assertLessEqual(fresh, 20_500)
+        self.assertGreater(fresh, 20_490)
 
     @unittest.skipUnless(IS_SHARED and not URL.startswith("file:"), "one process writes to files")
     def test_each_key_is_fresh_in_one_of_two_processes(self):

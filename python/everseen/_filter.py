@@ -1,0 +1,171 @@
+"""Filters and jobs."""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+from typing import Any, Iterable, NoReturn, Optional
+
+from . import _everseen
+from ._types import Key, Keys, Time, Times, Verdicts, array_of, judge, milliseconds
+
+#: Verdicts, one byte for each key of a batch.
+FRESH, SEEN, LATE, UNKNOWN = 0, 1, 2, 3
+
+
+class Filter:
+    """A filter, made by open(), open_existing(), create() or memory().
+
+    Threads: any number may use one filter at once. Processes: each opens its own, also after fork().
+    As a context manager it closes itself.
+    """
+
+    def __init__(self, opened: _everseen.Filter, url: str, name: str) -> None:
+        self._filter = opened
+        self._process = os.getpid()
+        self.url = url
+        self.name = name
+
+    def add(self, key: Key, *, time: Optional[Time] = None) -> bool:
+        """Adds a key. True: it was certainly not added before; False: it probably was, or is too late for the window."""
+        return judge(self._own(), [key], True, time)[0] == FRESH
+
+    def __contains__(self, key: Key) -> bool:
+        """Whether a key was probably added before. False is certain. Adds nothing."""
+        return judge(self._own(), [key], False, None)[0] == SEEN
+
+    def add_many(self, keys: Keys, *, time: Optional[Times] = None) -> Verdicts:
+        """Adds keys and returns a verdict for each: FRESH, SEEN or LATE. If a key occurs twice, its first occurrence
+        is the fresh one.
+
+        keys: a list or another iterable; a numpy array of fixed-width strings (S, U), integers, objects, or bytes in
+        two dimensions; a Series of pandas or polars; or anything with __arrow_c_array__, as pyarrow's arrays of strings or
+        binary. Arrow and S arrays are not copied.
+        time: for filters with a window: one time for all keys or one for each, as datetime or seconds since 1970; the
+        current time if it is left out.
+
+        Returns a numpy array of uint8, or a bytearray where numpy is missing. Raises Error; see Error.verdicts.
+        """
+        return array_of(judge(self._own(), keys, True, time))
+
+    def check_many(self, keys: Keys, *, time: Optional[Times] = None) -> Verdicts:
+        """As add_many(), but adds nothing."""
+        return array_of(judge(self._own(), keys, False, time))
+
+    def fresh(self, keys: Keys, *, time: Optional[Times] = None) -> Any:
+        """Adds keys and returns which were fresh: a numpy array of bool, or a list where numpy is missing.
+
+            frame[seen_urls.fresh(frame.url)]
+        """
+        verdicts = self.add_many(keys, time=time)
+        return [v == FRESH for v in verdicts] if isinstance(verdicts, bytearray) else verdicts == FRESH
+
+    def info(self) -> dict[str, Any]:
+        """The filter's properties and fill: name, capacity, error_rate, keys, bytes, error_rate_now, layers,
+        window_ms."""
+        properties: dict[str, Any] = json.loads(self._own().info())
+        return properties
+
+    def job(self, name: str, description: str = "") -> "Job":
+        """Opens a job of this filter, or creates it."""
+        return Job(self._own().open_job(name, description), self._process)
+
+    def end_job(self, name: str) -> None:
+        """Removes a job; the keys that it added stay. Raises InvalidError if there is none."""
+        self._own().end_job(name)
+
+    def sync(self) -> None:
+        """Makes everything acknowledged so far survive a power loss. Redis does that by its own configuration."""
+        self._own().sync()
+
+    def close(self) -> None:
+        """Closes the filter, which stays in its store. Closing it again does nothing."""
+        if self._process == os.getpid():
+            self._filter.close()
+        else:
+            self._filter.abandon()
+
+    def __enter__(self) -> "Filter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_filter", None) is not None and self._process != os.getpid():
+            self._filter.abandon()  # it is the parent's
+
+    def __repr__(self) -> str:
+        return f"<everseen.Filter {self.name!r}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a filter cannot be pickled, as it has connections or open files; open it by its URL and name "
+                        "in the other process")
+
+    def _own(self) -> _everseen.Filter:
+        if self._process != os.getpid():
+            raise RuntimeError("this filter was opened before a fork(); open it again in this process")
+        return self._filter
+
+
+class Job:
+    """A job, made by Filter.job(): events of it take effect once, whatever crashes.
+
+    An event has a source, such as "clicks/3", and a position in it, which ascends. Until it settles, a job gives an
+    event the verdict of its first claim, also after a crash:
+
+        with clicks.job("count") as job:
+            start = job.settled("clicks/3")
+            for batch in read_from("clicks/3", start):       # [(position, key, event), ...]
+                verdicts = job.claim("clicks/3", [key for _, key, _ in batch], [p for p, _, _ in batch])
+                store(event for (_, _, event), v in zip(batch, verdicts) if v == everseen.FRESH)
+                job.settle("clicks/3", batch[-1][0] + 1)
+
+    What store() does may be repeated after a crash, unless it is stored together with the position from which to
+    continue. Threads: any number, but claims of one source one at a time.
+    """
+
+    def __init__(self, opened: _everseen.Job, process: int) -> None:
+        self._job: Optional[_everseen.Job] = opened
+        self._process = process
+
+    def claim(self, source: str, keys: Iterable[Key], positions: Iterable[int], *,
+              time: Optional[Times] = None) -> Verdicts:
+        """Claims events in ascending order of position. Returns a verdict for each, as Filter.add_many(): have the
+        effects of those that are FRESH. After an error, claim the same events again before later ones."""
+        times = None if time is None else milliseconds(time)
+        return array_of(_everseen.claim(self._own(), source, keys, array.array("Q", positions), times))
+
+    def settle(self, source: str, position: int) -> None:
+        """All events of the source before this position have had their effects durably."""
+        _everseen.settle(self._own(), source, position)
+
+    def settled(self, source: str) -> int:
+        """The position up to which a source is settled; 0 if nothing of it is."""
+        return _everseen.settled(self._own(), source)
+
+    def close(self) -> None:
+        """Closes the job, which stays with its filter. Closing it again does nothing."""
+        if self._job is not None and self._process != os.getpid():
+            _everseen.abandon_job(self._job)
+        self._job = None
+
+    def __enter__(self) -> "Job":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a job cannot be pickled; open it by its name in the other process")
+
+    def _own(self) -> _everseen.Job:
+        if self._job is None:
+            raise ValueError("the job is closed")
+        if self._process != os.getpid():
+            raise RuntimeError("this job was opened before a fork(); open it again in this process")
+        return self._job

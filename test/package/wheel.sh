@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# usage: wheel.sh BUILD_TREE PYTHON...
+# Makes the wheel, holds it to its tag, and installs it with pip and without a network for each PYTHON, one of which may
+# be later than the one that it was built for.
+set -euo pipefail
+
+build_tree=$1
+here=$(cd "$(dirname "$0")" && pwd)
+shift
+work=$(mktemp -d "${TMPDIR:-/tmp}/everseen wheel.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+"$here/../../scripts/make_wheel.sh" "$build_tree" "$work"
+wheel=$(echo "$work"/everseen-*.whl)
+glibc=$(sed -n 's/.*-cp311-abi3-manylinux_2_\([0-9]*\)_x86_64\.whl$/\1/p' <<<"$wheel")
+[[ -n $glibc ]] || { echo "the wheel is named $wheel"; exit 1; }
+/usr/bin/python3 -m zipfile -e "$wheel" "$work/unpacked"
+module=$work/unpacked/everseen/_everseen.abi3.so
+
+needed=$(readelf --dynamic "$module" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+foreign=$(grep -v -E '^(lib(c|m|dl|rt|pthread)\.so\.[0-9]+|ld-linux-x86-64\.so\.2)$' <<<"$needed" || true)
+[[ -z $foreign ]] || { echo "the module needs $foreign"; exit 1; }
+versions=$(objdump --dynamic-syms "$module" | grep -oE '\((GLIBC|GLIBCXX|CXXABI|GCC)_[0-9.]+\)' | sort -u -V)
+newest=$(grep -oE 'GLIBC_2\.[0-9]+' <<<"$versions" | sort -V | tail -n 1)
+((${newest#GLIBC_2.} <= glibc)) || { echo "it needs $newest"; exit 1; }
+! grep -vE '^\(GLIBC_' <<<"$versions" || { echo "it needs versions of other libraries"; exit 1; }
+[[ $(nm --dynamic --defined-only --format=just-symbols "$module") == PyInit__everseen ]]
+test -s "$work"/unpacked/everseen-*.dist-info/licenses/libssl-dev
+
+# Built against the limited API: a function outside of it may be missing in another version.
+for python in "$@"; do
+  echo "== $("$python" --version), $(basename "$wheel")"
+  rm -rf "$work/venv"
+  "$python" -m venv "$work/venv"
+  "$work/venv/bin/pip" install --quiet --no-index --disable-pip-version-check "$wheel"
+  (
+    cd "$work"
+    unset PYTHONPATH
+    # With Python's own OpenSSL in the same process.
+    "$work/venv/bin/python" -c '
+import ssl, everseen
+assert everseen.__file__.startswith(__import__("sys").prefix), everseen.__file__
+ssl.create_default_context()'
+    PYTHONDONTWRITEBYTECODE=1 "$here/../capi/on_stores.sh" "$work/venv/bin/python" "$here/../python/everseen_test.py"
+  )
+done
