@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tells of each argument whether it comes for the first time, by redis-py.
+"""Says of each argument whether it comes for the first time, by redis-py.
 
 everseen serve --listen unix:/tmp/s &
 sudo apt-get install python3-redis    # or: pip install redis
