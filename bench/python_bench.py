@@ -1,16 +1,29 @@
-"""What a key costs from Python: everseen beside what Python programs use. Answers are checked first.
+"""What a key costs from Python: everseen beside what Python programs use. Answers are checked.
 
 usage: PYTHONPATH=build/release/python python_bench.py [KEYS]
+
+In this process, then on servers of its own: the program beside the package, and redis-server. If $EVERSEEN_REDISBLOOM is
+the socket of a server with RedisBloom, that is measured in the same run.
 """
+import contextlib
 import math
+import os
+import pathlib
+import subprocess
 import sys
+import tempfile
 import time
 import zlib
 
+import redis
+
 import everseen
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "test/python"))
+from arrow import ArrowArray  # noqa: E402
+
 KEYS = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000_000
-REPEATS_FROM = KEYS // 2  # the second half of the input repeats a part of the first
+BATCH = 1000
 
 
 class PureBloom:
@@ -60,11 +73,67 @@ def by_batches(keys):
             else int((verdicts == everseen.FRESH).sum())
 
 
-def main():
-    keys = [b"user:%d" % (i if i < REPEATS_FROM else i - REPEATS_FROM) for i in range(KEYS)]
+def by_bloom_commands(path, keys):
+    """redis-py, as its documentation has it; a thousand keys a call."""
+    with redis.Redis(unix_socket_path=path) as client:
+        bloom = client.bf()
+        bloom.create("bench", 1e-6, KEYS)
+        fresh = sum(sum(bloom.madd("bench", *keys[i:i + BATCH])) for i in range(0, len(keys), BATCH))
+        client.delete("bench")
+        return fresh
+
+
+def by_set_in_redis(path, keys):
+    with redis.Redis(unix_socket_path=path) as client:
+        fresh = sum(client.sadd("set", *keys[i:i + BATCH]) for i in range(0, len(keys), BATCH))
+        client.delete("set")
+        return fresh
+
+
+def by_filter_on_redis(path, judge, keys):
+    url, name = f"unix:{path}", f"bench-{judge}"
+    with everseen.create(url, name, capacity=KEYS, judge=judge) as known:
+        fresh = sum(bytes(known.add_many(keys[i:i + BATCH])).count(everseen.FRESH) for i in range(0, len(keys), BATCH))
+    everseen.drop(url, name)
+    return fresh
+
+
+@contextlib.contextmanager
+def serving(*command, socket):
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while not os.path.exists(socket):
+            if server.poll() is not None:
+                sys.exit(f"{command[0]} does not start")
+            time.sleep(0.02)
+        yield socket
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def measure(rows, keys):
+    """Prints what each row makes of keys, and how many times the first row's speed that is."""
     expected = len(set(keys))
+    first = None
+    print(f"{len(keys)} keys, {expected} different")
+    for name, work, given, count in rows:
+        some = given if count == len(keys) else given[:count]
+        begin = time.perf_counter()
+        fresh = work(some)
+        seconds = time.perf_counter() - begin
+        exact = min(count, expected)
+        if not exact - max(10, exact * 1e-4) <= fresh <= exact:
+            sys.exit(f"{name}: {fresh} of {exact} different keys were fresh")
+        first = first or count / seconds
+        print(f"{name:44} {count / seconds / 1e6:8.2f} M keys/s {count / seconds / first:8.2f} times", flush=True)
+
+
+def in_this_process():
+    keys = keys_of(KEYS)
     rows = [("a set, key by key", by_set, keys, KEYS), ("a Bloom filter in Python", by_pure_bloom, keys, KEYS // 20),
-            ("everseen, key by key", by_single_keys, keys, KEYS // 4), ("everseen, a list of bytes", by_batches, keys, KEYS)]
+            ("everseen, key by key", by_single_keys, keys, KEYS // 4), ("everseen, a list of bytes", by_batches, keys, KEYS),
+            ("everseen, an Arrow array", by_batches, ArrowArray(keys), KEYS)]
     try:
         import numpy
         rows.append(("everseen, a numpy array of S", by_batches, numpy.array(keys), KEYS))
@@ -73,18 +142,31 @@ def main():
                      numpy.frombuffer(b"".join(k.ljust(width) for k in keys), dtype=numpy.uint8).reshape(-1, width), KEYS))
     except ImportError:
         print("numpy is missing: its arrays are left out", file=sys.stderr)
-    first = None
-    print(f"{KEYS} keys, {expected} different")
-    for name, work, given, count in rows:
-        some = given[:count]
-        begin = time.perf_counter()
-        fresh = work(some)
-        seconds = time.perf_counter() - begin
-        exact = min(count, expected)
-        if not exact - max(10, exact * 1e-4) <= fresh <= exact:
-            sys.exit(f"{name}: {fresh} of {exact} different keys were fresh")
-        first = first or count / seconds
-        print(f"{name:36} {count / seconds / 1e6:8.2f} M keys/s {count / seconds / first:8.2f} times a set")
+    measure(rows, keys)
 
 
-main()
+def on_servers():
+    keys = keys_of(KEYS // 4)
+    program = pathlib.Path(everseen.__file__).parent.parent.parent / "everseen"
+    with tempfile.TemporaryDirectory() as folder, \
+            serving("redis-server", "--port", "0", "--unixsocket", f"{folder}/redis", "--save", "", "--dir", folder,
+                    socket=f"{folder}/redis") as plain, \
+            serving(program, "serve", "--store", "mem:", "--listen", f"unix:{folder}/serve", socket=f"{folder}/serve") as served:
+        rows = [("redis-py, BF.MADD, everseen serve", lambda k: by_bloom_commands(served, k))]
+        bloom = os.environ.get("EVERSEEN_REDISBLOOM")
+        if bloom:
+            rows.append(("redis-py, BF.MADD, RedisBloom", lambda k: by_bloom_commands(bloom, k)))
+        rows += [("redis-py, SADD, a set in Redis", lambda k: by_set_in_redis(plain, k)),
+                 ("everseen, Redis, the server judges by scripts", lambda k: by_filter_on_redis(plain, "server", k)),
+                 ("everseen, Redis, clients judge", lambda k: by_filter_on_redis(plain, "client", k))]
+        measure([(name, work, keys, len(keys)) for name, work in rows], keys)
+
+
+def keys_of(count):
+    """Keys, the second half of which repeats the first."""
+    return [b"user:%d" % (i % (count // 2)) for i in range(count)]
+
+
+if __name__ == "__main__":
+    in_this_process()
+    on_servers()

@@ -8,7 +8,7 @@
  *     $verdicts = $seen->addMany(['a', 'b', 'a']);   // [true, true, false]
  *
  * A filter that PHP programs keep in Redis by setbit(), as with phpredis, is used beside them once it has a name:
- * everseen attach NAME --as bkdr-php --key KEY --bits BITS.
+ * beside_phpredis.php. In a web server, set ffi.enable=true in php.ini; the command line needs nothing.
  */
 declare(strict_types=1);
 
@@ -32,6 +32,15 @@ final class Filter
         $options->error_rate = $errorRate;
         $opened = $library->new('everseen_filter*');
         self::check($library->everseen_open_or_create($url, $name, \FFI::addr($options), \FFI::addr($opened)));
+        return new self($opened);
+    }
+
+    /** Opens the filter of this name, which may be another program's (everseen attach). */
+    public static function existing(string $url, string $name): self
+    {
+        $library = self::library();
+        $opened = $library->new('everseen_filter*');
+        self::check($library->everseen_open($url, $name, \FFI::addr($opened)));
         return new self($opened);
     }
 

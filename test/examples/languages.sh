@@ -33,6 +33,10 @@ expect() {
 expect PHP "$(EVERSEEN_HEADER=$source/everseen/capi/everseen.h php "$source/examples/php/first_visit.php" "$url" alice bob alice)" \
   $'alice is new\nbob is new\nalice was here before'
 
+"$build/everseen" attach members --store "$url" --as bkdr-php --bits 10000000 --probes 6 --key members:bits --create 2>/dev/null
+expect "PHP beside phpredis" "$(EVERSEEN_HEADER=$source/everseen/capi/everseen.h php "$source/examples/php/beside_phpredis.php" "$url" alice bob)" \
+  $'alice, added by phpredis: seen by everseen\neverseen adds both: alice was there, bob is new\nbob, added by everseen: seen by phpredis'
+
 export GOCACHE=$folder/go GOPATH=$folder/gopath GOFLAGS=-mod=mod CGO_CFLAGS="-I$source/everseen/capi" CGO_LDFLAGS="-L$build" GOTOOLCHAIN=local
 expect Go "$(cd "$source/examples/go" && go run . "$url" bob carol)" $'bob was here before\ncarol is new'
 (cd "$source/examples/go" && go vet ./... && go test ./...)
