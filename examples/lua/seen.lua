@@ -48,10 +48,13 @@ for at = 145, 144 + 40 * struct.unpack('<I4', manifest, 41), 40 do
   if call('STRLEN', name) ~= bytes then return refuse(name .. ' is missing or damaged') end
   layers[#layers + 1] = {name = name, bits = bytes * 8, probes = probes, capacity = capacity, field = 'keys:0.' .. layer}
 end
-local newest = layers[#layers]
-local count = tonumber(newest and call('HGET', state, newest.field) or nil)
-if not count then return refuse('the filter is empty or damaged; add its first key with everseen') end
-if adds then call('HINCRBY', state, newest.field, 0) end -- refused here, if at all: before any bit is set
+local newest, count = layers[#layers], nil
+if adds then
+  if not newest then return refuse('the filter has no room yet: everseen must add the first key') end
+  count = tonumber(call('HGET', state, newest.field) or '')
+  if not count then return refuse(newest.field .. ' is missing or damaged') end
+  call('HINCRBY', state, newest.field, 0) -- refused here, if at all: before any bit is set
+end
 
 local function has(layer, digest)
   local all = true

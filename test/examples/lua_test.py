@@ -99,6 +99,13 @@ class Script(unittest.TestCase):
         f = self.both_ways("grown", ["--partitions", "1", "--capacity", "1000"], range(5000), range(4000, 5500))
         self.assertGreater(len(self.server.keys(f.base + "/0}:0.*")), 2)
 
+    def test_it_checks_without_writing(self):
+        self.made("checked", "--partitions", "1")
+        self.everseen("add", "checked", keys=keys_of([0]))
+        f = visit.Filter(self.server, "checked")
+        digests = ["%016x%016x" % f.digest(key) for key in keys_of([0, 1])]
+        self.assertEqual(self.server.execute_command("EVAL_RO", SCRIPT, 1, f.base + "/0}", "check", *digests), b"10")
+
     def test_it_counts_the_keys_that_it_adds(self):
         self.made("counted", "--partitions", "1", "--capacity", "1000")
         self.everseen("add", "counted", keys=keys_of(range(10)))
@@ -156,6 +163,7 @@ class Script(unittest.TestCase):
         self.made("empty", "--partitions", "1")
         with self.assertRaisesRegex(redis.ResponseError, "first key"):
             visit.Filter(self.server, "empty").judge("add", keys_of([1]))
+        self.assertEqual(visit.Filter(self.server, "empty").judge("check", keys_of(range(3))), ["0"] * 3)
         self.server.append(base + "/0}:0.0", b"\0")
         with self.assertRaisesRegex(redis.ResponseError, "damaged"):
             visit.Filter(self.server, "good").judge("add", keys_of([1]))

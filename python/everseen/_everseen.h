@@ -1,0 +1,71 @@
+#pragma once
+
+/* What the parts of everseen._everseen share: libeverseen.so for CPython 3.11 and later, by the limited API.
+ *
+ * Batches run without the GIL. Keys are not copied: a tuple holds references to the objects while they are
+ * judged, and buffers stay exported. */
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "everseen.h"
+
+/* ---- filters ---- */
+
+typedef struct {
+  PyObject_HEAD everseen_filter* filter; /* null once it is closed */
+  Py_ssize_t users;                      /* calls that run without the GIL */
+} filter_object;
+
+bool is_open(const filter_object* self);
+
+/* Raises the exception of a failure. verdicts: of a batch, as the exception's attribute; may be null. */
+PyObject* raise_status(everseen_status status, PyObject* verdicts);
+
+/* Makes the type of filters.    Returns false with an exception set. */
+bool make_filter_type(void);
+
+/* ---- batches ---- */
+
+enum layout { as_slices, as_offsets32, as_offsets64, as_fixed };
+
+typedef struct {
+  enum layout layout;
+  size_t count;
+  const everseen_slice* slices;
+  const void* bytes;
+  const void* offsets;
+  size_t width;
+  const int64_t* times;
+  size_t times_count;
+} batch;
+
+/* Judges a batch. times: None, or a buffer of 64-bit integers.    Returns a bytearray of verdicts. */
+PyObject* run(filter_object* self, batch* b, bool adds, PyObject* times);
+
+/* Keys of a sequence as slices.    slices is null, with an exception set, if one is no key. */
+typedef struct {
+  PyObject* keys; /* a tuple, which keeps them whatever other threads do to a list */
+  PyObject* made; /* a list of what was made of integers */
+  Py_ssize_t count;
+  everseen_slice* slices;
+} key_slices;
+
+key_slices slices_of(PyObject* given);
+void free_slices(key_slices* all);
+
+/* ---- methods of filters and of the module; their arguments stand where they are defined ---- */
+
+PyObject* judge_list(filter_object* self, PyObject* arguments);
+PyObject* judge_fixed(filter_object* self, PyObject* arguments);
+PyObject* judge_arrow(filter_object* self, PyObject* arguments);
+PyObject* open_job(filter_object* self, PyObject* arguments);
+PyObject* end_job(filter_object* self, PyObject* arguments);
+PyObject* open_filter(PyObject* module, PyObject* arguments);
+PyObject* claim(PyObject* module, PyObject* arguments);
+PyObject* settle(PyObject* module, PyObject* arguments);
+PyObject* settled(PyObject* module, PyObject* arguments);
+PyObject* abandon_job(PyObject* module, PyObject* capsule);

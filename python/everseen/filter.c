@@ -1,0 +1,137 @@
+/* Filters: everything but keys. */
+#include <string.h>
+
+#include "_everseen.h"
+
+bool is_open(const filter_object* self) {
+  if (self->filter) return true;
+  PyErr_SetString(PyExc_ValueError, "the filter is closed");
+  return false;
+}
+
+static PyObject* info(filter_object* self, PyObject* Py_UNUSED(none)) {
+  if (!is_open(self)) return NULL;
+  char* json = NULL;
+  everseen_status status;
+  ++self->users;
+  Py_BEGIN_ALLOW_THREADS;
+  status = everseen_info(self->filter, &json);
+  Py_END_ALLOW_THREADS;
+  --self->users;
+  if (status != EVERSEEN_OK) return raise_status(status, NULL);
+  PyObject* text = PyUnicode_FromString(json);
+  everseen_free(json);
+  return text;
+}
+
+static PyObject* sync_filter(filter_object* self, PyObject* Py_UNUSED(none)) {
+  if (!is_open(self)) return NULL;
+  everseen_status status;
+  ++self->users;
+  Py_BEGIN_ALLOW_THREADS;
+  status = everseen_sync(self->filter);
+  Py_END_ALLOW_THREADS;
+  --self->users;
+  if (status != EVERSEEN_OK) return raise_status(status, NULL);
+  Py_RETURN_NONE;
+}
+
+static PyObject* close_filter(filter_object* self, PyObject* Py_UNUSED(none)) {
+  if (self->users > 0) {
+    PyErr_SetString(PyExc_RuntimeError, "another thread is using the filter");
+    return NULL;
+  }
+  everseen_filter* const closed = self->filter;
+  self->filter = NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  everseen_close(closed);
+  Py_END_ALLOW_THREADS;
+  Py_RETURN_NONE;
+}
+
+/* Leaves a filter of the parent process alone: its connections and threads are not this process's. */
+static PyObject* abandon(filter_object* self, PyObject* Py_UNUSED(none)) {
+  self->filter = NULL;
+  Py_RETURN_NONE;
+}
+
+static void destroy(filter_object* self) {
+  PyTypeObject* type = Py_TYPE((PyObject*)self);
+  everseen_close(self->filter);
+  freefunc free_object = PyType_GetSlot(type, Py_tp_free);
+  free_object(self);
+  Py_DECREF(type);
+}
+
+static PyMethodDef filter_methods[] = {
+    {"judge_list", (PyCFunction)judge_list, METH_VARARGS, NULL},
+    {"judge_fixed", (PyCFunction)judge_fixed, METH_VARARGS, NULL},
+    {"judge_arrow", (PyCFunction)judge_arrow, METH_VARARGS, NULL},
+    {"open_job", (PyCFunction)open_job, METH_VARARGS, NULL},
+    {"end_job", (PyCFunction)end_job, METH_VARARGS, NULL},
+    {"info", (PyCFunction)info, METH_NOARGS, NULL},
+    {"sync", (PyCFunction)sync_filter, METH_NOARGS, NULL},
+    {"close", (PyCFunction)close_filter, METH_NOARGS, NULL},
+    {"abandon", (PyCFunction)abandon, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot filter_slots[] = {
+    {Py_tp_dealloc, destroy},
+    {Py_tp_methods, filter_methods},
+    {0, NULL},
+};
+
+static PyType_Spec filter_spec = {
+    "everseen._everseen.Filter", sizeof(filter_object), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, filter_slots};
+
+static PyObject* filter_type;
+
+bool make_filter_type(void) {
+  filter_type = PyType_FromSpec(&filter_spec);
+  return filter_type != NULL;
+}
+
+/* open(how, url, name, capacity, error_rate, window_ms, slices, growth, hash, judge, lifetime_ms)
+ * how: "open", "read", "create" or "open_or_create" */
+PyObject* open_filter(PyObject* Py_UNUSED(module), PyObject* arguments) {
+  const char *how, *url, *name;
+  unsigned long long capacity, window_ms, lifetime_ms;
+  double error_rate;
+  unsigned slices, growth, hash, judge_by;
+  if (!PyArg_ParseTuple(arguments, "sssKdKIIIIK:open", &how, &url, &name, &capacity, &error_rate, &window_ms, &slices,
+                        &growth, &hash, &judge_by, &lifetime_ms))
+    return NULL;
+  everseen_options options = EVERSEEN_OPTIONS_INIT;
+  options.capacity = capacity;
+  options.error_rate = error_rate;
+  options.window_ms = window_ms;
+  options.slices = slices;
+  options.growth = growth;
+  options.hash = hash;
+  options.judge = judge_by;
+  options.lifetime_ms = lifetime_ms;
+  everseen_filter* opened = NULL;
+  everseen_status status;
+  Py_BEGIN_ALLOW_THREADS;
+  if (strcmp(how, "open") == 0)
+    status = everseen_open(url, name, &opened);
+  else if (strcmp(how, "read") == 0)
+    status = everseen_open_to_read(url, name, &opened);
+  else if (strcmp(how, "create") == 0)
+    status = everseen_create(url, name, &options, &opened);
+  else
+    status = everseen_open_or_create(url, name, &options, &opened);
+  Py_END_ALLOW_THREADS;
+  if (status != EVERSEEN_OK) return raise_status(status, NULL);
+  allocfunc allocate = PyType_GetSlot((PyTypeObject*)filter_type, Py_tp_alloc);
+  filter_object* made = (filter_object*)allocate((PyTypeObject*)filter_type, 0);
+  if (!made) {
+    everseen_close(opened);
+    return NULL;
+  }
+  made->filter = opened;
+  made->users = 0;
+  return (PyObject*)made;
+}
