@@ -2,11 +2,11 @@
 #include <array>
 #include <cerrno>
 
-#include "module/api.hpp"
-#include "module/command_table.hpp"
-#include "module/counters.hpp"
-#include "module/followers.hpp"
-#include "module/values.hpp"
+#include "module/commands/command_table.hpp"
+#include "module/server/api.hpp"
+#include "module/server/counters.hpp"
+#include "module/server/followers.hpp"
+#include "module/server/values.hpp"
 
 namespace everseen::redis_module {
 

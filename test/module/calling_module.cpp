@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "module/api.hpp"
+#include "module/server/api.hpp"
 
 namespace {
 

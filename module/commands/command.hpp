@@ -1,0 +1,70 @@
+#pragma once
+
+#include <charconv>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "module/server/permission.hpp"
+#include "module/server/values.hpp"
+
+/// Shared by all commands: no exception leaves the module.
+namespace everseen::redis_module {
+
+/// An invalid argument of a command; nothing was changed.
+struct bad_word {
+  const char* message;
+};
+
+/// @throws bad_word
+template <typename Integer>
+[[nodiscard]] Integer number_of(const api::string* word, const char* message) {
+  const std::string_view text = text_of(word);
+  Integer number{};
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc{} || end != text.data() + text.size()) throw bad_word{message};
+  return number;
+}
+
+inline int reply_with(api::context* ctx, std::string_view text) {
+  return api::reply_with_string(ctx, text.data(), text.size());
+}
+
+/// Lets one command run at a time, since all commands share memory and hold keys open.
+///
+/// A second command can only be nested: another module may react to a keyspace event by calling one of ours.
+class command_lock {
+ public:
+  command_lock() noexcept : mine_(!taken_) { taken_ = true; }
+  ~command_lock() {
+    if (!mine_) return;
+    user_permissions::forget();
+    taken_ = false;
+  }
+  command_lock(const command_lock&) = delete;
+  command_lock& operator=(const command_lock&) = delete;
+
+  [[nodiscard]] bool is_mine() const noexcept { return mine_; }
+
+ private:
+  static inline bool taken_ = false;
+  bool mine_;
+};
+
+/// Runs a command, unless another one is running.
+template <typename Command>
+int guarded(api::context* ctx, Command command) noexcept {
+  const command_lock now;
+  if (!now.is_mine())
+    return api::reply_with_error(ctx, "ERR a command of everseen cannot be called from within another one");
+  try {
+    return command();
+  } catch (const bad_word& e) {
+    return api::reply_with_error(ctx, e.message);
+  } catch (const std::exception& e) {
+    return api::reply_with_error(ctx, (std::string("ERR ") + e.what()).c_str());
+  }
+}
+
+}  // namespace everseen::redis_module

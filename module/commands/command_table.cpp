@@ -1,0 +1,111 @@
+#include "module/commands/command_table.hpp"
+
+#include <array>
+#include <vector>
+
+#include "module/commands/claim_command.hpp"
+#include "module/commands/packed_commands.hpp"
+#include "module/commands/plain_commands.hpp"
+
+namespace everseen::redis_module {
+
+namespace api = module_api;
+
+namespace {
+
+constexpr api::argument key(const char* name, int number = 0) {
+  return {.name = name, .type = api::argument_key, .key_spec_index = number};
+}
+constexpr api::argument number(const char* name) {
+  return {.name = name, .type = api::argument_integer, .key_spec_index = -1};
+}
+constexpr api::argument text(const char* name, int flags = 0) {
+  return {.name = name, .type = api::argument_text, .key_spec_index = -1, .flags = flags};
+}
+
+constexpr std::array add_words = {
+    key("state"),     key("token", 1), number("epoch"), number("slice"),
+    text("sequence"), number("life"),  text("digests"), text("offsets", api::argument_optional)};
+constexpr std::array claim_words = {key("state"),      key("records", 1),
+                                    text("job"),       text("lane"),
+                                    text("head"),      number("forgotten-bytes"),
+                                    number("epoch"),   number("slice"),
+                                    text("digests"),   text("offsets"),
+                                    text("positions"), number("counters-an-event"),
+                                    text("places"),    text("name", api::argument_repeats)};
+constexpr std::array check_words = {key("state"), number("epoch"), number("slice"), text("digests")};
+constexpr std::array keys_words = {key("filter"), text("key", api::argument_repeats)};
+constexpr std::array info_words = {key("filter")};
+constexpr std::array explain_words = {key("filter"), text("key")};
+
+constexpr const char* each_key = "O(N) for N keys: a cache miss or two each";
+
+constexpr std::array commands = {
+    described_command{"everseen.add", &add_digests, "write deny-oom", "write slow", -8, 2,
+                      "Judges a batch of packed digests and adds the fresh ones", each_key, add_words},
+    described_command{"everseen.check", &check_digests, "readonly", "read slow", 5, 1,
+                      "Judges a batch of packed digests", each_key, check_words},
+    described_command{"everseen.claim", &claim_events, "write deny-oom", "write slow", -14, 2,
+                      "Judges events of a job, adds and counts the fresh ones, and remembers which they were",
+                      "O(N) for N events, fresh ones not settled, and counters", claim_words},
+    described_command{"everseen.addkeys", &add_keys, "write deny-oom", "write slow", -3, 1,
+                      "Adds keys to a filter; 1 for each that is fresh", each_key, keys_words},
+    described_command{"everseen.checkkeys", &check_keys, "readonly", "read slow", -3, 1,
+                      "Looks keys up in a filter; 1 for each that was probably added", each_key, keys_words},
+    described_command{"everseen.info", &show_info, "readonly", "read slow", 2, 1,
+                      "What a filter was made with, and how full it is", "O(P) for P partitions", info_words},
+    described_command{"everseen.explain", &explain, "readonly", "read slow", 3, 1,
+                      "Which bits of a filter are a key's, and whether they are set",
+                      "O(S) for S segments of a partition", explain_words},
+};
+
+/// One per key, since keys may have different permissions.
+std::vector<api::key_spec> key_specs(const described_command& c) {
+  std::vector<api::key_spec> all;
+  for (int position = 1; position <= c.keys; ++position) {
+    api::key_spec one{};
+    one.flags = c.writes() ? api::key_is_changed | api::key_access | api::key_update
+                           : api::key_is_read | api::key_access;
+    one.begin_search = api::search_by_index;
+    one.begin.position = position;
+    one.find_keys = api::find_range;
+    one.range = {0, 1, 0};
+    all.push_back(one);
+  }
+  all.push_back({});  // terminator
+  return all;
+}
+
+void describe(api::context* ctx, const described_command& c) {
+  if (api::get_command == nullptr || api::set_command_info == nullptr) return;
+  api::command* const made = api::get_command(ctx, c.name);
+  if (made == nullptr) return;
+  static const api::info_version version = {1, sizeof(api::history_entry), sizeof(api::key_spec),
+                                            sizeof(api::argument)};
+  std::vector<api::key_spec> specs = key_specs(c);
+  std::vector<api::argument> arguments(c.arguments.begin(), c.arguments.end());
+  arguments.push_back({});  // terminator
+  const api::command_info info = {.version = &version,
+                                  .summary = c.summary,
+                                  .complexity = c.complexity,
+                                  .since = EVERSEEN_VERSION,
+                                  .arity = c.arity,
+                                  .key_specs = specs.data(),
+                                  .arguments = arguments.data()};
+  (void)api::set_command_info(made, &info);  // on failure, the server only shows less
+  if (api::set_command_categories != nullptr) (void)api::set_command_categories(made, c.categories);
+}
+
+}  // namespace
+
+std::span<const described_command> all_commands() noexcept {
+  return commands;
+}
+
+bool introduce(api::context* ctx, const described_command& c) {
+  if (api::create_command(ctx, c.name, c.run, c.flags, 1, c.keys, 1) != api::ok) return false;
+  describe(ctx, c);
+  return true;
+}
+
+}  // namespace everseen::redis_module
