@@ -19,7 +19,7 @@
 #include "everseen/core/format/stream_image.hpp"
 #include "everseen/filter/open_store.hpp"
 
-#include "test/support/lockstep.hpp"
+#include "test/support/model/lockstep.hpp"
 #include "test/support/random_digests.hpp"
 #include "test/support/scratch_directory.hpp"
 

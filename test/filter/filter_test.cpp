@@ -13,7 +13,7 @@
 #include "everseen/store/memory/memory_store.hpp"
 #include "everseen/store/port/unanswered.hpp"
 
-#include "test/support/exact_partition.hpp"
+#include "test/support/model/exact_partition.hpp"
 #include "test/support/printing.hpp"
 #include "test/support/random_digests.hpp"
 

@@ -14,7 +14,7 @@
 #include "everseen/store/memory/memory_store.hpp"
 
 #include "test/compat/vectors.hpp"
-#include "test/support/foreign_files.hpp"
+#include "test/support/samples/foreign_files.hpp"
 
 namespace everseen {
 namespace {

@@ -10,7 +10,7 @@
 #include "everseen/compat/redisbloom/redisbloom.hpp"
 #include "everseen/core/hash/funnel.hpp"
 
-#include "test/support/foreign_files.hpp"
+#include "test/support/samples/foreign_files.hpp"
 
 namespace everseen::any_store {
 

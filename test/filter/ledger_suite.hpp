@@ -6,7 +6,7 @@
 
 #include "test/filter/any_store_suite.hpp"
 #include "test/support/claimed_events.hpp"
-#include "test/support/exact_partition.hpp"
+#include "test/support/model/exact_partition.hpp"
 
 namespace everseen::any_store {
 

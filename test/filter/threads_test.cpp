@@ -9,7 +9,7 @@
 #include "everseen/filter/filter.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
-#include "test/support/exact_partition.hpp"
+#include "test/support/model/exact_partition.hpp"
 #include "test/support/printing.hpp"
 #include "test/support/random_digests.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "everseen/stream/kafka/kafka_source.hpp"
 
-#include "test/support/kafka_cluster.hpp"
+#include "test/support/kafka/kafka_cluster.hpp"
 
 namespace everseen::test {
 

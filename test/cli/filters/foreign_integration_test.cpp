@@ -7,8 +7,8 @@
 
 #include "test/cli/shell.hpp"
 #include "test/compat/vectors.hpp"
-#include "test/support/foreign_files.hpp"
 #include "test/support/redis_server.hpp"
+#include "test/support/samples/foreign_files.hpp"
 #include "test/support/text_files.hpp"
 
 namespace everseen::test {

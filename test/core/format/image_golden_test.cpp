@@ -10,7 +10,7 @@
 
 #include "everseen/core/format/end_record.hpp"
 
-#include "test/support/image_examples.hpp"
+#include "test/support/samples/image_examples.hpp"
 
 namespace everseen {
 namespace {

@@ -10,7 +10,7 @@
 #include "everseen/core/base/checksum.hpp"
 #include "everseen/core/base/error.hpp"
 
-#include "test/support/image_examples.hpp"
+#include "test/support/samples/image_examples.hpp"
 
 namespace everseen {
 namespace {

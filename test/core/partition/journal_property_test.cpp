@@ -11,7 +11,7 @@
 #include "everseen/core/kernel/kernels.hpp"
 #include "everseen/core/partition/prediction.hpp"
 
-#include "test/support/partition_doubles.hpp"
+#include "test/support/model/partition_doubles.hpp"
 
 namespace everseen {
 namespace {

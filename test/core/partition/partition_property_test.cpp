@@ -6,7 +6,7 @@
 
 #include "everseen/core/partition/partition.hpp"
 
-#include "test/support/partition_doubles.hpp"
+#include "test/support/model/partition_doubles.hpp"
 
 namespace everseen {
 namespace {

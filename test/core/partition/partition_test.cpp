@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "test/support/partition_doubles.hpp"
+#include "test/support/model/partition_doubles.hpp"
 
 namespace everseen {
 namespace {

@@ -11,7 +11,7 @@
 #include "everseen/core/base/error.hpp"
 
 #include "test/redis/journal/judged_by_clients.hpp"
-#include "test/support/lockstep.hpp"
+#include "test/support/model/lockstep.hpp"
 
 namespace everseen::redis {
 namespace {

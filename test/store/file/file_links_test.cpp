@@ -12,7 +12,7 @@
 #include "everseen/store/file/file_store.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
-#include "test/support/forgetful_disk.hpp"
+#include "test/support/model/forgetful_disk.hpp"
 #include "test/support/scratch_directory.hpp"
 
 namespace everseen {

@@ -8,7 +8,7 @@
 
 #include "everseen/store/file/file_store.hpp"
 
-#include "test/support/forgetful_disk.hpp"
+#include "test/support/model/forgetful_disk.hpp"
 #include "test/support/random_digests.hpp"
 #include "test/support/scratch_directory.hpp"
 #include "test/support/stored_keys.hpp"

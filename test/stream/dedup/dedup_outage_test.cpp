@@ -11,8 +11,8 @@
 #include "everseen/store/memory/memory_store.hpp"
 #include "everseen/stream/dedup/dedup.hpp"
 
-#include "test/support/exact_partition.hpp"
-#include "test/support/memory_file.hpp"
+#include "test/support/model/exact_partition.hpp"
+#include "test/support/model/memory_file.hpp"
 
 namespace everseen {
 namespace {

@@ -9,8 +9,8 @@
 #include "everseen/store/memory/memory_store.hpp"
 #include "everseen/stream/dedup/dedup.hpp"
 
-#include "test/support/memory_file.hpp"
-#include "test/support/naive_dedup.hpp"
+#include "test/support/model/memory_file.hpp"
+#include "test/support/model/naive_dedup.hpp"
 #include "test/support/random_digests.hpp"
 
 namespace everseen {

@@ -18,8 +18,8 @@
 #include "everseen/store/disk/descriptor.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
-#include "test/support/memory_file.hpp"
-#include "test/support/naive_dedup.hpp"
+#include "test/support/model/memory_file.hpp"
+#include "test/support/model/naive_dedup.hpp"
 #include "test/support/pipe.hpp"
 #include "test/support/printing.hpp"
 #include "test/support/text_files.hpp"

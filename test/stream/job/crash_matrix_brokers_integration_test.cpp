@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "test/support/crash_matrix_runs.hpp"
+#include "test/support/crash_matrix/crash_matrix_runs.hpp"
 
 namespace everseen::test {
 namespace {

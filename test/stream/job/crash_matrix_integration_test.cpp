@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "test/support/crash_matrix.hpp"
+#include "test/support/crash_matrix/crash_matrix.hpp"
 
 namespace everseen::test {
 namespace {

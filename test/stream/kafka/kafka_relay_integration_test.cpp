@@ -8,8 +8,8 @@
 #include "everseen/stream/kafka/rdkafka_handle.hpp"
 
 #include "test/stream/kafka_reading.hpp"
-#include "test/support/kafka_relay.hpp"
-#include "test/support/kafka_wire.hpp"
+#include "test/support/kafka/kafka_relay.hpp"
+#include "test/support/kafka/kafka_wire.hpp"
 #include "test/support/loopback.hpp"
 #include "test/support/program.hpp"
 #include "test/support/redis_server.hpp"

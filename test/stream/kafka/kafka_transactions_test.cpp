@@ -1,6 +1,6 @@
 // What the tests' own transactions of Kafka promise, without sockets.
 
-#include "test/support/kafka_transactions.hpp"
+#include "test/support/kafka/kafka_transactions.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

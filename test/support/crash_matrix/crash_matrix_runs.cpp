@@ -1,4 +1,4 @@
-#include "test/support/crash_matrix_runs.hpp"
+#include "test/support/crash_matrix/crash_matrix_runs.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "test/support/crash_matrix.hpp"
+#include "test/support/crash_matrix/crash_matrix.hpp"
 
 #include <atomic>
 #include <csignal>
@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "test/support/cutting_proxy.hpp"
-#include "test/support/kafka_relay.hpp"
+#include "test/support/kafka/kafka_relay.hpp"
 
 namespace everseen::test {
 

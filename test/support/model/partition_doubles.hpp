@@ -10,7 +10,7 @@
 #include "everseen/core/partition/partition.hpp"
 #include "everseen/core/partition/segments.hpp"
 
-#include "test/support/exact_partition.hpp"
+#include "test/support/model/exact_partition.hpp"
 #include "test/support/printing.hpp"
 #include "test/support/random_digests.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "test/support/kafka_requests.hpp"
+#include "test/support/kafka/kafka_requests.hpp"
 
 namespace everseen::test {
 

@@ -1,4 +1,4 @@
-#include "test/support/crash_matrix_brokers.hpp"
+#include "test/support/crash_matrix/crash_matrix_brokers.hpp"
 
 #include <sstream>
 #include <utility>

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "test/support/kafka_cluster.hpp"
-#include "test/support/kafka_transactions.hpp"
+#include "test/support/kafka/kafka_cluster.hpp"
+#include "test/support/kafka/kafka_transactions.hpp"
 
 namespace everseen::test {
 

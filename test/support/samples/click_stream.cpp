@@ -1,4 +1,4 @@
-#include "test/support/click_stream.hpp"
+#include "test/support/samples/click_stream.hpp"
 
 #include <algorithm>
 #include <array>

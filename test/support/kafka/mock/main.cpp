@@ -16,7 +16,7 @@
 #include "everseen/core/base/digits.hpp"
 #include "everseen/redis/wire/url_text.hpp"
 
-#include "test/support/kafka_cluster.hpp"
+#include "test/support/kafka/kafka_cluster.hpp"
 
 namespace {
 

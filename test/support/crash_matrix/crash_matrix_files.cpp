@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "test/support/crash_matrix.hpp"
+#include "test/support/crash_matrix/crash_matrix.hpp"
 
 namespace everseen::test {
 

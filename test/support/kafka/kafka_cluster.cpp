@@ -1,4 +1,4 @@
-#include "test/support/kafka_cluster.hpp"
+#include "test/support/kafka/kafka_cluster.hpp"
 
 #include <array>
 #include <stdexcept>

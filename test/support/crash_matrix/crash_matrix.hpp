@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "test/support/click_stream.hpp"
 #include "test/support/program.hpp"
 #include "test/support/redis_server.hpp"
+#include "test/support/samples/click_stream.hpp"
 #include "test/support/scratch_directory.hpp"
 
 /// The crash matrix: kills a job with each kind of source and sink, restarts it, and checks the result.

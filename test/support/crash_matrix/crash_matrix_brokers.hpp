@@ -1,8 +1,8 @@
 #pragma once
 
-#include "test/support/crash_matrix.hpp"
-#include "test/support/kafka_cluster.hpp"
-#include "test/support/kafka_relay.hpp"
+#include "test/support/crash_matrix/crash_matrix.hpp"
+#include "test/support/kafka/kafka_cluster.hpp"
+#include "test/support/kafka/kafka_relay.hpp"
 
 /// Kafka and Redis streams as sources and sinks of the crash matrix.
 namespace everseen::test {

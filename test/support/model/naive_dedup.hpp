@@ -13,7 +13,7 @@
 #include "everseen/stream/record/block_reader.hpp"
 #include "everseen/stream/record/event_rule.hpp"
 
-#include "test/support/exact_partition.hpp"
+#include "test/support/model/exact_partition.hpp"
 
 namespace everseen::test {
 

@@ -1,4 +1,4 @@
-#include "test/support/kafka_relay.hpp"
+#include "test/support/kafka/kafka_relay.hpp"
 
 #include <array>
 #include <iterator>
@@ -12,7 +12,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-#include "test/support/kafka_requests.hpp"
+#include "test/support/kafka/kafka_requests.hpp"
 #include "test/support/loopback.hpp"
 
 namespace everseen::test {

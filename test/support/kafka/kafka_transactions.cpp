@@ -1,4 +1,4 @@
-#include "test/support/kafka_transactions.hpp"
+#include "test/support/kafka/kafka_transactions.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "test/support/crash_matrix_brokers.hpp"
+#include "test/support/crash_matrix/crash_matrix_brokers.hpp"
 
 /// Many runs of the crash matrix, in parallel: with Kafka each mostly waits for its group.
 namespace everseen::test {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "test/support/kafka_wire.hpp"
+#include "test/support/kafka/kafka_wire.hpp"
 
 namespace everseen::test {
 

@@ -1,4 +1,4 @@
-#include "test/support/kafka_requests.hpp"
+#include "test/support/kafka/kafka_requests.hpp"
 
 #include <utility>
 #include <vector>

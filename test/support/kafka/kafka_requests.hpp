@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "test/support/kafka_transactions.hpp"
-#include "test/support/kafka_wire.hpp"
+#include "test/support/kafka/kafka_transactions.hpp"
+#include "test/support/kafka/kafka_wire.hpp"
 
 /// Kafka's protocol for kafka_transactions. The versions are those of versions_spoken(); a relay has its
 /// brokers offer no others.
