@@ -21,7 +21,7 @@ namespace everseen::redis {
 /// Filters on plain Redis: one instance, several independent ones, or a cluster; Redis 5 or later, Valkey.
 ///
 /// A filter is a name in the index, which leads to an id, and the keys of that id: doc/format.md, "In Redis".
-/// Any number of clients may use, fill and grow a filter at once; creating, renaming, replacing and dropping
+/// Any number of clients may use, fill and grow a filter concurrently; creating, renaming, replacing and dropping
 /// it are atomic for all of them.
 class redis_store final : public store {
  public:

@@ -16,9 +16,9 @@ namespace everseen::redis {
 
 /// Rebuilds a filter while clients use it: doc/format.md, "Rebuild".
 ///
-/// The new filter takes the old one's place at once, and asks it first until commit(); keys that it is given
-/// are `seen` from then on. An abandoned rebuild leaves both filters in use; the next rebuild or a reset
-/// resolves that.
+/// The new filter takes the old one's place immediately, and asks it first until commit(); keys that it is
+/// given are `seen` from then on. An abandoned rebuild leaves both filters in use; the next rebuild or a
+/// reset resolves that.
 class filter_rebuild final : public store::rebuild {
  public:
   /// @throws  as store::begin_rebuild

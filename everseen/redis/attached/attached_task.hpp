@@ -16,7 +16,7 @@
 
 namespace everseen::redis {
 
-/// What all tasks of an attached filter share.
+/// The common data of all tasks of an attached filter.
 struct attached_names {
   attachment to;
   std::string own;  ///< begins the names of the keys that everseen keeps for it
@@ -26,12 +26,12 @@ struct attached_names {
 /// The keys of one string, or chain of strings, on their way through a server: a state machine for drive()
 /// that produces the next request.
 ///
-/// With scripts: one call for up to 1000 keys, atomic, and remembered by the server, so that it may be sent
-/// again. In a chain, every string is searched for every key, so the longer the chain, the fewer keys a call
-/// has; each call takes a server some 5 ms. Without scripts: a BITFIELD for each key, pipelined, each atomic;
-/// if an answer is lost, its keys stay `unknown`, and if one is refused, its own key does. A chain needs
-/// scripts: they read the cursor, look up and add in one step. Invariant: the verdicts written so far are
-/// final, those of the other keys are `unknown`.
+/// With scripts: one atomic call for up to 1000 keys. The server remembers its answer, so the call can be
+/// sent again. In a chain, every key is looked up in every string, so calls for longer chains have fewer
+/// keys; each call takes a server about 5 ms. Without scripts: one atomic BITFIELD per key, pipelined; if an
+/// answer is lost, its keys stay `unknown`, and if one is refused, its own key does. A chain needs scripts,
+/// which read the cursor, look up and add in one step. Invariant: the verdicts written so far are final,
+/// those of the other keys are `unknown`.
 class attached_task {
  public:
   enum class purpose : std::uint8_t { add, check };

@@ -27,7 +27,7 @@ namespace everseen::redis {
 //   Of
 //      several clients in a round one succeeds, and the others begin again: so there is always progress.
 //   4. give_limits sets the limits of the end of an even round, and notes `limits` if the round is still the
-//      same. Any number of clients may do so at once, as they set the same.
+//      same. Any number of clients may do so concurrently, since all set the same.
 //
 // Why this is right. An even round belongs to one end, since each change makes another round. Claim: no limit
 // that a key has, and none that a call on its way can still set, is earlier than the end allows. The claim

@@ -23,7 +23,7 @@ struct generation {
 
   [[nodiscard]] std::vector<image::filter_id> ids() const;
   /// A key that a previous generation has is `seen`, and one that it calls late is not `fresh`. The newest
-  /// generation gets these keys all the same, so that they are not lost with the others.
+  /// generation gets these keys nevertheless; otherwise they would be lost with the others.
   batch_result judge(keys batches, const judging& by) const;
 };
 

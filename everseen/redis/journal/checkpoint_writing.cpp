@@ -1,11 +1,11 @@
 // How a mirror moves the checkpoint on the server to its own position.
 //
-// One client at a time does so, identified by a random word in every step. It writes each changed segment to
-// a staged key, bypassing scripts, which would hash every byte. A script then renames the staged key to the
-// segment, if it is still this client's turn. A client that is silent for longer than its time is replaced,
-// and its later steps are refused. The segments that it has already replaced do no harm: their additional
-// bits are in the journal as well, and nothing counts before the one command that moves the beginning of the
-// journal.
+// One client at a time does so, under a lease that every step names by its random token. It writes each
+// changed segment to a staged key, bypassing scripts, which would hash every byte. A script then renames the
+// staged key to the segment, if the lease is still valid. After the lease has expired, another client may
+// take over, and later steps of this one are refused. The segments that it has already replaced do no harm:
+// their additional bits are in the journal as well, and nothing counts before the one command that moves the
+// beginning of the journal.
 
 #include <algorithm>
 #include <array>
@@ -80,7 +80,7 @@ std::string list_of(const filter_identity& of, std::uint32_t number, const parti
 
 }  // namespace
 
-/// @return the checkpoint to be replaced; nothing: it is not this client's turn
+/// @return the checkpoint to be replaced; nothing: another client has the lease
 std::optional<stored_checkpoint> partition_mirror::begin_checkpoint(session& with, const std::string& word) {
   std::string abandoned;
   for (int attempt = 0; attempt < most_beginnings; ++attempt) {

@@ -7,9 +7,9 @@ namespace everseen::redis::journal_scripts {
 
 namespace {
 
-// The fields `checkpoint` and `turn` contain a word that identifies the holder, a space, and the end of the
-// turn in ms.
-constexpr std::string_view taking_turns = R"(
+// The fields `checkpoint` and `lease` contain a token that identifies the holder of a lease, a space, and the
+// expiry time of the lease in ms.
+constexpr std::string_view leases = R"(
 local function now_ms()
   local time = redis.call('TIME')
   return time[1] * 1000 + math.floor(time[2] / 1000)
@@ -28,14 +28,14 @@ end
 }  // namespace
 
 const script& append() {
-  static const script s = script_text::make(script_text::joined({taking_turns, script_text::end_like, R"(
+  static const script s = script_text::make(script_text::joined({leases, script_text::end_like, R"(
 local call, state, position, writer, number = redis.call, KEYS[1], ARGV[1], ARGV[3], ARGV[4]
 local staged = ARGV[9] ~= '' and KEYS[#KEYS-1]
 local function unchanged(...)
   if staged then call('UNLINK', staged) end
   return {...}
 end
-local at = call('HMGET', state, 'end', 'begin', 'turn', writer, ARGV[10] or 'end', 'successor')
+local at = call('HMGET', state, 'end', 'begin', 'lease', writer, ARGV[10] or 'end', 'successor')
 if not at[1] then return unchanged('M') end
 if at[4] and string.match(at[4], '^%d+') == number then
   call('HSET', state, writer, at[4])
@@ -44,7 +44,7 @@ end
 if at[6] then return unchanged('N', at[6]) end
 local held = at[3] and at[3] ~= '' and not is_mine(at[3], writer) and until_ms(at[3]) > now_ms()
 if held or at[1] ~= position then
-  if ARGV[8] ~= '' and not held then call('HSET', state, 'turn', taken(writer, ARGV[8])) end
+  if ARGV[8] ~= '' and not held then call('HSET', state, 'lease', taken(writer, ARGV[8])) end
   return unchanged(held and 'W' or 'S', at[1], at[2] or '')
 end
 if ARGV[2] == '' then return {'K'} end
@@ -85,14 +85,14 @@ if lanes then
   call('HSET', lanes, unpack(write))
   if record == '' then end_like(state, lanes) end
 end
-call('HSET', state, 'end', ARGV[2], writer, number .. ' ' .. call('TIME')[1], 'turn', '')
+call('HSET', state, 'end', ARGV[2], writer, number .. ' ' .. call('TIME')[1], 'lease', '')
 return {'K'}
 )"}));
   return s;
 }
 
 const script& begin_checkpoint() {
-  static const script s = script_text::make(script_text::joined({taking_turns, R"(
+  static const script s = script_text::make(script_text::joined({leases, R"(
 local begin, ended, word, life, to_be, abandoned = unpack(ARGV)
 local at = redis.call('HMGET', KEYS[1], 'begin', 'checkpoint', 'manifest', 'counts', 'end', 'next', 'successor')
 if not at[1] then return {'M'} end
@@ -110,7 +110,7 @@ return {'K', at[3] or '', at[4] or ''}
 }
 
 const script& place_segment() {
-  static const script s = script_text::make(script_text::joined({taking_turns, script_text::end_like, R"(
+  static const script s = script_text::make(script_text::joined({leases, script_text::end_like, R"(
 local call, state, staged, segment = redis.call, KEYS[1], KEYS[2], KEYS[3]
 local at = call('HMGET', state, 'begin', 'checkpoint', 'successor')
 local answer = not at[1] and 'M' or is_mine(at[2], ARGV[2]) and 'K'
@@ -129,7 +129,7 @@ return {'K'}
 }
 
 const script& commit_checkpoint() {
-  static const script s = script_text::make(script_text::joined({taking_turns, R"(
+  static const script s = script_text::make(script_text::joined({leases, R"(
 local call, state = redis.call, KEYS[1]
 local at = call('HMGET', state, 'begin', 'checkpoint')
 if not at[1] then return {'M'} end

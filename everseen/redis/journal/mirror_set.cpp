@@ -13,8 +13,8 @@ namespace everseen::redis {
 
 namespace {
 
-/// The interval between checks for the end of another client's turn.
-constexpr std::chrono::milliseconds another_clients_turn{2};
+/// The interval between checks for the end of another client's append lease.
+constexpr std::chrono::milliseconds another_clients_lease{2};
 
 /// No exception may leave a batch of which parts were added.
 batch_failure failure_of_this_exception() {
@@ -184,7 +184,7 @@ bool mirror_set::exchange(session& with, std::span<mirror_task* const> tasks) {
   }
   for (std::size_t i = 0; i < answers.size(); ++i) callers[i]->take(with, answers[i], asked);
   if (std::ranges::all_of(callers, [](const mirror_task* t) { return t->waits(); }))
-    std::this_thread::sleep_for(another_clients_turn);
+    std::this_thread::sleep_for(another_clients_lease);
   return true;
 }
 

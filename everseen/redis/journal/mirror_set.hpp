@@ -30,7 +30,7 @@ class mirror_task {
   void take(session& with, const answer& a, std::chrono::steady_clock::time_point asked);
   /// Called instead of take() if there will be no answer.
   void stop(batch_failure why);
-  /// Whether another client has its turn.
+  /// Whether another client has the append lease.
   [[nodiscard]] bool waits() const noexcept { return waits_; }
   /// Why the task is incomplete.
   [[nodiscard]] std::optional<batch_failure>& failure() noexcept { return failure_; }
@@ -74,7 +74,7 @@ class mirror_set {
 
   using task_maker = std::function<std::unique_ptr<mirror_task>(std::size_t, partition_mirror&)>;
   /// Runs a task in each of these different partitions. Partitions that no other thread uses come first, all
-  /// at once; then this waits for the others one by one.
+  /// in one request; then this waits for the others one by one.
   /// @param make  the task for the i-th partition
   /// @return the first failure; a failure that ends a batch takes precedence over a full filter. If the
   ///   filter has expired, no task is made

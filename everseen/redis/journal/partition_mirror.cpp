@@ -148,7 +148,7 @@ void partition_mirror::follow(session& with, const journal_position& begin, cons
         "the server of " + of_.keys.state(number_) + " has another journal than the one it had (" +
         std::to_string(had) + " bytes were answered for, " + std::to_string(position().offset) +
         " are there): it came back without all that it had acknowledged, and keys of that time "
-        "may be called fresh again. What is there now is used from here on");
+        "may be called fresh again. The keys that are left are used from now on");
 }
 
 void partition_mirror::accept(clock::time_point asked) {

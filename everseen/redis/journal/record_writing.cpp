@@ -15,10 +15,10 @@ namespace {
 
 /// Up to this much of other clients' records is read with a call, from each of two chunks.
 constexpr std::uint64_t read_with_call = std::uint64_t{256} << 10;
-/// After this many refusals, a client asks for a turn, which is long enough for a round trip to another
-/// continent.
-constexpr int refusals_before_a_turn = 4;
-constexpr std::string_view turn_ms = "1000";
+/// After this many refusals, a client asks for the append lease, which is long enough for a round trip to
+/// another continent.
+constexpr int refusals_before_a_lease = 4;
+constexpr std::string_view lease_ms = "1000";
 /// Much longer than a server takes from one command of a request to the next.
 constexpr std::string_view staged_ms = "60000";
 
@@ -122,7 +122,7 @@ script_call partition_mirror::append_call() {
       {of_.keys.state(number_), of_.keys.chunk(number_, position().offset / journal_chunk_bytes)},
       {to_text(position()), to_text(behind_record_), "w:" + writer_, std::to_string(calls_),
        std::to_string(position().offset % journal_chunk_bytes), "", "",
-       std::string(++attempts_ <= refusals_before_a_turn ? "" : turn_ms), ""}};
+       std::string(++attempts_ <= refusals_before_a_lease ? "" : lease_ms), ""}};
   call.on_replicas = true;
   if (is_long())
     adopt_staged(call);

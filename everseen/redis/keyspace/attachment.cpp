@@ -68,7 +68,7 @@ void validate_shape(const attachment& a) {
     case form::sharded:
       if (a.how.which != family::bkdr_php) throw parameter_error("--sharded is a form of bkdr-php alone");
       if (a.instances * shards_of(a).partitions() > max_strings)
-        throw parameter_error("so many bits would be spread over more than 65536 strings; check --bits");
+        throw parameter_error("this many bits would be spread over more than 65536 strings; check --bits");
       return;
   }
 }

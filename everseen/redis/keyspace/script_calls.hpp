@@ -27,7 +27,7 @@ struct script_call {
   std::size_t commands_after = 0;
 };
 
-/// Runs scripts on their servers, all at once.
+/// Runs scripts on their servers, all in parallel.
 /// @return one answer per call, in the same order; an error raised by a script is a reply
 [[nodiscard]] std::vector<answer> run_scripts(session& with, std::vector<script_call> calls);
 

@@ -150,7 +150,7 @@ void require_names_here(session& with, const redis_url& url) {
                         std::to_string(size_of(only.fleet)) + " servers, of which redis at " +
                         to_string(only.at) +
                         " is not the first; name all of them, in any order, or give filters of this server "
-                        "alone another prefix=. Where no filter is spread any more, delete the key " +
+                        "alone another prefix=. If no filter is spread any more, delete the key " +
                         filter_keys::server(url.prefix) + " on each of them");
 }
 
@@ -168,7 +168,7 @@ server_fleet found_fleet(session& with, const redis_url& url) {
   for (const member& each : all) fleet += each.id;
   commands.assign(all.size(), encode({"HSETNX", key, "fleet", fleet}));
   auto made = ordered(url, members(with, url, commands));
-  if (!made) throw format_error("the servers forget at once what is written to them");
+  if (!made) throw format_error("the servers lose immediately what is written to them");
   return *std::move(made);
 }
 

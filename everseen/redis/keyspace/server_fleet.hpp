@@ -42,7 +42,7 @@ struct server_fleet {
 /// @throws parameter_error  the server belongs to a fleet, and is not the first
 void require_names_here(session& with, const redis_url& url);
 
-/// As find_fleet; founds the fleet if there is none. Several clients may do so at once.
+/// As find_fleet; founds the fleet if there is none. Several clients may do so concurrently.
 /// @throws  as find_fleet
 [[nodiscard]] server_fleet found_fleet(session& with, const redis_url& url);
 

@@ -48,9 +48,9 @@ class for_any_probes {
 /// For `has` in a script that writes.
 inline constexpr std::string_view may_write = "local bitfield = 'BITFIELD'";
 
-// Whether a segment has all bits of a key. Put a `local bitfield`, the command to read with, before it. Most
-// keys that a segment does not hold miss at their first bit: one position is unpacked, and one cheap command
-// sent. The others are asked together.
+// Whether a segment has all bits of a key. Needs a `local bitfield`, the command to read with, before it.
+// Most absent keys miss at their first bit, so that one is checked alone, with one cheap command. The others
+// are read together.
 inline constexpr std::string_view has = R"(
 local call, take = redis.call, cmsgpack.unpack_limit
 local function has(segment, records, start)
@@ -73,14 +73,17 @@ local function remembered(token, asked, life)
 end
 )";
 
-// What a script is told of the keys that it judges, and of the segments that it judges them by. Before it
-// stand `before`, how many keys there are in front of the segments, and `words`, how many words. The words
-// are:
-//   how many keys, how many of the segments, the last ones, are written to, a byte a key which of these is
-//   its own, from 1, or 0 where it is late (none: all are the last one's), for each that is written to its
-//   count field and its capacity (empty: no limit), for each segment its length, for each segment which of
-//   the records behind are for it, from 1, then the records, each of all keys.
-// What follows the records stands behind ARGV[behind].
+// Reads the keys to judge and their segments from the arguments. Needs `before`, the number of KEYS before
+// the segments, and `words`, the number of ARGV before these:
+//   - the number of keys
+//   - the number of segments to write, which are the last ones
+//   - one byte per key: the index of its segment among those, from 1; 0: the key is late (empty: all keys
+//     belong to the last segment)
+//   - for each segment to write, its count field and its capacity (empty: no limit)
+//   - for each segment, its length
+//   - for each segment, the index of its records below, from 1
+//   - the records, each a string for all keys
+// Sets `behind`: further arguments begin after ARGV[behind].
 inline constexpr std::string_view segments = R"(
 local segments, keys, written = #KEYS - before, tonumber(ARGV[words+1]), tonumber(ARGV[words+2])
 local own, fields = ARGV[words+3], words + 2
@@ -95,17 +98,17 @@ for s = 1, segments do
 end
 )";
 
-// Whether the partition is in the state that the caller believes.
+// Checks that the partition is in the state that the caller planned for.
 inline constexpr std::string_view open_partition = R"(
 local epoch = call('HGET', state, 'epoch')
 if not epoch then return 'M' end
 if epoch ~= ARGV[1] then return 'S' end
 )";
 
-// Put it after `segments`: the room in each segment that is written to. Everything that may be refused is
-// tried here, before anything is written: a refused call must change nothing.
-// count() records how many keys each segment got: as a sum, since a server that was killed while writing may
-// replay a part of the call, and then the whole of its retry (doc/operations.md, "A torn AOF").
+// Needs `segments` before it. Computes the room in each segment to write. All checks that can refuse a call
+// are made here, before the first write, since a refused call must change nothing.
+// count() stores the number of keys of each segment as a sum, since a server killed while writing may replay
+// part of the call, and then its whole retry (doc/operations.md, "A torn AOF").
 inline constexpr std::string_view rooms = R"(
 local looked_up, counts, room, fresh, byte = segments - written, {}, {}, {}, string.byte
 for w = 1, written do
@@ -124,8 +127,7 @@ local function count()
 end
 )";
 
-// Put it after `rooms`: judge(key) returns a key's verdict and adds the key if it is fresh; `3`: there is no
-// room.
+// Needs `rooms` before it. judge(key) returns a key's verdict and adds the key if it is fresh; `3`: no room.
 inline constexpr std::string_view judge = R"(
 local function judge(key)
   local mine = byte(own, key) or written
@@ -143,25 +145,25 @@ local function judge(key)
 end
 )";
 
-// Put it after `rooms`: foresee(key) returns the verdict that judge(key) would return, and adds nothing;
-// add(key) adds a key that it called fresh. Between the two, a call records what it has judged. Keys of one
-// call are compared as wholes: a key may be called fresh here that judge() would take for seen by mistake.
-inline constexpr std::string_view foresee = R"(
-local foreseen = {}
-for s = looked_up + 1, segments do foreseen[s] = {} end
-local function foresee(key)
+// Needs `rooms` before it. predict(key) returns the verdict that judge(key) would return, and adds nothing;
+// add(key) adds a key that predict() found fresh. Between the two, a call records its verdicts. Keys of one
+// call are compared exactly, so a key may be fresh here that judge() would take for seen by mistake.
+inline constexpr std::string_view predict = R"(
+local predicted = {}
+for s = looked_up + 1, segments do predicted[s] = {} end
+local function predict(key)
   local mine = byte(own, key) or written
   if mine == 0 then return '2' end
   local target = looked_up + mine
   for s = 1, segments do
     local start = (key - 1) * stride[s]
-    local among = foreseen[s]
+    local among = predicted[s]
     if among and among[string.sub(records[s], start + 1, start + stride[s])] then return '1' end
     if has(segment[s], records[s], start) then return '1' end
   end
   if fresh[mine] >= room[mine] then return '3' end
   local start = (key - 1) * stride[target]
-  foreseen[target][string.sub(records[target], start + 1, start + stride[target])] = true
+  predicted[target][string.sub(records[target], start + 1, start + stride[target])] = true
   fresh[mine] = fresh[mine] + 1
   return '0'
 end

@@ -94,7 +94,7 @@ gear_kind choose_commands(session& with, const redis_url& url) {
     if (answers[i] && forbids_scripts(answers[i]->back()))
       throw backend_error(scripts_forbidden(server_of(url, i)) +
                           (std::ranges::any_of(answers, hides_module)
-                               ? ". Where it is loaded already, allow COMMAND INFO, which tells so, or say "
+                               ? ". If it is loaded already, allow COMMAND INFO, which shows that, or give "
                                  "gear=module"
                                : ""));
   return gear_kind::script;

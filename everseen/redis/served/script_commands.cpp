@@ -127,7 +127,7 @@ command_set::script_words command_set::words_of(const judge_call& part, const st
 /// position of the last of them. So they take effect in their order, or not at all: where one stops early, is
 /// refused, or was never run, those behind it find another head and do nothing. No other call leaves that
 /// head, since positions ascend. A claim needs no token: a chain that is sent again, in whole or in part,
-/// does what is left of it. Where the result is `claimed`, the record says what became of the events.
+/// does the rest of it. If the result is `claimed`, the record has the verdicts of the events.
 request command_set::judge_by_scripts(const judge_call& q) const {
   request all{{filter().keys.state(q.partition), q.partition}, {}, 0, true};
   if (q.adding && q.claim == nullptr) all.repeatable = repetition(keeps_answers_);

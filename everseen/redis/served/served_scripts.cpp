@@ -85,7 +85,7 @@ constexpr std::string_view claim_text = R"(
 local positions, places, each, sub = ARGV[7], ARGV[8], tonumber(ARGV[9]), string.sub
 local judged, since, out, kept, raise = 0, nil, {}, {}, {}
 for key = 1, keys do
-  local verdict = foresee(key)
+  local verdict = predict(key)
   if verdict == '3' then
     if ARGV[6] == '1' then out[key] = '3' end
     break
@@ -193,7 +193,7 @@ const script& check(unsigned probes) {
 const script& claim(unsigned probes) {
   static const script_text::for_any_probes all(script_text::joined(
       {script_text::may_write, has, differs, script_text::end_like, open_claim, script_text::open_partition,
-       open_lane, script_text::segments, script_text::rooms, script_text::foresee, claim_text}));
+       open_lane, script_text::segments, script_text::rooms, script_text::predict, claim_text}));
   return all[probes];
 }
 
