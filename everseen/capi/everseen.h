@@ -17,13 +17,13 @@
  * Errors: a function that can fail returns a status; everseen_last_error() has the message of the calling
  * thread's last failure. No C++ exception leaves the library. Running out of memory is EVERSEEN_NO_MEMORY.
  *
- * Threads: any number may use one filter at once; everseen_close() must come after all of them.
+ * Threads: any number may use one filter concurrently; everseen_close() must come after all of them.
  *
  * fork(): a child may use none of its parent's filters, not even close them; it opens its own. The library
  * installs no signal handler. It has threads of its own only during calls.
  *
  * Cost: in memory 5 to 30 ns a key in batches of some thousands, and some 100 ns for a single key; on a Redis
- * server, a batch costs at least a round trip, so give many keys at once.
+ * server, a batch costs at least a round trip, so pass many keys per call.
  *
  * Stability: within a SONAME, functions are only added, and structs only grow at their ends, where `size`
  * says how much of one the caller knows.
@@ -117,7 +117,7 @@ EVERSEEN_API everseen_status everseen_open_to_read(const char* url, const char* 
 EVERSEEN_API everseen_status everseen_create(const char* url, const char* name, const everseen_options* options,
                                              everseen_filter** filter);
 
-/* Opens the filter of this name, or creates it. Processes that call this at once all get the same filter.
+/* Opens the filter of this name, or creates it. Processes that call this concurrently all get the same filter.
  * If it exists, options are ignored. */
 EVERSEEN_API everseen_status everseen_open_or_create(const char* url, const char* name,
                                                      const everseen_options* options, everseen_filter** filter);

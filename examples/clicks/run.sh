@@ -45,7 +45,7 @@ count() {
       0) return ;;
       2 | 4) exit "$code" ;;
     esac
-    echo "everseen stream ended with $code; it goes on" >&2
+    echo "everseen stream ended with $code; restarting it" >&2
     sleep 0.2
   done
 }

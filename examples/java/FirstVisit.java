@@ -29,7 +29,7 @@ public final class FirstVisit {
     void everseen_close(Pointer filter);
   }
 
-  /** A filter that any number of threads may use at once. */
+  /** A filter that any number of threads may use concurrently. */
   public static final class Filter implements AutoCloseable {
     private static final Everseen LIBRARY = Native.load("libeverseen.so.0", Everseen.class);
     private final Pointer filter;

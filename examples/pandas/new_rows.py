@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the rows of CSV files whose column has a value that no file, and no other run, had before.
 
-Any number of these may run at once over one Redis; each value is printed once between them.
+Any number of these may run concurrently over one Redis; each value is printed once between them.
 
 sudo apt-get install python3-pandas redis-server
 python3 examples/pandas/new_rows.py redis://localhost user access-1.csv access-2.csv

@@ -158,7 +158,7 @@ void must_make_sense(const stream_arguments& given) {
   if (given.dry_run && given.existing)
     throw parameter_error("--dry-run begins nothing; leave out --existing");
   if (given.move_output && counts_only(given) && given.to != "counts")
-    throw parameter_error("--move-output says that the job goes on with another sink; give --to, too");
+    throw parameter_error("--move-output continues the job with another sink; give --to as well");
   if (given.settle_every > std::chrono::minutes(1))
     throw parameter_error(
         "--settle-every is at most 1m: what is not settled is remembered event by event, and done again "
@@ -167,7 +167,8 @@ void must_make_sense(const stream_arguments& given) {
   if (given.slices && !given.window) throw parameter_error("--slices divides a window; give --window, too");
   if (!given.counts.empty() && given.on_outage == outage_watch::policy::pass)
     throw parameter_error(
-        "counters are in the store, so what is passed by while it is away would be in none; use --on-outage "
+        "counters are in the store, so events passed during an outage would be counted nowhere; use "
+        "--on-outage "
         "hold, or leave out --count");
   if (given.max_ahead && !given.records.time)
     throw parameter_error("--max-ahead is about times in the events; give --time, too");

@@ -62,7 +62,7 @@ struct dedup_options {
   enum class outage : std::uint8_t { fail, pass };
   outage on_outage = outage::fail;
 
-  /// At most so many blocks are judged and not written. A run whose output fails, or that is killed, leaves
+  /// The most blocks that are judged and not yet written. A run whose output fails, or that is killed, leaves
   /// their keys in the filter without their records. Reading, parsing and hashing run further ahead.
   std::uint64_t blocks_ahead = std::numeric_limits<std::uint64_t>::max();
 

@@ -210,7 +210,7 @@ std::string member::warning_about(std::string_view lane) const {
   if (where_.start == kafka_url::start_at::latest) return {};
   const auto start = lanes_.start_by_group(lane);
   if (!start) return {};
-  return "the consumer group " + group_ + " goes on at offset " + std::to_string(*start) + " of " +
+  return "the consumer group " + group_ + " continues at offset " + std::to_string(*start) + " of " +
          std::string(lane) +
          ", where this job has settled nothing yet: what came before is not counted here; if it is to be, "
          "give group= another name";

@@ -71,7 +71,7 @@ std::uint64_t start_after_gap(rd_kafka_t* with, const kafka_url& where, const st
       "the events of " + lane + " from offset " + std::to_string(wanted) + " to " +
       std::to_string(there.low - 1) +
       " are gone: the topic's retention removed them before they were read; gap=skip in the URL "
-      "goes on with what is left");
+      "continues with what is left");
 }
 
 }  // namespace everseen::rdkafka

@@ -166,7 +166,7 @@ field_reader::field_reader(const std::vector<field_rule>& fields)
   for (const field_rule& field : fields_) {
     validate(field);
     if (field.how != fields_.front().how)
-      throw parameter_error("fields are given by JSON pointers or by numbers, not by both at once");
+      throw parameter_error("fields are given by JSON pointers or by numbers, not by both");
   }
   std::iota(by_number_.begin(), by_number_.end(), std::size_t{0});
   std::sort(by_number_.begin(), by_number_.end(),

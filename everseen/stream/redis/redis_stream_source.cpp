@@ -114,7 +114,7 @@ class redis_stream_source::impl {
     if (known == settled_before_.end() || position >= known->second) return;
     throw parameter_error(
         "the job has read " + url_.stream + " up to " + redis_stream::id_of(known->second - 1) +
-        ", and it goes on with the older " + redis_stream::id_of(position) +
+        ", and it continues with the older " + redis_stream::id_of(position) +
         ": the stream was made anew or its group was set back; count it under another --job");
   }
 
@@ -154,7 +154,7 @@ class redis_stream_source::impl {
   [[noreturn]] void raise_gap(std::uint64_t entries) const {
     throw backend_error(
         std::to_string(entries) + " entries of the stream " + url_.stream +
-        " are gone: it was trimmed before they were read; gap=skip goes on with what is left");
+        " are gone: it was trimmed before they were read; gap=skip continues with what is left");
   }
 
   /// Entries that were delivered once, and trimmed before they were settled.

@@ -17,7 +17,7 @@ import (
 	"unsafe"
 )
 
-// A Filter answers whether a key was added before. Any number of goroutines may use it at once.
+// A Filter answers whether a key was added before. Any number of goroutines may use it concurrently.
 type Filter struct {
 	filter *C.everseen_filter
 }
