@@ -62,7 +62,8 @@ test -s "$unpacked/usr/share/doc/everseen/doc/module.md"
 if [[ -d $unpacked/usr/lib/python3 ]]; then
   echo "== its Python package"
   PYTHONPATH=$unpacked/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c '
-import everseen
+import everseen, importlib.metadata
+assert importlib.metadata.version("everseen") == everseen.__version__
 print("everseen", everseen.__version__, "by", everseen._everseen.__file__)
 assert list(everseen.dedup(["a", "b", "a"])) == ["a", "b"]'
 fi
