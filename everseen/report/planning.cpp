@@ -68,13 +68,51 @@ std::string why(const plan_result& plan) {
                      more < 0.5 ? "in the same memory" : fmt::format("for {:.0f} % more memory a key", more));
 }
 
+/// Whether the probes are what is unknown.
+bool wants_probes(const plan_request& r) {
+  return r.keys && r.error_rate && r.bytes;
+}
+
 void check(const plan_request& r) {
-  const int given = r.keys.has_value() + r.error_rate.has_value() + r.bytes.has_value();
-  if (given != 2)
+  if (r.keys.has_value() + r.error_rate.has_value() + r.bytes.has_value() < 2)
     throw parameter_error(
         "plan needs --keys or --bytes (or --bits), or one of them and --error-rate, or both; it answers with "
-        "the "
-        "rest");
+        "the rest");
+  if (!wants_probes(r)) return;
+  if (r.probes)
+    throw parameter_error(
+        "keys, memory, error rate and probes are all given; leave out the one that plan is to compute");
+  if (r.layout.value_or(layout_kind::classic) != layout_kind::classic)
+    throw parameter_error(
+        fmt::format("{} has a fixed number of probes; leave out the keys, the memory or the error rate",
+                    to_string(*r.layout)));
+}
+
+/// The fewest probes of the classic layout at which the memory holds the keys within the rate.
+unsigned fewest_probes(const plan_request& r) {
+  const auto rate_with = [&](unsigned probes) {
+    return sizing::error_rate(shape_of(layout_kind::classic, *r.bytes, probes), static_cast<double>(*r.keys));
+  };
+  unsigned best = 1;
+  for (unsigned probes = 1; probes <= max_probes; ++probes) {
+    const double rate = rate_with(probes);
+    if (rate <= *r.error_rate) return probes;
+    if (rate < rate_with(best)) best = probes;
+  }
+  throw parameter_error(
+      fmt::format("no number of probes reaches an error rate of {}: the best, {}, reaches {}; give fewer "
+                  "keys, more memory "
+                  "or a higher rate",
+                  typed_rate(*r.error_rate), best, typed_rate(rate_with(best))));
+}
+
+/// The request with its probes, if they are what is unknown.
+plan_request with_probes(plan_request r) {
+  check(r);
+  if (!wants_probes(r)) return r;
+  r.probes = fewest_probes(r);
+  r.layout = layout_kind::classic;
+  return r;
 }
 
 /// Without keys: the capacity, which differs by layout.
@@ -91,8 +129,8 @@ std::uint64_t bytes_created(const plan_request& r, layout_kind layout) {
 
 }  // namespace
 
-plan_result make_plan(const plan_request& request) {
-  check(request);
+plan_result make_plan(const plan_request& asked) {
+  const plan_request request = with_probes(asked);
   plan_result plan;
   if (request.keys) {
     plan.rows.push_back(hash_set(*request.keys));
@@ -113,8 +151,10 @@ plan_result make_plan(const plan_request& request) {
       rate = std::min(rate, plan.rows[i].error_rate);
   const layout_kind choice = request.layout.value_or(sizing::choose_layout(rate));
   while (plan.rows[plan.picked].layout != choice) ++plan.picked;
-  plan.reason = request.layout ? "it was asked for" : why(plan);
-  if (request.keys && request.error_rate) plan.bytes_when_growing = bytes_created(request, choice);
+  plan.reason = asked.layout          ? "it was asked for"
+                : wants_probes(asked) ? std::string("it has the fewest probes that keep the rate")
+                                      : why(plan);
+  if (!asked.bytes) plan.bytes_when_growing = bytes_created(request, choice);
   return plan;
 }
 
@@ -134,9 +174,9 @@ std::string command_of(const plan_request& request, const plan_result& plan) {
   const plan_row& row = plan.rows[plan.picked];
   std::string command = fmt::format("everseen create NAME --capacity {} --error-rate {}", row.keys,
                                     typed_rate(request.error_rate.value_or(row.error_rate)));
-  if (request.layout || request.probes) command += fmt::format(" --layout {}", row.structure);
-  if (row.layout == layout_kind::classic && request.probes)
-    command += fmt::format(" --probes {}", row.probes);
+  const bool has_probes = request.probes || wants_probes(request);
+  if (request.layout || has_probes) command += fmt::format(" --layout {}", row.structure);
+  if (row.layout == layout_kind::classic && has_probes) command += fmt::format(" --probes {}", row.probes);
   return command;
 }
 

@@ -10,7 +10,8 @@
 /// The comparison behind `everseen plan`: the cost of a set of keys in each structure. Pure.
 namespace everseen {
 
-/// Two of keys, error rate and memory; the third is computed.
+/// Two of keys, error rate and memory; the third is computed. All three: the probes of the classic layout
+/// are.
 struct plan_request {
   std::optional<std::uint64_t> keys;
   std::optional<double> error_rate;
@@ -43,7 +44,9 @@ struct plan_result {
   std::optional<std::uint64_t> bytes_when_growing;
 };
 
-/// @throws parameter_error  not exactly two of keys, error rate and memory, or the numbers fit no filter
+/// @throws parameter_error  fewer than two of keys, error rate and memory; all three with probes or another
+/// layout than
+///                          classic; or the numbers fit no filter
 [[nodiscard]] plan_result make_plan(const plan_request& request);
 
 /// The rate of a Bloom filter while it fills past its capacity.

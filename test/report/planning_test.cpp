@@ -56,11 +56,40 @@ TEST(Planning, ComparesWithABitmapOverTheValues) {
   EXPECT_EQ(plan.rows[1].bytes, 1'250'000'000);
 }
 
+TEST(Planning, GivesTheFewestProbesThatKeepTheRate) {
+  const plan_request request = {.keys = 1'000'000, .error_rate = 0.01, .bytes = 1'250'000, .values = {}};
+  const plan_result plan = make_plan(request);
+  const plan_row& row = plan.rows[plan.picked];
+  EXPECT_EQ(row.layout, layout_kind::classic);
+  EXPECT_EQ(row.probes, 5U);  // the best are 7
+  const auto rate_with = [&](std::uint8_t probes) {
+    return sizing::error_rate({layout_kind::classic, probes, row.bytes}, 1e6);
+  };
+  EXPECT_LE(rate_with(5), 0.01);
+  EXPECT_GT(rate_with(4), 0.01);
+  EXPECT_EQ(command_of(request, plan),
+            "everseen create NAME --capacity 1000000 --error-rate 0.01 --layout classic --probes 5");
+}
+
+TEST(Planning, RefusesARateThatNoNumberOfProbesReaches) {
+  EXPECT_THROW(
+      static_cast<void>(make_plan({.keys = 1'000'000, .error_rate = 0.01, .bytes = 1'000'000, .values = {}})),
+      parameter_error);
+}
+
+TEST(Planning, RefusesWhatLeavesNothingToAnswer) {
+  const plan_request all = {.keys = 1'000, .error_rate = 0.1, .bytes = 1'000, .values = {}};
+  plan_request probes = all;
+  probes.probes = 3;
+  EXPECT_THROW(static_cast<void>(make_plan(probes)), parameter_error);
+  plan_request line = all;
+  line.layout = layout_kind::line_8x64;
+  EXPECT_THROW(static_cast<void>(make_plan(line)), parameter_error);
+}
+
 TEST(Planning, WantsTwoOfThree) {
   EXPECT_THROW(static_cast<void>(make_plan({})), parameter_error);
   EXPECT_THROW(static_cast<void>(make_plan({.keys = 5, .error_rate = {}, .bytes = {}, .values = {}})),
-               parameter_error);
-  EXPECT_THROW(static_cast<void>(make_plan({.keys = 5, .error_rate = 0.1, .bytes = 64, .values = {}})),
                parameter_error);
 }
 

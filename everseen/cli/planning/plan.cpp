@@ -112,8 +112,9 @@ verb plan_verb() {
       "Show what a filter, or a fleet with one, would cost, and what fits",
       "Give keys or memory, or two of keys, memory and error rate; plan answers with the rest, for every "
       "layout and "
-      "beside a "
-      "hash set (64-bit hashes, two thirds full) and a bitmap over all possible values.\n\n"
+      "beside a hash set (64-bit hashes, two thirds full) and a bitmap over all possible values. Give all "
+      "three, and "
+      "plan answers with the fewest probes of the classic layout that keep the rate.\n\n"
       "With --store redis, plan computes how many servers a stream of events needs, in each design: one "
       "process "
       "with a filter of its own, clients that judge, servers that judge by script or by the module. For each "
@@ -133,6 +134,8 @@ verb plan_verb() {
       {{"Memory for a billion keys at one error in a million", "everseen plan --keys 1G --error-rate 1e-6"},
        {"The error rate that 64 MiB give to ten million keys", "everseen plan --keys 10M --bytes 64Mi"},
        {"How many keys fit into 1 GiB", "everseen plan --bytes 1Gi --error-rate 0.1%"},
+       {"How many probes a million keys need in 1.25 MB",
+        "everseen plan --keys 1M --bytes 1.25MB --error-rate 1%"},
        {"Ten million ids out of ten billion, beside a bitmap",
         "everseen plan --keys 10M --error-rate 1% --values 1..10G"},
        {"Redis servers for a million events a second",

@@ -93,6 +93,15 @@ TEST_F(Plan, TakesTheErrorRateOfCreateWithKeysOrMemoryAlone) {
   EXPECT_THAT(sh("everseen plan --error-rate 1e-6"), Complains(2, "--keys", "--bytes"));
 }
 
+TEST_F(Plan, AnswersWithTheProbesOfKeysMemoryAndErrorRate) {
+  EXPECT_THAT(sh("everseen plan --keys 1M --bytes 1.25MB --error-rate 1%"),
+              Prints(ContainsRegex("classic .* 5 +5 +0\\.0094 +<- picked")));
+  EXPECT_THAT(sh("everseen plan --keys 1M --bytes 1MB --error-rate 1%"),
+              Complains(2, "no number of probes", "the best, 6, reaches 0.0216"));
+  EXPECT_THAT(sh("everseen plan --keys 1M --bytes 1.25MB --error-rate 1% --probes 3"),
+              Complains(2, "leave out"));
+}
+
 TEST_F(Plan, AnswersWithTheErrorRateOfSoManyProbesInSoMuchMemory) {
   const auto rate_of = [this](const std::string& probes) {
     const nlohmann::json plan =
