@@ -87,6 +87,7 @@ class filter_server::runtime {
     for (unsigned i = 0; i < o.threads; ++i) loops_.push_back(std::make_unique<loop>());
     for (const listen_address& each : o.listen) listen(each, protocol::resp);
     for (const listen_address& each : o.http) listen(each, protocol::http);
+    all_.set_addresses(addresses(protocol::resp));
   }
 
   ~runtime() { end(); }

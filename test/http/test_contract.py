@@ -16,6 +16,8 @@ import jsonschema
 from serving import PROGRAM, ROOT, Redis, Server, coded
 
 DOCUMENT = json.loads((ROOT / "everseen/server/api/openapi.json").read_text(encoding="utf-8"))
+# What the API page says of each kind of problem.
+REASONS = DOCUMENT["components"]["schemas"]["problem"]["x-reasons"]
 had = set()
 
 
@@ -45,6 +47,9 @@ def check(server, method, path, status, body=None, token=None, reason=None, **he
     if "json" in kind:
         schema = {**promised["content"][kind]["schema"], "components": DOCUMENT["components"]}
         jsonschema.validate(answer, schema)
+    if kind == "application/problem+json":
+        explained = REASONS[answer["reason"]]
+        assert (answer["type"], answer["status"]) == ("/docs#" + answer["reason"], explained["status"]), answer
     if reason:
         assert answer["reason"] == reason, answer
     return answer
@@ -319,10 +324,29 @@ class Contract(unittest.TestCase):
             self.assertIn("--layout classic --probes 3", chosen["command"])
             redis = check(s, "GET", "/api/v1/plan?keys=1000000&error_rate=0.01&redis=true", 200)
             self.assertEqual(redis["picked"], "classic")
-            for query in ["", "?keys=5", "?keys=0&error_rate=0.1", "?keys=5&error_rate=0.9", "?keys=5&error_rate=0.1&bits_per_key=3",
+            for query in ["", "?keys=5", "?keys=0&error_rate=0.1", "?keys=5&error_rate=0.9", "?error_rate=0.1&bits_per_key=3",
+                          "?bytes=64", "?keys=5&bytes=64&bits=512", "?keys=1M&error_rate=1%25&bits=1M", "?keys=5&bytes=63",
+                          "?keys=1M&error_rate=1%25&bits=10M&probes=5",
                           "?keys=5&error_rate=0.1&layout=guava64", "?keys=5&error_rate=0.1&redis=maybe", "?keys=%zz",
                           "?keys=5&keys=6&error_rate=0.1", "?keys=5&error_rate=nan", "?keys=5&bits_per_key=1e9"]:
                 check(s, "GET", "/api/v1/plan" + query, 400)
+
+    def test_any_three_of_keys_memory_rate_and_probes_plan_the_fourth(self):
+        def classic(query):
+            plan = check(s, "GET", "/api/v1/plan?layout=classic&" + query, 200)
+            return next(r for r in plan["structures"] if r["structure"] == "classic")
+
+        with Server() as s:
+            size = classic("keys=1M&error_rate=1%25&probes=5")["bytes"]
+            self.assertEqual(size, classic(f"keys=1M&bytes={size}&probes=5")["bytes"])
+            self.assertLessEqual(classic(f"keys=1M&bits={8 * size}&probes=5")["error_rate"], 0.01)
+            self.assertAlmostEqual(classic(f"bytes={size}&error_rate=1%25&probes=5")["keys"] / 1e6, 1, places=3)
+            self.assertEqual(classic(f"keys=1M&bits={8 * size}&error_rate=1%25")["probes"], 5)
+
+    def test_every_kind_of_problem_is_explained(self):
+        self.assertEqual(list(REASONS), DOCUMENT["components"]["schemas"]["problem"]["properties"]["reason"]["enum"])
+        for reason, said in REASONS.items():
+            self.assertTrue(said["cause"].endswith(".") and said["remedy"].endswith("."), reason)
 
     def test_plans_take_quantities_as_the_command_line_does(self):
         with Server() as s:
@@ -353,6 +377,7 @@ class Contract(unittest.TestCase):
             check(s, "POST", FILTERS + "/f/add", 200, {"keys": ["a", "b", "a"]})
             check(s, "POST", FILTERS + "/f/check", 200, {"keys": ["a", "z"]})
             stats = check(s, "GET", "/api/v1/stats", 200)
+            self.assertEqual(stats["redis_addresses"], [f"unix:{s.socket}"])
             f = stats["filters"][0]
             self.assertEqual((f["adds"], f["checks"], f["batches"], f["keys"]), (3, 2, 2, 2))
             self.assertEqual(f["verdicts"]["add"], {"fresh": 2, "seen": 1, "late": 0, "unknown": 0})

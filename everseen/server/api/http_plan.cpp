@@ -28,29 +28,43 @@ void ask_as_redis(plan_request& r) {
   if (s.layout == layout_kind::classic) r.probes = s.probes;
 }
 
-void take_size(query_parameters& query, plan_request& r) {
-  const auto keys = query.count("keys", {1, max_capacity});
-  const auto rate = query.rate("error_rate", {sizing::min_error_rate, sizing::max_error_rate});
-  const auto bits = query.positive("bits_per_key");
-  if (!keys) refuse("keys is missing: how many different keys you expect");
-  if (!rate && !bits)
-    refuse("error_rate is missing: what share of new keys may be called seen; or give bits_per_key");
-  if (rate && bits) refuse("give error_rate or bits_per_key, and not both");
-  r.keys = keys;
-  r.error_rate = rate;
-  if (!bits) return;
+/// The memory, in whichever of its units it is given.
+std::optional<std::uint64_t> bytes_in(query_parameters& query, std::optional<std::uint64_t> keys) {
+  constexpr std::uint64_t most_bits = std::uint64_t{1} << 62;
+  const auto bytes = query.count("bytes", {line_bytes, most_bits / 8});
+  const auto bits = query.count("bits", {line_bits, most_bits});
+  const auto each = query.positive("bits_per_key");
+  if (bytes.has_value() + bits.has_value() + each.has_value() > 1)
+    refuse("bytes, bits and bits_per_key are the same in three units; give one");
+  if (bits) return (*bits + 7) / 8;
+  if (!each) return bytes;
   // Outside these bounds a plan would take long and be useless.
-  constexpr double least_bits = 0.5, most_bits = 4096;
-  if (*bits < least_bits || *bits > most_bits)
-    refuse(fmt::format("bits_per_key must be a number from {} to {}", least_bits, most_bits));
-  r.bytes = static_cast<std::uint64_t>(std::ceil(static_cast<double>(*r.keys) * *bits / 8));
+  constexpr double least_each = 0.5, most_each = 4096;
+  if (*each < least_each || *each > most_each)
+    refuse(fmt::format("bits_per_key must be a number from {} to {}", least_each, most_each));
+  if (!keys)
+    refuse("keys is missing: bits_per_key says nothing of the memory without it; give bytes or bits");
+  return static_cast<std::uint64_t>(std::ceil(static_cast<double>(*keys) * *each / 8));
+}
+
+void take_sizes(query_parameters& query, plan_request& r) {
+  r.keys = query.count("keys", {1, max_capacity});
+  r.error_rate = query.rate("error_rate", {sizing::min_error_rate, sizing::max_error_rate});
+  r.bytes = bytes_in(query, r.keys);
+  if (!r.keys && !(r.error_rate && r.bytes))
+    refuse("keys is missing: how many different keys you expect; or give error_rate and bytes or bits");
+  if (!r.error_rate && !r.bytes)
+    refuse(
+        "error_rate is missing: what share of new keys may be called seen; or give bytes, bits or "
+        "bits_per_key");
 }
 
 plan_request parse(std::string_view text) {
   query_parameters query(text);
-  query.must_be_among({"keys", "error_rate", "bits_per_key", "layout", "probes", "values", "redis"});
+  query.must_be_among(
+      {"keys", "error_rate", "bytes", "bits", "bits_per_key", "layout", "probes", "values", "redis"});
   plan_request r;
-  take_size(query, r);
+  take_sizes(query, r);
   if (const auto layout = query.text("layout")) {
     r.layout = parse_layout_kind(*layout);
     if (!r.layout || is_foreign(*r.layout))
@@ -63,7 +77,7 @@ plan_request parse(std::string_view text) {
   r.values = query.count("values", {1, max_capacity});
   const bool by_redis = query.truth("redis");
   query.must_be_all_taken();
-  if (by_redis && r.error_rate) ask_as_redis(r);
+  if (by_redis && r.keys && r.error_rate && !r.bytes) ask_as_redis(r);
   if (by_redis && !r.layout) r.layout = layout_kind::classic;
   return r;
 }

@@ -39,6 +39,12 @@ std::string_view kind_of(const filter_registry& filters) {
   return filters.is_memory() ? "memory" : filters.place().is_remote() ? "servers" : "files";
 }
 
+json addresses_json(const service& all) {
+  auto addresses = json::array();
+  for (const listen_address& each : all.addresses()) addresses.push_back(each.text());
+  return addresses;
+}
+
 json limit_json(const filter_registry& filters) {
   const std::uint64_t most = filters.max_bytes();
   return most > static_cast<std::uint64_t>(INT64_MAX) ? json() : json(most);
@@ -58,6 +64,7 @@ http_response stats(http_call& c) {
        {"uptime_seconds",
         static_cast<double>(std::max<std::int64_t>(0, (now - all.started()).count())) / 1000},
        {"store", kind_of(all.filters())},
+       {"redis_addresses", addresses_json(all)},
        {"connections",
         {{"open", all.clients().size()},
          {"accepted", all.count.connections.load()},

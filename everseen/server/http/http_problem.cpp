@@ -53,7 +53,7 @@ http_response response_of(const http_problem& p) {
   r.status = p.status;
   r.content_type = "application/problem+json";
   r.headers = p.headers;
-  const nlohmann::ordered_json json = {{"type", "/openapi.json#" + p.reason},
+  const nlohmann::ordered_json json = {{"type", "/docs#" + p.reason},
                                        {"title", title_of(p.status)},
                                        {"status", p.status},
                                        {"detail", p.detail},

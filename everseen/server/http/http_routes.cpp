@@ -50,7 +50,7 @@ bool serves(const http_route& route, http_method method) noexcept {
 
 [[noreturn]] void refuse(const std::set<std::string_view>& allowed) {
   if (allowed.empty())
-    throw http_problem{404, "not_found", "there is nothing here; /openapi.json tells what there is"};
+    throw http_problem{404, "not_found", "there is nothing here; /openapi.json describes what there is"};
   std::string all;
   for (const std::string_view each : allowed) all += (all.empty() ? "" : ", ") + std::string(each);
   throw http_problem{405, "method_not_allowed", "this can only be asked by " + all, {{"Allow", all}}};

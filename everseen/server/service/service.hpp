@@ -8,8 +8,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "everseen/server/base/byte_budget.hpp"
+#include "everseen/server/base/listen_address.hpp"
 #include "everseen/server/base/options.hpp"
 #include "everseen/server/base/worker_pool.hpp"
 #include "everseen/server/registry/filter_registry.hpp"
@@ -35,6 +38,10 @@ class service {
   service& operator=(const service&) = delete;
 
   [[nodiscard]] const server::options& settings() const noexcept { return settings_; }
+  /// Where the server listens for the Redis protocol, with the assigned ports.
+  [[nodiscard]] const std::vector<listen_address>& addresses() const noexcept { return addresses_; }
+  /// @pre  no client is connected yet
+  void set_addresses(std::vector<listen_address> addresses) { addresses_ = std::move(addresses); }
   [[nodiscard]] filter_registry& filters() noexcept { return filters_; }
   [[nodiscard]] client_list& clients() noexcept { return clients_; }
   [[nodiscard]] chunk_loads& loads() noexcept { return loads_; }
@@ -105,6 +112,7 @@ class service {
 
  private:
   const server::options settings_;
+  std::vector<listen_address> addresses_{};
   const event_time started_;
   std::atomic<bool> must_stop_ = false;
   std::atomic<bool> is_stopping_ = false;
