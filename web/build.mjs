@@ -4,7 +4,7 @@
 //        node build.mjs --tests FROM TO       FROM/*_test.ts as TO/unit.mjs, and those that need a browser as TO/integration.mjs
 //
 // Scripts, styles and fonts get a hash of their content into their names, so that browsers may keep them for ever.
-// index.html is asked for each time and names them.
+// index.html is asked for each time and names them. docs.html is the same at /docs, under another title.
 
 import { filesEndingIn, licencesOf } from "./build_parts.mjs";
 import * as esbuild from "esbuild";
@@ -33,10 +33,13 @@ async function buildPage(out) {
   const files = Object.keys(result.metafile.outputs).map((file) => path.basename(file));
   const named = (suffix) => `/${files.find((file) => file.startsWith("page-") && file.endsWith(suffix))}`;
   const html = await readFile("src/index.html", "utf8");
-  await writeFile(
-    path.join(out, "index.html"),
-    html.replace("%STYLE%", named(".css")).replace("%SCRIPT%", named(".js")).replace(/\n\s*/g, "\n"),
-  );
+  for (const [name, title] of [["index", "everseen"], ["docs", "API · everseen"]]) {
+    const filled = { "%STYLE%": named(".css"), "%SCRIPT%": named(".js"), "%TITLE%": title };
+    await writeFile(
+      path.join(out, `${name}.html`),
+      html.replace(/%[A-Z]+%/g, (gap) => filled[gap]).replace(/\n\s*/g, "\n"),
+    );
+  }
   await copyFile("src/favicon.svg", path.join(out, "favicon.svg"));
   await writeFile(path.join(out, "licences.txt"), await licencesOf(Object.keys(result.metafile.inputs)));
 }

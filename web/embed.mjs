@@ -31,6 +31,12 @@ function literal(bytes) {
   return lines.join("\n") || '    ""';
 }
 
+/** Where a browser asks for it. */
+function pathOf(name) {
+  if (name === "index.html") return "/";
+  return name === "docs.html" ? "/docs" : `/${name}`;
+}
+
 function entry(name, bytes) {
   const contentType = contentTypes[path.extname(name)];
   if (!contentType) throw new Error(`${name}: no content type is known for such a file; name it in embed.mjs`);
@@ -38,7 +44,7 @@ function entry(name, bytes) {
   const zipped = gzipSync(bytes, { level: 9 });
   const gzip = zipped.length < bytes.length * 0.9 ? zipped : Buffer.alloc(0);
   const hashed = /-[A-Z0-9]{8}\.\w+$/.test(name);
-  return `  {"${name === "index.html" ? "/" : `/${name}`}", "${contentType}", "W/\\"${tag}\\"",
+  return `  {"${pathOf(name)}", "${contentType}", "W/\\"${tag}\\"",
    "${hashed ? forEver : askEachTime}",
    {
 ${literal(bytes)}, ${bytes.length}},

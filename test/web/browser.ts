@@ -39,8 +39,10 @@ async function openWindow(language: "en" | "zh"): Promise<Window> {
   const window: Window = { page, faults: [], address: "" };
   page.on("pageerror", (error) => window.faults.push(error.message));
   page.on("console", (message) => {
-    // A browser says itself that a request failed, whether or not the page expects it.
-    if (message.type() === "error" && !/Failed to load resource/.test(message.text())) window.faults.push(message.text());
+    // A browser says itself that a request failed, whether or not the page expects it; and, of a page that was left at once,
+    // that the empty page after it (of no origin) gets no icon.
+    const isExpected = /Failed to load resource|favicon\.svg' from origin 'null'/.test(message.text());
+    if (message.type() === "error" && !isExpected) window.faults.push(message.text());
   });
   page.on("request", (request) => {
     const url = request.url();
@@ -80,8 +82,13 @@ export class Visitor {
     await this.page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
   }
 
-  async open(name: "learn" | "plan" | "watch"): Promise<Page> {
-    await this.page.goto(`${this.window.address}/#${name}`);
+  async open(name: "learn" | "plan" | "watch" | "docs"): Promise<Page> {
+    return this.follow(name === "docs" ? "/docs" : `/#${name}`);
+  }
+
+  /** Opens a link to the server. */
+  async follow(path: string): Promise<Page> {
+    await this.page.goto(this.window.address + path);
     await this.page.locator("main h1").waitFor();
     await this.page.evaluate(() => document.fonts.ready.then(() => undefined)); // its letters have their final width
     return this.page;

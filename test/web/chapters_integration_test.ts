@@ -43,7 +43,7 @@ learning("choosing a size: ten times fewer errors cost 4.8 bits a word", async (
 learning("how many probes: the best is a press away", async (page) => {
   const panel = page.locator(".panel.probes");
   assert.equal(await panel.locator("[data-fact=rate]").innerText(), chance((1 - Math.exp(-2 / 10)) ** 2));
-  await panel.getByRole("button", { name: "Take the best" }).click();
+  await panel.getByRole("button", { name: "Use the best" }).click();
   assert.equal(await field(panel, "Probes").inputValue(), "7");
   const lit = await panel.locator(".field i.on").count();
   assert.ok(lit > 120 && lit < 136, `${lit} of 256 lamps`);
@@ -79,7 +79,7 @@ learning("inside a cache line: fifty words at a time fill the lines, which can b
 learning(
   "every chapter is a press away",
   async (page) => {
-    for (const chapter of await page.locator(".contents button").all()) {
+    for (const chapter of await page.locator(".contents a").all()) {
       const title = (await chapter.innerText()).trim();
       await chapter.click();
       await page.waitForFunction((name) => document.activeElement?.textContent?.trim() === name, title);
@@ -106,20 +106,20 @@ learning("every chapter has something to move, and it moves the figures", async 
 
 learning("growth: layers come, and the rate stays below the promise", async (page) => {
   const panel = page.locator(".panel.growth");
-  await slider(panel, "Words that came").fill("4");
+  await slider(panel, "Words added").fill("4");
   assert.equal(await panel.locator(".layers li").count(), 4);
-  assert.match(await panel.locator(".answer").innerText(), /4 layers: 0\.\d+ % wrong\. One row would be at 99\.5 %/);
+  assert.match(await panel.locator(".answer").innerText(), /4 layers: 0\.\d+ % of new words get a wrong answer\. In one row: 99\.5 %/);
 });
 
 learning("forgetting: a word is remembered for the window, and then no more", async (page) => {
   const panel = page.locator(".panel.window");
-  await panel.getByRole("button", { name: "“alice” comes now" }).click(); // at 2:30, in the slice until 4:00
-  assert.match(await panel.locator(".answer").innerText(), /has been seen.*forgotten in 11:30/);
+  await panel.getByRole("button", { name: "Add “alice” now" }).click(); // at 2:30, in the slice until 4:00
+  assert.match(await panel.locator(".answer").innerText(), /remembered for 11:30 more/);
   const time = slider(panel, "Time");
   await time.fill("834");
-  assert.match(await panel.locator(".answer").innerText(), /has been seen.*forgotten in 0:06/);
+  assert.match(await panel.locator(".answer").innerText(), /remembered for 0:06 more/);
   await time.fill("840");
-  assert.match(await panel.locator(".answer").innerText(), /is forgotten.*remembered for 11:30/);
+  assert.match(await panel.locator(".answer").innerText(), /is forgotten.*remembered it for 11:30/);
 });
 
 learning(
@@ -129,13 +129,13 @@ learning(
     await panel.getByRole("button", { name: "Run" }).click();
     const time = slider(panel, "Time");
     await page.waitForFunction((input) => Number((input as HTMLInputElement).value) > 170, await time.elementHandle());
-    await panel.getByRole("button", { name: "Stop" }).click();
+    await panel.getByRole("button", { name: "Pause" }).click();
     const stopped = await time.inputValue();
-    await panel.getByRole("button", { name: "“alice” comes now" }).click();
+    await panel.getByRole("button", { name: "Add “alice” now" }).click();
     assert.equal(await time.inputValue(), stopped);
-    await panel.getByRole("button", { name: "From the start" }).click();
+    await panel.getByRole("button", { name: "Start again" }).click();
     assert.equal(await time.inputValue(), "150");
-    await panel.getByText("has not come yet").waitFor();
+    await panel.getByText("has not been added yet").waitFor();
   },
   { moving: true },
 );

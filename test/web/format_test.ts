@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { bytes, chance, clock, count, power10, shortCount } from "page/ui/format";
+import { bytes, chance, clock, count, oneIn, power10, shortCount } from "page/ui/format";
 
 test("chances are percents down to a thousandth, then powers of ten", () => {
   assert.equal(chance(0), "0");
@@ -19,6 +19,8 @@ test("counts are short in the words of each language", () => {
   assert.equal(shortCount(1.5e6, "zh"), "150 万");
   assert.equal(shortCount(1e9, "zh"), "10 亿");
   assert.equal(count(1234567), "1,234,567");
+  assert.equal(oneIn(1e6, "en"), "1 in 1 million");
+  assert.equal(oneIn(1e6, "zh"), "1 / 100 万");
 });
 
 test("memory is in powers of 1024, as the program prints it", () => {

@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 
 import { add, bitsOf, chanceNow, probesOf, witnesses } from "page/bloom/row";
 import type { Row } from "page/bloom/row";
+import { firstWords } from "page/text/words";
 import { chance, hex32 } from "page/ui/format";
 
 import { field, slider, Visitor } from "./browser";
@@ -29,7 +30,10 @@ function learning(name: string, body: (page: Page, visitor: Visitor) => Promise<
   });
 }
 
-const rowOf = (...words: string[]): Row => words.reduce(add, { size: 15, probes: 2, words: [] } as Row);
+/** The row as it begins, and more words. */
+const rowOf = (...words: string[]): Row => words.reduce(add, { size: 15, probes: 2, words: firstWords.en } as Row);
+
+const listed = (page: Page): Promise<string[]> => page.locator(".words li").allInnerTexts();
 
 async function addWord(page: Page, word: string): Promise<void> {
   await page.fill("#add-word", word);
@@ -41,14 +45,18 @@ async function litBits(page: Page): Promise<boolean[]> {
   return states.map((state) => state === "true");
 }
 
-learning("begins with fifteen bits, all off", async (page) => {
-  assert.deepEqual(await litBits(page), new Array(15).fill(false));
+learning("begins with words in the row, which can be asked for", async (page) => {
+  assert.deepEqual(await litBits(page), bitsOf(rowOf()));
+  assert.ok(bitsOf(rowOf()).some((on) => on) && bitsOf(rowOf()).some((on) => !on));
+  assert.deepEqual(await listed(page), firstWords.en);
+  await page.fill("#ask-word", firstWords.en[0]);
+  assert.match(await page.locator(".play .answer").innerText(), /Maybe\. .* was really added/);
 });
 
 learning("a word that is added switches on the bits of its two hashes, and is listed", async (page) => {
   await addWord(page, "bloom");
   assert.deepEqual(await litBits(page), bitsOf(rowOf("bloom")));
-  assert.deepEqual(await page.locator(".words li").allTextContents(), ["bloom"]);
+  assert.deepEqual(await listed(page), [...firstWords.en, "bloom"]);
   const cards = await page.locator(".hash").allInnerTexts();
   probesOf("bloom", rowOf()).forEach(({ hash, position }, i) => {
     assert.match(cards[i], new RegExp(["FNV-1a", "Murmur3"][i]));
@@ -94,7 +102,7 @@ learning("the row answers at every letter, and names the bits that said so", asy
     const text = await answer.innerText();
     for (const bit of off) assert.match(text, new RegExp(`\\b${bit}\\b`), typed);
   }
-  assert.match(await page.locator(".play .answer").innerText(), /Maybe\. .* was indeed added/);
+  assert.match(await page.locator(".play .answer").innerText(), /Maybe\. .* was really added/);
 });
 
 learning("a word that fools the row is found, and called a false positive", async (page) => {
@@ -111,7 +119,7 @@ learning("the chance of being wrong is that of the bits that are on", async (pag
   for (const word of ["bloom", "lamp", "ever"]) await addWord(page, word);
   const expected = chanceNow(rowOf("bloom", "lamp", "ever"));
   assert.equal(await page.locator(".chance .big").innerText(), chance(expected));
-  const curve = page.getByRole("img", { name: /Curve of the chance.*With 3 words/ });
+  const curve = page.getByRole("img", { name: /Curve of the chance.*With 6 words/ });
   assert.ok((await curve.locator("canvas").count()) > 0);
 });
 
@@ -119,26 +127,25 @@ learning("size and number of probes can be changed by keyboard, and the words st
   await addWord(page, "bloom");
   await slider(page, "Bits in the row").focus();
   for (let i = 0; i < 5; ++i) await page.keyboard.press("ArrowRight");
-  await slider(page, "Probes a word").focus();
+  await slider(page, "Probes per word").focus();
   for (let i = 0; i < 2; ++i) await page.keyboard.press("ArrowRight");
-  assert.deepEqual(await litBits(page), bitsOf({ size: 20, probes: 4, words: ["bloom"] }));
+  assert.deepEqual(await litBits(page), bitsOf({ ...rowOf("bloom"), size: 20, probes: 4 }));
   assert.equal(await page.locator(".hash").count(), 4);
 });
 
-learning("whoever just types adds a word", async (page) => {
+learning("whoever just types asks for a word", async (page) => {
   await page.keyboard.type("bloom");
-  assert.equal(await page.inputValue("#add-word"), "bloom");
-  await page.keyboard.press("Enter");
-  assert.deepEqual(await page.locator(".words li").allInnerTexts(), ["bloom"]);
+  assert.equal(await page.inputValue("#ask-word"), "bloom");
+  assert.match(await page.locator(".play .answer").innerText(), /Certainly not|Maybe/);
 });
 
 learning("what is typed elsewhere stays there, and shortcuts stay the browser's", async (page) => {
-  await page.focus("#ask-word");
+  await page.focus("#add-word");
   await page.keyboard.type("lamp");
   await page.locator("h1").evaluate((heading: HTMLElement) => heading.focus());
   await page.keyboard.press("Control+b");
-  assert.equal(await page.inputValue("#ask-word"), "lamp");
-  assert.equal(await page.inputValue("#add-word"), "");
+  assert.equal(await page.inputValue("#add-word"), "lamp");
+  assert.equal(await page.inputValue("#ask-word"), "");
 });
 
 for (const look of [{ width: 360, height: 740 }, { width: 360, height: 740, language: "zh" as const }, { width: 1200, height: 800 }])
@@ -147,7 +154,7 @@ for (const look of [{ width: 360, height: 740 }, { width: 360, height: 740, lang
     async (page) => {
       const below = await page.evaluate(
         (height) =>
-          ["h1", ".lead", ".bits", "#add-word", ".word-form button"].filter(
+          ["h1", ".lead", ".bits", "#ask-word"].filter(
             (part) => document.querySelector(part)!.getBoundingClientRect().bottom > height,
           ),
         look.height,
@@ -176,40 +183,76 @@ for (const width of [360, 1200])
     { width },
   );
 
+for (const [height, what] of [[844, "with the hash values"], [400, "above a keyboard"]] as const)
+  learning(
+    `on a phone the row stays in view while one types (${what})`,
+    async (page) => {
+      for (const field of ["#ask-word", "#add-word"]) {
+        await page.focus(field);
+        await page.keyboard.type("pear");
+        await page.locator(field).scrollIntoViewIfNeeded();
+        const row = (await page.locator(".bits").boundingBox())!;
+        const typed = (await page.locator(field).boundingBox())!;
+        assert.ok(row.y >= 0 && row.y + row.height <= height, `${field}: the row is at ${row.y}`);
+        assert.ok(typed.y >= row.y + row.height && typed.y + typed.height <= height, `${field}: the field is at ${typed.y}`);
+        assert.equal(await page.locator(".hashes").isVisible(), height > 480);
+      }
+    },
+    { width: 390, height },
+  );
+
+learning(
+  "on a phone the row is at the top of what is seen, also where that is a part of the window",
+  async (page) => {
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send("Emulation.setPageScaleFactor", { pageScaleFactor: 2 });
+    await page.mouse.move(100, 300);
+    while ((await page.evaluate(() => scrollY)) === 0) await page.mouse.wheel(0, 100);
+    await page.waitForFunction(() => {
+      const { top } = document.querySelector(".stage")!.getBoundingClientRect();
+      return visualViewport!.offsetTop > 300 && Math.abs(top - visualViewport!.offsetTop) < 2;
+    });
+    await devtools.send("Emulation.setPageScaleFactor", { pageScaleFactor: 1 });
+    await devtools.detach();
+  },
+  { width: 390, height: 844 },
+);
+
 learning("any word can be added, and a word of the set is asked for by a press", async (page) => {
-  await page.getByRole("button", { name: "Add any word" }).click();
-  const [word] = await page.locator(".words li").allInnerTexts();
+  await page.getByRole("button", { name: "Add a random word" }).click();
+  await page.locator(".words li").nth(firstWords.en.length).waitFor();
+  const word = (await listed(page)).pop()!;
   assert.deepEqual(await litBits(page), bitsOf(rowOf(word)));
   await page.getByRole("button", { name: word, exact: true }).click();
   assert.equal(await page.inputValue("#ask-word"), word);
-  await page.getByText("was indeed added").waitFor();
+  await page.getByText("was really added").waitFor();
 });
 
 learning("each bit tells which words switched it on", async (page) => {
   for (const word of ["bloom", "lamp"]) await addWord(page, word);
   const { position } = probesOf("bloom", rowOf())[0];
-  assert.match((await page.locator(`[data-bit="${position}"]`).getAttribute("title"))!, /^bit \d+, on by bloom/);
+  assert.match((await page.locator(`[data-bit="${position}"]`).getAttribute("title"))!, /^bit \d+, on by .*bloom/);
   assert.match((await page.locator(".bit:not(.on)").first().getAttribute("title"))!, /, off$/);
 });
 
 learning("size and number of probes can be typed, and what cannot be is said and changes nothing", async (page) => {
   await addWord(page, "bloom");
   await field(page, "Bits in the row").fill("31");
-  await field(page, "Probes a word").fill("3");
-  assert.deepEqual(await litBits(page), bitsOf({ size: 31, probes: 3, words: ["bloom"] }));
-  await field(page, "Probes a word").fill("7");
-  assert.equal(await field(page, "Probes a word").getAttribute("aria-invalid"), "true");
+  await field(page, "Probes per word").fill("3");
+  assert.deepEqual(await litBits(page), bitsOf({ ...rowOf("bloom"), size: 31, probes: 3 }));
+  await field(page, "Probes per word").fill("7");
+  assert.equal(await field(page, "Probes per word").getAttribute("aria-invalid"), "true");
   await page.getByText("From 1 to 6.").waitFor();
-  assert.equal(await slider(page, "Probes a word").inputValue(), "3");
+  assert.equal(await slider(page, "Probes per word").inputValue(), "3");
   await page.keyboard.press("Escape");
-  assert.equal(await field(page, "Probes a word").inputValue(), "3");
+  assert.equal(await field(page, "Probes per word").inputValue(), "3");
   await page.keyboard.press("ArrowUp");
-  assert.equal(await slider(page, "Probes a word").inputValue(), "4");
+  assert.equal(await slider(page, "Probes per word").inputValue(), "4");
 });
 
 learning("the row can be emptied", async (page) => {
   await addWord(page, "bloom");
-  await page.getByRole("button", { name: "Empty the row" }).click();
+  await page.getByRole("button", { name: "Remove all words" }).click();
   assert.deepEqual(await litBits(page), new Array(15).fill(false));
   assert.equal(await page.locator(".words li").count(), 0);
 });
@@ -220,13 +263,12 @@ learning(
     assert.equal(await page.locator("html").getAttribute("lang"), "zh-Hans");
     assert.equal(await page.locator("h1").innerText(), "动手学布隆过滤器");
     await addWord(page, "春天");
-    assert.deepEqual(await litBits(page), bitsOf(rowOf("春天")));
+    assert.deepEqual(await litBits(page), bitsOf({ ...rowOf(), words: [...firstWords.zh, "春天"] }));
     await page.fill("#ask-word", "春天");
     assert.match(await page.locator(".play .answer").innerText(), /可能有。.*也确实添加过/);
     await page.fill("#ask-word", "夏天");
     assert.match(await page.locator(".play .answer").innerText(), /肯定没有。|误判/);
-    const english = await page.locator("main").innerText();
-    assert.doesNotMatch(english, /\b(the|words|Add)\b/);
+    assert.doesNotMatch(await page.locator("main").innerText(), /\b(the|words|Add)\b/);
   },
   { language: "zh" },
 );

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
 
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 
-import { bytes } from "page/ui/format";
+import { bytes, chance, shortCount } from "page/ui/format";
 
 import { field, slider, Visitor } from "./browser";
 import type { Look } from "./browser";
@@ -31,9 +31,27 @@ function planning(name: string, body: (page: Page) => Promise<void>, look: Look 
   });
 }
 
+interface PrintedRow {
+  structure: string;
+  keys: number;
+  bytes: number;
+  probes: number;
+  cache_lines: number;
+  error_rate: number;
+}
+
 interface Printed {
   picked: string;
-  structures: { structure: string; bytes: number; bits_per_key: number; probes: number; cache_lines: number }[];
+  structures: PrintedRow[];
+}
+
+const rowOf = ({ structures }: Printed, name: string): PrintedRow => structures.find((row) => row.structure === name)!;
+
+const memory = "Memory m in bits, or in bytes with a B";
+
+/** Chooses what of the four is to be found. */
+async function find(page: Page, name: string): Promise<void> {
+  await page.getByRole("radio", { name: new RegExp(`^${name}`) }).check();
 }
 
 async function planned(...args: string[]): Promise<Printed> {
@@ -58,8 +76,8 @@ planning("shows what the program itself computes, for every structure", async (p
 });
 
 planning("follows the sliders of keys and error rate", async (page) => {
-  await slider(page, "Different keys that will come").fill("9");
-  await slider(page, "Keys wrongly called seen").fill("-6");
+  await slider(page, "Number of different keys n").fill("9");
+  await slider(page, "Error rate p: new keys called seen").fill("-6");
   const expected = await planned("--keys", "1000000000", "--error-rate", "1e-6");
   for (const row of expected.structures) await showsMemory(page, row.structure, row.bytes);
   assert.equal(await page.locator("tr.picked").getAttribute("data-structure"), expected.picked);
@@ -71,8 +89,8 @@ async function commandLine(keys: string, rate: string): Promise<Printed | null> 
 }
 
 planning("reads numbers as the command line does, and refuses what it refuses", async (page) => {
-  const keys = field(page, "Different keys that will come");
-  const rate = field(page, "Keys wrongly called seen");
+  const keys = field(page, "Number of different keys n");
+  const rate = field(page, "Error rate p: new keys called seen");
   for (const [typedKeys, typedRate] of [
     ["3M", "0.1%"],
     ["1.5G", "1e-6"],
@@ -80,18 +98,22 @@ planning("reads numbers as the command line does, and refuses what it refuses", 
     ["1", "0.5"],
     ["281474976710656", "1e-15"],
     ["2500e3", "5e-4%"],
+    ["1,000,000", "1%"],
+    ["1_000_000", "1e-2"],
+    ["1MB", "0.01"],
+    ["1MiB", ".01"],
   ]) {
     await keys.fill(typedKeys);
     await rate.fill(typedRate);
     const expected = (await commandLine(typedKeys, typedRate))!;
     for (const row of expected.structures) await showsMemory(page, row.structure, row.bytes);
   }
-  for (const refused of ["", "0", "1.5", "ten", "-1", "300T", "1e", "10 million"]) {
+  for (const refused of ["", "0", "1.5", "ten", "-1", "300T", "1e", "10 million", "1,00", "1_0000", "1Mb"]) {
     await keys.fill(refused);
     assert.equal(await keys.getAttribute("aria-invalid"), "true", refused);
     assert.equal(await commandLine(refused, "0.1%"), null, refused);
   }
-  await page.getByText("From 1 to 281474976710656, as in 1000, 10M, 1e9.").waitFor();
+  await page.getByText("From 1 to 281474976710656, for example 1000, 10M, 1e9.").waitFor();
   for (const refused of ["", "0", "0.6", "1e-16", "1/1000"]) {
     await rate.fill(refused);
     assert.equal(await rate.getAttribute("aria-invalid"), "true", refused);
@@ -100,13 +122,13 @@ planning("reads numbers as the command line does, and refuses what it refuses", 
 });
 
 planning("a field steps by keys as its slider does, and says its value in words when it is left", async (page) => {
-  const keys = field(page, "Different keys that will come");
+  const keys = field(page, "Number of different keys n");
   await keys.focus();
   assert.equal(await keys.inputValue(), "10M");
   await page.keyboard.press("ArrowUp");
   assert.equal(await keys.inputValue(), "12.6M");
   await page.keyboard.press("PageDown");
-  assert.equal(await slider(page, "Different keys that will come").inputValue(), "6.1");
+  assert.equal(await slider(page, "Number of different keys n").inputValue(), "6.1");
   await keys.fill("nonsense");
   await page.keyboard.press("Tab");
   assert.equal(await keys.inputValue(), "1.26 million");
@@ -114,12 +136,12 @@ planning("a field steps by keys as its slider does, and says its value in words 
 });
 
 planning("takes typed bits, probes and values", async (page) => {
-  await page.getByLabel("the memory").check();
-  await field(page, "Bits a key").fill("20.5");
-  await showsMemory(page, "classic", (1e7 * 20.5) / 8);
-  await field(page, "Probes (classic layout)").fill("3");
+  await find(page, "Error rate");
+  await field(page, memory).fill("205M");
+  await showsMemory(page, "classic", 205e6 / 8);
+  await field(page, "Probes k: bits a key").fill("3");
   await page.waitForFunction(() => document.querySelectorAll('tr[data-structure="classic"] td')[2]?.textContent === "3");
-  await field(page, "Different values that could exist, for a bitmap").fill("1Ti");
+  await field(page, "Possible values, for the bitmap").fill("1Ti");
   await showsMemory(page, "bitmap", 2 ** 40 / 8);
 });
 
@@ -154,22 +176,57 @@ for (const look of [{ width: 1200 }, { width: 360 }, { width: 360, language: "zh
     look,
   );
 
-planning("takes bits a key instead of a rate", async (page) => {
-  await page.getByLabel("the memory").check();
-  const bits = slider(page, "Bits a key");
-  await bits.fill("20");
-  await showsMemory(page, "classic", (1e7 * 20) / 8);
+/** The answer in large, once it is what is looked for. */
+const found = (page: Page, name: string): Locator => page.locator(`.plan-picked .big[data-found="${name}"]`);
+
+planning("any three of keys, memory, error rate and probes give the fourth, which is the program's", async (page) => {
+  await find(page, "Error rate");
+  await field(page, memory).fill("16MiB");
+  await field(page, "Probes k: bits a key").fill("5");
+  const rate = rowOf(await planned("--keys", "10M", "--bytes", "16Mi", "--probes", "5"), "classic").error_rate;
+  await found(page, "error_rate").filter({ hasText: chance(rate) }).waitFor();
+
+  await find(page, "Keys");
+  await field(page, "Error rate p: new keys called seen").fill("1%");
+  const keys = rowOf(await planned("--bytes", "16Mi", "--error-rate", "0.01", "--probes", "5"), "classic").keys;
+  await found(page, "keys").filter({ hasText: shortCount(keys, "en") }).waitFor();
+
+  await find(page, "Memory");
+  await field(page, "Number of different keys n").fill("1M");
+  const size = rowOf(await planned("--keys", "1M", "--error-rate", "0.01", "--probes", "5"), "classic").bytes;
+  await found(page, "bits").filter({ hasText: bytes(size) }).waitFor();
+
+  await find(page, "Probes");
+  await field(page, memory).fill("10M");
+  const probes = rowOf(await planned("--keys", "1M", "--error-rate", "0.01", "--bits", "10M"), "classic").probes;
+  await found(page, "probes").filter({ hasText: new RegExp(`^${probes}$`) }).waitFor();
+  assert.match(await page.locator(".command code").innerText(), new RegExp(`--layout classic --probes ${probes}$`));
+});
+
+planning("what was found becomes given when another quantity is looked for", async (page) => {
+  const size = rowOf(await planned("--keys", "10M", "--error-rate", "0.001"), "line-8x64").bytes;
+  await find(page, "Error rate");
+  await found(page, "error_rate").filter({ hasText: "0.1 %" }).waitFor();
+  await showsMemory(page, "line-8x64", size);
+  assert.equal(await field(page, memory).inputValue(), bytes(size));
+});
+
+planning("says why there is no number of probes, and shows no figures of another question", async (page) => {
+  await find(page, "Probes");
+  await field(page, memory).fill("1MB");
+  await page.getByText("no number of probes reaches an error rate of 0.001").waitFor();
+  assert.equal(await page.locator(".plan-table, .plan-picked .big").count(), 0);
 });
 
 planning("takes a layout and a number of probes", async (page) => {
   await page.getByLabel("Layout", { exact: true }).selectOption("classic");
-  await slider(page, "Probes (classic layout)").fill("4");
+  await slider(page, "Probes k: bits a key").fill("4");
   await page.locator('tr.picked[data-structure="classic"]').waitFor();
   await page.waitForFunction(() => document.querySelectorAll('tr[data-structure="classic"] td')[2]?.textContent === "4");
 });
 
 planning("prefers few probes for plain Redis", async (page) => {
-  await page.getByLabel(/plain Redis/).check();
+  await page.getByLabel(/For Redis without the module/).check();
   await page.locator('tr.picked[data-structure="classic"]').waitFor();
 });
 
@@ -200,10 +257,10 @@ test("copies also where the browser has no clipboard to write to", async () => {
   const copied = page.getByRole("button", { name: "Copied" });
   await copied.waitFor();
   assert.ok(await copied.evaluate((button) => button === document.activeElement), "the focus is lost");
-  await field(page, "Different keys that will come").focus();
+  await field(page, "Number of different keys n").focus();
   await page.keyboard.press("Control+a");
   await page.keyboard.press("Control+v");
-  const pasted = await field(page, "Different keys that will come").inputValue();
+  const pasted = await field(page, "Number of different keys n").inputValue();
   assert.equal(pasted, await page.locator(".command code").innerText());
   await visitor.leave();
 });
@@ -212,7 +269,7 @@ planning(
   "plans in Chinese",
   async (page) => {
     assert.equal(await page.locator("h1").innerText(), "规划一个过滤器");
-    await slider(page, "会来多少个不同的键").fill("6");
+    await slider(page, "不同的键的数量 n").fill("6");
     const expected = await planned("--keys", "1000000", "--error-rate", "0.001");
     for (const row of expected.structures) await showsMemory(page, row.structure, row.bytes);
     assert.match(await page.locator(".plan-picked").innerText(), /缓存行/);
@@ -226,7 +283,7 @@ test("says when the server is away, and goes on when it is back", async () => {
   const page = await visitor.open("plan");
   await page.locator(".plan-table").waitFor();
   await own.stop();
-  await slider(page, "Different keys that will come").fill("8");
+  await slider(page, "Number of different keys n").fill("8");
   const away = page.getByRole("status").filter({ hasText: "does not answer" });
   await away.waitFor();
   const again = await Serving.start([], own.port);
@@ -241,10 +298,10 @@ test("asks for a password where the server wants one, and remembers it for Watch
   const own = await Serving.start(["--password", "sesame"]);
   const visitor = await Visitor.come(own.address);
   const page = await visitor.open("plan");
-  await page.getByLabel("Password").fill("wrong");
+  await page.getByLabel("Password", { exact: true }).fill("wrong");
   await page.keyboard.press("Enter");
-  await page.getByText("does not know this password").waitFor();
-  await page.getByLabel("Password").fill("sesame");
+  await page.getByText("No user has this password").waitFor();
+  await page.getByLabel("Password", { exact: true }).fill("sesame");
   await page.keyboard.press("Enter");
   await page.locator(".plan-table").waitFor();
   await visitor.open("watch");

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { kinds, readClock, readCount, readNumber, readOneIn, readRate, stepped, writeCount, writeRate } from "page/ui/quantities";
+import { kinds, readBits, readClock, readCount, readOneIn, readRate, stepped } from "page/ui/quantities";
+import { writeBits, writeCount, writeRate } from "page/ui/quantities";
 
 test("counts are read with the units of the command line", () => {
   assert.equal(readCount("1000000"), 1e6);
@@ -11,11 +12,28 @@ test("counts are read with the units of the command line", () => {
   assert.equal(readCount("64Ki"), 65536);
   assert.equal(readCount("1e9"), 1e9);
   assert.equal(readCount("1,234,567"), 1234567);
+  assert.equal(readCount("1_000_000"), 1e6);
+  assert.equal(readCount("1,000.5k"), 1000500);
+  assert.equal(readCount("1MB"), 1e6);
+  assert.equal(readCount("1MiB"), 2 ** 20);
+  assert.equal(readCount("5B"), 5);
 });
 
 test("what is no whole number is no count", () => {
-  for (const text of ["", "M", "1.5", "10 million", "-1", "1e", "0x10", "10m", "1,23", "1e-3", "NaN"])
+  for (const text of ["", "M", "1.5", "10 million", "-1", "1e", "0x10", "10m", "1,23", "1,0000", "1_000,000", ",5", "1KB5", "1 B", "1b", "1e-3", "NaN"])
     assert.equal(readCount(text), null, text);
+});
+
+test("memory is read in bits, and in bytes where a B follows", () => {
+  assert.equal(readBits("1M"), 1e6);
+  assert.equal(readBits("1MB"), 8e6);
+  assert.equal(readBits("64MiB"), 2 ** 29);
+  assert.equal(readBits("9,585,059"), 9585059);
+  assert.equal(writeBits(2 ** 29), "64MiB");
+  assert.equal(writeBits(8e6), "1MB");
+  assert.equal(writeBits(1e6), "125kB");
+  assert.equal(writeBits(9585059), "9585059");
+  for (const bits of [512, 1e4, 9585059, 2 ** 40, 1e13]) assert.equal(readBits(writeBits(bits)), bits);
 });
 
 test("rates are read as shares and per cent, to three digits", () => {
@@ -37,8 +55,6 @@ test("times of a clock are read in minutes or seconds", () => {
   assert.equal(readClock("2:30"), 150);
   assert.equal(readClock("150"), 150);
   assert.equal(readClock("2:75"), null);
-  assert.equal(readNumber("9.5"), 9.5);
-  assert.equal(readNumber("9.5%"), null);
 });
 
 test("what is written is short, and is read back as the same", () => {
@@ -61,6 +77,5 @@ test("a step is that of the slider, also from between two of its steps", () => {
   assert.equal(stepped(kinds.count, 1e6, 10), 1e7);
   assert.equal(stepped(kinds.count, 1_010_000, -10), 1e5);
   assert.equal(stepped(kinds.rate, 1e-3, -10), 1e-4);
-  assert.equal(stepped(kinds.halves, 9.5, 1), 10);
   assert.equal(stepped(kinds.whole, 7, -1), 6);
 });

@@ -1,18 +1,99 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import type { Page } from "playwright-core";
+
 import { Visitor } from "./browser";
+import { freePort } from "./free_port";
 import { RedisServer } from "./redis_server";
 import { printed, Serving } from "./serving";
 import { shows, watching } from "./watching";
 
-watching("says that there is no filter yet, and the command that it shows makes one", async (page) => {
+/** The commands for a server without a filter: by curl, by redis-cli if it listens for that, and to add keys. */
+async function commands(page: Page): Promise<string[]> {
   await page.getByRole("heading", { name: "There is no filter yet" }).waitFor();
-  const line = await page.locator(".command code").first().innerText();
-  assert.match(line, /^curl /);
-  await printed("sh", ["-c", `${line} --silent --show-error --fail`]);
-  await page.getByRole("heading", { name: "clicks" }).waitFor();
+  return page.locator(".command code").allInnerTexts();
+}
+
+const pasted = (line: string): Promise<string> => printed("sh", ["-c", line]);
+
+watching("says that there is no filter yet, and the commands that it shows make one and add keys", async (page) => {
+  const [create, , add] = await commands(page);
+  assert.equal(JSON.parse(await pasted(create)).name, "clicks");
   await shows(page, "Keys", "0");
+  assert.deepEqual(JSON.parse(await pasted(add)).verdicts, ["fresh", "fresh", "seen"]);
+  await shows(page, "Keys", "2");
+});
+
+for (const listen of ["127.0.0.1", "0.0.0.0", "[::1]", "unix"])
+  test(`the command of redis-cli makes a filter as it stands (${listen})`, async () => {
+    const flags = listen === "unix" ? [] : ["--listen", `${listen}:${await freePort()}`, "--open-to-strangers"];
+    const server = await Serving.start(flags);
+    try {
+      const visitor = await Visitor.come(server.address);
+      const page = await visitor.open("watch");
+      const [, reserve] = await commands(page);
+      assert.match(reserve, /^redis-cli /);
+      assert.equal(await pasted(reserve), "OK");
+      await page.getByRole("heading", { name: "clicks" }).waitFor();
+      await visitor.leave();
+    } finally {
+      await server.stop();
+    }
+  });
+
+test("opens on the busiest filter, in the list and beside it", async () => {
+  const server = await Serving.start();
+  try {
+    for (const name of ["alpha", "beta", "gamma"]) await server.cli("BF.RESERVE", name, "1e-9", "1000");
+    await server.add("alpha", "key", 10);
+    await server.add("beta", "key", 300);
+    const visitor = await Visitor.come(server.address);
+    const page = await visitor.open("watch");
+    await page.getByRole("heading", { name: "beta" }).waitFor();
+    assert.match(await page.locator(".listing a[aria-current]").innerText(), /^beta\s/);
+    await page.waitForURL(/#watch\/beta$/);
+    // It stays, though another is busier now.
+    await server.add("gamma", "key", 900);
+    await page.getByText("900 keys, 90.0 % full").waitFor();
+    await page.getByRole("heading", { name: "beta" }).waitFor();
+    await visitor.leave();
+  } finally {
+    await server.stop();
+  }
+});
+
+watching("list and detail show the same number at every moment", async (page, server) => {
+  await server.cli("BF.RESERVE", "clicks", "1e-9", "100000");
+  await page.getByRole("heading", { name: "clicks" }).waitFor();
+  await page.evaluate(() => {
+    const seen: string[] = ((window as unknown as { seen: string[] }).seen = []);
+    new MutationObserver(() => {
+      const listed = document.querySelector(".listing a[aria-current] span")?.textContent?.split(" ")[0];
+      const detail = document.querySelector('[data-figure="Keys"] dd')?.textContent;
+      seen.push(`${listed} ${detail}`);
+    }).observe(document.querySelector(".watch-grid")!, { subtree: true, childList: true, characterData: true });
+  });
+  for (let i = 0; i < 12; ++i) {
+    await server.add("clicks", `key ${i}`, 100);
+    await page.waitForTimeout(250);
+  }
+  await shows(page, "Keys", "1,200");
+  const seen = await page.evaluate(() => (window as unknown as { seen: string[] }).seen);
+  assert.ok(new Set(seen).size > 2, "nothing changed");
+  assert.deepEqual(seen.filter((pair) => pair.split(" ")[0] !== pair.split(" ")[1]), []);
+});
+
+watching("says when the filter in view was dropped, and leads to the busiest", async (page, server) => {
+  for (const name of ["clicks", "views"]) await server.cli("BF.RESERVE", name, "0.01", "1000");
+  await server.add("clicks", "key", 10);
+  await page.getByRole("link", { name: "clicks" }).click();
+  await shows(page, "Keys", "10");
+  await server.cli("DEL", "clicks");
+  await page.getByRole("heading", { name: "There is no filter “clicks”" }).waitFor();
+  assert.equal(await page.getByRole("link", { name: "clicks" }).count(), 0);
+  await page.getByRole("link", { name: "Show the busiest filter" }).click();
+  await page.getByRole("heading", { name: "views" }).waitFor();
 });
 
 watching("shows keys, fill and rates as they come", async (page, server) => {
@@ -118,7 +199,7 @@ test("shows one who may only read the verdict of a key and nothing of how it is 
     await page.getByLabel("Key", { exact: true }).fill("alice");
     await page.getByRole("button", { name: "Explain" }).click();
     await page.getByText("Fresh: certainly not added.").waitFor();
-    await page.getByText("Only administrators see its bits").waitFor();
+    await page.getByText("Only administrators see the bits").waitFor();
     assert.equal(await page.locator(".explained li").count(), 0);
     assert.equal(await page.locator(".digest").count(), 0);
     await visitor.leave();
@@ -143,17 +224,21 @@ watching("lists many filters a page at a time, and asks for no more than changes
   const name = (i: number): string => `filter ${String(i).padStart(3, "0")}`;
   await server.cliAll(Array.from({ length: 230 }, (_, i) => `BF.RESERVE "${name(i)}" 0.01 100`));
   await page.getByText("1 to 100 of 230, by name").waitFor();
-  assert.ok(await page.getByRole("button", { name: "Earlier" }).isDisabled());
-  await page.getByRole("button", { name: "Later" }).click();
+  assert.ok(await page.getByRole("button", { name: "Previous" }).isDisabled());
+  await page.getByRole("button", { name: "Next" }).click();
   await page.getByText("101 to 200 of 230").waitFor();
-  await page.getByRole("heading", { name: name(100) }).waitFor();
-  await page.getByRole("button", { name: "Later" }).click();
+  await page.getByRole("link", { name: name(100) }).waitFor();
+  // The filter in view stays, and is in the list.
+  await page.getByRole("heading", { name: name(0) }).waitFor();
+  assert.match(await page.locator(".listing a").first().innerText(), /^filter 000/);
+  assert.equal(await page.locator(".listing a[aria-current]").innerText(), await page.locator(".listing a").first().innerText());
+  await page.getByRole("button", { name: "Next" }).click();
   await page.getByText("201 to 230 of 230").waitFor();
-  assert.ok(await page.getByRole("button", { name: "Later" }).isDisabled());
-  await page.getByRole("button", { name: name(229) }).click();
+  assert.ok(await page.getByRole("button", { name: "Next" }).isDisabled());
+  await page.getByRole("link", { name: name(229) }).click();
   await page.getByRole("heading", { name: name(229) }).waitFor();
-  await page.getByRole("button", { name: "Earlier" }).click();
-  await page.getByRole("heading", { name: name(100) }).waitFor();
+  await page.getByRole("button", { name: "Previous" }).click();
+  await page.getByRole("link", { name: name(100) }).waitFor();
   lists.length = 0;
   const began = performance.now();
   for (let i = 0; i < 5; ++i) await page.waitForResponse((response) => response.url().endsWith("/api/v1/stats"));
@@ -174,7 +259,7 @@ watching("lets one choose among filters, whatever their names are", async (page,
   const strange = 'a/b "c" <i>春</i>';
   await server.cli("BF.ADD", "plain", "x");
   await server.cli("BF.ADD", strange, "alice");
-  await page.getByRole("button", { name: "春" }).click();
+  await page.getByRole("link", { name: "春" }).click();
   await page.getByRole("heading", { name: strange }).waitFor();
   await page.getByLabel("Key", { exact: true }).fill("alice");
   await page.getByRole("button", { name: "Explain" }).click();

@@ -70,7 +70,7 @@ test("in an outage of the store says so, and shows what is known of the filters 
     const page = await visitor.open("watch");
     await shows(page, "Keys", "10");
     await redis.stop();
-    const outage = page.getByText("The list of filters cannot be had now: redis at");
+    const outage = page.getByText("The list of filters is not available now: redis at");
     await outage.waitFor();
     await shows(page, "Keys", "10");
     await page.reload();
@@ -99,11 +99,11 @@ watching(
   "asks for a password where the server wants one",
   async (page, server) => {
     await server.cli("-a", "sesame", "--no-auth-warning", "BF.ADD", "clicks", "alice");
-    await page.getByRole("heading", { name: "This server wants to know who you are" }).waitFor();
-    await page.getByLabel("Password").fill("wrong");
+    await page.getByRole("heading", { name: "This server requires a password" }).waitFor();
+    await page.getByLabel("Password", { exact: true }).fill("wrong");
     await page.keyboard.press("Enter");
-    await page.getByText("does not know this password").waitFor();
-    await page.getByLabel("Password").fill("sesame");
+    await page.getByText("No user has this password").waitFor();
+    await page.getByLabel("Password", { exact: true }).fill("sesame");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "clicks" }).waitFor();
     await shows(page, "Keys", "1");
@@ -115,7 +115,7 @@ watching(
   "takes a password of any letters",
   async (page, server) => {
     await server.cli("-a", "schlüssel 门 🔑", "--no-auth-warning", "BF.ADD", "clicks", "alice");
-    await page.getByLabel("Password").fill("schlüssel 门 🔑");
+    await page.getByLabel("Password", { exact: true }).fill("schlüssel 门 🔑");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "clicks" }).waitFor();
   },

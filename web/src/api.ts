@@ -125,6 +125,7 @@ export interface Stats {
   now_ms: number;
   uptime_seconds: number;
   store: "memory" | "files" | "servers";
+  redis_addresses: string[];
   connections: { open: number; accepted: number; refused: number };
   commands: number;
   requests: number;

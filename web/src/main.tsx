@@ -14,6 +14,7 @@ import "./style/time.css";
 import "./style/plan.css";
 import "./style/watch.css";
 import "./style/filter.css";
+import "./style/docs.css";
 
 import { Shell } from "./shell";
 import { SettingsProvider } from "./ui/settings";

@@ -1,30 +1,25 @@
-/** The frame: name, pages, language and theme. The page in front is the part of the address after #. */
+/** The frame: name, pages, language and theme. The page in front is the part of the address after #; /docs is a file of its own. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 
+import { Docs } from "./docs/docs";
 import { Learn } from "./learn/learn";
 import { Plan } from "./plan/plan";
+import { linkTo, remember, usePlace } from "./ui/address";
 import { useSettings, useText } from "./ui/settings";
 import type { Theme } from "./ui/settings";
 import { Watch } from "./watch/watch";
 
 const pages = ["learn", "plan", "watch"] as const;
-export type PageName = (typeof pages)[number];
+export type PageName = (typeof pages)[number] | "docs";
 
-function pageOfAddress(): PageName {
-  const name = location.hash.slice(1).split("/")[0];
-  return pages.find((page) => page === name) ?? "learn";
-}
+const isDocs = location.pathname === "/docs";
 
-/** The page in front, and a hook that brings the reader's focus to it when it changes. */
+/** The page in front. When it changes, its heading gets the reader's focus. */
 function usePage(): PageName {
-  const [page, setPage] = useState(pageOfAddress);
+  const place = usePlace();
+  const page = isDocs ? "docs" : (pages.find((each) => each === place.page) ?? "learn");
   const first = useRef(true);
-  useEffect(() => {
-    const changed = (): void => setPage(pageOfAddress());
-    addEventListener("hashchange", changed);
-    return () => removeEventListener("hashchange", changed);
-  }, []);
   useEffect(() => {
     if (first.current) {
       first.current = false;
@@ -33,6 +28,7 @@ function usePage(): PageName {
     scrollTo(0, 0);
     document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
   }, [page]);
+  if (!isDocs) remember(page);
   return page;
 }
 
@@ -48,7 +44,7 @@ export function Shell() {
         {shell.skip}
       </button>
       <header class="top">
-        <a class="name" href="#learn" aria-label={`everseen: ${shell.tagline}`}>
+        <a class="name" href={linkTo("learn", true)} aria-label={`everseen: ${shell.tagline}`}>
           <svg viewBox="0 0 56 20" aria-hidden="true">
             <circle cx="10" cy="10" r="5" />
             <circle cx="28" cy="10" r="7" class="lit" />
@@ -58,10 +54,13 @@ export function Shell() {
         </a>
         <nav aria-label={shell.pages}>
           {pages.map((name) => (
-            <a key={name} href={`#${name}`} aria-current={name === page ? "page" : undefined}>
+            <a key={name} href={linkTo(name, name === page)} aria-current={name === page ? "page" : undefined}>
               {shell[name]}
             </a>
           ))}
+          <a href={`/docs${location.search}`} aria-current={isDocs ? "page" : undefined}>
+            {shell.docs}
+          </a>
         </nav>
         <Choices />
       </header>
@@ -69,6 +68,7 @@ export function Shell() {
         {page === "learn" && <Learn />}
         {page === "plan" && <Plan />}
         {page === "watch" && <Watch />}
+        {page === "docs" && <Docs />}
       </main>
       <footer class="bottom">
         <span>everseen · {shell.tagline}</span>

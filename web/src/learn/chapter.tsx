@@ -20,6 +20,10 @@ export function Lamps({ number }: { number: number }) {
   );
 }
 
+export function headingOf(name: ChapterName): HTMLElement | null {
+  return document.getElementById(`chapter-${name}`);
+}
+
 interface ChapterProps {
   name: ChapterName;
   title: string;

@@ -1,9 +1,8 @@
 import { useState } from "preact/hooks";
 
 import { bitsPerKey, chosenLayout, hashSetBitsPerKey, layouts, linesTouched } from "../bloom/rates";
-import { shortCount } from "../ui/format";
 import { Quantity } from "../ui/quantity";
-import { useSettings, useText } from "../ui/settings";
+import { useText } from "../ui/settings";
 import { Chapter } from "./chapter";
 
 interface Row {
@@ -37,7 +36,6 @@ function Lines({ count }: { count: number }) {
 /** What each layout costs at a rate: bits, and lines fetched from memory. */
 export function CostChapter() {
   const { learn } = useText();
-  const { language } = useSettings();
   const text = learn.cost;
   const [oneIn, setOneIn] = useState(100);
   const rate = 1 / oneIn;
@@ -46,15 +44,7 @@ export function CostChapter() {
   return (
     <Chapter name="cost" title={text.title} text={text.text}>
       <div class="quantities">
-        <Quantity
-          label={text.rate}
-          kind="oneIn"
-          value={oneIn}
-          min={10}
-          max={1e10}
-          format={(n) => learn.size.oneIn(shortCount(n, language))}
-          onInput={setOneIn}
-        />
+        <Quantity label={text.rate} kind="oneIn" value={oneIn} min={10} max={1e10} onInput={setOneIn} />
       </div>
       <table class="costs">
         <thead>

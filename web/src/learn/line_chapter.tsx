@@ -6,6 +6,7 @@ import { siphash128 } from "../bloom/siphash";
 import { sampleWords } from "../text/words";
 import { chance, hex64 } from "../ui/format";
 import { useSettings, useText } from "../ui/settings";
+import { WordForm } from "../ui/word_form";
 import { Chapter } from "./chapter";
 
 const lines = 4;
@@ -66,34 +67,24 @@ export function LineChapter() {
   };
   return (
     <Chapter name="line" title={text.title} text={text.text}>
-      <form
-        class="word-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (typed) addAll([typed]);
-        }}
+      <WordForm
+        id="line-word"
+        label={text.addLabel}
+        button={text.addButton}
+        value={typed}
+        onInput={setTyped}
+        submit={() => typed && addAll([typed])}
+        maxLength={64}
       >
-        <label for="line-word">{text.addLabel}</label>
-        <div class="joined">
-          <input
-            id="line-word"
-            value={typed}
-            autocomplete="off"
-            spellcheck={false}
-            maxLength={64}
-            onInput={(event) => setTyped(event.currentTarget.value)}
-          />
-          <button type="submit">{text.addButton}</button>
-        </div>
         <div class="small-buttons">
           <button type="button" class="quiet" onClick={() => addAll(nextSamples())}>
-            {text.hundred}
+            {text.fifty}
           </button>
           <button type="button" class="quiet" disabled={words.length === 0} onClick={() => setWords([])}>
             {text.empty}
           </button>
         </div>
-      </form>
+      </WordForm>
       <p class="digest">
         {text.digest} <code data-digest>{hex64(digest.high)}</code> <code>{hex64(digest.low)}</code>
       </p>

@@ -33,8 +33,8 @@ export function ProbesChapter() {
   return (
     <Chapter name="probes" title={text.title} text={text.text}>
       <div class="quantities">
-        <Quantity label={text.bits} kind="whole" value={bits} min={2} max={32} format={String} onInput={setBits} />
-        <Quantity label={text.probes} kind="whole" value={probes} min={1} max={most} format={String} onInput={setProbes} />
+        <Quantity label={text.bits} kind="whole" value={bits} min={2} max={32} onInput={setBits} />
+        <Quantity label={text.probes} kind="whole" value={probes} min={1} max={most} onInput={setProbes} />
       </div>
       <div class="facts" role="status">
         <p>

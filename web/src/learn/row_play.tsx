@@ -10,6 +10,7 @@ import { RowChance } from "./row_chance";
 import { RowHashes } from "./row_hashes";
 import { useRow } from "./use_row";
 import type { RowState } from "./use_row";
+import { useRowInView } from "./use_row_in_view";
 import { useTypingAnywhere } from "./use_typing_anywhere";
 import { Wires } from "./wires";
 import { AddForm, AskForm } from "./word_forms";
@@ -17,19 +18,22 @@ import { AddForm, AskForm } from "./word_forms";
 export function RowPlay() {
   const { learn } = useText();
   const state = useRow();
-  useTypingAnywhere("add-word");
+  useTypingAnywhere("ask-word");
   return (
     <section class="play" aria-label={learn.title}>
       <div class="ask-and-add">
-        <AddForm state={state} />
         <AskForm state={state} />
+        <AddForm state={state} />
       </div>
       <Stage state={state} />
+      <WordSet words={state.row.words} ask={(word) => state.type("ask", word)} />
       <RowQuantities state={state} />
-      <div class="set-and-chance">
-        <WordSet words={state.row.words} ask={(word) => state.type("ask", word)} />
+      <div class="chance-and-afterword">
         <RowChance row={state.row} />
-        <p class="afterword">{learn.row.afterword}</p>
+        <div class="afterword">
+          <p>{learn.row.afterword}</p>
+          <p class="hint">{learn.row.setNote}</p>
+        </div>
       </div>
     </section>
   );
@@ -40,6 +44,7 @@ function Stage({ state: { row, word, mode } }: { state: RowState }) {
   const { language } = useSettings();
   const stage = useRef<HTMLDivElement>(null);
   const probes = word ? probesOf(word, row) : [];
+  useRowInView();
   return (
     <div class="stage" ref={stage}>
       <RowHashes word={word} probes={probes} size={row.size} />
@@ -53,24 +58,8 @@ function RowQuantities({ state: { row, reshape } }: { state: RowState }) {
   const text = useText().learn.row;
   return (
     <div class="row-quantities">
-      <Quantity
-        label={text.size}
-        kind="whole"
-        value={row.size}
-        min={4}
-        max={64}
-        format={String}
-        onInput={(size) => reshape({ size })}
-      />
-      <Quantity
-        label={text.probes}
-        kind="whole"
-        value={row.probes}
-        min={1}
-        max={6}
-        format={String}
-        onInput={(probes) => reshape({ probes })}
-      />
+      <Quantity label={text.size} kind="whole" value={row.size} min={4} max={64} onInput={(size) => reshape({ size })} />
+      <Quantity label={text.probes} kind="whole" value={row.probes} min={1} max={6} onInput={(probes) => reshape({ probes })} />
     </div>
   );
 }
@@ -81,7 +70,7 @@ function WordSet({ words, ask }: { words: readonly string[]; ask: (word: string)
   return (
     <div class="set">
       <h2>{text.set}</h2>
-      {words.length === 0 && <p class="hint">{text.setEmpty}</p>}
+      {words.length === 0 && <span class="hint">{text.setEmpty}</span>}
       <ul class="words" aria-label={text.set}>
         {words.map((word) => (
           <li key={word}>
@@ -91,7 +80,6 @@ function WordSet({ words, ask }: { words: readonly string[]; ask: (word: string)
           </li>
         ))}
       </ul>
-      <p class="hint">{text.setNote}</p>
     </div>
   );
 }

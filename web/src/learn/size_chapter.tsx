@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 
 import { bestProbes, bitsPerKey, hashSetBitsPerKey } from "../bloom/rates";
-import { bytes, chance, shortCount } from "../ui/format";
+import { bytes, chance } from "../ui/format";
 import { Plot } from "../ui/plot";
 import { Quantity } from "../ui/quantity";
-import { useSettings, useText } from "../ui/settings";
+import { useText } from "../ui/settings";
 import { Bars } from "./bars";
 import { Chapter } from "./chapter";
 
@@ -14,7 +14,6 @@ const curveX = Array.from({ length: 70 }, (_, i) => 10 ** (-i / 5)).filter((rate
 
 export function SizeChapter() {
   const { learn } = useText();
-  const { language } = useSettings();
   const text = learn.size;
   const [keys, setKeys] = useState(1e6);
   const [oneIn, setOneIn] = useState(1000);
@@ -28,24 +27,8 @@ export function SizeChapter() {
   return (
     <Chapter name="size" title={text.title} text={text.text}>
       <div class="quantities">
-        <Quantity
-          label={text.keys}
-          kind="count"
-          value={keys}
-          min={1e3}
-          max={1e10}
-          format={(n) => shortCount(n, language)}
-          onInput={setKeys}
-        />
-        <Quantity
-          label={text.rate}
-          kind="oneIn"
-          value={oneIn}
-          min={10}
-          max={1e12}
-          format={(n) => text.oneIn(shortCount(n, language))}
-          onInput={setOneIn}
-        />
+        <Quantity label={text.keys} kind="count" value={keys} min={1e3} max={1e10} onInput={setKeys} />
+        <Quantity label={text.rate} kind="oneIn" value={oneIn} min={10} max={1e12} onInput={setOneIn} />
       </div>
       <div class="facts" role="status">
         <p>

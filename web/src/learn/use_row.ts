@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 
 import { add, probesOf, witnesses } from "../bloom/row";
 import type { Row } from "../bloom/row";
-import { sampleWords } from "../text/words";
+import { firstWords, sampleWords } from "../text/words";
 import { useSettings, useText } from "../ui/settings";
 
 /** Which of the two inputs the row shows. */
@@ -34,9 +34,9 @@ export function positionsOf(word: string, row: Row): number[] {
 export function useRow(): RowState {
   const text = useText().learn.row;
   const { language } = useSettings();
-  const [row, setRow] = useState<Row>({ size: 15, probes: 2, words: [] });
+  const [row, setRow] = useState<Row>({ size: 15, probes: 2, words: firstWords[language] });
   const [typed, setTyped] = useState({ add: "", ask: "" });
-  const [mode, setMode] = useState<Mode>("add");
+  const [mode, setMode] = useState<Mode>("ask");
   const [lastAdded, setLastAdded] = useState("");
   const [news, setNews] = useState("");
 

@@ -80,8 +80,8 @@ export function WindowChapter() {
   return (
     <Chapter name="window" title={text.title} text={text.text}>
       <div class="quantities">
-        <Quantity label={text.now} kind="time" value={now} min={0} max={end} format={clock} onInput={setNow} />
-        <Quantity label={text.slices} kind="whole" value={slices} min={1} max={20} format={String} onInput={setSlices} />
+        <Quantity label={text.now} kind="time" value={now} min={0} max={end} onInput={setNow} />
+        <Quantity label={text.slices} kind="whole" value={slices} min={1} max={20} onInput={setSlices} />
       </div>
       <Timeline window={window} now={now} came={known} />
       <p class="slice-legend" aria-hidden="true">

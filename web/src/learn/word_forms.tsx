@@ -1,27 +1,18 @@
 import { witnesses } from "../bloom/row";
 import { useText } from "../ui/settings";
+import { WordField, WordForm } from "../ui/word_form";
 import { RowAnswer } from "./row_answer";
 import type { Mode, RowState } from "./use_row";
 
-interface WordInputProps {
-  state: RowState;
-  where: Mode;
-  placeholder: string;
-}
-
-function WordInput({ state, where, placeholder }: WordInputProps) {
-  return (
-    <input
-      id={`${where}-word`}
-      value={state.typed[where]}
-      placeholder={placeholder}
-      autocomplete="off"
-      spellcheck={false}
-      maxLength={64}
-      onInput={(event) => state.type(where, event.currentTarget.value)}
-      onFocus={() => state.setMode(where)}
-    />
-  );
+/** What the two fields have in common. */
+function fieldOf(state: RowState, where: Mode) {
+  return {
+    id: `${where}-word`,
+    value: state.typed[where],
+    maxLength: 64,
+    onInput: (value: string) => state.type(where, value),
+    onFocus: () => state.setMode(where),
+  };
 }
 
 /** Words go in here; what a word would do is said while it is typed. */
@@ -32,17 +23,14 @@ export function AddForm({ state }: { state: RowState }) {
     if (!word) return text.addIdle;
     return row.words.includes(word) ? text.already(word) : text.addPreview(word, witnesses(word, row).length);
   };
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    state.addWord(typed.add);
-  };
   return (
-    <form class="word-form" onSubmit={submit}>
-      <label for="add-word">{text.addLabel}</label>
-      <div class="joined">
-        <WordInput state={state} where="add" placeholder={text.addPlaceholder} />
-        <button type="submit">{text.addButton}</button>
-      </div>
+    <WordForm
+      label={text.addLabel}
+      button={text.addButton}
+      placeholder={text.addPlaceholder}
+      submit={() => state.addWord(typed.add)}
+      {...fieldOf(state, "add")}
+    >
       <p class="hint" role="status">
         {news || preview(typed.add)}
       </p>
@@ -54,7 +42,7 @@ export function AddForm({ state }: { state: RowState }) {
           {text.empty}
         </button>
       </div>
-    </form>
+    </WordForm>
   );
 }
 
@@ -64,7 +52,7 @@ export function AskForm({ state }: { state: RowState }) {
   return (
     <div class="word-form">
       <label for="ask-word">{text.askLabel}</label>
-      <WordInput state={state} where="ask" placeholder={text.askPlaceholder} />
+      <WordField placeholder={text.askPlaceholder} {...fieldOf(state, "ask")} />
       <RowAnswer word={state.typed.ask} row={state.row} />
       <div class="small-buttons">
         <button type="button" class="quiet" onClick={state.fool} disabled={state.row.words.length === 0}>

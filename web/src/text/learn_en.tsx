@@ -4,103 +4,102 @@ export const learn = {
   title: "Bloom filters by example",
   lead: (
     <>
-      A Bloom filter remembers which words it has seen, in a few bits each: its <em>no</em> is certain, its{" "}
-      <em>maybe</em> is now and then wrong. Type a word.
+      A Bloom filter remembers words in a few bits each. Its <em>no</em> is certain, its <em>maybe</em> is sometimes wrong.
+      Three words are in this one: ask for a word.
     </>
   ),
   contents: "Chapters",
 
   row: {
     size: "Bits in the row",
-    probes: "Probes a word",
+    probes: "Probes per word",
     addLabel: "Add a word",
-    addPlaceholder: "type here",
+    addPlaceholder: "any word",
     addButton: "Add",
-    random: "Add any word",
-    empty: "Empty the row",
+    random: "Add a random word",
+    empty: "Remove all words",
     askLabel: "Ask for a word",
-    askPlaceholder: "was it added?",
+    askPlaceholder: "any word",
     fool: "Find a word that fools it",
-    fooledNot: "None of the words that this page knows fools the row yet. Add more.",
-    set: "Your set",
-    setEmpty: "Nothing yet.",
+    fooledNot: "No word that this page knows fools the row yet. Add more words.",
+    set: "Words in it",
+    setEmpty: "none yet",
     askFor: (word: string) => `Ask for “${word}”`,
-    setNote: "Only this page keeps the list, so that it can tell you when the row is wrong. The filter has the bits alone.",
-    addIdle: "Two hash functions turn a word into two numbers. What is left after dividing by the length of the row picks a bit.",
+    setNote: "Only this page keeps the words, to tell you when the filter is wrong. The filter itself has nothing but the bits.",
+    addIdle: "Hash functions turn a word into numbers. Divided by the number of bits, the remainder of each picks a bit.",
     addPreview: (word: string, fresh: number) =>
       fresh === 0
-        ? `“${word}” would switch on nothing new: all its bits are on.`
+        ? `“${word}” would switch on no further bit: all its bits are on.`
         : `“${word}” would switch on ${fresh === 1 ? "1 bit" : `${fresh} bits`}.`,
     added: (word: string, bits: string) => `Added “${word}”: ${bits} on.`,
-    already: (word: string) => `“${word}” is in the set already.`,
-    emptied: "The row is empty.",
+    already: (word: string) => `“${word}” is in it already.`,
+    emptied: "All bits are off.",
     bits: (positions: readonly number[]) =>
       positions.length === 1 ? `bit ${positions[0]} is` : `bits ${list(positions)} are`,
-    askIdle: "Type, and the row answers at each letter.",
-    no: "No, certainly.",
-    noWhy: (word: string, bits: string) => `${bits} off. Adding “${word}” would have switched that on.`,
+    askIdle: "Type a word: the answer comes with each letter.",
+    no: "Certainly not.",
+    noWhy: (word: string, bits: string) => `${bits} off. If “${word}” had been added, all its bits would be on.`,
     maybe: "Maybe.",
-    maybeTrue: (word: string, bits: string) => `${bits} on, and “${word}” was indeed added.`,
+    maybeTrue: (word: string, bits: string) => `${bits} on, and “${word}” was really added.`,
     maybeFalse: (word: string, bits: string) =>
-      `${bits} on, but by other words: “${word}” was never added. This is a false positive.`,
+      `${bits} on, but because of other words: “${word}” was never added. This is a false positive.`,
     bit: (index: number, by: readonly string[]) => `bit ${index}, ${by.length > 0 ? `on by ${by.join(", ")}` : "off"}`,
     rowLabel: (on: number, size: number) => `The row: ${on} of ${size} bits on`,
     hashesLabel: (word: string) => `Hash values of “${word}”`,
     hashesIdle: "The hash values of the word that you type appear here.",
     sum: (steps: number) => (steps === 1 ? "FNV-1a + Murmur3" : `FNV-1a + ${steps} · Murmur3`),
     picks: (size: number, position: number) => `mod ${size} = ${position}`,
-    chance: "Chance of being wrong now",
+    chance: "Chance of a wrong answer now",
     chanceWhy: (on: number, size: number, probes: number) =>
-      `${on} of ${size} bits are on. A word that was never added meets ${probes === 1 ? "one that is on" : `${probes} that are on`} with chance (${on}/${size})${power(probes)}.`,
-    curve: "The curve is what to expect as words come; the dot is your row.",
+      `${on} of ${size} bits are on. A word that was never added finds ${probes === 1 ? "its bit" : `all ${probes} of its bits`} on with a chance of (${on}/${size})${power(probes)}.`,
+    curve: "The curve shows what to expect as words are added. The dot is this row.",
     curveLabel: (words: number, chance: string) =>
-      `Curve of the chance of a false positive against words added. With ${words} words, your row is at ${chance}.`,
+      `Curve of the chance of a false positive against words added. With ${words} words, this row is at ${chance}.`,
     words: "words added",
     afterword: (
       <>
-        That is all of it. A bit, once on, stays on, so a word that was added is never denied: <strong>no</strong> is
-        certain. Only <strong>maybe</strong> can be wrong, and how often is yours to choose. The rest of this page is about
-        that choice.
+        That is the whole idea. A bit that is on stays on. So a word that was added is always found, and{" "}
+        <strong>no</strong> is certain. Only <strong>maybe</strong> can be wrong, and you choose how often. The chapters
+        below are about that choice.
       </>
     ),
   },
 
   size: {
-    title: "Choosing a size",
+    title: "Choose a size",
     text: (
       <>
-        Say how many words will come and how many wrong answers you can bear. Every factor of ten in the rate costs 4.8 bits
-        a word, however long the words are.
+        Choose how many words you expect, and how many wrong answers are acceptable. Ten times fewer wrong answers cost 4.8
+        more bits per word, however long the words are.
       </>
     ),
-    keys: "Words that will come",
+    keys: "Expected words",
     rate: "Wrong answers to new words",
-    oneIn: (n: string) => `1 in ${n}`,
-    perWord: "bits a word",
+    perWord: "bits per word",
     probes: "probes",
     filter: "Bloom filter",
     hashSet: "set of 64-bit hashes",
     plain: "the words themselves, 20 bytes each",
     compare: "Memory",
-    curve: "Rate against bits a word. Each step down is a tenth of the wrong answers.",
-    bitsAxis: "bits a word",
+    curve: "Error rate against bits per word. Each step down has a tenth of the wrong answers.",
+    bitsAxis: "bits per word",
   },
 
   probes: {
     title: "How many probes",
     text: (
       <>
-        One probe asks little: each bit that is on fools it. Many probes ask more, but each word also switches on more bits.
-        Between the two is a best number, 0.69 times the bits a word, and there half of the bits are on.
+        With one probe, any bit that is on can fool the filter. With many probes, each word switches on many bits, and soon
+        most are on. The best number lies between: 0.69 times the bits per word. Then half of the bits are on.
       </>
     ),
-    bits: "Bits a word",
+    bits: "Bits per word",
     probes: "Probes",
     share: (percent: string) => `${percent} of the bits are on`,
     rate: "wrong answers",
     best: (probes: number, rate: string) => `Best here: ${probes} probes, ${rate}.`,
     isBest: (probes: number) => `${probes} is the best number here.`,
-    useBest: "Take the best",
+    useBest: "Use the best",
     gridLabel: (percent: string) => `A row of 256 bits of which ${percent} are on`,
     probesAxis: "probes",
   },
@@ -109,17 +108,17 @@ export const learn = {
     title: "What an answer costs",
     text: (
       <>
-        Computing is nearly free; waiting for memory is not. Memory comes in lines of 64 bytes, and scattered bits are in as
-        many lines as there are probes. everseen puts all bits of a word into one line, or two, and pays with a little space.
-        Move the rate and see the price.
+        Computing is nearly free, but waiting for memory is not. A processor reads memory in lines of 64 bytes, and
+        scattered bits are in as many lines as there are probes. everseen puts all bits of a word into one or two lines,
+        which takes a little more space. Move the error rate to see the price.
       </>
     ),
     rate: "Error rate",
     layout: "layout",
-    bits: "bits a word",
-    lines: "lines fetched",
+    bits: "bits per word",
+    lines: "lines read",
     picked: "everseen's choice",
-    note: "A look-up in everseen takes 2 ns where the filter fits the processor's cache and 10 ns in half a gigabyte, because thirty lines are on their way at any moment.",
+    note: "A look-up takes 2 ns if the filter fits the processor's cache, and 10 ns in a filter of half a gigabyte, as everseen requests thirty lines at a time.",
     hashSet: "hash set",
   },
 
@@ -127,79 +126,77 @@ export const learn = {
     title: "Inside a cache line",
     text: (
       <>
-        This is everseen's own layout, line-8x64, with its own hash: four lines of 512 bits. The lower half of the digest
-        chooses the line. The upper half gives six bits to each of eight words, and six bits choose one of 64. The processor
-        tests all eight at once.
+        This is everseen's layout line-8x64 with its real hash, SipHash: four lines, each of eight machine words of 64 bits.
+        One half of the hash value (the digest) chooses the line. The other half chooses one bit in each machine word. The
+        processor tests all eight in one step.
       </>
     ),
     addLabel: "Add a word to the lines",
     addButton: "Add",
-    hundred: "Add 50 words",
+    fifty: "Add 50 words",
     empty: "Empty the lines",
     digest: "digest",
-    line: "line",
-    word: "word",
     chosen: (line: number) => `Line ${line} is chosen`,
     gridLabel: (line: number, on: number) => `Line ${line}: eight words of 64 bits, ${on} of 512 bits on`,
     lineShort: (line: number, on: number) => `line ${line}: ${on} of 512 bits on`,
-    status: (words: number, chance: string) => `${words} words in four lines. A new word is called seen with chance ${chance}.`,
+    status: (words: number, chance: string) => `${words} words in four lines. The chance that a new word is called seen is ${chance}.`,
     verdictSeen: "Maybe: all eight bits are on.",
-    verdictFresh: (off: number) => `No, certainly: ${off} of its eight bits ${off === 1 ? "is" : "are"} off.`,
-    seed: "The seed here is 00 01 02 … 0f. A real filter's is random and secret, so that strangers cannot choose words that collide.",
+    verdictFresh: (off: number) => `Certainly not: ${off} of its eight bits ${off === 1 ? "is" : "are"} off.`,
+    seed: "The seed of the hash is 00 01 02 … 0f here. In a real filter it is random and secret, so that strangers cannot choose words that collide.",
   },
 
   growth: {
-    title: "When more come than you thought",
+    title: "More words than expected",
     text: (
       <>
-        A row made for a thousand words errs more and more when ten thousand come. So everseen adds layers: each holds twice
-        the words of the last at half its rate. ½ + ¼ + ⅛ + … never reaches 1, so all layers together never reach the rate
-        that was promised.
+        A row for a thousand words is wrong more and more often when it gets ten thousand. So everseen adds layers. Each has
+        room for twice as many words as the one before, at half its error rate. ½ + ¼ + ⅛ + … never reaches 1, so all layers
+        together stay below the promised rate.
       </>
     ),
-    keys: "Words that came",
-    made: "Made for 1,000 words at 1 %.",
+    keys: "Words added",
+    made: "Created for 1,000 words and an error rate of 1 %.",
     layer: (index: number, holds: string, bytes: string, full: string, now: string) =>
-      `layer ${index}: ${holds} words in ${bytes}, at most ${full} wrong; now ${now}`,
+      `layer ${index}: up to ${holds} words in ${bytes}, error rate at most ${full}, now ${now}`,
     words: "words",
-    growing: "growing",
+    growing: "with layers",
     overfilled: "one row, overfilled",
     promise: "promised",
     status: (layers: number, grown: string, over: string) =>
-      `${layers === 1 ? "1 layer" : `${layers} layers`}: ${grown} wrong. One row would be at ${over}.`,
+      `${layers === 1 ? "1 layer" : `${layers} layers`}: ${grown} of new words get a wrong answer. In one row: ${over}.`,
     chartLabel: (grown: string, over: string) =>
-      `Rate against words: growing stays below 1 % and is now at ${grown}; one row is at ${over}.`,
+      `Error rate against words: with layers it stays below 1 % and is now ${grown}; in one row it is ${over}.`,
   },
 
   window: {
     title: "Forgetting",
     text: (
       <>
-        Bits cannot be taken back: another word may need them. What can be done is to forget by age. Time is cut into slices,
-        each with bits of its own, and a slice that is too old is dropped whole. A word is remembered for the window at least,
-        and for one slice more at most.
+        A single word cannot be removed, as other words may share its bits. But a filter can forget by age. Time is cut into
+        slices, each with its own bits, and the oldest slice is dropped whole. A word is remembered at least for the window,
+        and at most for one slice more.
       </>
     ),
-    slices: "Slices in 10 minutes",
+    slices: "Slices in a window of 10 minutes",
     now: "Time",
-    add: "“alice” comes now",
+    add: "Add “alice” now",
     play: "Run",
-    pause: "Stop",
-    reset: "From the start",
-    never: "“alice” has not come yet.",
-    seen: (left: string) => `“alice” has been seen. She will be forgotten in ${left}.`,
-    forgotten: (after: string) => `“alice” is forgotten. She was remembered for ${after}.`,
+    pause: "Pause",
+    reset: "Start again",
+    never: "“alice” has not been added yet.",
+    seen: (left: string) => `“alice” is remembered for ${left} more.`,
+    forgotten: (after: string) => `“alice” is forgotten. The filter remembered it for ${after}.`,
     price: (live: number, rate: string) =>
-      `${live} slices are asked at a time, so each gets 1/${live} of the error rate: of 1 %, ${rate}.`,
-    diagram: (now: string, live: number) => `Slices of time. It is ${now}; ${live} slices are live.`,
-    fillingNow: "filling",
+      `Every look-up asks ${live} slices, so each gets 1/${live} of the error rate: ${rate} of 1 %.`,
+    diagram: (now: string, live: number) => `Slices of time. It is ${now}; ${live} slices are remembered.`,
+    fillingNow: "being filled",
     live: "remembered",
     gone: "dropped",
   },
 
   onwards: {
-    title: "And now yours",
-    text: "Plan computes what your filter would cost, by the program's own arithmetic. Watch shows the filters of this server at work.",
+    title: "Now your own filter",
+    text: "Plan computes what a filter for your keys would cost. Watch shows the filters of this server at work.",
     plan: "Plan a filter",
     watch: "Watch this server",
   },

@@ -15,4 +15,7 @@ const chinese =
   "老鹰 白鹭 孔雀 天鹅 长江 黄河 泰山 华山 大海 沙漠 草原 森林 湖泊 瀑布 月亮 太阳 星星 彩虹 白云 闪电 雷声 细雨 大雪 清风 露水 霜叶 " +
   "茶叶 咖啡 米饭 面条 饺子 豆腐 馒头 包子 蜂蜜 红糖 生姜 大蒜 花椒 芝麻 书本 毛笔 砚台 宣纸 灯笼 风筝 算盘 瓷器 丝绸 玉石 琥珀 珍珠";
 
+/** Those that are in the row at the start. */
+export const firstWords = { en: ["apple", "river", "owl"], zh: ["苹果", "香蕉", "葡萄"] };
+
 export const sampleWords = { en: english.split(" "), zh: chinese.split(" ") };

@@ -26,10 +26,20 @@ export function shortCount(n: number, language: Language): string {
   return count(n);
 }
 
+/** 1 in 1,000 */
+export function oneIn(n: number, language: Language): string {
+  return `${language === "zh" ? "1 / " : "1 in "}${shortCount(n, language)}`;
+}
+
 /** A probability: 12 %, 0.45 %, 3.2 · 10⁻⁶, 0. */
 export function chance(p: number): string {
   if (p >= 0.00095) return `${Number((p * 100).toPrecision(p >= 0.1 ? 3 : 2))} %`;
   return p > 0 ? scientific(p) : "0";
+}
+
+/** A share that changes with the seconds, so always as many digits: 40.0 %, 0.50 % */
+export function percent(share: number): string {
+  return `${(share * 100).toFixed(share < 0.1 ? 2 : 1)} %`;
 }
 
 /** 3.2 · 10⁻⁶, 10⁻⁶ */

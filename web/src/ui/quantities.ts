@@ -1,9 +1,10 @@
 /**
- * Numbers as people type them, read as the program's command line reads them (everseen/text/numbers.hpp): 1000000, 1e6,
- * 10M, 64Ki; 0.001, 1e-3, 0.1%. Commas between digits are passed over, since people copy them.
+ * Numbers as people type them, read as the program's command line reads them (everseen/text/numbers.hpp): 1000000, 1,000,000,
+ * 1_000_000, 1e6, 10M, 64Ki, 1MB, 64MiB; 0.001, 1e-3, 0.1%.
  */
 
-import { clock } from "./format";
+import { bytes, chance, clock, oneIn, shortCount } from "./format";
+import type { Language } from "./format";
 
 const units: Record<string, number> = {
   "": 1,
@@ -18,35 +19,32 @@ const units: Record<string, number> = {
   Ti: 2 ** 40,
 };
 
-const decimal = String.raw`(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?`;
-const countForm = new RegExp(`^(${decimal})([kKMGT]i?|)$`, "i");
-const rateForm = new RegExp(`^(${decimal})(%?)$`, "i");
+/** Groups have three digits, so 1,5 is no number. */
+const whole = String.raw`\d{1,3}(?:,\d{3})+|\d{1,3}(?:_\d{3})+|\d+`;
+const countForm = new RegExp(String.raw`^((?:${whole})(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?([kKMGT]i?)?(B?)$`);
+const rateForm = /^((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(%?)$/i;
 
-function plain(text: string): string {
-  return text.trim().replace(/(\d),(?=\d{3})/g, "$1");
+/** A whole number, or null. A B for bytes may follow. */
+export function readCount(text: string): number | null {
+  const found = countForm.exec(text.trim());
+  const unit = found && units[found[3] ?? ""];
+  if (!unit) return null;
+  const value = Number(found[1].replace(/[,_]/g, "") + (found[2] ?? "")) * unit;
+  // 0.3G is a whole number, though its product here may miss it by the last bit.
+  const rounded = Math.round(value);
+  return Math.abs(value - rounded) <= value * Number.EPSILON ? rounded : null;
 }
 
-/** A whole number, or null. */
-export function readCount(text: string): number | null {
-  const found = countForm.exec(plain(text));
-  const unit = found && units[found[2]];
-  if (!unit) return null;
-  const value = Number(found[1]) * unit;
-  // 0.3G is a whole number, though its product here may miss it by the last bit.
-  const whole = Math.round(value);
-  return Math.abs(value - whole) <= value * Number.EPSILON ? whole : null;
+/** Bits: as they are, or bytes, which have a B. */
+export function readBits(text: string): number | null {
+  const value = readCount(text);
+  return value !== null && text.trim().endsWith("B") ? value * 8 : value;
 }
 
 /** A probability to three digits, which is what commands are written with; or null. */
 export function readRate(text: string): number | null {
   const found = rateForm.exec(text.trim().replace(/\s+%$/, "%"));
   return found && Number((Number(found[1]) / (found[2] ? 100 : 1)).toPrecision(3));
-}
-
-/** A number with or without a fraction, or null. */
-export function readNumber(text: string): number | null {
-  const found = rateForm.exec(plain(text));
-  return found && !found[2] ? Number(found[1]) : null;
 }
 
 /** One in how many: 1 in 1000, 1000, or a rate. */
@@ -73,15 +71,25 @@ export function writeCount(value: number): string {
   return String(value);
 }
 
+/** The shortest text that readBits reads back: 64MiB, 1.5MB, 100M. */
+export function writeBits(bits: number): string {
+  for (const unit of ["Ti", "Gi", "Mi", "Ki", "T", "G", "M", "k"]) {
+    const short = `${Number((bits / 8 / units[unit]).toPrecision(4))}${unit}B`;
+    if (bits / 8 >= units[unit] && readBits(short) === bits) return short;
+  }
+  return writeCount(bits);
+}
+
 /** The shortest text that readRate reads back: 0.001, 1e-6. */
 export function writeRate(value: number): string {
   return value >= 1e-3 ? String(value) : value.toExponential().replace("e-0", "e-");
 }
 
-/** A kind of quantity: how it is typed, and how a slider goes through it. */
+/** A kind of quantity: how it is typed and said, and how a slider goes through it. */
 export interface Kind {
   read: (text: string) => number | null;
   write: (value: number) => string;
+  say: (value: number, language: Language) => string;
   /** Linear: each step adds. Log: each step multiplies, `step` of them a power of ten. */
   scale: "linear" | "log";
   step: number;
@@ -90,17 +98,17 @@ export interface Kind {
 }
 
 export const kinds = {
-  count: { read: readCount, write: writeCount, scale: "log", step: 10, example: "1000, 10M, 1e9" },
-  rate: { read: readRate, write: writeRate, scale: "log", step: 10, example: "0.001, 0.1%, 1e-6" },
-  oneIn: { read: readOneIn, write: writeCount, scale: "log", step: 10, example: "1000, 10M, 1e-6" },
-  whole: { read: readCount, write: String, scale: "linear", step: 1, example: "" },
-  halves: { read: readNumber, write: String, scale: "linear", step: 0.5, example: "" },
-  time: { read: readClock, write: clock, scale: "linear", step: 6, example: "2:30" },
+  count: { read: readCount, write: writeCount, say: shortCount, scale: "log", step: 10, example: "1000, 10M, 1e9" },
+  bits: { read: readBits, write: writeBits, say: (n) => bytes(n / 8), scale: "log", step: 10, example: "64MiB, 1.5MB, 1e9" },
+  rate: { read: readRate, write: writeRate, say: chance, scale: "log", step: 10, example: "0.001, 0.1%, 1e-6" },
+  oneIn: { read: readOneIn, write: writeCount, say: oneIn, scale: "log", step: 10, example: "1000, 10M, 1e-6" },
+  whole: { read: readCount, write: String, say: String, scale: "linear", step: 1, example: "" },
+  time: { read: readClock, write: clock, say: clock, scale: "linear", step: 6, example: "2:30" },
 } satisfies Record<string, Kind>;
 
 export type KindName = keyof typeof kinds;
 
-/** The value so many steps of the slider further, on the slider's own steps. */
+/** The value some steps of the slider further, on the slider's own steps. */
 export function stepped(kind: Kind, value: number, steps: number): number {
   if (kind.scale === "linear") return (Math.round(value / kind.step) + steps) * kind.step;
   return fromTravel(kind, (Math.round(Math.log10(value) * kind.step) + steps) / kind.step);

@@ -2,7 +2,7 @@ import { useId, useState } from "preact/hooks";
 
 import { fromTravel, kinds, stepped, travelOf } from "./quantities";
 import type { Kind, KindName } from "./quantities";
-import { useText } from "./settings";
+import { useSettings, useText } from "./settings";
 
 interface QuantityProps {
   label: string;
@@ -14,18 +14,20 @@ interface QuantityProps {
   /** What may be typed, where that is more than the slider has. */
   least?: number;
   most?: number;
-  /** The value in words, as it stands in the field while nobody types. */
-  format: (value: number) => string;
+  /** The value in words, as it stands in the field while nobody types, where that is not as its kind says it. */
+  format?: (value: number) => string;
   onInput: (value: number) => void;
 }
 
 /** Kinds whose fields need little room. */
-const short: readonly KindName[] = ["whole", "halves", "time"];
+const short: readonly KindName[] = ["whole", "time"];
 
 /** A quantity to be moved by a slider or typed, in the units of the command line. */
-export function Quantity({ label, kind: name, value, min, max, format, onInput, ...bounds }: QuantityProps) {
+export function Quantity({ label, kind: name, value, min, max, onInput, ...given }: QuantityProps) {
   const id = useId();
+  const { language } = useSettings();
   const kind: Kind = kinds[name];
+  const format = given.format ?? ((each: number) => kind.say(each, language));
   const [low, high] = [travelOf(kind, min), travelOf(kind, max)];
   const travel = Math.min(high, Math.max(low, travelOf(kind, value)));
   return (
@@ -37,8 +39,8 @@ export function Quantity({ label, kind: name, value, min, max, format, onInput, 
         id={`${id}-field`}
         kind={kind}
         value={value}
-        least={bounds.least ?? min}
-        most={bounds.most ?? max}
+        least={given.least ?? min}
+        most={given.most ?? max}
         format={format}
         onInput={onInput}
       />

@@ -1,4 +1,4 @@
-/** What the visitor chose, remembered in this browser: the language and the theme. */
+/** What the visitor chose, remembered in this browser: the language, which the address has as well, and the theme. */
 
 import { createContext } from "preact";
 import type { ComponentChildren } from "preact";
@@ -6,6 +6,7 @@ import { useContext, useEffect, useState } from "preact/hooks";
 
 import { texts } from "../text/texts";
 import type { Text } from "../text/texts";
+import { languageOfAddress, useLanguageInAddress } from "./address";
 import type { Language } from "./format";
 
 export type Theme = "auto" | "light" | "dark";
@@ -21,12 +22,19 @@ interface Settings {
 
 const SettingsContext = createContext<Settings | null>(null);
 
-/** A value that outlives the page. A browser that keeps nothing (private, or forbidden) only forgets it. */
-export function useStored<T extends string>(key: string, first: T, allowed: readonly T[]): [T, (value: T) => void] {
-  const [value, setValue] = useState<T>(() => {
-    const stored = read(key) as T | null;
-    return stored !== null && allowed.includes(stored) ? stored : first;
-  });
+/**
+ * A value that outlives the page. A browser that keeps nothing (private, or forbidden) only forgets it.
+ * @param given  what the address says, which holds for this visit
+ */
+function useStored<T extends string>(
+  key: string,
+  first: T,
+  allowed: readonly T[],
+  given: string | null = null,
+): [T, (value: T) => void] {
+  const [value, setValue] = useState<T>(
+    () => [given, read(key)].map((each) => allowed.find((one) => one === each)).find((each) => each !== undefined) ?? first,
+  );
   return [
     value,
     (next: T) => {
@@ -69,7 +77,8 @@ export function useReducedMotion(): boolean {
 
 export function SettingsProvider({ children }: { children: ComponentChildren }) {
   const spoken: Language = navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
-  const [language, setLanguage] = useStored<Language>("language", spoken, ["en", "zh"]);
+  const [language, setLanguage] = useStored<Language>("language", spoken, ["en", "zh"], languageOfAddress());
+  useLanguageInAddress(language);
   const [theme, setTheme] = useStored<Theme>("theme", "auto", ["auto", "light", "dark"]);
   const darkOutside = useMedia("(prefers-color-scheme: dark)");
   const dark = theme === "auto" ? darkOutside : theme === "dark";

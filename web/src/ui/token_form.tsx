@@ -2,41 +2,36 @@ import { useState } from "preact/hooks";
 
 import { hasToken, setToken } from "../api";
 import { useText } from "./settings";
+import { WordForm } from "./word_form";
 
-/** The server wants a password. */
+/** The server requires a password. */
 export function TokenForm({ retry }: { retry: () => void }) {
   const { shell: text } = useText();
   const [typed, setTyped] = useState("");
   const [wrong] = useState(hasToken);
   const [tried, setTried] = useState(false);
+  const submit = (): void => {
+    setToken(typed);
+    setTried(true);
+    retry();
+  };
   return (
-    <form
-      class="card token word-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        setToken(typed);
-        setTried(true);
-        retry();
-      }}
-    >
-      <h2>{text.tokenTitle}</h2>
+    <section class="card token" aria-labelledby="token-title">
+      <h2 id="token-title">{text.tokenTitle}</h2>
       <p>{text.tokenText}</p>
-      <label for="token">{text.tokenLabel}</label>
-      <div class="joined">
-        <input
-          id="token"
-          type="password"
-          autocomplete="current-password"
-          value={typed}
-          onInput={(event) => setTyped(event.currentTarget.value)}
-        />
-        <button type="submit" disabled={typed === ""}>
-          {text.tokenButton}
-        </button>
-      </div>
+      <WordForm
+        id="token"
+        label={text.tokenLabel}
+        button={text.tokenButton}
+        value={typed}
+        onInput={setTyped}
+        submit={submit}
+        disabled={typed === ""}
+        password
+      />
       <p class="wrong" role="alert">
         {(wrong || tried) && text.tokenWrong}
       </p>
-    </form>
+    </section>
   );
 }

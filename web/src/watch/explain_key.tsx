@@ -4,6 +4,7 @@ import { Away, explain } from "../api";
 import type { Explanation, ExplainedPart, FilterInfo } from "../api";
 import { count, timeOfDay } from "../ui/format";
 import { useSettings, useText } from "../ui/settings";
+import { WordForm } from "../ui/word_form";
 
 /** When the slices of a filter begin; none of one that has no window. */
 function beginnings(info: FilterInfo | null): Map<number, number> {
@@ -32,27 +33,15 @@ export function ExplainKey({ url, info }: { url: string; info: FilterInfo | null
     <section class="card explain" aria-labelledby="explain">
       <h3 id="explain">{text.explain}</h3>
       <p class="hint">{text.explainText}</p>
-      <form
-        class="word-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void ask();
-        }}
-      >
-        <label for="explain-key">{text.explainLabel}</label>
-        <div class="joined">
-          <input
-            id="explain-key"
-            value={key}
-            autocomplete="off"
-            spellcheck={false}
-            onInput={(event) => setKey(event.currentTarget.value)}
-          />
-          <button type="submit" disabled={key === ""}>
-            {text.explainButton}
-          </button>
-        </div>
-      </form>
+      <WordForm
+        id="explain-key"
+        label={text.explainLabel}
+        button={text.explainButton}
+        value={key}
+        onInput={setKey}
+        submit={() => void ask()}
+        disabled={key === ""}
+      />
       <div role="status">
         {problem && <p class="problem">{problem}</p>}
         {answer && <Answer answer={answer} begins={beginnings(info)} />}

@@ -1,30 +1,30 @@
-import type { FilterFigures, FilterList, UnreadFilter } from "../api";
-import { count, shortCount } from "../ui/format";
+import type { FilterList, UnreadFilter } from "../api";
+import { count, percent, shortCount } from "../ui/format";
 import { useSettings, useText } from "../ui/settings";
+import { placeOfFilter } from "./shown_filter";
+import type { Shown } from "./shown_filter";
 import type { Paged } from "./use_filter_list";
 
 interface FilterListingProps {
-  figures: readonly FilterFigures[];
+  shown: Shown;
   paged: Paged;
-  chosen: string;
-  choose: (url: string) => void;
 }
 
 /** A page of filters by name, each with a bar of how full it is, and those that could not be read. */
-export function FilterListing({ figures, paged, chosen, choose }: FilterListingProps) {
+export function FilterListing({ shown, paged }: FilterListingProps) {
   const { watch: text } = useText();
   const { language } = useSettings();
   const { list } = paged;
   return (
     <nav class="listing" aria-label={text.filters}>
       <ul>
-        {figures.map((filter) => (
+        {shown.figures.map((filter) => (
           <li key={filter.url}>
-            <button type="button" aria-pressed={filter.url === chosen} onClick={() => choose(filter.url)}>
+            <a href={placeOfFilter(filter)} aria-current={filter.url === shown.url ? "true" : undefined}>
               <b>{filter.name}</b>
-              <span>{text.keysOf(shortCount(filter.keys, language), shortCount(filter.capacity, language))}</span>
+              <span>{text.keysOf(shortCount(filter.keys, language), percent(filter.fill))}</span>
               <i aria-hidden="true" style={{ "--share": `${Math.min(1, filter.fill) * 100}%` }} />
-            </button>
+            </a>
           </li>
         ))}
         {list?.damaged.map((filter) => <Unread key={filter.url} filter={filter} kind="damaged" />)}

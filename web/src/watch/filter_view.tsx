@@ -1,34 +1,32 @@
-import type { Filter, FilterFigures, FilterInfo } from "../api";
-import { bytes, chance, count, scientific } from "../ui/format";
+import type { Filter, FilterFigures } from "../api";
+import { bytes, chance, count, percent, scientific } from "../ui/format";
+import { Problem } from "../ui/problem";
 import { useText } from "../ui/settings";
 import { ActivityPlots } from "./activity_plots";
 import { ExplainKey } from "./explain_key";
 import { InstanceMap } from "./instance_map";
 import { RateScale } from "./rate_scale";
 import { SegmentBars } from "./segment_bars";
-import { useLatest } from "./use_latest";
-import { everyMs } from "./use_watch";
+import type { Shown } from "./shown_filter";
 import type { Sample } from "./use_watch";
 
 interface FilterViewProps {
+  shown: Shown;
   now: FilterFigures;
-  /** What the list tells of it, where there is one. */
-  listed?: Filter;
   samples: readonly Sample[];
 }
 
 /** One filter: its figures, what it does each second, what it is made of, and why a key is seen. */
-export function FilterView({ now, listed, samples }: FilterViewProps) {
+export function FilterView({ shown: { info, listed, problem }, now, samples }: FilterViewProps) {
   const { watch: text } = useText();
-  const { value: info, problem } = useLatest<FilterInfo>(now.url, everyMs);
   const described = info ?? listed;
   return (
     <article class="filter" aria-labelledby="filter-name">
       <div class="card">
         <h2 id="filter-name">{now.name}</h2>
         {described && <p class="hint">{describe(described, text)}</p>}
-        {problem && <p class="problem">{text.notNow(problem)}</p>}
-        <Figures now={info ?? now} wrong={info?.expected_false_seen} />
+        {problem && <Problem words={text.notNow} detail={problem} />}
+        <Figures now={now} wrong={info?.expected_false_seen} />
         <RateScale now={now.current_error_rate} promised={now.error_rate} />
       </div>
       <ActivityPlots samples={samples} />
@@ -67,7 +65,7 @@ function Figures({ now, wrong }: { now: FilterFigures; wrong?: number }) {
   const { watch: text } = useText();
   const figures: [string, string, string?][] = [
     [text.keys, count(now.keys), text.madeFor(count(now.capacity))],
-    [text.fill, `${(now.fill * 100).toFixed(now.fill < 0.1 ? 2 : 1)} %`],
+    [text.fill, percent(now.fill)],
     [text.rateNow, chance(now.current_error_rate), `${text.promised} ${chance(now.error_rate)}`],
     [text.memoryOf, bytes(now.bytes)],
     [text.layers, count(now.layers)],

@@ -2,14 +2,17 @@
 
 import { useState } from "preact/hooks";
 
-import type { FilterFigures, Stats } from "../api";
+import type { Stats } from "../api";
+import { linkTo } from "../ui/address";
+import { Problem } from "../ui/problem";
 import { useText } from "../ui/settings";
 import { TokenForm } from "../ui/token_form";
 import { EmptyState } from "./empty_state";
 import { FilterListing } from "./filter_listing";
 import { FilterView } from "./filter_view";
 import { ServerFacts } from "./server_facts";
-import { perPage, useFilterList } from "./use_filter_list";
+import { useShownFilter } from "./shown_filter";
+import { useFilterList } from "./use_filter_list";
 import type { Paged } from "./use_filter_list";
 import { useWatch } from "./use_watch";
 import type { Watched } from "./use_watch";
@@ -33,8 +36,8 @@ export function Watch() {
             {text.away} {stats && text.awayFigures}
           </p>
         )}
-        {connection === "refused" && <p class="problem">{text.refused(watched.detail)}</p>}
-        {connection === "live" && paged.problem && <p class="problem">{text.noList(paged.problem)}</p>}
+        {connection === "refused" && <Problem words={text.refused} detail={watched.detail} />}
+        {connection === "live" && paged.problem && <Problem words={text.noList} detail={paged.problem} />}
       </div>
       {connection === "locked" ? (
         <TokenForm retry={() => setTries(tries + 1)} />
@@ -51,35 +54,37 @@ interface FiguresProps {
   paged: Paged;
 }
 
-/** Of the filters on this page of the list: what is counted each second is newer. Without a list, those in use. */
-function figuresOf(stats: Stats, { list, problem }: Paged): FilterFigures[] {
-  if (!list) return problem ? stats.filters.slice(0, perPage) : [];
-  const counters = new Map<string, FilterFigures>(stats.filters.map((filter) => [filter.url, filter]));
-  return list.filters.map((filter) => counters.get(filter.url) ?? filter);
-}
-
 function Figures({ watched, stats, paged }: FiguresProps) {
-  const [chosen, setChosen] = useState("");
-  const figures = figuresOf(stats, paged);
-  const shown = figures.find((filter) => filter.url === chosen) ?? figures[0];
+  const shown = useShownFilter(stats, paged);
+  const isEmpty = paged.list?.total === 0 && stats.filters.length === 0;
   return (
     <div class={`figures ${watched.connection === "live" ? "" : "stale"}`}>
       <ServerFacts stats={stats} />
-      {paged.list?.total === 0 ? (
-        <EmptyState />
+      {isEmpty ? (
+        <EmptyState stats={stats} />
       ) : (
         <div class="watch-grid">
-          <FilterListing figures={figures} paged={paged} chosen={shown?.url ?? ""} choose={setChosen} />
-          {shown && (
-            <FilterView
-              key={shown.url}
-              now={shown}
-              listed={paged.list?.filters.find((filter) => filter.url === shown.url)}
-              samples={watched.history.get(shown.url) ?? []}
-            />
-          )}
+          <FilterListing shown={shown} paged={paged} />
+          {shown.missing && <NoFilter name={shown.missing} />}
+          {shown.now && <FilterView key={shown.url} shown={shown} now={shown.now} samples={watched.history.get(shown.url) ?? []} />}
         </div>
       )}
     </div>
+  );
+}
+
+/** The address names a filter that does not exist, or no longer. */
+function NoFilter({ name }: { name: string }) {
+  const { watch: text } = useText();
+  return (
+    <section class="card empty" role="status">
+      <h2>{text.missingTitle(name)}</h2>
+      <p>{text.missingText}</p>
+      <p>
+        <a class="button" href={linkTo("watch", true)}>
+          {text.busiest}
+        </a>
+      </p>
+    </section>
   );
 }

@@ -1,0 +1,103 @@
+/** The API page: complete, its commands work, and every kind of problem leads to its explanation. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { Page } from "playwright-core";
+
+import { Visitor } from "./browser";
+import { printed, Serving } from "./serving";
+
+interface Document {
+  paths: Record<string, Record<string, { operationId: string; responses: Record<string, unknown> }>>;
+  components: { schemas: { problem: { properties: { reason: { enum: string[] } } } } };
+}
+
+/** A test with a server of its own and the API page open. */
+function reading(name: string, body: (page: Page, server: Serving, api: Document) => Promise<void>): void {
+  test(name, async () => {
+    const server = await Serving.start();
+    try {
+      const api = JSON.parse(await printed("curl", ["-sSf", `${server.address}/openapi.json`])) as Document;
+      const visitor = await Visitor.come(server.address);
+      const page = await visitor.open("docs");
+      await page.locator(".operation").first().waitFor();
+      await body(page, server, api);
+      await visitor.leave();
+    } finally {
+      await server.stop();
+    }
+  });
+}
+
+function operationsOf({ paths }: Document): { method: string; path: string; id: string; statuses: string[] }[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([method]) => method !== "parameters")
+      .map(([method, { operationId, responses }]) => ({ method, path, id: operationId, statuses: Object.keys(responses) })),
+  );
+}
+
+reading("every operation is there, with its statuses", async (page, _, api) => {
+  const operations = operationsOf(api);
+  assert.equal(await page.locator(".operation").count(), operations.length);
+  for (const { method, path, id, statuses } of operations) {
+    const section = page.locator(`#${id}`);
+    assert.equal((await section.getByRole("heading").first().innerText()).replace(/\s+/, " "), `${method.toUpperCase()} ${path}`);
+    const shown = await section.locator(".statuses tbody th").allInnerTexts();
+    assert.deepEqual(shown.map((each) => each.trim()), statuses, id);
+  }
+});
+
+reading("each command works as it stands, and answers with a status of its operation", async (page, server, api) => {
+  const operations = operationsOf(api);
+  // The filter that the commands ask for exists from the second on, and to the end.
+  const order = ["createFilter", ...operations.map(({ id }) => id).filter((id) => !/^(createFilter|dropFilter)$/.test(id)), "dropFilter"];
+  for (const id of order) {
+    const line = await page.locator(`#${id} .command code`).innerText();
+    assert.ok(line.includes(server.address), line);
+    const status = await printed("sh", ["-c", `${line} -sS -o /dev/null -w '%{http_code}'`]);
+    assert.match(status, /^2/, line);
+    assert.ok(operations.find((each) => each.id === id)!.statuses.includes(status), line);
+  }
+});
+
+reading("every kind of problem has a section with cause and remedy, and its type leads there", async (page, server, api) => {
+  for (const reason of api.components.schemas.problem.properties.reason.enum) {
+    const words = await page.locator(`#${reason} dd[lang=en]`).allInnerTexts();
+    assert.ok(words.length === 2 && words.every((each) => each.length > 20), reason);
+  }
+  const { type } = JSON.parse(await printed("curl", ["-sS", `${server.address}/api/v1/filters/nothing`])) as { type: string };
+  assert.equal(new URL(type, server.address).pathname, "/docs");
+  await page.goto("about:blank");
+  await page.goto(new URL(type, server.address).href);
+  const section = page.locator("#no_filter");
+  await section.waitFor();
+  await page.waitForFunction(() => {
+    const { top } = document.getElementById("no_filter")!.getBoundingClientRect();
+    return top >= 0 && top < innerHeight / 2;
+  });
+  assert.match(await section.innerText(), /There is no filter of this name.*POST \/api\/v1\/filters/s);
+});
+
+reading("links lead from a status to its problem, and back to the operations that answer with it", async (page) => {
+  await page.locator("#dropFilter").getByRole("link", { name: "no_filter" }).click();
+  await page.waitForURL(/#no_filter$/);
+  await page.locator("#no_filter").getByRole("link", { name: /^DELETE/ }).click();
+  await page.waitForURL(/#dropFilter$/);
+  await page.goBack();
+  await page.waitForFunction(() => document.activeElement?.id === "no_filter");
+});
+
+test("leads on to the other pages, in the language of this one", async () => {
+  const server = await Serving.start();
+  const visitor = await Visitor.come(server.address);
+  const page = await visitor.follow("/docs?lang=zh");
+  await page.getByRole("heading", { name: "HTTP 接口" }).waitFor();
+  await page.getByRole("link", { name: "规划", exact: true }).click();
+  await page.getByRole("heading", { name: "规划一个过滤器" }).waitFor();
+  await page.getByRole("link", { name: "接口", exact: true }).click();
+  await page.getByRole("heading", { name: "HTTP 接口" }).waitFor();
+  await visitor.leave();
+  await server.stop();
+});
