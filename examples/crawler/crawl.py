@@ -47,7 +47,7 @@ def links_of(url, text):
 def crawl(queue, seen, fetch):
     """Fetches pages until all processes together have fetched all.    Returns how many it fetched."""
     fetched = 0
-    while int(queue.get("pages open") or 0) > 0:
+    while int(queue.get("pages open") or 1) > 0:  # there is no such key before the first page is queued
         popped = queue.blpop(["frontier"], timeout=1)
         if popped is None:
             continue
