@@ -29,11 +29,12 @@ class Filter:
 
     def add(self, key: Key, *, time: Optional[Time] = None) -> bool:
         """Adds a key. True: it was certainly not added before; False: it probably was, or is too late for the window."""
-        return judge(self._own(), [key], True, time)[0] == FRESH
+        times = None if time is None else milliseconds(time)
+        return self._own().judge_list((key,), True, times)[0] == FRESH
 
     def __contains__(self, key: Key) -> bool:
         """Whether a key was probably added before. False is certain. Adds nothing."""
-        return judge(self._own(), [key], False, None)[0] == SEEN
+        return self._own().judge_list((key,), False, None)[0] == SEEN
 
     def add_many(self, keys: Keys, *, time: Optional[Times] = None) -> Verdicts:
         """Adds keys and returns a verdict for each: FRESH, SEEN or LATE. If a key occurs twice, its first occurrence

@@ -113,6 +113,7 @@ class Readme(unittest.TestCase):
             self.run_here("./a.out")
 
     @unittest.skipUnless((pathlib.Path(program).parent / "python").is_dir(), "the Python package was not built")
+    @unittest.skipIf(any(word.startswith("-fsanitize") for word in compiler), "the interpreter is not sanitized")
     def test_python_prints_what_it_says(self):
         self.environment["PYTHONPATH"] = f"{pathlib.Path(program).parent}/python"
         shared = f"localhost:{self.start_redis()}"

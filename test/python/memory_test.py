@@ -2,6 +2,7 @@
 
 import array
 import gc
+import os
 import sys
 import threading
 import time
@@ -70,6 +71,7 @@ def use_everything(f, full):
 
 
 class Memory(unittest.TestCase):
+    @unittest.skipIf("libasan" in os.environ.get("LD_PRELOAD", ""), "a sanitizer keeps freed memory for a while")
     def test_rounds_of_all_calls_need_no_more_memory(self):
         f, full = everseen.memory(capacity=100_000), everseen.memory(capacity=100, growth="refuse")
         for _ in range(100):
