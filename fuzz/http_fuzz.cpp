@@ -3,6 +3,7 @@
 //
 // The first line is method, target and headers, separated by tabs; the rest is the body.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>

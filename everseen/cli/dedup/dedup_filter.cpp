@@ -28,16 +28,19 @@ constexpr std::uint64_t least_capacity_of_a_kept_filter = 1'000'000;
 
 spec_request request_of(const dedup_arguments& given, const block_reader& input) {
   spec_request request;
-  request.error_rate = given.error_rate.value_or(request.error_rate);
+  request.error_rate = given.error_rate;
   const std::uint64_t estimate = input.estimate_records().value_or(capacity_of_a_stream);
   const std::uint64_t least = given.filter_name ? least_capacity_of_a_kept_filter : least_capacity;
-  request.capacity = given.capacity.value_or(std::max(estimate, least));
+  std::uint64_t capacity = given.capacity.value_or(std::max(estimate, least));
   // A line has at least one byte. Unusable capacity would only make the filter slower.
   if (const auto bytes = input.total_bytes(); bytes && !given.filter_name)
-    request.capacity = std::min(request.capacity, *bytes + least_capacity);
-  request.hash = given.hash.value_or(request.hash);
+    capacity = std::min(capacity, *bytes + least_capacity);
+  request.capacity = capacity;
+  request.hash = given.hash;
   request.judge = given.judge;
-  if (given.window) request.window = {*given.window, static_cast<std::uint32_t>(given.slices.value_or(10))};
+  if (given.window)
+    request.window =
+        window_spec{*given.window, static_cast<std::uint32_t>(given.slices.value_or(default_slices))};
   return request;
 }
 

@@ -37,16 +37,17 @@ void ask_as(const create_options& o, spec_request& r) {
 
 spec_request request_of(const create_options& o, const spec_request& standard) {
   spec_request r = standard;
-  r.capacity = o.capacity.value_or(r.capacity);
-  r.error_rate = o.error_rate.value_or(r.error_rate);
+  if (o.capacity) r.capacity = o.capacity;
+  if (o.error_rate) r.error_rate = o.error_rate;
   r.layout = o.layout;
-  r.hash = o.hash.value_or(r.hash);
-  r.growth = o.growth.value_or(r.growth);
+  if (o.hash) r.hash = o.hash;
+  if (o.growth) r.growth = o.growth;
   if (o.judge) r.judge = o.judge;
   if (o.probes) r.probes = static_cast<unsigned>(*o.probes);
   if (o.partitions) r.partitions = static_cast<std::uint32_t>(*o.partitions);
   if (o.slices && !o.window) throw parameter_error("--slices divide a window; give --window, too");
-  if (o.window) r.window = window_spec{*o.window, static_cast<std::uint32_t>(o.slices.value_or(10))};
+  if (o.window)
+    r.window = window_spec{*o.window, static_cast<std::uint32_t>(o.slices.value_or(default_slices))};
   if (o.as) ask_as(o, r);
   if (!o.as && (o.funnel || o.expansion))
     throw parameter_error("--funnel and --expansion are of other systems' filters; give --as, too");

@@ -24,15 +24,15 @@ namespace everseen::cli {
 
 namespace {
 
-constexpr std::uint64_t default_capacity = 1'000'000;
-
 spec_request request_of(const stream_arguments& given) {
   spec_request request;
-  request.error_rate = given.error_rate.value_or(request.error_rate);
-  request.capacity = given.capacity.value_or(default_capacity);
-  request.hash = given.hash.value_or(request.hash);
+  request.error_rate = given.error_rate;
+  request.capacity = given.capacity;
+  request.hash = given.hash;
   request.judge = given.judge;
-  if (given.window) request.window = {*given.window, static_cast<std::uint32_t>(given.slices.value_or(10))};
+  if (given.window)
+    request.window =
+        window_spec{*given.window, static_cast<std::uint32_t>(given.slices.value_or(default_slices))};
   return request;
 }
 
@@ -122,11 +122,13 @@ filter stream_run::open_filter(store& place) const {
     must_agree(given_, opened);
     return opened;
   }
-  const bool known = place.exists(*given_.filter_name);
-  if (!known) must_have_room(place, place.plan(request_of(given_)));
-  filter opened = open_or_create(place, *given_.filter_name, request_of(given_));
-  if (known) must_agree(given_, opened);
-  return opened;
+  if (place.exists(*given_.filter_name)) {
+    filter opened(*given_.filter_name, place.open(*given_.filter_name, access::write));
+    must_agree(given_, opened);
+    return opened;
+  }
+  must_have_room(place, place.plan(request_of(given_)));
+  return open_or_create(place, *given_.filter_name, request_of(given_));
 }
 
 /// A job continues with the events that it began with: other keys or counters would be a different job.

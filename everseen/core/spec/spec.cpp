@@ -161,15 +161,15 @@ void set_first_layer(spec& s, const foreign::wanted_size& size) {
 spec make_foreign_spec(const spec_request& request) {
   spec s;
   s.layout = *request.layout;
-  s.capacity = request.capacity;
-  s.error_rate = request.error_rate;
+  s.capacity = request.capacity.value_or(default_capacity);
+  s.error_rate = request.error_rate.value_or(default_error_rate);
   s.hash = foreign::hash_of(s.layout);
   s.window = request.window;
   s.partitions = request.partitions.value_or(1);
   if (request.probes) refuse_in(s.layout, "takes its probes from the error rate; leave them out");
   s.foreign.funnel = request.funnel;
   if (s.layout == layout_kind::redisbloom) {
-    s.growth = request.growth;
+    s.growth = request.growth.value_or(growth_kind::grow);
     s.foreign.expansion = request.expansion;
     s.foreign.powers_of_two = request.powers_of_two;
     const bool grows = s.growth == growth_kind::grow;
@@ -211,20 +211,21 @@ std::optional<judge_kind> parse_judge_kind(std::string_view name) noexcept {
 
 spec make_spec(const spec_request& request) {
   // Checked first, since the planner's choices depend on it.
-  validate_rate(request.layout.value_or(layout_kind::classic), request.error_rate);
+  const double error_rate = request.error_rate.value_or(default_error_rate);
+  validate_rate(request.layout.value_or(layout_kind::classic), error_rate);
   if (request.layout && is_foreign(*request.layout)) return make_foreign_spec(request);
   spec s;
-  s.capacity = request.capacity;
-  s.error_rate = request.error_rate;
-  s.layout = request.layout.value_or(sizing::choose_layout(request.error_rate));
-  s.hash = request.hash;
-  s.growth = request.growth;
+  s.capacity = request.capacity.value_or(default_capacity);
+  s.error_rate = error_rate;
+  s.layout = request.layout.value_or(sizing::choose_layout(error_rate));
+  s.hash = request.hash.value_or(hash_kind::xxh3);
+  s.growth = request.growth.value_or(growth_kind::grow);
   s.window = request.window;
   s.partitions = request.partitions.value_or(1);
   s.judge = request.judge.value_or(judge_kind::server);
 
   const unsigned chosen_probes =
-      s.layout == layout_kind::classic ? sizing::best_probes(request.error_rate) : probes_of(s.layout, 0);
+      s.layout == layout_kind::classic ? sizing::best_probes(error_rate) : probes_of(s.layout, 0);
   const unsigned probes = request.probes.value_or(chosen_probes);
   validate_probes(s.layout, probes);  // before the cast to 8 bits
   s.probes = static_cast<std::uint8_t>(probes);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "everseen/core/hash/digest.hpp"
@@ -32,11 +33,16 @@ enum class judge_kind : std::uint8_t {
 [[nodiscard]] std::string_view to_string(judge_kind kind) noexcept;
 [[nodiscard]] std::optional<judge_kind> parse_judge_kind(std::string_view name) noexcept;
 
+/// Parts of a window, where nothing else is asked for.
+inline constexpr std::uint32_t default_slices = 10;
+
 /// A sliding window over event time. A key counts as seen for at least `width` and at most `width` plus one
 /// slice (width / slices). Memory is freed slice by slice.
+///
+///     window_spec{10min}      window_spec{24h, 24}
 struct window_spec {
   std::chrono::milliseconds width{0};
-  std::uint32_t slices = 0;
+  std::uint32_t slices = default_slices;
 
   [[nodiscard]] std::chrono::milliseconds slice_width() const noexcept { return width / slices; }
   friend constexpr bool operator==(const window_spec&, const window_spec&) = default;
@@ -68,21 +74,24 @@ struct spec {
   friend bool operator==(const spec&, const spec&) = default;
 };
 
+inline constexpr std::uint64_t default_capacity = 1'000'000;
+inline constexpr double default_error_rate = 1e-6;
+
 /// The caller's request; the planner chooses whatever is left empty.
 ///
-///     make_spec({.capacity = 10'000'000, .error_rate = 1e-6})
+///     make_spec({.capacity = 10'000'000, .error_rate = 1e-6, .window = window_spec{10min}})
 ///
 /// A foreign layout fixes hash, probes and partitions, and Guava's layouts also growth. A requested hash or
 /// seed is ignored, and so is growth for Guava. Probes, a window or several partitions are a parameter_error.
 struct spec_request {
-  std::uint64_t capacity = 1'000'000;
-  double error_rate = 1e-6;
-  std::optional<layout_kind> layout{};
-  std::optional<unsigned> probes{};  ///< classic only
-  hash_kind hash = hash_kind::xxh3;
-  std::optional<hash_seed> seed{};  ///< default: random
-  growth_kind growth = growth_kind::grow;
-  std::optional<window_spec> window{};
+  std::optional<std::uint64_t> capacity{};  ///< keys (with a window: per width); default_capacity
+  std::optional<double> error_rate{};       ///< default_error_rate
+  std::optional<layout_kind> layout{};  ///< default: sizing::choose_layout, or what is fastest on a server
+  std::optional<unsigned> probes{};     ///< classic only
+  std::optional<hash_kind> hash{};      ///< default: xxh3
+  std::optional<hash_seed> seed{};      ///< default: random
+  std::optional<growth_kind> growth{};  ///< default: grow
+  std::optional<window_spec> window{};  ///< default: keys never expire
   std::optional<std::uint32_t> partitions{};
   funnel_kind funnel = funnel_kind::bytes;  ///< Guava only
   std::uint32_t expansion = 2;              ///< RedisBloom only
@@ -98,6 +107,13 @@ inline constexpr std::uint32_t max_slices = 1'000;
 /// Fills in everything that the request leaves open, and checks the result.
 /// @throws parameter_error  names the invalid number and its bounds
 [[nodiscard]] spec make_spec(const spec_request& request);
+
+/// What a filter has otherwise than a request asks for, for example "capacity 1000 instead of 2000, growth
+/// refuse instead of grow"; empty: nothing.
+///
+/// Counts everything that is asked for and affects answers. What is left empty, the seed, and who judges keys
+/// do not.
+[[nodiscard]] std::string differences(const spec_request& asked, const spec& has);
 
 /// Checks a spec from outside (a file, a server).
 /// @throws parameter_error  as make_spec

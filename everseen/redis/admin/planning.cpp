@@ -59,8 +59,9 @@ spec plan_for_redis(const redis_url& url, spec_request request, judged_by by) {
     return s;
   }
   if (!request.layout && by == judged_by::commands) request.layout = layout_kind::classic;
-  if (request.layout == layout_kind::classic && !request.probes &&
-      request.error_rate >= sizing::min_error_rate && request.error_rate <= sizing::max_error_rate)
+  const double error_rate = request.error_rate.value_or(default_error_rate);
+  if (request.layout == layout_kind::classic && !request.probes && error_rate >= sizing::min_error_rate &&
+      error_rate <= sizing::max_error_rate)
     request.probes = cheapest_probes(first_rate(request));
   const bool chosen = request.partitions.has_value();
   if (!chosen) request.partitions = 1;

@@ -61,11 +61,10 @@ bool take_layout(json_body& body, filter_registry::request& how) {
 }
 
 bool take_window(json_body& body, spec_request& r) {
-  constexpr std::int64_t standard_slices = 10;
   const auto window = body.duration("window");
   const auto slices = body.integer("slices", {1, max_slices});
   if (slices && !window) refuse("slices divide a window; give window, too");
-  if (window) r.window = window_spec{*window, static_cast<std::uint32_t>(slices.value_or(standard_slices))};
+  if (window) r.window = window_spec{*window, static_cast<std::uint32_t>(slices.value_or(default_slices))};
   return window.has_value();
 }
 

@@ -47,7 +47,6 @@ class option_reader {
 };
 
 constexpr std::int64_t longest_ms = std::int64_t{36'500} * 24 * 60 * 60 * 1000;
-constexpr std::int64_t standard_slices = 10;
 
 void reserve(call& c) {
   filter_registry::request r = parse_reserve(c.words.first(4));
@@ -73,7 +72,7 @@ void reserve(call& c) {
   if (slices && !window) throw refusal{"ERR SLICES is for a filter with a WINDOW"};
   if (window)
     r.spec.window = window_spec{std::chrono::milliseconds(*window),
-                                static_cast<std::uint32_t>(slices.value_or(standard_slices))};
+                                static_cast<std::uint32_t>(slices.value_or(default_slices))};
   c.all.filters().create(c.words[1], r);
   c.reply.ok();
 }

@@ -50,6 +50,11 @@ TEST(Spec, ASeedIsRandomUnlessGiven) {
   EXPECT_EQ(make_spec({.seed = hash_seed{1, 2, 3}}).seed, (hash_seed{1, 2, 3}));
 }
 
+TEST(Spec, AWindowIsWrittenAsADuration) {
+  EXPECT_EQ(make_spec({.window = window_spec{10min}}).window, (window_spec{600'000ms, 10}));
+  EXPECT_EQ(make_spec({.window = window_spec{24h, 24}}).window->slice_width(), 1h);
+}
+
 TEST(Spec, AClassicFilterTakesTheBestProbesUnlessTold) {
   EXPECT_EQ(make_spec({.error_rate = 0.01, .layout = layout_kind::classic}).probes, 7);
   EXPECT_EQ(make_spec({.error_rate = 0.01, .layout = layout_kind::classic, .probes = 3}).probes, 3);
@@ -145,7 +150,7 @@ TEST(Spec, ChecksWhatComesFromOutsideAsMuchAsARequest) {
   EXPECT_THAT(with([](spec& s) { s.growth = growth_kind{9}; }), HasSubstr("growth number 9"));
   EXPECT_THAT(with([](spec& s) { s.probes = 3; }), HasSubstr("probes 3"));
   EXPECT_THAT(with([](spec& s) { s.partitions = 0; }), HasSubstr("partitions 0"));
-  EXPECT_THAT(with([](spec& s) { s.window = window_spec{}; }), HasSubstr("slices 0"));
+  EXPECT_THAT(with([](spec& s) { s.window = window_spec{1s, 0}; }), HasSubstr("slices 0"));
 }
 
 TEST(Spec, OfAnotherSystemHasWhatThatSystemFixes) {
@@ -237,6 +242,47 @@ TEST(FilterName, RefusesTheRestAndSaysWhichByte) {
   } catch (const parameter_error& e) {
     EXPECT_THAT(e.what(), HasSubstr("'/' at position 3"));
   }
+}
+
+// ---- differences
+
+TEST(SpecDifferences, AreThoseOfWhatIsAskedForAlone) {
+  const spec has = make_spec({.capacity = 1000,
+                              .error_rate = 0.01,
+                              .layout = layout_kind::classic,
+                              .probes = 3,
+                              .hash = hash_kind::siphash,
+                              .growth = growth_kind::refuse,
+                              .window = window_spec{10min, 5},
+                              .partitions = 4});
+  EXPECT_EQ(differences({}, has), "");
+  EXPECT_EQ(differences({.capacity = 1000, .window = window_spec{10min, 5}}, has), "");
+  EXPECT_EQ(differences({.capacity = 2000}, has), "capacity 1000 instead of 2000");
+  EXPECT_EQ(differences({.error_rate = 1e-3}, has), "error_rate 0.01 instead of 0.001");
+  EXPECT_EQ(differences({.layout = layout_kind::line_8x64}, has), "layout classic instead of line-8x64");
+  EXPECT_EQ(differences({.layout = layout_kind::classic, .probes = 4}, has), "probes 3 instead of 4");
+  EXPECT_EQ(differences({.hash = hash_kind::xxh3, .growth = growth_kind::grow}, has),
+            "hash siphash instead of xxh3, growth refuse instead of grow");
+  EXPECT_EQ(differences({.window = window_spec{10min}}, has),
+            "window 600000 ms in 5 slices instead of 600000 ms in 10 slices");
+  EXPECT_EQ(differences({.partitions = 1}, has), "partitions 4 instead of 1");
+}
+
+TEST(SpecDifferences, AreNotInTheSeedOrWhoJudges) {
+  EXPECT_EQ(differences({.seed = hash_seed{7}, .judge = judge_kind::client}, make_spec({})), "");
+}
+
+TEST(SpecDifferences, OfForeignFiltersAreInTheirRulesToo) {
+  const spec_request numbers{.layout = layout_kind::guava64, .funnel = funnel_kind::int64};
+  EXPECT_EQ(differences(numbers, make_spec(numbers)), "");
+  EXPECT_THAT(differences(numbers, make_spec({.layout = layout_kind::guava64})),
+              HasSubstr("rules funnel bytes"));
+  const spec_request doubling{.capacity = 1000, .error_rate = 0.01, .layout = layout_kind::redisbloom};
+  EXPECT_EQ(differences(doubling, make_spec(doubling)), "") << "RedisBloom rounds the capacity up";
+}
+
+TEST(SpecDifferences, NeedAPossibleRequest) {
+  EXPECT_THROW((void)differences({.capacity = 0}, make_spec({})), parameter_error);
 }
 
 }  // namespace

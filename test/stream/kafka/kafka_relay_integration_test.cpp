@@ -1,5 +1,7 @@
 // The relay's transactions, used by librdkafka's own clients over real sockets.
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // Kafka as a sink, from Kafka in transactions and from elsewhere, against librdkafka's mock cluster.
 
+#include <algorithm>
 #include <set>
 #include <thread>
 
