@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
-#include "everseen/core/base/assert.hpp"
+#include "everseen/filter/claim_scatter.hpp"
 
 namespace everseen {
 
@@ -29,7 +30,12 @@ std::string_view take_word(std::string_view& text) {
 deduplicator::deduplicator(filter of, std::string job, std::string_view description)
     : filter_(std::move(of)),
       job_(std::move(job)),
-      ledger_(filter_.stored().open_ledger(job_, description)) {}
+      ledger_(filter_.stored().open_ledger(job_, description)),
+      scatter_(std::make_unique<claim_scatter>()) {}
+
+deduplicator::deduplicator(deduplicator&&) noexcept = default;
+deduplicator& deduplicator::operator=(deduplicator&&) noexcept = default;
+deduplicator::~deduplicator() = default;
 
 std::string deduplicator::token(std::string_view source) const {
   const std::string position = std::to_string(at(source).next);
@@ -67,8 +73,9 @@ const deduplicator::progress& deduplicator::at(std::string_view source) const {
   return found->second;
 }
 
-void deduplicator::require_sense(const progress& p, const events& some) const {
+void deduplicator::require_sense(const progress& p, const events& some, std::size_t verdicts) const {
   const std::size_t n = some.keys.size();
+  if (verdicts != n) throw parameter_error("give one verdict an event");
   if (some.positions.size() != n) throw parameter_error("give one position an event");
   std::uint64_t least = p.settled;
   for (const std::uint64_t position : some.positions) {
@@ -85,17 +92,16 @@ void deduplicator::require_sense(const progress& p, const events& some) const {
 }
 
 batch_result deduplicator::claim(std::string_view source, const events& some, std::span<verdict> out) {
-  EVERSEEN_ASSERT(out.size() == some.keys.size());
-  require_sense(at(source), some);
+  require_sense(at(source), some, out.size());
   if (some.keys.empty()) return tally{};
   progress& p = sources_.find(source)->second;
   digests_.resize(some.keys.size());
   before_.resize(some.keys.size());
   filter_.hash()(some.keys, digests_);
   const auto batches =
-      scatter_.sort({digests_, some.positions, some.times, some.counts}, filter_.get_spec().partitions);
+      scatter_->sort({digests_, some.positions, some.times, some.counts}, filter_.get_spec().partitions);
   batch_result result = ledger_->claim({source, p.settled}, batches);
-  scatter_.gather(out, before_);
+  scatter_->gather(out, before_);
   if (result) p.next = std::max(p.next, some.positions.back() + 1);
   return result;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -9,12 +10,16 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/core/base/error.hpp"
 #include "everseen/core/base/verdict.hpp"
-#include "everseen/filter/claim_scatter.hpp"
+#include "everseen/core/hash/digest.hpp"
+#include "everseen/core/spec/spec.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/store/port/ledger.hpp"
 
 namespace everseen {
+
+class claim_scatter;
 
 /// De-duplication for programs whose events have side effects: each event takes effect once, even after a
 /// crash.
@@ -54,6 +59,9 @@ class deduplicator {
   /// Opens the job of a filter; creates the job if it does not exist.
   /// @throws  as stored_filter::open_ledger
   deduplicator(filter of, std::string job, std::string_view description = {});
+  deduplicator(deduplicator&&) noexcept;
+  deduplicator& operator=(deduplicator&&) noexcept;
+  ~deduplicator();
 
   /// Starts or resumes a source after the last event that was dealt with.
   /// @param token  the last token() that was stored; if empty, the ledger's position from settle() is used
@@ -65,10 +73,10 @@ class deduplicator {
   /// Judges events, adds the fresh ones, and remembers the verdicts until they are settled.
   ///
   /// After a failure, act on none of the events; claim the same ones again.
-  /// @pre begin(source), out.size() == keys.size()
-  /// @throws parameter_error  the filter cannot take a key, the number of times is wrong, or positions do not
-  ///   ascend; nothing was claimed
-  batch_result claim(std::string_view source, const events& some, std::span<verdict> out);
+  /// @param out  one verdict per event    @pre begin(source)
+  /// @throws parameter_error  the filter cannot take a key, the number of verdicts or times is wrong, or
+  ///   positions do not ascend; nothing was claimed
+  [[nodiscard]] batch_result claim(std::string_view source, const events& some, std::span<verdict> out);
 
   /// States that all events claimed so far are dealt with. Store it in the transaction that acts on them.
   /// Printable text: about 50 bytes plus the names.    @pre begin(source)
@@ -91,13 +99,13 @@ class deduplicator {
     std::uint64_t next = 0;
   };
   [[nodiscard]] const progress& at(std::string_view source) const;
-  void require_sense(const progress& p, const events& some) const;
+  void require_sense(const progress& p, const events& some, std::size_t verdicts) const;
 
   filter filter_;
   std::string job_;
   std::unique_ptr<everseen::ledger> ledger_;
   std::map<std::string, progress, std::less<>> sources_{};
-  claim_scatter scatter_{};
+  std::unique_ptr<claim_scatter> scatter_;
   std::vector<digest> digests_{};
   std::vector<std::uint8_t> before_{};
 };

@@ -2,13 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/format/stream_image.hpp"
+#include "everseen/core/format/byte_stream.hpp"
+#include "everseen/core/hash/funnel.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/store/port/store.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "everseen/core/base/checksum.hpp"
+#include "everseen/core/format/byte_stream.hpp"
 #include "everseen/core/format/image.hpp"
 #include "everseen/core/partition/partition.hpp"
 
@@ -18,11 +18,6 @@
 /// doc/format.md, "Export stream". Both classes access bytes through callbacks, so a pipe, a file or a socket
 /// will do. Neither buffers more than a chunk.
 namespace everseen::image {
-
-/// Takes the next bytes of a stream.
-using byte_sink = std::function<void(std::span<const std::byte>)>;
-/// Fills part of the span, at least one byte, and returns the count; 0 at the end of the input.
-using byte_source = std::function<std::size_t(std::span<std::byte>)>;
 
 /// Writes a stream: construct, segment() for each segment in ascending order of id, finish().
 ///

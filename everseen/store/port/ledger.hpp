@@ -9,7 +9,8 @@
 #include <string_view>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/partition/partition.hpp"
+#include "everseen/core/base/verdict.hpp"
+#include "everseen/core/partition/partition_batch.hpp"
 
 namespace everseen {
 
