@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "everseen/core/base/assert.hpp"
 #include "everseen/core/spec/fitting_keys.hpp"
 #include "everseen/filter/open_store.hpp"
 #include "everseen/filter/rates.hpp"
@@ -26,7 +25,10 @@ scratch& thread_scratch() {
   return mine;
 }
 
-void check_times(const spec& s, std::size_t keys, std::size_t times) {
+void check_sizes(const spec& s, std::size_t keys, std::size_t verdicts, std::size_t times) {
+  if (verdicts != keys)
+    throw parameter_error("room for " + std::to_string(verdicts) + " verdicts of " + std::to_string(keys) +
+                          " keys; pass one a key");
   if (times > 1 && times != keys)
     throw parameter_error(std::to_string(times) + " times for " + std::to_string(keys) +
                           " keys; pass one for all or one a key");
@@ -72,7 +74,7 @@ std::span<const event_time> times_of_chunk(std::span<const event_time> times, st
 template <typename Judge>
 batch_result judge_digests(const spec& s, std::span<const digest> digests, std::span<const event_time> times,
                            std::span<verdict> out, Judge judge) {
-  check_times(s, out.size(), times.size());
+  check_sizes(s, digests.size(), out.size(), times.size());
   scatter& sorted = thread_scratch().sorted;
   return for_each_chunk(out, [&](std::size_t from, std::size_t count) {
     const auto batches = sorted.sort(digests.subspan(from, count), times_of_chunk(times, from, count),
@@ -86,7 +88,7 @@ batch_result judge_digests(const spec& s, std::span<const digest> digests, std::
 template <typename Judge>
 batch_result judge_keys(const filter& f, const fitting_keys::batch& all, Judge judge) {
   const spec& s = f.get_spec();
-  check_times(s, all.out.size(), all.times.size());
+  check_sizes(s, all.keys.size(), all.out.size(), all.times.size());
   scratch& mine = thread_scratch();
   fitting_keys& fitting = mine.fitting;
   scatter& sorted = mine.sorted;
@@ -112,14 +114,12 @@ filter::filter(std::string name, std::shared_ptr<stored_filter> stored)
 
 batch_result filter::add_digests(std::span<const digest> digests, std::span<verdict> out,
                                  std::span<const event_time> times) {
-  EVERSEEN_ASSERT(out.size() == digests.size());
   must_not_want_keys();
   return judge_digests(get_spec(), digests, times, out, [&](auto batches) { return stored_->add(batches); });
 }
 
 batch_result filter::may_contain_digests(std::span<const digest> digests, std::span<verdict> out,
                                          std::span<const event_time> times) const {
-  EVERSEEN_ASSERT(out.size() == digests.size());
   must_not_want_keys();
   return judge_digests(get_spec(), digests, times, out,
                        [&](auto batches) { return std::as_const(*stored_).check(batches); });
@@ -146,7 +146,7 @@ namespace {
 /// Judges a batch of one, which needs no scratch memory.
 template <typename Call>
 verdict judge_one(const filter& f, std::string_view key, std::span<const event_time> times, Call call) {
-  check_times(f.get_spec(), 1, times.size());
+  check_sizes(f.get_spec(), 1, 1, times.size());
   const digest d = f.hash()(key);
   verdict out = verdict::unknown;
   const partition_batch batch = {
@@ -202,15 +202,35 @@ filter create(std::string_view store_url, std::string_view name, const spec_requ
   return {std::string(name), store->create(name, store->plan(request))};
 }
 
-filter open_or_create(store& in, std::string_view name, const spec_request& request) {
-  if (!in.exists(name)) {
+filter open_or_create(store& in, std::string_view name, const spec_request& request,
+                      std::optional<std::chrono::milliseconds> life) {
+  constexpr int most_tries = 3;
+  // Other processes may create or drop it between the two calls.
+  for (int tries = 1;; ++tries) {
     try {
-      return {std::string(name), in.create(name, in.plan(request))};
+      filter there(std::string(name), in.open(name, access::write));
+      must_agree(request, there);
+      return there;
+    } catch (const no_filter&) {
+    }
+    try {
+      const spec planned = in.plan(request);
+      return {std::string(name), life ? in.create_expiring(name, planned, *life) : in.create(name, planned)};
     } catch (const name_taken&) {
-      // Another process created it between the two calls.
+      if (tries == most_tries) throw;
     }
   }
-  return {std::string(name), in.open(name, access::write)};
+}
+
+filter open_or_create(std::string_view store_url, std::string_view name, const spec_request& request) {
+  return open_or_create(*open_store(store_url), name, request);
+}
+
+void must_agree(const spec_request& request, const filter& f) {
+  const std::string differing = differences(request, f.get_spec());
+  if (differing.empty()) return;
+  throw parameter_error("the filter '" + f.name() + "' was created otherwise than it is requested now: " +
+                        differing + "; request what it has, open it as it is, or choose another name");
 }
 
 filter open(std::string_view store_url, std::string_view name, access how) {

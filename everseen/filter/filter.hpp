@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "everseen/core/base/verdict.hpp"
 #include "everseen/core/hash/digest.hpp"
 #include "everseen/core/spec/spec.hpp"
+#include "everseen/filter/key_range.hpp"
 #include "everseen/store/port/store.hpp"
 
 namespace everseen {
@@ -58,11 +60,26 @@ class filter {
   /// Keys that the filter cannot take (see refusal_of) or has no room for are `unknown`; all others are
   /// judged. After any other failure the rest of the span is `unknown`. Adding the unknown keys again is
   /// safe.
-  /// @param times  none, one for all, or one per key      @pre out.size() == keys.size()
+  /// @param out    one verdict per key, in the same order
+  /// @param times  none, one for all, or one per key
   /// @return the number of keys per verdict; after a failure see batch_failure (`out` is still valid)
-  /// @throws parameter_error  the number of times is wrong, or a window needs times; nothing was added
-  batch_result add(std::span<const std::string_view> keys, std::span<verdict> out,
-                   std::span<const event_time> times = {});
+  /// @throws parameter_error  the number of verdicts or times is wrong, or a window needs times; nothing was
+  ///   added
+  [[nodiscard]] batch_result add(std::span<const std::string_view> keys, std::span<verdict> out,
+                                 std::span<const event_time> times = {});
+
+  /// The same for any range of keys, such as a std::vector<std::string> or a view that makes strings.
+  ///
+  ///     std::vector<everseen::verdict> verdicts(urls.size());
+  ///     const auto added = filter.add(urls, verdicts);
+  ///
+  /// Cost: a view per key. Ranges that make their strings are read once, and copied.
+  template <key_range Keys>
+  [[nodiscard]] batch_result add(Keys&& keys, std::span<verdict> out,
+                                 std::span<const event_time> times = {}) {
+    const key_views viewed(keys);
+    return add(viewed.all(), out, times);
+  }
 
   /// Returns whether a key was probably added before. `false` is certain. With a window it is certain only
   /// for keys that have not expired; for a time before the window the answer is always `false`.
@@ -71,15 +88,21 @@ class filter {
 
   /// The same for many keys: `seen` if the filter may contain the key, `fresh` if it certainly does not.
   /// Changes nothing.
-  batch_result may_contain(std::span<const std::string_view> keys, std::span<verdict> out,
-                           std::span<const event_time> times = {}) const;
+  [[nodiscard]] batch_result may_contain(std::span<const std::string_view> keys, std::span<verdict> out,
+                                         std::span<const event_time> times = {}) const;
+  template <key_range Keys>
+  [[nodiscard]] batch_result may_contain(Keys&& keys, std::span<verdict> out,
+                                         std::span<const event_time> times = {}) const {
+    const key_views viewed(keys);
+    return may_contain(viewed.all(), out, times);
+  }
 
   /// As above, for callers that already hashed the keys with hash().
   /// @throws parameter_error  the filter needs the keys themselves: stored().wants_keys()
-  batch_result add_digests(std::span<const digest> digests, std::span<verdict> out,
-                           std::span<const event_time> times = {});
-  batch_result may_contain_digests(std::span<const digest> digests, std::span<verdict> out,
-                                   std::span<const event_time> times = {}) const;
+  [[nodiscard]] batch_result add_digests(std::span<const digest> digests, std::span<verdict> out,
+                                         std::span<const event_time> times = {});
+  [[nodiscard]] batch_result may_contain_digests(std::span<const digest> digests, std::span<verdict> out,
+                                                 std::span<const event_time> times = {}) const;
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const spec& get_spec() const noexcept { return stored_->get_spec(); }
@@ -118,10 +141,24 @@ class filter {
 [[nodiscard]] filter create(std::string_view store_url, std::string_view name,
                             const spec_request& request = {});
 
-/// Opens the filter of this name, or creates it. Processes that call this concurrently all get the same
-/// filter.
+/// Opens the filter of this name, or creates it as requested. Idempotent: processes that call this
+/// concurrently, again and again, all get the same filter. (In files, one process at a time can have it open
+/// to write.)
+///
+///     auto clicks = everseen::open_or_create("redis://localhost", "clicks", {.capacity = 10'000'000});
+///
+/// What the request leaves empty is not compared, so that an empty request takes any filter.
+/// @param life  a new filter expires after this time; nothing: never
+/// @throws parameter_error  the filter was created otherwise than requested: names each difference (see
+///   differences). A rebuild may also have changed its capacity and error rate.
 /// @throws  as create and open
-[[nodiscard]] filter open_or_create(store& in, std::string_view name, const spec_request& request);
+[[nodiscard]] filter open_or_create(std::string_view store_url, std::string_view name,
+                                    const spec_request& request = {});
+[[nodiscard]] filter open_or_create(store& in, std::string_view name, const spec_request& request = {},
+                                    std::optional<std::chrono::milliseconds> life = {});
+
+/// @throws parameter_error  the filter was created otherwise than requested
+void must_agree(const spec_request& request, const filter& f);
 
 /// Opens an existing filter.
 /// @throws parameter_error  no filter has this name    @throws format_error  it is damaged

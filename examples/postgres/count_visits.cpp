@@ -93,9 +93,8 @@ void run(const char* store_url, const char* conninfo, const char* path) {
   db.run("SELECT pg_advisory_lock(hashtext('count-visits'))");
   db.run("CREATE TABLE IF NOT EXISTS visits (site text PRIMARY KEY, visits bigint NOT NULL)");
   db.run("CREATE TABLE IF NOT EXISTS progress (job text PRIMARY KEY, token text NOT NULL)");
-  const auto store = everseen::open_store(store_url);
   everseen::deduplicator events(
-      everseen::open_or_create(*store, "visits", {.capacity = 1'000'000, .error_rate = 1e-9}),
+      everseen::open_or_create(store_url, "visits", {.capacity = 1'000'000, .error_rate = 1e-9}),
       "count-visits");
   std::uint64_t next = events.begin(path, db.run("SELECT token FROM progress WHERE job = 'visits'"));
   std::ifstream file(path);

@@ -89,6 +89,18 @@ TEST(Filter, AnswersEmptySpans) {
   EXPECT_EQ(make_windowed_filter().add(std::span<const std::string_view>{}, {}).value(), tally{});
 }
 
+TEST(Filter, WantsAVerdictForEachKey) {
+  filter f = make_filter();
+  const std::vector<std::string_view> keys = {"a", "b", "c"};
+  const std::vector<digest> digests(3);
+  std::vector<verdict> two(2);
+  std::vector<verdict> four(4);
+  EXPECT_THROW((void)f.add(keys, two), parameter_error);
+  EXPECT_THROW((void)f.may_contain(keys, four), parameter_error);
+  EXPECT_THROW((void)f.add_digests(digests, four), parameter_error);
+  EXPECT_EQ(f.info().keys, 0u);
+}
+
 // Promise: a long span of keys is answered in order (guarantees, Batches and threads).
 TEST(Filter, AnswersSpansLongerThanAChunkInOrder) {
   for (const std::uint32_t partitions : {1U, 7U}) {
@@ -166,10 +178,10 @@ TEST(Filter, WantsATimeWhereThereIsAWindow) {
   const std::vector<event_time> two(2);
   EXPECT_THROW(f.add("a"), parameter_error);
   EXPECT_THROW(static_cast<void>(f.may_contain("a")), parameter_error);
-  EXPECT_THROW(f.add(keys, out), parameter_error);
-  EXPECT_THROW(f.add(keys, out, two), parameter_error);
-  EXPECT_THROW(f.may_contain(keys, out, two), parameter_error);
-  EXPECT_THROW(make_filter().add(keys, out, two), parameter_error);
+  EXPECT_THROW((void)f.add(keys, out), parameter_error);
+  EXPECT_THROW((void)f.add(keys, out, two), parameter_error);
+  EXPECT_THROW((void)f.may_contain(keys, out, two), parameter_error);
+  EXPECT_THROW((void)make_filter().add(keys, out, two), parameter_error);
   EXPECT_EQ(f.info().keys, 0U);
 }
 
