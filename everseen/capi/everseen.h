@@ -118,7 +118,8 @@ EVERSEEN_API everseen_status everseen_create(const char* url, const char* name, 
                                              everseen_filter** filter);
 
 /* Opens the filter of this name, or creates it. Processes that call this concurrently all get the same filter.
- * If it exists, options are ignored. */
+ * If it exists, the options that are not 0 must be those it was created with: EVERSEEN_INVALID names each
+ * difference. lifetime_ms is of a new filter, and not compared. */
 EVERSEEN_API everseen_status everseen_open_or_create(const char* url, const char* name,
                                                      const everseen_options* options, everseen_filter** filter);
 

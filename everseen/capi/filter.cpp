@@ -15,8 +15,6 @@
 namespace everseen::capi {
 namespace {
 
-constexpr std::uint32_t usual_slices = 10;
-
 /// One of an enumeration's values.
 template <typename Value, std::size_t Count>
 Value one_of(const Value (&values)[Count], std::uint32_t index, const char* what) {
@@ -25,8 +23,9 @@ Value one_of(const Value (&values)[Count], std::uint32_t index, const char* what
 }
 
 spec_request request_of(const everseen_options& o) {
-  constexpr growth_kind growths[] = {growth_kind::grow, growth_kind::refuse, growth_kind::overfill};
-  constexpr hash_kind hashes[] = {hash_kind::xxh3, hash_kind::siphash};
+  // 0 is the default, and so asks for nothing.
+  constexpr std::optional<growth_kind> growths[] = {std::nullopt, growth_kind::refuse, growth_kind::overfill};
+  constexpr std::optional<hash_kind> hashes[] = {std::nullopt, hash_kind::siphash};
   constexpr std::optional<judge_kind> judges[] = {std::nullopt, judge_kind::server, judge_kind::client};
   spec_request r;
   if (o.capacity != 0) r.capacity = o.capacity;
@@ -37,9 +36,8 @@ spec_request request_of(const everseen_options& o) {
   if (o.window_ms == 0) return r;
   if (o.window_ms > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
     throw parameter_error("window_ms is too large");
-  r.window.emplace();
-  r.window->width = std::chrono::milliseconds(static_cast<std::int64_t>(o.window_ms));
-  r.window->slices = o.slices != 0 ? o.slices : usual_slices;
+  r.window = window_spec{std::chrono::milliseconds(static_cast<std::int64_t>(o.window_ms)),
+                         o.slices != 0 ? o.slices : default_slices};
   return r;
 }
 
@@ -47,7 +45,8 @@ spec_request request_of(const everseen_options& o) {
 everseen_options known_options(const everseen_options* given) {
   everseen_options known = EVERSEEN_OPTIONS_INIT;
   if (given == nullptr) return known;
-  if (given->size < sizeof given->size)
+  constexpr std::size_t largest = 4096;  // of any later version; a size that was not set may be anything
+  if (given->size < sizeof given->size || given->size > largest)
     throw parameter_error("everseen_options.size must be sizeof(everseen_options)");
   std::memcpy(&known, given, std::min(given->size, sizeof known));
   const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
@@ -59,27 +58,20 @@ everseen_options known_options(const everseen_options* given) {
 
 enum class making : std::uint8_t { open, read, create, open_or_create };
 
-std::shared_ptr<stored_filter> opened(store& in, std::string_view name, const everseen_options& o,
-                                      making how) {
-  const auto create = [&] {
-    const spec s = in.plan(request_of(o));
-    if (o.lifetime_ms == 0) return in.create(name, s);
-    constexpr std::uint64_t longest = std::uint64_t{1} << 50;
-    return in.create_expiring(
-        name, s, std::chrono::milliseconds(static_cast<std::int64_t>(std::min(o.lifetime_ms, longest))));
-  };
-  if (how == making::create) return create();
-  if (how != making::open_or_create) return in.open(name, how == making::read ? access::read : access::write);
-  // Another process may create or drop it between the two attempts.
-  for (int attempt = 0;; ++attempt) try {
-      return in.open(name, access::write);
-    } catch (const no_filter&) {
-      try {
-        return create();
-      } catch (const name_taken&) {
-        if (attempt == 2) throw;
-      }
-    }
+std::optional<std::chrono::milliseconds> life_of(const everseen_options& o) {
+  constexpr std::uint64_t longest = std::uint64_t{1} << 50;
+  if (o.lifetime_ms == 0) return {};
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(o.lifetime_ms, longest)));
+}
+
+filter opened(store& in, std::string_view name, const everseen_options& o, making how) {
+  if (how == making::open || how == making::read)
+    return {std::string(name), in.open(name, how == making::read ? access::read : access::write)};
+  const spec_request request = request_of(o);
+  const auto life = life_of(o);
+  if (how == making::open_or_create) return open_or_create(in, name, request, life);
+  const spec planned = in.plan(request);
+  return {std::string(name), life ? in.create_expiring(name, planned, *life) : in.create(name, planned)};
 }
 
 everseen_status make(const char* url, const char* name, const everseen_options* options, making how,
@@ -90,7 +82,7 @@ everseen_status make(const char* url, const char* name, const everseen_options* 
     must_not_be_null(url, "url");
     must_not_be_null(name, "name");
     const std::shared_ptr<store> place = open_store(url);
-    filter f(name, opened(*place, name, known_options(options), how));
+    filter f = opened(*place, name, known_options(options), how);
     const bool has_window = f.get_spec().window.has_value();
     *into = new everseen_filter{place, std::move(f), has_window};
   });

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <span>
 
 #include "everseen/capi/handles.hpp"
@@ -33,6 +34,8 @@ void claim(everseen_job& job, std::string_view source, std::span<const everseen_
            std::uint8_t* before) {
   if (!std::ranges::is_sorted(positions, std::ranges::less_equal{}))
     throw parameter_error("the positions of events must ascend");
+  if (positions.back() == std::numeric_limits<std::uint64_t>::max())
+    throw parameter_error("an event has a position of 2^64 - 1, which none can follow");
   std::uint64_t settled = 0;
   {
     const std::scoped_lock alone(job.lock);
@@ -69,8 +72,8 @@ everseen_status everseen_open_job(everseen_filter* filter, const char* name, con
     capi::must_not_be_null(filter, "filter");
     capi::must_not_be_null(name, "name");
     const std::string_view told = description != nullptr ? description : "";
-    auto opened = std::make_unique<everseen_job>(
-        filter->filter, filter->filter.stored().open_ledger(name, told), filter->has_window);
+    std::unique_ptr<everseen_job> opened(new everseen_job{
+        filter->filter, filter->filter.stored().open_ledger(name, told), filter->has_window});
     for (const auto& [source, reached] : opened->ledger->checkpoints())
       opened->settled.emplace(source, reached.position);
     *job = opened.release();

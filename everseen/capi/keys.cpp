@@ -25,6 +25,7 @@ everseen_status judge(const everseen_filter* f, std::size_t count, const std::in
     must_not_be_null(f, "filter");
     if (count == 0) return;
     must_not_be_null(verdicts, "verdicts");
+    if constexpr (requires { key.validate(count); }) key.validate(count);
     const std::vector<event_time> all = times_of(f->has_window, {times, times_count}, count);
     const std::span<const event_time> when = all;
     std::vector<std::string_view> keys(std::min(count, keys_at_once));
@@ -66,17 +67,30 @@ auto slices(const everseen_slice* keys) {
 }
 
 template <typename Offset>
-auto between(const void* bytes, const Offset* offsets) {
-  return [bytes, offsets](std::size_t i) {
+struct between_offsets {
+  const void* bytes;
+  const Offset* offsets;
+
+  /// Once this has passed, no key reaches further than the last offset.
+  void validate(std::size_t count) const {
     must_not_be_null(offsets, "offsets");
-    const Offset begin = offsets[i], end = offsets[i + 1];
-    if (begin < 0 || end < begin)
-      throw parameter_error("the offsets of key " + std::to_string(i) + " are " + std::to_string(begin) +
-                            " and " + std::to_string(end) + "; they must ascend");
-    if (begin == end) return std::string_view();
-    must_not_be_null(bytes, "bytes");
-    return std::string_view(static_cast<const char*>(bytes) + begin, static_cast<std::size_t>(end - begin));
-  };
+    for (std::size_t i = 0; i < count; ++i)
+      if (offsets[i] < 0 || offsets[i + 1] < offsets[i])
+        throw parameter_error("the offsets of key " + std::to_string(i) + " are " +
+                              std::to_string(offsets[i]) + " and " + std::to_string(offsets[i + 1]) +
+                              "; they must ascend");
+    if (offsets[0] < offsets[count]) must_not_be_null(bytes, "bytes");
+  }
+  std::string_view operator()(std::size_t i) const {
+    if (offsets[i] == offsets[i + 1]) return {};
+    return {static_cast<const char*>(bytes) + offsets[i],
+            static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
+  }
+};
+
+template <typename Offset>
+between_offsets<Offset> between(const void* bytes, const Offset* offsets) {
+  return {bytes, offsets};
 }
 
 auto fixed(const void* bytes, std::size_t width) {

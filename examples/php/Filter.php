@@ -22,8 +22,11 @@ final class Filter
 
     private function __construct(private ?\FFI\CData $filter) {}
 
-    /** Opens the filter of this name, or creates it. $capacity and $errorRate count for a new one. */
-    public static function open(string $url, string $name, int $capacity = 1_000_000, float $errorRate = 1e-6): self
+    /**
+     * Opens the filter of this name, or creates it. An existing one must have this $capacity and $errorRate; 0 is the
+     * default of a new one, and any of an existing one.
+     */
+    public static function open(string $url, string $name, int $capacity = 0, float $errorRate = 0.0): self
     {
         $library = self::library();
         $options = $library->new('everseen_options');

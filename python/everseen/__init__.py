@@ -49,7 +49,7 @@ _Hash = Literal["xxh3", "siphash"]
 _Judge = Literal["default", "server", "client"]
 
 
-def open(url: str, name: str, *, capacity: int = 1_000_000, error_rate: float = 1e-6,
+def open(url: str, name: str, *, capacity: Optional[int] = None, error_rate: Optional[float] = None,
          window: Optional[Duration] = None, slices: int = 10, growth: _Growth = "grow", hash: _Hash = "xxh3",
          judge: _Judge = "default", lifetime: Optional[Duration] = None) -> Filter:
     """Opens the filter of this name, or creates it. Processes that do so at the same time all get the same filter.
@@ -57,9 +57,10 @@ def open(url: str, name: str, *, capacity: int = 1_000_000, error_rate: float = 
     url: "file:DIRECTORY", "redis://HOST:PORT", "redis+cluster://HOST:PORT", "rediss://..." for TLS, "unix:/PATH", or
     "mem:", which is a new store for each call. doc/redis.md of everseen has all forms and their options.
 
-    The others are the properties of a new filter; a filter that exists keeps its own:
-        capacity    expected number of different keys; with a window, within it
-        error_rate  the share of new keys that may be called seen
+    The others are the properties of a new filter. A filter that exists must have those that are given, except for the
+    lifetime and who judges; InvalidError names each difference:
+        capacity    expected number of different keys; with a window, within it; None: 1,000,000 or any
+        error_rate  the share of new keys that may be called seen; None: 1e-6 or any
         window      forget keys after this time: timedelta or seconds; None: never
         slices      parts of the window; a key is forgotten up to one part later
         growth      when the capacity is reached: "grow" and keep the error rate, "refuse" further keys (FullError), or
@@ -128,14 +129,14 @@ def dedup(items: Iterable[_Item], key: Optional[Callable[[_Item], Key]] = None, 
             opened.close()
 
 
-def _made(how: str, url: str, name: str, capacity: int = 1_000_000, error_rate: float = 1e-6,
+def _made(how: str, url: str, name: str, capacity: Optional[int] = None, error_rate: Optional[float] = None,
           window: Optional[Duration] = None, slices: int = 10, growth: str = "grow", hash: str = "xxh3",
           judge: str = "default", lifetime: Optional[Duration] = None) -> Filter:
-    if capacity < 1:
+    if capacity is not None and capacity < 1:
         raise InvalidError(f"capacity={capacity}; it must be at least 1")
-    if not 0 < error_rate < 1:
+    if error_rate is not None and not 0 < error_rate < 1:
         raise InvalidError(f"error_rate={error_rate}; it must be between 0 and 1")
-    opened = _everseen.open(how, url, name, capacity, error_rate, _duration(window), slices,
+    opened = _everseen.open(how, url, name, capacity or 0, error_rate or 0.0, _duration(window), slices,
                             _choice("growth", growth, ("grow", "refuse", "overfill")),
                             _choice("hash", hash, ("xxh3", "siphash")),
                             _choice("judge", judge, ("default", "server", "client")), _duration(lifetime))

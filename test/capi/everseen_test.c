@@ -86,8 +86,35 @@ static void keeps_filters_by_name(const char* url) {
   CHECK(everseen_open_or_create(url, "named", NULL, &again) == EVERSEEN_OK);
   CHECK(everseen_add_slices(again, &key, 1, NULL, 0, &verdict) == EVERSEEN_OK && verdict == EVERSEEN_SEEN);
   everseen_close(again);
+
+  everseen_options options = EVERSEEN_OPTIONS_INIT;
+  options.error_rate = 1e-6; /* as it was created; what is 0 is not compared */
+  CHECK(everseen_open_or_create(url, "named", &options, &again) == EVERSEEN_OK);
+  everseen_close(again);
+  options.capacity = 77;
+  options.growth = EVERSEEN_REFUSE;
+  CHECK(everseen_open_or_create(url, "named", &options, &again) == EVERSEEN_INVALID && again == NULL);
+  CHECK(strstr(everseen_last_error(), "capacity 1000000 instead of 77") != NULL);
+  CHECK(strstr(everseen_last_error(), "growth grow instead of refuse") != NULL);
   CHECK(everseen_drop(url, "named") == EVERSEEN_OK);
   CHECK(everseen_drop(url, "named") == EVERSEEN_NOT_FOUND);
+}
+
+/* The offsets are wrong far behind the first keys, of which none may be added then. */
+static void checks_all_offsets_before_the_first_key(const char* url) {
+  everseen_filter* f = NULL;
+  int32_t* offsets = calloc(many + 1, sizeof *offsets);
+  uint8_t* verdicts = malloc(many);
+  CHECK(everseen_create(url, "offsets", NULL, &f) == EVERSEEN_OK);
+  offsets[many - 1] = 1;
+  CHECK(everseen_add_offsets32(f, "a", offsets, many, NULL, 0, verdicts) == EVERSEEN_INVALID);
+  CHECK(strstr(everseen_last_error(), "the offsets of key 199999 are 1 and 0") != NULL);
+  CHECK(verdicts[0] == EVERSEEN_UNKNOWN && verdicts[many - 1] == EVERSEEN_UNKNOWN);
+  const everseen_slice empty = {NULL, 0};
+  CHECK(everseen_add_slices(f, &empty, 1, NULL, 0, verdicts) == EVERSEEN_OK && verdicts[0] == EVERSEEN_FRESH);
+  free(offsets);
+  free(verdicts);
+  everseen_close(f);
 }
 
 static void forgets_keys_with_a_window(const char* url) {
@@ -120,6 +147,8 @@ static void says_what_is_wrong(const char* url) {
   CHECK(everseen_create(url, "f", &options, &f) == EVERSEEN_INVALID);
   options.growth = EVERSEEN_REFUSE;
   options.size = 1;
+  CHECK(everseen_create(url, "f", &options, &f) == EVERSEEN_INVALID);
+  options.size = (size_t)-1;
   CHECK(everseen_create(url, "f", &options, &f) == EVERSEEN_INVALID);
   options.size = sizeof options;
   options.capacity = 100;
@@ -185,6 +214,7 @@ static void gives_events_of_a_job_their_verdicts_until_it_settles(const char* ur
   everseen_job *job = NULL, *again = NULL;
   const everseen_slice events[3] = {{"a", 1}, {"b", 1}, {"a", 1}};
   const uint64_t positions[3] = {1, 5, 6}, descending[3] = {6, 5, 1};
+  const uint64_t last[1] = {UINT64_MAX};
   uint8_t verdicts[3], before[3];
   uint64_t position = 1;
   CHECK(everseen_open_or_create(url, "jobs", NULL, &f) == EVERSEEN_OK);
@@ -192,6 +222,7 @@ static void gives_events_of_a_job_their_verdicts_until_it_settles(const char* ur
   if (job == NULL) return;
   CHECK(everseen_settled(job, "clicks/0", &position) == EVERSEEN_OK && position == 0);
   CHECK(everseen_claim(job, "clicks/0", events, descending, 3, NULL, 0, verdicts, NULL) == EVERSEEN_INVALID);
+  CHECK(everseen_claim(job, "clicks/0", events, last, 1, NULL, 0, verdicts, NULL) == EVERSEEN_INVALID);
   CHECK(everseen_claim(job, "clicks/0", events, positions, 3, NULL, 0, verdicts, before) == EVERSEEN_OK);
   CHECK(verdicts[0] == EVERSEEN_FRESH && verdicts[1] == EVERSEEN_FRESH && verdicts[2] == EVERSEEN_SEEN);
   CHECK(before[0] == 0 && before[2] == 0);
@@ -221,6 +252,7 @@ int main(int count, char** words) {
   CHECK(strcmp(everseen_last_error(), "") == 0);
   adds_and_checks_in_every_layout(url);
   if (strcmp(url, "mem:") != 0) keeps_filters_by_name(url);
+  checks_all_offsets_before_the_first_key(url);
   forgets_keys_with_a_window(url);
   says_what_is_wrong(url);
   gives_each_key_to_one_of_many_threads(url);

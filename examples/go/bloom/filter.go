@@ -22,7 +22,8 @@ type Filter struct {
 	filter *C.everseen_filter
 }
 
-// Open opens the filter of this name, or creates it. capacity and errorRate count for a new one; 0 is the default.
+// Open opens the filter of this name, or creates it. An existing one must have this capacity and errorRate; 0 is the
+// default of a new one, and any of an existing one.
 func Open(url, name string, capacity uint64, errorRate float64) (*Filter, error) {
 	cURL, cName := C.CString(url), C.CString(name)
 	defer C.free(unsafe.Pointer(cURL))
