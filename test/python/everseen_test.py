@@ -150,6 +150,15 @@ class Filters(unittest.TestCase):
             everseen.open("redis://127.0.0.1:1?retry_for=10ms", "f")
 
     @unittest.skipUnless(IS_SHARED, "in memory there are no names")
+    def test_a_filter_that_was_created_otherwise_is_refused(self):
+        name = f"f{random.getrandbits(48)}"
+        everseen.open(URL, name, capacity=5000, error_rate=1e-4).close()
+        everseen.open(URL, name).close()
+        everseen.open(URL, name, capacity=5000).close()
+        with self.assertRaisesRegex(everseen.InvalidError, "capacity 5000 instead of 6000"):
+            everseen.open(URL, name, capacity=6000)
+
+    @unittest.skipUnless(IS_SHARED, "in memory there are no names")
     def test_filters_are_found_by_name(self):
         name = f"f{random.getrandbits(48)}"
         with self.assertRaises(everseen.NotFoundError):
