@@ -48,7 +48,7 @@ announcement announce(const filter& f) {
   for (unsigned i = 0; i < layers.size(); ++i) {
     redisbloom::layer l;
     l.capacity = layers[i].capacity;
-    l.error_rate = growth::plan_layer(s, i).error_rate;
+    l.error_rate = i == 0 ? growth::plan_layer(s, 0).error_rate : all.of.layers.back().error_rate / 2;
     l.bits_per_key = foreign::redisbloom_bits_per_key(l.error_rate);
     l.probes = layers[i].shape.probes;
     l.keys = layers[i].keys;

@@ -52,7 +52,6 @@ void must_be_planned(const spec& s, unsigned index, const redisbloom::layer& l, 
   const std::uint64_t used = l.log2_bits > 0 ? std::uint64_t{1} << l.log2_bits : 8 * bytes;
   if (bytes % 8 != 0 || used != 8 * bytes || (l.log2_bits > 0) != s.foreign.powers_of_two)
     refuse(name + " uses " + std::to_string(used) + " bits of " + std::to_string(bytes) + " bytes");
-  must_be_settable(l.probes);
   growth::layer_plan plan;
   try {
     plan = growth::plan_layer(s, index);
@@ -90,7 +89,7 @@ std::vector<std::byte> read_header(redisbloom::file_reader& in) {
   if (pair->bytes > longest_header_bytes)
     throw parameter_error(
         "the filter has more than " + std::to_string(growth::max_layers) +
-        " layers, which is more than a filter can have here; create a larger one and migrate its keys");
+        " layers, which is more than RedisBloom's own can have; create a larger one and migrate its keys");
   std::vector<std::byte> header(pair->bytes);
   in.read(header);
   return header;
@@ -104,7 +103,7 @@ announced_filter announced_by_redisbloom(std::span<const std::byte> header) {
   f.is_redisbloom = true;
   for (std::uint32_t i = 0; i < from.lengths.size(); ++i) {
     const redisbloom::layer& l = from.of.layers[i];
-    const geometry shape = {layout_kind::redisbloom, static_cast<std::uint8_t>(l.probes), from.lengths[i]};
+    const geometry shape = {layout_kind::redisbloom, static_cast<std::uint16_t>(l.probes), from.lengths[i]};
     f.segments.push_back({{0, window::timeless, i}, {shape, l.capacity, l.keys}});
   }
   return f;

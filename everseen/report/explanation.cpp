@@ -17,7 +17,7 @@ std::size_t explained_segment::set_bits() const noexcept {
 namespace {
 
 std::vector<explained_bit> bits_of(const geometry& shape, const digest& d, std::span<const std::byte> bytes) {
-  std::array<std::uint64_t, max_probes> positions{};
+  std::array<std::uint64_t, max_layer_probes> positions{};
   const std::size_t count = bit_positions(shape, d, positions);
   std::vector<explained_bit> bits;
   for (std::size_t i = 0; i < count; ++i) {

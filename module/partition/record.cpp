@@ -43,7 +43,11 @@ std::shared_ptr<const plan> decode(std::string_view bytes) {
   const hasher hash(m.spec.hash, m.spec.seed, m.spec.foreign.funnel);
   std::vector<std::string> fields;
   fields.reserve(m.segments.size());
-  for (const image::manifest::entry& e : m.segments) fields.push_back(partition_keys::count_field(e.id));
+  for (const image::manifest::entry& e : m.segments) {
+    if (!partition_keys::excess_of(e.shape).empty())
+      throw format_error("it names a segment that no server can have");
+    fields.push_back(partition_keys::count_field(e.id));
+  }
   std::string filter = filter_names::to_text(m.filter);
   return std::make_shared<const plan>(plan{std::move(m), std::move(filter), hash, std::move(fields)});
 }

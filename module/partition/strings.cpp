@@ -48,8 +48,8 @@ std::byte* string_segments::at(const segment_id& id) const noexcept {
 }
 
 void string_segments::create(const segment_id& id, const geometry& shape, std::uint64_t capacity) {
-  if (shape.bytes > partition_keys::max_segment_bytes)
-    throw full_error("the filter cannot grow further: a Redis string ends at 512 MiB");
+  if (const auto excess = partition_keys::excess_of(shape); !excess.empty())
+    throw full_error("the filter cannot grow further: " + std::string(excess));
   needed_ = {id, shape, capacity};
   throw storage_error("the segment is made by others", 0, image::to_string(id));
 }

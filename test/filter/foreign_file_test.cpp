@@ -175,22 +175,28 @@ TEST_F(ForeignFile, OfRedisBloomThatCannotGoOnByItsRulesIsRefused) {
 
 TEST_F(ForeignFile, OfRedisBloomWithMoreLayersThanOursHaveGoesOn) {
   chain theirs = chain::reserve({0.4, 1, 1, true});
-  for (int i = 0; theirs.layers.size() < 45; ++i) theirs.add(std::to_string(i));
+  for (int i = 0; theirs.layers.size() < 100; ++i) theirs.add(std::to_string(i));
   import_redisbloom(*store_, "r", file_of(commands_of(theirs)));
   filter ours("r", store_->open("r", access::write));
-  for (int i = 0; theirs.layers.size() < 60; ++i)
+  for (int i = 0; theirs.layers.size() < 300; ++i)
     ASSERT_EQ(ours.add("more " + std::to_string(i)), theirs.add("more " + std::to_string(i))) << i;
   EXPECT_EQ(exported_redisbloom(ours), commands_of(theirs));
 }
 
-// What is sound and cannot be here is no damage: another advice, and another exit code.
-
-// Promise: a chain with too many probes is refused (foreign-filters, Imported filters).
-TEST_F(ForeignFile, OfRedisBloomWithMoreProbesThanEverseenSetsIsRefused) {
+// Promise: a chain of RedisBloom ends where RedisBloom's own does (foreign-filters, Imported filters).
+TEST_F(ForeignFile, OfRedisBloomEndsWhereItsOwnSystemEndsIt) {
   chain theirs = chain::reserve({0.4, 1, 1, true});
-  for (int i = 0; theirs.layers.back().probes <= 64; ++i) theirs.add(std::to_string(i));
-  refuses_redisbloom<parameter_error>(file_of(commands_of(theirs)), "");
+  EXPECT_THROW(for (int i = 0;; ++i) theirs.add(std::to_string(i)), parameter_error);
+  ASSERT_GT(theirs.layers.size(), 1'000U);
+  import_redisbloom(*store_, "r", file_of(commands_of(theirs)));
+  filter ours("r", store_->open("r", access::write));
+  EXPECT_EQ(exported_redisbloom(ours), commands_of(theirs));
+  EXPECT_THAT([&] { (void)ours.add("one more"); },
+              ThrowsMessage<full_error>(HasSubstr("cannot grow further")));
+  EXPECT_EQ(ours.add("1"), verdict::seen);
 }
+
+// What is sound and cannot be here is no damage: another advice, and another exit code.
 
 TEST_F(ForeignFile, OfRedisBloomThatErrsLessThanEverseenCanIsRefused) {
   refuses_redisbloom<parameter_error>(file_of(commands_of(chain::reserve({1e-16, 100, 2, false}))),

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <gmock/gmock.h>
+
 #include "everseen/compat/guava/guava.hpp"
 #include "everseen/compat/redisbloom/redisbloom.hpp"
 #include "everseen/core/hash/funnel.hpp"
@@ -15,6 +17,8 @@
 namespace everseen::any_store {
 
 using compat::guava::strategy;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 /// Numbers as text, some of them twice: every funnel takes them.
 inline std::vector<std::string> numbers(int from, int to) {
@@ -133,6 +137,33 @@ TEST_P(AnyStore, MakesTheChainThatRedisBloomWouldReserve) {
     EXPECT_EQ(add_all(ours, numbers(0, 700)), add_all(theirs, numbers(0, 700)));
     EXPECT_TRUE(exported_redisbloom(ours) == commands_of(theirs));
   }
+}
+
+/// A server judges by scripts, which have the positions of a key in registers.
+// Promise: a chain of RedisBloom ends where RedisBloom's own does (foreign-filters, Imported filters).
+TEST_P(AnyStore, GoesOnWithAChainOfManyLayersOrNamesTheLimit) {
+  const spec planned =
+      store_->plan({.capacity = 2, .error_rate = 0.01, .layout = layout_kind::redisbloom, .expansion = 1});
+  compat::redisbloom::chain theirs = compat::redisbloom::chain::reserve({0.01, 2, 1, true});
+  filter ours("r", store_->create("r", planned));
+  for (int i = 0; theirs.layers.size() < 80; ++i) {
+    const std::string key = std::to_string(i);
+    if (store_->is_remote() && theirs.layers.back().probes == 64 && theirs.layers.back().keys == 2 &&
+        !theirs.may_contain(key)) {
+      EXPECT_THAT([&] { (void)ours.add(key); }, ThrowsMessage<full_error>(HasSubstr("64 bits a key")));
+      EXPECT_EQ(ours.add("1"), verdict::seen);
+      break;
+    }
+    ASSERT_EQ(ours.add(key), theirs.add(key)) << i;
+  }
+  EXPECT_TRUE(exported_redisbloom(ours) == commands_of(theirs));
+  add_all(theirs, {"a", "b", "c", "d", "e", "f"});
+  const auto import = [&] { import_redisbloom(*store_, "imported", pipe_of(commands_of(theirs))); };
+  if (store_->is_remote())
+    EXPECT_THAT(import, ThrowsMessage<parameter_error>(HasSubstr("64 bits a key")));
+  else
+    EXPECT_NO_THROW(import());
+  EXPECT_EQ(store_->exists("imported"), !store_->is_remote());
 }
 
 TEST_P(AnyStore, RefusesKeysAsAChainThatDoesNotScale) {

@@ -46,7 +46,7 @@ void put_shape(fields::writer& out, const geometry& shape) noexcept {
 geometry get_shape(fields::reader& in) noexcept {
   geometry shape;
   shape.layout = static_cast<layout_kind>(in.get<std::uint8_t>());
-  shape.probes = in.get<std::uint8_t>();
+  shape.probes = in.get<std::uint16_t>();
   return shape;
 }
 
@@ -59,7 +59,7 @@ manifest::entry get_entry(fields::reader& in) {
   e.capacity = in.get<std::uint64_t>();
   e.shape = get_shape(in);
   e.shape.bytes = bytes;
-  in.reserved(6);
+  in.reserved(5);
   fields::check_shape(in, e.shape);
   return e;
 }
@@ -170,7 +170,7 @@ std::array<std::byte, segment_header_bytes> encode_segment_header(const segment_
   fields::writer out(bytes);
   out.begin(fields::segment_magic);
   put_shape(out, header.shape);
-  out.skip(2);
+  out.skip(1);
   out.put(std::as_bytes(std::span(header.filter)));
   out.put(header.id.partition);
   out.put(header.id.layer);
@@ -191,7 +191,7 @@ segment_header decode_segment_header(std::span<const std::byte> bytes) {
   in.check_seal(segment_header_bytes - checksum_bytes, segment_sealed_bytes);
   segment_header header;
   header.shape = get_shape(in);
-  in.reserved(2);
+  in.reserved(1);
   in.get(header.filter);
   header.id.partition = in.get<std::uint32_t>();
   header.id.layer = in.get<std::uint32_t>();
@@ -258,7 +258,7 @@ std::vector<std::byte> encode_manifest(const manifest& m) {
     out.put(e.shape.bytes);
     out.put(e.capacity);
     put_shape(out, e.shape);
-    out.skip(6);
+    out.skip(5);
   }
   for (const std::string& job : m.jobs) {
     out.put(static_cast<std::uint32_t>(job.size()));

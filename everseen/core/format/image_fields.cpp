@@ -42,7 +42,8 @@ void reader::refuse(const std::string& field) const {
 void check_shape(const reader& in, const geometry& shape) {
   const auto layout = static_cast<unsigned>(shape.layout);
   if (to_string(shape.layout) == "invalid") in.refuse("layout " + std::to_string(layout) + " is not known");
-  if (shape.probes < 1 || shape.probes > max_probes || shape.probes != probes_of(shape.layout, shape.probes))
+  const unsigned most = shape.layout == layout_kind::redisbloom ? max_layer_probes : max_probes;
+  if (shape.probes < 1 || shape.probes > most || shape.probes != probes_of(shape.layout, shape.probes))
     in.refuse("probes " + std::to_string(shape.probes) + " do not fit layout " +
               std::string(to_string(shape.layout)));
   if (shape.bytes == 0 || shape.bytes % length_unit(shape.layout) != 0 || shape.bytes > max_segment_bytes)

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "everseen/core/layout/layout.hpp"
 #include "everseen/core/partition/segments.hpp"
 
 /// The Redis keys and fields of a partition, derived from its state key: doc/format.md, "In Redis". Shared by
@@ -49,6 +50,16 @@ inline constexpr std::size_t sequence_bytes = 20;
 
 /// The maximum length of a Redis string, and so of a segment.
 inline constexpr std::uint64_t max_segment_bytes = std::uint64_t{512} << 20;
+
+/// Why a server cannot have such a segment; empty: it can. Scripts judge with all positions of a key in Lua's
+/// registers, and each key is sent with its positions in every layer.
+[[nodiscard]] constexpr std::string_view excess_of(const geometry& shape) noexcept {
+  if (shape.bytes > max_segment_bytes)
+    return "a Redis string ends at 512 MiB; take more partitions, or a file: store";
+  if (shape.probes > max_probes)
+    return "a layer on Redis servers sets at most 64 bits a key; a file: store keeps layers that set more";
+  return {};
+}
 
 /// Lifetime of an unpublished segment, which no other client would ever find.
 inline constexpr std::string_view unpublished_life_ms = "600000";

@@ -50,6 +50,9 @@ inline constexpr std::array foreign_layouts = {layout_kind::guava32, layout_kind
 inline constexpr std::size_t line_bytes = 64;
 inline constexpr std::uint64_t line_bits = 8 * line_bytes;
 inline constexpr unsigned max_probes = 64;
+/// The same for the later layers of RedisBloom's chains, each of which sets one or two more than the one
+/// before it: those of a layer with the smallest error rate that a double can express.
+inline constexpr unsigned max_layer_probes = 1'075;
 
 /// Cache lines per key (0: the bits are scattered).
 [[nodiscard]] constexpr unsigned lines_per_key(layout_kind kind) noexcept {
@@ -100,7 +103,7 @@ inline constexpr unsigned max_probes = 64;
 /// Shape of one segment: everything except the digest that determines the bits of a key.
 struct geometry {
   layout_kind layout = layout_kind::line_8x64;
-  std::uint8_t probes = 8;   ///< bits set per key; fixed by the layout unless scattered
+  std::uint16_t probes = 8;  ///< bits set per key; fixed by the layout unless scattered
   std::uint64_t bytes = 64;  ///< length of the segment, a multiple of length_unit(layout)
 
   [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return 8 * bytes; }

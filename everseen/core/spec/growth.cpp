@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <string>
+#include <string_view>
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/layout/foreign.hpp"
@@ -13,36 +14,47 @@ namespace everseen::growth {
 
 namespace {
 
-[[noreturn]] void cannot_grow(unsigned index) {
-  throw full_error("the filter has grown " + std::to_string(index - 1) +
-                   " times and cannot grow further; create one with a larger capacity and move over");
+/// @param limit  what the next layer would exceed
+[[noreturn]] void cannot_grow(unsigned index, std::string_view limit) {
+  throw full_error("the filter has grown " + std::to_string(index - 1) + " times and cannot grow further: " +
+                   std::string(limit) + "; create one with a larger capacity and move over");
 }
+
+constexpr std::string_view most_keys = "the next layer would be for more than 2^64 keys";
+constexpr std::string_view most_bits = "the next layer would have more than 2^62 bits";
 
 double layer_rate(const spec& s, unsigned index) noexcept {
   return s.growth == growth_kind::grow ? std::ldexp(slice_budget(s), -static_cast<int>(index) - 1)
                                        : slice_budget(s);
 }
 
-/// The next layer of a RedisBloom filter.
-layer_plan redisbloom_layer_after(const spec& s, const layer_plan& last, unsigned index) {
-  constexpr double most_words = 0x1p56;
-  std::uint64_t capacity = 0;
-  if (__builtin_mul_overflow(last.capacity, std::uint64_t{s.foreign.expansion}, &capacity))
-    cannot_grow(index);
-  layer_plan plan;
-  plan.error_rate = layer_rate(s, index);
-  const auto sized = foreign::redisbloom_size({capacity, plan.error_rate}, s.foreign.powers_of_two);
-  if (sized.size.words > most_words || sized.size.probes > max_probes) cannot_grow(index);
-  plan.capacity = sized.capacity;
-  plan.shape = {s.layout, static_cast<std::uint8_t>(sized.size.probes),
-                static_cast<std::uint64_t>(sized.size.words) * 8};
-  return plan;
+/// What the next layer of a RedisBloom filter is for.
+void step_redisbloom_layer(const spec& s, layer_plan& plan, unsigned index) {
+  if (__builtin_mul_overflow(plan.capacity, std::uint64_t{s.foreign.expansion}, &plan.capacity))
+    cannot_grow(index, most_keys);
+  plan.error_rate /= 2;
+  if (plan.error_rate == 0)
+    cannot_grow(index, "half of the newest layer's error rate is less than a number can express");
 }
 
+void size_redisbloom_layer(const spec& s, layer_plan& plan, unsigned index) {
+  constexpr double most_words = 0x1p56;
+  const auto sized = foreign::redisbloom_size({plan.capacity, plan.error_rate}, s.foreign.powers_of_two);
+  if (sized.size.words > most_words) cannot_grow(index, most_bits);
+  plan.capacity = sized.capacity;
+  plan.shape = {s.layout, static_cast<std::uint16_t>(sized.size.probes),
+                static_cast<std::uint64_t>(sized.size.words) * 8};
+}
+
+/// There may be a thousand layers, so they are sized only where the next one depends on it.
 layer_plan plan_foreign_layer(const spec& s, unsigned index) {
-  if (index >= max_layers || (index > 0 && s.layout != layout_kind::redisbloom)) cannot_grow(index);
+  if (index > 0 && s.layout != layout_kind::redisbloom)
+    cannot_grow(index, "filters of its system have one layer");
   layer_plan plan = {s.capacity, layer_rate(s, 0), {s.layout, s.probes, s.foreign.first_bytes}};
-  for (unsigned i = 1; i <= index; ++i) plan = redisbloom_layer_after(s, plan, i);
+  for (unsigned i = 1; i <= index; ++i) {
+    step_redisbloom_layer(s, plan, i);
+    if (i == index || s.foreign.powers_of_two) size_redisbloom_layer(s, plan, i);
+  }
   return plan;
 }
 
@@ -63,7 +75,8 @@ std::uint64_t first_capacity(const spec& s) noexcept {
 layer_plan plan_layer(const spec& s, unsigned index) {
   if (is_foreign(s.layout)) return plan_foreign_layer(s, index);
   const std::uint64_t first = first_capacity(s);
-  if (index >= max_own_layers || static_cast<int>(index) >= std::countl_zero(first)) cannot_grow(index);
+  if (index >= max_own_layers) cannot_grow(index, "a filter has 40 layers at most");
+  if (static_cast<int>(index) >= std::countl_zero(first)) cannot_grow(index, most_keys);
   layer_plan plan;
   plan.capacity = first << index;
   plan.error_rate = layer_rate(s, index);
@@ -71,7 +84,7 @@ layer_plan plan_layer(const spec& s, unsigned index) {
     plan.shape = sizing::smallest(s.layout, s.probes, {plan.capacity, plan.error_rate});
   } catch (const parameter_error&) {
     if (index == 0) throw;
-    cannot_grow(index);
+    cannot_grow(index, most_bits);
   }
   return plan;
 }

@@ -17,9 +17,9 @@ namespace everseen::growth {
 
 /// Maximum layers of a slice. The 40th holds 2^39 times the first capacity.
 inline constexpr unsigned max_own_layers = 40;
-/// Maximum layers of any filter. RedisBloom's layers need not get larger, so a chain grows until a layer
-/// would set more than max_probes bits a key; each layer sets one or two more than the previous one.
-inline constexpr unsigned max_layers = max_probes;
+/// Maximum layers of any filter. RedisBloom's layers need not get larger, so a chain grows until half of the
+/// newest layer's error rate is zero; each layer sets one or two bits a key more than the previous one.
+inline constexpr unsigned max_layers = max_layer_probes;
 
 /// The parameters of a layer before it is created.
 struct layer_plan {
@@ -38,7 +38,7 @@ struct layer_plan {
 [[nodiscard]] std::uint64_t first_capacity(const spec& s) noexcept;
 
 /// @param index  0 for the first layer
-/// @throws full_error  a later layer would exceed max_own_layers, max_probes, 2^64 keys or 2^62 bits
+/// @throws full_error  a later layer would exceed max_own_layers, 2^64 keys or 2^62 bits, or have no rate
 /// @throws parameter_error  the first layer would; validate() excludes this, so no valid spec has the problem
 [[nodiscard]] layer_plan plan_layer(const spec& s, unsigned index);
 

@@ -23,10 +23,8 @@ segment_draft::segment_draft(std::shared_ptr<session_pool> pool, const filter_di
 
 std::span<std::byte> segment_draft::add_segment(const segment_id& id, const layer_state& layer) {
   send_last();
-  if (layer.shape.bytes > partition_keys::max_segment_bytes)
-    throw parameter_error(
-        "a segment is longer than the 512 MiB of a Redis string; keep the filter in a file: store, or make "
-        "one with more partitions of its keys");
+  if (const auto excess = partition_keys::excess_of(layer.shape); !excess.empty())
+    throw parameter_error("the filter cannot be kept on Redis servers: " + std::string(excess));
   restore_layer(states_.at(id.partition), id, layer);
   last_id_ = id;
   last_.assign(layer.shape.bytes, std::byte{0});

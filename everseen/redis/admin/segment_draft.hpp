@@ -19,7 +19,7 @@ class segment_draft {
   segment_draft(std::shared_ptr<session_pool> pool, const filter_directory& in, const spec& s);
 
   [[nodiscard]] const filter_identity& identity() const noexcept { return made_; }
-  /// As store::restore::add_segment.    @throws parameter_error  it is too long for a Redis string
+  /// As store::restore::add_segment.    @throws parameter_error  see partition_keys::excess_of
   std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer);
   /// All added layers, by partition, once they are on their servers.    @throws backend_error
   [[nodiscard]] const std::vector<partition_state>& finish();

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/format/partition_keys.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 
 namespace everseen::redis {
@@ -36,8 +37,11 @@ image::manifest decode_manifest(const filter_identity& f, std::uint32_t partitio
   }
   if (m.filter != f.id) throw damaged_key(key, "belongs to another filter");
   if (m.spec != f.spec) throw damaged_key(key, "was made by another spec");
-  for (const image::manifest::entry& entry : m.segments)
+  for (const image::manifest::entry& entry : m.segments) {
     if (entry.id.partition != partition) throw damaged_key(key, "names a segment of another partition");
+    if (!partition_keys::excess_of(entry.shape).empty())
+      throw damaged_key(key, "names a segment that no server can have");
+  }
   return m;
 }
 

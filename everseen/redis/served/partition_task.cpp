@@ -108,9 +108,8 @@ void partition_task::begin_growth(window::slice_index slice) {
   const segment_id made{batch_.partition, slice, static_cast<std::uint32_t>(at->layers.size())};
   try {
     const growth::layer_plan plan = growth::plan_layer(filter().spec, made.layer);
-    if (plan.shape.bytes > max_string_bytes)
-      throw full_error(
-          "the filter cannot grow further: a Redis string ends at 512 MiB; create one with more partitions");
+    if (const auto excess = partition_keys::excess_of(plan.shape); !excess.empty())
+      throw full_error("the filter cannot grow further: " + std::string(excess));
     at->layers.push_back({plan.shape, plan.capacity, 0});
   } catch (const error& e) {
     return fail(batch_failure::cause::full, e.what());

@@ -87,6 +87,19 @@ TEST(Image, SegmentOfAnotherSystemIsWholeWordsLong) {
   EXPECT_THROW((void)image::decode_segment_header(image::encode_segment_header(header)), format_error);
 }
 
+TEST(Image, LayersOfRedisBloomMaySetMoreBitsThanThoseOfOthers) {
+  image::segment_header header = example_header();
+  for (const std::uint16_t probes : {64, 65, 255, 256, 1'075}) {
+    header.shape = {layout_kind::redisbloom, probes, 920};
+    EXPECT_EQ(image::decode_segment_header(image::encode_segment_header(header)), header) << probes;
+    if (probes == 64) continue;
+    header.shape.layout = layout_kind::guava64;
+    EXPECT_THROW((void)image::decode_segment_header(image::encode_segment_header(header)), format_error);
+  }
+  header.shape = {layout_kind::redisbloom, 1'076, 920};
+  EXPECT_THROW((void)image::decode_segment_header(image::encode_segment_header(header)), format_error);
+}
+
 TEST(Image, SpecRefusesEveryFlipAndCut) {
   expect_refuses_every_flip_and_cut(copy_of(image::encode_spec(example_spec())),
                                     [](const bytes& b) { (void)image::decode_spec(b); });

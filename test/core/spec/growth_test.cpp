@@ -69,15 +69,34 @@ TEST(Growth, OfRedisBloomGoesOnFarBeyondTheLayersOfOurOwn) {
   EXPECT_TRUE(growth::can_have(s, 55, 10));
 }
 
-TEST(Growth, OfRedisBloomEndsWhereALayerWouldNeedTooManyBitsOrProbes) {
+TEST(Growth, OfRedisBloomGoesOnUntilHalfOfItsRateIsNoNumberAnyMore) {
+  for (const double rate : {0.9, 0.01, 1e-15}) {
+    const spec s =
+        filter({.capacity = 3, .error_rate = rate, .layout = layout_kind::redisbloom, .expansion = 1});
+    unsigned layers = 0;
+    unsigned probes = 0;
+    for (double of_layer = rate / 2; of_layer > 0; of_layer /= 2) {
+      const growth::layer_plan plan = growth::plan_layer(s, layers++);
+      EXPECT_EQ(plan.error_rate, of_layer);
+      EXPECT_EQ(plan.capacity, 3U);
+      EXPECT_GE(plan.shape.probes, probes);
+      probes = plan.shape.probes;
+    }
+    EXPECT_GE(layers, 1'024U);
+    EXPECT_LE(layers, growth::max_layers);
+    EXPECT_GE(probes, 1'074U);
+    EXPECT_LE(probes, max_layer_probes);
+    EXPECT_TRUE(growth::can_have(s, layers - 1, 3));
+    EXPECT_FALSE(growth::can_have(s, layers, 1));
+    EXPECT_THROW((void)growth::plan_layer(s, layers), full_error);
+  }
+}
+
+TEST(Growth, OfRedisBloomEndsWhereALayerWouldNeedTooManyBits) {
   const spec vast = filter(
       {.capacity = 1 << 20, .error_rate = 0.01, .layout = layout_kind::redisbloom, .expansion = 32'768});
   EXPECT_NO_THROW((void)growth::plan_layer(vast, 2));
   EXPECT_THROW((void)growth::plan_layer(vast, 3), full_error);
-  const spec deep =
-      filter({.capacity = 100, .error_rate = 1e-15, .layout = layout_kind::redisbloom, .expansion = 1});
-  EXPECT_THROW((void)growth::plan_layer(deep, 30), full_error);
-  EXPECT_FALSE(growth::can_have(deep, 30, 1));
 }
 
 TEST(Growth, OfGuavaThereIsNone) {
