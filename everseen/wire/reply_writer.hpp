@@ -31,6 +31,8 @@ class reply_writer {
   void real(double value);
   void bulk(std::string_view bytes);
   void null();
+  /// In place of an array: what EXEC answers if a watched key has changed.
+  void null_array();
 
   /// Headers of aggregate replies; the announced number of elements must follow.
   void array(std::size_t elements);

@@ -272,13 +272,13 @@ TEST(Serve, LetsAUserDoWhatItMayAndNoMore) {
   serving server("mem:", {"--password", "secret", "--user", "app:word:read", "--user", "loader:word2:write"});
   raw_client reader(server.path());
   EXPECT_EQ(reader.ask("AUTH app word\r\n", 5), "+OK\r\n");
-  const std::string refused = "-NOPERM this user has no permissions to run the 'BF.ADD' command\r\n";
+  const std::string refused = "-NOPERM this user has no permissions to run the 'bf.add' command\r\n";
   EXPECT_EQ(reader.ask("BF.ADD f x\r\n", refused.size()), refused);
   EXPECT_EQ(reader.ask("BF.EXISTS f x\r\n", 4), ":0\r\n");
   raw_client writer(server.path());
   EXPECT_EQ(writer.ask("AUTH loader word2\r\n", 5), "+OK\r\n");
   EXPECT_EQ(writer.ask("BF.ADD f x\r\n", 4), ":1\r\n");
-  const std::string not_admin = "-NOPERM this user has no permissions to run the 'FLUSHALL' command\r\n";
+  const std::string not_admin = "-NOPERM this user has no permissions to run the 'flushall' command\r\n";
   EXPECT_EQ(writer.ask("FLUSHALL\r\n", not_admin.size()), not_admin);
   // Also an open filter does not let the reader in.
   EXPECT_EQ(reader.ask("BF.ADD f x\r\n", refused.size()), refused);

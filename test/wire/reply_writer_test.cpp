@@ -34,6 +34,7 @@ TEST(ReplyWriter, GivesTruthsMapsAndNothingTheirTypesInResp3Alone) {
   expect_reply([](reply_writer& to) { to.map(3); }, "*6\r\n", "%3\r\n");
   expect_reply([](reply_writer& to) { to.set(3); }, "*3\r\n", "~3\r\n");
   expect_reply([](reply_writer& to) { to.null(); }, "$-1\r\n", "_\r\n");
+  expect_reply([](reply_writer& to) { to.null_array(); }, "*-1\r\n", "_\r\n");
   expect_reply([](reply_writer& to) { to.real(0.01); }, "$4\r\n0.01\r\n", ",0.01\r\n");
 }
 

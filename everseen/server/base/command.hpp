@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "everseen/server/base/key_batch.hpp"
 #include "everseen/server/base/options.hpp"
@@ -54,8 +55,11 @@ enum class runs : std::uint8_t {
 };
 
 /// One command of the protocol, as data: what COMMAND reports is what is enforced.
+///
+/// A command that consists of two words, such as CLIENT LIST, is a subcommand. Its words, arity and positions
+/// of keys count from the first of the two.
 struct command {
-  std::string_view name;  ///< in capitals
+  std::string_view name;  ///< in capitals; of a subcommand both words, with a bar between them: CLIENT|LIST
   /// The number of words, including the name; negative: at least that many.
   int arity = 0;
   right needs = right::read;
@@ -76,6 +80,7 @@ struct command {
   bool in_transaction_at_once = false;  ///< not queued after MULTI
   bool runs_alone = false;              ///< no other command about filters runs concurrently
   bool without_database = false;        ///< also runs after a SELECT that was refused
+  std::span<const command> subcommands{};
 
   [[nodiscard]] bool takes(std::size_t count) const noexcept {
     return arity >= 0 ? count == static_cast<std::size_t>(arity) : count >= static_cast<std::size_t>(-arity);
@@ -85,8 +90,25 @@ struct command {
 /// Every command, in order of name.
 [[nodiscard]] std::span<const command> all_commands();
 
-/// The command of this name in any case, or null.
+/// The command of this name in any case, or null. A subcommand has its full name, with the bar.
 [[nodiscard]] const command* find_command(std::string_view name);
+
+/// The command of a request; of one with subcommands, the one that is asked for.
+/// @throws refusal  unknown, or not offered    @pre there is a word
+[[nodiscard]] const command& command_of(word_list request);
+
+/// The positions of the keys among the words of a request of this length.
+[[nodiscard]] std::vector<std::size_t> key_positions_of(const command& what, std::size_t words);
+
+/// Lists the usage of the subcommands of the command of a call.
+void write_help(call& c);
+
+/// In small letters.
+[[nodiscard]] std::string lower(std::string_view name);
+
+/// Why everseen serve has no command of this name, which Redis has; empty: the reason is not known.
+/// @param name  in any case, a subcommand with its full name
+[[nodiscard]] std::string_view why_not_offered(std::string_view name);
 
 /// Whether two words are equal, ignoring case.
 [[nodiscard]] bool is_word(std::string_view word, std::string_view capitals) noexcept;
@@ -98,12 +120,19 @@ struct command {
 
 // The commands by family; each file defines the family of its name.
 [[nodiscard]] std::span<const command> bloom_commands();
+[[nodiscard]] std::span<const command> bloom_info_commands();
 [[nodiscard]] std::span<const command> everseen_commands();
 [[nodiscard]] std::span<const command> key_commands();
 [[nodiscard]] std::span<const command> listing_commands();
+[[nodiscard]] std::span<const command> object_commands();
 [[nodiscard]] std::span<const command> expiry_commands();
 [[nodiscard]] std::span<const command> connection_commands();
+[[nodiscard]] std::span<const command> client_commands();
+[[nodiscard]] std::span<const command> acl_commands();
 [[nodiscard]] std::span<const command> transaction_commands();
 [[nodiscard]] std::span<const command> server_commands();
+[[nodiscard]] std::span<const command> command_commands();
+[[nodiscard]] std::span<const command> config_commands();
+[[nodiscard]] std::span<const command> standalone_commands();
 
 }  // namespace everseen::server

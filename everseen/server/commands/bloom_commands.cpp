@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 
@@ -57,86 +55,6 @@ void check(call& c) {
   for (std::size_t i = 0; i < asked.keys.size(); ++i) c.reply.truth(false);
 }
 
-void card(call& c) {
-  const auto f = c.all.filters().peek(c.words[1]);
-  c.reply.integer(f ? static_cast<std::int64_t>(f->handle.info().keys) : 0);
-}
-
-/// A field of BF.INFO, with the word that requests it alone.
-struct info_field {
-  std::string_view word;
-  std::string_view name;
-  void (*write)(const shared_filter& f, const filter_info& now, wire::reply_writer& to);
-};
-
-std::uint64_t layers_of(const filter_info& now) {
-  return std::max<std::uint64_t>(1, now.max_layers);
-}
-
-void write_capacity(const shared_filter& f, const filter_info& now, wire::reply_writer& to) {
-  if (now.spec.partitions == 1 && layers_of(now) > 1) {
-    std::uint64_t all = 0;
-    for (const slice_state& slice : now.partitions.front().slices)
-      for (const layer_state& layer : slice.layers) all += layer.capacity;
-    return to.integer(static_cast<std::int64_t>(all));
-  }
-  // Each layer has twice the capacity of the one before it.
-  const double doubled = std::exp2(static_cast<double>(layers_of(now))) - 1;
-  const double all = static_cast<double>(f.handle.get_spec().capacity) * doubled;
-  constexpr double most = 9e18;
-  to.integer(static_cast<std::int64_t>(std::min(all, most)));
-}
-
-void write_size(const shared_filter& f, const filter_info& now, wire::reply_writer& to) {
-  to.integer(static_cast<std::int64_t>(std::max(now.bytes, f.planned_bytes)));
-}
-
-void write_layers(const shared_filter&, const filter_info& now, wire::reply_writer& to) {
-  to.integer(static_cast<std::int64_t>(layers_of(now)));
-}
-
-void write_keys(const shared_filter&, const filter_info& now, wire::reply_writer& to) {
-  to.integer(static_cast<std::int64_t>(now.keys));
-}
-
-void write_expansion(const shared_filter& f, const filter_info&, wire::reply_writer& to) {
-  const spec& s = f.handle.get_spec();
-  if (s.growth != growth_kind::grow) return to.null();
-  to.integer(s.layout == layout_kind::redisbloom ? s.foreign.expansion : f.requested.expansion);
-}
-
-constexpr info_field info_fields[] = {
-    {"CAPACITY", "Capacity", write_capacity},         {"SIZE", "Size", write_size},
-    {"FILTERS", "Number of filters", write_layers},   {"ITEMS", "Number of items inserted", write_keys},
-    {"EXPANSION", "Expansion rate", write_expansion},
-};
-
-void info(call& c) {
-  if (c.words.size() > 3) throw wrong_arity(c.what.name);
-  const auto f = c.all.filters().peek(c.words[1]);
-  if (!f) throw not_found;
-  if (c.words.size() == 2) {
-    const filter_info now = f->handle.info();
-    c.reply.map(std::size(info_fields));
-    for (const info_field& field : info_fields) {
-      c.reply.status(field.name);
-      field.write(*f, now, c.reply);
-    }
-    return;
-  }
-  for (const info_field& field : info_fields)
-    if (is_word(c.words[2], field.word)) {
-      if (c.from.version() == wire::protocol::resp3) {
-        c.reply.map(1);
-        c.reply.status(field.name);
-      } else {
-        c.reply.array(1);
-      }
-      return field.write(*f, f->handle.info(), c.reply);
-    }
-  throw refusal{"Invalid information value"};
-}
-
 void scan_dump(call& c) {
   const auto iterator = read_integer(c.words[2]);
   if (!iterator) throw refusal{"Second argument must be numeric"};
@@ -186,13 +104,8 @@ std::span<const command> bloom_commands() {
       {"BF.ADD", 3, right::write, runs::on_worker, first_word, "bloom",
        "Adds a key to a filter, creates the filter if necessary, and returns whether the key was fresh",
        "key item", add, one_to_add},
-      {"BF.CARD", 2, right::read, runs::on_worker, first_word, "bloom",
-       "Returns the number of keys added to a filter", "key", card},
       {"BF.EXISTS", 3, right::read, runs::on_worker, first_word, "bloom",
        "Returns whether a key was probably added to a filter", "key item", check, one_to_check},
-      {"BF.INFO", -2, right::read, runs::on_worker, first_word, "bloom",
-       "Returns the properties and the fill of a filter",
-       "key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION]", info},
       {"BF.INSERT", -4, right::write, runs::on_worker, first_word, "bloom",
        "Adds keys to a filter, and creates it with the given options if necessary",
        "key [CAPACITY capacity] [ERROR error] [EXPANSION expansion] [NOCREATE] [NONSCALING] ITEMS item [item "

@@ -29,6 +29,13 @@ double parse_error_rate(std::string_view word) {
   return *rate;
 }
 
+/// Whether a word is the beginning of another, of at least so many letters. RedisBloom looks at the first
+/// letters alone, so that it takes any word that begins so; here a word that is misspelt is refused.
+bool abbreviates(std::string_view word, std::string_view capitals, std::size_t least) noexcept {
+  return word.size() >= least && word.size() <= capitals.size() &&
+         is_word(word, capitals.substr(0, word.size()));
+}
+
 /// EXPANSION 0 requests a filter that does not grow.
 void set_expansion(filter_registry::request& r, std::int64_t expansion) {
   if (expansion == 0)
@@ -60,23 +67,22 @@ filter_registry::request parse_reserve(word_list w) {
   filter_registry::request r{default_request(), {}, {}};
   r.spec.error_rate = parse_error_rate(w[2]);
   r.spec.capacity = parse_capacity(w[3]);
-  bool expands = false;
-  for (std::size_t i = 4; i < w.size(); ++i) {
-    if (is_word(w[i], "NONSCALING")) {
-      r.spec.growth = growth_kind::refuse;
-    } else if (is_word(w[i], "EXPANSION")) {
-      if (++i == w.size()) throw refusal{"ERR no expansion"};
-      const auto expansion = read_integer(w[i]);
-      if (!expansion) throw refusal{"ERR bad expansion"};
-      if (*expansion < 0 || *expansion > most_expansion)
-        throw refusal{"ERR expansion must be in the range [0, " + std::to_string(most_expansion) + "]"};
-      expands = *expansion > 0;
-      set_expansion(r, *expansion);
-    } else {
-      throw refusal{"ERR Unknown argument received"};
-    }
-  }
-  if (expands && r.spec.growth == growth_kind::refuse) throw refusal{"Nonscaling filters cannot expand"};
+  const word_list options = w.subspan(4);
+  const auto find = [&](std::string_view capitals) {
+    return std::find_if(options.begin(), options.end(),
+                        [&](std::string_view word) { return is_word(word, capitals); });
+  };
+  if (find("NONSCALING") != options.end()) r.spec.growth = growth_kind::refuse;
+  const auto expands = find("EXPANSION");
+  if (expands == options.end()) return r;
+  if (expands + 1 == options.end()) throw refusal{"ERR no expansion"};
+  const auto expansion = read_integer(*(expands + 1));
+  if (!expansion) throw refusal{"ERR bad expansion"};
+  if (*expansion != 0 && r.spec.growth == growth_kind::refuse)
+    throw refusal{"Nonscaling filters cannot expand"};
+  if (*expansion < 0 || *expansion > most_expansion)
+    throw refusal{"ERR expansion must be in the range [0, " + std::to_string(most_expansion) + "]"};
+  set_expansion(r, *expansion);
   return r;
 }
 
@@ -88,24 +94,24 @@ insert_request parse_insert(word_list w) {
     return w[i];
   };
   for (; i < w.size(); ++i) {
-    if (is_word(w[i], "ITEMS")) {
+    if (abbreviates(w[i], "ITEMS", 1)) {
       r.keys = w.subspan(i + 1);
       break;
     }
-    if (is_word(w[i], "NOCREATE")) {
+    if (abbreviates(w[i], "NOCREATE", 3)) {
       r.may_create = false;
-    } else if (is_word(w[i], "NONSCALING")) {
+    } else if (abbreviates(w[i], "NONSCALING", 3)) {
       r.create.spec.growth = growth_kind::refuse;
-    } else if (is_word(w[i], "CAPACITY")) {
+    } else if (abbreviates(w[i], "CAPACITY", 1)) {
       const auto capacity = read_integer(value());
       if (!capacity || *capacity < 1 || static_cast<std::uint64_t>(*capacity) > max_capacity)
         throw refusal{"Bad capacity"};
       r.create.spec.capacity = static_cast<std::uint64_t>(*capacity);
-    } else if (is_word(w[i], "ERROR")) {
+    } else if (abbreviates(w[i], "ERROR", 2)) {
       const auto rate = read_error_rate(value());
       if (!rate) throw refusal{"Bad error rate"};
       r.create.spec.error_rate = *rate;
-    } else if (is_word(w[i], "EXPANSION")) {
+    } else if (abbreviates(w[i], "EXPANSION", 2)) {
       const auto expansion = read_integer(value());
       if (!expansion || *expansion < 0 || *expansion > most_expansion) throw refusal{"Bad expansion"};
       set_expansion(r.create, *expansion);

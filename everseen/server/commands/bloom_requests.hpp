@@ -9,11 +9,12 @@ namespace everseen::server {
 /// The defaults of a new filter: 100 keys at 0.01, growing.
 [[nodiscard]] spec_request default_request();
 
-/// BF.RESERVE key error_rate capacity [EXPANSION n] [NONSCALING]
+/// BF.RESERVE key error_rate capacity [EXPANSION n] [NONSCALING]; other words are ignored, as RedisBloom does
 /// @throws refusal  in the words of RedisBloom
 [[nodiscard]] filter_registry::request parse_reserve(word_list w);
 
 /// BF.INSERT key [CAPACITY n] [ERROR rate] [EXPANSION n] [NOCREATE] [NONSCALING] ITEMS item...
+/// The words may be abbreviated: CAP, ERR, I.
 struct insert_request {
   filter_registry::request create{};
   bool may_create = true;

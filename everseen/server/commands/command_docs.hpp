@@ -1,17 +1,17 @@
 #pragma once
 
-#include <string>
 #include <string_view>
+#include <vector>
 
 #include "everseen/server/base/command.hpp"
 
+/// What follows from the table of commands: the replies of COMMAND, and the categories of ACL CAT.
 namespace everseen::server {
 
-/// The reply of COMMAND and COMMAND INFO.    @param names  empty: every command
-void write_table(wire::reply_writer& to, word_list names);
-/// The reply of COMMAND DOCS.    @param names  empty: every command
-void write_docs(wire::reply_writer& to, word_list names);
-
-[[nodiscard]] std::string lower(std::string_view name);
+/// The names of categories, as in Redis, but only those that some command belongs to.
+[[nodiscard]] std::vector<std::string_view> all_categories();
+[[nodiscard]] bool belongs_to(const command& c, std::string_view category);
+/// The commands of a category, subcommands by their full names.
+[[nodiscard]] std::vector<std::string_view> commands_of(std::string_view category);
 
 }  // namespace everseen::server

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "everseen/server/base/command.hpp"
 
 namespace everseen::server {
@@ -15,15 +17,48 @@ constexpr char capital(char c) noexcept {
 
 std::vector<command> gather() {
   std::vector<command> all;
-  for (const auto family :
-       {bloom_commands(), everseen_commands(), key_commands(), listing_commands(), expiry_commands(),
-        connection_commands(), transaction_commands(), server_commands()})
+  for (const auto family : {bloom_commands(), bloom_info_commands(), everseen_commands(), key_commands(),
+                            listing_commands(), object_commands(), expiry_commands(), connection_commands(),
+                            client_commands(), acl_commands(), transaction_commands(), server_commands(),
+                            command_commands(), config_commands(), standalone_commands()})
     all.insert(all.end(), family.begin(), family.end());
   std::sort(all.begin(), all.end(), [](const command& a, const command& b) { return a.name < b.name; });
   return all;
 }
 
 constexpr std::size_t longest_name = 32;
+constexpr std::size_t longest_shown = 128;
+
+/// The second word of a subcommand's name.
+std::string_view second_word(const command& c) noexcept {
+  return c.name.substr(c.name.find('|') + 1);
+}
+
+const command* find_subcommand(const command& of, std::string_view word) noexcept {
+  const auto found = std::find_if(of.subcommands.begin(), of.subcommands.end(),
+                                  [&](const command& each) { return is_word(word, second_word(each)); });
+  return found != of.subcommands.end() ? &*found : nullptr;
+}
+
+refusal not_offered(std::string_view name, std::string_view why) {
+  return {fmt::format("ERR unknown command '{}': {}", name.substr(0, longest_shown), why)};
+}
+
+refusal unknown_command(word_list request) {
+  if (const auto why = why_not_offered(request[0]); !why.empty()) return not_offered(request[0], why);
+  std::string arguments;
+  for (const std::string_view word : request.subspan(1))
+    if (arguments.size() < longest_shown) arguments += fmt::format("'{}' ", word.substr(0, longest_shown));
+  return {fmt::format("ERR unknown command '{}', with args beginning with: {}",
+                      request[0].substr(0, longest_shown), arguments)};
+}
+
+refusal unknown_subcommand(const command& of, std::string_view word) {
+  const std::string_view shown = word.substr(0, longest_shown);
+  if (const auto why = why_not_offered(fmt::format("{}|{}", of.name, shown)); !why.empty())
+    return {fmt::format("ERR unknown subcommand '{}': {}", shown, why)};
+  return {fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", shown, of.name)};
+}
 
 }  // namespace
 
@@ -33,6 +68,10 @@ std::span<const command> all_commands() {
 }
 
 const command* find_command(std::string_view name) {
+  if (const auto bar = name.find('|'); bar != std::string_view::npos) {
+    const command* const of = find_command(name.substr(0, bar));
+    return of != nullptr ? find_subcommand(*of, name.substr(bar + 1)) : nullptr;
+  }
   std::array<char, longest_name> capitals{};
   if (name.size() > capitals.size()) return nullptr;
   std::transform(name.begin(), name.end(), capitals.begin(), capital);
@@ -43,16 +82,47 @@ const command* find_command(std::string_view name) {
   return found != all.end() && found->name == wanted ? &*found : nullptr;
 }
 
+const command& command_of(word_list request) {
+  const bool is_full_name = request[0].find('|') != std::string_view::npos;
+  const command* const what = is_full_name ? nullptr : find_command(request[0]);
+  if (what == nullptr) throw unknown_command(request);
+  if (what->subcommands.empty() || request.size() == 1) return *what;
+  if (const command* const part = find_subcommand(*what, request[1])) return *part;
+  throw unknown_subcommand(*what, request[1]);
+}
+
+std::vector<std::size_t> key_positions_of(const command& what, std::size_t words) {
+  std::vector<std::size_t> found;
+  if (what.keys.first == 0) return found;
+  const auto count = static_cast<int>(words);
+  const int last = what.keys.last < 0 ? count + what.keys.last : std::min(what.keys.last, count - 1);
+  for (int i = what.keys.first; i <= last; i += what.keys.step) found.push_back(static_cast<std::size_t>(i));
+  return found;
+}
+
+void write_help(call& c) {
+  const command& of = *find_command(c.words[0]);
+  c.reply.array(1 + of.subcommands.size());
+  c.reply.status(fmt::format("{} <subcommand> [<arg> ...]. Subcommands are:", of.name));
+  for (const command& each : of.subcommands)
+    c.reply.status(fmt::format("{}{}{}: {}", second_word(each), each.usage.empty() ? "" : " ", each.usage,
+                               each.summary));
+}
+
 bool is_word(std::string_view word, std::string_view capitals) noexcept {
   return std::equal(word.begin(), word.end(), capitals.begin(), capitals.end(),
                     [](char a, char b) { return capital(a) == b; });
 }
 
-refusal wrong_arity(std::string_view name) {
-  std::string lower(name);
-  for (char& c : lower)
+std::string lower(std::string_view name) {
+  std::string text(name);
+  for (char& c : text)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return {"ERR wrong number of arguments for '" + lower + "' command"};
+  return text;
+}
+
+refusal wrong_arity(std::string_view name) {
+  return {"ERR wrong number of arguments for '" + lower(name) + "' command"};
 }
 
 refusal syntax_error() {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
-#include <functional>
+#include <chrono>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -8,9 +9,6 @@
 #include <unistd.h>
 
 #include "everseen/server/base/command.hpp"
-#include "everseen/server/base/numbers.hpp"
-#include "everseen/server/commands/command_docs.hpp"
-#include "everseen/server/commands/glob.hpp"
 #include "everseen/server/resp/session.hpp"
 #include "everseen/server/service/service.hpp"
 
@@ -79,87 +77,6 @@ void info(call& c) {
   c.reply.bulk(text);
 }
 
-/// A setting of CONFIG, by its name in Redis.
-struct setting {
-  std::string_view name;
-  std::string (*get)(service&);
-  void (*set)(service&, std::int64_t) = nullptr;
-};
-
-constexpr setting settings[] = {
-    {"appendonly", [](service&) { return std::string("no"); }},
-    {"databases", [](service&) { return std::to_string(database_count); }},
-    {"maxclients", [](service& all) { return std::to_string(all.tunable.max_connections.load()); },
-     [](service& all, std::int64_t value) { all.tunable.max_connections = static_cast<std::size_t>(value); }},
-    {"maxmemory", [](service& all) { return std::to_string(all.filters().max_bytes()); },
-     [](service& all, std::int64_t value) {
-       all.filters().set_max_bytes(static_cast<std::uint64_t>(value));
-     }},
-    {"maxmemory-policy", [](service&) { return std::string("noeviction"); }},
-    {"proto-max-bulk-len",
-     [](service& all) { return std::to_string(all.settings().request.argument_bytes); }},
-    {"save", [](service&) { return std::string(); }},
-    {"timeout", [](service& all) { return std::to_string(all.tunable.idle_timeout_s.load()); },
-     [](service& all, std::int64_t value) { all.tunable.idle_timeout_s = value; }},
-};
-
-void get_settings(call& c) {
-  std::vector<const setting*> found;
-  for (const setting& each : settings)
-    for (const std::string_view pattern : c.words.subspan(2))
-      if (matches(pattern, each.name)) {
-        found.push_back(&each);
-        break;
-      }
-  c.reply.map(found.size());
-  for (const setting* each : found) {
-    c.reply.bulk(each->name);
-    c.reply.bulk(each->get(c.all));
-  }
-}
-
-/// A setting to change, and its new value.
-struct change {
-  const setting* of;
-  std::int64_t value;
-};
-
-/// @throws refusal  it cannot be changed like this
-change read_change(std::string_view name, std::string_view value) {
-  const auto number = read_integer(value);
-  for (const setting& each : settings)
-    if (each.name == name && each.set != nullptr && number && *number >= 0) return {&each, *number};
-  throw refusal{
-      fmt::format("ERR CONFIG SET failed - '{}' cannot be set to '{}'; maxclients, maxmemory (bytes) and "
-                  "timeout (seconds) take a number, all else is an option of everseen serve",
-                  name.substr(0, 64), value.substr(0, 64))};
-}
-
-/// All or nothing, as in Redis.
-void set_settings(call& c) {
-  if (c.words.size() % 2 != 0) throw wrong_arity("config|set");
-  std::vector<change> changes;
-  for (std::size_t i = 2; i < c.words.size(); i += 2) {
-    const change next = read_change(c.words[i], c.words[i + 1]);
-    if (std::any_of(changes.begin(), changes.end(), [&](const change& each) { return each.of == next.of; }))
-      throw refusal{fmt::format(
-          "ERR CONFIG SET failed (possibly related to argument '{}') - duplicate parameter", next.of->name)};
-    changes.push_back(next);
-  }
-  for (const change& each : changes) each.of->set(c.all, each.value);
-  c.reply.ok();
-}
-
-void config(call& c) {
-  if (is_word(c.words[1], "GET") && c.words.size() > 2) return get_settings(c);
-  if (is_word(c.words[1], "SET") && c.words.size() > 3) return set_settings(c);
-  if (is_word(c.words[1], "RESETSTAT")) {
-    if (c.words.size() > 2) throw wrong_arity("config|resetstat");
-    return c.reply.ok();
-  }
-  throw refusal{"ERR there are CONFIG GET parameter and CONFIG SET parameter value"};
-}
-
 void save(call& c) {
   c.all.filters().sync();
   c.all.count.last_save_s = seconds_now();
@@ -208,30 +125,8 @@ void time(call& c) {
   c.reply.bulk(std::to_string(us % 1'000'000));
 }
 
-void command_command(call& c) {
-  if (c.words.size() == 1) return write_table(c.reply, {});
-  const word_list names = c.words.subspan(2);
-  if (is_word(c.words[1], "COUNT") && !names.empty()) throw wrong_arity("command|count");
-  if (is_word(c.words[1], "LIST") && !names.empty()) throw syntax_error();
-  if (is_word(c.words[1], "COUNT")) return c.reply.integer(static_cast<std::int64_t>(all_commands().size()));
-  if (is_word(c.words[1], "INFO")) return write_table(c.reply, names);
-  if (is_word(c.words[1], "DOCS")) return write_docs(c.reply, names);
-  if (is_word(c.words[1], "LIST")) {
-    c.reply.array(all_commands().size());
-    for (const command& each : all_commands()) c.reply.bulk(lower(each.name));
-    return;
-  }
-  throw refusal{"ERR there are COMMAND, COMMAND COUNT, COMMAND INFO, COMMAND DOCS and COMMAND LIST"};
-}
-
 void refuse_debug(call&) {
   throw refusal{"ERR DEBUG is not for servers that others use"};
-}
-
-void module_command(call& c) {
-  if (!is_word(c.words[1], "LIST")) throw refusal{"ERR this server loads no modules"};
-  if (c.words.size() > 2) throw wrong_arity("module|list");
-  c.reply.array(0);
 }
 
 constexpr command::key_positions no_keys{};
@@ -242,17 +137,11 @@ std::span<const command> server_commands() {
   static constexpr command commands[] = {
       {"BGSAVE", -1, right::write, runs::at_once, no_keys, "server",
        "Starts to write acknowledged changes to the disk", "[SCHEDULE]", save_in_background},
-      {"COMMAND", -1, right::read, runs::at_once, no_keys, "server", "Describes the commands",
-       "[COUNT | INFO name ... | DOCS name ... | LIST]", command_command},
-      {"CONFIG", -2, right::admin, runs::at_once, no_keys, "server", "Reads and changes settings",
-       "GET parameter ... | SET parameter value ...", config},
       {"DEBUG", -2, right::admin, runs::at_once, no_keys, "server", "Refused", "", refuse_debug},
       {"INFO", -1, right::read, runs::on_worker, no_keys, "server", "Returns the state of the server",
        "[section ...]", info},
       {"LASTSAVE", 1, right::read, runs::at_once, no_keys, "server",
        "Returns when the last SAVE ended, in seconds since 1970", "", last_save},
-      {"MODULE", -2, right::admin, runs::at_once, no_keys, "server",
-       "Returns the list of modules, which is empty", "LIST", module_command},
       {"SAVE", 1, right::write, runs::on_worker, no_keys, "server", "Writes acknowledged changes to the disk",
        "", save},
       {"SHUTDOWN", -1, right::admin, runs::at_once, no_keys, "server",

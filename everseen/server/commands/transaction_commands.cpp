@@ -5,6 +5,8 @@
 
 #include "everseen/server/base/command.hpp"
 #include "everseen/server/resp/session.hpp"
+#include "everseen/server/service/filter_revision.hpp"
+#include "everseen/server/service/service.hpp"
 
 /// MULTI and EXEC: requests are queued, then run one after the other. No request of another client of this
 /// server runs in between (exec_gate); clients that reach the same store by another way are not excluded.
@@ -17,8 +19,21 @@ void multi(call& c) {
   c.reply.ok();
 }
 
+/// However EXEC and DISCARD end, nothing is watched afterwards.
+class ending_watch {
+ public:
+  explicit ending_watch(session& of) noexcept : of_(of) {}
+  ~ending_watch() { of_.unwatch(); }
+  ending_watch(const ending_watch&) = delete;
+  ending_watch& operator=(const ending_watch&) = delete;
+
+ private:
+  session& of_;
+};
+
 void discard(call& c) {
   (void)c.from.end_transaction("DISCARD");
+  c.from.unwatch();
   c.reply.ok();
 }
 
@@ -29,15 +44,25 @@ bool says_outage(std::string_view reply) {
   return reply.starts_with(outage);
 }
 
+/// Whether a filter that was watched is not what it was.
+bool is_changed(call& c) {
+  const auto& watched = c.from.watched();
+  return std::any_of(watched.begin(), watched.end(), [&](const auto& each) {
+    return revision_of(c.all.filters(), each.first) != each.second;
+  });
+}
+
 /// All other clients wait. So an outage is waited for once here, and not for each request.
 void exec(call& c) {
   const session::transaction all = c.from.end_transaction("EXEC");
+  const ending_watch watched(c.from);
   if (all.is_broken) throw refusal{"EXECABORT Transaction discarded because of previous errors."};
+  if (is_changed(c)) return c.reply.null_array();
   c.reply.array(all.requests.size());
   bool is_away = false;
   for (const auto& request : all.requests) {
     const std::vector<std::string_view> words(request.begin(), request.end());
-    const command& what = *find_command(words[0]);
+    const command& what = command_of(words);
     const std::size_t before = c.from.output().size();
     if (is_away && what.place == runs::on_worker)
       c.reply.error("OUTAGE not run: the store gave no answer to a request before it in this transaction");
@@ -47,12 +72,15 @@ void exec(call& c) {
   }
 }
 
-/// WATCH is not offered: the server sees only changes that go through it, so the guarantee would fail as
-/// soon as a second server or program uses the store.
-void watch(call&) {
-  throw refusal{
-      "ERR WATCH is not offered: others may change a filter in its store unseen; put what belongs together "
-      "into MULTI and EXEC, or into one BF.MADD"};
+void watch(call& c) {
+  if (c.from.is_in_transaction()) throw refusal{"ERR WATCH inside MULTI is not allowed"};
+  for (const std::string_view key : c.words.subspan(1)) c.from.watch(key, revision_of(c.all.filters(), key));
+  c.reply.ok();
+}
+
+void unwatch(call& c) {
+  c.from.unwatch();
+  c.reply.ok();
 }
 
 }  // namespace
@@ -93,22 +121,14 @@ std::span<const command> transaction_commands() {
        multi,
        nullptr,
        true},
-      {"UNWATCH",
-       1,
-       right::read,
-       runs::at_once,
-       {},
-       "transactions",
-       "Does nothing, as nothing is watched",
-       "",
-       [](call& c) { c.reply.ok(); }},
+      {"UNWATCH", 1, right::read, runs::at_once, {}, "transactions", "Ends what WATCH began", "", unwatch},
       {"WATCH",
        -2,
        right::read,
-       runs::at_once,
+       runs::on_worker,
        {1, -1, 1},
        "transactions",
-       "Refused: there is nothing to watch",
+       "Makes the next EXEC run nothing if one of these filters has changed by then",
        "key [key ...]",
        watch,
        nullptr,

@@ -40,6 +40,7 @@ batch_result judge(counted_filter by, question q, std::span<const std::string_vi
                    std::span<verdict> out, std::optional<event_time> when) {
   const std::span<const event_time> times(when ? &*when : nullptr, when ? 1 : 0);
   const auto began = duration_histogram::clock::now();
+  by.own.note_use(began);
   if (by.of_all.gives_up()) throw backend_error("the server is being stopped");
   try {
     batch_result result =
@@ -73,7 +74,7 @@ void judge(counted_filter by, question q, key_batch& batch, std::optional<event_
     return;
   }
   if (result) return;
-  batch.fault = text_of(result.error());
+  batch.fault = text_of(result.error(), by.handle.get_spec());
   batch.is_stale = result.error().ends_batch();
   batch.why.failure = std::move(result).error();
 }

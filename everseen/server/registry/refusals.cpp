@@ -11,8 +11,10 @@ constexpr std::string_view out_of_memory = "OOM command not allowed when used me
 
 }  // namespace
 
-std::string text_of(const batch_failure& failure) {
-  if (failure.why == batch_failure::cause::full) return "ERR non scaling filter is full";
+std::string text_of(const batch_failure& failure, const spec& of) {
+  if (failure.why == batch_failure::cause::full)
+    return of.growth == growth_kind::refuse ? std::string(filter_is_full)
+                                            : "ERR problem inserting into filter: " + failure.message;
   if (failure.why == batch_failure::cause::key) return "ERR " + failure.message;
   return "OUTAGE " + failure.message;
 }
@@ -33,8 +35,8 @@ std::string text_of_current_exception() {
     return std::string(out_of_memory) + ' ' + why.what();
   } catch (const parameter_error& why) {
     return std::string("ERR ") + why.what();
-  } catch (const full_error&) {
-    return "ERR non scaling filter is full";
+  } catch (const full_error& why) {
+    return std::string("ERR problem inserting into filter: ") + why.what();
   } catch (const format_error& why) {
     return std::string("DAMAGED ") + why.what();
   } catch (const error& why) {

@@ -1,6 +1,7 @@
 #include "everseen/server/resp/gathered_batches.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "everseen/server/registry/refusals.hpp"
 
@@ -29,10 +30,24 @@ void write_truth(const filter& by, const key_batch& batch, std::size_t i, questi
   }
 }
 
+/// How many of the keys of one request are answered. A filter that is full ends the reply with its error, as
+/// RedisBloom does, unless a key behind it was added all the same, which its client must learn.
+std::size_t answered(const key_batch& batch, std::size_t first, std::size_t count) {
+  if (batch.fault != filter_is_full) return count;
+  const auto keys = std::span(batch.verdicts).subspan(first, count);
+  const auto full = std::ranges::find(keys, verdict::unknown);
+  if (full == keys.end()) return count;
+  std::size_t last = static_cast<std::size_t>(full - keys.begin());
+  for (std::size_t i = last; i < count; ++i)
+    if (keys[i] == verdict::fresh) last = i;
+  return last + 1;
+}
+
 }  // namespace
 
 void write_verdicts(const filter& by, const key_batch& batch, std::size_t first, std::size_t count,
                     question asks, reply_shape shape, wire::reply_writer& to) {
+  if (shape == reply_shape::array) count = answered(batch, first, count);
   if (shape != reply_shape::one) to.array(count);
   for (std::size_t i = first; i < first + count; ++i) {
     if (shape == reply_shape::words)

@@ -31,7 +31,10 @@ session::session(service& all, std::shared_ptr<client> who, std::function<void()
       wake_(std::move(wake)),
       parser_(all.asks_for_password() ? wire::stranger_limits : all.settings().request),
       words_(all_.requests()),
-      rights_(all.asks_for_password() ? right::nothing : right::admin) {}
+      rights_(all.asks_for_password() ? right::nothing : right::admin),
+      watched_bytes_(all_.requests()) {
+  set_version(wire::protocol::resp2);
+}
 
 session::~session() {
   all_.gate().withdraw(this);
@@ -82,7 +85,7 @@ session::progress session::answer(std::string_view unread) {
 
 /// Answers one request, or gathers its keys. Counts its bytes as used unless it has to wait.
 session::next session::serve(word_list request, progress& p) {
-  const command* const what = command_of(request[0]);
+  const command* const what = known_command(request);
   const bool asks_filters = what != nullptr && what->place == runs::on_worker && !what->runs_alone;
   if (asks_filters && !transaction_ && !enter()) return next::stop;
   if (what != nullptr && what->batched != nullptr && !transaction_ && batch(*what, request)) {
@@ -100,22 +103,23 @@ session::next session::serve(word_list request, progress& p) {
   const auto size = parser_.size();
   ++answered_;
   if (const auto why = why_not(what, request)) {
-    refuse(*why);
+    answer_if_wanted([&] { refuse(*why); });
   } else if (transaction_ && !what->in_transaction_at_once) {
-    write_down(request);
+    answer_if_wanted([&] { write_down(request); });
   } else if (what->place == runs::on_worker) {
     used_by_worker_ = size;
     what->runs_alone ? run_alone(*what, request) : run_on_worker(*what, request);
     return next::stop;
   } else {
-    run_request(*what, request);
+    answer_if_wanted([&] { run_request(*what, request); });
   }
   p.used += size;
   return next::go_on;
 }
 
 bool session::batch(const command& what, word_list request) {
-  if (!has_database_ || what.needs > rights_ || !what.takes(request.size())) return false;
+  if (!has_database_ || what.needs > rights_ || !what.takes(request.size()) || replies_ != replies::on)
+    return false;
   const auto keys = what.batched(request);
   if (!keys) return false;
   if (database() == 0 && database_key_of(request[1]).database != 0) return false;
@@ -151,28 +155,28 @@ bool session::flush() {
   return false;
 }
 
-const command* session::command_of(std::string_view name) {
-  if (last_command_ != nullptr && name == last_name_) return last_command_;
-  const command* const found = find_command(name);
-  if (found != nullptr) {
-    last_command_ = found;
-    last_name_ = name;
+const command* session::known_command(word_list request) {
+  if (last_command_ != nullptr && request[0] == last_name_) return last_command_;
+  try {
+    const command& found = command_of(request);
+    if (found.subcommands.empty() && found.name.size() == request[0].size()) {  // the next word is no part
+      last_command_ = &found;
+      last_name_ = request[0];
+    }
+    return &found;
+  } catch (refusal& why) {
+    unknown_ = std::move(why);
+    return nullptr;
   }
-  return found;
 }
 
 std::optional<refusal> session::why_not(const command* what, word_list request) const {
-  if (what == nullptr) {
-    std::string arguments;
-    for (const std::string_view word : request.subspan(1))
-      if (arguments.size() < 128) arguments += fmt::format("'{}' ", word.substr(0, 128));
-    return refusal{fmt::format("ERR unknown command '{}', with args beginning with: {}",
-                               request[0].substr(0, 128), arguments)};
-  }
+  if (what == nullptr) return unknown_;
   if (!what->takes(request.size())) return wrong_arity(what->name);
   if (what->needs <= rights_) return std::nullopt;
   if (rights_ == right::nothing) return refusal{"NOAUTH Authentication required."};
-  return refusal{fmt::format("NOPERM this user has no permissions to run the '{}' command", what->name)};
+  return refusal{
+      fmt::format("NOPERM this user has no permissions to run the '{}' command", lower(what->name))};
 }
 
 void session::refuse(const refusal& why) {
@@ -197,23 +201,42 @@ void session::write_down(word_list request) {
     return refuse({"ERR the transaction is longer than a request may be"});
   if (!transaction_->held.hold(bytes)) return refuse({std::string(no_room_for_requests)});
   transaction_->requests.emplace_back(request.begin(), request.end());
+  client_->queued = static_cast<int>(transaction_->requests.size());
   reply_.status("QUEUED");
 }
 
 void session::begin_transaction() {
   if (transaction_) throw refusal{"ERR MULTI calls can not be nested"};
   transaction_.emplace(byte_budget::share(all_.requests()));
+  client_->queued = 0;
 }
 
 session::transaction session::end_transaction(std::string_view command) {
   if (!transaction_) throw refusal{fmt::format("ERR {} without MULTI", command)};
   transaction ended = *std::move(transaction_);
   transaction_.reset();
+  client_->queued = -1;
   return ended;
+}
+
+void session::watch(std::string_view key, filter_revision seen) {
+  if (watched_.contains(key)) return;  // the first look counts
+  constexpr std::size_t beside_the_key = 128;
+  if (!watched_bytes_.hold(watched_bytes_.held() + beside_the_key + key.size()))
+    throw refusal{std::string(no_room_for_requests)};
+  watched_.emplace(key, std::move(seen));
+}
+
+void session::unwatch() noexcept {
+  watched_.clear();
+  watched_bytes_.give_back();
 }
 
 void session::reset() {
   transaction_.reset();
+  client_->queued = -1;
+  unwatch();
+  replies_ = replies::on;
   has_database_ = true;
   client_->database = 0;
   set_version(wire::protocol::resp2);

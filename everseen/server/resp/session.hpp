@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "everseen/server/resp/gathered_batches.hpp"
 #include "everseen/server/service/client_list.hpp"
 #include "everseen/server/service/exec_gate.hpp"
+#include "everseen/server/service/filter_revision.hpp"
 #include "everseen/server/service/service.hpp"
 #include "everseen/wire/reply_writer.hpp"
 #include "everseen/wire/request_parser.hpp"
@@ -75,7 +77,10 @@ class session {
 
   [[nodiscard]] client& self() noexcept { return *client_; }
   [[nodiscard]] wire::protocol version() const noexcept { return reply_.version(); }
-  void set_version(wire::protocol v) noexcept { reply_.set_version(v); }
+  void set_version(wire::protocol v) noexcept {
+    reply_.set_version(v);
+    client_->protocol = static_cast<int>(v);
+  }
   [[nodiscard]] right rights() const noexcept { return rights_; }
   /// @return false  unknown user or wrong password    @throws refusal  this client's network guesses
   ///         passwords
@@ -94,6 +99,17 @@ class session {
   /// Ends the conversation: the requests of all clients hold so much memory that this one's cannot be read.
   void refuse_request();
 
+  /// What becomes of replies, as CLIENT REPLY says.
+  enum class replies : std::uint8_t {
+    on,
+    off,
+    skip_next,  ///< that of the next request is not sent
+    skipping,   ///< that of this request is not sent
+  };
+  void set_replies(replies how) noexcept {
+    if (how != replies::skip_next || replies_ != replies::off) replies_ = how;
+  }
+
   /// The requests queued since MULTI.
   struct transaction {
     explicit transaction(byte_budget::share memory) : held(std::move(memory)) {}
@@ -106,6 +122,14 @@ class session {
   void begin_transaction();
   /// Removes it.    @param command  for the refusal    @throws refusal  there is none
   [[nodiscard]] transaction end_transaction(std::string_view command);
+  [[nodiscard]] bool is_in_transaction() const noexcept { return transaction_.has_value(); }
+
+  /// What filters were when the client began to watch them. If one has changed, EXEC runs nothing.
+  using watched_filters = std::map<std::string, filter_revision, std::less<>>;
+  /// @throws refusal  the requests of all clients take the memory that they may
+  void watch(std::string_view key, filter_revision seen);
+  [[nodiscard]] const watched_filters& watched() const noexcept { return watched_; }
+  void unwatch() noexcept;
 
  private:
   enum class next : std::uint8_t { go_on, stop };
@@ -121,11 +145,15 @@ class session {
   [[nodiscard]] bool enter();
   /// After the work, on its thread.
   void wake_up();
+  /// Runs what answers one request, and discards the answer if the client wants none.
+  template <typename Answer>
+  void answer_if_wanted(Answer answer);
   void run_on_worker(const command& what, word_list request);
   void run_alone(const command& what, word_list request);
   /// On a worker.
   void run_unless_stopped(const command& what, word_list request);
-  [[nodiscard]] const command* command_of(std::string_view name);
+  /// @return null  there is no such command: see `unknown_`
+  [[nodiscard]] const command* known_command(word_list request);
   [[nodiscard]] std::optional<refusal> why_not(const command* what, word_list request) const;
   void refuse(const refusal& why);
   void write_down(word_list request);
@@ -145,7 +173,11 @@ class session {
   bool has_database_ = true;
   bool is_ending_ = false;
   bool is_suspended_ = false;
+  replies replies_ = replies::on;
+  watched_filters watched_{};
+  byte_budget::share watched_bytes_;
   std::size_t used_by_worker_ = 0;  // bytes of the request that a worker runs
+  refusal unknown_{};               // why the last request has no command
   const command* last_command_ = nullptr;
   std::string last_name_{};
   std::weak_ptr<shared_filter> last_filter_{};
@@ -153,5 +185,14 @@ class session {
   std::uint64_t answered_ = 0;
   std::string last_key_{};
 };
+
+template <typename Answer>
+void session::answer_if_wanted(Answer answer) {
+  const std::size_t before = output_.size();
+  if (replies_ == replies::skip_next) replies_ = replies::skipping;
+  answer();
+  if (replies_ == replies::off || replies_ == replies::skipping) output_.resize(before);
+  if (replies_ == replies::skipping) replies_ = replies::on;
+}
 
 }  // namespace everseen::server

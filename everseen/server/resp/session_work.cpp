@@ -19,11 +19,7 @@ class named_request {
  public:
   /// @throws parameter_error  as in_database
   named_request(database_index database, const command& what, word_list request) : words_(request) {
-    if (what.keys.first == 0) return;
-    const auto count = static_cast<int>(request.size());
-    const int last = what.keys.last < 0 ? count + what.keys.last : std::min(what.keys.last, count - 1);
-    for (int i = what.keys.first; i <= last; i += what.keys.step) {
-      const auto at = static_cast<std::size_t>(i);
+    for (const std::size_t at : key_positions_of(what, request.size())) {
       std::string name = in_database(database, request[at]);
       if (name == request[at]) continue;
       if (replaced_.empty()) replaced_.assign(request.begin(), request.end());
@@ -93,10 +89,12 @@ void session::run_alone(const command& what, word_list request) {
 }
 
 void session::run_unless_stopped(const command& what, word_list request) {
-  if (all_.stats().gives_up())
-    reply_.error("OUTAGE the server is being stopped");
-  else
-    run_request(what, request);
+  answer_if_wanted([&] {
+    if (all_.stats().gives_up())
+      reply_.error("OUTAGE the server is being stopped");
+    else
+      run_request(what, request);
+  });
 }
 
 void session::run_request(const command& what, word_list request) {
@@ -115,8 +113,9 @@ void session::run_request(const command& what, word_list request) {
       return what.run(c);
     } catch (const error& why) {
       output_.resize(before);  // removes a partial reply
+      const auto key = static_cast<std::size_t>(what.keys.first);
       const bool is_changed =
-          !is_again && request.size() > 1 && all_.filters().forget_changed(request[1], why);
+          !is_again && key > 0 && key < request.size() && all_.filters().forget_changed(request[key], why);
       if (!is_changed) return reply_.error(text_of_current_exception());
     } catch (...) {
       output_.resize(before);

@@ -26,6 +26,16 @@ std::string client::user() const {
   return user_;
 }
 
+void client::set_library(library_word which, std::string text) {
+  const std::scoped_lock alone(lock_);
+  library_[static_cast<std::size_t>(which)] = std::move(text);
+}
+
+std::string client::library(library_word which) const {
+  const std::scoped_lock alone(lock_);
+  return library_[static_cast<std::size_t>(which)];
+}
+
 void client_list::add(const std::shared_ptr<client>& c) {
   const std::scoped_lock alone(lock_);
   c->id = ++last_id_;
@@ -50,9 +60,21 @@ std::size_t client_list::size() const {
 }
 
 std::string describe(const client& c, std::int64_t now_ms) {
-  return fmt::format("id={} addr={} laddr={} name={} age={} idle={} db={} cmd={} user={}", c.id, c.address,
-                     c.local_address, c.name(), (now_ms - c.since_ms) / 1000,
-                     (now_ms - c.last_request_ms) / 1000, c.database.load(), c.last_command.load(), c.user());
+  const int queued = c.queued;
+  std::string command = c.last_command.load();
+  for (char& each : command)
+    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
+  // All fields of Redis, as clients look for each. Memory is not counted by client, and there are no
+  // channels.
+  return fmt::format(
+      "id={} addr={} laddr={} fd=-1 name={} age={} idle={} flags={} db={} sub=0 psub=0 ssub=0 multi={} "
+      "qbuf=0 "
+      "qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={} user={} "
+      "redir=-1 resp={} lib-name={} lib-ver={}",
+      c.id, c.address, c.local_address, c.name(), (now_ms - c.since_ms) / 1000,
+      (now_ms - c.last_request_ms) / 1000, queued < 0 ? "N" : "x", c.database.load(), queued,
+      command.empty() ? "NULL" : command, c.user(), c.protocol.load(), c.library(client::library_word::name),
+      c.library(client::library_word::version));
 }
 
 }  // namespace everseen::server

@@ -23,17 +23,24 @@ struct client {
   std::atomic<std::int64_t> last_request_ms = 0;
   std::atomic<const char*> last_command = "";
   std::atomic<database_index> database = 0;
-  std::function<void()> end{};  ///< closes its connection, from any thread
+  std::atomic<int> protocol = 0;  ///< version of the Redis protocol; 0: HTTP
+  std::atomic<int> queued = -1;   ///< requests since MULTI; -1: there was none
+  std::function<void()> end{};    ///< closes its connection, from any thread
 
   void set_name(std::string name);
   [[nodiscard]] std::string name() const;
   void set_user(std::string name);
   [[nodiscard]] std::string user() const;
+  /// What the client says about its library by CLIENT SETINFO.
+  enum class library_word : bool { name, version };
+  void set_library(library_word which, std::string text);
+  [[nodiscard]] std::string library(library_word which) const;
 
  private:
   mutable std::mutex lock_{};
   std::string name_{};
   std::string user_ = "default";
+  std::string library_[2]{};
 };
 
 /// The connected clients. Threads: any number.

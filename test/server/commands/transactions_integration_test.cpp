@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "test/server/replies.hpp"
 #include "test/server/serving.hpp"
 #include "test/support/redis_server.hpp"
 
@@ -80,6 +81,78 @@ TEST_P(Transactions, HoldUpNobodyWhenTheirClientGoesAway) {
   raw_client client(server_.path());
   EXPECT_EQ(client.ask("BF.ADD c x\r\n", 4), ":1\r\n");
   EXPECT_EQ(client.ask("MULTI\r\nPING\r\nEXEC\r\n", 25), "+OK\r\n+QUEUED\r\n*1\r\n+PONG\r\n");
+}
+
+// Promise: EXEC runs nothing if a watched filter has changed (operations, Bloom commands).
+TEST_P(Transactions, RunNothingOnceAWatchedFilterHasChanged) {
+  raw_client client(server_.path()), other(server_.path());
+  const auto runs = [&](const std::string& change) {
+    EXPECT_EQ(ask(client, "WATCH a b").text, "OK");
+    if (!change.empty()) EXPECT_FALSE(ask(other, change).is_error()) << change;
+    EXPECT_EQ(ask(client, "MULTI").text, "OK");
+    EXPECT_EQ(ask(client, "BF.CARD a").text, "QUEUED");
+    const reply said = ask(client, "EXEC");
+    EXPECT_EQ(said.is_null, said.parts.empty());
+    if (said.is_null) EXPECT_EQ(said.type, '*');
+    return !said.is_null;
+  };
+  EXPECT_TRUE(runs("")) << "there is no filter, and it stays so";
+  EXPECT_FALSE(runs("BF.ADD a x"));
+  EXPECT_TRUE(runs(""));
+  EXPECT_TRUE(runs("BF.ADD a x")) << "a key that was seen changes nothing";
+  EXPECT_TRUE(runs("BF.EXISTS a y"));
+  EXPECT_FALSE(runs("BF.MADD a x y"));
+  EXPECT_FALSE(runs("EXPIRE a 1000"));
+  EXPECT_FALSE(runs("PERSIST a"));
+  EXPECT_FALSE(runs("BF.RESERVE b 0.01 100"));
+  EXPECT_FALSE(runs("RENAME a c"));
+  EXPECT_FALSE(runs("RENAME c a"));
+  EXPECT_TRUE(runs("BF.ADD c x"));
+  EXPECT_FALSE(runs("DEL a"));
+  EXPECT_TRUE(runs(""));
+}
+
+TEST_P(Transactions, RunNothingIfAWatchedFilterWasMadeAnew) {
+  raw_client client(server_.path()), other(server_.path());
+  ask(other, "BF.ADD a x");
+  EXPECT_EQ(ask(client, "WATCH a").text, "OK");
+  ask(other, "DEL a");
+  ask(other, "BF.ADD a x");
+  ask(client, "MULTI");
+  ask(client, "BF.ADD a z");
+  EXPECT_TRUE(ask(client, "EXEC").is_null);
+  EXPECT_EQ(ask(other, "BF.EXISTS a z").text, "0");
+}
+
+TEST_P(Transactions, WatchNoLongerAfterExecDiscardUnwatchAndReset) {
+  raw_client client(server_.path()), other(server_.path());
+  int key = 0;
+  for (const std::string end :
+       {"UNWATCH", "MULTI\r\nDISCARD", "MULTI\r\nEXEC", "RESET", "MULTI\r\nnonsense\r\nEXEC"}) {
+    EXPECT_EQ(ask(client, "WATCH a").text, "OK");
+    client.send(end + "\r\nPING\r\n");
+    while (receive_reply(client).text != "PONG") {
+    }
+    EXPECT_EQ(ask(other, "BF.ADD a " + std::to_string(++key)).text, "1");
+    ask(client, "MULTI");
+    ask(client, "PING");
+    EXPECT_FALSE(ask(client, "EXEC").is_null) << end;
+  }
+}
+
+TEST(TransactionsOfTwoServers, RunNothingOnceAWatchedFilterHasChangedInTheStore) {
+  const redis_server redis;
+  const serving one(redis.unix_url()), two(redis.unix_url());
+  raw_client client(one.path()), other(two.path());
+  ask(other, "BF.ADD a x");
+  ask(client, "HELLO 3");
+  ask(client, "WATCH a");
+  ask(other, "BF.ADD a y");
+  ask(client, "MULTI");
+  ask(client, "BF.CARD a");
+  const reply said = ask(client, "EXEC");
+  EXPECT_TRUE(said.is_null);
+  EXPECT_EQ(said.type, '_');
 }
 
 std::string repeated(const std::string& request, int times) {

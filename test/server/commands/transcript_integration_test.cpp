@@ -136,11 +136,10 @@ TEST_F(Transcript, RefusesKeysWhenAFilterThatDoesNotGrowIsFull) {
   plays(R"(> BF.RESERVE small 0.000001 2 NONSCALING
 +OK
 > BF.MADD small a b c a
-*4
+*3
 :1
 :1
 -ERR non scaling filter is full
-:0
 > BF.ADD small d
 -ERR non scaling filter is full
 > BF.INFO small EXPANSION
@@ -481,10 +480,8 @@ TEST_F(Transcript, RefusesWhatItDoesNotDoInPlainWords) {
 +OK
 > DEBUG SLEEP 10
 -ERR DEBUG is not for servers that others use
-> WATCH a
--ERR WATCH is not offered: others may change a filter in its store unseen; put what belongs together into MULTI and EXEC, or into one BF.MADD
 > AUTH x
--ERR AUTH called without any password configured. Are you sure your configuration is correct?
+-ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?
 > PING
 +PONG
 > ECHO "two words"

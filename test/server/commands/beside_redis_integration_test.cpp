@@ -1,0 +1,114 @@
+// The same request to everseen and to a real Redis: the same shape of reply, and the same error.
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/server/replies.hpp"
+#include "test/server/serving.hpp"
+#include "test/support/redis_server.hpp"
+
+namespace everseen::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// What clients of Redis ask, rightly and wrongly.
+std::vector<std::string> requests() {
+  std::string_view all = R"(
+CLIENT ID; CLIENT INFO; CLIENT LIST; CLIENT LIST ID 77777; CLIENT LIST TYPE normal;
+CLIENT LIST TYPE nonsense; CLIENT GETNAME; CLIENT SETNAME x; CLIENT GETNAME; CLIENT SETNAME;
+CLIENT KILL 1.2.3.4:5; CLIENT KILL ID 77777; CLIENT KILL ID x; CLIENT KILL TYPE nonsense;
+CLIENT KILL TYPE pubsub; CLIENT KILL LADDR 1.2.3.4:5; CLIENT KILL ID 77777 SKIPME maybe;
+CLIENT NO-EVICT on; CLIENT NO-EVICT nonsense; CLIENT REPLY ON; CLIENT REPLY nonsense;
+CLIENT TRACKING OFF; CLIENT GETREDIR; CLIENT TRACKINGINFO; CLIENT; CLIENT nonsense; CLIENT KILL;
+MEMORY USAGE none; MEMORY USAGE none SAMPLES 5; MEMORY USAGE; MEMORY nonsense;
+MEMORY USAGE none SAMPLES -1; MEMORY USAGE none SAMPLES x; MEMORY USAGE none nonsense;
+OBJECT ENCODING none; OBJECT IDLETIME none; OBJECT FREQ none; OBJECT REFCOUNT none; OBJECT ENCODING;
+OBJECT nonsense x; ACL WHOAMI; ACL CAT; ACL CAT read; ACL CAT nonsense; ACL USERS; ACL LIST;
+ACL GETUSER nobody; ACL nonsense; ACL WHOAMI x; ROLE; ROLE x; WAIT 0 0; WAIT x 0; WAIT 0 x; WAIT 0 -1;
+WAIT 0; COMMAND COUNT; COMMAND COUNT x; COMMAND LIST; COMMAND LIST x; COMMAND LIST FILTERBY PATTERN del;
+COMMAND LIST FILTERBY PATTERN nonsense; COMMAND LIST FILTERBY MODULE nonsense; COMMAND GETKEYS DEL a b;
+COMMAND GETKEYS PING x; COMMAND GETKEYS nonsense a; COMMAND GETKEYS TTL; COMMAND GETKEYS TTL a b;
+COMMAND GETKEYS; COMMAND INFO nonsense; COMMAND nonsense; CLUSTER INFO; SLOWLOG GET; SLOWLOG GET 5;
+SLOWLOG GET -2; SLOWLOG GET x; SLOWLOG LEN; SLOWLOG RESET; SLOWLOG nonsense; MODULE LIST; LASTSAVE;
+TIME; WATCH none; UNWATCH; MULTI; WATCH none; EXISTS none; EXEC; EXEC; DISCARD; INFO nosuch; AUTH x;
+AUTH default x; AUTH default x y; AUTH nobody x; HELLO 9; HELLO x; HELLO 2 nonsense; PING; PING x;
+PING x y; ECHO x; ECHO; SELECT x; SELECT 99; SELECT 1; SELECT 0; FLUSHALL nonsense; FLUSHDB nonsense;
+SHUTDOWN nonsense; SHUTDOWN ABORT; BGSAVE nonsense; DBSIZE; KEYS *; SCAN 0; SCAN x; SCAN 0 COUNT 0;
+SCAN 0 nonsense x; DEL none; EXISTS none; TYPE none; TTL none; EXPIRE none 10; EXPIRE none x;
+EXPIRE none 10 nonsense; PERSIST none; RENAME none b; MOVE none 1; MOVE none 0; CONFIG GET timeout;
+CONFIG GET nonsense; CONFIG SET timeout 1 timeout 2; CONFIG SET timeout; CONFIG RESETSTAT;
+CONFIG nonsense; CONFIG; nonsense x y;
+)";
+  std::vector<std::string> lines;
+  for (std::size_t end = all.find(';'); end != all.npos; end = all.find(';')) {
+    const std::size_t from = all.find_first_not_of(" \n");
+    lines.emplace_back(all.substr(from, end - from));
+    all.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+/// The same request to everseen and to a Redis.
+class BesideRedis : public testing::Test {
+ protected:
+  void answers_alike(const std::string& line) {
+    EXPECT_EQ(shape_of(ask(ours_, line)), shape_of(ask(theirs_, line))) << line;
+  }
+
+  redis_server redis_{};
+  serving server_{};
+  raw_client ours_{server_.path()};
+  raw_client theirs_{redis_.unix_path()};
+};
+
+// Promise: Redis's own commands answer in Redis's shapes (operations, Bloom commands).
+TEST_F(BesideRedis, AnswersInTheSameShape) {
+  for (const char* version : {"HELLO 2", "HELLO 3"}) {
+    answers_alike(version);
+    for (const std::string& line : requests()) answers_alike(line);
+  }
+}
+
+std::set<std::string> field_names(const std::string& line) {
+  std::set<std::string> names;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t end = std::min(line.find(' ', at), line.size());
+    names.insert(line.substr(at, line.find('=', at) - at));
+    at = end + 1;
+  }
+  return names;
+}
+
+TEST_F(BesideRedis, DescribesClientsByTheSameFieldsAndTheLibrary) {
+  auto theirs = field_names(ask(theirs_, "CLIENT INFO").text);
+  theirs.insert({"lib-name", "lib-ver"});  // of Redis 7.2
+  EXPECT_EQ(field_names(ask(ours_, "CLIENT INFO").text), theirs);
+  EXPECT_EQ(field_names(ask(ours_, "CLIENT LIST").text), theirs);
+}
+
+TEST_F(BesideRedis, DescribesWhatAClientDoes) {
+  EXPECT_EQ(ask(ours_, "CLIENT SETINFO LIB-NAME tester").text, "OK");
+  EXPECT_EQ(ask(ours_, "CLIENT SETINFO LIB-VER 1.2").text, "OK");
+  raw_client other(server_.path());
+  ask(other, "MULTI");
+  ask(other, "PING");
+  ask(other, "PING");
+  const std::string mine = ask(ours_, "CLIENT INFO").text;
+  EXPECT_THAT(mine, HasSubstr(" cmd=client|info "));
+  EXPECT_THAT(mine, HasSubstr(" flags=N db=0 "));
+  EXPECT_THAT(mine, HasSubstr(" multi=-1 "));
+  EXPECT_THAT(mine, HasSubstr(" resp=2 lib-name=tester lib-ver=1.2"));
+  EXPECT_THAT(ask(ours_, "CLIENT LIST").text, HasSubstr(" flags=x db=0 sub=0 psub=0 ssub=0 multi=2 "));
+  ask(ours_, "HELLO 3");
+  EXPECT_THAT(ask(ours_, "CLIENT INFO").text, HasSubstr(" resp=3 "));
+}
+
+}  // namespace
+}  // namespace everseen::test

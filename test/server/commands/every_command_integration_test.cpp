@@ -1,0 +1,165 @@
+// Every command, and words that it does not have.
+
+#include <map>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "test/server/replies.hpp"
+#include "test/server/serving.hpp"
+
+namespace everseen::test {
+namespace {
+
+enum class more_words : bool { refused, taken };
+
+struct a_request {
+  std::string line;
+  more_words then = more_words::refused;
+};
+
+/// A sound request for each command. A word more is a syntax error, except where the command takes any number
+/// of keys, names or patterns, or any word as RedisBloom does.
+const std::map<std::string, a_request> requests = {
+    {"acl", {"ACL"}},
+    {"acl|cat", {"ACL CAT read"}},
+    {"acl|getuser", {"ACL GETUSER default"}},
+    {"acl|help", {"ACL HELP"}},
+    {"acl|list", {"ACL LIST"}},
+    {"acl|users", {"ACL USERS"}},
+    {"acl|whoami", {"ACL WHOAMI"}},
+    {"auth", {"AUTH default x"}},
+    {"bf.add", {"BF.ADD a x"}},
+    {"bf.card", {"BF.CARD a"}},
+    {"bf.debug", {"BF.DEBUG a"}},
+    {"bf.exists", {"BF.EXISTS a x"}},
+    {"bf.info", {"BF.INFO a"}},
+    {"bf.insert", {"BF.INSERT a ITEMS x", more_words::taken}},
+    {"bf.loadchunk", {"BF.LOADCHUNK b 1 x"}},
+    {"bf.madd", {"BF.MADD a x", more_words::taken}},
+    {"bf.mexists", {"BF.MEXISTS a x", more_words::taken}},
+    {"bf.reserve", {"BF.RESERVE other 0.01 100", more_words::taken}},
+    {"bf.scandump", {"BF.SCANDUMP a 0"}},
+    {"bgsave", {"BGSAVE SCHEDULE"}},
+    {"client", {"CLIENT"}},
+    {"client|getname", {"CLIENT GETNAME"}},
+    {"client|getredir", {"CLIENT GETREDIR"}},
+    {"client|help", {"CLIENT HELP"}},
+    {"client|id", {"CLIENT ID"}},
+    {"client|info", {"CLIENT INFO"}},
+    {"client|kill", {"CLIENT KILL ID 1000"}},
+    {"client|list", {"CLIENT LIST"}},
+    {"client|no-evict", {"CLIENT NO-EVICT ON"}},
+    {"client|no-touch", {"CLIENT NO-TOUCH ON"}},
+    {"client|reply", {"CLIENT REPLY ON"}},
+    {"client|setinfo", {"CLIENT SETINFO LIB-NAME x"}},
+    {"client|setname", {"CLIENT SETNAME x"}},
+    {"client|tracking", {"CLIENT TRACKING OFF"}},
+    {"client|trackinginfo", {"CLIENT TRACKINGINFO"}},
+    {"cluster", {"CLUSTER INFO"}},
+    {"command", {"COMMAND"}},
+    {"command|count", {"COMMAND COUNT"}},
+    {"command|docs", {"COMMAND DOCS PING", more_words::taken}},
+    {"command|getkeys", {"COMMAND GETKEYS TTL a"}},
+    {"command|help", {"COMMAND HELP"}},
+    {"command|info", {"COMMAND INFO PING", more_words::taken}},
+    {"command|list", {"COMMAND LIST"}},
+    {"config", {"CONFIG"}},
+    {"config|get", {"CONFIG GET timeout", more_words::taken}},
+    {"config|help", {"CONFIG HELP"}},
+    {"config|resetstat", {"CONFIG RESETSTAT"}},
+    {"config|set", {"CONFIG SET timeout 0"}},
+    {"dbsize", {"DBSIZE"}},
+    {"debug", {"DEBUG SLEEP"}},
+    {"del", {"DEL none", more_words::taken}},
+    {"discard", {"DISCARD"}},
+    {"echo", {"ECHO x"}},
+    {"everseen.add", {"EVERSEEN.ADD a ITEMS x", more_words::taken}},
+    {"everseen.check", {"EVERSEEN.CHECK a ITEMS x", more_words::taken}},
+    {"everseen.info", {"EVERSEEN.INFO a"}},
+    {"everseen.reserve", {"EVERSEEN.RESERVE b 0.01 100"}},
+    {"exec", {"EXEC"}},
+    {"exists", {"EXISTS a", more_words::taken}},
+    {"expire", {"EXPIRE a 1000 NX"}},
+    {"expireat", {"EXPIREAT a 4102444800 NX"}},
+    {"expiretime", {"EXPIRETIME a"}},
+    {"flushall", {"FLUSHALL SYNC"}},
+    {"flushdb", {"FLUSHDB"}},
+    {"hello", {"HELLO 2"}},
+    {"info", {"INFO server", more_words::taken}},
+    {"keys", {"KEYS *"}},
+    {"lastsave", {"LASTSAVE"}},
+    {"memory", {"MEMORY"}},
+    {"memory|help", {"MEMORY HELP"}},
+    {"memory|usage", {"MEMORY USAGE a"}},
+    {"module", {"MODULE"}},
+    {"module|help", {"MODULE HELP"}},
+    {"module|list", {"MODULE LIST"}},
+    {"move", {"MOVE a 3"}},
+    {"multi", {"MULTI"}},
+    {"object", {"OBJECT"}},
+    {"object|encoding", {"OBJECT ENCODING a"}},
+    {"object|freq", {"OBJECT FREQ a"}},
+    {"object|help", {"OBJECT HELP"}},
+    {"object|idletime", {"OBJECT IDLETIME a"}},
+    {"object|refcount", {"OBJECT REFCOUNT a"}},
+    {"persist", {"PERSIST a"}},
+    {"pexpire", {"PEXPIRE a 100000 NX"}},
+    {"pexpireat", {"PEXPIREAT a 4102444800000 NX"}},
+    {"pexpiretime", {"PEXPIRETIME a"}},
+    {"ping", {"PING x"}},
+    {"pttl", {"PTTL a"}},
+    {"quit", {"QUIT", more_words::taken}},
+    {"rename", {"RENAME a c"}},
+    {"renamenx", {"RENAMENX a c"}},
+    {"reset", {"RESET"}},
+    {"role", {"ROLE"}},
+    {"save", {"SAVE"}},
+    {"scan", {"SCAN 0"}},
+    {"select", {"SELECT 0"}},
+    {"shutdown", {"SHUTDOWN NOSAVE"}},
+    {"slowlog", {"SLOWLOG"}},
+    {"slowlog|get", {"SLOWLOG GET 10"}},
+    {"slowlog|help", {"SLOWLOG HELP"}},
+    {"slowlog|len", {"SLOWLOG LEN"}},
+    {"slowlog|reset", {"SLOWLOG RESET"}},
+    {"time", {"TIME"}},
+    {"ttl", {"TTL a"}},
+    {"type", {"TYPE a"}},
+    {"unlink", {"UNLINK none", more_words::taken}},
+    {"unwatch", {"UNWATCH"}},
+    {"wait", {"WAIT 0 0"}},
+    {"watch", {"WATCH a", more_words::taken}},
+};
+
+TEST(EveryCommand, IsInTheTableOfThisTest) {
+  const serving server;
+  raw_client client(server.path());
+  std::set<std::string> known, tabled;
+  for (const reply& each : ask(client, "COMMAND LIST FILTERBY PATTERN *").parts) known.insert(each.text);
+  for (const auto& [name, request] : requests) tabled.insert(name);
+  EXPECT_EQ(known, tabled);
+}
+
+// Promise: words that a command does not have are refused, and nothing is run (operations, Bloom commands).
+TEST(EveryCommand, RefusesAWordThatItDoesNotHaveAndRunsNothing) {
+  const serving server;
+  raw_client other(server.path());
+  ASSERT_EQ(ask(other, "BF.ADD a x").text, "1");
+  for (const auto& [name, request] : requests) {
+    raw_client client(server.path());
+    const reply said = ask(client, request.line + " nonsense");
+    if (request.then == more_words::taken)
+      EXPECT_FALSE(said.is_error()) << name << ": " << said.text;
+    else
+      EXPECT_TRUE(said.is_error()) << name << ": " << said.type << said.text;
+    EXPECT_EQ(ask(other, "BF.EXISTS a x").text, "1") << name;
+    EXPECT_EQ(ask(other, "TTL a").text, "-1") << name;
+    EXPECT_EQ(ask(other, "EXISTS b c").text, "0") << name;
+  }
+  EXPECT_EQ(ask(other, "PING").text, "PONG");
+}
+
+}  // namespace
+}  // namespace everseen::test
