@@ -2,7 +2,7 @@
 #
 # Makes the folder everseen/<name> the static library everseen_<name>, from every .cpp in it and below but main.cpp,
 # which belongs to a program. A folder without sources becomes an interface library, so that others can depend on it already.
-#   IN_LIBRARY  the layer's objects and headers are part of the public library everseen::everseen
+#   IN_LIBRARY  the layer's objects are part of the public library everseen::everseen
 #   COLD        what runs a few times a command, not once a key: compiled for a quick build rather than for speed
 #   DEPENDS     layers below; scripts/check_layers.py knows which arrows are allowed
 #   LIBRARIES   libraries of others that the layer's headers or sources use
@@ -39,8 +39,6 @@ function(everseen_layer name)
 
   everseen_check_headers(${target} ${headers})
   if(layer_IN_LIBRARY)
-    install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/everseen/${name}"
-      FILES_MATCHING PATTERN "*.hpp")
     set_property(GLOBAL APPEND PROPERTY EVERSEEN_LIBRARY_DEPENDENCIES ${layer_LIBRARIES})
     if(sources)
       set_property(GLOBAL APPEND PROPERTY EVERSEEN_LIBRARY_OBJECTS $<TARGET_OBJECTS:${target}>)

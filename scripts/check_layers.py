@@ -25,6 +25,7 @@ ARROWS = {
     "wire": {"core"},
     "redis": {"core", "compat", "store", "wire"},
     "filter": {"core", "compat", "store", "redis"},
+    "embedded": {"core", "store", "filter"},
     "everseen": {"core", "compat", "store", "redis", "filter"},
     "stream": {"core", "compat", "store", "redis", "filter", "everseen"},
     "capi": {"core", "compat", "store", "redis", "filter"},

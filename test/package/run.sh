@@ -29,6 +29,36 @@ eval "flags=($(pkg-config --cflags --libs everseen))"
 "$compiler" -std=c++20 -o "$work/outside" "$outside/main.cpp" "${flags[@]}"
 "$work/outside"
 
+echo "== the installed headers are those that everseen.hpp lists, and each compiles alone"
+documented=$(sed -n 's,^/// - \(everseen/[a-z0-9_/]*\.hpp\) .*,\1,p' "$prefix/include/everseen/everseen.hpp")
+diff <(printf '%s\n' everseen/everseen.h everseen/everseen.hpp "$documented" | sort) \
+  <(cd "$prefix/include" && find . -type f -printf '%P\n' | sort)
+for header in everseen/everseen.hpp $documented; do
+  echo "#include <$header>" | tee -a "$work/every_header.cpp" >"$work/alone.cpp"
+  "$compiler" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only "${flags[@]}" "$work/alone.cpp"
+done
+cat "$outside/main.cpp" >>"$work/every_header.cpp"
+"$compiler" -std=c++20 -o "$work/every_header" "$work/every_header.cpp" "${flags[@]}"
+"$work/every_header"
+
+echo "== everseen::embedded has mem: and file:, and nothing of Redis"
+cmake -S "$outside/embedded" -B "$work/build_embedded" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
+  -DCMAKE_PREFIX_PATH="$prefix"
+cmake --build "$work/build_embedded"
+eval "flags=($(pkg-config --cflags --libs everseen-embedded))"
+"$compiler" -std=c++20 -o "$work/embedded" "$outside/embedded/main.cpp" "${flags[@]}"
+for program in "$work/build_embedded/embedded" "$work/embedded"; do
+  "$program" "$work/filters of $(basename "$(dirname "$program")")"
+  # The functions of hiredis, OpenSSL, Asio, and of our own layer. The whole library has them all.
+  redis='\bredis[A-Z]|\bSSL_|boost::asio|everseen::redis::'
+  if nm --demangle "$program" | grep -E "$redis"; then exit 1; fi
+  nm --demangle "$work/outside" | grep -E "$redis" >"$work/redis"
+  if ldd "$program" | grep -E 'ssl|crypto|hiredis'; then exit 1; fi
+done
+
+echo "== doc/library.md"
+"$(dirname "$0")/library_test.py" "$prefix/share/doc/everseen/doc/library.md" "$prefix" "$compiler"
+
 echo "== -leverseen, from C"
 cc -std=c11 -Wall -Werror -I "$prefix/include/everseen" -o "$work/c_user" "$outside/../../capi/everseen_test.c" \
   -L "$prefix/lib" -leverseen -Wl,-rpath,"$prefix/lib"
