@@ -21,21 +21,25 @@ namespace everseen::compat {
 
 namespace {
 
+constexpr std::uint64_t bits_of_31_bit_hashes = std::uint64_t{1} << 31;
 /// At the lowest rate that a double can hold.
 constexpr unsigned most_probes_by_rate = 1075;
 
 // In the order of the enumeration. The defaults of Guava and RedisBloom follow from their rates, 3 % and 1 %;
 // Redisson has none, so it gets that of 1 %.
 constexpr std::array<family_facts, 8> families = {{
-    {family::gozero, "gozero", "go-zero's Redis filter", gozero::probes, gozero::probes, 0, 0},
-    {family::bkdr, "bkdr", "BKDR hashes in C", 8, bkdr::max_probes, 0, 0},
-    {family::bkdr_php, "bkdr-php", "BKDR hashes in PHP", 8, bkdr_php::max_probes, 0, 0},
+    {family::gozero, "gozero", "go-zero's Redis filter", gozero::probes, gozero::probes, 0, 0, 0, true},
+    {family::bkdr, "bkdr", "BKDR hashes in C", 8, bkdr::max_probes, 0, 0, bits_of_31_bit_hashes, false},
+    {family::bkdr_php, "bkdr-php", "BKDR hashes in PHP", 8, bkdr_php::max_probes, 0, 0, bits_of_31_bit_hashes,
+     false},
     {family::uid_php, "uid-php", "a PHP filter for user ids", uid_php::probes, uid_php::probes, uid_php::bits,
-     0},
-    {family::guava32, "guava32", "Guava, MURMUR128_MITZ_32", 5, guava::max_probes, 0, 0},
-    {family::guava64, "guava64", "Guava, MURMUR128_MITZ_64", 5, guava::max_probes, 0, 0},
-    {family::redisbloom, "redisbloom", "RedisBloom", 8, most_probes_by_rate, 0, 0},
-    {family::redisson, "redisson", "Redisson's RBloomFilter", 7, most_probes_by_rate, 0, redisson::max_bits},
+     0, 0, false},
+    {family::guava32, "guava32", "Guava, MURMUR128_MITZ_32", 5, guava::max_probes, 0, 0,
+     bits_of_31_bit_hashes, false},
+    {family::guava64, "guava64", "Guava, MURMUR128_MITZ_64", 5, guava::max_probes, 0, 0, 0, true},
+    {family::redisbloom, "redisbloom", "RedisBloom", 8, most_probes_by_rate, 0, 0, 0, false},
+    {family::redisson, "redisson", "Redisson's RBloomFilter", 7, most_probes_by_rate, 0, redisson::max_bits,
+     0, true},
 }};
 
 std::string named(const family_facts& f) {
@@ -81,14 +85,13 @@ void validate(const scheme& s) {
 }
 
 std::string_view warning_about(const scheme& s) noexcept {
-  constexpr std::uint64_t reached = std::uint64_t{1} << 31;
   constexpr unsigned good_probes = 8;
   constexpr unsigned redisson_errs_from = 12;
   if (s.which == family::bkdr_php && s.probes > good_probes)
     return "PHP rounds the products of the longer seeds, so more than 8 probes of bkdr-php gain next to "
            "nothing: "
            "16 err up to 1000 times as often as the formula says, hardly less than 8";
-  if ((s.which == family::bkdr || s.which == family::bkdr_php) && s.bits > reached)
+  if ((s.which == family::bkdr || s.which == family::bkdr_php) && s.bits > bits_of_31_bit_hashes)
     return "a BKDR hash has 31 bits, so no bit from 2147483648 on is ever used";
   if (s.which == family::redisson && s.probes >= redisson_errs_from)
     return "Redisson draws all bits of a key from two numbers, so at rates below 0.1 % it errs more often "

@@ -20,6 +20,10 @@ struct family_facts {
   unsigned max_probes;       ///< equal to standard_probes if fixed
   std::uint64_t fixed_bits;  ///< 0 if it can be chosen
   std::uint64_t most_bits;   ///< 0 if there is no bound
+  /// The number of bits that its hashes can reach, however many the filter has; 0 if all.
+  std::uint64_t reachable_bits;
+  /// Whether positions of different keys are as good as random numbers.
+  bool has_random_positions;
 };
 
 [[nodiscard]] std::span<const family_facts> all_families() noexcept;

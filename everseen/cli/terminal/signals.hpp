@@ -2,8 +2,8 @@
 
 namespace everseen::cli {
 
-/// Thrown if work stops because of a signal, so that stores are closed. The edge then ends the process by
-/// the same signal, as a shell expects.
+/// Thrown if work stops because of a signal, so that stores are closed. The program (exit_code_of.hpp) then
+/// ends the process by the same signal, as a shell expects.
 struct stopped {
   int signal;
 };

@@ -38,6 +38,9 @@ inline constexpr std::array all_layouts = {layout_kind::classic, layout_kind::li
 /// The layouts of other systems' filters.
 inline constexpr std::array foreign_layouts = {layout_kind::guava32, layout_kind::guava64,
                                                layout_kind::redisbloom};
+static_assert(all_layouts.size() + foreign_layouts.size() ==
+                  static_cast<std::size_t>(layout_kind::redisbloom),
+              "list a new layout in one of the arrays");
 
 [[nodiscard]] std::string_view to_string(layout_kind kind) noexcept;
 /// Accepts the foreign layouts, too.

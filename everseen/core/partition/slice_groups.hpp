@@ -13,8 +13,8 @@ namespace everseen {
 
 /// Keys of mixed times, sorted by slice so that each slice is written in one pass.
 ///
-/// Judged one by one, each key would meet each segment alone, at one memory latency each. Sorting changes no
-/// verdict, because the following holds for keys that no live slice had before:
+/// Judged one by one, each key would meet each segment alone, at one memory latency each. Sorting gives the
+/// same verdicts, except that it may avoid false positives. For keys that no live slice had before:
 /// - A key is compared with all live slices, whatever its own slice is. Whether it is fresh depends only on
 ///   which keys came before it, not on their slices.
 /// - A repeated key is `seen` whatever its second slice is. Repeats are detected here, by digest, and set

@@ -36,14 +36,12 @@ std::vector<std::string> attached_filter::doubts(const std::vector<bitmap>& all)
   if (names_.to.shape == attachment::form::growing)
     found.emplace_back(
         "each string of a growing filter has the whole error rate, so with every string it errs more");
-  const compat::family which = names_.to.how.which;
-  const bool random_hashes = which == compat::family::gozero || which == compat::family::guava64 ||
-                             which == compat::family::redisson;
+  const bool random_positions = compat::facts(names_.to.how.which).has_random_positions;
   for (const bitmap& b : all) {
     const std::string& key = b.place.key;
     // The last of this many random bits is near the end, except with a chance of one in 10^21.
     const double reached = static_cast<double>(8 * b.bytes) / static_cast<double>(reachable_bits(names_.to));
-    if (random_hashes && b.set_bits >= 100 && reached < 1 - 50 / static_cast<double>(b.set_bits))
+    if (random_positions && b.set_bits >= 100 && reached < 1 - 50 / static_cast<double>(b.set_bits))
       found.push_back("the string " + key + " ends at bit " + std::to_string(8 * b.bytes) + " though " +
                       std::to_string(b.set_bits) + " bits are set: the filter seems to have fewer than " +
                       std::to_string(names_.to.how.bits) + " bits");

@@ -115,10 +115,8 @@ std::vector<bitmap_place> places_of(const attachment& a, std::uint64_t newest) {
 }
 
 std::uint64_t reachable_bits(const attachment& a) noexcept {
-  constexpr std::uint64_t hashes_of_31_bits = std::uint64_t{1} << 31;
-  const family which = a.how.which;
-  const bool short_hash = which == family::bkdr || which == family::bkdr_php || which == family::guava32;
-  return short_hash ? std::min(a.how.bits, hashes_of_31_bits) : a.how.bits;
+  const std::uint64_t reachable = compat::facts(a.how.which).reachable_bits;
+  return reachable == 0 ? a.how.bits : std::min(a.how.bits, reachable);
 }
 
 std::uint64_t longest_bytes(const attachment& a) noexcept {

@@ -83,9 +83,10 @@ struct call_result {
 
 /// The commands by which servers judge keys: those of the module (doc/module.md), or scripts.
 ///
-/// Both give the same verdicts over the same keys of the server, so clients may use different ones on one
-/// filter. Each call is atomic, and safe to send again after its answer was lost: the server remembers the
-/// answer by the call's sequence, and a claim detects that its lane has advanced.
+/// Both judge by the same keys of the server and differ at most in false positives within a batch, so clients
+/// may use different ones on one filter. Each call is atomic, and safe to send again after its answer was
+/// lost: the server remembers the answer by the call's sequence, and a claim detects that its lane has
+/// advanced.
 ///
 /// Threads: one at a time.
 class command_set {

@@ -1,5 +1,5 @@
 // The crash matrix at random, for every pair of a source and a sink. A failure prints the seeds that repeat
-// it: EVERSEEN_MATRIX_SEED=N EVERSEEN_MATRIX_RUNS=1. Without it, each pair has 40 runs.
+// it: EVERSEEN_MATRIX_SEED=N EVERSEEN_MATRIX_RUNS=1. By default, each pair has 6 runs.
 
 #include <cstdlib>
 #include <iostream>
