@@ -1,9 +1,12 @@
 #include "everseen/redis/served/partition_task.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/core/base/tally_of.hpp"
+#include "everseen/core/format/partition_keys.hpp"
 #include "everseen/core/spec/growth.hpp"
 #include "everseen/redis/script/sequence.hpp"
 #include "everseen/redis/wire/command.hpp"
@@ -17,6 +20,26 @@ namespace {
 /// fail.
 constexpr std::uint64_t growth_attempts = 10;
 constexpr int max_stale = 1000;  // other clients always change it first: then something is broken
+
+/// @throws full_error  a slice cannot have this layer
+growth::layer_plan plan_on_server(const spec& s, unsigned layer) {
+  const growth::layer_plan plan = growth::plan_layer(s, layer);
+  if (const auto excess = partition_keys::excess_of(plan.shape); !excess.empty())
+    throw full_error("the filter cannot grow further: " + std::string(excess));
+  return plan;
+}
+
+/// Why a server that makes the layers itself has no room for a key: the first layer that there cannot be.
+std::string reason_of_no_room(const spec& s) {
+  if (s.growth == growth_kind::refuse)
+    return "the filter is full: it was created for " + std::to_string(s.capacity) +
+           " keys without growth; create a larger one, or one that grows";
+  try {
+    for (unsigned layer = 1;; ++layer) (void)plan_on_server(s, layer);
+  } catch (const full_error& why) {
+    return why.what();
+  }
+}
 
 }  // namespace
 
@@ -107,9 +130,7 @@ void partition_task::begin_growth(window::slice_index slice) {
   if (at == next.slices.end() || at->index != slice) at = next.slices.insert(at, slice_state{slice, {}});
   const segment_id made{batch_.partition, slice, static_cast<std::uint32_t>(at->layers.size())};
   try {
-    const growth::layer_plan plan = growth::plan_layer(filter().spec, made.layer);
-    if (const auto excess = partition_keys::excess_of(plan.shape); !excess.empty())
-      throw full_error("the filter cannot grow further: " + std::string(excess));
+    const growth::layer_plan plan = plan_on_server(filter().spec, made.layer);
     at->layers.push_back({plan.shape, plan.capacity, 0});
   } catch (const error& e) {
     return fail(batch_failure::cause::full, e.what());
@@ -214,10 +235,7 @@ void partition_task::take_verdicts(const call_result& o) {
   const bool no_room = tally_of(out).unknown > 0;
   from_ += verdicts.size();
   if (no_room && !full_) {
-    full_ = batch_failure{batch_failure::cause::full,
-                          "the filter is full: it was created for " + std::to_string(filter().spec.capacity) +
-                              " keys without growth; create a larger one, or one that grows",
-                          {}};
+    full_ = batch_failure{batch_failure::cause::full, reason_of_no_room(filter().spec), {}};
   }
   // Events after one that found no room must not be claimed before it.
   if (from_ == batch_.digests.size() || (full_ && claim_)) {
