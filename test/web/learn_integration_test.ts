@@ -115,6 +115,17 @@ learning("a word that fools the row is found, and called a false positive", asyn
   assert.match(await page.locator(".play .answer").innerText(), /never added\. This is a false positive/);
 });
 
+learning("says where one asked for it that no word fools the row", async (page) => {
+  await page.getByRole("button", { name: "Remove all words" }).click();
+  await field(page, "Bits in the row").fill("64");
+  await field(page, "Probes per word").fill("6");
+  await addWord(page, "bloom");
+  await page.getByRole("button", { name: "Find a word that fools it" }).click();
+  await page.locator(".play .answer").filter({ hasText: "No word that this page knows fools the row yet." }).waitFor();
+  await page.fill("#ask-word", "b");
+  await page.locator(".play .answer").filter({ hasText: /Certainly not|Maybe/ }).waitFor();
+});
+
 learning("the chance of being wrong is that of the bits that are on", async (page) => {
   for (const word of ["bloom", "lamp", "ever"]) await addWord(page, word);
   const expected = chanceNow(rowOf("bloom", "lamp", "ever"));

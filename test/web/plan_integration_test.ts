@@ -236,6 +236,20 @@ planning("draws the rate against keys for every layout", async (page) => {
   assert.equal(await page.locator(".legend span").count(), 5);
 });
 
+planning("draws whole curves also where each layout holds another number of keys", async (page) => {
+  await find(page, "Keys");
+  await found(page, "keys").waitFor();
+  const drawn = (): Promise<number> =>
+    page.locator(".plan-answer canvas").evaluate((canvas: HTMLCanvasElement) => {
+      const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
+      const columns = new Set<number>();
+      for (let at = 0; at < data.length; at += 4)
+        if (data[at] === 0xb7 && data[at + 1] === 0x74 && data[at + 2] === 0) columns.add((at / 4) % canvas.width);
+      return columns.size / canvas.width;
+    });
+  assert.ok((await drawn()) > 0.5, `the curve of the choice fills ${await drawn()} of the width`);
+});
+
 planning("gives a command line that works, and copies it", async (page) => {
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.getByRole("button", { name: "Copy" }).click();

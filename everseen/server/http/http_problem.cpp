@@ -15,34 +15,34 @@ namespace {
 std::string_view title_of(unsigned status) noexcept {
   switch (status) {
     case 401:
-      return "Say who you are";
+      return "Authentication required";
     case 403:
-      return "Not allowed";
+      return "Forbidden";
     case 404:
-      return "Not there";
+      return "Not found";
     case 405:
-      return "Not done this way";
+      return "Method not allowed";
     case 408:
-      return "Too slow";
+      return "Request timeout";
     case 409:
-      return "Conflict with what is there";
+      return "Conflict";
     case 413:
     case 431:
       return "Too large";
     case 415:
-      return "Not understood in this form";
+      return "Unsupported media type";
     case 421:
-      return "Not the server of this name";
+      return "Wrong host";
     case 500:
-      return "Damaged";
+      return "Server error";
     case 429:
-      return "Too many tries";
+      return "Too many attempts";
     case 503:
-      return "Not available";
+      return "Unavailable";
     case 507:
-      return "No room";
+      return "No space";
     default:
-      return "The request makes no sense";
+      return "Invalid request";
   }
 }
 

@@ -55,7 +55,7 @@ export function fieldRows(schema: Schema, api: OpenApi): Row[] {
 
 /**
  * Parameters, or fields of JSON.
- * @param of  the operation, for who is told where the table is
+ * @param of  the operation, for screen readers
  */
 export function Fields({ title, of, rows }: { title: string; of: string; rows: readonly Row[] }) {
   const { docs: text } = useText();

@@ -3,13 +3,14 @@ import type { Row } from "../bloom/row";
 import { useText } from "../ui/settings";
 import { positionsOf } from "./use_row";
 
-/** What the row says of a word, and which bits said so; for certain, since the page knows the set. */
-export function RowAnswer({ word, row }: { word: string; row: Row }) {
-  const { learn } = useText();
-  const text = learn.row;
+/**
+ * What the row says of a word, and which bits said so; for certain, since the page knows the set.
+ * @param idle  what is said without a word
+ */
+export function RowAnswer({ word, row, idle }: { word: string; row: Row; idle: string }) {
   return (
     <div class="answer" role="status" data-verdict={verdictOf(word, row)}>
-      {word === "" ? <p class="hint">{text.askIdle}</p> : <Verdict word={word} row={row} />}
+      {word === "" ? <p class="hint">{idle}</p> : <Verdict word={word} row={row} />}
     </div>
   );
 }

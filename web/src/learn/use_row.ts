@@ -20,6 +20,8 @@ export interface RowState {
   /** The word whose probes are shown; that which was just added, while nothing is typed. */
   word: string;
   news: string;
+  /** No word was found that fools the row. */
+  unfooled: boolean;
   addWord: (word: string) => void;
   addAny: () => void;
   fool: () => void;
@@ -39,12 +41,14 @@ export function useRow(): RowState {
   const [mode, setMode] = useState<Mode>("ask");
   const [lastAdded, setLastAdded] = useState("");
   const [news, setNews] = useState("");
+  const [unfooled, setUnfooled] = useState(false);
 
   const type = (where: Mode, value: string): void => {
     setMode(where);
     setTyped({ ...typed, [where]: value });
     setLastAdded("");
     setNews("");
+    setUnfooled(false);
   };
   const addWord = (word: string): void => {
     if (!word) return;
@@ -61,8 +65,8 @@ export function useRow(): RowState {
   const fool = (): void => {
     const all = [...sampleWords[language], ...sampleWords[language === "en" ? "zh" : "en"]];
     const fooling = all.find((sample) => !row.words.includes(sample) && witnesses(sample, row).length === 0);
-    if (fooling) type("ask", fooling);
-    else setNews(text.fooledNot);
+    type("ask", fooling ?? "");
+    setUnfooled(!fooling);
   };
   const empty = (): void => {
     setRow({ ...row, words: [] });
@@ -71,5 +75,5 @@ export function useRow(): RowState {
   };
   const word = typed[mode] || (mode === "add" ? lastAdded : "");
   const reshape = (part: Partial<Row>): void => setRow({ ...row, ...part });
-  return { row, reshape, typed, type, mode, setMode, word, news, addWord, addAny, fool, empty };
+  return { row, reshape, typed, type, mode, setMode, word, news, unfooled, addWord, addAny, fool, empty };
 }

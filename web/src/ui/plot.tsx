@@ -133,6 +133,8 @@ export function Plot({ label, x, curves, xAxis, yAxis, dot, height = 220, legend
             fill: curve.fill ? colorOf(`${curve.color}-soft`) : undefined,
             points: { show: false },
             pxAlign: 0,
+            // Curves may have points at places of their own.
+            spanGaps: true,
           })),
         ],
         hooks: { draw: [(u) => latestDot.current && drawDot(u, latestDot.current)] },
