@@ -5,7 +5,7 @@ import type { Unknown } from "./wish";
 
 /**
  * Every structure side by side: its memory, or, where the keys are to be found, how many it holds. The bars are on one
- * scale, which ends at the larger of choice and hash set.
+ * scale, which ends at the larger of choice and hash set, since a bitmap may be far beyond both.
  */
 export function PlanTable({ find, answer }: { find: Unknown; answer: PlanAnswer }) {
   const { plan: text } = useText();
@@ -15,7 +15,7 @@ export function PlanTable({ find, answer }: { find: Unknown; answer: PlanAnswer 
       ? [text.quantities.keys, (row: Structure) => row.keys, (n: number) => shortCount(n, language)]
       : [text.memory, (row: Structure) => row.bytes, bytes];
   const picked = answer.structures.find((row) => row.structure === answer.picked);
-  const ofScale = answer.structures.filter((row) => row === picked || row.structure === "hash set");
+  const ofScale = answer.structures.filter((row) => find === "keys" || row === picked || row.structure === "hash set");
   const most = Math.max(...ofScale.map(amountOf));
   return (
     <div class="scrolls" tabIndex={0} role="region" aria-label={text.compare}>
