@@ -117,7 +117,7 @@ learning("a word that fools the row is found, and called a false positive", asyn
 
 learning("says where one asked for it that no word fools the row", async (page) => {
   await page.getByRole("button", { name: "Remove all words" }).click();
-  await field(page, "Bits in the row").fill("64");
+  await field(page, "Bits in the row").fill("61");
   await field(page, "Probes per word").fill("6");
   await addWord(page, "bloom");
   await page.getByRole("button", { name: "Find a word that fools it" }).click();
