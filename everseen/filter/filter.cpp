@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/spec/fitting_keys.hpp"
 #include "everseen/filter/open_store.hpp"
 #include "everseen/filter/rates.hpp"
@@ -138,7 +139,8 @@ batch_result filter::may_contain(std::span<const std::string_view> keys, std::sp
 
 void filter::must_not_want_keys() const {
   if (stored_->wants_keys())
-    throw parameter_error("the filter '" + name_ + "' makes its own hashes; give it keys instead of digests");
+    throw parameter_error("the filter " + quoted_name(name_) +
+                          " makes its own hashes; give it keys instead of digests");
 }
 
 namespace {

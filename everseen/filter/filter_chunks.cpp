@@ -9,6 +9,7 @@
 #include "everseen/core/base/bytes.hpp"
 #include "everseen/core/base/checksum.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/format/image.hpp"
 #include "everseen/filter/foreign_refusals.hpp"
 #include "everseen/filter/redisbloom_chunks.hpp"
@@ -137,7 +138,7 @@ std::size_t segment_at(std::span<const announced_filter::segment> segments, std:
 filter_chunk dump_chunk(const filter& f, std::int64_t iterator) {
   if (f.get_spec().layout == layout_kind::redisbloom) return dump_redisbloom(f, iterator);
   if (is_foreign(f.get_spec().layout))
-    throw parameter_error("'" + f.name() + "' has the layout of another system, which has no chunks");
+    throw parameter_error(quoted_name(f.name()) + " has the layout of another system, which has no chunks");
   if (iterator < 0) return {};
   std::vector<announced_filter::segment> segments = segments_of(f);
   if (iterator == 0) return {1, encode_header(f.get_spec(), segments)};
@@ -155,7 +156,8 @@ filter_chunk dump_chunk(const filter& f, std::int64_t iterator) {
     append(chunk.bytes, bits.subspan(at, count));
   });
   if (chunk.bytes.empty())
-    throw storage_error("'" + f.name() + "' was emptied while it was copied; copy it again", 0, f.name());
+    throw storage_error(quoted_name(f.name()) + " was emptied while it was copied; copy it again", 0,
+                        f.name());
   append_trailer(chunk.bytes, wanted, at);
   return chunk;
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <string>
 
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/layout/sizing.hpp"
 
 namespace everseen {
@@ -37,8 +38,8 @@ void must_be_settable(unsigned probes) {
 }
 
 parameter_error no_such_export(const filter& f, std::string_view system, std::string_view layout) {
-  return parameter_error("'" + f.name() + "' has the layout " + std::string(to_string(f.get_spec().layout)) +
-                         ", which " + std::string(system) +
+  return parameter_error(quoted_name(f.name()) + " has the layout " +
+                         std::string(to_string(f.get_spec().layout)) + ", which " + std::string(system) +
                          " cannot read; add the keys to a filter made by everseen create --as " +
                          std::string(layout));
 }

@@ -8,6 +8,7 @@
 #include "everseen/compat/redisbloom/redisbloom_dump.hpp"
 #include "everseen/compat/redisbloom/redisbloom_file.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/layout/foreign.hpp"
 #include "everseen/core/spec/growth.hpp"
 #include "everseen/filter/foreign_file.hpp"
@@ -62,7 +63,7 @@ announcement announce(const filter& f) {
 }
 
 [[noreturn]] void emptied_meanwhile(const filter& f) {
-  throw storage_error("'" + f.name() + "' was emptied while it was copied; copy it again", 0, f.name());
+  throw storage_error(quoted_name(f.name()) + " was emptied while it was copied; copy it again", 0, f.name());
 }
 
 /// Calls `visit(layer, bits)` for the announced layers, in order.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/spec/window.hpp"
 
 namespace everseen {
@@ -71,7 +72,7 @@ explanation explain(const filter& f, std::string_view key, std::optional<event_t
   e.reason = reason_of(e);
   const auto older = f.stored().asks_first();
   if (older && e.answer == verdict::seen && std::ranges::none_of(e.segments, &explained_segment::holds))
-    e.reason = fmt::format("'{}', the older filter that it is linked to, has it", older->name);
+    e.reason = quoted_name(older->name) + ", the older filter that it is linked to, has it";
   return e;
 }
 

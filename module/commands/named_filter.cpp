@@ -58,6 +58,16 @@ std::shared_ptr<const recipe> recipe_of(std::string_view bytes) {
   return last;
 }
 
+/// Whether a key has the form of the state of a partition: it ends with `:{ID/P}`.
+bool is_state(std::string_view key) {
+  const std::size_t open = key.rfind(":{");
+  if (open == std::string_view::npos || !key.ends_with('}')) return false;
+  const std::string_view tag = key.substr(open + 2, key.size() - open - 3);
+  const std::size_t slash = tag.rfind('/');
+  return slash != std::string_view::npos && filter_names::parse_id(tag.substr(0, slash)) &&
+         number_in(tag.substr(slash + 1));
+}
+
 judged<named_filter> by_state(api::context* ctx, api::string* name) {
   const auto r = read_record(ctx, name);
   if (!r) return tl::unexpected(r.error());
@@ -74,10 +84,9 @@ struct entry {
   image::filter_id id{};
 };
 
-judged<entry> look_up(api::context* ctx, std::string_view words) {
-  const std::size_t colon = words.rfind(':');
-  if (colon == std::string_view::npos) return refuse(kind::gone);
-  entry e{std::string(words.substr(0, colon)), words.substr(colon + 1)};
+/// The filter of this prefix and name.
+judged<entry> look_up(api::context* ctx, std::string_view prefix, std::string_view name) {
+  entry e{std::string(prefix), name};
   const std::string index = filter_names::index(e.prefix);
   const auto names = open_hash(ctx, index);
   if (!names) return tl::unexpected(names.error());
@@ -87,6 +96,18 @@ judged<entry> look_up(api::context* ctx, std::string_view words) {
     return refuse(kind::unreadable, "the key " + index + " holds something else than the id of a filter");
   std::ranges::copy(id.text(), e.id.begin());
   return e;
+}
+
+/// Both parts may contain colons: the shortest prefix that has such a filter counts.
+judged<entry> look_up(api::context* ctx, std::string_view words) {
+  constexpr std::size_t longest_prefix = 64;  // of a URL
+  judged<entry> found = refuse(kind::gone);
+  for (std::size_t colon = words.find(':'); colon <= longest_prefix; colon = words.find(':', colon + 1)) {
+    auto e = look_up(ctx, words.substr(0, colon), words.substr(colon + 1));
+    if (e) return e;
+    if (e.error().why != kind::gone) found = std::move(e);
+  }
+  return found;
 }
 
 /// Whether the filter asks an older one first now; the older filter's keys may be on another server.
@@ -162,7 +183,7 @@ judged<named_filter> by_name(api::context* ctx, api::string* words) {
 }  // namespace
 
 judged<named_filter> find_filter(api::context* ctx, api::string* name) {
-  return text_of(name).ends_with('}') ? by_state(ctx, name) : by_name(ctx, name);
+  return is_state(text_of(name)) ? by_state(ctx, name) : by_name(ctx, name);
 }
 
 }  // namespace everseen::redis_module

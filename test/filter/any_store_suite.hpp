@@ -126,11 +126,47 @@ TEST_P(AnyStore, RefusesToOpenOrDropWhatIsNotThere) {
 }
 
 TEST_P(AnyStore, RefusesNamesThatAreNoNames) {
-  for (const char* name : {"", ".a", "-a", "a/b", "../a", "a b"}) {
-    EXPECT_THROW(store_->create(name, spec_of({.capacity = 100})), parameter_error) << name;
-    EXPECT_THROW(store_->begin_restore(name, spec_of({.capacity = 100})), parameter_error) << name;
-    EXPECT_FALSE(store_->exists(name)) << name;
+  for (const std::string& name : {std::string(), std::string(1025, 'n')}) {
+    EXPECT_THROW(store_->create(name, spec_of({.capacity = 100})), parameter_error);
+    EXPECT_THROW(store_->begin_restore(name, spec_of({.capacity = 100})), parameter_error);
+    EXPECT_FALSE(store_->exists(name));
   }
+}
+
+// Promise: a filter may have any bytes as its name (operations, Names).
+TEST_P(AnyStore, TakesAnyBytesForANameAndListsThem) {
+  std::vector<std::string> names = {std::string("\0", 1),
+                                    "\n",
+                                    ".",
+                                    "..",
+                                    "../a",
+                                    "/etc",
+                                    "-a",
+                                    "a b",
+                                    "\xff",
+                                    "!",
+                                    "~",
+                                    "!00000000000000000000000000000000",
+                                    "日志",
+                                    "a",
+                                    "a.new",
+                                    "%41",
+                                    "A",
+                                    std::string(1024, 'x'),
+                                    std::string(1023, 'x') + '\0'};
+  for (const std::string& name : names) {
+    const auto made = store_->create(name, spec_of({.capacity = 100}));
+    EXPECT_EQ(add_keys(*made, random_digests(1).take(1)).result->fresh, 1u);
+  }
+  std::ranges::sort(names);
+  EXPECT_EQ(store_->list(), names);
+  for (const std::string& name : names) {
+    EXPECT_TRUE(store_->exists(name));
+    EXPECT_EQ(keys_in(*store_->open(name, access::read)), 1u);
+    store_->drop(name);
+    EXPECT_FALSE(store_->exists(name));
+  }
+  EXPECT_THAT(store_->list(), testing::IsEmpty());
 }
 
 TEST_P(AnyStore, GivesBackTheSpec) {

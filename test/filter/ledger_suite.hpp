@@ -197,8 +197,22 @@ TEST_P(AnyLedger, AFilterWhoseJobsWereEndedCanBeResetAndBeginOthers) {
 }
 
 TEST_P(AnyLedger, RefusesNamesThatNoFilterCouldHave) {
-  for (const char* name : {"", "a b", ".x", "a/b"})
-    EXPECT_THROW((void)filter_->open_ledger(name, ""), parameter_error) << name;
+  for (const std::string& name : {std::string(), std::string(1025, 'n')})
+    EXPECT_THROW((void)filter_->open_ledger(name, ""), parameter_error);
+}
+
+TEST_P(AnyLedger, TakesAnyBytesForAName) {
+  std::vector<std::string> names = {
+      std::string("\0", 1),  "..", "../../a", "a b", "count", "count.new", "!", "日志",
+      std::string(1024, 'x')};
+  const auto events = new_events(keys_, 0, 5);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    EXPECT_EQ(text_of(claim(*filter_->open_ledger(names[i], ""), events).verdicts),
+              std::string(5, i == 0 ? '0' : '1'));
+  std::ranges::sort(names);
+  EXPECT_EQ(filter_->jobs(), names);
+  for (const std::string& name : names) filter_->end_job(name);
+  EXPECT_THAT(filter_->jobs(), testing::IsEmpty());
 }
 
 TEST_P(AnyLedger, AGrowingFilterGrowsInTheMiddleOfAClaim) {

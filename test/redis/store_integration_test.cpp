@@ -367,10 +367,7 @@ TEST_F(DamagedFilter, WhoStillUsesADroppedOneIsToldAndDoesNotTouchTheNewOne) {
 }
 
 TEST_F(DamagedFilter, DropThatWasCutShortIsFinishedByTheNext) {
-  // As if whoever dropped it had died behind its first step.
-  const std::string names = "everseen:{names}";
-  server_.run({"HSET", names, "!" + header_.substr(10, 32), server_.run({"HGET", names, "clicks"})});
-  server_.run({"HDEL", names, "clicks"});
+  begin_drop(server_, "clicks");
   EXPECT_FALSE(store_->exists("clicks"));
   EXPECT_THAT(message_of<parameter_error>([&] { store_->open("clicks", access::read); }),
               HasSubstr("no filter named 'clicks'"));

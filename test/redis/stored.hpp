@@ -69,6 +69,13 @@ inline std::string state_of(const test::redis_server& server, const std::string&
   return identity_at(server, name, {}).keys.state(partition);
 }
 
+/// As whoever drops the only filter, and dies behind the first step, leaves it.
+inline void begin_drop(const test::redis_server& server, const std::string& name) {
+  const filter_identity f = identity_at(server, name, {});
+  server.run({"HSET", "everseen:{names}:gone", std::string(f.id.begin(), f.id.end()), ""});
+  server.run({"DEL", "everseen:{names}", "everseen:{names}:sign"});
+}
+
 /// Why adding these keys failed; empty if it did not. None of them may have been called anything.
 inline std::optional<batch_failure> failure_of_add(stored_filter& to, std::span<const digest> keys) {
   const test::answers got = test::add_keys(to, keys);

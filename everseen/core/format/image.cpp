@@ -234,7 +234,7 @@ void get_names(fields::reader& in, std::size_t end, std::vector<std::string>& jo
     if (length == 0 || length > left - sizeof(std::uint32_t)) in.refuse("the name of a job is cut off");
     const auto name = in.take(length);
     jobs.emplace_back(reinterpret_cast<const char*>(name.data()), name.size());
-    validate_filter_name(jobs.back());  // each is a file name, too
+    validate_filter_name(jobs.back());
     if (jobs.size() > 1 && !(jobs[jobs.size() - 2] < jobs.back())) in.refuse("its jobs do not ascend");
   }
 }

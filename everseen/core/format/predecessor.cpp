@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/format/image_fields.hpp"
 
 namespace everseen::image {
@@ -28,7 +29,7 @@ std::vector<std::byte> encode_link(const std::optional<predecessor>& link) {
 
 std::optional<predecessor> decode_link(std::span<const std::byte> bytes) {
   fields::reader in("link record", bytes);
-  if (bytes.size() < fixed_bytes || bytes.size() > max_link_bytes)
+  if (bytes.size() < fixed_bytes || bytes.size() > fixed_bytes + max_name_bytes)
     in.refuse("it is " + std::to_string(bytes.size()) + " bytes long");
   in.begin(fields::link_magic);
   in.check_seal(bytes.size() - fields::checksum_bytes, bytes.size() - fields::checksum_bytes);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/format/image_fields.hpp"
 
 namespace everseen::image {
@@ -13,7 +14,6 @@ namespace {
 
 constexpr std::size_t chunk_bytes = 64 * 1024;
 constexpr std::size_t head_bytes = 32 + spec_bytes;  // before the name
-constexpr std::size_t max_name_bytes = 100;
 constexpr std::size_t end_bytes = 32;
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/layout/foreign.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/spec/growth.hpp"
@@ -243,25 +244,9 @@ void validate(const spec& s) {
 }
 
 void validate_filter_name(std::string_view name) {
-  constexpr std::size_t longest = 100;
-  constexpr std::string_view rule =
-      "names are 1 to 100 letters, digits, dots, dashes and underscores, and begin with a letter, digit or "
-      "underscore";
-  if (name.empty() || name.size() > longest)
-    throw parameter_error("a filter name of " + text(name.size()) + " bytes; " + std::string(rule));
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-  };
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const bool first = i == 0 && (name[i] == '.' || name[i] == '-');
-    if (allowed(name[i]) && !first) continue;
-    const auto byte = static_cast<unsigned char>(name[i]);
-    const std::string shown =
-        byte > ' ' && byte < 127 ? std::string("'") + name[i] + "'" : "byte " + text(unsigned{byte});
-    throw parameter_error("a filter name has " + shown + " at position " + text(i + 1) + "; " +
-                          std::string(rule));
-  }
+  if (is_name(name)) return;
+  throw parameter_error("the name of a filter or a job has 1 to " + text(max_name_bytes) + " bytes, not " +
+                        text(name.size()));
 }
 
 }  // namespace everseen

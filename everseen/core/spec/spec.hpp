@@ -119,8 +119,8 @@ inline constexpr std::uint32_t max_slices = 1'000;
 /// @throws parameter_error  as make_spec
 void validate(const spec& s);
 
-/// Checks a filter name: letters, digits, and . _ -; 1 to 100 bytes, not starting with a dot or a dash.
-/// @throws parameter_error  names the byte or length that is not allowed
+/// Checks the name of a filter or a job: 1 to max_name_bytes of any value.
+/// @throws parameter_error  names the length that is not allowed
 void validate_filter_name(std::string_view name);
 
 }  // namespace everseen

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/redis/admin/draft_scripts.hpp"
 #include "everseen/redis/filter/filter_expiry.hpp"
 #include "everseen/redis/filter/partition_admin.hpp"
@@ -45,15 +46,15 @@ void half_done_as(const std::string& what_is_left, Step step) {
 }
 
 storage_error changes_too_fast(std::string_view name) {
-  return storage_error(
-      "'" + std::string(name) + "' is rebuilt, renamed or made anew by others, again and again", 0, {});
+  return storage_error(quoted_name(name) + " is rebuilt, renamed or made anew by others, again and again", 0,
+                       {});
 }
 
 }  // namespace
 
 void require_own(std::string_view name, const filter_header& h, std::string_view instead) {
   if (h.attached)
-    throw parameter_error("'" + std::string(name) + "' is attached: its bits are another program's; " +
+    throw parameter_error(quoted_name(name) + " is attached: its bits are another program's; " +
                           std::string(instead));
 }
 
@@ -170,20 +171,19 @@ void filter_directory::reset(session& with, std::string_view name) const {
   require_own(name, h, "let that program empty it, or delete its key by hand");
   const job_list jobs(std::string(name), f);
   require_no_jobs(name, jobs.names(with), "be reset");
-  half_done_as("'" + std::string(name) + "' may be reset in part; reset it again once all servers answer",
-               [&] {
-                 jobs.remove_leftovers(with);
-                 if (h.after) {
-                   (void)forget_before(with, f, *h.after, random_name());
-                   finish_removals(with);
-                 }
-                 for (std::uint32_t p = 0; p < f.spec.partitions; ++p) empty_partition(with, f, p);
-               });
+  half_done_as(quoted_name(name) + " may be reset in part; reset it again once all servers answer", [&] {
+    jobs.remove_leftovers(with);
+    if (h.after) {
+      (void)forget_before(with, f, *h.after, random_name());
+      finish_removals(with);
+    }
+    for (std::uint32_t p = 0; p < f.spec.partitions; ++p) empty_partition(with, f, p);
+  });
 }
 
 void filter_directory::require_here(std::string_view name, std::size_t servers) const {
   if (!lies_elsewhere(servers)) return;
-  throw parameter_error("the filter '" + std::string(name) + "' is spread over " + std::to_string(servers) +
+  throw parameter_error("the filter " + quoted_name(name) + " is spread over " + std::to_string(servers) +
                         (servers == 1 ? " server" : " servers") + ", and the URL names " +
                         std::to_string(servers_) + "; name all of them, in any order");
 }
@@ -222,8 +222,8 @@ void filter_directory::drop(session& with, std::string_view name) const {
     // It may have been rebuilt, renamed or linked just now.
     if (!names_.forget(with, name, *id, name_index::while_asked::no)) continue;
     return half_done_as(
-        "'" + std::string(name) +
-            "' is dropped, but not all of its keys are removed; the next drop removes the rest, "
+        quoted_name(name) +
+            " is dropped, but not all of its keys are removed; the next drop removes the rest, "
             "once all servers answer",
         [&] { finish_removals(with); });
   }

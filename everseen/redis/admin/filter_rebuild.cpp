@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "everseen/core/base/names.hpp"
 #include "everseen/redis/admin/planning.hpp"
 #include "everseen/redis/filter/sealable_filter.hpp"
 #include "everseen/redis/filter/succession.hpp"
@@ -19,9 +20,9 @@ namespace {
 constexpr int most_attempts = 100;
 
 storage_error replaced(const std::string& name, const filter_identity& f) {
-  return storage_error(
-      "the filter '" + name + "' was dropped, emptied or rebuilt by somebody else meanwhile; begin again", 0,
-      f.keys.header());
+  return storage_error("the filter " + quoted_name(name) +
+                           " was dropped, emptied or rebuilt by somebody else meanwhile; begin again",
+                       0, f.keys.header());
 }
 
 void require_none(session& with, const std::string& name, const filter_identity& f) {
@@ -89,7 +90,7 @@ void filter_rebuild::decide(session& with) {
         throw replaced(name_, old);
     }
   }
-  throw storage_error("'" + name_ + "' is rebuilt by others, again and again", 0, next.keys.header());
+  throw storage_error(quoted_name(name_) + " is rebuilt by others, again and again", 0, next.keys.header());
 }
 
 /// A judging client that only adds keys it has already seen learns of a seal within a second. This waits that

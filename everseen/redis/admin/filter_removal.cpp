@@ -114,6 +114,7 @@ bool filter_directory::remove_keys(session& with, const image::filter_id& id) co
     unlink(keys.state(p), p);
   }
   unlink(job_keys::list(f.keys), 0);
+  unlink(job_keys::gone(f.keys), 0);
   (void)exchange_all(with, requests);
   requests.clear();
   unlink(header, 0);

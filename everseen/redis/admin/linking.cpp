@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "everseen/core/base/names.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/store/link/linking.hpp"
 
@@ -17,8 +18,8 @@ link_facts facts_of(session& with, const filter_directory& in, std::string_view 
 
 void require_own(std::string_view older, std::string_view newer, const found_filter& f) {
   if (f.header.attached && older != newer)
-    throw parameter_error("'" + std::string(newer) +
-                          "' is another program's; link an attached filter to one of everseen's own, as in: "
+    throw parameter_error(quoted_name(newer) +
+                          " is another program's; link an attached filter to one of everseen's own, as in: "
                           "everseen link " +
                           std::string(newer) + " " + std::string(older));
 }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "everseen/core/base/names.hpp"
 #include "everseen/redis/filter/limit_round.hpp"
 #include "everseen/redis/filter/partition_admin.hpp"
 #include "everseen/redis/journal/journal_scripts.hpp"
@@ -31,8 +32,8 @@ storage_error changes_too_fast(const filter_identity& f) {
 
 parameter_error is_being_rebuilt(const std::string& name) {
   return parameter_error(
-      "'" + name +
-      "' is being rebuilt, and cannot be given another end; finish the rebuild, or begin it again");
+      quoted_name(name) +
+      " is being rebuilt, and cannot be given another end; finish the rebuild, or begin it again");
 }
 
 filter_header header_of(session& with, const filter_identity& f) {
@@ -74,7 +75,7 @@ class limiting {
   [[nodiscard]] const std::string& limit() const noexcept { return limit_; }
   /// In the slot of the header.
   [[nodiscard]] std::vector<std::string> keys_beside_header() const {
-    std::vector<std::string> keys = {job_keys::list(f_.keys)};
+    std::vector<std::string> keys = {job_keys::list(f_.keys), job_keys::gone(f_.keys)};
     for (const job_keys& job : jobs_) keys.push_back(job.checkpoints());
     return keys;
   }

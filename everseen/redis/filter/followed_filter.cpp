@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/base/tally_of.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
@@ -106,7 +107,7 @@ batch_result followed_filter::judge(keys batches, std::chrono::steady_clock::dur
     judged.error().done = sum;
     return judged;
   }
-  throw storage_error("'" + generations_.name() + "' is rebuilt without end", 0, {});
+  throw storage_error(quoted_name(generations_.name()) + " is rebuilt without end", 0, {});
 }
 
 /// A failure on the way from one generation to the next keeps the verdicts so far.
@@ -172,8 +173,8 @@ partition_state followed_filter::state(std::uint32_t partition) const {
 void followed_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
   (void)state(partition);
   if (!generations_.in_place({})->before.empty())
-    throw storage_error("'" + generations_.name() +
-                            "' is being rebuilt, and what it knows is not in one place; wait until the "
+    throw storage_error(quoted_name(generations_.name()) +
+                            " is being rebuilt, and what it knows is not in one place; wait until the "
                             "rebuild is done, or begin "
                             "it again",
                         0, {});

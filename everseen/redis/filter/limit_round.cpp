@@ -62,14 +62,14 @@ return 'K'
 /// Returns `K`; `S` it is another round; `E` it has ended; `J` it has jobs; `R` it is being rebuilt; `M`
 /// there is no such header.
 const script& move_end() {
-  static const script s = script_text::make(std::string(has_job) + R"(local call, header = redis.call, KEYS[1]
+  static const script s = script_text::make(R"(local call, header = redis.call, KEYS[1]
 local at = call('HMGET', header, 'id', 'expires_at', 'after', 'next', 'round')
 if at[1] ~= ARGV[1] then return 'M' end
 if at[3] or at[4] then return 'R' end
 local time = call('TIME')
 if at[2] and tonumber(at[2]) <= time[1] * 1000 + math.floor(time[2] / 1000) then return 'E' end
 if at[5] ~= ARGV[2] then return (at[2] or '') == ARGV[4] and 'K' or 'S' end
-if has_job(KEYS[2]) then return 'J' end
+if call('HLEN', KEYS[2]) > 0 then return 'J' end
 call('PERSIST', KEYS[2])
 if ARGV[4] == '' then
   call('HDEL', header, 'expires_at')

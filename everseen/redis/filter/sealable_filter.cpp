@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "everseen/core/base/names.hpp"
 #include "everseen/redis/filter/filter_expiry.hpp"
 #include "everseen/redis/filter/mirrored_filter.hpp"
 #include "everseen/redis/filter/served_filter.hpp"
@@ -50,9 +51,9 @@ listed_job sealable_filter::begin_job(session& with, std::string_view job, std::
   if (!older) return opened;
   jobs_.end(with, job);
   throw parameter_error(
-      "'" + name_ + "' asks '" + older->name +
-      "' first, and a job needs a filter that judges alone; unlink it: everseen link --off " + name_ +
-      ", or give the job a filter of its own");
+      quoted_name(name_) + " asks " + quoted_name(older->name) +
+      " first, and a job needs a filter that judges alone; unlink it: everseen link --off " +
+      name_argument(name_) + ", or give the job a filter of its own");
 }
 
 std::vector<std::string> sealable_filter::jobs() const {

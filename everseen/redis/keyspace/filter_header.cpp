@@ -33,12 +33,12 @@ return 1
 /// KEYS header, list of jobs    ARGV id, that of the successor    Returns `K`; `N` it has another; `J` it has
 /// jobs; `M` there is no such header.
 const script& put_next() {
-  static const script s = script_text::make(std::string(has_job) + R"(
+  static const script s = script_text::make(R"(
 local at = redis.call('HMGET', KEYS[1], 'id', 'next')
 if at[1] ~= ARGV[1] then return 'M' end
 if at[2] == ARGV[2] then return 'K' end
 if at[2] then return 'N' end
-if has_job(KEYS[2]) then return 'J' end
+if redis.call('HLEN', KEYS[2]) > 0 then return 'J' end
 redis.call('HSET', KEYS[1], 'next', ARGV[2])
 return 'K'
 )");

@@ -10,16 +10,17 @@ namespace everseen::redis {
 
 /// The keys of a filter's jobs: doc/format.md, "Jobs".
 ///
-/// All except the list contain a random id of the job. What remains of an ended job is therefore never taken
+/// All except these two contain a random id of the job. What remains of an ended job is therefore never taken
 /// for a later job of the same name.
 class job_keys {
  public:
   /// @param id  random_name()
   job_keys(const filter_keys& filter, std::string id) : filter_(filter), id_(std::move(id)) {}
 
-  /// Hash: job names; each value is the job's id, a space and its description. An entry of a job that is
-  /// being removed is named `!` and the id. In the slot of the header.
+  /// Hash: job names; each value is the job's id, a space and its description. In the slot of the header.
   [[nodiscard]] static std::string list(const filter_keys& filter) { return filter.header() + ":jobs"; }
+  /// Hash: ids of jobs that were ended and are being removed. In the slot of the header.
+  [[nodiscard]] static std::string gone(const filter_keys& filter) { return filter.header() + ":gone"; }
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   /// Hash: the furthest checkpoint of each source. In the slot of the list.
@@ -35,15 +36,5 @@ class job_keys {
   filter_keys filter_;
   std::string id_;
 };
-
-/// Part of a script. `has_job(list)`: entries with `!` are remains of jobs that are being removed.
-inline constexpr std::string_view has_job = R"(
-local function has_job(list)
-  for _, job in ipairs(redis.call('HKEYS', list)) do
-    if string.sub(job, 1, 1) ~= '!' then return true end
-  end
-  return false
-end
-)";
 
 }  // namespace everseen::redis

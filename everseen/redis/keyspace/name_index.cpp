@@ -14,28 +14,6 @@ namespace everseen::redis {
 
 namespace {
 
-/// Fields of filters without a name. No name begins with these characters.
-constexpr char removed = '!';
-constexpr char kept = '~';
-
-std::string removal_of(const image::filter_id& id) {
-  return removed + filter_keys::to_text(id);
-}
-std::string keeping_of(const image::filter_id& id) {
-  return kept + filter_keys::to_text(id);
-}
-bool is_name(std::string_view field) {
-  return field[0] != removed && field[0] != kept;
-}
-
-/// The id in such a field.
-image::filter_id id_in_name(std::string_view field, const std::string& key) {
-  const auto id = filter_keys::parse_id(field.substr(1));
-  if (!id || filter_keys::to_text(*id) != field.substr(1))
-    throw damaged_key(key, "holds something else than the id of a filter");
-  return *id;
-}
-
 /// Takes a name and creates the sign. KEYS index, sign    ARGV name, id    Returns 1 the name leads to this
 /// filter, by this call or an earlier copy of it; 0 it leads to another; 2 the names are lost.
 const script& take_name() {
@@ -49,37 +27,26 @@ return call('HGET', index, ARGV[1]) == ARGV[2] and 1 or 0
   return s;
 }
 
-/// Removes the entry of a removed filter; the sign is deleted before the last one.
-/// KEYS index, sign    ARGV field
-const script& forget_removal() {
-  static const script s = script_text::make(R"(
-local call, index = redis.call, KEYS[1]
-if call('HEXISTS', index, ARGV[1]) == 0 then return 0 end
-if call('HLEN', index) == 1 then call('DEL', KEYS[2]) end
-return call('HDEL', index, ARGV[1])
-)");
-  return s;
-}
-
 /// Removes the name of a filter, if it leads to this one, and records that its keys are to be removed. Its
-/// link is deleted with it.    KEYS index, links    ARGV name, id, field of the removal, whether another
-/// filter may ask it
+/// link is deleted with it, and before the last name the sign.
+/// KEYS index, links, gone, sign    ARGV name, id, whether another filter may ask it
 /// Returns 1 done; 0 another one asks it, or the name leads elsewhere.
 const script& forget_name() {
   static const script s = script_text::make(std::string(live_links) + R"(
 local call, index, name = redis.call, KEYS[1], ARGV[1]
-if call('HGET', index, name) ~= ARGV[2] then return call('HEXISTS', index, ARGV[3]) end
-if ARGV[4] == '0' and is_asked(live_links(KEYS[2]), name) then return 0 end
+if call('HGET', index, name) ~= ARGV[2] then return call('HEXISTS', KEYS[3], ARGV[2]) end
+if ARGV[3] == '0' and is_asked(live_links(KEYS[2]), name) then return 0 end
 call('HDEL', KEYS[2], name)
-call('HSET', index, ARGV[3], ARGV[2])
+call('HSET', KEYS[3], ARGV[2], '')
+if call('HLEN', index) == 1 then call('DEL', KEYS[4]) end
 return call('HDEL', index, name)
 )");
   return s;
 }
 
-/// Gives a filter another name. KEYS index, links    ARGV old name, new name, id, id that the new name may
-/// lead to (``: none), field of its removal. Returns `K` done, by this call or an earlier copy of it; `T` the
-/// new name is taken; `N` the old name leads elsewhere; `L` one of the filters is linked.
+/// Gives a filter another name. KEYS index, links, gone    ARGV old name, new name, id, id that the new name
+/// may lead to (``: none). Returns `K` done, by this call or an earlier copy of it; `T` the new name is
+/// taken; `N` the old name leads elsewhere; `L` one of the filters is linked.
 const script& move_name() {
   static const script s = script_text::make(std::string(live_links) + R"(
 local call, index = redis.call, KEYS[1]
@@ -91,7 +58,7 @@ local links = live_links(KEYS[2])
 for i = 1, 2 do
   if links[ARGV[i]] or is_asked(links, ARGV[i]) then return 'L' end
 end
-if to then call('HSET', index, ARGV[5], to) end
+if to then call('HSET', KEYS[3], to, '') end
 call('HSET', index, ARGV[2], ARGV[3])
 call('HDEL', index, ARGV[1])
 return 'K'
@@ -99,36 +66,36 @@ return 'K'
   return s;
 }
 
-/// KEYS index, links    ARGV id of the old filter, of the new one, field under which the old one is kept,
-/// that under which the new one would be, that of its removal, both ids in digits    Returns whether a name
-/// leads to the new one.
+/// KEYS index, links, gone    ARGV id of the old filter, of the new one, both ids in digits
+/// Returns whether a name leads to the new one.
 const script& put_successor() {
   static const script s = script_text::make(R"(
-local call, index, links, old, new = redis.call, KEYS[1], KEYS[2], ARGV[1], ARGV[2]
+local call, index, links, gone, old, new = redis.call, KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
 local all, is_there = call('HGETALL', index), 0
 for i = 1, #all, 2 do
   local name, id = all[i], all[i + 1]
-  if string.find(name, '^[^!~]') and (id == old or id == new) then
+  if id == old or id == new then
     is_there = 1
     if id == old then
-      call('HSET', index, name, new, ARGV[3], new)
+      call('HSET', index, name, new)
+      call('HSET', gone, old, new)
       local link = call('HGET', links, name)
-      if link and string.sub(link, 1, 32) == ARGV[6] then
-        call('HSET', links, name, ARGV[7] .. string.sub(link, 33))
+      if link and string.sub(link, 1, 32) == ARGV[3] then
+        call('HSET', links, name, ARGV[4] .. string.sub(link, 33))
       end
     end
   end
 end
-if is_there == 0 and call('HEXISTS', index, ARGV[4]) == 0 then call('HSET', index, ARGV[5], new) end
+if is_there == 0 then call('HSETNX', gone, new, '') end
 return is_there
 )");
   return s;
 }
 
-/// KEYS index    ARGV field under which a filter is kept, field of its removal, its id
+/// KEYS gone    ARGV id
 const script& let_go() {
   static const script s = script_text::make(R"(
-if redis.call('HDEL', KEYS[1], ARGV[1]) == 1 then redis.call('HSET', KEYS[1], ARGV[2], ARGV[3]) end
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('HSET', KEYS[1], ARGV[1], '') end
 return 1
 )");
   return s;
@@ -162,7 +129,7 @@ name_index::entries name_index::all(session& with) const {
   const reply found = ask(with, encode({"HGETALL", at_.key}));
   entries names;
   for (std::size_t i = 0; i + 1 < found.size(); i += 2)
-    if (is_name(found[i].text())) names.emplace(found[i].text(), id_in(found[i + 1].text(), at_.key));
+    names.emplace(found[i].text(), id_in(found[i + 1].text(), at_.key));
   return names;
 }
 
@@ -190,46 +157,41 @@ bool name_index::take_by_commands(session& with, std::string_view name, const im
 
 bool name_index::forget(session& with, std::string_view name, const image::filter_id& id,
                         while_asked how) const {
-  return run_script(with,
-                    {&forget_name(),
-                     at_,
-                     {at_.key, links_},
-                     {std::string(name), bytes_of(id), removal_of(id), how == while_asked::yes ? "1" : "0"}})
+  return run_script(with, {&forget_name(),
+                           at_,
+                           {at_.key, links_, gone_, sign_},
+                           {std::string(name), bytes_of(id), how == while_asked::yes ? "1" : "0"}})
              .integer() == 1;
 }
 
 name_index::leftovers name_index::left(session& with) const {
-  const reply found = ask_about(with, at_, {"HGETALL", at_.key});
+  const reply found = ask_about(with, {gone_, 0}, {"HGETALL", gone_});
   leftovers all;
   for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
-    const std::string_view field = found[i].text();
-    if (field[0] == removed) all.being_removed.push_back(id_in_name(field, at_.key));
-    if (field[0] == kept)
-      all.kept.emplace_back(id_in_name(field, at_.key), id_in(found[i + 1].text(), at_.key));
+    const image::filter_id id = id_in(found[i].text(), gone_);
+    if (found[i + 1].text().empty())
+      all.being_removed.push_back(id);
+    else
+      all.kept.emplace_back(id, id_in(found[i + 1].text(), gone_));
   }
   return all;
 }
 
 void name_index::release(session& with, const image::filter_id& id) const {
-  (void)run_script(with, {&let_go(), at_, {at_.key}, {keeping_of(id), removal_of(id), bytes_of(id)}});
+  (void)run_script(with, {&let_go(), {gone_, 0}, {gone_}, {bytes_of(id)}});
 }
 
 bool name_index::succeed(session& with, const image::filter_id& old,
                          const image::filter_id& successor) const {
-  script_call call{&put_successor(), at_, {at_.key, links_}};
-  call.arguments = {bytes_of(old),
-                    bytes_of(successor),
-                    keeping_of(old),
-                    keeping_of(successor),
-                    removal_of(successor),
-                    filter_keys::to_text(old),
+  script_call call{&put_successor(), at_, {at_.key, links_, gone_}};
+  call.arguments = {bytes_of(old), bytes_of(successor), filter_keys::to_text(old),
                     filter_keys::to_text(successor)};
   call.on_replicas = true;
   return run_script(with, std::move(call)).integer() == 1;
 }
 
 void name_index::note_removed(session& with, const image::filter_id& id) const {
-  (void)run_script(with, {&forget_removal(), at_, {at_.key, sign_}, {removal_of(id)}});
+  (void)ask_about(with, {gone_, 0}, {"HDEL", gone_, bytes_of(id)});
 }
 
 name_index::moved name_index::move(session& with, std::string_view from, std::string_view to,
@@ -237,10 +199,9 @@ name_index::moved name_index::move(session& with, std::string_view from, std::st
                                    const std::optional<image::filter_id>& instead_of) const {
   const reply said = run_script(with, {&move_name(),
                                        at_,
-                                       {at_.key, links_},
+                                       {at_.key, links_, gone_},
                                        {std::string(from), std::string(to), bytes_of(id),
-                                        instead_of ? bytes_of(*instead_of) : std::string(),
-                                        instead_of ? removal_of(*instead_of) : std::string()}});
+                                        instead_of ? bytes_of(*instead_of) : std::string()}});
   if (said.text() == "N") return moved::left;
   if (said.text() == "L") return moved::linked;
   return said.text() == "T" ? moved::taken : moved::done;

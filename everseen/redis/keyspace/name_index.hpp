@@ -20,7 +20,10 @@ namespace everseen::redis {
 /// name, replace another one or disappear at one moment. A step that is repeated because its answer was lost
 /// is recognised.
 ///
-/// A second key, the sign, exists while there are filters. If it exists without the hash, the server has lost
+/// Any bytes are a name, so the hash holds nothing else: filters that have lost their names and still have
+/// keys are in a hash of their own.
+///
+/// A third key, the sign, exists while there are names. If it exists without the hash, the server has lost
 /// the names. Then no filter is created in place of one whose name was lost.
 ///
 /// All functions throw backend_error, and format_error if the hash is lost or damaged.
@@ -29,7 +32,8 @@ class name_index {
   explicit name_index(const std::string& prefix)
       : at_{filter_keys::index(prefix), 0},
         sign_(filter_keys::sign(prefix)),
-        links_(filter_keys::links(prefix)) {}
+        links_(filter_keys::links(prefix)),
+        gone_(at_.key + ":gone") {}
 
   [[nodiscard]] std::optional<image::filter_id> find(session& with, std::string_view name) const;
   using entries = std::map<std::string, image::filter_id>;
@@ -85,6 +89,7 @@ class name_index {
   route at_;
   std::string sign_;
   std::string links_;
+  std::string gone_;  // filters without a name whose keys exist
 };
 
 }  // namespace everseen::redis

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "everseen/core/base/digits.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/format/lane_record.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
@@ -41,8 +42,7 @@ std::map<std::string, listed_job, std::less<>> job_list::all(session& with) cons
   const reply fields = ask_about(with, list_, {"HGETALL", list_.key});
   std::map<std::string, listed_job, std::less<>> jobs;
   for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
-    if (!fields[i].text().starts_with('!'))
-      jobs.emplace(fields[i].text(), job_in(fields[i + 1].text(), list_.key));
+    jobs.emplace(fields[i].text(), job_in(fields[i + 1].text(), list_.key));
   return jobs;
 }
 
@@ -73,8 +73,8 @@ listed_job job_list::open(session& with, std::string_view job, std::string_view 
     if (answered == 0) throw filter_is_gone(filter_.keys.header());
     if (answered == 2)
       throw parameter_error(
-          "'" + name_ + "' is being rebuilt, and the job '" + std::string(job) +
-          "' needs a filter that judges alone; wait until the rebuild is done, or begin it again");
+          quoted_name(name_) + " is being rebuilt, and the job " + quoted_name(job) +
+          " needs a filter that judges alone; wait until the rebuild is done, or begin it again");
     there = find(with, job);
     if (!there) throw is_gone(job);
   }
@@ -117,18 +117,16 @@ void job_list::remove(session& with, const std::string& id) const {
     (void)ask_about(with, {keys.lanes(p), p}, {"UNLINK", keys.lanes(p)});
   }
   (void)ask_about(with, {keys.checkpoints(), 0}, {"UNLINK", keys.checkpoints()});
-  (void)ask_about(with, list_, {"HDEL", list_.key, "!" + id});
+  (void)ask_about(with, gone_, {"HDEL", gone_.key, id});
 }
 
 void job_list::remove_listed(session& with, bool all) const {
-  const reply fields = ask_about(with, list_, {"HGETALL", list_.key});
-  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
-    const std::string_view name = fields[i].text();
-    if (name.starts_with('!'))
-      remove(with, std::string(name.substr(1)));
-    else if (all)
-      remove(with, std::string(fields[i + 1].text().substr(0, id_length)));
-  }
+  const reply ids = ask_about(with, gone_, {"HKEYS", gone_.key});
+  for (std::size_t i = 0; i < ids.size(); ++i) remove(with, std::string(ids[i].text()));
+  if (!all) return;
+  const reply entries = ask_about(with, list_, {"HVALS", list_.key});
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    remove(with, std::string(entries[i].text().substr(0, id_length)));
 }
 
 void job_list::remove_leftovers(session& with) const {
@@ -151,9 +149,10 @@ void job_list::end(session& with, std::string_view job) const {
   remove_listed(with, false);
   const auto there = find(with, job);
   if (!there) throw no_such_job(name_, job);
-  (void)run_script(
-      with,
-      {&job_scripts::unlist(), list_, {list_.key}, {std::string(job), entry_of(*there), "!" + there->id}});
+  (void)run_script(with, {&job_scripts::unlist(),
+                          list_,
+                          {list_.key, gone_.key},
+                          {std::string(job), entry_of(*there), there->id}});
   remove(with, there->id);
 }
 
@@ -227,8 +226,8 @@ job_size job_list::size(session& with, std::string_view job) const {
 }
 
 storage_error job_list::is_gone(std::string_view job) const {
-  return {"the job '" + std::string(job) + "' is not there any more: it was ended, or the filter '" + name_ +
-              "' was dropped, or its server lost it",
+  return {"the job " + quoted_name(job) + " is not there any more: it was ended, or the filter " +
+              quoted_name(name_) + " was dropped, or its server lost it",
           0, list_.key};
 }
 

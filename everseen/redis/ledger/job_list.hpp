@@ -31,7 +31,10 @@ class job_list {
  public:
   /// @param name  of the filter, for messages    @param f  must outlive the list
   job_list(std::string name, const filter_identity& f)
-      : name_(std::move(name)), filter_(f), list_{job_keys::list(f.keys), 0} {}
+      : name_(std::move(name)),
+        filter_(f),
+        list_{job_keys::list(f.keys), 0},
+        gone_{job_keys::gone(f.keys), 0} {}
 
   [[nodiscard]] std::map<std::string, listed_job, std::less<>> all(session& with) const;
   [[nodiscard]] std::vector<std::string> names(session& with) const;
@@ -71,6 +74,7 @@ class job_list {
   std::string name_;
   const filter_identity& filter_;
   route list_;
+  route gone_;
 };
 
 }  // namespace everseen::redis

@@ -6,12 +6,13 @@
 namespace everseen::redis::job_scripts {
 
 const script& unlist() {
-  static const script s = script_text::make(R"(
-if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return redis.call('HEXISTS', KEYS[1], ARGV[3]) end
-redis.call('HSET', KEYS[1], ARGV[3], ARGV[1])
+  static const script s = script_text::make(script_text::joined({script_text::end_like, R"(
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return redis.call('HEXISTS', KEYS[2], ARGV[3]) end
+redis.call('HSET', KEYS[2], ARGV[3], '')
+end_like(KEYS[1], KEYS[2])
 redis.call('HDEL', KEYS[1], ARGV[1])
 return 1
-)");
+)"}));
   return s;
 }
 

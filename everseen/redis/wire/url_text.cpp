@@ -5,6 +5,7 @@
 
 #include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/percent.hpp"
 
 namespace everseen::redis::url_text {
 
@@ -54,19 +55,11 @@ bool is_word(std::string_view text) {
 }
 
 std::string decode(std::string_view name, std::string_view text) {
-  std::string bytes;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      bytes += text[i];
-      continue;
-    }
-    if (text.size() - i < 3 || !is_hex(text[i + 1]) || !is_hex(text[i + 2]))
-      throw parameter_error("% in " + std::string(name) +
-                            " is followed by two hexadecimal digits; % itself is %25");
-    bytes += static_cast<char>(*read_number<std::uint8_t>(text.substr(i + 1, 2), 16));
-    i += 2;
-  }
-  return bytes;
+  auto bytes = percent_decoded(text);
+  if (!bytes)
+    throw parameter_error("% in " + std::string(name) +
+                          " is followed by two hexadecimal digits; % itself is %25");
+  return *std::move(bytes);
 }
 
 std::string filled(std::string_view name, std::string_view text) {
@@ -77,16 +70,7 @@ std::string filled(std::string_view name, std::string_view text) {
 }
 
 std::string encode(std::string_view text) {
-  constexpr std::string_view hex = "0123456789ABCDEF";
-  std::string written;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (is_plain(c) || c == '/')
-      written += c;
-    else
-      written += {'%', hex[byte >> 4], hex[byte & 15]};
-  }
-  return written;
+  return percent_encoded(text, "/");
 }
 
 std::uint64_t to_number(std::string_view name, std::string_view text, std::uint64_t most) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/partition/prediction.hpp"
 #include "everseen/store/embedded/embedded_ledger.hpp"
 #include "everseen/store/port/claims.hpp"
@@ -93,7 +94,7 @@ void embedded_filter::visit_segments(std::uint32_t partition, const segment_visi
 namespace {
 
 parameter_error unknown_job(std::string_view job) {
-  return parameter_error("the filter has no job '" + std::string(job) + "'");
+  return parameter_error("the filter has no job " + quoted_name(job));
 }
 
 }  // namespace

@@ -1,11 +1,15 @@
 #include "everseen/store/file/file_links.hpp"
 
 #include <cerrno>
+#include <cstdint>
 #include <system_error>
 #include <vector>
 
 #include <fcntl.h>
 
+#include "everseen/core/base/names.hpp"
+#include "everseen/core/format/file_names.hpp"
+#include "everseen/store/disk/name_file.hpp"
 #include "everseen/store/disk/whole_file.hpp"
 #include "everseen/store/file/manifest_file.hpp"
 #include "everseen/store/file/staged_filter.hpp"
@@ -16,12 +20,15 @@ namespace everseen {
 
 namespace {
 
+/// No record is as long; how long it may be, decode_link() knows.
+constexpr std::uint64_t max_record_bytes = 4096;
+
 /// @return nothing if there is no filter    @throws format_error  also: the record is missing
 std::optional<std::vector<std::byte>> read_record(const std::filesystem::path& filter_directory) {
   const std::filesystem::path path = filter_directory / link_name;
   const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file && errno != ENOENT && errno != ENOTDIR) throw disk_error("open", path, errno);
-  if (file) return read_whole(file, path, image::max_link_bytes);
+  if (file) return read_whole(file, path, max_record_bytes);
   if (!is_filter(filter_directory)) return std::nullopt;
   throw damaged(path, "is missing");
 }
@@ -55,30 +62,35 @@ file_links::file_links(disk& on, std::filesystem::path store_directory, time_sou
 
 std::filesystem::path file_links::directory_of(std::string_view name) const {
   validate_filter_name(name);
-  return store_ / name;
+  return store_ / file_names::of(name);
 }
 
 std::optional<predecessor> file_links::of(std::string_view name) const try {
-  const auto record = read_record(directory_of(name));
-  if (!record) return std::nullopt;
-  auto older = decode_record(directory_of(name), *record);
-  if (!older || older->is_over(now_())) return std::nullopt;
-  if (older->name == name) throw damaged(directory_of(name) / link_name, "names its own filter");
+  auto older = asked_in(directory_of(name));
+  if (older && older->name == name) throw damaged(directory_of(name) / link_name, "names its own filter");
   return older;
 } catch (const format_error& e) {
-  throw format_error(std::string(e.what()) + ", or end the link: everseen link --off " + std::string(name));
+  throw format_error(std::string(e.what()) + ", or end the link: everseen link --off " + name_argument(name));
+}
+
+std::optional<predecessor> file_links::asked_in(const std::filesystem::path& directory) const {
+  const auto record = read_record(directory);
+  if (!record) return std::nullopt;
+  auto older = decode_record(directory, *record);
+  if (!older || older->is_over(now_())) return std::nullopt;
+  return older;
 }
 
 std::string file_links::asked_by(std::string_view name) const {
   std::error_code code;
   for (const auto& entry : std::filesystem::directory_iterator(store_, code)) {
-    const std::string other = entry.path().filename();
     try {
-      if (const auto older = of(other); older && older->name == name && is_filter(entry.path())) return other;
+      const auto other = name_of_directory(entry.path());
+      if (!other || *other == name) continue;
+      const auto older = asked_in(entry.path());
+      if (older && older->name == name && is_filter(entry.path())) return *other;
     } catch (const format_error&) {
       // it cannot be opened either
-    } catch (const parameter_error&) {
-      // not a filter name
     } catch (const storage_error& e) {
       if (e.code() != EACCES) throw;
       // another user's filter; its owner gets an error if the filter that it asks is gone

@@ -44,6 +44,7 @@ class file_links {
 
  private:
   [[nodiscard]] std::filesystem::path directory_of(std::string_view name) const;
+  [[nodiscard]] std::optional<predecessor> asked_in(const std::filesystem::path& directory) const;
 
   disk& disk_;
   const std::filesystem::path store_;

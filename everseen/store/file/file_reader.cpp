@@ -3,6 +3,7 @@
 #include <system_error>
 #include <utility>
 
+#include "everseen/store/disk/name_file.hpp"
 #include "everseen/store/file/expiry_file.hpp"
 #include "everseen/store/file/file_filter.hpp"
 #include "everseen/store/journal/file_job.hpp"
@@ -97,14 +98,15 @@ std::unique_ptr<ledger> file_reader::open_ledger(std::string_view job, std::stri
 }
 
 void file_reader::require_job(std::string_view job, std::span<const std::string> all) const {
-  if (!std::ranges::binary_search(all, job)) throw no_such_job(directory_.filename().string(), job);
+  if (!std::ranges::binary_search(all, job)) throw no_such_job(presumed_name(directory_), job);
 }
 
 job_size file_reader::size_of_job(std::string_view job) const {
   require_job(job, newest()->jobs());
   std::error_code code;
-  const auto bytes = std::filesystem::file_size(directory_ / jobs_name / job, code);
-  check_disk(code.value(), "look at", directory_ / jobs_name / job);
+  const std::filesystem::path path = job_path(directory_, job);
+  const auto bytes = std::filesystem::file_size(path, code);
+  check_disk(code.value(), "look at", path);
   return {0, bytes};
 }
 

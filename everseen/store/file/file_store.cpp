@@ -7,6 +7,9 @@
 
 #include <unistd.h>
 
+#include "everseen/core/base/names.hpp"
+#include "everseen/core/format/file_names.hpp"
+#include "everseen/store/disk/name_file.hpp"
 #include "everseen/store/file/expiry_file.hpp"
 #include "everseen/store/file/file_filter.hpp"
 #include "everseen/store/file/file_rebuild.hpp"
@@ -22,16 +25,12 @@ namespace everseen {
 
 namespace {
 
-/// Filter names do not start with a dot.
+/// File names of filters do not start with a dot.
 constexpr std::string_view occupied_name = ".served";
 
-bool is_filter_name(std::string_view name) {
-  try {
-    validate_filter_name(name);
-    return true;
-  } catch (const parameter_error&) {
-    return false;
-  }
+/// Whether a filter may have a directory of this name.
+bool may_be_filter(const std::string& file_name) {
+  return file_names::is_hash(file_name) || file_names::spelled(file_name);
 }
 
 }  // namespace
@@ -90,12 +89,16 @@ void file_store::unlink(std::string_view newer) {
 }
 
 bool file_store::exists(std::string_view name) const {
-  return is_filter_name(name) && is_filter(directory_ / name) && !has_expired(name);
+  return is_name(name) && exists_in(directory_of(name));
+}
+
+bool file_store::exists_in(const std::filesystem::path& directory) const {
+  return is_filter(directory) && !has_expired(directory);
 }
 
 /// A filter with a damaged record has not expired; opening it reports the damage.
-bool file_store::has_expired(std::string_view name) const try {
-  const auto end = read_expiry(directory_of(name));
+bool file_store::has_expired(const std::filesystem::path& directory) const try {
+  const auto end = read_expiry(directory);
   return end && *end <= now_();
 } catch (const format_error&) {
   return false;
@@ -103,15 +106,16 @@ bool file_store::has_expired(std::string_view name) const try {
 
 void file_store::require(std::string_view name) const {
   if (!is_filter(directory_of(name))) throw no_such_filter(name);
-  if (has_expired(name)) throw filter_has_expired(name);
+  if (has_expired(directory_of(name))) throw filter_has_expired(name);
 }
 
 void file_store::make_way_for(std::string_view name) const {
-  const bool was_replaced = is_replaced(directory_of(name));
-  if (!was_replaced && !is_filter(directory_of(name))) return;
-  if (!was_replaced && !has_expired(name)) throw filter_exists(name);
+  const std::filesystem::path directory = directory_of(name);
+  const bool was_replaced = is_replaced(directory);
+  if (!was_replaced && !is_filter(directory)) return;
+  if (!was_replaced && !has_expired(directory)) throw filter_exists(name);
   try {
-    remove_filter(disk_, directory_, name, lock_to_write(name), [] {});
+    remove_filter(disk_, directory, lock_to_write(name), [] {});
   } catch (const no_filter&) {
     // remove_expired() removed it first.
   }
@@ -120,8 +124,13 @@ void file_store::make_way_for(std::string_view name) const {
 std::vector<std::string> file_store::list() const {
   std::vector<std::string> names;
   std::error_code code;
-  for (const auto& entry : std::filesystem::directory_iterator(directory_, code))
-    if (std::string name = entry.path().filename(); exists(name)) names.push_back(std::move(name));
+  for (const auto& entry : std::filesystem::directory_iterator(directory_, code)) {
+    if (!may_be_filter(entry.path().filename()) || !exists_in(entry.path())) continue;
+    if (auto name = name_of_directory(entry.path()))
+      names.push_back(*std::move(name));
+    else if (exists_in(entry.path()))  // it was not renamed or removed just now
+      throw damaged(entry.path() / entry.path().filename(), "with the name of the filter is missing");
+  }
   if (code != std::errc::no_such_file_or_directory) check_disk(code.value(), "list", directory_);
   std::ranges::sort(names);
   return names;
@@ -165,14 +174,14 @@ std::shared_ptr<void> file_store::occupy() {
 
 void file_store::drop(std::string_view name) {
   require(name);
-  remove_filter(disk_, directory_, name, lock_to_write(name),
+  remove_filter(disk_, directory_of(name), lock_to_write(name),
                 [&] { require_unasked(name, links_.asked_by(name)); });
 }
 
 void file_store::rename(std::string_view from, std::string_view to, namesake there) {
   require(from);
   if (from == to && there == namesake::replace) return;
-  if (there == namesake::refuse || !is_filter(directory_of(to)) || has_expired(to)) make_way_for(to);
+  if (there == namesake::refuse || !exists(to)) make_way_for(to);
   const lock_file mine = lock_to_write(from);
   std::optional<lock_file> other;
   if (is_filter(directory_of(to))) other = lock_to_write(to);
@@ -183,18 +192,17 @@ void file_store::rename(std::string_view from, std::string_view to, namesake the
 }
 
 void file_store::remove_expired() {
-  const auto is_over = [&](const std::string& name) {
-    return has_expired(name) || is_replaced(directory_of(name));
+  const auto is_over = [&](const std::filesystem::path& directory) {
+    return has_expired(directory) || is_replaced(directory);
   };
   std::error_code code;
-  std::vector<std::string> ended;
+  std::vector<std::filesystem::path> ended;
   for (const auto& entry : std::filesystem::directory_iterator(directory_, code))
-    if (std::string name = entry.path().filename(); is_filter_name(name) && is_over(name))
-      ended.push_back(std::move(name));
-  for (const std::string& name : ended) {
+    if (may_be_filter(entry.path().filename()) && is_over(entry.path())) ended.push_back(entry.path());
+  for (const std::filesystem::path& directory : ended) {
     const std::scoped_lock alone(removing_);
-    if (auto lock = lock_file::try_take_existing(directory_ / name / lock_name); lock && is_over(name))
-      remove_filter(disk_, directory_, name, std::move(*lock), [] {});
+    if (auto lock = lock_file::try_take_existing(directory / lock_name); lock && is_over(directory))
+      remove_filter(disk_, directory, std::move(*lock), [] {});
   }
 }
 
@@ -267,11 +275,11 @@ bool file_store::is_sound(const std::filesystem::path& directory, std::string_vi
 
 std::filesystem::path file_store::directory_of(std::string_view name) const {
   validate_filter_name(name);
-  return directory_ / name;
+  return directory_ / file_names::of(name);
 }
 
 lock_file file_store::lock_to_write(std::string_view name) const {
-  const std::filesystem::path directory = directory_ / name;
+  const std::filesystem::path directory = directory_of(name);
   const std::scoped_lock after_removing(removing_);  // else remove_expired() would look like a writer
   try {
     if (auto lock = lock_file::try_take(directory / lock_name)) return std::move(*lock);

@@ -71,7 +71,8 @@ class file_store : public store {
   [[nodiscard]] std::vector<std::string> jobs_of(std::string_view name) const;
   [[nodiscard]] bool is_sound(const std::filesystem::path& directory, std::string_view job,
                               const image::manifest& m) const;
-  [[nodiscard]] bool has_expired(std::string_view name) const;
+  [[nodiscard]] bool has_expired(const std::filesystem::path& directory) const;
+  [[nodiscard]] bool exists_in(const std::filesystem::path& directory) const;
   /// @throws no_filter; filter_expired
   void require(std::string_view name) const;
   /// @throws name_taken  a filter of this name exists and has not expired

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "everseen/core/format/file_names.hpp"
+#include "everseen/store/disk/name_file.hpp"
 #include "everseen/store/file/expiry_file.hpp"
 #include "everseen/store/file/file_links.hpp"
 #include "everseen/store/file/file_replaced.hpp"
@@ -66,6 +68,7 @@ int remove_own_files(const std::filesystem::path& directory) noexcept try {
   for (std::filesystem::directory_iterator at(jobs, code), end; !code && at != end; at.increment(code))
     own.push_back(at->path());
   for (const auto& path : own) ::unlink(path.c_str());
+  (void)remove_names(directory, true);
   ::rmdir(segments.c_str());
   ::rmdir(jobs.c_str());
   ::unlink((directory / lock_name).c_str());
@@ -147,7 +150,8 @@ void staged_filter::complete(const image::manifest& m) {
 }
 
 lock_file staged_filter::commit(std::string_view name, const image::manifest& m) {
-  const std::filesystem::path place = store_ / name;
+  const std::filesystem::path place = store_ / file_names::of(name);
+  write_name(disk_, directory_, name);
   complete(m);
   // rename(2) does not replace a directory with files, and a filter always has files.
   const int code = disk_.rename(directory_, place);
@@ -168,7 +172,8 @@ lock_file staged_filter::open(const image::manifest& m) {
 }
 
 void staged_filter::take_place_of(std::string_view name, const std::function<void()>& close) {
-  const std::filesystem::path place = store_ / name;
+  const std::filesystem::path place = store_ / file_names::of(name);
+  write_name(disk_, directory_, name);
   // Without its lock the directory would look abandoned, but the lock of the store prevents that.
   const lock_file alone = lock_store(store_);
   close();
@@ -193,17 +198,17 @@ void remove_hidden(const std::filesystem::path& hidden, const std::filesystem::p
 
 }  // namespace
 
-void remove_filter(disk& on, const std::filesystem::path& store_directory, std::string_view name,
-                   lock_file /*lock*/, const std::function<void()>& require_unused) {
-  const std::filesystem::path place = store_directory / name;
+void remove_filter(disk& on, const std::filesystem::path& filter_directory, lock_file /*lock*/,
+                   const std::function<void()>& require_unused) {
+  const std::filesystem::path store_directory = filter_directory.parent_path();
   const std::filesystem::path hidden = hidden_name(store_directory);
   {
     const lock_file alone = lock_store(store_directory);
     require_unused();
-    check_disk(on.rename(place, hidden), "remove", place);
+    check_disk(on.rename(filter_directory, hidden), "remove", filter_directory);
     check_disk(on.sync_directory(store_directory), "sync", store_directory);
   }
-  remove_hidden(hidden, place);
+  remove_hidden(hidden, filter_directory);
 }
 
 namespace {
@@ -211,23 +216,22 @@ namespace {
 /// For file systems that cannot exchange names. A crash between the two steps leaves the filter under its old
 /// name, and none under the new name.
 void replace_in_two_steps(disk& on, const std::filesystem::path& old, const std::filesystem::path& place,
-                          const std::filesystem::path& hidden) {
+                          const std::filesystem::path& hidden, std::string_view to) {
   check_disk(on.rename(place, hidden), "remove", place);
   const int code = on.rename(old, place);
   if (code != 0) (void)on.rename(hidden, place);
-  if ((code == ENOTEMPTY || code == EEXIST) && is_filter(place))
-    throw filter_exists(place.filename().native());
+  if ((code == ENOTEMPTY || code == EEXIST) && is_filter(place)) throw filter_exists(to);
   check_disk(code, "rename the filter to", place);
 }
 
 /// After a crash between the steps, the replaced filter has the old name and is marked. It is removed when a
 /// filter of that name is created next, or with expired filters.
 void replace_filter(disk& on, const std::filesystem::path& old, const std::filesystem::path& place,
-                    const std::filesystem::path& hidden) {
+                    const std::filesystem::path& hidden, std::string_view to) {
   mark_replaced(on, place, old.filename());
   const int code = on.exchange(old, place);
   if (code == EINVAL || code == ENOSYS || code == EOPNOTSUPP)
-    return replace_in_two_steps(on, old, place, hidden);
+    return replace_in_two_steps(on, old, place, hidden, to);
   check_disk(code, "rename the filter to", place);
   check_disk(on.sync_directory(place.parent_path()), "sync", place.parent_path());
   check_disk(on.rename(old, hidden), "remove the filter that was replaced, in", old);
@@ -238,21 +242,23 @@ void replace_filter(disk& on, const std::filesystem::path& old, const std::files
 void move_filter(disk& on, const std::filesystem::path& store_directory, std::string_view from,
                  std::string_view to, const lock_file& /*lock*/, const lock_file* other,
                  const std::function<void()>& require_unused) {
-  const std::filesystem::path old = store_directory / from;
-  const std::filesystem::path place = store_directory / to;
+  const std::filesystem::path old = store_directory / file_names::of(from);
+  const std::filesystem::path place = store_directory / file_names::of(to);
   const std::filesystem::path hidden = hidden_name(store_directory);
   {
     const lock_file alone = lock_store(store_directory);
     require_unused();
     unmark_replaced(on, old);
+    write_name(on, old, to);
     if (other != nullptr) {
-      replace_filter(on, old, place, hidden);
+      replace_filter(on, old, place, hidden, to);
     } else {
       const int code = on.rename(old, place);
       if ((code == ENOTEMPTY || code == EEXIST) && is_filter(place)) throw filter_exists(to);
       check_disk(code, "rename the filter to", place);
     }
     check_disk(on.sync_directory(store_directory), "sync", store_directory);
+    (void)remove_names(place, false);  // what remains is removed with the filter
   }
   if (other != nullptr) remove_hidden(hidden, place);
 }

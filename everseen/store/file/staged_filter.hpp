@@ -58,8 +58,8 @@ class staged_filter {
 /// Removes a filter's directory: atomically out of sight, then file by file.
 /// @param lock            the writer's lock
 /// @param require_unused  throws if the filter must stay; called while no filters of the store can be linked
-void remove_filter(disk& on, const std::filesystem::path& store_directory, std::string_view name,
-                   lock_file lock, const std::function<void()>& require_unused);
+void remove_filter(disk& on, const std::filesystem::path& filter_directory, lock_file lock,
+                   const std::function<void()>& require_unused);
 
 /// Renames a filter's directory, and removes the filter that had the new name. After a crash the filter has
 /// the old name or the new one; where the file system can exchange names, one of the two filters always has

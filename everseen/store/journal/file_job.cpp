@@ -8,6 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "everseen/core/base/names.hpp"
+#include "everseen/core/format/file_names.hpp"
+#include "everseen/store/disk/name_file.hpp"
 #include "everseen/store/disk/whole_file.hpp"
 #include "everseen/store/port/damage.hpp"
 
@@ -29,13 +32,10 @@ void make_directory(disk& on, const std::filesystem::path& path) {
 }
 
 /// Advice for a damaged journal, whose content cannot be recovered.
-std::string advice_for(const std::filesystem::path& path) {
-  const std::string filter = path.parent_path().parent_path().filename();
-  const std::string job = path.filename();
+std::string advice_for(const std::filesystem::path& filter_directory, std::string_view job) {
   return "; go on from a backup of the filter's directory, or, to give up what the job remembers and keep "
-         "the "
-         "filter: everseen jobs " +
-         filter + " --end " + job;
+         "the filter: everseen jobs " +
+         name_argument(presumed_name(filter_directory)) + " --end " + name_argument(job);
 }
 
 /// The journal's acknowledged lengths, read before any record.
@@ -47,6 +47,10 @@ std::array<std::byte, job_journal::lengths_bytes> lengths_in(const descriptor& f
 
 }  // namespace
 
+std::filesystem::path job_path(const std::filesystem::path& filter_directory, std::string_view job) {
+  return filter_directory / jobs_name / file_names::of(job);
+}
+
 file_job::file_job(disk& on, std::filesystem::path path, job_journal::head h, sync_policy policy)
     : job_memory(h.description), disk_(on), path_(std::move(path)), policy_(policy), head_(std::move(h)) {
   head_.boot = disk_.boot();
@@ -56,11 +60,7 @@ file_job::file_job(disk& on, std::filesystem::path path, job_journal::head h, sy
 std::shared_ptr<file_job> file_job::create(disk& on, const std::filesystem::path& filter_directory,
                                            const image::filter_id& filter, std::string_view name,
                                            std::string_view description, sync_policy policy) {
-  if (name.ends_with(".new"))
-    throw parameter_error(
-        "the job '" + std::string(name) +
-        "' cannot be kept in files, which have that ending for themselves; call it otherwise");
-  const std::filesystem::path path = filter_directory / jobs_name / name;
+  const std::filesystem::path path = job_path(filter_directory, name);
   make_directory(on, path.parent_path());
   job_journal::head begun;
   begun.description = description;
@@ -74,7 +74,7 @@ std::shared_ptr<file_job> file_job::create(disk& on, const std::filesystem::path
 std::shared_ptr<file_job> file_job::open(disk& on, const std::filesystem::path& filter_directory,
                                          std::string_view name, sync_policy policy,
                                          const job_journal::circumstances& now, const add_keys& add) {
-  const std::filesystem::path path = filter_directory / jobs_name / name;
+  const std::filesystem::path path = job_path(filter_directory, name);
   job_journal::content known = read(filter_directory, name, now);
   std::shared_ptr<file_job> job(new file_job(on, path, std::move(known.begun), policy));
   job->records = std::move(known.records);
@@ -87,7 +87,7 @@ std::shared_ptr<file_job> file_job::open(disk& on, const std::filesystem::path& 
 
 job_journal::content file_job::read(const std::filesystem::path& filter_directory, std::string_view name,
                                     const job_journal::circumstances& now) try {
-  const std::filesystem::path path = filter_directory / jobs_name / name;
+  const std::filesystem::path path = job_path(filter_directory, name);
   const descriptor there(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!there && errno == ENOENT) throw format_error(path.string() + " is missing, and the manifest names it");
   if (!there) throw disk_error("open", path, errno);
@@ -99,16 +99,16 @@ job_journal::content file_job::read(const std::filesystem::path& filter_director
   return at_path(path, [&] {
     auto says = job_journal::decode({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, now);
     if (says.begun.job == name) return says;
-    throw format_error("the journal is that of the job '" + says.begun.job + "'");
+    throw format_error("the journal is that of the job " + quoted_name(says.begun.job));
   });
 } catch (const format_error& e) {
-  throw format_error(e.what() + advice_for(filter_directory / jobs_name / name));
+  throw format_error(e.what() + advice_for(filter_directory, name));
 }
 
 void file_job::note_end() {
   failure_ = "the job of " + path_.string() + " was ended";
   file_.reset();
-  remove_journal(disk_, path_.parent_path().parent_path(), path_.filename().native());
+  remove_journal(disk_, path_.parent_path().parent_path(), head_.job);
 }
 
 void file_job::note_step(const step& s) {
@@ -214,7 +214,7 @@ void file_job::write_anew() {
 }
 
 void remove_journal(disk& on, const std::filesystem::path& filter_directory, std::string_view name) {
-  const std::filesystem::path path = filter_directory / jobs_name / name;
+  const std::filesystem::path path = job_path(filter_directory, name);
   const int code = on.unlink(path);
   if (code == ENOENT) return;
   check_disk(code, "remove", path);

@@ -20,6 +20,8 @@ namespace everseen {
 /// The subdirectory of a filter for its jobs: one file per job, doc/format.md, "Journal of a job". The
 /// manifest lists them.
 inline constexpr const char* jobs_name = "jobs";
+[[nodiscard]] std::filesystem::path job_path(const std::filesystem::path& filter_directory,
+                                             std::string_view job);
 
 /// A job of a filter in files: its memory, and the journal from which it is restored.
 ///

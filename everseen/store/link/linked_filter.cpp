@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/base/tally_of.hpp"
 #include "everseen/core/spec/fitting_keys.hpp"
 #include "everseen/store/link/regrouped.hpp"
@@ -54,9 +55,10 @@ linked_filter::linked_filter(std::string name, std::shared_ptr<stored_filter> ne
       hash_of_older_(older_->get_spec().hash, older_->get_spec().seed, older_->get_spec().foreign.funnel) {}
 
 std::unique_ptr<ledger> linked_filter::open_ledger(std::string_view job, std::string_view /*description*/) {
-  throw parameter_error("'" + name_ + "' asks '" + who_.name + "' first, and the job '" + std::string(job) +
-                        "' needs a filter that judges alone; unlink it: everseen link --off " + name_ +
-                        ", or give the job a filter of its own");
+  throw parameter_error(quoted_name(name_) + " asks " + quoted_name(who_.name) + " first, and the job " +
+                        quoted_name(job) +
+                        " needs a filter that judges alone; unlink it: everseen link --off " +
+                        name_argument(name_) + ", or give the job a filter of its own");
 }
 
 std::optional<predecessor> linked_filter::asks_first() const {
@@ -84,8 +86,8 @@ std::optional<batch_failure> linked_filter::ask_older(question& q) const {
   // The older filter cannot contain a key that it cannot take.
   if (asked || asked.error().why == batch_failure::cause::key) return {};
   batch_failure failure = std::move(asked.error());
-  failure.message =
-      "'" + name_ + "' asks '" + who_.name + "' first, which does not answer: " + failure.message;
+  failure.message = quoted_name(name_) + " asks " + quoted_name(who_.name) +
+                    " first, which does not answer: " + failure.message;
   return failure;
 }
 

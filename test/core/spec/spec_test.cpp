@@ -225,22 +225,20 @@ TEST(Spec, GrowthNamesAreReadBack) {
   EXPECT_EQ(parse_growth_kind("invalid"), std::nullopt);
 }
 
-TEST(FilterName, AcceptsWhatIsSafeInPathsUrlsAndRedisKeys) {
-  for (const char* name : {"a", "A", "7", "_", "clicks.2024-11_v2", "x.", "x-"})
+TEST(FilterName, IsAnyBytes) {
+  for (const char* name : {"clicks", ".", "../a", "-a", "a b", "日志", "a\n", "\xff"})
     EXPECT_NO_THROW(validate_filter_name(name));
-  EXPECT_NO_THROW(validate_filter_name(std::string(100, 'n')));
+  EXPECT_NO_THROW(validate_filter_name(std::string_view("\0", 1)));
+  EXPECT_NO_THROW(validate_filter_name(std::string(1024, 'n')));
 }
 
-TEST(FilterName, RefusesTheRestAndSaysWhichByte) {
+TEST(FilterName, IsNeitherEmptyNorLongerThanAllowed) {
   EXPECT_THROW(validate_filter_name(""), parameter_error);
-  EXPECT_THROW(validate_filter_name(std::string(101, 'n')), parameter_error);
-  for (const char* name : {".", "..", ".a", "-a", "a/b", "a b", "a:b", "a{b}", "ä", "a\n"})
-    EXPECT_THROW(validate_filter_name(name), parameter_error) << name;
-  EXPECT_THROW(validate_filter_name(std::string_view("a\0b", 3)), parameter_error);
   try {
-    validate_filter_name("ab/c");
+    validate_filter_name(std::string(1025, 'n'));
+    FAIL() << "no exception";
   } catch (const parameter_error& e) {
-    EXPECT_THAT(e.what(), HasSubstr("'/' at position 3"));
+    EXPECT_THAT(e.what(), HasSubstr("1 to 1024 bytes, not 1025"));
   }
 }
 

@@ -45,8 +45,7 @@ TEST_P(Leftovers, OfAFilterThatIsBeingRemovedTakeNoKeysAndSaySo) {
     server_.run({"HSET", state, "successor", id});
     if (GetParam() == judge_kind::server) server_.run({"HINCRBY", state, "epoch", "1"});
   }
-  server_.run({"HSET", "everseen:{names}", "!" + identity_at(server_, "a", {}).keys.id(), id});
-  server_.run({"HDEL", "everseen:{names}", "a"});
+  begin_drop(server_, "a");
   const auto failure = failure_of_add(*filter, random_digests(2).take(50));
   ASSERT_TRUE(failure) << "nothing was added, and nobody was told";
   EXPECT_EQ(failure->why, batch_failure::cause::storage);

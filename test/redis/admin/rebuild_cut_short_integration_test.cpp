@@ -175,8 +175,7 @@ TEST_P(RebuildCutShort, ThatDiesWhileTheOldFilterIsRemovedIsNoDamageForWhoHasItO
 TEST_P(RebuildCutShort, OrADropWhileKeysAreRemovedIsNoDamageEither) {
   const filter_identity dropped = identity_at(server_, "clicks", {});
   const std::string& id = dropped.keys.id();
-  server_.run({"HSET", "everseen:{names}", "!" + id, bytes_of(dropped.id)});
-  server_.run({"HDEL", "everseen:{names}", "clicks"});
+  begin_drop(server_, "clicks");
   for (const std::string& key : keys_like(server_, "everseen:{" + id + "/*}:*")) server_.run({"DEL", key});
   const auto told = failure_of_check(*reader_, old_);
   // A client that judges has the bits, and is told once it is sealed.

@@ -254,16 +254,7 @@ TEST_F(JudgedByClients, BatchIsAnsweredAlikeWhereverItsConnectionIsCut) {
 TEST_F(JudgedByClients, DropThatWasCutShortIsFinishedByTheNext) {
   const auto filter = make({.capacity = 1000, .error_rate = 1e-9, .partitions = 2});
   (void)add_keys(*filter, random_digests(14).take(100));
-  // As if whoever dropped it had died behind its first step.
-  const std::string names = "everseen:{names}";
-  const std::string id = server_.run({"HGET", names, "clicks"});
-  (void)server_.run({"HSET", names, "!" + filter_keys::to_text([&] {
-                                      image::filter_id bytes;
-                                      std::ranges::copy(id, bytes.begin());
-                                      return bytes;
-                                    }()),
-                     id});
-  (void)server_.run({"HDEL", names, "clicks"});
+  begin_drop(server_, "clicks");
   EXPECT_THAT(store_->list(), IsEmpty());
   (void)make({.capacity = 10}, "other");
   store_->drop("other");

@@ -497,7 +497,7 @@ TEST_F(Ledger, AnEndThatWasCutShortIsFinishedByTheNext) {
   ASSERT_TRUE(claim(*filter->open_ledger("count", "d"), counted(new_events(keys_, 0, 5))).result);
   // As if whoever ended it had died behind the first step.
   const std::string id = server_.run({"HGET", list(), "count"}).substr(0, 32);
-  server_.run({"HSET", list(), "!" + id, "count"});
+  server_.run({"HSET", header_of(server_, "a") + ":gone", id, ""});
   server_.run({"HDEL", list(), "count"});
   EXPECT_THAT(filter->jobs(), IsEmpty());
   const auto next = filter->open_ledger("count", "other");

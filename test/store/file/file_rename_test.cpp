@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "everseen/core/format/file_names.hpp"
 #include "everseen/store/file/file_store.hpp"
 
 #include "test/support/random_digests.hpp"
@@ -68,85 +70,98 @@ int hidden(const fs::path& in) {
   return count;
 }
 
-/// @return whether it died
-bool rename_and_die(const fs::path& in, int at) try {
-  dying_disk on;
-  on.dies_at = at;
-  file_store(in, sync_policy::never, on).rename("new", "live", replace);
-  return false;
-} catch (const death&) {
-  return true;
-}
+/// The names of the two filters: the file system can spell them, or not.
+class FileRename : public testing::TestWithParam<bool> {
+ protected:
+  [[nodiscard]] static std::string name(const std::string& word) {
+    return GetParam() ? std::string(1000, '/') + word : word;
+  }
+  const std::string new_ = name("new"), live_ = name("live");
+
+  /// @return whether it died
+  [[nodiscard]] bool rename_and_die(const fs::path& in, int at) const try {
+    dying_disk on;
+    on.dies_at = at;
+    file_store(in, sync_policy::never, on).rename(new_, live_, replace);
+    return false;
+  } catch (const death&) {
+    return true;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Names, FileRename, testing::Bool(),
+                         [](const auto& of) { return of.param ? "Long" : "Short"; });
 
 // Promise: a renaming that is killed leaves the filter under exactly one of its names (files, Durability).
-TEST(FileRename, WhereverItDiesTheNewNameHasOneOfTheTwoFilters) {
+TEST_P(FileRename, WhereverItDiesTheNewNameHasOneOfTheTwoFilters) {
   int kept = 0, replaced = 0;
   for (int at = 0;; ++at) {
     const scratch_directory scratch;
     file_store filters(scratch.path());
-    make(filters, "new", newer, 1);
-    make(filters, "live", live, 2);
+    make(filters, new_, newer, 1);
+    make(filters, live_, live, 2);
     const bool died = rename_and_die(scratch.path(), at);
-    const std::uint64_t now = found(scratch.path(), "live");
+    const std::uint64_t now = found(scratch.path(), live_);
     ASSERT_TRUE(now == newer || now == live) << "died at step " << at;
-    ASSERT_EQ(found(scratch.path(), "new"), now == live ? newer : 0) << "died at step " << at;
+    ASSERT_EQ(found(scratch.path(), new_), now == live ? newer : 0) << "died at step " << at;
     ++(now == live ? kept : replaced);
     if (now == live) {
-      filters.rename("new", "live", replace);
+      filters.rename(new_, live_, replace);
     } else {
-      make(filters, "new", live, 2);
-      ASSERT_EQ(found(scratch.path(), "new"), live) << "died at step " << at;
+      make(filters, new_, live, 2);
+      ASSERT_EQ(found(scratch.path(), new_), live) << "died at step " << at;
     }
-    ASSERT_EQ(found(scratch.path(), "live"), newer) << "died at step " << at;
+    ASSERT_EQ(found(scratch.path(), live_), newer) << "died at step " << at;
     ASSERT_EQ(hidden(scratch.path()), 0) << "died at step " << at;
+    ASSERT_THAT(filters.list(), testing::Contains(live_)) << "died at step " << at;
     if (!died) break;
   }
   EXPECT_GT(kept, 3);
   EXPECT_GT(replaced, 2);
 }
 
-TEST(FileRename, ThatDiedBeforeItsStepLeavesNothingThatALaterOneMeets) {
+TEST_P(FileRename, ThatDiedBeforeItsStepLeavesNothingThatALaterOneMeets) {
   for (int at = 0;; ++at) {
     const scratch_directory scratch;
     file_store filters(scratch.path());
-    make(filters, "new", newer, 1);
-    make(filters, "live", live, 2);
+    make(filters, new_, newer, 1);
+    make(filters, live_, live, 2);
     const bool died = rename_and_die(scratch.path(), at);
-    if (!died || found(scratch.path(), "live") != live) break;
-    filters.drop("new");
-    filters.rename("live", "new", store::namesake::refuse);
-    ASSERT_EQ(found(scratch.path(), "new"), live) << "died at step " << at;
+    if (!died || found(scratch.path(), live_) != live) break;
+    filters.drop(new_);
+    filters.rename(live_, new_, store::namesake::refuse);
+    ASSERT_EQ(found(scratch.path(), new_), live) << "died at step " << at;
   }
 }
 
-TEST(FileRename, ThatDiedLeavesWhatIsRemovedWithWhatHasEnded) {
+TEST_P(FileRename, ThatDiedLeavesWhatIsRemovedWithWhatHasEnded) {
   int left = 0;
   for (int at = 0;; ++at) {
     const scratch_directory scratch;
     file_store filters(scratch.path());
-    make(filters, "new", newer, 1);
-    make(filters, "live", live, 2);
+    make(filters, new_, newer, 1);
+    make(filters, live_, live, 2);
     const bool died = rename_and_die(scratch.path(), at);
-    if (found(scratch.path(), "live") == newer && fs::exists(scratch.path() / "new")) {
+    if (found(scratch.path(), live_) == newer && fs::exists(scratch.path() / file_names::of(new_))) {
       ++left;
       filters.remove_expired();
-      EXPECT_FALSE(fs::exists(scratch.path() / "new"));
+      EXPECT_FALSE(fs::exists(scratch.path() / file_names::of(new_)));
     }
     if (!died) break;
   }
   EXPECT_GT(left, 0);
 }
 
-TEST(FileRename, ReplacesAlsoWhereNamesCannotBeExchanged) {
+TEST_P(FileRename, ReplacesAlsoWhereNamesCannotBeExchanged) {
   const scratch_directory scratch;
   dying_disk on;
   on.can_exchange = false;
   file_store filters(scratch.path(), sync_policy::never, on);
-  make(filters, "new", newer, 1);
-  make(filters, "live", live, 2);
-  filters.rename("new", "live", replace);
-  EXPECT_EQ(found(scratch.path(), "live"), newer);
-  EXPECT_EQ(found(scratch.path(), "new"), 0U);
+  make(filters, new_, newer, 1);
+  make(filters, live_, live, 2);
+  filters.rename(new_, live_, replace);
+  EXPECT_EQ(found(scratch.path(), live_), newer);
+  EXPECT_EQ(found(scratch.path(), new_), 0U);
   EXPECT_EQ(hidden(scratch.path()), 0);
 }
 

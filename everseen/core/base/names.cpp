@@ -1,0 +1,176 @@
+#include "everseen/core/base/names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "everseen/core/base/digits.hpp"
+#include "everseen/core/base/error.hpp"
+
+namespace everseen {
+
+namespace {
+
+struct range {
+  char32_t first;
+  char32_t last;
+};
+
+/// Control characters, and characters that are invisible or change the order of others.
+constexpr std::array<range, 15> unprintable = {{{0x0000, 0x001F},
+                                                {0x007F, 0x009F},
+                                                {0x00AD, 0x00AD},
+                                                {0x061C, 0x061C},
+                                                {0x180E, 0x180E},
+                                                {0x200B, 0x200F},
+                                                {0x2028, 0x202E},
+                                                {0x2060, 0x206F},
+                                                {0xD800, 0xF8FF},  // surrogates, private use
+                                                {0xFE00, 0xFE0F},
+                                                {0xFEFF, 0xFEFF},
+                                                {0xFFF9, 0xFFFB},
+                                                {0xFFFE, 0xFFFF},
+                                                {0x1FFFE, 0x1FFFF},
+                                                {0x2FFFE, 0x2FFFF}}};
+/// Behind are planes without printable characters.
+constexpr char32_t last_printable = 0x3FFFD;
+
+bool is_printable(char32_t character) noexcept {
+  return character <= last_printable && std::ranges::none_of(unprintable, [&](const range& r) {
+           return r.first <= character && character <= r.last;
+         });
+}
+
+/// The length of the UTF-8 character that begins the text, if it is a printable one; else 0.
+/// @pre the text is not empty
+std::size_t printable_length(std::string_view text) noexcept {
+  const auto first = static_cast<unsigned char>(text.front());
+  if (first < 0x80) return is_printable(first) ? 1 : 0;
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  char32_t character = first & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    const auto next = static_cast<unsigned char>(text[i]);
+    if ((next & 0xC0U) != 0x80) return 0;
+    character = character << 6 | (next & 0x3FU);
+  }
+  constexpr std::array<char32_t, 5> least = {0, 0, 0x80, 0x800, 0x10000};
+  return character >= least[length] && is_printable(character) ? length : 0;
+}
+
+void append_hex(std::string& text, char byte) {
+  const auto value = static_cast<std::uint8_t>(byte);
+  text += "\\x" + hex_of(std::span(&value, 1));
+}
+
+constexpr std::array<std::pair<char, char>, 5> escapes = {
+    {{'n', '\n'}, {'r', '\r'}, {'t', '\t'}, {'"', '"'}, {'\\', '\\'}}};
+
+std::string between_quotes(std::string_view name) {
+  std::string text = "\"";
+  while (!name.empty()) {
+    const auto escape = std::ranges::find(escapes, name.front(), &std::pair<char, char>::second);
+    std::size_t length = 1;
+    if (escape != escapes.end())
+      text += {'\\', escape->first};
+    else if (const std::size_t printable = printable_length(name); printable > 0)
+      text += name.substr(0, length = printable);
+    else
+      append_hex(text, name.front());
+    name.remove_prefix(length);
+  }
+  return text += '"';
+}
+
+bool is_text(std::string_view name) noexcept {
+  if (name.empty() || name.front() == '"' || name.front() == '-' || name.front() == ' ' || name.back() == ' ')
+    return false;
+  while (!name.empty()) {
+    const std::size_t length = printable_length(name);
+    if (length == 0) return false;
+    name.remove_prefix(length);
+  }
+  return true;
+}
+
+[[noreturn]] void refuse(std::string_view text) {
+  throw parameter_error(
+      "the name " + without_controls(text.substr(0, 64)) +
+      " begins with a double quote, and so must end with one, with \\n, \\r, \\t, \\\", \\\\ "
+      "or \\xHH for what a terminal does not show, and for quotes inside");
+}
+
+/// Reads the escape behind a backslash, and removes it.
+std::optional<char> take_escape(std::string_view& rest) noexcept {
+  if (rest.empty()) return std::nullopt;
+  const char kind = rest.front();
+  const std::size_t length = kind == 'x' ? 3 : 1;
+  if (rest.size() < length) return std::nullopt;
+  std::optional<char> byte;
+  if (kind == 'x') {
+    if (const auto value = read_number<std::uint8_t>(rest.substr(1, 2), 16)) byte = static_cast<char>(*value);
+  } else if (const auto known = std::ranges::find(escapes, kind, &std::pair<char, char>::first);
+             known != escapes.end()) {
+    byte = known->second;
+  }
+  rest.remove_prefix(length);
+  return byte;
+}
+
+}  // namespace
+
+std::string shown_name(std::string_view name) {
+  return is_text(name) ? std::string(name) : between_quotes(name);
+}
+
+std::string typed_name(std::string_view text) {
+  if (!text.starts_with('"')) return std::string(text);
+  std::string name;
+  std::string_view rest = text.substr(1);
+  while (!rest.empty() && rest.front() != '"') {
+    const char c = rest.front();
+    rest.remove_prefix(1);
+    const auto byte = c == '\\' ? take_escape(rest) : std::optional(c);
+    if (!byte) refuse(text);
+    name += *byte;
+  }
+  if (rest != "\"") refuse(text);
+  return name;
+}
+
+std::string quoted_name(std::string_view name) {
+  constexpr std::size_t shown_bytes = 64;
+  if (name.size() > max_name_bytes)
+    return quoted_name(name.substr(0, shown_bytes)) + "... (" + std::to_string(name.size()) + " bytes)";
+  return is_text(name) ? "'" + std::string(name) + "'" : between_quotes(name);
+}
+
+std::string name_argument(std::string_view name) {
+  const std::string text = shown_name(name);
+  const auto means_something = [](char c) {
+    return static_cast<unsigned char>(c) < 0x80 && (c < '0' || c > '9') && (c < 'a' || c > 'z') &&
+           (c < 'A' || c > 'Z') && std::string_view("._-/:@%+=,").find(c) == std::string_view::npos;
+  };
+  if (std::ranges::none_of(text, means_something)) return text;
+  std::string argument = "'";
+  for (const char c : text) argument += c == '\'' ? "'\\''" : std::string(1, c);
+  return argument += '\'';
+}
+
+std::string without_controls(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const std::size_t length = printable_length(text);
+    if (length == 0)
+      append_hex(shown, text.front());
+    else
+      shown += text.substr(0, length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return shown;
+}
+
+}  // namespace everseen

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+/// Names of filters and jobs, and how they stand in text: doc/format.md, "Names of filters and jobs".
+///
+/// A name is any bytes. In text it is itself if a terminal shows it as it is; otherwise it is between double
+/// quotes, with escapes. Text that begins with a double quote is always in the second form.
+namespace everseen {
+
+inline constexpr std::size_t max_name_bytes = 1024;
+
+[[nodiscard]] inline bool is_name(std::string_view bytes) noexcept {
+  return !bytes.empty() && bytes.size() <= max_name_bytes;
+}
+
+/// The name as text.
+[[nodiscard]] std::string shown_name(std::string_view name);
+
+/// The inverse, for text that people or programs write; it also reads quotes and escapes that are not needed.
+/// @throws parameter_error  it begins with a double quote and is not in that form
+[[nodiscard]] std::string typed_name(std::string_view text);
+
+/// The name for a message: between quotes in any case. What is too long for a name is cut.
+[[nodiscard]] std::string quoted_name(std::string_view name);
+
+/// The name as an argument of a command, for a message: the text, quoted for the shell where needed.
+[[nodiscard]] std::string name_argument(std::string_view name);
+
+/// Text for a terminal: control characters, and bytes that are not UTF-8, become \xHH. For messages that may
+/// quote input.
+[[nodiscard]] std::string without_controls(std::string_view text);
+
+}  // namespace everseen

@@ -1,0 +1,92 @@
+#include "everseen/core/base/names.hpp"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "everseen/core/base/error.hpp"
+
+namespace everseen {
+namespace {
+
+using namespace std::string_literals;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::SizeIs;
+using testing::StartsWith;
+
+TEST(Names, ThatATerminalShowsAreThemselves) {
+  for (const char* name :
+       {"clicks", "user:42", "a b", "日志/2026", "naïve", "it's", "$(ls)", "..", "a\"b", "👀", "@3:a"})
+    EXPECT_EQ(shown_name(name), name);
+}
+
+TEST(Names, OfOtherBytesAreBetweenQuotes) {
+  EXPECT_EQ(shown_name("a\nb\r\t"), R"("a\nb\r\t")");
+  EXPECT_EQ(shown_name("\x1b[31mred"), R"("\x1b[31mred")");
+  EXPECT_EQ(shown_name("\0\xff"s), R"("\x00\xff")");
+  EXPECT_EQ(shown_name("日\xe6"), R"("日\xe6")") << "a character that is cut";
+  EXPECT_EQ(shown_name("a\u202Eb"), R"("a\xe2\x80\xaeb")") << "it would turn the line around";
+  EXPECT_EQ(shown_name("a\u009bb"), R"("a\xc2\x9bb")") << "a terminal may take it for an escape";
+  EXPECT_EQ(shown_name("a\u200bb"), R"("a\xe2\x80\x8bb")") << "nobody sees it";
+}
+
+TEST(Names, ThatCouldBeTakenForSomethingElseAreBetweenQuotes) {
+  EXPECT_EQ(shown_name("\"a\""), R"("\"a\"")");
+  EXPECT_EQ(shown_name("--help"), R"("--help")");
+  EXPECT_EQ(shown_name(" a"), R"(" a")");
+  EXPECT_EQ(shown_name("a "), R"("a ")");
+}
+
+TEST(Names, ThatAreNoUtf8AreNotTakenForIt) {
+  for (const char* bytes : {"\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+                            "\xf8\x88\x80\x80\x80", "\x80", "\xe6\x97"})
+    EXPECT_THAT(shown_name(bytes), StartsWith("\"\\x"));
+}
+
+TEST(Names, AreReadAsTheyAreTyped) {
+  EXPECT_EQ(typed_name("a\\nb"), "a\\nb") << "a backslash means nothing without quotes";
+  EXPECT_EQ(typed_name(R"("a\x41\"\\")"), "aA\"\\");
+  EXPECT_EQ(typed_name(R"("plain")"), "plain");
+  EXPECT_EQ(typed_name(R"("")"), "");
+}
+
+TEST(Names, WithAQuoteInFrontAndNoneBehindAreRefused) {
+  for (const char* text : {"\"", "\"a", "\"a\"b", "\"a\\\"", R"("\x4")", R"("\xzz")", R"("\q")", "\"\\"})
+    EXPECT_THROW((void)typed_name(text), parameter_error) << text;
+  try {
+    (void)typed_name("\"\x1b");
+  } catch (const parameter_error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("\"\\x1b begins with a double quote"));
+  }
+}
+
+// Promise: each name has one text, and each text is one name (format, Names of filters and jobs).
+RC_GTEST_PROP(Names, ComeBackFromTheirText, (const std::string& name)) {
+  RC_ASSERT(typed_name(shown_name(name)) == name);
+  RC_ASSERT(without_controls(shown_name(name)) == shown_name(name));
+}
+
+TEST(Names, StandInMessagesBetweenOneKindOfQuotesOrTheOther) {
+  EXPECT_EQ(quoted_name("a b"), "'a b'");
+  EXPECT_EQ(quoted_name("a\nb"), R"("a\nb")");
+}
+
+TEST(Names, ThatAreFarTooLongFillNoMessage) {
+  const std::string message = quoted_name(std::string(std::size_t{100} << 20, '\x1b'));
+  EXPECT_THAT(message, SizeIs(testing::Lt(400u)));
+  EXPECT_THAT(message, EndsWith("... (104857600 bytes)"));
+}
+
+TEST(Names, AsArgumentsMeanNothingToAShell) {
+  EXPECT_EQ(name_argument("user:42"), "user:42");
+  EXPECT_EQ(name_argument("日志"), "日志");
+  EXPECT_EQ(name_argument("$(rm -rf ~)"), "'$(rm -rf ~)'");
+  EXPECT_EQ(name_argument("it's"), R"('it'\''s')");
+  EXPECT_EQ(name_argument("-f"), R"('"-f"')");
+}
+
+}  // namespace
+}  // namespace everseen
